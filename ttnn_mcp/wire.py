@@ -1,0 +1,157 @@
+"""What crosses the wire: frozen, closed models. Every number carries its unit in its name.
+
+`Us`, `Ms`, `Share`, `Gbps` round on the way out and nowhere else: answers stay short, arithmetic exact.
+`Table` is columnar (`{columns, rows}`): half the tokens of a list of objects.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, PlainSerializer
+
+Cell = str | int | float | bool | None
+
+
+def rounded(value: float, decimals: int) -> float | int | None:
+    """`value` to `decimals`; whole numbers as integers; what is not finite (not measured) as None."""
+    if not math.isfinite(value):
+        return None
+    short = round(value, decimals)
+    return int(short) if short == int(short) else short
+
+
+def _to(decimals: int) -> PlainSerializer:
+    return PlainSerializer(lambda value: rounded(value, decimals), return_type=float | int | None)
+
+
+Us = Annotated[float, _to(2)]  # microseconds
+Ms = Annotated[float, _to(3)]  # milliseconds
+Share = Annotated[float, _to(4)]  # 0..1
+Gbps = Annotated[float, _to(1)]  # gigabytes (1e9) per second
+Ghz = Annotated[float, _to(3)]
+
+Status = Literal["found", "clean", "not_applicable", "cannot_tell"]
+WindowKind = Literal["iteration", "signposts", "whole_report"]
+
+
+class Wire(BaseModel):
+    """Base of all that crosses the wire: immutable and closed.
+
+    A field without a default is always sent; one with a default only where it says something.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def spoken(self) -> dict[str, Any]:
+        """Plain JSON values; a field that still has its default says nothing and is left out."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+
+class Table(Wire):
+    """Rows under named columns."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @classmethod
+    def of(cls, *columns: str, rows: list[tuple[Cell, ...]]) -> Table:
+        """A table whose floats are rounded by their column's unit suffix."""
+        places = [_decimals(column) for column in columns]
+        return cls(
+            columns=columns,
+            rows=tuple(
+                tuple(
+                    rounded(cell, place) if isinstance(cell, float) else cell
+                    for cell, place in zip(row, places, strict=True)
+                )
+                for row in rows
+            ),
+        )
+
+
+def _decimals(column: str) -> int:
+    if column.endswith("share") or column in ("busy", "efficiency", "imbalance", "waste"):
+        return 4
+    return 3 if column.endswith("_ms") else 2
+
+
+class Window(Wire):
+    """The rows an answer speaks of, and why these."""
+
+    kind: WindowKind
+    rows: int
+    first_row: int
+    last_row: int
+    iteration: int | None = None
+    of_iterations: int | None = None
+    warm: bool
+    why: str
+
+
+class Saving(Wire):
+    """Bounds on the time a change can give back, in microseconds of the window."""
+
+    at_least: Us
+    at_most: Us
+
+
+class SavingMs(Wire):
+    """Bounds on the time a change can give back, in milliseconds of the window."""
+
+    at_least: Ms
+    at_most: Ms
+
+
+class Evidence(Wire):
+    """One cell anybody can look up: file, row (line of the CSV, or table:rowid), column, value, unit."""
+
+    source: str
+    row: int | str
+    column: str
+    value: Cell
+    unit: str | None = None
+
+
+class Finding(Wire):
+    """One claim with the evidence for it, what it could save and how to act on it."""
+
+    check: str
+    step: int
+    claim: str
+    share: Share
+    saving_us: Saving
+    assumption: str
+    evidence: tuple[Evidence, ...]
+    fix: str
+    verify: str
+    caveat: str | None = None
+    read_next: str
+
+
+class StepStatus(Wire):
+    """What one step of the skill came to."""
+
+    step: int
+    title: str
+    status: Status
+    why: str
+
+
+class NextCall(Wire):
+    """A call worth making next, complete with its arguments."""
+
+    tool: str
+    arguments: dict[str, Cell]
+    why: str
+
+
+class Link(Wire):
+    """How the memory report and the performance report of one run were matched."""
+
+    status: Literal["linked", "not_linked", "not_applicable"]
+    method: str | None = None
+    matched: int | None = None
+    of: int | None = None
+    why: str | None = None
