@@ -1,0 +1,69 @@
+"""What this machine has: versions, where reports are looked for, which runs are there, whether our pages came along."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp import __version__, calls, documents
+from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.tools import TOOLS
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.session import Session
+
+PACKAGES = ("mcp", "pydantic", "pandas", "numpy", "aiosqlite")
+OPENED = 10  # runs looked into; the newest are what a person asks about
+
+
+async def report(session: Session) -> str:
+    """Everything, as lines of text."""
+    lines = [f"ttnn-mcp {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}"]
+    lines += [f"  {name:<10} {_version(name)}" for name in PACKAGES]
+    lines += ["", "Pages", f"  {_count('skills')} of the skill, {_count('resources')} of reference, in {documents.home()}"]
+    lines += ["", "Reports are looked for under", *[f"  {root}{_doubt(root)}" for root in roots(session)]]
+    lines += ["", "What is remembered lies in", f"  {_state(session)}"]
+    lines += ["", "Runs", *await _runs(session)]
+    return "\n".join(lines) + "\n"
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "missing: reinstall ttnn-mcp"
+
+
+def _count(folder: documents.Folder) -> str:
+    found = len(documents.names(folder))
+    return f"{found} pages" if found else "NO pages (reinstall ttnn-mcp)"
+
+
+def _doubt(root: Path) -> str:
+    if not root.exists():
+        return "  (does not exist; name another with --root)"
+    return "" if os.access(root, os.R_OK | os.X_OK) else "  (cannot be read)"
+
+
+async def _runs(session: Session) -> list[str]:
+    """The newest runs, each with the generations of its reports or the reason it cannot be read."""
+    named = {tool.name: tool for tool in TOOLS}
+    try:
+        listed, _text = await calls.answer(session, named["list_runs"], {})
+    except TtnnMcpError as refusal:
+        return [f"  {refusal}"]
+    table = listed["runs"]
+    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    lines: list[str] = []
+    for row in rows[:OPENED]:
+        try:
+            card, _text = await calls.answer(session, named["open_run"], {"run": row["id"]})
+            lines.append(f"  {row['id']:<12} {_card(card)}")
+        except TtnnMcpError as refusal:
+            lines.append(f"  {row['id']:<12} {refusal}")
+    if len(rows) > OPENED:
+        lines.append(f"  and {len(rows) - OPENED} older")
+    return lines or ["  none yet; 'ttnn-mcp demo' works without"]

@@ -1,0 +1,238 @@
+"""Per-architecture facts, each with its source: clocks, bandwidths, L1, grids, and the bytes of a tensor.
+
+Figures are peaks per chip unless the name says otherwise. What a report states about its own device (clock from
+cycles, worker cores, `devices.cb_limit`) beats this table: these are for what a report leaves out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import nan, prod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TILE_SIDE = 32  # a tile is 32 x 32 elements; TILE layout pads the last two dimensions to it
+TILE_BYTES = {  # bytes of one 32 x 32 tile: tt_metal Tile::get_tile_size
+    "BFLOAT16": 2048,
+    "UINT16": 2048,
+    "FLOAT32": 4096,
+    "INT32": 4096,
+    "UINT32": 4096,
+    "BFLOAT8_B": 1088,  # 1024 mantissas + 64 shared exponents, one per row of 16
+    "BFLOAT4_B": 576,  # 512 + 64
+    "UINT8": 1024,
+}
+ELEMENT_BYTES = {dtype: size / TILE_SIDE**2 for dtype, size in TILE_BYTES.items()}  # BFLOAT8_B 1.0625, not 1
+BLOCK_FLOATS = frozenset({"BFLOAT8_B", "BFLOAT4_B"})  # exist in TILE layout only
+
+MATMUL_FLOP_PER_CYCLE_PER_CORE = 4096  # LoFi, 2 x 8 x 16 x 16: tech_reports/matrix_engine/matrix_engine.md
+FIDELITY_PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}  # passes over the operands: same document
+DST_TILES = 8  # out_subblock_h * out_subblock_w at most, half-sync: matmul_program_config.cpp SUBBLOCK_HW_CHOICES
+DST_TILES_FP32 = 4  # with fp32_dest_acc_en: same
+LOCAL_L1_ALIGNMENT_BYTES = 16  # tt_metal/hw/inc: L1_ALIGNMENT on every architecture
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """What one chip of an architecture can do at best."""
+
+    name: str
+    clock_ghz: float
+    dram_peak_gb_s: float
+    """Of the card with the most DRAM banks; `dram_peak_gb_s()` tells the cards apart."""
+    dram_achievable_share: float
+    """Of the peak, by a well-placed DRAM-bound op. Use it for savings, the peak for utilisation."""
+    dram_bank_gb_s: float
+    dram_read_alignment_bytes: int
+    small_page_bytes: int
+    """Pages below this waste DRAM bandwidth: requests, not bytes, become the limit."""
+    noc_bytes_per_cycle: int
+    noc_packet_bytes: int
+    worker_l1_bytes: int
+    first_cb_address: int
+    """L1 below it is not for tensors. The report's `devices.address_at_first_l1_cb_buffer` beats it."""
+    first_cb_address_measured: bool
+    ethernet_link_gb_s: float | None
+    """Per link and direction; None where TTNN does not use links."""
+    ethernet_payload_gb_s: float | None
+
+    @property
+    def usable_l1_bytes(self) -> int:
+        """L1 of one core left for tensors and circular buffers, before any L1_SMALL region."""
+        return self.worker_l1_bytes - self.first_cb_address
+
+    def matmul_tflops(self, fidelity: str, cores: int, clock_ghz: float | None = None) -> float | None:
+        """Peak matmul TFLOP/s of that many cores; None for a fidelity nobody defined."""
+        phases = FIDELITY_PHASES.get(fidelity)
+        if phases is None:
+            return None
+        return MATMUL_FLOP_PER_CYCLE_PER_CORE * cores * (clock_ghz or self.clock_ghz) / phases / 1000
+
+
+ARCHITECTURES = {
+    "wormhole_b0": Architecture(
+        name="wormhole_b0",
+        clock_ghz=1.0,  # FW cycles / FW ns in every Wormhole report measured
+        dram_peak_gb_s=288,  # 12 banks at 12 GT/s: docs.tenstorrent.com/aibs/wormhole/specifications
+        dram_achievable_share=240 / 288,  # DRAM-sharded matmul, tech_reports/LLMs/llms.md (interleaved: ~190)
+        dram_bank_gb_s=24,  # 288 / 12 banks
+        dram_read_alignment_bytes=32,  # tt_metal hal
+        small_page_bytes=256,  # tt-metal #55898: 64 B rows reach 9 % of peak
+        noc_bytes_per_cycle=32,  # tech_reports/data_movement
+        noc_packet_bytes=8192,  # same
+        worker_l1_bytes=1_499_136,  # 1464 KiB: soc_descriptors/wormhole_b0_80_arch.yaml
+        first_cb_address=103_712,  # ttnn test_graph_report, "known-good" device
+        first_cb_address_measured=True,
+        ethernet_link_gb_s=12.5,  # 100 Gb/s: tech_reports/CCLs/CCL_bandwidth.md
+        ethernet_payload_gb_s=12.0,  # same
+    ),
+    "blackhole": Architecture(
+        name="blackhole",
+        clock_ghz=1.35,  # FW cycles / FW ns in every Blackhole report measured
+        dram_peak_gb_s=512,  # 8 banks of 64 GB/s: BlackholeBringUpProgrammingGuide.md (p100: 7 banks, 448)
+        dram_achievable_share=0.85,  # tt-metal #54242, #55898: 400 to 460 of 512 by dtype and readers per bank
+        dram_bank_gb_s=64,  # same guide
+        dram_read_alignment_bytes=64,  # same guide
+        small_page_bytes=512,  # tt-metal #55898
+        noc_bytes_per_cycle=64,  # same guide
+        noc_packet_bytes=16_384,  # same guide
+        worker_l1_bytes=1_572_864,  # 1536 KiB: blackhole_140_arch.yaml; the runtime's own out-of-L1 message
+        first_cb_address=109_864,  # inferred: about 1,463,000 B are usable
+        first_cb_address_measured=False,
+        ethernet_link_gb_s=50.0,  # 400 Gb/s: CCL_bandwidth.md (links of today run at about half)
+        ethernet_payload_gb_s=48.0,  # same
+    ),
+    "grayskull": Architecture(
+        name="grayskull",
+        clock_ghz=1.2,  # e150; support left ttnn's performance model in PR #36902
+        dram_peak_gb_s=118,  # e150: product page
+        dram_achievable_share=240 / 288,  # no measurement: Wormhole's share
+        dram_bank_gb_s=118 / 8,  # 8 banks: grayskull_120_arch.yaml
+        dram_read_alignment_bytes=32,  # tt_metal hal
+        small_page_bytes=256,  # no measurement: Wormhole's
+        noc_bytes_per_cycle=32,  # tech_reports/data_movement
+        noc_packet_bytes=8192,  # same
+        worker_l1_bytes=1_048_576,  # grayskull_120_arch.yaml
+        first_cb_address=103_712,  # no measurement: Wormhole's
+        first_cb_address_measured=False,
+        ethernet_link_gb_s=None,
+        ethernet_payload_gb_s=None,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A product: how many worker cores its chips can show, and how fast their DRAM is."""
+
+    name: str
+    architecture: str
+    chips: int
+    grids: tuple[tuple[int, int], ...]
+    """Worker grids seen per chip, x by y, after dispatch columns or rows are taken."""
+    dram_peak_gb_s: float
+    dram_banks: int
+
+    @property
+    def worker_cores(self) -> frozenset[int]:
+        """The worker core counts a chip of this card can report."""
+        return frozenset(x * y for x, y in self.grids)
+
+
+CARDS = (
+    Card("n150", "wormhole_b0", 1, ((8, 8),), 288, 12),  # docs.tenstorrent.com; core_descriptors
+    Card(
+        "n300", "wormhole_b0", 2, ((8, 7), (8, 8)), 288, 12
+    ),  # worker or ethernet dispatch: wormhole_b0_80_arch.yaml
+    Card("t3000", "wormhole_b0", 8, ((8, 8),), 288, 12),  # four n300
+    Card("galaxy", "wormhole_b0", 32, ((8, 9), (8, 10)), 288, 12),  # tt-perf-report #59; core_descriptors
+    Card("p100", "blackhole", 1, ((11, 10),), 448, 7),  # measured report; 7 of 8 DRAM banks
+    Card(
+        "p150", "blackhole", 1, ((11, 10), (12, 10), (13, 10)), 512, 8
+    ),  # firmware 19.5 went from 140 to 120 cores
+    Card("p300", "blackhole", 2, ((11, 10),), 512, 8),  # tt-metal #54915
+    Card("galaxy", "blackhole", 32, ((12, 10),), 512, 8),  # tt-metal #56976
+    Card("e75", "grayskull", 1, ((11, 8),), 102, 8),  # core_descriptors; product page
+    Card("e150", "grayskull", 1, ((12, 9),), 118, 8),  # core_descriptors; product page
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DramPeak:
+    """Peak DRAM bandwidth of one chip, as far as it is known. Use `at_most_gb_s` where a bound must hold."""
+
+    at_least_gb_s: float
+    at_most_gb_s: float
+    caveat: str | None = None
+
+
+def canonical_architecture(name: str) -> str | None:
+    """'Wormhole', 'ARCH.WORMHOLE_B0', 'n300', 'P150a' -> a key of ARCHITECTURES; None for anything else."""
+    word = re.split(r"[.:]", name.strip().lower())[-1]
+    for architecture in ARCHITECTURES:
+        if word.startswith(architecture.split("_")[0]):
+            return architecture
+    found = {card.architecture for card in CARDS if _is_card(card, word)}
+    return found.pop() if len(found) == 1 else None
+
+
+def canonical_dtype(name: str) -> str:
+    """'DataType::BFLOAT8_B', 'DataType.BFLOAT8_B', 'ttnn.bfloat8_b' -> 'BFLOAT8_B'; unknown words upper-cased."""
+    return re.split(r"[.:]", name.strip())[-1].upper()
+
+
+def dram_peak_gb_s(
+    architecture: str, worker_cores: int | None = None, product: str | None = None
+) -> DramPeak | None:
+    """The DRAM peak of one chip, in GB/s; None for an unknown architecture.
+
+    A report names the architecture, seldom the card: p100 (448) and p150 (512) both show 110 worker cores.
+    """
+    name = canonical_architecture(architecture)
+    if name is None:
+        return None
+    cards = [card for card in CARDS if card.architecture == name]
+    named = [card for card in cards if product and _is_card(card, product.strip().lower())]
+    if not named and worker_cores is not None:
+        named = [card for card in cards if worker_cores in card.worker_cores]
+        if not named:
+            chip = ARCHITECTURES[name]
+            caveat = f"{worker_cores} worker cores match no known {name} card: its DRAM peak is only bounded"
+            return DramPeak(chip.dram_bank_gb_s, chip.dram_peak_gb_s, caveat)
+    peaks = {card.dram_peak_gb_s: card.name for card in named or cards}
+    low, high = min(peaks), max(peaks)
+    caveat = (
+        f"{peaks[low]} ({low:g} GB/s) and {peaks[high]} ({high:g} GB/s) cannot be told apart"
+        if low < high
+        else None
+    )
+    return DramPeak(low, high, caveat)
+
+
+def bytes_per_element(dtype: str) -> float:
+    """Bytes of one stored element, shared exponents included (BFLOAT8_B 1.0625); NaN for an unknown dtype."""
+    return ELEMENT_BYTES.get(canonical_dtype(dtype), nan)
+
+
+def tensor_bytes(shape: Sequence[int], dtype: str, layout: str) -> int | None:
+    """Bytes a tensor of that shape occupies over all banks; None where dtype or layout is unknown or impossible.
+
+    Pass the padded shape where it is known; TILE pads the last two dimensions to 32 in any case. Bank padding of
+    interleaved and sharded buffers comes on top.
+    """
+    dtype, layout = canonical_dtype(dtype), re.split(r"[.:]", layout.strip())[-1].upper()
+    if dtype not in TILE_BYTES or layout not in {"TILE", "ROW_MAJOR"}:
+        return None
+    if layout == "TILE":
+        *outer, height, width = (1, 1, *shape)
+        return prod(outer) * -(-height // TILE_SIDE) * -(-width // TILE_SIDE) * TILE_BYTES[dtype]
+    return None if dtype in BLOCK_FLOATS else prod(shape) * TILE_BYTES[dtype] // TILE_SIDE**2
+
+
+def _is_card(card: Card, word: str) -> bool:
+    """Board names carry a letter ('p150a', 'n300 l'); a Galaxy's board is called UBB."""
+    spelled = "galaxy" if "ubb" in word or "galaxy" in word else word
+    return re.match(rf"{card.name}(?!\d)", spelled) is not None

@@ -1,0 +1,121 @@
+"""Somebody else's SQLite file, opened so that it stays exactly as it is: no write, no lock kept, no file beside it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    import aiosqlite
+
+_MAGIC = b"SQLite format 3\x00"
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")  # sqlite.org/fileformat2.html#the_rollback_journal
+_HEADER_BYTES = 100
+_PATIENCE_S = 0.5  # how long a writer may hold the file before we say so
+
+
+@asynccontextmanager
+async def open_database(path: Path) -> AsyncIterator[aiosqlite.Connection]:
+    """A read-only connection; whatever SQLite says inside the block becomes one of our errors.
+
+    Raises:
+        ReportMissing: no such file, or not readable.
+        ReportBroken: no SQLite database, cut off, or with a write under way.
+    """
+    import aiosqlite  # noqa: PLC0415 - only who reads a database pays for it
+
+    uri = _uri(path)
+    try:
+        async with aiosqlite.connect(uri, uri=True, timeout=_PATIENCE_S, isolation_level=None) as connection:
+            connection.text_factory = _decoded
+            await connection.execute("PRAGMA query_only = ON")
+            await connection.execute("PRAGMA trusted_schema = OFF")  # the file's own views and triggers run nothing
+            yield connection
+    except sqlite3.Error as error:
+        raise ReportBroken(_explained(path, error)) from error
+
+
+def _uri(path: Path) -> str:
+    """`mode=ro`; `immutable=1` where SQLite would have to put a file beside it: WAL mode, read-only folders."""
+    header = _header(path)
+    if not header:
+        raise ReportBroken(f"{_name(path)} is empty: the run ended before its report was written. Run it again.")
+    if not header.startswith(_MAGIC):
+        raise ReportBroken(f"{_name(path)} is not a SQLite database; give the db.sqlite of a memory report.")
+    wal = header[18:20] != b"\x01\x01"
+    if wal and _size(path, "-wal"):
+        raise ReportBroken(
+            f"{_name(path)} has changes that are not merged into it yet (a -wal file lies beside it). Wait until the run "
+            'has ended; if it crashed, merge them: sqlite3 db.sqlite "PRAGMA wal_checkpoint(TRUNCATE)".'
+        )
+    if _journal_is_hot(path):
+        raise ReportBroken(
+            f"{_name(path)} is half written (a -journal file lies beside it). Wait until the run has ended; if it "
+            "crashed, opening the file once with the sqlite3 shell takes the half-written part back."
+        )
+    missing = _missing_bytes(header, path.stat().st_size)
+    if missing:
+        raise ReportBroken(f"{_name(path)} is cut off: {missing} bytes are missing at its end. Copy it again.")
+    still = wal or not os.access(path.parent, os.W_OK)
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if still else ''}"
+
+
+def _header(path: Path) -> bytes:
+    try:
+        if not path.is_file():  # a pipe or a device would block
+            raise ReportMissing(
+                f"There is no database file {_name(path)}; give a memory report folder or its db.sqlite."
+            )
+        with path.open("rb") as file:
+            return file.read(_HEADER_BYTES)
+    except (OSError, ValueError) as error:
+        raise ReportMissing(f"{_name(path)} cannot be opened: check its permissions.") from error
+
+
+def _missing_bytes(header: bytes, size: int) -> int:
+    """How much shorter the file is than its header says: page size x page count, where the count is current."""
+    if len(header) < _HEADER_BYTES:
+        return _HEADER_BYTES - len(header)
+    page = int.from_bytes(header[16:18], "big")
+    pages = int.from_bytes(header[28:32], "big") if header[24:28] == header[92:96] else 1
+    return max((65_536 if page == 1 else page) * pages - size, 0)
+
+
+def _size(path: Path, suffix: str) -> int:
+    try:
+        return path.with_name(path.name + suffix).stat().st_size
+    except OSError:
+        return 0
+
+
+def _journal_is_hot(path: Path) -> bool:
+    try:
+        with path.with_name(f"{path.name}-journal").open("rb") as file:
+            return file.read(len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC
+    except OSError:
+        return False
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _explained(path: Path, error: sqlite3.Error) -> str:
+    """SQLite's own words are not ours to repeat; its error name decides what to do next."""
+    said = str(error)
+    if "locked" in said or "busy" in said:
+        return f"{_name(path)} is being written by another program: wait until the run has ended, then ask again."
+    if "malformed" in said or "not a database" in said:
+        return f"{_name(path)} is damaged inside. Copy it again from where it was made, or make the report again."
+    return f"{_name(path)} could not be read as a SQLite database. Check that it opens in the sqlite3 shell."
+
+
+def _name(path: Path) -> str:
+    return shown(f"{path.parent.name}/{path.name}")

@@ -1,0 +1,97 @@
+"""The text TTNN prints for its structs: `Name(key=value, key=Name(...))`, split without being fooled by nesting.
+
+The CSV replaces every ',' by ';', the database keeps ','; both separate fields here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_TOKEN = re.compile(r"[()\[\]{},;]|(?<=\w)<|>")  # '<' opens only behind a word: `BasicUnaryWithParam<float; int>`
+_OPENING = re.compile(r"[({]|(?<!\w)\[")
+_KEY = re.compile(r"\s*\.?([A-Za-z_]\w*)\s*=(?!=)\s*(.*)", re.DOTALL)  # also C's `.key = value`
+_ABSENT = frozenset({"", "std::nullopt", "nullopt", "None", "none", "null"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A printed struct: its name ('' for a bare `(x=1;y=2)` or `{1; 2}`), its fields, its unnamed values."""
+
+    name: str
+    fields: Mapping[str, str]
+    values: tuple[str, ...] = ()
+
+    def given(self, key: str) -> str | None:
+        """The field's text, or None where it is absent or printed as no value."""
+        value = self.fields.get(key)
+        return value if value is not None and is_given(value) else None
+
+    def number(self, key: str) -> int | None:
+        """The field as an integer, or None where it is none."""
+        return whole(self.fields.get(key, ""))
+
+
+def is_given(value: str) -> bool:
+    """Whether a printed value says something: `std::nullopt` and its spellings do not."""
+    return value.strip() not in _ABSENT
+
+
+def whole(text: str) -> int | None:
+    """'12' -> 12; None for anything else."""
+    text = text.strip()
+    digits = text[1:] if text[:1] in {"-", "+"} else text
+    return int(text) if digits.isdecimal() and len(digits) < 19 else None  # what an int64 holds
+
+
+def split_fields(text: str) -> list[str]:
+    """Split at the ',' and ';' that lie outside all brackets."""
+    parts: list[str] = []
+    open_brackets: list[str] = []
+    start = 0
+    for token in _TOKEN.finditer(text):
+        char = token.group()
+        if char in _CLOSING:
+            open_brackets.append(_CLOSING[char])
+        elif char in ",;":
+            if not open_brackets:
+                parts.append(text[start : token.start()])
+                start = token.end()
+        elif char in open_brackets:
+            while open_brackets.pop() != char:  # an unclosed inner bracket ends with its parent
+                pass
+    parts.append(text[start:])
+    return [stripped for part in parts if (stripped := part.strip())]
+
+
+def parse_call(text: str) -> Call | None:
+    """Take one printed struct apart, one level deep; None where the text is a plain value.
+
+    Text that was cut off is read as far as it goes. Keys lose the trailing '_' of C++ members.
+    """
+    text = text.strip()
+    opening = _OPENING.search(text)
+    if opening is None or not is_given(text):
+        return None
+    inner = text[opening.end() :]
+    if inner.endswith(_CLOSING[opening.group()]):
+        inner = inner[:-1]
+    fields: dict[str, str] = {}
+    values: list[str] = []
+    for part in split_fields(inner):
+        pair = _KEY.fullmatch(part)
+        if pair:
+            fields.setdefault(normal_key(pair.group(1)), pair.group(2).strip())
+        else:
+            values.append(part)
+    return Call(text[: opening.start()].strip(), fields, tuple(values))
+
+
+def normal_key(key: str) -> str:
+    """`output_memory_config_` (a C++ member) and `output_memory_config` are one key."""
+    return key.strip().rstrip("_") or key.strip()

@@ -1,0 +1,102 @@
+"""Answers as a person reads them in a terminal: plain text, 100 columns, colour only where it is shown."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WIDTH = 100
+LABEL = 10  # columns of the label in front of a finding's lines
+EVIDENCE_LINES = 3  # the cells a person looks up first; the JSON answer has them all
+
+
+def check_report(answer: dict[str, Any], *, run: str, colour: bool = False) -> str:
+    """The answer of `optimization_check`: findings ranked, with their evidence, then the seven steps."""
+    bold = _bold if colour else str
+    findings = answer.get("findings", [])
+    lines = [bold(f"What could make run '{run}' faster"), "", *_window(answer.get("window"))]
+    for rank, finding in enumerate(findings, start=1):
+        lines += ["", *_finding(rank, finding, bold)]
+    if not findings:
+        lines += ["", "No check found anything it could prove."]
+    lines += ["", bold("The seven steps"), *_steps(answer.get("steps", []))]
+    if "unexplained_share" in answer:
+        lines += ["", f"{answer['unexplained_share']:.1%} of the window is explained by no finding."]
+    for doubt in answer.get("trust", []):
+        lines += _labelled("trust", doubt, 0)
+    calls = answer.get("next", [])
+    if calls:
+        lines += ["", bold("Next")]
+        lines += [line for call in calls for line in _call(call)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def duration(microseconds: float) -> str:
+    """Microseconds as a person says them."""
+    return f"{microseconds / 1000:,.2f} ms" if abs(microseconds) >= 1000 else f"{microseconds:,.1f} us"
+
+
+def _bold(text: str) -> str:
+    return f"\x1b[1m{text}\x1b[0m"
+
+
+def _window(window: dict[str, Any] | None) -> list[str]:
+    if not window:
+        return []
+    which = window["kind"].replace("_", " ")
+    if window.get("iteration"):
+        which += f" {window['iteration']} of {window['of_iterations']}"
+    warm = "warm" if window["warm"] else "not warm"
+    rows = f"{window['rows']:,} ops (lines {window['first_row']} to {window['last_row']})"
+    return _labelled("window", f"{which}, {warm}, {rows}: {window['why']}", 0)
+
+
+def _finding(rank: int, finding: dict[str, Any], bold: Callable[[str], str]) -> list[str]:
+    saving = finding["saving_us"]
+    bounds = f"{duration(saving['at_least'])} to {duration(saving['at_most'])}"
+    lines = [
+        bold(f"{rank}. {finding['check']}")
+        + f"  (step {finding['step']}, {finding['share']:.1%} of the window)"
+    ]
+    lines += _labelled("", finding["claim"], 3)
+    lines += _labelled("saves", f"{bounds}; assumes {finding['assumption']}", 3)
+    evidence = finding["evidence"]
+    for at, cell in enumerate(evidence[:EVIDENCE_LINES]):
+        lines += _labelled("evidence" if at == 0 else " ", _cited(cell), 3)
+    if len(evidence) > EVIDENCE_LINES:
+        lines += _labelled(" ", f"and {len(evidence) - EVIDENCE_LINES} more", 3)
+    for label in ("fix", "verify", "caveat"):
+        if finding.get(label):
+            lines += _labelled(label, finding[label], 3)
+    return [*lines, *_labelled("read", finding["read_next"], 3)]
+
+
+def _cited(cell: dict[str, Any]) -> str:
+    row = cell["row"]
+    where = f"line {row}" if isinstance(row, int) else row
+    value = f"{cell['value']} {cell.get('unit') or ''}".strip()
+    return f"{cell['source']}, {where}, {cell['column']} = {value}"
+
+
+def _steps(steps: list[dict[str, Any]]) -> list[str]:
+    lines: list[str] = []
+    for step in steps:
+        head = f"{step['step']}  {step['title']:<24.24}  {step['status'].replace('_', ' '):<14}  "
+        lines += textwrap.wrap(head + step["why"], WIDTH, subsequent_indent=" " * len(head), drop_whitespace=False)
+    return lines
+
+
+def _call(call: dict[str, Any]) -> list[str]:
+    arguments = ", ".join(f"{name}={value!r}" for name, value in call["arguments"].items())
+    text = f"{call['tool']}({arguments}): {call['why']}"
+    return textwrap.wrap(text, WIDTH, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _labelled(label: str, text: str, indent: int) -> list[str]:
+    lead = " " * indent + (f"{label:<{LABEL}}" if label else "")
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
+    )

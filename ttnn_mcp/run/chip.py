@@ -1,0 +1,75 @@
+"""The chip a run was measured on, as far as its reports say, and where each figure comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.hardware import ARCHITECTURES, Architecture, dram_peak_gb_s
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.memory_report import MemoryReport
+    from ttnn_mcp.run.performance import Performance
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """Figures of one chip; None where nothing in the reports tells.
+
+    Attributes:
+        worker_cores: the compute grid; where only used cores are known, None, and `cores_floor` is a lower bound.
+        dram_peak_gb_s: of the fastest card it can be, so that a time computed from it is a true lower bound.
+        dram_achievable_gb_s: what a well-placed DRAM-bound op reaches; for savings.
+        caveats: what was inferred rather than read.
+    """
+
+    arch: str | None
+    clock_ghz: float | None
+    worker_cores: int | None
+    cores_floor: int | None
+    dram_peak_gb_s: float | None
+    dram_achievable_gb_s: float | None
+    caveats: tuple[str, ...]
+
+    @property
+    def architecture(self) -> Architecture | None:
+        """The table row of `hardware`; None for an unknown architecture."""
+        return ARCHITECTURES.get(self.arch or "")
+
+    @property
+    def cores(self) -> int | None:
+        """Cores to compute with: the grid, else the most that any op used."""
+        return self.worker_cores or self.cores_floor
+
+
+def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chip:
+    """What the two reports together say of the chip; what a report states beats what can be inferred."""
+    caveats: list[str] = []
+    arch = performance.arch_said if performance else None
+    arch = arch or (memory.arch if memory else None)
+    clock = performance.clock_ghz if performance else None
+    if arch is None and performance is not None:
+        arch = performance.arch_inferred
+        if arch:
+            caveats.append(f"no DEVICE ARCH: {arch} inferred from the {clock:.3g} GHz clock")
+        else:
+            caveats.append("no DEVICE ARCH and no known clock: architecture unknown, no rooflines")
+    said = performance.worker_cores_said if performance else None
+    if said is None and memory is not None and memory.devices:
+        said = memory.devices[0].compute_cores
+    floor = performance.most_cores_used if performance else None
+    if said is None and floor is not None:
+        caveats.append(f"no AVAILABLE WORKER CORE COUNT: at most {floor} cores were used, the grid may be larger")
+    peak = dram_peak_gb_s(arch, said or floor) if arch else None
+    if peak is not None and peak.caveat:
+        caveats.append(peak.caveat)
+    chip = ARCHITECTURES.get(arch or "")
+    return Chip(
+        arch=arch,
+        clock_ghz=clock or (chip.clock_ghz if chip else None),
+        worker_cores=said,
+        cores_floor=floor,
+        dram_peak_gb_s=peak.at_most_gb_s if peak else None,
+        dram_achievable_gb_s=peak.at_most_gb_s * chip.dram_achievable_share if peak and chip else None,
+        caveats=tuple(caveats),
+    )

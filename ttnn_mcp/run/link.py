@@ -1,0 +1,157 @@
+"""The link between the two reports of one run: which ttnn operation launched which device op.
+
+Neither report holds the other's id (until `operation_executions` is written), so the device ops that the
+captured graphs name, in order, are laid beside the device ops of the performance report, in order. Rows of
+several devices are one launch when GLOBAL CALL COUNT says so. A link holds for whole passes of the model or not
+at all: a pass that differs in one op is not linked, and nothing is ever stretched to fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.wire import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.performance import Performance
+
+NOT_LINKED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """The device ops that the captured graphs name.
+
+    Attributes:
+        operations: ttnn operation id per device op, in launch order.
+        op_codes: their names, in the same order.
+        finished: positions sorted by when each op ended (nested ops end in another order).
+    """
+
+    operations: tuple[int, ...]
+    op_codes: tuple[str, ...]
+    finished: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What was matched.
+
+    Attributes:
+        said: status, method, matched of total.
+        operation_at: line of the performance report -> ttnn operation id.
+    """
+
+    said: Link
+    operation_at: dict[int, int]
+
+
+def linked(performance: Performance, launched: Launched, executions: Sequence[tuple[int, int, int]] = ()) -> Linked:
+    """Match the reports; `executions` are (operation id, device, global call count) where the report has them."""
+    total = len(performance.ops)
+    if executions:
+        exact = _by_execution(performance, executions)
+        if len(exact) == total:
+            return _said(exact, total, "operation_executions")
+    if not launched.op_codes:
+        return _not(
+            "the memory report captured no device ops (no captured_graph): capture it with graph tracking on"
+        )
+    launches, method = _launches(performance)
+    wanted = _names(launched.op_codes)
+    for order, spoken in ((None, ""), (launched.finished, " (order of completion)")):
+        names = wanted if order is None else [wanted[place] for place in order]
+        operations = launched.operations if order is None else tuple(launched.operations[place] for place in order)
+        matched = _matched_lines(names, operations, launches)
+        if matched is not None:
+            return _said(matched, total, method + spoken)
+    return _not(_first_difference(wanted, launches))
+
+
+@dataclass(frozen=True, slots=True)
+class _Launches:
+    """Launches of the performance report in order: their names and the report lines of each."""
+
+    names: list[str]
+    lines: list[NDArray[np.int64]]
+
+
+def _launches(performance: Performance) -> tuple[_Launches, str]:
+    ops = performance.ops
+    ids = performance.runtime_ids
+    if ids is None:
+        counts = ops.numbers("call_count")
+        order = np.lexsort((ops.lines, np.nan_to_num(counts, nan=np.inf)))
+        names = _names([ops.texts("op_code")[int(place)] for place in order])
+        return _Launches(names, [ops.lines[place : place + 1] for place in order]), "device op order"
+    order = np.lexsort((ops.lines, ids))
+    starts = np.flatnonzero(np.diff(ids[order], prepend=-1))
+    groups = np.split(order, starts[1:])
+    names = _names([ops.texts("op_code")[int(group[0])] for group in groups])
+    return _Launches(names, [ops.lines[group] for group in groups]), "global call count >> 10, then device op order"
+
+
+def _names(op_codes: Sequence[str]) -> list[str]:
+    folded = {code: canonical(code) for code in set(op_codes)}
+    return [folded[code] for code in op_codes]
+
+
+def _matched_lines(names: list[str], operations: tuple[int, ...], launches: _Launches) -> dict[int, int] | None:
+    """Lines to operations when the report is one or more whole passes of `names`, set-up ops allowed in front."""
+    length, total = len(names), len(launches.names)
+    if length > total:
+        return None
+    repeats = 0
+    end = total
+    while end >= length and launches.names[end - length : end] == names:
+        repeats, end = repeats + 1, end - length
+    if not repeats and launches.names[:length] == names:  # the memory report may stop before the run did
+        repeats, end = 1, 0
+    if not repeats:
+        return None
+    return {
+        int(line): operations[place % length]
+        for place in range(repeats * length)
+        for line in launches.lines[end + place]
+    }
+
+
+def _first_difference(wanted: list[str], launches: _Launches) -> str:
+    if len(wanted) > len(launches.names):
+        return (
+            f"the memory report launched {len(wanted)} device ops, the performance report holds {len(launches.names)}: "
+            "not the same run, or rows were dropped"
+        )
+    place = next(
+        (n for n, pair in enumerate(zip(wanted, launches.names, strict=False)) if pair[0] != pair[1]), len(wanted)
+    )
+    line = int(launches.lines[place][0]) if place < len(launches.lines) else 0
+    there = launches.names[place] if place < len(launches.names) else "nothing"
+    return f"device op {place + 1} is {wanted[min(place, len(wanted) - 1)]} in the memory report, {there} at line {line}"
+
+
+def _by_execution(performance: Performance, executions: Sequence[tuple[int, int, int]]) -> dict[int, int]:
+    ops = performance.ops
+    by_call = {(device, count): operation for operation, device, count in executions}
+    keys = zip(ops.numbers("device").tolist(), ops.numbers("call_count").tolist(), strict=True)
+    return {
+        int(line): by_call[key]
+        for line, key in zip(ops.lines, ((int(d), int(c)) for d, c in keys), strict=True)
+        if key in by_call
+    }
+
+
+def _said(matched: dict[int, int], total: int, method: str) -> Linked:
+    return Linked(Link(status="linked", method=method, matched=len(matched), of=total), matched)
+
+
+def _not(why: str) -> Linked:
+    return Linked(Link(status="not_linked", why=why), {})

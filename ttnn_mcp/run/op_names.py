@@ -1,0 +1,90 @@
+"""What an op is, across the names it has had: `OptimizedConvNew` and `Conv2dDeviceOperation` are one op.
+
+Names are folded by dropping the `DeviceOperation` / `Operation` / `Op` suffix that versions add and remove,
+then by the few true renames. Families follow what the op does to the data, because that decides what can
+bound it. Sources: tt-perf-report 1.4.1's category lists, and op codes of real reports 2024-10 to 2026-09.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, get_args
+
+Family = Literal[
+    "matmul",
+    "conv",
+    "attention",
+    "norm",
+    "softmax",
+    "eltwise",
+    "reduction",
+    "pool",
+    "embedding",
+    "layout",
+    "movement",
+    "shape",
+    "collective",
+    "other",
+]
+FAMILIES: tuple[str, ...] = get_args(Family)
+
+_SUFFIX = re.compile(r"(DeviceOperation|Operation|(?<=[a-z])Op)$")
+_RENAMED = {
+    "OptimizedConvNew": "Conv2d",
+    "SDPA": "ScaledDotProductAttention",
+    "SdpaDecode": "ScaledDotProductAttentionDecode",
+    "BinaryNg": "Binary",
+    "UpSample": "Upsample",
+    "ReshapeView": "Reshape",
+    "NLPCreateHeads": "NlpCreateHeads",
+    "RingDistributedSDPA": "RingJointSDPA",
+}
+
+_BY_NAME: dict[str, Family] = {
+    **dict.fromkeys(("InterleavedToSharded", "InterleavedToShardedPartial", "ShardedToInterleaved"), "movement"),
+    **dict.fromkeys(("ShardedToInterleavedPartial", "Reshard", "Move", "Halo", "Copy", "Clone"), "movement"),
+    **dict.fromkeys(("Tilize", "TilizeWithValPadding", "Untilize", "UntilizeWithUnpadding", "Typecast"), "layout"),
+    **dict.fromkeys(("ConvertToHWC", "ConvertToCHW", "Pad", "FillPad", "Fold"), "layout"),
+    **dict.fromkeys(("Reshape", "Permute", "Transpose", "Slice", "SliceWrite", "PaddedSlice", "Concat"), "shape"),
+    **dict.fromkeys(("Repeat", "RepeatInterleave", "Split", "ConcatenateHeads", "NlpCreateHeads"), "shape"),
+    **dict.fromkeys(("Binary", "Unary", "Ternary", "Where", "Accumulation", "RotaryEmbedding"), "eltwise"),
+    **dict.fromkeys(("RotaryEmbeddingLlama", "UpdateKVCache", "PagedUpdateCache"), "eltwise"),
+    **dict.fromkeys(("LayerNorm", "RMSNorm", "GroupNorm", "BatchNorm", "RMSAllGather"), "norm"),
+    **dict.fromkeys(("Pool2D", "Upsample", "GridSample"), "pool"),
+    **dict.fromkeys(("Reduce", "FastReduceNC", "ArgMax", "TopK", "Sum", "Prod", "IntImg"), "reduction"),
+    **dict.fromkeys(("Embeddings", "Embedding"), "embedding"),
+    "Softmax": "softmax",
+    "Conv2d": "conv",
+}
+
+_COLLECTIVE = re.compile(
+    r"AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint|SendAsync|RecvAsync|SendDirect|RecvDirect"
+    r"|MeshPartition|ReduceToRoot|ReduceToOne|^Broadcast$|SelectiveReduceCombine"
+)
+_ATTENTION = re.compile(r"ScaledDotProductAttention|SDPA|FlashMLA", re.IGNORECASE)
+_HEADS = re.compile(r"(Create|Concat|Split).*Heads", re.IGNORECASE)
+
+
+def canonical(op_code: str) -> str:
+    """The op's one name: `LayerNorm` for `LayerNormDeviceOperation`."""
+    name = op_code.strip()
+    stripped = _SUFFIX.sub("", name)
+    while stripped != name and stripped:
+        name, stripped = stripped, _SUFFIX.sub("", stripped)
+    return _RENAMED.get(name, name)
+
+
+def family(op_code: str) -> Family:
+    """What kind of work the op does; "other" where its name tells us nothing."""
+    name = canonical(op_code)
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    if _ATTENTION.search(name):
+        return "attention"
+    if "Matmul" in name or name == "Linear":
+        return "matmul"
+    if _COLLECTIVE.search(name):
+        return "collective"
+    if name.startswith("Conv"):
+        return "conv"
+    return "shape" if _HEADS.search(name) else "other"

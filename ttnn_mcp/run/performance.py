@@ -1,0 +1,139 @@
+"""One performance report, understood: which rows are device ops, whose they are, and how time runs on them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.hardware import ARCHITECTURES, canonical_architecture
+from ttnn_mcp.run.iterations import Iterations, iterations_of
+from ttnn_mcp.run.op_table import OpTable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.readers.perf_csv import PerformanceCsv
+
+DEVICE_TYPE = "tt_dnn_device"
+CLOCK_TOLERANCE = 0.03  # of an architecture's clock, to recognise it by; measured clocks differ by under 0.1 %
+
+
+class Performance:
+    """The rows of one performance report by kind, and what holds for all of them."""
+
+    def __init__(self, csv: PerformanceCsv) -> None:
+        self.csv = csv
+        self.rows = OpTable.of(csv)
+
+    @cached_property
+    def _kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+        types = self.rows.texts("op_type")
+        on_device = ~np.isnan(self.rows.numbers("device"))
+        device = types.among(DEVICE_TYPE) if self.rows.has("op_type") else on_device
+        signpost = types.among("signpost")
+        named = self.rows.texts("op_code").codes >= 0
+        return device, signpost, named & ~device & ~signpost
+
+    @cached_property
+    def ops(self) -> OpTable:
+        """Device ops with a measured kernel duration."""
+        return self.rows.take(self._kinds[0] & (self.rows.numbers("kernel_ns") >= 0))
+
+    @cached_property
+    def untimed(self) -> OpTable:
+        """Device ops without one: captured but not replayed, or dropped by the profiler."""
+        return self.rows.take(self._kinds[0] & ~(self.rows.numbers("kernel_ns") >= 0))
+
+    @cached_property
+    def signposts(self) -> OpTable:
+        """Marks the user set in the run."""
+        return self.rows.take(self._kinds[1])
+
+    @cached_property
+    def host_rows(self) -> OpTable:
+        """Host calls; mostly to/from-torch plumbing, no fallbacks."""
+        return self.rows.take(self._kinds[2])
+
+    @cached_property
+    def devices(self) -> tuple[int, ...]:
+        """Chips with timed ops."""
+        ids = np.unique(self.ops.numbers("device"))
+        return tuple(int(device) for device in ids[~np.isnan(ids)])
+
+    @cached_property
+    def steady(self) -> OpTable:
+        """Timed device ops without a compiler's const-eval ops, which run once and never again."""
+        once = self.ops.texts("const_eval").where(lambda text: text.strip().lower() == "true")
+        return self.ops.take(~once)
+
+    @cached_property
+    def iterations(self) -> Iterations:
+        """Repeats of the model over the whole report."""
+        return iterations_of(self.steady, self.signposts)
+
+    @cached_property
+    def clock_ghz(self) -> float | None:
+        """Device clock, from cycles over nanoseconds of the firmware zones; None without cycle columns."""
+        cycles = self.ops.numbers("fw_end_cycle") - self.ops.numbers("fw_start_cycle")
+        took = self.ops.numbers("fw_ns")
+        usable = (took > 0) & (cycles > 0)
+        return float(np.median(cycles[usable] / took[usable])) if usable.any() else None
+
+    @cached_property
+    def arch_said(self) -> str | None:
+        """Architecture by DEVICE ARCH, canonical; None where no row says it."""
+        said = {canonical_architecture(text) or text for text in self._said("arch")}
+        return min(said) if said else None
+
+    @cached_property
+    def arch_inferred(self) -> str | None:
+        """Architecture whose clock this is; None where none fits."""
+        clock = self.clock_ghz
+        if clock is None:
+            return None
+        return next(
+            (name for name, chip in ARCHITECTURES.items() if abs(clock / chip.clock_ghz - 1) < CLOCK_TOLERANCE),
+            None,
+        )
+
+    @property
+    def arch(self) -> str | None:
+        """DEVICE ARCH, else by the clock."""
+        return self.arch_said or self.arch_inferred
+
+    @cached_property
+    def worker_cores_said(self) -> int | None:
+        """Compute grid by AVAILABLE WORKER CORE COUNT; None where no row says it."""
+        said = self.ops.numbers("worker_cores")
+        return int(np.nanmax(said)) if np.isfinite(said).any() else None
+
+    @cached_property
+    def most_cores_used(self) -> int | None:
+        """The most cores any op used: a floor for the grid, never the grid."""
+        used = self.ops.numbers("cores")
+        return int(np.nanmax(used)) if np.isfinite(used).any() else None
+
+    @cached_property
+    def traced(self) -> bool:
+        """Whether any row is a trace replay. False is no proof: blank columns also mean an unprofiled replay."""
+        return bool(np.isfinite(self.rows.numbers("trace_id")).any())
+
+    @cached_property
+    def encodes_device(self) -> bool:
+        """Whether GLOBAL CALL COUNT is (runtime id << 10) | device on every row, as written since 2025."""
+        counts, devices = self.ops.numbers("call_count"), self.ops.numbers("device")
+        if not len(counts) or not np.isfinite(counts).all() or not np.isfinite(devices).all():
+            return False
+        whole = counts.astype(np.int64)
+        return bool((whole >= 1024).all() and ((whole & 1023) == devices.astype(np.int64)).all())
+
+    @cached_property
+    def runtime_ids(self) -> NDArray[np.int64] | None:
+        """Per timed op the id shared by the devices that ran it; None where call counts do not encode it."""
+        return self.ops.numbers("call_count").astype(np.int64) >> 10 if self.encodes_device else None
+
+    def _said(self, name: str) -> set[str]:
+        texts = self.ops.texts(name)
+        return {texts.distinct[code] for code in np.unique(texts.codes) if code >= 0}

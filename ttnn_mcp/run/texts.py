@@ -1,0 +1,57 @@
+"""One text per row, each distinct text held once: asking something of a million rows asks it of a few texts."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """One text per row, each distinct text held once.
+
+    Attributes:
+        codes: index into `distinct` per row; -1 = the cell is empty.
+        distinct: the texts that occur.
+    """
+
+    codes: NDArray[np.int64]
+    distinct: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: int) -> str:
+        code = int(self.codes[row])
+        return self.distinct[code] if code >= 0 else ""
+
+    def where(self, is_so: Callable[[str], bool]) -> NDArray[np.bool_]:
+        """Mask of the rows whose text `is_so`; empty cells are not."""
+        return self.mapped(is_so, missing=False, dtype=np.bool_)
+
+    def among(self, *texts: str) -> NDArray[np.bool_]:
+        """Mask of the rows whose text is one of `texts`."""
+        return self.where(lambda text: text in texts)
+
+    def mapped(self, meaning: Callable[[str], object], *, missing: object, dtype: type) -> NDArray[Any]:
+        """`meaning` of each row's text, asked once per distinct text."""
+        return np.array([*map(meaning, self.distinct), missing], dtype=dtype)[self.codes]
+
+    def take(self, rows: NDArray[np.int64]) -> Texts:
+        """The texts of `rows`."""
+        return Texts(self.codes[rows], self.distinct)
+
+
+def texts_of(column: pd.Series) -> Texts:
+    """A categorical column as codes and distinct texts."""
+    return Texts(column.cat.codes.to_numpy().astype(np.int64), tuple(map(str, column.cat.categories)))

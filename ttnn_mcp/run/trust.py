@@ -1,0 +1,75 @@
+"""How far a performance report can be trusted: dropped rows, cold passes, wrong model columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.performance import Performance
+    from ttnn_mcp.run.window import Scope
+
+ROUND_COUNT = 1000  # default --op-support-count: the profiler's buffer ends there and drops silently (PR #46710)
+COLD_GAP_NS = 1e6  # a gap of a millisecond is compiling, loading or Python, never dispatch
+
+
+def caveats_of(report: Performance) -> list[str]:
+    """What a reader of any answer from this report should know first, most severe first."""
+    return [*_dropped(report), *_model_columns(report), *_plumbing(report), *report.csv.caveats]
+
+
+def _dropped(report: Performance) -> list[str]:
+    said: list[str] = []
+    devices = report.ops.numbers("device")
+    ids, counts = np.unique(devices[~np.isnan(devices)], return_counts=True)
+    if len(counts) and counts.min() == counts.max() and counts[0] % ROUND_COUNT == 0:
+        said.append(
+            f"every device has exactly {counts[0]} ops: the profiler's buffer was full and later ops were dropped; "
+            "profile again with a larger --op-support-count or fewer iterations"
+        )
+    elif len(counts) > 1 and counts.min() != counts.max():
+        few = int(ids[np.argmin(counts)])
+        said.append(
+            f"devices hold {counts.min()} to {counts.max()} ops (fewest on device {few}): rows were dropped, or the "
+            "devices do different work"
+        )
+    if len(report.untimed):
+        said.append(f"{len(report.untimed)} device ops have no kernel time (captured or dropped) and are left out")
+    runtime_ids = report.runtime_ids
+    if runtime_ids is not None and len(runtime_ids):
+        missing = int(runtime_ids.max() - runtime_ids.min()) + 1 - len(np.unique(runtime_ids))
+        if missing and not report.traced:
+            said.append(f"{missing} call counts are missing between the first op and the last: ops may be dropped")
+    return said
+
+
+def _model_columns(report: Performance) -> list[str]:
+    used = report.ops.numbers("pm_fpu_util_pct")
+    beyond = int((used > 100).sum())
+    if beyond:
+        return [
+            f"PM columns not to be trusted: PM FPU UTIL reaches {np.nanmax(used):.0f} % on {beyond} ops "
+            "(wrong clock or bandwidth in tt-metal's model before PR #36902)"
+        ]
+    ideal = report.ops.numbers("pm_ideal_ns")
+    if np.isfinite(ideal).any() and np.nanmax(ideal) <= 1:
+        return ["PM columns hold no model for any op (all 1)"]
+    return []
+
+
+def _plumbing(report: Performance) -> list[str]:
+    if not len(report.host_rows):
+        return []
+    torch = int(report.host_rows.texts("op_code").where(lambda text: text.startswith("(torch)")).sum())
+    return [
+        f"{len(report.host_rows)} host rows, {torch} of them to/from-torch plumbing: no fallbacks, no device time"
+    ]
+
+
+def cold(report: Performance, scope: Scope) -> tuple[int, float]:
+    """(ops, milliseconds of gaps) of the cold pass: what must not be read as host overhead."""
+    rows = scope.cold if len(scope.cold) else (scope.ops if not scope.window.warm else scope.cold)
+    del report
+    gaps = rows.numbers("gap_ns")
+    return int((gaps > COLD_GAP_NS).sum()), float(np.nansum(np.where(gaps > COLD_GAP_NS, gaps, 0.0))) / 1e6

@@ -1,0 +1,180 @@
+"""The window: which rows an answer speaks of, and why these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ttnn_mcp.errors import QuestionRefused, nearest, shown
+from ttnn_mcp.run.iterations import device_order, iterations_of, signatures
+from ttnn_mcp.wire import Window
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.op_table import OpTable
+    from ttnn_mcp.run.performance import Performance
+
+REPROFILE = "re-profile at least 2 iterations in one run (3 with a compiler front end)"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The ops of a window, in the order each device ran them.
+
+    Attributes:
+        ops: device ops, sorted by device, then by time.
+        window: the same, said to the user.
+        iteration_of: per op, its iteration within the window's report rows; 0 = none.
+    """
+
+    ops: OpTable
+    window: Window
+    cold: OpTable  # the first iteration, where the window is a later one; else no rows
+
+    @cached_property
+    def critical_device(self) -> int:
+        """The device with most kernel time: the one the others wait for."""
+        devices, kernel = self.ops.numbers("device"), self.ops.numbers("kernel_ns")
+        ids, places = np.unique(devices, return_inverse=True)
+        return int(ids[np.argmax(np.bincount(places, weights=kernel))])
+
+    @cached_property
+    def critical(self) -> OpTable:
+        """The ops of the critical device, in the order they ran."""
+        return self.of_device(self.critical_device)
+
+    def of_device(self, device: int) -> OpTable:
+        """The ops of one device, in the order they ran."""
+        return self.ops.take(self.ops.numbers("device") == device)
+
+
+def scope_of(
+    report: Performance,
+    iteration: Literal["last", "all"] | int = "last",
+    start_signpost: str | None = None,
+    end_signpost: str | None = None,
+) -> Scope:
+    """Choose the rows.
+
+    Raises:
+        QuestionRefused: no timed device op, an unknown signpost, an iteration that does not exist.
+    """
+    if not len(report.ops):
+        raise QuestionRefused(
+            "This report holds no device times: only host, signpost or captured rows. "
+            "Profile again with `python -m tracy -r` on a build with profiling enabled."
+        )
+    ops, within = report.steady, ""
+    iterations = report.iterations
+    bracketed = start_signpost is not None or end_signpost is not None
+    if bracketed:
+        ops, within = _between(report, start_signpost, end_signpost)
+        iterations = iterations_of(ops, report.signposts.take(_lines_between(report.signposts, ops)))
+    if not len(ops):
+        raise QuestionRefused(f"No device op ran {within or 'outside const-eval'}. Choose other signposts or none.")
+    chosen = _chosen(iteration, iterations.count)
+    if chosen is None:
+        rows, kind = ops, "signposts" if bracketed else "whole_report"
+        why = _why_all(iteration, iterations.count, within)
+        cold = ops.take(np.zeros(len(ops), dtype=np.bool_))
+    else:
+        rows, kind = ops.take(iterations.number == chosen), "iteration"
+        why = f"iteration {chosen} of {iterations.count}, found by {iterations.found_by}{' ' + within if within else ''}"
+        cold = ops.take((iterations.number == 1) & (chosen > 1))
+    rows = rows.take(device_order(rows))
+    warm = report.traced if iterations.found_by == "trace replays" else _ran_before(report, rows)
+    if len(report.steady) < len(report.ops):
+        why += f"; {len(report.ops) - len(report.steady)} const-eval ops left out"
+    window = Window(
+        kind=kind,
+        rows=len(rows),
+        first_row=int(rows.lines.min()),
+        last_row=int(rows.lines.max()),
+        iteration=chosen,
+        of_iterations=iterations.count or None,
+        warm=warm,
+        why=why if warm or chosen == 1 or iteration == "all" else f"{why}; {REPROFILE}",
+    )
+    return Scope(rows, window, cold)
+
+
+def _chosen(iteration: Literal["last", "all"] | int, count: int) -> int | None:
+    if iteration == "all":
+        return None
+    if iteration == "last":
+        return count or None
+    if not 1 <= iteration <= count:
+        there = (
+            f"there are {count}, numbered from 1" if count else "no repeating iterations were found in these rows"
+        )
+        raise QuestionRefused(f"No iteration {iteration}: {there}. Use iteration 'last' or 'all'.")
+    return iteration
+
+
+def _why_all(iteration: object, count: int, within: str) -> str:
+    if iteration == "all":
+        said = f"all rows asked for, {count} iterations together" if count else "all rows asked for"
+    else:
+        said = "no repeating iterations found"
+    return f"{said}{', ' + within if within else ''}"
+
+
+def _ran_before(report: Performance, rows: OpTable) -> bool:
+    """Whether every op signature of `rows` ran earlier in the report, so that its program was compiled."""
+    everything = report.steady
+    hashes = signatures(everything) ^ everything.numbers("device").astype(np.uint64)
+    first_line: NDArray[np.int64] = np.full(len(hashes), 0, dtype=np.int64)
+    _, places = np.unique(hashes, return_inverse=True)
+    first_line = np.full(places.max() + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first_line, places, everything.lines)
+    inside = np.isin(everything.lines, rows.lines)
+    return bool((first_line[places[inside]] < rows.lines.min()).all())
+
+
+def _between(report: Performance, start: str | None, end: str | None) -> tuple[OpTable, str]:
+    """The steady ops after the last `start` signpost and before the first `end` that follows it."""
+    names, lines = report.signposts.texts("op_code"), report.signposts.lines
+    after, before = 0, np.iinfo(np.int64).max
+    said: list[str] = []
+    if start is not None:
+        there = _lines_named(report, start)
+        after = int(there[-1])
+        if end is not None:  # the last start that has an end behind it
+            ends = lines[names.among(end)]
+            closed = there[there < ends[-1]] if len(ends) else there
+            after = int(closed[-1]) if len(closed) else after
+        said.append(f"after signpost '{shown(start)}'{_which(there, after)}")
+    if end is not None:
+        there = _lines_named(report, end)
+        later = there[there > after]
+        if not len(later):
+            raise QuestionRefused(
+                f"Signpost '{shown(end)}' never comes after '{shown(start)}'. Swap them, or drop one."
+            )
+        before = int(later[0])
+        said.append(f"before signpost '{shown(end)}'")
+    rows = report.steady
+    return rows.take((rows.lines > after) & (rows.lines < before)), " and ".join(said)
+
+
+def _which(there: NDArray[np.int64], chosen: int) -> str:
+    return f" (line {chosen}, one of {len(there)})" if len(there) > 1 else ""
+
+
+def _lines_named(report: Performance, name: str) -> NDArray[np.int64]:
+    names = report.signposts.texts("op_code")
+    there = report.signposts.lines[names.among(name)]
+    if not len(there):
+        hint = nearest(name, names.distinct) if len(report.signposts) else " This report has no signposts."
+        raise QuestionRefused(f"No signpost '{shown(name)}'.{hint}")
+    return there
+
+
+def _lines_between(signposts: OpTable, ops: OpTable) -> NDArray[np.bool_]:
+    if not len(ops):
+        return np.zeros(len(signposts), dtype=np.bool_)
+    return (signposts.lines >= ops.lines.min() - 1) & (signposts.lines <= ops.lines.max() + 1)

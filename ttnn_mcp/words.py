@@ -1,0 +1,76 @@
+"""What is typed behind `ttnn-mcp call`: a tool, and `name=value` words; and what help says about them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.errors import ArgumentsInvalid, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.tools.tool import Tool
+
+
+def arguments(tool: Tool[Any, Any], words: Sequence[str]) -> dict[str, object]:
+    """The arguments of a call.
+
+    A value is JSON where it can be read as JSON, else a string. Where the tool takes nothing but a string it stays
+    one, whatever it looks like: the id of a run may be all digits.
+
+    Raises:
+        ArgumentsInvalid: a word is no `name=value`, or a name is given twice.
+    """
+    schema = tool.input_schema.get("properties", {})
+    given: dict[str, object] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise ArgumentsInvalid(f"Write arguments as name=value; '{shown(word)}' has no '='.")
+        if name in given:
+            raise ArgumentsInvalid(f"'{shown(name)}' is given twice; for several values write {shown(name)}=[1,2].")
+        given[name] = _value(value, text=schema.get(name, {}).get("type") == "string")
+    return given
+
+
+def _value(word: str, *, text: bool) -> object:
+    try:
+        value = json.loads(word, parse_constant=str)
+    except ValueError:
+        return word
+    return word if text and value is not None and not isinstance(value, str) else value
+
+
+def listing(tools: Sequence[Tool[Any, Any]]) -> str:
+    """The tools, a line each."""
+    widest = max((len(tool.name) for tool in tools), default=0)
+    lines = [f"{tool.name:<{widest}}  {tool.title}" for tool in tools]
+    return "\n".join([*lines, "", "ttnn-mcp call TOOL --help shows the arguments of one."])
+
+
+def usage(tool: Tool[Any, Any]) -> str:
+    """What a tool answers, and its arguments."""
+    lines = [f"usage: ttnn-mcp call {tool.name} [name=value ...]", "", tool.description, ""]
+    schema = tool.input_schema
+    required = schema.get("required", [])
+    for name, part in schema.get("properties", {}).items():
+        kind = f"{_kind(part)}, required" if name in required else _kind(part)
+        default = f" (default {json.dumps(part['default'])})" if "default" in part else ""
+        lines.append(f"  {name:<16} {kind}{default}")
+        if part.get("description"):
+            lines.append(f"  {'':<16} {part['description']}")
+    return "\n".join(lines)
+
+
+def _kind(part: dict[str, Any]) -> str:
+    """What a value may be, as a person writes it."""
+    if "enum" in part:
+        return " | ".join(str(one) for one in part["enum"])
+    if "const" in part:
+        return str(part["const"])
+    if "anyOf" in part:
+        return " | ".join(_kind(one) for one in part["anyOf"])
+    if part.get("type") == "array":
+        return f"[{_kind(part.get('items', {}))}, ...]"
+    return str(part.get("type", "any"))
