@@ -18,12 +18,14 @@ import re
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+Schema: TypeAlias = dict[str, Any]
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS = ROOT / "tools"
@@ -77,21 +79,19 @@ def step_of(page: Path) -> int:
 
 
 @cache
-def contracts() -> dict[str, Any]:
+def contracts() -> dict[str, Schema]:
     found = [json.loads(path.read_text("utf-8")) for path in sorted(CONTRACTS.glob("*.json"))]
     if not found:
         pytest.skip("tools/ holds no contracts yet; generate them first")
     return {contract["name"]: contract for contract in found}
 
 
-def alternatives(schema: Any, root: Any) -> Iterator[dict[str, Any]]:
+def alternatives(schema: Schema, root: Schema) -> Iterator[Schema]:
     """What a schema may stand for, references followed and unions opened."""
-    if not isinstance(schema, dict):
-        return
     yield schema
     if "$ref" in schema:
         target = root
-        for part in schema["$ref"].removeprefix("#/").split("/"):
+        for part in str(schema["$ref"]).removeprefix("#/").split("/"):
             target = target[part]
         yield from alternatives(target, root)
     for union in ("anyOf", "oneOf", "allOf"):
@@ -99,19 +99,22 @@ def alternatives(schema: Any, root: Any) -> Iterator[dict[str, Any]]:
             yield from alternatives(member, root)
 
 
-def reached(root: Any, path: list[str]) -> list[Any]:
-    """The schemas a field path leads to; none when the path does not exist."""
-    here = [root]
+def inside(schema: Schema, field: str) -> list[Schema]:
+    """The schema of a field, or of any field where the names are free."""
+    found: Any = schema.get("properties", {}).get(field, schema.get("additionalProperties"))
+    return [cast("Schema", found)] if isinstance(found, dict) else []
+
+
+def reached(root: Schema, path: list[str]) -> list[Schema]:
+    """The schemas a field path leads to, fully opened; none when the path does not exist."""
+    here = list(alternatives(root, root))
     for segment in path:
-        field = segment.removesuffix("[]")
-        opened = [schema for start in here for schema in alternatives(start, root)]
-        here = [
-            schema.get("properties", {}).get(field, schema.get("additionalProperties", False)) for schema in opened
-        ]
-        here = [schema for schema in here if isinstance(schema, dict)]
+        fields = [found for schema in here for found in inside(schema, segment.removesuffix("[]"))]
+        here = [schema for field in fields for schema in alternatives(field, root)]
         if segment.endswith("[]"):
-            opened = [schema for start in here for schema in alternatives(start, root)]
-            here = [schema["items"] for schema in opened if "items" in schema]
+            here = [
+                member for schema in here if "items" in schema for member in alternatives(schema["items"], root)
+            ]
     return here
 
 
@@ -223,8 +226,7 @@ def test_every_value_named_is_in_the_closed_set_of_its_field(page: Path) -> None
     impossible: list[tuple[str, str]] = []
     for field, value in re.findall(r"`([a-z_]+(?:\.[\w\[\]]+)+)`\s+=\s+`([^`]+)`", prose(page)):
         tool, *path = field.split(".")
-        root = tools[tool]["outputSchema"]
-        opened = [schema for start in reached(root, path) for schema in alternatives(start, root)]
+        opened = reached(tools[tool]["outputSchema"], path)
         allowed = [member for schema in opened for member in schema.get("enum", [schema.get("const")])]
         if any(allowed) and value not in allowed:
             impossible.append((field, value))
@@ -241,7 +243,7 @@ def test_a_step_asks_changes_verifies_and_warns(page: Path) -> None:
     headings = re.findall(r"^## (.+)$", prose(page), re.MULTILINE)
     for wanted in ("Ask", "Change", "Checks of this step", "tt-xla and tt-torch", "Verify", "Traps"):
         assert any(heading.startswith(wanted) for heading in headings), wanted
-    assert "**Skip it**" in prose(page)
+    assert "**Skip it**" in " ".join(prose(page).split())
     assert "PCC" in prose(page).partition("## Verify")[2]
     assert list(calls(page))
 
