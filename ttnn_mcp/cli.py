@@ -83,9 +83,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=raw,
     )
     parser.add_argument("--version", action="version", version=f"ttnn-mcp {__version__}")
-    _add_choices(parser, None)
+    _add_choices(parser)
     shared = argparse.ArgumentParser(add_help=False)
-    _add_choices(shared, argparse.SUPPRESS)  # so that a command does not undo what stood before it
+    _add_choices(shared, default=argparse.SUPPRESS)  # so that a command does not undo what stood before it
     commands = parser.add_subparsers(dest="command", metavar="command")
     serve = commands.add_parser(
         "serve", parents=[shared], help="serve MCP", description="Serve MCP over stdin and stdout, or over HTTP."
@@ -113,10 +113,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_choices(parser: argparse.ArgumentParser, default: str | None) -> None:
+def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     group = parser.add_argument_group("which run")
     group.add_argument(
-        "--root", action="append", type=Path, default=default, metavar="DIR", help="where reports lie (repeatable)"
+        "--root",
+        action="append",
+        type=Path,
+        default=[],
+        dest="more_roots" if default else "roots",  # argparse would forget the roots before the command
+        metavar="DIR",
+        help="where reports lie (repeatable)",
     )
     group.add_argument("--run", default=default, help="the run to use by default: id, path or 'demo'")
     group.add_argument("--performance", default=default, metavar="PATH", help="or its performance report")
@@ -131,7 +137,7 @@ def _session(asked: argparse.Namespace, *, confined: bool = False) -> Session:
 
     return Session(
         Settings(
-            roots=tuple(asked.root or ()),
+            roots=(*asked.roots, *getattr(asked, "more_roots", ())),
             run=asked.run,
             performance=asked.performance,
             memory=asked.memory,

@@ -21,11 +21,12 @@ OPENED = 10  # runs looked into; the newest are what a person asks about
 
 async def report(session: Session) -> str:
     """Everything, as lines of text."""
+    settings = session.settings
     lines = [f"ttnn-mcp {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}"]
     lines += [f"  {name:<10} {_version(name)}" for name in PACKAGES]
     lines += ["", "Pages", f"  {_count('skills')} of the skill, {_count('resources')} of reference, in {documents.home()}"]
-    lines += ["", "Reports are looked for under", *[f"  {root}{_doubt(root)}" for root in roots(session)]]
-    lines += ["", "What is remembered lies in", f"  {_state(session)}"]
+    lines += ["", "Reports are looked for under", *[f"  {root}{_doubt(root)}" for root in settings.searched]]
+    lines += ["", "What is remembered lies in", f"  {settings.state_folder}"]
     lines += ["", "Runs", *await _runs(session)]
     return "\n".join(lines) + "\n"
 
@@ -67,3 +68,12 @@ async def _runs(session: Session) -> list[str]:
     if len(rows) > OPENED:
         lines.append(f"  and {len(rows) - OPENED} older")
     return lines or ["  none yet; 'ttnn-mcp demo' works without"]
+
+
+def _card(card: dict[str, Any]) -> str:
+    parts = [card.get("arch", "unknown architecture")]
+    if card.get("performance"):
+        parts.append(f"performance report {card['csv_generation']}, {card['rows']['device']:,} device ops")
+    if card.get("memory"):
+        parts.append(f"memory report {card['schema_generation']}")
+    return ", ".join(str(part) for part in parts)

@@ -202,10 +202,11 @@ def dram_peak_gb_s(
             chip = ARCHITECTURES[name]
             caveat = f"{worker_cores} worker cores match no known {name} card: its DRAM peak is only bounded"
             return DramPeak(chip.dram_bank_gb_s, chip.dram_peak_gb_s, caveat)
-    peaks = {card.dram_peak_gb_s: card.name for card in named or cards}
-    low, high = min(peaks), max(peaks)
+    peaks = sorted({card.dram_peak_gb_s for card in named or cards})
+    low, high = peaks[0], peaks[-1]
+    cards_of = {peak: "/".join(dict.fromkeys(c.name for c in named or cards if c.dram_peak_gb_s == peak)) for peak in peaks}
     caveat = (
-        f"{peaks[low]} ({low:g} GB/s) and {peaks[high]} ({high:g} GB/s) cannot be told apart"
+        f"{cards_of[low]} ({low:g} GB/s) and {cards_of[high]} ({high:g} GB/s) cannot be told apart"
         if low < high
         else None
     )

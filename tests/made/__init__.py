@@ -29,7 +29,8 @@ For odd files: `rows = performance_rows(program, ...)`, change them, `write_rows
 
 from .csv_header import GENERATIONS as CSV_GENERATIONS
 from .csv_header import header
-from .memory_database import DatabaseStyle, write_database, write_memory_report
+from .memory_database import write_database, write_memory_report
+from .memory_rows import DatabaseStyle
 from .model import (
     DRAM,
     L1,
@@ -42,8 +43,8 @@ from .model import (
     height_sharded,
     width_sharded,
 )
+from .performance_cells import CsvStyle
 from .performance_csv import (
-    CsvStyle,
     header_of,
     keep_per_device,
     performance_rows,

@@ -29,7 +29,7 @@ def _pages(tensor: Tensor, address: int, banks: int, columns: int) -> Iterator[t
 
 
 def page_rows(
-    operation: int, device: int, tensor: Tensor, address: int, banks: int, columns: int
+    tensor: Tensor, *, operation: int, device: int, address: int, banks: int, columns: int
 ) -> list[tuple[int, ...]]:
     buffer = BUFFER_NUMBERS["L1"]
     return [
@@ -39,7 +39,7 @@ def page_rows(
 
 
 def chunk_rows(
-    operation: int, device: int, tensor: Tensor, address: int, banks: int, columns: int
+    tensor: Tensor, *, operation: int, device: int, address: int, banks: int, columns: int
 ) -> list[tuple[int, ...]]:
     counts: dict[tuple[int, int, int], int] = {}
     for _, bank, x, y, _at in _pages(tensor, address, banks, columns):

@@ -25,7 +25,9 @@ class GraphText:
         self.era = era
         self.nodes: list[dict[str, Any]] = []
 
-    def _node(self, kind: str, level: int, params: dict[str, str] | None = None, *, to: int = -1, ns: int = 0) -> None:
+    def _node(
+        self, kind: str, level: int, params: dict[str, str] | None = None, *, to: int = -1, ns: int = 0
+    ) -> None:
         node: dict[str, Any] = {"counter": len(self.nodes), "node_type": kind, "params": params or {}}
         node["connections"] = [to] if to >= 0 else []
         if self.style != "2024":

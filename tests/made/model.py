@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import ceil, prod
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,8 @@ TILE_BYTES = {
 ELEMENT_BYTES = {"BFLOAT16": 2, "FLOAT32": 4, "UINT32": 4, "INT32": 4, "UINT16": 2, "UINT8": 1}
 BUFFER_NUMBERS = {"DRAM": 0, "L1": 1, "SYSTEM_MEMORY": 2, "L1_SMALL": 3, "TRACE": 4}
 LAYOUT_NUMBERS = {"INTERLEAVED": 0, "HEIGHT_SHARDED": 1, "WIDTH_SHARDED": 2, "BLOCK_SHARDED": 3, "ND_SHARDED": 4}
-ALIGNMENT = 32  # bytes; DRAM reads on Wormhole
+ALIGNMENT = {"DRAM": 32, "TRACE": 32, "L1": 16, "L1_SMALL": 16}  # bytes of a page; Wormhole
+BANK_ALIGNMENT = 32
 
 CoreRange = tuple[int, int, int, int]  # first x, first y, last x, last y, both ends included
 
@@ -41,9 +42,7 @@ class Placement:
 
     @property
     def cores(self) -> list[tuple[int, int]]:
-        return [
-            (x, y) for x0, y0, x1, y1 in self.grid for y in range(y0, y1 + 1) for x in range(x0, x1 + 1)
-        ]
+        return [(x, y) for x0, y0, x1, y1 in self.grid for y in range(y0, y1 + 1) for x in range(x0, x1 + 1)]
 
 
 DRAM = Placement()
@@ -81,18 +80,21 @@ def round_up(number: int, step: int) -> int:
     return ceil(number / step) * step
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Tensor:
-    """`placement` None is a host tensor. `role`: weight (there before the run), activation, host."""
+    """`placement` None is a host tensor. One that no call makes is there before the run, as weights are."""
 
     id: int
     shape: tuple[int, ...]
     dtype: str = "BFLOAT16"
     layout: str = "TILE"
     placement: Placement | None = DRAM
-    role: str = "activation"
     padded_shape: tuple[int, ...] | None = None  # row major rows may be padded too: 8[3]
     alias_of: Tensor | None = None  # a view or an in-place result: the same bytes
+
+    def __repr__(self) -> str:
+        where = f"{self.placement.buffer} {self.placement.memory_layout}" if self.placement else "host"
+        return f"<tensor {self.id} {list(self.shape)} {self.dtype} {where}>"
 
     @property
     def padded(self) -> tuple[int, ...]:
@@ -107,8 +109,11 @@ class Tensor:
     def page_bytes(self) -> int:
         if self.layout == "TILE":
             return TILE_BYTES[self.dtype]
-        shard = self.placement.shard if self.placement else None
-        return round_up((shard[1] if shard else self.padded[-1]) * ELEMENT_BYTES[self.dtype], ALIGNMENT)
+        size = ELEMENT_BYTES[self.dtype]
+        if self.placement is None:
+            return self.padded[-1] * size
+        shard = self.placement.shard
+        return round_up((shard[1] if shard else self.padded[-1]) * size, ALIGNMENT[self.placement.buffer])
 
     @property
     def pages(self) -> int:
@@ -135,7 +140,7 @@ class Tensor:
     def bank_bytes(self, banks: int) -> int:
         """Bytes reserved in every bank (the lock-step allocator gives each the same)."""
         pages = self.shard_pages or ceil(self.pages / banks)
-        return round_up(pages * self.page_bytes, ALIGNMENT)
+        return round_up(pages * self.page_bytes, BANK_ALIGNMENT)
 
     def is_in(self, buffer: str) -> bool:
         return self.placement is not None and self.placement.buffer == buffer
@@ -150,7 +155,7 @@ class CircularBuffer:
     grid: tuple[CoreRange, ...] | None = None  # None: the cores of the op
 
 
-Attribute = Union[str, int, float, bool, None, Placement, Tensor]
+Attribute = str | int | float | bool | Placement | Tensor | None
 
 
 @dataclass(eq=False)
@@ -174,9 +179,12 @@ class DeviceOp:
     const_eval: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Call:
-    """One ttnn call of the model: one operation of the memory report."""
+    """One ttnn call of the model: one operation of the memory report.
+
+    `frees` go when the last op that reads them is done (deallocate_activation), or else at the end of the call.
+    """
 
     id: int
     name: str
@@ -190,6 +198,9 @@ class Call:
     seconds: float | None  # host wall time; None: never finished
     frees: Sequence[Tensor] = ()
     error: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<call {self.id} {self.name}>"
 
     @property
     def intermediates(self) -> list[Tensor]:

@@ -88,18 +88,16 @@ class Program:
         layout: str = "TILE",
         placement: Placement | None = DRAM,
         *,
-        role: str | None = None,
         padded: Sequence[int] | None = None,
         alias_of: Tensor | None = None,
     ) -> Tensor:
-        """A tensor that no call made yet. Without a `role`, one that no call makes counts as a weight."""
+        """A new tensor; it exists before the run unless a call or op has it among its outputs."""
         tensor = Tensor(
             len(self.tensors) + 1,
             tuple(shape),
             dtype,
             layout,
             placement,
-            role or ("host" if placement is None else "activation"),
             tuple(padded) if padded else None,
             alias_of,
         )
@@ -107,7 +105,7 @@ class Program:
         return tensor
 
     def weight(self, shape: Sequence[int], dtype: str = "BFLOAT16", layout: str = "TILE") -> Tensor:
-        return self.tensor(shape, dtype, layout, role="weight")
+        return self.tensor(shape, dtype, layout)
 
     def call(
         self,
@@ -188,6 +186,16 @@ class Program:
             "ttnn.deallocate", (tensor,), arguments={"tensor": tensor}, code=code or "ttnn.deallocate(x)",
             seconds=2e-05, frees=(tensor,),
         )  # fmt: skip
+
+    def drop(self, tensor: Tensor) -> Call:
+        """Its last Python name is gone: the importer makes up a `ttnn::deallocate` that names no tensor."""
+        line = len(self.source)
+        call = Call(
+            len(self.calls) + 1, "ttnn::deallocate", (), (), (), {}, self.source_path, line, self.source[-1].strip(),
+            0.0, (tensor,),
+        )  # fmt: skip
+        self.calls.append(call)
+        return call
 
     def fail(self, message: str) -> None:
         """The last call started and never finished; `message` is what it died of."""

@@ -93,6 +93,11 @@ class Replay:
         self.moments: list[Moment] = []
         self.freed_by: dict[Tensor, Call] = {}
         self._live: dict[Tensor, None] = {}
+        self._aliases: dict[Tensor, list[Tensor]] = {}
+        for tensor in program.tensors:
+            if tensor.alias_of is not None:
+                self._aliases.setdefault(tensor.alias_of, []).append(tensor)
+        self._last_uses = {t: c for c in program.calls if "deallocate" not in c.name for t in c.inputs}
         self._run()
 
     def banks_of(self, tensor: Tensor) -> int:
@@ -103,8 +108,7 @@ class Replay:
 
     def last_use(self, tensor: Tensor) -> Call | None:
         """The last call that reads it, deallocation apart."""
-        calls = [c for c in self.program.calls if tensor in c.inputs and c.name != "ttnn.deallocate"]
-        return calls[-1] if calls else None
+        return self._last_uses.get(tensor)
 
     def late_frees(self) -> list[tuple[Tensor, Call, Call | None]]:
         """L1 tensors that outlive their last use by a call that starts a device op: (tensor, last use, freed by)."""
@@ -147,13 +151,14 @@ class Replay:
                 address += 0 if buffer.shared else buffer.bytes
             self.moments.append(self._moment(call, op))
             yield Event("op_end", op)
-            for tensor in call.intermediates:
+            for tensor in (*call.intermediates, *call.frees):
                 if readers.get(tensor) is op:
                     yield from self._free(tensor, call)
         for tensor in call.outputs:
             yield from self._allocate(tensor)
         for tensor in call.frees:
-            yield from self._free(tensor, call)
+            if tensor not in readers:
+                yield from self._free(tensor, call)
 
     def _allocate(self, tensor: Tensor) -> list[Event]:
         if tensor.placement is None or tensor in self.addresses:
@@ -168,7 +173,8 @@ class Replay:
 
     def _free(self, tensor: Tensor, call: Call) -> list[Event]:
         owner = tensor.alias_of or tensor
-        self.freed_by[tensor] = self.freed_by[owner] = call
+        for same in (owner, *self._aliases.get(owner, ())):
+            self.freed_by[same] = call
         if owner not in self._live or owner.placement is None:
             return []
         del self._live[owner]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .memory_database import STYLE as DATABASE_STYLE
-from .memory_database import DatabaseStyle, write_memory_report
-from .performance_csv import COLD_THEN_WARM, TIMESTAMP, CsvStyle, write_performance_report
-from .performance_csv import STYLE as CSV_STYLE
+from .memory_database import write_memory_report
+from .memory_rows import STYLE as DATABASE_STYLE
+from .memory_rows import DatabaseStyle
+from .performance_cells import STYLE as CSV_STYLE
+from .performance_cells import CsvStyle
+from .performance_csv import COLD_THEN_WARM, TIMESTAMP, write_performance_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

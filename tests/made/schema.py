@@ -24,7 +24,7 @@ _G1: Tables = {
         "tensor_id int UNIQUE, shape text, dtype text, layout text, memory_config text, device_id int, "
         "address int, buffer_type int"
     ),
-    **{name: _COMPARISON for name in _COMPARISONS},
+    **dict.fromkeys(_COMPARISONS, _COMPARISON),
     "operations": "operation_id int UNIQUE, name text, duration float",
     "operation_arguments": "operation_id int, name text, value text",
     "stack_traces": "operation_id int, stack_trace text",
@@ -41,7 +41,9 @@ _G1: Tables = {
         "sink_input_index int, key int"
     ),
 }
-_ERRORS = "operation_id int, operation_name text, error_type text, error_message text, stack_trace text, timestamp text"
+_ERRORS = (
+    "operation_id int, operation_name text, error_type text, error_message text, stack_trace text, timestamp text"
+)
 _ERRORS_G5A = "operation_id int, error_type text, error_message text, error_operation text"
 _STACK_TRACES_FIRST = "operation_id int, node_counter int, operation_name text, stack_trace text"
 _STACK_TRACES_WITH_FILE = "operation_id int, stack_trace text, source_file_id int REFERENCES source_files(id)"
@@ -64,7 +66,10 @@ _LIFETIME: Tables = {
     ),
 }
 _G4_INDEXES = (
-    *((f"idx_buffers_{c}", "buffers", c) for c in "address operation_id device_id max_size_per_bank buffer_type".split()),
+    *(
+        (f"idx_buffers_{c}", "buffers", c)
+        for c in ["address", "operation_id", "device_id", "max_size_per_bank", "buffer_type"]
+    ),
     ("idx_output_tensors_tensor_id", "output_tensors", "tensor_id"),
     ("idx_input_tensors_tensor_id", "input_tensors", "tensor_id"),
 )
@@ -81,14 +86,7 @@ def is_imported(generation: str) -> bool:
 
 
 def tables(generation: str) -> Tables:
-    found = dict(_G1)
-    if since(generation, "G2"):
-        found["captured_graph"] = "operation_id int, captured_graph text"
-    if since(generation, "G3"):
-        found["device_tensors"] = "tensor_id int, device_id int, address int"
-    if since(generation, "G4"):
-        found["buffers"] += ", buffer_layout int"
-        found["errors"] = _ERRORS
+    found = _written_during_the_run(generation)
     if is_imported(generation):
         found["report_metadata"] = "key text UNIQUE, value text"
         found |= dict.fromkeys(_COMPARISONS, _COMPARISON_IMPORTED)
@@ -106,6 +104,18 @@ def tables(generation: str) -> Tables:
         found["buffer_chunks"] = _CHUNKS
     if since(generation, "3.3"):
         found |= _LIFETIME
+    return found
+
+
+def _written_during_the_run(generation: str) -> Tables:
+    found = dict(_G1)
+    if since(generation, "G2"):
+        found["captured_graph"] = "operation_id int, captured_graph text"
+    if since(generation, "G3"):
+        found["device_tensors"] = "tensor_id int, device_id int, address int"
+    if since(generation, "G4"):
+        found["buffers"] += ", buffer_layout int"
+        found["errors"] = _ERRORS
     return found
 
 

@@ -68,7 +68,9 @@ def attribute_text(value: Attribute, era: str) -> str:
     if isinstance(value, Placement):
         return memory_config_text(value, era)
     if isinstance(value, Tensor):
-        return f"ttnn.Tensor({shape_text(value, era)}, dtype=DataType::{value.dtype}, layout=Layout::{value.layout})"
+        return (
+            f"ttnn.Tensor({shape_text(value, era)}, dtype=DataType::{value.dtype}, layout=Layout::{value.layout})"
+        )
     return str(value)
 
 

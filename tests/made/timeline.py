@@ -23,7 +23,7 @@ FW_LEAD_NS = 520
 FW_TAIL_NS = 280
 FIRST_CYCLE = 14_168_404_359_928
 FIRST_HOST_NS = 5_000_000_000
-PROGRAM_TABLE_HOST_NS = 4_500  # host time to launch an op whose program is cached
+LAUNCH_HOST_NS = 4_500  # host time to launch an op whose program is cached
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,10 @@ class _Clock:
         self.kernel_end: dict[int, int] = {}
         self.fw_end: dict[int, int] = {}
 
-    def host(self, wanted: int, lasts: int) -> int:
+    def host(self, wanted: int = 0) -> int:
         """The host start of the next row: when wanted, never before the row above."""
         start = max(self.host_ns + 100, wanted)
         self.host_ns = start
-        self.host_free = start + lasts
         return start
 
 
@@ -114,7 +113,7 @@ def timeline(program: Program, iterations: Iterable[Iteration]) -> list[Row]:
             rows.append(_signpost(opening, clock))
         for name in iteration.host_rows:
             clock.runtime_id += 1
-            start = clock.host(0, 14_353)
+            start = clock.host()
             rows.append(Row("host", name, start, 14_353, runtime_id=clock.runtime_id))
         ids: list[int] = []
         position = 0
@@ -137,7 +136,7 @@ def timeline(program: Program, iterations: Iterable[Iteration]) -> list[Row]:
 
 def _signpost(message: str, clock: _Clock) -> Row:
     name, _, text = message.partition("\n")
-    return Row("signpost", name, clock.host(0, 0), text=text)
+    return Row("signpost", name, clock.host(), text=text)
 
 
 def _op_rows(
@@ -149,9 +148,8 @@ def _op_rows(
     rows: list[Row] = []
     for device in range(program.devices):
         if iteration.capture:
-            start = clock.host(0, PROGRAM_TABLE_HOST_NS)
-            row = Row("captured", op.op_code, start, PROGRAM_TABLE_HOST_NS, op, call, device, runtime_id)
-            rows.append(row)
+            start = clock.host()
+            rows.append(Row("captured", op.op_code, start, LAUNCH_HOST_NS, op, call, device, runtime_id))
             continue
         is_first_of_device = device not in clock.kernel_end
         gap = _each(op.gap_ns, device)
@@ -165,9 +163,9 @@ def _op_rows(
         kernel_end = kernel_start + round(kernel_ns * clock.ghz)
         fw_start = kernel_start - round(FW_LEAD_NS * clock.ghz)
         fw_end = kernel_end + round(FW_TAIL_NS * clock.ghz)
-        host_ns = round(gap * 0.9) if compiles else PROGRAM_TABLE_HOST_NS
+        host_ns = round(gap * 0.9) if compiles and device == 0 and not is_first_of_device else LAUNCH_HOST_NS
         since_first = round((kernel_start - _first_cycle(device)) / clock.ghz)
-        host_start = clock.host(FIRST_HOST_NS + 1_000_000 + since_first - host_ns, host_ns)
+        host_start = clock.host(FIRST_HOST_NS + 1_000_000 + since_first - host_ns)
         fw_gap = 0 if is_first_of_device else round((fw_start - clock.fw_end[device]) / clock.ghz)
         rows.append(
             Row(
@@ -179,16 +177,16 @@ def _op_rows(
                 call,
                 device,
                 runtime_id,
-                kernel_start,
-                kernel_end,
-                fw_start,
-                fw_end,
-                kernel_ns,
-                0 if is_first_of_device else gap,
-                fw_gap,
-                iteration.trace,
-                compiles,
-            )
+                kernel_start=kernel_start,
+                kernel_end=kernel_end,
+                fw_start=fw_start,
+                fw_end=fw_end,
+                kernel_ns=kernel_ns,
+                gap_ns=0 if is_first_of_device else gap,
+                fw_gap_ns=fw_gap,
+                trace=iteration.trace,
+                compiled=compiles,
+            )  # fmt: skip
         )
         clock.kernel_end[device] = kernel_end
         clock.fw_end[device] = fw_end

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.flow import Flow
+from ttnn_mcp.analyses.host import Timeline, timeline_of
 from ttnn_mcp.analyses.roofline import roofline_of
 from ttnn_mcp.readers.attributes import Attributes, parse_attributes
 from ttnn_mcp.run.op_names import canonical, family
@@ -56,6 +57,16 @@ class Case:
     def total_ns(self) -> float:
         """Kernel time of the window on this device: what shares are shares of."""
         return float(self.kernel_ns.sum())
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """Kernels and gaps of this device over the window."""
+        return timeline_of(self.ops, self.chip.clock_ghz)
+
+    @property
+    def gap_ns(self) -> float:
+        """Time between this device's ops in the window; compile and load time where the window is cold."""
+        return self.timeline.gap_ns
 
     @cached_property
     def names(self) -> Texts:

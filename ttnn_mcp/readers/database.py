@@ -1,4 +1,4 @@
-"""Somebody else's SQLite file, opened so that it stays exactly as it is: no write, no lock kept, no file beside it."""
+"""Somebody else's SQLite file, opened so that it stays as it is: no write, no lock kept, no file beside it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
     from pathlib import Path
 
     import aiosqlite
@@ -22,7 +22,7 @@ _PATIENCE_S = 0.5  # how long a writer may hold the file before we say so
 
 
 @asynccontextmanager
-async def open_database(path: Path) -> AsyncIterator[aiosqlite.Connection]:
+async def open_database(path: Path) -> AsyncGenerator[aiosqlite.Connection, None]:
     """A read-only connection; whatever SQLite says inside the block becomes one of our errors.
 
     Raises:
@@ -52,8 +52,8 @@ def _uri(path: Path) -> str:
     wal = header[18:20] != b"\x01\x01"
     if wal and _size(path, "-wal"):
         raise ReportBroken(
-            f"{_name(path)} has changes that are not merged into it yet (a -wal file lies beside it). Wait until the run "
-            'has ended; if it crashed, merge them: sqlite3 db.sqlite "PRAGMA wal_checkpoint(TRUNCATE)".'
+            f"{_name(path)} has changes that are not merged into it yet (a -wal file lies beside it). Wait until "
+            'the run has ended; if it crashed, merge them: sqlite3 db.sqlite "PRAGMA wal_checkpoint(TRUNCATE)".'
         )
     if _journal_is_hot(path):
         raise ReportBroken(

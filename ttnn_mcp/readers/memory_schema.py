@@ -1,4 +1,4 @@
-"""What a memory report's database holds: its tables, columns, generation and ranks, found by looking, not by version."""
+"""What a memory report's database holds: tables, columns, generation, ranks; found by looking, not by version."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ TABLES = frozenset(
     }
 )
 """What we read; any other table is ignored."""
-_RANKED_FIRST = ("operations", "devices", "tensors", "buffers")  # small tables first: one of them tells the ranks
+_RANKED_FIRST = frozenset({"operations", "devices", "tensors", "buffers", "input_tensors", "output_tensors"})
+"""Quick to ask for their ranks; in `captured_graph` the rank lies behind the long text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,8 @@ class Schema:
         return column is None or column in self.columns[table]
 
     def where(self, table: str) -> str:
-        """The filter that keeps one rank's rows; '' where the table has no ranks."""
-        return f" WHERE rank = {self.rank}" if "rank" in self.columns[table] else ""
+        """The filter that keeps one rank's rows; '1' where there is nothing to tell apart."""
+        return f"rank = {self.rank}" if len(self.ranks) > 1 and "rank" in self.columns[table] else "1"
 
     @property
     def version(self) -> str | None:
@@ -129,28 +130,25 @@ async def _columns(connection: aiosqlite.Connection) -> dict[str, frozenset[str]
 def _refuse_foreign(columns: Mapping[str, frozenset[str]]) -> None:
     if "tensors" not in columns and "address" in columns.get("input_tensors", ()):
         raise ReportForeign(
-            "This memory report is of early 2024, before tensors had a table of their own; nothing reads it any more. "
-            "Run the model again with a tt-metal of August 2024 or later."
+            "This memory report is of early 2024, before tensors had a table of their own; nothing reads it any "
+            "more. Run the model again with a tt-metal of August 2024 or later."
         )
-    missing = {"operations", "tensors"} - set(columns)
+    missing = sorted({"operations", "tensors"} - set(columns))
     if missing:
         raise ReportForeign(
-            f"This SQLite database is no TTNN memory report: it has no table {' and no table '.join(sorted(missing))}. "
+            f"This SQLite database is no TTNN memory report: it has no table {' and no table '.join(missing)}. "
             "Give the db.sqlite below generated/ttnn/reports."
         )
 
 
 async def _ranks(connection: aiosqlite.Connection, columns: Mapping[str, frozenset[str]]) -> tuple[int, ...]:
-    """The ranks of the first table that tells them; 0 alone where none does."""
-    for table in (*_RANKED_FIRST, *sorted(columns)):
-        if "rank" in columns.get(table, ()):
-            rows = await connection.execute_fetchall(
-                f"SELECT DISTINCT CAST(rank AS INTEGER) FROM {table} WHERE rank IS NOT NULL ORDER BY 1 LIMIT 1000"
-            )
-            found = tuple(int(row[0]) for row in rows)
-            if found:
-                return found
-    return (0,)
+    """All ranks of the small tables, else of any; 0 alone where no table tells."""
+    ranked = [table for table, names in columns.items() if "rank" in names]
+    found: set[int] = set()
+    for table in [table for table in ranked if table in _RANKED_FIRST] or ranked:
+        sql = f"SELECT DISTINCT CAST(rank AS INTEGER) FROM {table} WHERE rank IS NOT NULL LIMIT 1000"  # noqa: S608
+        found.update(int(row[0]) for row in await connection.execute_fetchall(sql))
+    return tuple(sorted(found)) or (0,)
 
 
 def _number(version: str | None) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEADER_BYTES = 1 << 18  # the widest real header is 4 kB; anything beyond this is no CSV of ours
+DEVICE_TYPE_MARK = b"tt_dnn_device"
 NOT_SAID = ("", "-")  # writers leave cells empty; some consumers write a dash
 
 _REPROFILE = "Profile with `python -m tracy -r -p -v -m pytest <test>` and pass its ops_perf_results_*.csv."
@@ -210,3 +211,16 @@ def _made_numeric(frame: pd.DataFrame, headers: dict[str, str]) -> list[str]:
             column = read
         frame[name] = column.astype("float64")
     return caveats
+
+
+def count_device_ops(path: Path) -> int | None:
+    """Device rows without parsing: occurrences of their type; None where the file cannot be read."""
+    count, carried = 0, b""
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 22):
+                count += (carried + block).count(DEVICE_TYPE_MARK)
+                carried = block[-len(DEVICE_TYPE_MARK) + 1 :]
+    except OSError:
+        return None
+    return count

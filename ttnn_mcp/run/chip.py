@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.hardware import ARCHITECTURES, Architecture, dram_peak_gb_s
 
 if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory_report import MemoryReport
+    from ttnn_mcp.readers.memory_db import MemoryReport
     from ttnn_mcp.run.performance import Performance
 
 
@@ -60,7 +60,7 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
     floor = performance.most_cores_used if performance else None
     if said is None and floor is not None:
         caveats.append(f"no AVAILABLE WORKER CORE COUNT: at most {floor} cores were used, the grid may be larger")
-    peak = dram_peak_gb_s(arch, said or floor) if arch else None
+    peak = dram_peak_gb_s(arch, said) if arch else None
     if peak is not None and peak.caveat:
         caveats.append(peak.caveat)
     chip = ARCHITECTURES.get(arch or "")

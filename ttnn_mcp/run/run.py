@@ -10,7 +10,7 @@ from ttnn_mcp.run.chip import Chip, chip_of
 from ttnn_mcp.run.window import Scope, scope_of
 
 if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory_report import MemoryReport
+    from ttnn_mcp.readers.memory_db import MemoryReport
     from ttnn_mcp.run.link import Linked
     from ttnn_mcp.run.performance import Performance
 

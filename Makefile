@@ -1,0 +1,69 @@
+# A newcomer needs two of these: `make demo` and `make test`. Both set up what they need, once.
+
+PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python3.10; do \
+	$$each -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$each && break; done)
+VENV ?= .venv
+UV := $(shell command -v uv 2>/dev/null)
+
+HERE := $(VENV)/bin/python
+ifdef UV
+CREATE := $(UV) venv --quiet --python "$(PYTHON)" $(VENV)
+INSTALL := $(UV) pip install --quiet --python $(HERE)
+else
+CREATE := $(PYTHON) -m venv $(VENV)
+INSTALL := $(HERE) -m pip install -qq --disable-pip-version-check
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fix bench pins clean
+
+help:  ## show this
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 14
+	@echo "  PYTHON=python3.12 chooses the interpreter, VENV=folder where the packages go"
+
+demo: $(VENV)/ready  ## what ttnn-mcp finds in a bundled profile
+	@$(HERE) -m ttnn_mcp demo
+
+test: $(VENV)/ready  ## run the tests
+	@$(HERE) -m pytest -n auto
+
+check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
+	@$(HERE) -m ruff check .
+	@$(HERE) -m ruff format --check .
+	@$(HERE) -m pyright --pythonpath $(HERE)
+	@$(VENV)/bin/lint-imports
+	@$(HERE) -m pytest tests/test_contracts.py tests/test_house.py
+
+fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
+	@$(HERE) -m ruff check --fix .
+	@$(HERE) -m ruff format .
+	@$(HERE) -m tests.made.demo
+	@$(HERE) -m tests.made.contracts
+
+bench: $(VENV)/ready  ## measure what we promise about speed
+	@$(HERE) -m benchmarks
+
+pins: $(VENV)/ready  ## choose newer versions of every package we use (needs uv)
+	@$(HERE) -m tests.made.pins
+
+clean:  ## forget everything that was set up
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+
+# Everything below installs pinned packages whose hashes are checked. constraints.txt has two parts: what it takes to
+# run and to test, and behind its one dividing line what it takes to check.
+
+$(VENV)/ready: constraints.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.10 or newer is needed; name it with PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo "$(PYTHON) is too old: Python 3.10 or newer is needed" >&2; exit 1; }
+	@echo "setting up $(VENV), once; this takes about a minute"
+	@test -x $(HERE) || $(CREATE)
+	@sed '/^# --- check/,$$d' constraints.txt > $(VENV)/pins.txt
+	@$(INSTALL) --require-hashes --no-deps -r $(VENV)/pins.txt
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/checkable: $(VENV)/ready
+	@echo "adding the linters to $(VENV), once"
+	@$(INSTALL) --require-hashes --no-deps -r constraints.txt
+	@touch $@

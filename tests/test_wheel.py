@@ -1,0 +1,112 @@
+"""What a user installs: one top-level name, with the pages inside, and the same pages wherever it runs from."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = """
+import hashlib, json
+from ttnn_mcp import documents
+print(json.dumps([[folder, name, hashlib.sha256(documents.text(folder, name).encode()).hexdigest()]
+                  for folder in ("resources", "skills") for name in documents.names(folder)]))
+"""
+BUILD = """
+import os, sys
+from hatchling import build
+os.chdir(sys.argv[1])
+print(getattr(build, sys.argv[2])(sys.argv[3]))
+"""
+
+
+def built(hook, folder):
+    """A wheel made by the build backend, by the path it lies at."""
+    ran = subprocess.run(
+        [sys.executable, "-c", BUILD, str(ROOT), hook, str(folder)], capture_output=True, text=True, check=True
+    )
+    return Path(folder, ran.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return built("build_wheel", tmp_path_factory.mktemp("wheel"))
+
+
+def pages(python, folder):
+    """The pages that a Python serves, run in a folder from which the checkout cannot be seen."""
+    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+    ran = subprocess.run([str(python), "-c", PAGES], cwd=folder, capture_output=True, text=True, check=True, env=env)
+    return json.loads(ran.stdout)
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """Install a wheel into a new environment that borrows our dependencies, and none of our own code."""
+
+    def install(wheel):
+        home = tmp_path / "environment"
+        venv.create(home, with_pip=False, symlinks=True)
+        site = Path(sysconfig.get_path("purelib", "venv", {"base": str(home), "platbase": str(home)}))
+        zipfile.ZipFile(wheel).extractall(site)
+        borrowed = [path for path in sys.path if path.endswith("-packages")]
+        lines = "\n".join(f"import sys; sys.path.append({path!r})" for path in borrowed)  # no .pth of theirs is run
+        (site / "borrowed.pth").write_text(lines + "\n")
+        return home / "bin" / "python"
+
+    return install
+
+
+def test_the_wheel_has_one_top_level_name(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names} == {"ttnn_mcp", "{DIST}"}
+    assert "ttnn_mcp/py.typed" in names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
+
+
+def test_the_wheel_carries_every_page_and_the_demo(wheel):
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    for folder in ("resources", "skills"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file():
+                assert f"ttnn_mcp/_served/{path.relative_to(ROOT).as_posix()}" in inside
+
+
+def test_the_wheel_stays_small(wheel):
+    assert wheel.stat().st_size < 2_000_000
+
+
+def test_the_wheel_asks_for_four_packages_and_offers_one_command(wheel):
+    archive = zipfile.ZipFile(wheel)
+    metadata = archive.read("{DIST}/METADATA").decode()
+    required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
+    assert len(required) == 4
+    assert "ttnn-mcp = ttnn_mcp.cli:main" in archive.read("{DIST}/entry_points.txt").decode()
+
+
+def test_pages_are_served_alike_from_checkout_editable_install_and_wheel(wheel, installed, tmp_path, tmp_path_factory):
+    checkout = pages(sys.executable, ROOT)
+    assert len(checkout) > 10
+    assert pages(installed(wheel), tmp_path) == checkout
+    editable = built("build_editable", tmp_path_factory.mktemp("editable"))
+    assert pages(installed(editable), tmp_path) == checkout
+
+
+def test_a_fresh_install_answers_from_the_demo_run(wheel, installed, tmp_path):
+    python = installed(wheel)
+    ran = subprocess.run(
+        [str(python), "-m", "ttnn_mcp", "call", "optimization_check", "run=demo", f"--state={tmp_path}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["findings"]

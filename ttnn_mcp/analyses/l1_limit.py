@@ -1,0 +1,44 @@
+"""How much L1 of a core tensors and circular buffers share on the run's chip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.run import Run
+
+SAFE_SHARE = 0.95  # of the limit: the models of L1 use are good to about 5 %
+
+
+@dataclass(frozen=True, slots=True)
+class L1Limit:
+    """Bytes per core above the base that firmware keeps.
+
+    Attributes:
+        limit_bytes: what circular buffers and tensors share.
+        small_bytes: of it, what `l1_small_size` set aside; 0 where the report does not say.
+        read: from the memory report's `devices.cb_limit`, not from the architecture's figures.
+        measured: False where even the architecture's figure is inferred (Blackhole).
+    """
+
+    limit_bytes: int
+    small_bytes: int
+    read: bool
+    measured: bool
+
+    @property
+    def safe_bytes(self) -> int:
+        """What a predicted use may reach before it counts as too much."""
+        return min(int(SAFE_SHARE * self.limit_bytes), self.limit_bytes - self.small_bytes)
+
+
+def l1_limit(run: Run) -> L1Limit | None:
+    """The limit by the memory report, else by the architecture; None for an unknown architecture."""
+    for device in run.memory.devices if run.memory else ():
+        if device.cb_limit_bytes:
+            return L1Limit(device.cb_limit_bytes, device.l1_small_bytes or 0, read=True, measured=True)
+    chip = run.chip.architecture
+    if chip is None:
+        return None
+    return L1Limit(chip.usable_l1_bytes, 0, read=False, measured=chip.first_cb_address_measured)

@@ -1,0 +1,156 @@
+"""All checks asked of one case: findings ranked by what they can save, and what each step came to.
+
+No microsecond is saved twice. Findings are taken in the order of their promise, and an op gives to each only what
+is left of it above the least it could take; gaps between ops are a purse of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, NotApplicable
+from ttnn_mcp.wire import Finding, Saving, Status, StepStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.checks.case import Case
+
+AT_ITS_BOUND = 0.7  # of the roofline: an op this close needs no explanation (tt-metal's own matmuls reach 0.7-0.8)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One check's outcome."""
+
+    check: Check
+    status: Status
+    why: str
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What the checks came to.
+
+    Attributes:
+        findings: ranked by the most they can save, then by share.
+        steps: one per step of the skill.
+        unexplained_share: kernel time on ops that no finding names and that are far from their roofline.
+    """
+
+    findings: tuple[Finding, ...]
+    steps: tuple[StepStatus, ...]
+    unexplained_share: float
+
+
+def diagnose(case: Case, checks: Sequence[Check], *, min_saving_share: float = 0.0) -> Diagnosis:
+    """Ask every check and settle their claims."""
+    asked = [ask(check, case) for check in checks]
+    claims = [(one.check, claim) for one in asked for claim in one.claims]
+    findings = _settled(case, claims)
+    kept = [one for one in findings if one.saving_us.at_most * 1e3 >= min_saving_share * case.total_ns]
+    return Diagnosis(tuple(kept), tuple(_steps(asked)), _unexplained(case, [claim for _, claim in claims]))
+
+
+def ask(check: Check, case: Case) -> Asked:
+    """One check's outcome on the case; a check without what it needs cannot tell."""
+    lacking = _lacking(check, case)
+    if lacking:
+        return Asked(check, "cannot_tell", lacking)
+    said = list(check.look(case))
+    claims = tuple(one for one in said if isinstance(one, Claim))
+    if claims:
+        return Asked(check, "found", "", claims)
+    for one in said:
+        if isinstance(one, NotApplicable):
+            return Asked(check, "not_applicable", one.why)
+        if isinstance(one, CannotTell):
+            return Asked(check, "cannot_tell", one.why)
+    return Asked(check, "clean", "")
+
+
+def _lacking(check: Check, case: Case) -> str:
+    if "memory" in check.needs and case.run.memory is None:
+        return "needs a memory report"
+    if "link" in check.needs and (case.run.linked is None or case.run.linked.said.status != "linked"):
+        return "needs a memory report linked to this run"
+    return ""
+
+
+def _settled(case: Case, claims: list[tuple[Check, Claim]]) -> list[Finding]:
+    left = case.kernel_ns.copy()
+    gaps_left = max(0.0, float(case.gap_ns))
+    found: list[Finding] = []
+    for check, claim in sorted(claims, key=lambda pair: -_promise(pair[1])):
+        if claim.gap_ns is not None:
+            most = min(claim.gap_ns[1], gaps_left)
+            least = min(claim.gap_ns[0], most)
+            gaps_left -= most
+        else:
+            per_row = np.minimum(np.minimum(claim.at_most_ns, case.kernel_ns[claim.rows]), left[claim.rows])
+            left[claim.rows] -= per_row
+            most = float(per_row.sum())
+            sure = claim.at_least_ns
+            least = 0.0 if sure is None else float(np.minimum(sure, per_row).sum())
+        found.append(_finding(case, check, claim, least, most))
+    return sorted(found, key=lambda one: (-one.saving_us.at_most, -one.share))
+
+
+def _promise(claim: Claim) -> float:
+    return claim.gap_ns[1] if claim.gap_ns is not None else float(claim.at_most_ns.sum())
+
+
+def _finding(case: Case, check: Check, claim: Claim, least_ns: float, most_ns: float) -> Finding:
+    shared = most_ns + 1.0 < _promise(claim)
+    assumption = f"{claim.assumption}; less what findings above already save" if shared else claim.assumption
+    return Finding(
+        check=check.id,
+        step=check.step,
+        claim=claim.claim,
+        share=case.share(claim.rows),
+        saving_us=Saving(at_least=least_ns / 1e3, at_most=most_ns / 1e3),
+        assumption=assumption,
+        evidence=claim.evidence,
+        fix=claim.fix,
+        verify=claim.verify,
+        caveat=claim.caveat,
+        read_next=check.read_next,
+    )
+
+
+def _steps(asked: list[Asked]) -> list[StepStatus]:
+    said: list[StepStatus] = []
+    for step, title in STEP_TITLES.items():
+        outcomes = [one for one in asked if one.check.step == step]
+        if outcomes:
+            status, why = _summed_up(outcomes)
+            said.append(StepStatus(step=step, title=title, status=status, why=why))
+    return said
+
+
+def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
+    by_status: dict[Status, list[Asked]] = {}
+    for one in outcomes:
+        by_status.setdefault(one.status, []).append(one)
+    clean, unsure = by_status.get("clean", []), by_status.get("cannot_tell", [])
+    also = f"; cannot tell: {', '.join(one.check.id for one in unsure)}" if unsure else ""
+    if "found" in by_status:
+        return "found", ", ".join(one.check.id for one in by_status["found"]) + also
+    if clean:
+        return "clean", f"{len(clean)} of {len(outcomes)} checks looked and found nothing{also}"
+    if unsure:
+        return "cannot_tell", "; ".join(dict.fromkeys(one.why for one in unsure))
+    return "not_applicable", "; ".join(dict.fromkeys(one.why for one in by_status.get("not_applicable", [])))
+
+
+def _unexplained(case: Case, claims: list[Claim]) -> float:
+    if not case.total_ns:
+        return 0.0
+    explained = np.nan_to_num(case.roofline.efficiency) >= AT_ITS_BOUND
+    for claim in claims:
+        explained[claim.rows] = True
+    return float(case.kernel_ns[~explained].sum() / case.total_ns)

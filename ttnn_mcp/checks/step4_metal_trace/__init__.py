@@ -1,0 +1,1 @@
+"""Step 4: the device waits for the host."""

@@ -1,0 +1,100 @@
+"""The device stands idle between ops because the host cannot feed it fast enough.
+
+Metal Trace records the dispatch of a whole model once and replays it with one command, so the gaps between ops
+shrink to what the device itself needs. It costs nothing on the kernels and helps exactly as much as there is gap
+to take.
+
+The line: kernels fill less than 90 % of the warm window's wall time (domain practice; a warm CLIP encoder on
+Wormhole fills 92 % without a trace and would gain at most 5 %). The bound is the measured gaps less 1.0 us per op,
+which traced dispatch leaves too (Wormhole, warm: median 0.66 us, p90 1.9 us).
+
+Silent when the run already replays a trace. Cannot tell on a cold pass (gaps are compile time), when gaps of
+milliseconds dominate (a sync or a print in the loop), or when gaps were not measured. The profiler itself adds to
+every gap: the sure figure is `host_overhead` with `wall_ms` measured with the profiler off.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.host import (
+    COLD_GAPS_SHARE,
+    DEVICE_BOUND,
+    TRACED_GAP_NS,
+    static_shapes,
+    trace_saving_ns,
+)
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+REGION_BYTES_PER_OP = (
+    4096  # order of magnitude of recorded commands; the runtime says the exact need when too small
+)
+REGION_STEP = 1 << 20  # regions are given in whole megabytes
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over the whole window, or why not."""
+    report = case.run.timed
+    if report.traced:
+        yield NotApplicable("this run already replays a trace")
+        return
+    line = case.timeline
+    if not case.scope.window.warm or not np.isfinite(line.gaps_ns).any():
+        yield CannotTell("no warm iteration: gaps are compile time. Profile 2 or more iterations in one run")
+        return
+    if line.busy >= DEVICE_BOUND:
+        return
+    count, long_ns = line.long_gaps
+    if long_ns > COLD_GAPS_SHARE * line.gap_ns:
+        yield CannotTell(
+            f"{count} gaps of over 1 ms hold most of the waiting: a sync or print in the loop; remove it"
+        )
+        return
+    rows = np.arange(len(case), dtype=np.int64)
+    fixed = static_shapes(report)
+    waited = [int(row) for row in np.argsort(-np.nan_to_num(case.ops.numbers("gap_ns")[1:]))[:2] + 1]
+    region = -(-len(case) * REGION_BYTES_PER_OP // REGION_STEP) * REGION_STEP
+    compiler = report.csv.compiler
+    yield Claim(
+        claim=(
+            f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:.0f} us of {line.wall_ns / 1e3:.0f} us "
+            f"are gaps, {line.median_gap_ns / 1e3:.1f} us in the median over {len(case)} ops"
+        ),
+        rows=rows,
+        at_most_ns=no_saving(rows),
+        gap_ns=(0.0, trace_saving_ns(line, len(case))),
+        assumption=f"a traced op keeps {TRACED_GAP_NS / 1e3:.0f} us of gap; kernels unchanged",
+        evidence=tuple(case.ops.cite(row, "gap_ns") for row in waited),
+        fix=(
+            f'torch_xla.set_custom_compile_options({{"enable_trace": "true"}}) with TT_RUNTIME_TRACE_REGION_SIZE="{region}"'
+            if compiler
+            else f"ttnn.open_device(device_id=0, trace_region_size={region}); after a warm-up: "
+            "tid = ttnn.begin_trace_capture(device, cq_id=0); run; ttnn.end_trace_capture(device, tid, cq_id=0); "
+            "then ttnn.execute_trace(device, tid, cq_id=0, blocking=False)"
+        ),
+        verify="host_overhead(wall_ms=<profiler off>): traced true, busy_share up; PCC >= 0.99",
+        caveat=(
+            "gaps are inflated by the profiler; "
+            + (
+                "shapes repeat over iterations, so it can be traced"
+                if fixed
+                else "static shapes not shown: check first"
+            )
+        ),
+    )
+
+
+CHECK = Check(
+    id="stalled-on-host",
+    title="the device waits for the host",
+    step=4,
+    look=look,
+    read_next="step-04-metal-trace.md",
+)

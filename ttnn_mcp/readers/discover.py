@@ -1,0 +1,238 @@
+"""Finds reports on disk: performance reports by their CSV, memory reports by their database."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ttnn_mcp.errors import ReportMissing, nearest, shown
+from ttnn_mcp.readers.report_folder import report_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Kind = Literal["performance", "memory"]
+
+DATABASE = "db.sqlite"
+DEVICE_LOG = "profile_log_device.csv"
+TT_TORCH_CSV = "device_ops_perf_trace.csv"  # tt-xla and tt-torch: results/perf/
+EXPECTED = (
+    f"a folder with ops_perf_results*.csv (or {TT_TORCH_CSV}), a folder with {DATABASE}, or one of these files"
+)
+
+_DEPTH = 6  # generated/profiler/reports/<name>/<timestamp>/rank<N>
+_FOLDERS = 5000  # scanned per root; a tree of more is no reports folder
+_ENTRIES = 20_000  # looked at per folder; tensors/ of a detailed report can hold more
+_DEPTH_OF_PAIR = 3  # below a folder that is said to hold one of each
+_SKIPPED = frozenset({"tensors", "graphs", "npe_viz", "node_modules", "__pycache__", "site-packages"})
+_DATABASE_SUFFIXES = frozenset({".sqlite", ".sqlite3", ".db"})
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundReport:
+    """A report on disk: `path` is its CSV or database, `modified` that file's time in seconds since 1970."""
+
+    kind: Kind
+    path: Path
+    folder: Path
+    name: str
+    modified: float
+    caveats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What the roots hold, newest first, and what could not be looked at."""
+
+    reports: tuple[FoundReport, ...]
+    skipped: tuple[str, ...]
+
+    def of(self, kind: Kind) -> tuple[FoundReport, ...]:
+        """The reports of one kind."""
+        return tuple(report for report in self.reports if report.kind == kind)
+
+
+def discover(roots: Iterable[str | Path], *, depth: int = _DEPTH) -> Discovery:
+    """The reports below the roots. A root that is not there holds none; unreadable folders are skipped and told."""
+    found: dict[Path, FoundReport] = {}
+    skipped: list[str] = []
+    seen: set[tuple[int, int]] = set()
+    for root in roots:
+        for folder, entries in _walk(Path(root), depth, seen, skipped):
+            for report in _reports_in(folder, entries):
+                found.setdefault(report.path, report)
+    newest = sorted(found.values(), key=lambda report: (-report.modified, str(report.path)))
+    return Discovery(tuple(newest), tuple(skipped))
+
+
+def find_reports(roots: Iterable[str | Path]) -> list[FoundReport]:
+    """The reports below the roots, newest first."""
+    return list(discover(roots).reports)
+
+
+def classify(path: str | Path) -> tuple[FoundReport, ...]:
+    """What there is at a path: a performance report, a memory report, or one of each (in this order).
+
+    Raises:
+        ReportMissing: nothing there, no report there, or several to choose from; says what is near.
+    """
+    place = Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises where there is no home
+    try:
+        if place.is_dir():
+            return _classify_folder(place)
+        if place.exists():
+            return _classify_file(place)
+    except (OSError, ValueError) as error:
+        raise ReportMissing(f"{shown(place.name)} cannot be read: check its permissions.") from error
+    raise ReportMissing(_nothing_at(place))
+
+
+def _classify_file(path: Path) -> tuple[FoundReport, ...]:
+    if not path.is_file():  # a pipe or a device would block
+        raise ReportMissing(f"{shown(path.name)} is not a regular file. Expected: {EXPECTED}.")
+    if path.name == DEVICE_LOG:
+        raise ReportMissing(f"{DEVICE_LOG} is the device's raw log: give the ops_perf_results*.csv beside it.")
+    with path.open("rb") as file:
+        start = file.read(len(_SQLITE_MAGIC))
+    if start == _SQLITE_MAGIC or path.suffix in _DATABASE_SUFFIXES:
+        return (_found("memory", path),)
+    if path.suffix.lower() == ".csv":
+        return (_found("performance", path),)
+    raise ReportMissing(f"{shown(path.name)} is no report. Expected: {EXPECTED}.")
+
+
+def _classify_folder(folder: Path) -> tuple[FoundReport, ...]:
+    """The folder's own reports; where it lacks a kind, the only one of that kind below it."""
+    skipped: list[str] = []
+    own: list[FoundReport] = []
+    below: list[FoundReport] = []
+    for at, entries in _walk(folder, _DEPTH_OF_PAIR, set(), skipped):
+        (own if at == folder else below).extend(_reports_in(at, entries))
+    chosen = own or below
+    for kind in ("performance", "memory"):
+        names = [str(report.folder.relative_to(folder)) for report in chosen if report.kind == kind]
+        if len(names) > 1:
+            raise ReportMissing(
+                f"{shown(folder.name)} holds {len(names)} {kind} reports: name the folder of one."
+                f"{nearest('', sorted(names, reverse=True))}"
+            )
+    if not chosen:
+        told = f" {skipped[0]}." if skipped else nearest("", _names(folder))
+        raise ReportMissing(
+            f"There is no report in {shown(folder.name or str(folder))}. Expected: {EXPECTED}.{told}"
+        )
+    return tuple(sorted(chosen, key=lambda report: report.kind, reverse=True))
+
+
+def _reports_in(folder: Path, entries: list[os.DirEntry[str]]) -> Iterator[FoundReport]:
+    """The reports that lie in this very folder: at most one of each kind."""
+    tables = [entry for entry in entries if _is_table(entry.name) and _is_file(entry)]
+    dated = sorted(((_modified(entry), entry.name) for entry in tables), reverse=True)
+    if dated:
+        others = [name for _, name in dated[1:]]
+        caveat = f"the folder holds {len(dated)} CSVs; the newest is read, not {', '.join(map(shown, others[:3]))}"
+        yield _found("performance", folder / dated[0][1], (caveat,) if others else ())
+    if any(entry.name == DATABASE and _is_file(entry) for entry in entries):
+        yield _found("memory", folder / DATABASE)
+
+
+def _found(kind: Kind, path: Path, caveats: tuple[str, ...] = ()) -> FoundReport:
+    folder = path.parent
+    try:
+        modified = path.stat().st_mtime
+    except OSError:  # gone since it was listed
+        modified = 0.0
+    return FoundReport(kind, path, folder, _report_name(kind, folder), modified, caveats)
+
+
+def _report_name(kind: Kind, folder: Path) -> str:
+    """The folder's path below `reports/` (`<name>/<timestamp>`); for hashed memory folders the name they hash."""
+    if kind == "memory" and folder.name.isdecimal():
+        return report_name(folder) or folder.name
+    parts = folder.absolute().parts
+    below = parts[-1 - parts[::-1].index("reports") + len(parts) + 1 :] if "reports" in parts else parts[-1:]
+    return "/".join(below or parts[-1:])
+
+
+def _walk(
+    root: Path, depth: int, seen: set[tuple[int, int]], skipped: list[str]
+) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
+    """Folders breadth first, each once however many links lead to it."""
+    waiting = deque([(root, 0)])
+    scanned = 0
+    while waiting:
+        folder, level = waiting.popleft()
+        try:
+            status = folder.stat()
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            entries = _entries(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError):
+            skipped.append(f"{shown(folder.name)} could not be read")
+            continue
+        scanned += 1
+        if scanned > _FOLDERS:
+            skipped.append(
+                f"{shown(root.name)} has more than {_FOLDERS} folders: give a root nearer to the reports"
+            )
+            return
+        yield folder, entries
+        if level < depth:
+            names = sorted(
+                (entry.name for entry in entries if _is_folder(entry)), reverse=True
+            )  # newest stamp first
+            waiting.extend((folder / name, level + 1) for name in names)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as listing:
+        return [entry for entry, _ in zip(listing, range(_ENTRIES), strict=False)]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return not entry.name.startswith(".") and entry.name not in _SKIPPED and entry.is_dir()
+    except OSError:
+        return False
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
+def _is_table(name: str) -> bool:
+    return name == TT_TORCH_CSV or (name.startswith("ops_perf_results") and name.endswith(".csv"))
+
+
+def _modified(entry: os.DirEntry[str]) -> float:
+    try:
+        return entry.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in _entries(folder) if not entry.name.startswith("."))
+    except OSError:
+        return []
+
+
+def _nothing_at(path: Path) -> str:
+    """Name what is missing, and what its nearest existing folder holds instead."""
+    missing = path
+    while not missing.parent.is_dir() and missing.parent != missing:
+        missing = missing.parent
+    near = nearest(missing.name, _names(missing.parent))
+    folder = shown(missing.parent.name or str(missing.parent))
+    return f"There is no {shown(missing.name)} in {folder}.{near} Expected: {EXPECTED}."

@@ -1,0 +1,45 @@
+"""The model line behind an operation, out of its recorded stack trace."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_FRAME = re.compile(
+    r'^\s*File "([^"\n]{1,4096})", line (\d{1,9})(?:, in ([^\n]{1,200}))?(?:\n[ \t]+(?!File ")([^\n]+))?',
+    re.MULTILINE,
+)
+_LINE_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """Where the model calls the operation. All texts are the report's."""
+
+    file: str
+    line: int
+    function: str | None = None
+    text: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def parse_stack_trace(trace: str) -> SourceLine | None:
+    """The first Python frame: traces are written innermost first, so it is the ttnn call in the model's code.
+
+    None for the native C++ backtraces that some captures hold instead.
+    """
+    frame = _FRAME.search(trace)
+    if frame is None:
+        return None
+    file, line, function, text = frame.groups()
+    return SourceLine(
+        file, int(line), function.strip() if function else None, text.strip()[:_LINE_CHARS] if text else None
+    )
+
+
+def line_of(contents: str, line: int) -> str | None:
+    """A line of a source file by number, without its indentation; None where the file has no such line."""
+    lines = contents.splitlines()
+    return lines[line - 1].strip()[:_LINE_CHARS] or None if 0 < line <= len(lines) else None

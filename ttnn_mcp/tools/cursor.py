@@ -1,0 +1,37 @@
+"""Paging: a cursor is the offset of the next page, bound to the question it belongs to."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import QuestionRefused
+
+if TYPE_CHECKING:
+    from ttnn_mcp.tools.tool import Arguments
+
+
+def offset_of(cursor: str | None, asked: Arguments, run_id: str) -> int:
+    """Where the page starts.
+
+    Raises:
+        QuestionRefused: the cursor belongs to another question.
+    """
+    if cursor is None:
+        return 0
+    offset, _, question = cursor.partition("-")
+    if question != _question(asked, run_id) or not offset.isdecimal():
+        raise QuestionRefused(
+            "This cursor belongs to another question. Ask again without it, then pass next_cursor."
+        )
+    return int(offset)
+
+
+def cursor_after(offset: int, asked: Arguments, run_id: str) -> str:
+    """The cursor of the page that starts at `offset`."""
+    return f"{offset}-{_question(asked, run_id)}"
+
+
+def _question(asked: Arguments, run_id: str) -> str:
+    said = asked.model_dump_json(exclude={"cursor", "run"})
+    return blake2b(f"{run_id}{said}".encode(), digest_size=4).hexdigest()

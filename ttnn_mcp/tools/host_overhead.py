@@ -1,0 +1,157 @@
+"""host_overhead: does the device wait for the host?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ttnn_mcp.analyses.host import (
+    COLD_GAPS_SHARE,
+    DEVICE_BOUND,
+    HOST_BOUND,
+    Timeline,
+    static_shapes,
+    timelines_of,
+    trace_saving_ns,
+)
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.tools.tool import OfWindow, Tool
+from ttnn_mcp.wire import Ms, SavingMs, Share, Us, Window, Wire
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.performance import Performance
+    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.run.window import Scope
+
+Verdict = Literal["device_bound", "mixed", "host_bound", "unknown"]
+
+
+class Arguments(OfWindow):
+    """Arguments of host_overhead."""
+
+    wall_ms: float | None = Field(None, gt=0, description="Time of one iteration measured with the profiler off")
+
+
+class Cold(Wire):
+    """What the cold pass cost: compiling and loading, not host overhead."""
+
+    ops: int
+    gap_ms: Ms
+
+
+class Answer(Wire):
+    """Answer of host_overhead."""
+
+    verdict: Verdict
+    why: str
+    kernel_ms: Ms
+    wall_ms: Ms
+    busy_share: Share
+    gap_ms: Ms
+    median_gap_us: Us
+    ops: int
+    trace_saving_ms: SavingMs | None
+    traced: bool
+    static_shapes: bool | None
+    cold: Cold
+    host_share: Share | None = None
+    device: int
+    window: Window
+    read_next: str
+
+
+async def host_overhead(session: Session, asked: Arguments) -> Answer:
+    """Does the device wait for the host, and would Metal Trace help? Needs a warm window; refuses a verdict on a
+    cold one. wall_ms measured with the profiler off makes it certain.
+    """
+    run = await session.run(asked.run)
+    scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
+    lines = timelines_of(scope.ops, run.chip.clock_ghz)
+    slowest = max(lines, key=lambda line: line.wall_ns)
+    ops = int((scope.ops.numbers("device") == slowest.device).sum())
+    if asked.wall_ms is not None and asked.wall_ms * 1e6 < slowest.kernel_ns:
+        raise QuestionRefused(
+            f"wall_ms {asked.wall_ms:g} is below the {slowest.kernel_ns / 1e6:.3f} ms of kernels in this window: it "
+            "speaks of other rows. Give the time of one iteration, or choose the window it was measured on."
+        )
+    verdict, why = judged(run.timed, scope, slowest, asked.wall_ms)
+    bound = trace_saving_ns(slowest, ops) / 1e6
+    return Answer(
+        verdict=verdict,
+        why=why,
+        kernel_ms=slowest.kernel_ns / 1e6,
+        wall_ms=slowest.wall_ns / 1e6,
+        busy_share=slowest.busy,
+        gap_ms=slowest.gap_ns / 1e6,
+        median_gap_us=slowest.median_gap_ns / 1e3,
+        ops=ops,
+        trace_saving_ms=None
+        if verdict == "unknown"
+        else SavingMs(at_least=0.0, at_most=0.0 if run.timed.traced else bound),
+        traced=run.timed.traced,
+        static_shapes=static_shapes(run.timed),
+        cold=cold_of(scope),
+        host_share=None if asked.wall_ms is None else 1 - slowest.kernel_ns / 1e6 / asked.wall_ms,
+        device=slowest.device,
+        window=scope.window,
+        read_next="step-04-metal-trace.md",
+    )
+
+
+def judged(report: Performance, scope: Scope, line: Timeline, wall_ms: float | None) -> tuple[Verdict, str]:
+    """The verdict and its reason. A cold window never gets one, unless a profiler-off wall time decides it."""
+    if wall_ms is not None:
+        share = line.kernel_ns / 1e6 / wall_ms
+        return _by_busy(share), f"kernels fill {share:.0%} of the {wall_ms:g} ms measured with the profiler off"
+    if len(line.gaps_ns) == 0 or not np.isfinite(line.gaps_ns).any():
+        return "unknown", "no gaps were measured (OP TO OP LATENCY is empty)"
+    if not scope.window.warm:
+        return "unknown", (
+            "cold: these ops were compiled in this pass, so the gaps are compile and load time. Profile 2 or more "
+            "iterations in one run, or pass wall_ms measured with the profiler off"
+        )
+    count, long_ns = line.long_gaps
+    if long_ns > COLD_GAPS_SHARE * line.gap_ns and line.busy < DEVICE_BOUND:
+        return "unknown", (
+            f"{count} gaps of a millisecond and more hold {long_ns / 1e6:.1f} of {line.gap_ns / 1e6:.1f} ms: a sync, a "
+            "print or a compile sits in this window. Pass wall_ms measured with the profiler off"
+        )
+    busy = _by_busy(line.busy)
+    said = f"kernels fill {line.busy:.0%} of the window's wall time"
+    if busy == "device_bound":
+        return busy, said
+    kind = "replayed trace" if report.traced else "profiled run"
+    return (
+        busy,
+        f"{said} in this {kind}; the profiler adds to gaps, so pass wall_ms measured with it off to be sure",
+    )
+
+
+def _by_busy(share: float) -> Verdict:
+    if share >= DEVICE_BOUND:
+        return "device_bound"
+    return "mixed" if share >= HOST_BOUND else "host_bound"
+
+
+def cold_of(scope: Scope) -> Cold:
+    """The long gaps of the cold pass: of the first iteration, or of the window itself when it is cold."""
+    rows = (
+        scope.cold
+        if len(scope.cold)
+        else (scope.ops.take(np.zeros(0, dtype=np.int64)) if scope.window.warm else scope.ops)
+    )
+    gaps = rows.numbers("gap_ns")
+    long = gaps[gaps >= 1e6]
+    return Cold(ops=len(long), gap_ms=float(long.sum()) / 1e6)
+
+
+TOOL = Tool(
+    name="host_overhead",
+    title="Host overhead",
+    arguments=Arguments,
+    answer=Answer,
+    ask=host_overhead,
+    search_hint="host bound metal trace gap dispatch latency",
+)

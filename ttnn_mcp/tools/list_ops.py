@@ -1,0 +1,238 @@
+"""list_ops: ops of a window, filtered, sorted, grouped, paged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ttnn_mcp.analyses.groups import Group, grouped, keyed
+from ttnn_mcp.analyses.roofline import roofline_of
+from ttnn_mcp.errors import QuestionRefused, nearest, shown
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.op_names import FAMILIES, canonical, family
+from ttnn_mcp.tools.cursor import cursor_after, offset_of
+from ttnn_mcp.tools.host_ops import HostTotals, host_groups
+from ttnn_mcp.tools.tool import OfWindow, Tool
+from ttnn_mcp.wire import Table, Us, Window, Wire
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.op_table import OpTable
+    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.run.session import Session
+
+GroupBy = Literal["none", "op_code", "signature", "category", "source_line"]
+
+
+class Arguments(OfWindow):
+    """Arguments of list_ops."""
+
+    op_code: str | None = Field(None, description="Only this op; any of its names")
+    category: str | None = Field(None, description="Only this category: " + ", ".join(FAMILIES))
+    device: int | None = Field(None, description="Only this device")
+    group_by: GroupBy = Field("none", description="Fold ops that are alike")
+    sort: Literal["kernel", "gap", "order"] = Field("kernel", description="Largest kernel or gap first, or as run")
+    min_share: float = Field(0.0, ge=0, le=1, description="Drop ops or groups below this share")
+    limit: int = Field(20, ge=1, le=200, description="Rows per page")
+    cursor: str | None = Field(None, description="next_cursor of the page before")
+
+
+class Total(Wire):
+    """Everything that matched, not only this page."""
+
+    count: int
+    kernel_us: Us
+
+
+class Answer(Wire):
+    """Answer of list_ops."""
+
+    ops: Table | None = None
+    groups: Table | None = None
+    total: Total | None = None
+    host: HostTotals | None = None
+    next_cursor: str | None = None
+    window: Window | None = None
+    caveat: str | None = None
+
+
+async def list_ops(session: Session, asked: Arguments) -> Answer:
+    """List device ops of a window with kernel time, share, gap before, cores and bound; filter, sort, group, page. On a
+    memory report alone: ttnn operations with host durations.
+    """
+    run = await session.run(asked.run)
+    if run.performance is None:
+        return Answer(
+            host=host_groups(run, asked.limit), caveat="no performance report: host durations, not device times"
+        )
+    scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
+    ops = _filtered(scope.ops, asked)
+    total_ns = float(scope.ops.numbers("kernel_ns").sum())
+    offset = offset_of(asked.cursor, asked, run.id)
+    total = Total(count=len(ops), kernel_us=float(ops.numbers("kernel_ns").sum()) / 1e3)
+    if asked.group_by == "none":
+        order = _order(ops, asked.sort)
+        order = order[ops.numbers("kernel_ns")[order] >= asked.min_share * total_ns]
+        page, more = order[offset : offset + asked.limit], len(order) > offset + asked.limit
+        table, groups, caveat = _ops_table(run, ops, page, total_ns), None, None
+    else:
+        keys, labels, caveat = await _keys(run, ops, asked.group_by)
+        found = [
+            one for one in grouped(keys, ops.numbers("kernel_ns")) if one.kernel_ns >= asked.min_share * total_ns
+        ]
+        chosen, more = found[offset : offset + asked.limit], len(found) > offset + asked.limit
+        table, groups = None, _groups_table(ops, chosen, labels, total_ns)
+    return Answer(
+        ops=table,
+        groups=groups,
+        total=total,
+        next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
+        window=scope.window,
+        caveat=caveat,
+    )
+
+
+def _filtered(ops: OpTable, asked: Arguments) -> OpTable:
+    names = ops.texts("op_code")
+    kept = np.ones(len(ops), dtype=np.bool_)
+    if asked.op_code is not None:
+        wanted = canonical(asked.op_code)
+        kept &= names.where(lambda text: canonical(text) == wanted or text == asked.op_code)
+        if not kept.any():
+            there = [names.distinct[code] for code in np.unique(names.codes) if code >= 0]
+            raise QuestionRefused(f"No op '{shown(asked.op_code)}' in this window.{nearest(asked.op_code, there)}")
+    if asked.category is not None:
+        if asked.category not in FAMILIES:
+            raise QuestionRefused(f"No category '{shown(asked.category)}'.{nearest(asked.category, FAMILIES)}")
+        kept &= names.where(lambda text: family(text) == asked.category)
+    if asked.device is not None:
+        devices = sorted({int(device) for device in ops.numbers("device")})
+        if asked.device not in devices:
+            raise QuestionRefused(
+                f"No device {asked.device} in this window. There is: {', '.join(map(str, devices))}."
+            )
+        kept &= ops.numbers("device") == asked.device
+    return ops.take(kept)
+
+
+def _order(ops: OpTable, sort: str) -> NDArray[np.int64]:
+    if sort == "order":
+        return np.arange(len(ops))
+    by = ops.numbers("kernel_ns" if sort == "kernel" else "gap_ns")
+    return np.argsort(-np.nan_to_num(by, nan=-1.0), kind="stable")
+
+
+def _ops_table(run: Run, ops: OpTable, page: NDArray[np.int64], total_ns: float) -> Table:
+    chosen = ops.take(page)
+    bounds = roofline_of(chosen, run.chip)
+    kernel, gaps, cores = chosen.numbers("kernel_ns"), chosen.numbers("gap_ns"), chosen.numbers("cores")
+    return Table.of(
+        "op",
+        "op_code",
+        "device",
+        "kernel_us",
+        "share",
+        "gap_us",
+        "cores",
+        "bound",
+        "fidelity",
+        "shapes",
+        rows=[
+            (
+                int(chosen.lines[row]),
+                shown(chosen.texts("op_code")[row]),
+                int(chosen.numbers("device")[row]),
+                kernel[row] / 1e3,
+                kernel[row] / total_ns,
+                gaps[row] / 1e3,
+                cores[row],
+                bounds.bound[row] or None,
+                chosen.texts("fidelity")[row] or None,
+                shapes_of(chosen, row),
+            )
+            for row in range(len(chosen))
+        ],
+    )
+
+
+def shapes_of(ops: OpTable, row: int) -> str:
+    """`1x384x1280 * 1280x5120 -> 1x384x5120`, logical, with the padded dim in brackets where it differs."""
+    inputs = " * ".join(one.shape_text(row) for one in ops.inputs if one.present[row])
+    outputs = " * ".join(one.shape_text(row) for one in ops.outputs if one.present[row])
+    return f"{inputs} -> {outputs}"
+
+
+async def _keys(run: Run, ops: OpTable, group_by: GroupBy) -> tuple[NDArray[np.int64], list[str], str | None]:
+    names = ops.texts("op_code")
+    if group_by == "op_code":
+        return names.codes, [shown(text) for text in names.distinct], None
+    if group_by == "category":
+        keys = names.mapped(lambda text: FAMILIES.index(family(text)), missing=len(FAMILIES) - 1, dtype=np.int64)
+        return keys, list(FAMILIES), None
+    if group_by == "signature":
+        _, first, keys = np.unique(signatures(ops), return_index=True, return_inverse=True)
+        return (
+            keys.astype(np.int64),
+            [f"{shown(names[int(row)])} {shapes_of(ops, int(row))}" for row in first],
+            None,
+        )
+    lines, caveat = await source_lines(run, ops)
+    keys, labels = keyed(lines)
+    return keys, labels, caveat
+
+
+async def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
+    """Model source line per op: LOC of a compiler's run, else the linked ttnn call's; "" where unknown.
+
+    Raises:
+        QuestionRefused: nothing in the run knows source lines.
+    """
+    if run.performance is not None and run.performance.csv.compiler:
+        loc = ops.texts("loc")
+        return [shown(loc[row]) or "(unknown)" for row in range(len(ops))], None
+    if run.linked is None or run.linked.said.status != "linked":
+        why = run.linked.said.why if run.linked else "the run has no memory report"
+        raise QuestionRefused(
+            f"Source lines are not known: {why}. Open the run with its memory report, or group by op_code."
+        )
+    sources = await run.remembered.sources()
+    operations = [run.linked.operation_at.get(int(line)) for line in ops.lines]
+    missing = sum(operation is None for operation in operations)
+    labels = [
+        "(not linked)" if one is None else shown(sources.get(one) or f"operation {one}") for one in operations
+    ]
+    return labels, f"{missing} ops are not linked to a ttnn call" if missing else None
+
+
+def _groups_table(ops: OpTable, groups: list[Group], labels: list[str], total_ns: float) -> Table:
+    kernel, gaps, cores = ops.numbers("kernel_ns"), ops.numbers("gap_ns"), ops.numbers("cores")
+
+    def row_of(group: Group) -> tuple[str | int | float, ...]:
+        heaviest = int(group.rows[np.argmax(kernel[group.rows])])
+        return (
+            labels[group.key],
+            len(group.rows),
+            group.kernel_ns / 1e3,
+            group.kernel_ns / total_ns,
+            float(np.nan_to_num(np.nanmedian(gaps[group.rows]) if np.isfinite(gaps[group.rows]).any() else np.nan))
+            / 1e3,
+            float(np.nanmin(cores[group.rows])) if np.isfinite(cores[group.rows]).any() else float("nan"),
+            int(ops.lines[heaviest]),
+            kernel[heaviest] / 1e3,
+        )
+
+    columns = ("key", "count", "kernel_us", "share", "median_gap_us", "min_cores", "heaviest_op", "heaviest_us")
+    return Table.of(*columns, rows=[row_of(group) for group in groups])
+
+
+TOOL = Tool(
+    name="list_ops",
+    title="List ops",
+    arguments=Arguments,
+    answer=Answer,
+    ask=list_ops,
+    search_hint="slowest ops kernels top group by op code",
+)

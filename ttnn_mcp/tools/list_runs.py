@@ -1,0 +1,95 @@
+"""list_runs: what reports are there."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from ttnn_mcp.readers.perf_csv import count_device_ops
+from ttnn_mcp.tools.tool import Arguments as Closed
+from ttnn_mcp.tools.tool import Tool
+from ttnn_mcp.wire import Table, Wire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ttnn_mcp.run.registry import Known
+    from ttnn_mcp.run.session import Session
+
+
+class Arguments(Closed):
+    """Arguments of list_runs."""
+
+    limit: int = Field(20, ge=1, le=100, description="Most runs to list")
+
+
+class Answer(Wire):
+    """Answer of list_runs."""
+
+    runs: Table
+    total: int
+    roots: tuple[str, ...]
+    note: str | None = None
+
+
+async def list_runs(session: Session, asked: Arguments) -> Answer:
+    """List profiles: reports under the roots and runs opened before, newest first. `demo` is always there."""
+    found = await session.found()
+    seen = {known.id for known in found}
+    opened = [known for known in await session.registry.all() if known.id not in seen]
+    there = sorted([*found, *map(_dated, opened)], key=lambda known: -(known.modified or 0))
+    shown = there[: asked.limit]
+    counts = await asyncio.to_thread(lambda: [_device_ops(known.performance) for known in shown])
+    return Answer(
+        runs=Table.of(
+            "id",
+            "name",
+            "performance",
+            "memory",
+            "modified",
+            "device_ops",
+            rows=[
+                (known.id, known.name, _text(known.performance), _text(known.memory), _when(known), count)
+                for known, count in zip(shown, counts, strict=True)
+            ],
+        ),
+        total=len(there),
+        roots=tuple(str(root) for root in session.settings.searched),
+        note=None
+        if there
+        else "No report found. open_run takes any path; run='demo' shows what an answer looks like.",
+    )
+
+
+def _device_ops(path: Path | None) -> int | None:
+    return count_device_ops(path) if path is not None else None
+
+
+def _dated(known: Known) -> Known:
+    from dataclasses import replace  # noqa: PLC0415
+
+    paths = [path for path in (known.performance, known.memory) if path is not None and path.exists()]
+    return replace(known, modified=max((path.stat().st_mtime for path in paths), default=None))
+
+
+def _when(known: Known) -> str | None:
+    if known.modified is None:
+        return None
+    return datetime.fromtimestamp(known.modified, tz=timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _text(path: Path | None) -> str | None:
+    return str(path) if path else None
+
+
+TOOL = Tool(
+    name="list_runs",
+    title="List runs",
+    arguments=Arguments,
+    answer=Answer,
+    ask=list_runs,
+    search_hint="find profiles reports newest",
+)

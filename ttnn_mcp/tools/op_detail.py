@@ -1,0 +1,289 @@
+"""op_detail: one op, its roofline, its operands and the ttnn call behind it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from ttnn_mcp.analyses.roofline import Roofline, roofline_of
+from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.readers.attributes import parse_attributes
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.tools.tool import OfRun, Tool
+from ttnn_mcp.wire import Cell, Gbps, Share, Table, Us, Wire
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.op_table import OpTable
+    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.run.session import Session
+
+VALUE_CHARS = 180  # an attribute's value: enough for a program config, not for a kernel list
+ATTRIBUTES_CHARS = 700  # of all attributes together, the telling ones first
+ARGUMENT_CHARS = 120
+ARGUMENTS_SHOWN = 8
+TELLING = (
+    *("program_config", "config", "block_config", "parallelization_config", "compute_kernel_config"),
+    *("memory_config", "output_mem_config", "output_memory_config", "dtype", "output_dtype", "groups"),
+    *("enable_act_double_buffer", "enable_weights_double_buffer", "transpose_a", "transpose_b", "user_core_coord"),
+)
+
+
+class Arguments(OfRun):
+    """Arguments of op_detail."""
+
+    op: int = Field(description="The op's line in its CSV; on a memory report alone, the operation id")
+
+
+class RooflineOf(Wire):
+    """Bounds of one op; what is not modelled is left out and `why` says so."""
+
+    flops: float | None = None
+    padded_flops: float | None = None
+    dram_bytes: int | None = None
+    compute_us: Us | None = None
+    dram_us: Us | None = None
+    dram_achievable_us: Us | None = None
+    achieved_dram_gb_s: Gbps | None = None
+    bound: str | None = None
+    efficiency: Share | None = None
+    why: str | None = None
+
+
+class Call(Wire):
+    """The ttnn call that launched the op."""
+
+    operation: str
+    operation_id: int
+    host_ms: float | None = None
+    arguments: dict[str, str]
+    file: str | None = None
+    line: int | None = None
+    text: str | None = None
+    device_ops: tuple[str, ...] = ()
+
+
+class Answer(Wire):
+    """Answer of op_detail."""
+
+    op: int
+    op_code: str
+    device: int | None = None
+    kernel_us: Us | None = None
+    gap_us: Us | None = None
+    cores: int | None = None
+    worker_cores: int | None = None
+    fidelity: str | None = None
+    roofline: RooflineOf | None = None
+    operands: Table | None = None
+    attributes: dict[str, str] = {}
+    more_attributes: int = 0
+    repeats: Table | None = None
+    call: Call | None = None
+    loc: str | None = None
+    caveat: str | None = None
+
+
+async def op_detail(session: Session, asked: Arguments) -> Answer:
+    """One op by its CSV line: kernel time, roofline (flops, DRAM bytes, bound, efficiency), operands and their placement,
+    attributes, and the ttnn call with its model line where a memory report is linked.
+    """
+    run = await session.run(asked.run)
+    if run.performance is None:
+        return await _operation_detail(run, asked.op)
+    ops = run.performance.ops
+    row = ops.at_line(asked.op)
+    if row is None:
+        raise QuestionRefused(_no_such_op(run, asked.op))
+    one = ops.take(np.array([row]))
+    attributes, more = _attributes(one)
+    operation = run.linked.operation_at.get(asked.op) if run.linked else None
+    return Answer(
+        op=asked.op,
+        op_code=shown(one.texts("op_code")[0]),
+        device=int(one.numbers("device")[0]),
+        kernel_us=float(one.numbers("kernel_ns")[0]) / 1e3,
+        gap_us=_measured(one, "gap_ns", 1e3),
+        cores=_whole(one, "cores"),
+        worker_cores=run.chip.worker_cores,
+        fidelity=one.texts("fidelity")[0] or None,
+        roofline=_roofline(roofline_of(one, run.chip), float(one.numbers("kernel_ns")[0])),
+        operands=_operands(one),
+        attributes=attributes,
+        more_attributes=more,
+        repeats=_repeats(run.performance.ops, row),
+        call=await call_of(run, operation) if operation is not None else None,
+        loc=shown(one.texts("loc")[0]) or None,
+        caveat=_why_no_call(run, operation),
+    )
+
+
+def _no_such_op(run: Run, line: int) -> str:
+    rows = run.timed.rows
+    there = rows.at_line(line)
+    if there is not None:
+        kind = rows.texts("op_type")[there] or "a row without device time"
+        return f"Line {line} is '{shown(rows.texts('op_code')[there])}' ({shown(kind)}): no timed device op. Use list_ops."
+    first, last = int(run.timed.ops.lines.min()), int(run.timed.ops.lines.max())
+    return f"No op at line {line}: device ops stand on lines {first} to {last}. list_ops gives the lines."
+
+
+def _measured(ops: OpTable, name: str, per: float) -> float | None:
+    value = float(ops.numbers(name)[0])
+    return value / per if np.isfinite(value) else None
+
+
+def _whole(ops: OpTable, name: str) -> int | None:
+    value = _measured(ops, name, 1)
+    return None if value is None else int(value)
+
+
+def _roofline(bounds: Roofline, kernel_ns: float) -> RooflineOf:
+    def said(value: float) -> float | None:
+        return value if np.isfinite(value) else None
+
+    moved = said(float(bounds.dram_bytes[0]))
+    compute, dram = said(float(bounds.compute_ns[0])), said(float(bounds.dram_ns[0]))
+    achievable = said(float(bounds.dram_achievable_ns[0]))
+    return RooflineOf(
+        flops=said(float(bounds.flops[0])),
+        padded_flops=said(float(bounds.padded_flops[0])),
+        dram_bytes=None if moved is None else int(moved),
+        compute_us=None if compute is None else compute / 1e3,
+        dram_us=None if dram is None else dram / 1e3,
+        dram_achievable_us=None if achievable is None else achievable / 1e3,
+        achieved_dram_gb_s=moved / kernel_ns if moved and kernel_ns else None,
+        bound=bounds.bound[0] or None,
+        efficiency=said(float(bounds.efficiency[0])),
+        why=bounds.why[0] or None,
+    )
+
+
+def _operands(ops: OpTable) -> Table:
+    return Table.of(
+        "operand",
+        "shape",
+        "layout",
+        "dtype",
+        "placement",
+        "bytes",
+        rows=[
+            (one.name, one.shape_text(0), one.layout[0], one.dtype[0], one.placement[0], int(one.bytes[0]))
+            for one in (*ops.inputs, *ops.outputs)
+            if one.present[0]
+        ],
+    )
+
+
+def _attributes(ops: OpTable) -> tuple[dict[str, str], int]:
+    """The telling attributes first, as many as fit."""
+    said = parse_attributes(ops.texts("attributes")[0])
+    order = [*(name for name in TELLING if name in said), *(name for name in said if name not in TELLING)]
+    kept: dict[str, str] = {}
+    used = 0
+    for name in order:
+        value = said[name]
+        if value in ("std::nullopt", "") or name in kept:
+            continue
+        short = value if len(value) <= VALUE_CHARS else value[: VALUE_CHARS - 3] + "..."
+        if used + len(short) > ATTRIBUTES_CHARS:
+            continue
+        used += len(name) + len(short)
+        kept[shown(name)] = "".join(char for char in short if char.isprintable())
+    return kept, len(said) - len(kept)
+
+
+def _repeats(ops: OpTable, row: int) -> Table | None:
+    """How the same op (same signature) fared elsewhere in the report, by device."""
+    same = signatures(ops) == signatures(ops)[row]
+    if same.sum() < 2:
+        return None
+    kernel, devices = ops.numbers("kernel_ns") / 1e3, ops.numbers("device")
+    rows: list[tuple[Cell, ...]] = []
+    for device in np.unique(devices[same])[:8]:
+        here = kernel[same & (devices == device)]
+        rows.append((int(device), len(here), float(here.min()), float(np.median(here)), float(here.max())))
+    return Table.of("device", "count", "min_us", "median_us", "max_us", rows=rows)
+
+
+async def call_of(run: Run, operation: int) -> Call:
+    """The ttnn call by its operation id."""
+    memory = run.remembered
+    place = memory.operations.row(operation)
+    source = await memory.source_of(operation)
+    arguments = await memory.arguments_of(operation)
+    seconds = float(memory.operations.duration_s[place]) if place is not None else float("nan")
+    return Call(
+        operation=shown(memory.operations.names[place]) if place is not None else "",
+        operation_id=operation,
+        host_ms=round(seconds * 1e3, 3) if np.isfinite(seconds) else None,
+        arguments={shown(one.name): _short(one.value) for one in arguments[:ARGUMENTS_SHOWN]},
+        file=_path_text(source.file) if source else None,
+        line=source.line if source else None,
+        text=_short(source.text) if source and source.text else None,
+    )
+
+
+def _short(text: str) -> str:
+    clean = "".join(char if char.isprintable() else " " for char in text)
+    return clean if len(clean) <= ARGUMENT_CHARS else clean[: ARGUMENT_CHARS - 3] + "..."
+
+
+def _path_text(path: str) -> str:
+    clean = "".join(char for char in path if char.isprintable())
+    return clean if len(clean) <= 2 * ARGUMENT_CHARS else "..." + clean[-2 * ARGUMENT_CHARS :]
+
+
+def _why_no_call(run: Run, operation: int | None) -> str | None:
+    if operation is not None or run.memory is None:
+        return None
+    if run.linked is not None and run.linked.said.status == "not_linked":
+        return f"no ttnn call: the reports are not linked ({run.linked.said.why})"
+    return "no ttnn call: this op lies outside the linked pass"
+
+
+async def _operation_detail(run: Run, operation: int) -> Answer:
+    memory = run.remembered
+    place = memory.operations.row(operation)
+    if place is None:
+        ids = memory.operations.ids
+        raise QuestionRefused(
+            f"No operation {operation}: this run has only a memory report, with operations {ids.min()} to {ids.max()}."
+            if len(ids)
+            else "This memory report holds no operations."
+        )
+    tensors = [
+        (role, memory.tensors.get(tensor))
+        for role, links in (("in", memory.inputs), ("out", memory.outputs))
+        for tensor in links.of(operation)
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            f"{role} {one.id}",
+            "x".join(map(str, one.shape.logical)) if one.shape else None,
+            one.layout,
+            one.dtype,
+            str(one.placement) if one.placement else "host",
+            one.size_bytes,
+        )
+        for role, one in tensors
+        if one is not None
+    ]
+    return Answer(
+        op=operation,
+        op_code=shown(memory.operations.names[place]),
+        operands=Table.of("tensor", "shape", "layout", "dtype", "placement", "bytes", rows=rows),
+        call=await call_of(run, operation),
+        caveat="no performance report: no device time, no roofline",
+    )
+
+
+TOOL = Tool(
+    name="op_detail",
+    title="Op detail",
+    arguments=Arguments,
+    answer=Answer,
+    ask=op_detail,
+    search_hint="why is this op slow roofline placement source line",
+)
