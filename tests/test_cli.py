@@ -75,7 +75,9 @@ def test_a_mistake_exits_with_one_and_says_what_to_do_on_stderr_only(shell, argv
     assert "Traceback" not in ran.stderr
 
 
-@pytest.mark.parametrize("argv", [["bogus"], ["doctor", "--bogus"], ["call", "list_runs", "--bogus"], ["demo", "x"]])
+@pytest.mark.parametrize(
+    "argv", [["bogus"], ["doctor", "--bogus"], ["call", "list_runs", "--bogus"], ["demo", "x"]]
+)
 def test_a_word_the_shell_does_not_know_is_a_usage_error(shell, argv):
     ran = shell(*argv)
     assert ran.returncode == 2

@@ -276,14 +276,20 @@ async def test_the_skill_is_offered_over_the_skills_extension(connect):
     (entry,) = listing.skills
     assert entry["uri"] == skill
     assert entry["frontmatter"]["name"] == "optimizing-ttnn-models"
-    assert {file["uri"] for file in entry["resources"]} == {u for u in pages.catalogue() if u.startswith("skill://")}
+    assert {file["uri"] for file in entry["resources"]} == {
+        u for u in pages.catalogue() if u.startswith("skill://")
+    }
 
 
 async def test_every_prompt_names_only_tools_there_are_and_fills_in_what_it_is_given(connect):
     async with connect() as client:
         listed = (await client.list_prompts()).prompts
         assert [prompt.name for prompt in listed] == ["optimize_model", "why_slow", "explain_op"]
-        given = {"optimize_model": {"run": "r1", "target": "10 ms"}, "why_slow": {"run": "r1"}, "explain_op": {"op": "57"}}
+        given = {
+            "optimize_model": {"run": "r1", "target": "10 ms"},
+            "why_slow": {"run": "r1"},
+            "explain_op": {"op": "57"},
+        }
         for prompt in listed:
             (message,) = (await client.get_prompt(prompt.name, given[prompt.name])).messages
             assert message.role == "user"

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from ttnn_mcp import __version__
+
 ROOT = Path(__file__).parents[1]
+DIST = f"ttnn_mcp-{__version__}.dist-info"
 PAGES = """
 import hashlib, json
 from ttnn_mcp import documents
@@ -42,7 +45,9 @@ def wheel(tmp_path_factory):
 def pages(python, folder):
     """The pages that a Python serves, run in a folder from which the checkout cannot be seen."""
     env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    ran = subprocess.run([str(python), "-c", PAGES], cwd=folder, capture_output=True, text=True, check=True, env=env)
+    ran = subprocess.run(
+        [str(python), "-c", PAGES], cwd=folder, capture_output=True, text=True, check=True, env=env
+    )
     return json.loads(ran.stdout)
 
 
@@ -65,7 +70,7 @@ def installed(tmp_path):
 
 def test_the_wheel_has_one_top_level_name(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.split("/")[0] for name in names} == {"ttnn_mcp", "{DIST}"}
+    assert {name.split("/")[0] for name in names} == {"ttnn_mcp", DIST}
     assert "ttnn_mcp/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
@@ -85,13 +90,15 @@ def test_the_wheel_stays_small(wheel):
 
 def test_the_wheel_asks_for_four_packages_and_offers_one_command(wheel):
     archive = zipfile.ZipFile(wheel)
-    metadata = archive.read("{DIST}/METADATA").decode()
+    metadata = archive.read(f"{DIST}/METADATA").decode()
     required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
     assert len(required) == 4
-    assert "ttnn-mcp = ttnn_mcp.cli:main" in archive.read("{DIST}/entry_points.txt").decode()
+    assert "ttnn-mcp = ttnn_mcp.cli:main" in archive.read(f"{DIST}/entry_points.txt").decode()
 
 
-def test_pages_are_served_alike_from_checkout_editable_install_and_wheel(wheel, installed, tmp_path, tmp_path_factory):
+def test_pages_are_served_alike_from_checkout_editable_install_and_wheel(
+    wheel, installed, tmp_path, tmp_path_factory
+):
     checkout = pages(sys.executable, ROOT)
     assert len(checkout) > 10
     assert pages(installed(wheel), tmp_path) == checkout

@@ -17,7 +17,7 @@ import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
 
 from ttnn_mcp import __version__, calls, completions, pages, prompts, skills_extension
@@ -94,7 +94,7 @@ def build(session: Session, tools: Sequence[Tool[Any, Any]] = TOOLS) -> Server[A
         on_list_prompts=offer.list_prompts,
         on_get_prompt=offer.get_prompt,
         on_completion=offer.complete,
-        on_subscriptions_listen=ListenHandler(offer.bus),
+        on_subscriptions_listen=ListenHandler(InMemorySubscriptionBus()),  # nothing of ours changes while we serve
     )
     skills_extension.extend(server)
     return server
@@ -106,7 +106,6 @@ class _Offer:
     def __init__(self, session: Session, tools: Sequence[Tool[Any, Any]]) -> None:
         self.session = session
         self.tools = tools
-        self.bus = InMemorySubscriptionBus()
 
     async def list_tools(self, _ctx: Ctx, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[offered(tool) for tool in self.tools])
@@ -128,8 +127,6 @@ class _Offer:
         except Exception:
             logger.exception("tool call failed")
             return _refused(calls.unforeseen(name))
-        if tool.writes and "id" in structured:  # a run was opened: tell who watches it
-            await self.bus.publish(ResourceUpdated(uri=f"ttnn://runs/{structured['id']}"))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], structured_content=structured
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ttnn_mcp.tools.tool import Tool
+
+
+LINE = 100  # columns
 
 
 def arguments(tool: Tool[Any, Any], words: Sequence[str]) -> dict[str, object]:
@@ -45,7 +49,10 @@ def _value(word: str, *, text: bool) -> object:
 def listing(tools: Sequence[Tool[Any, Any]]) -> str:
     """The tools, a line each."""
     widest = max((len(tool.name) for tool in tools), default=0)
-    lines = [f"{tool.name:<{widest}}  {tool.title}" for tool in tools]
+    room = LINE - widest - 2
+    lines = [
+        f"{tool.name:<{widest}}  {textwrap.shorten(tool.description, room, placeholder=' ...')}" for tool in tools
+    ]
     return "\n".join([*lines, "", "ttnn-mcp call TOOL --help shows the arguments of one."])
 
 

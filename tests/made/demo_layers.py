@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import conv, ops
@@ -10,7 +11,7 @@ from .model import Attribute, DeviceOp, Placement, Tensor, height_sharded
 from .program import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 SOURCE = (
     "# MADE SAMPLE: not a real profile and not a real model.",
@@ -24,6 +25,57 @@ SOURCE = (
 SOURCE_PATH = "/home/user/made-sample/model.py"
 GRID = (8, 8)
 CORES = 64
+
+
+@dataclass(frozen=True)
+class ConvLayer:
+    """`halo_rows`: rows of one core's shard with the border that its window needs."""
+
+    source: str  # the names of the input and the result in the model
+    result: str
+    channels: tuple[int, int]
+    window: Window
+    config: str
+    halo_rows: int
+    halo_ns: int
+    move_ns: int | None
+    kernel_ns: int
+    act_block_h: int = 1  # tiles
+    activation: str | None = None
+
+    def code(self, name: str) -> str:
+        (k, _), s, p = self.window.kernel, self.window.stride, self.window.padding
+        return (
+            f'{self.result} = ttnn.conv2d({self.source}, w["{name}"], kernel_size=({k}, {k}), stride=({s}, {s}), '
+            f"padding=({p}, {p}),\n"
+            f"    conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat16, {self.config}), **shape_of({self.source}))"
+        )
+
+
+WINDOW = Window((64, 64), (3, 3), 1, 1)
+ONE_TILE = "act_block_h_override=32"
+FREEING = f"{ONE_TILE}, deallocate_activation=True"
+CONVS = {
+    "stem": ConvLayer(
+        "x", "y_conv", (3, 64), Window((256, 256), (7, 7), 2, 3), ONE_TILE, 9 * 262, 15_200, 4_300, 64_300
+    ),
+    "a": ConvLayer("p", "a_conv", (64, 64), WINDOW, ONE_TILE, 3 * 66, 6_400, None, 24_200),
+    "b": ConvLayer("p", "b_conv", (64, 128), WINDOW, FREEING, 3 * 66, 6_500, 2_600, 36_300),
+    "mix": ConvLayer("c", "m_conv", (192, 256), WINDOW, FREEING, 3 * 66, 11_500, 4_400, 122_400),
+    "deep": ConvLayer(
+        "m",
+        "d",
+        (256, 256),
+        WINDOW,
+        'activation="relu"',
+        3 * 66,
+        13_400,
+        None,
+        135_200,
+        act_block_h=2,
+        activation="RELU",
+    ),
+}
 
 
 def on_all_cores(rows: int, columns: int) -> Placement:
@@ -42,16 +94,11 @@ class Layers:
         # 3 channels are padded to 8 for each of the 7 x 7 taps, rows in groups of 7 to whole tiles.
         stem = self.program.tensor([1, 1, 147, 64], padded=[1, 1, 448, 64])
         self.filters = {
-            "stem": (stem, weight([1, 1, 1, 64])),
-            **{
-                name: (weight([1, 1, 9 * channels, outputs]), weight([1, 1, 1, outputs]))
-                for name, channels, outputs in (
-                    ("a", 64, 64),
-                    ("b", 64, 128),
-                    ("mix", 192, 256),
-                    ("deep", 256, 256),
-                )
-            },
+            name: (
+                stem if name == "stem" else weight([1, 1, 9 * layer.channels[0], layer.channels[1]]),
+                weight([1, 1, 1, layer.channels[1]]),
+            )
+            for name, layer in CONVS.items()
         }
         self.gamma = weight([1, 1, 24, 32], layout="ROW_MAJOR")
         self.beta = weight([1, 1, 24, 32], layout="ROW_MAJOR")
@@ -70,54 +117,29 @@ class Layers:
     ) -> Tensor:
         """A call that starts one device op."""
         out = op.outputs[0]
-        # An operand may stand twice (Move), an input of the call only once.
         self.program.call(name, op.inputs, (out,), (op,), arguments=arguments, code=code, seconds=seconds)
         return out
 
-    def conv(
-        self,
-        name: str,
-        x: Tensor,
-        channels: tuple[int, int],
-        window: Window,
-        times: tuple[int, int | None, int],
-        result: str,
-        sizes: str,
-        config: str,
-        *,
-        halo_rows: int,
-        act_block_h: int = 1,
-        activation: str | None = None,
-        before: Sequence[DeviceOp] = (),
-        free: Tensor | None = None,
-    ) -> Tensor:
-        """Halo, Move where `times` has one, Conv2d; `halo_rows` are the rows of one core's shard with its border."""
-        h, w = window.output_hw
-        program, (inputs, outputs) = self.program, channels
-        padded_inputs = max(inputs, 8)
-        shape = [1, 1, halo_rows * CORES, padded_inputs]
-        where = height_sharded(halo_rows, padded_inputs, GRID)
+    def conv(self, name: str, x: Tensor, *, before: DeviceOp | None = None, free: Tensor | None = None) -> Tensor:
+        """Halo, Move where the layer has one, Conv2d. `before` makes x; `free` goes as soon as it is read."""
+        layer, program = CONVS[name], self.program
+        (inputs, outputs), window = layer.channels, layer.window
+        shape = [1, 1, layer.halo_rows * CORES, max(inputs, 8)]
+        where = height_sharded(layer.halo_rows, shape[-1], GRID)
         border = program.tensor(shape, layout="ROW_MAJOR", placement=where)
-        steps = [*before, conv.halo(x, border, window, times[0])]
-        if times[1] is not None:
+        steps = [*([before] if before else []), conv.halo(x, border, window, layer.halo_ns)]
+        if layer.move_ns is not None:
             moved = program.tensor(shape, layout="ROW_MAJOR", placement=where)
-            steps.append(conv.move(border, moved, times[1]))
+            steps.append(conv.move(border, moved, layer.move_ns))
             border = moved
         weight, bias = self.filters[name]
-        out = program.tensor([1, 1, h * w, outputs], placement=on_all_cores(h * w, outputs))
+        rows = window.output_hw[0] * window.output_hw[1]
+        out = program.tensor([1, 1, rows, outputs], placement=on_all_cores(rows, outputs))
         last = conv.conv2d(
-            border,
-            weight,
-            bias,
-            out,
-            window,
-            times[2],
-            in_channels=inputs,
-            act_block_h=act_block_h,
-            activation=activation,
-        )
-        source = before[0].inputs[0] if before else x
-        source_name = {"stem": "x", "a": "p", "b": "p", "mix": "c", "deep": "m"}[name]
+            border, weight, bias, out, window=window, kernel_ns=layer.kernel_ns, in_channels=inputs,
+            act_block_h=layer.act_block_h, activation=layer.activation,
+        )  # fmt: skip
+        source = before.inputs[0] if before else x
         program.call(
             "ttnn.conv2d",
             (source, weight, bias),
@@ -128,12 +150,13 @@ class Layers:
                 "kernel_size": str(window.kernel), "stride": str((window.stride,) * 2),
                 "padding": str((window.padding,) * 2), "batch_size": 1, "input_height": window.input_hw[0],
                 "input_width": window.input_hw[1],
-                "conv_config": f"Conv2dConfig(weights_dtype=DataType::BFLOAT16,act_block_h_override={32 * act_block_h},"
+                "conv_config": f"Conv2dConfig(weights_dtype=DataType::BFLOAT16,"
+                f"act_block_h_override={0 if layer.activation else 32 * layer.act_block_h},"
                 f"deallocate_activation={int(free is not None)},enable_act_double_buffer=0)",
             },
-            code=f'{result} = ttnn.conv2d({source_name}, w["{name}"], {sizes}, **shape_of({source_name}),\n'
-            f"    conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat16, {config}))",
-            seconds=0.0117, frees=(free,) if free else (),
+            code=layer.code(name),
+            seconds=0.0117,
+            frees=(free,) if free else (),
         )  # fmt: skip
         return out
 
@@ -145,8 +168,9 @@ class Layers:
         return out
 
     def pool(
-        self, x: Tensor, out: Tensor, window: Window, times: tuple[int, int], halo_rows: int, code: str
+        self, x: Tensor, out: Tensor, window: Window, *, times: tuple[int, int], halo_rows: int, code: str
     ) -> None:
+        """Halo and Pool2D; `times` are theirs."""
         channels = x.shape[-1]
         where = height_sharded(halo_rows, channels, GRID)
         border = self.program.tensor([1, 1, halo_rows * CORES, channels], layout="ROW_MAJOR", placement=where)

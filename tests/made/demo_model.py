@@ -16,7 +16,6 @@ from .replay import Replay
 if TYPE_CHECKING:
     from .program import Program
 
-SIZES_3X3 = "kernel_size=(3, 3), padding=(1, 1)"
 FIRST_GAP_NS, GAP_SPREAD_NS = 12_000, 15_000
 
 
@@ -69,11 +68,7 @@ class DemoModel(Layers):
         shards = program.tensor(
             [1, 1, 65536, 3], layout="ROW_MAJOR", placement=on_all_cores(65536, 8), padded=[1, 1, 65536, 8]
         )
-        y = self.conv(
-            "stem", shards, (3, 64), Window((256, 256), (7, 7), 2, 3), (15_200, 4_300, 64_300),
-            "y_conv", "kernel_size=(7, 7), stride=(2, 2), padding=(3, 3)", "act_block_h_override=32",
-            halo_rows=9 * 262, before=[ops.interleaved_to_sharded(self.x, shards, 38_200)], free=self.x,
-        )  # fmt: skip
+        y = self.conv("stem", shards, before=ops.interleaved_to_sharded(self.x, shards, 38_200), free=self.x)
         self.stem = self.relu(y, 9_600, "y")
         copy = program.tensor(self.stem.shape)
         self.step(
@@ -88,22 +83,16 @@ class DemoModel(Layers):
         program.free(copy, code="ttnn.deallocate(spilled)")
         self.p = program.tensor([1, 1, 4096, 64], placement=on_all_cores(4096, 64))
         self.pool(
-            back, self.p, Window((128, 128), (3, 3), 2, 1), (10_500, 28_100), 5 * 130,
-            "p = ttnn.max_pool2d(z, kernel_size=[3, 3], stride=[2, 2], padding=[1, 1])",
+            back, self.p, Window((128, 128), (3, 3), 2, 1), times=(10_500, 28_100), halo_rows=5 * 130,
+            code="p = ttnn.max_pool2d(z, kernel_size=[3, 3], stride=[2, 2], padding=[1, 1])",
         )  # fmt: skip
         program.free(back, code="ttnn.deallocate(z)")
 
     def _branches(self) -> None:
-        program, window, rows = self.program, Window((64, 64), (3, 3), 1, 1), 3 * 66
-        a = self.conv(
-            "a", self.p, (64, 64), window, (6_400, None, 24_200),
-            "a_conv", SIZES_3X3, "act_block_h_override=32", halo_rows=rows,
-        )  # fmt: skip
+        program = self.program
+        a = self.conv("a", self.p)
         a = self.relu(a, 3_900, "a")
-        b = self.conv(
-            "b", self.p, (64, 128), window, (6_500, 2_600, 36_300),
-            "b_conv", SIZES_3X3, "act_block_h_override=32, deallocate_activation=True", halo_rows=rows, free=self.p,
-        )  # fmt: skip
+        b = self.conv("b", self.p, free=self.p)
         self.b = self.relu(b, 5_100, "b")
         self.c = program.tensor([1, 1, 4096, 192], placement=on_all_cores(4096, 192))
         self.step(
@@ -112,17 +101,11 @@ class DemoModel(Layers):
         program.free(a, code="ttnn.deallocate(a)  # and b?")
 
     def _mixed_and_pooled(self) -> None:
-        program, window, rows = self.program, Window((64, 64), (3, 3), 1, 1), 3 * 66
-        m = self.conv(
-            "mix", self.c, (192, 256), window, (11_500, 4_400, 122_400),
-            "m_conv", SIZES_3X3, "act_block_h_override=32, deallocate_activation=True", halo_rows=rows, free=self.c,
-        )  # fmt: skip
+        program = self.program
+        m = self.conv("mix", self.c, free=self.c)
         m = self.relu(m, 7_200, "m")
         program.free(self.stem, code="ttnn.deallocate(y)  # last read long ago")
-        d = self.conv(
-            "deep", m, (256, 256), window, (13_400, None, 135_200),
-            "d", SIZES_3X3, 'activation="relu"', halo_rows=rows, act_block_h=2, activation="RELU",
-        )  # fmt: skip
+        d = self.conv("deep", m)
         program.free(self.b, code="ttnn.deallocate(b)  # last read before m")
         e = program.tensor(m.shape, placement=m.placement)
         self.step("ttnn.add", "e = ttnn.add(m, d)", ops.binary("ADD", m, d, e, 6_300), {"input_tensor_a": m})
@@ -130,8 +113,8 @@ class DemoModel(Layers):
         program.free(d, code="ttnn.deallocate(d)")
         self.q = program.tensor([1, 1, 1024, 256], layout="ROW_MAJOR", placement=on_all_cores(1024, 256))
         self.pool(
-            e, self.q, Window((64, 64), (2, 2), 2), (12_200, 17_100), 64,
-            "q = ttnn.max_pool2d(e, kernel_size=[2, 2], stride=[2, 2])",
+            e, self.q, Window((64, 64), (2, 2), 2), times=(12_200, 17_100), halo_rows=64,
+            code="q = ttnn.max_pool2d(e, kernel_size=[2, 2], stride=[2, 2])",
         )  # fmt: skip
         program.free(e, code="ttnn.deallocate(e)")
 

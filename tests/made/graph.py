@@ -30,18 +30,15 @@ class GraphText:
     ) -> None:
         node: dict[str, Any] = {"counter": len(self.nodes), "node_type": kind, "params": params or {}}
         node["connections"] = [to] if to >= 0 else []
-        if self.style != "2024":
+        if self.style in ("2025", "2026"):
             node |= {"arguments": [], "stacking_level": level}
-        if self.style in ("2026", "lean"):
+        if self.style == "2026":
             node |= {"id": node["counter"], "input_tensors": [], "duration_ns": ns}
-        if self.style == "lean":
-            for name in ("arguments", "input_tensors", "id"):
-                del node[name]
         self.nodes.append(node)
 
-    def _tensor(self, tensor: Tensor, *, full: bool) -> None:
+    def _tensor(self, tensor: Tensor) -> None:
         params = {"shape": shape_text(tensor, self.era), "tensor_id": str(tensor.id)}
-        if self.style != "2024" and full:
+        if self.style in ("2025", "2026"):
             params |= {"dtype": f"DataType::{tensor.dtype}", "layout": f"Layout::{tensor.layout}"}
             if tensor.placement is not None:
                 address = self.replay.addresses[tensor]
@@ -51,12 +48,11 @@ class GraphText:
                     "address": str(address),
                     "buffer_type": str(BUFFER_NUMBERS[tensor.placement.buffer]),
                 }
-                if self.style != "lean":
-                    devices = [
-                        {"device_id": n, "mesh_device_id": n, "address": address}
-                        for n in range(self.replay.program.devices)
-                    ]
-                    params["device_tensors"] = json.dumps(devices)
+                devices = [
+                    {"device_id": n, "mesh_device_id": n, "address": address}
+                    for n in range(self.replay.program.devices)
+                ]
+                params["device_tensors"] = json.dumps(devices)
         self._node("tensor", 1, params)
 
     def _buffer_params(self, tensor: Tensor, address: int) -> dict[str, str]:
@@ -109,7 +105,7 @@ class GraphText:
         self._node("capture_start", 0)
         self._node("function_start", 1, {"inputs": str(len(call.inputs)), "name": name})
         for tensor in call.inputs:
-            self._tensor(tensor, full=self.style != "lean")
+            self._tensor(tensor)
         level = 2
         for event in self.replay.events[call]:
             if event.kind == "op_start" and event.op:
@@ -129,7 +125,7 @@ class GraphText:
         else:
             self._node("function_end", 1, {"name": name}, ns=round(seconds * 1e9))
             for tensor in call.outputs:
-                self._tensor(tensor, full=True)
+                self._tensor(tensor)
         self._node("capture_end", 0)
         separators = (",", ":") if self.style == "lean" else None
         return json.dumps(self.nodes, separators=separators)

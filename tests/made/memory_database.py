@@ -44,6 +44,7 @@ def write_database(
     path.unlink(missing_ok=True)
     created = statements(generation, tensor_sizes=style.tensor_sizes, text_buffer_types=style.text_buffer_types)
     with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA page_size = {style.page_bytes}")
         for statement in created:
             connection.execute(statement)
         found = tables(generation)

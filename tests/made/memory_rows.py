@@ -9,7 +9,7 @@ from .chunks import chunk_rows, page_rows
 from .graph import graph_text
 from .model import BUFFER_NUMBERS, LAYOUT_NUMBERS, Tensor
 from .replay import Replay
-from .schema import is_imported, since, statements, tables
+from .schema import is_imported, since, tables
 from .text import attribute_text, memory_config_text, shape_text
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class DatabaseStyle:
     arguments: bool = True
     captured_graph: bool = True
     detailed: Collection[int] | Literal["all"] = ()  # ids of the calls whose L1 pages or chunks are written
+    page_bytes: int = 4096  # of the SQLite file
     timestamp_ns: int = 1_767_225_600_000_000_000
 
 

@@ -7,7 +7,7 @@ FW_TAIL_NS later, so firmware windows overlap where a gap is shorter than the tw
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -76,22 +76,12 @@ def compile_ns(op: DeviceOp) -> int:
     return op.compile_ns if op.compile_ns is not None else 25_000_000 + program_hash(op) % 400_000_000
 
 
-class _Clock:
-    """What has happened so far: the host's time, each device's last kernel end, the programs compiled."""
-
-    def __init__(self, program: Program) -> None:
-        self.ghz = program.device.clock_ghz
-        self.host_ns = FIRST_HOST_NS
-        self.runtime_id = 0
-        self.compiled: set[int] = set()
-        self.kernel_end: dict[int, int] = {}
-        self.fw_end: dict[int, int] = {}
-
-    def host(self, wanted: int = 0) -> int:
-        """The host start of the next row: when wanted, never before the row above."""
-        start = max(self.host_ns + 100, wanted)
-        self.host_ns = start
-        return start
+def timeline(program: Program, iterations: Iterable[Iteration]) -> list[Row]:
+    """The rows in the order of the file: by host start."""
+    run = _Run(program)
+    for iteration in iterations:
+        run.pass_over(iteration)
+    return run.rows
 
 
 def _each(value: int | Sequence[int], device: int) -> int:
@@ -102,92 +92,86 @@ def _first_cycle(device: int) -> int:
     return FIRST_CYCLE + device * 515_000_000_000  # devices count from their own reset
 
 
-def timeline(program: Program, iterations: Iterable[Iteration]) -> list[Row]:
-    """The rows in the order of the file: by host start."""
-    clock = _Clock(program)
-    rows: list[Row] = []
-    captured: list[int] = []
-    for iteration in iterations:
+class _Run:
+    """What has happened so far: the host's time, each device's last op, the programs compiled."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.rows: list[Row] = []
+        self._host_ns = FIRST_HOST_NS
+        self._runtime_id = 0
+        self._captured: list[int] = []
+        self._compiled: set[int] = set()
+        self._last: dict[int, Row] = {}
+
+    def pass_over(self, iteration: Iteration) -> None:
         opening, closing = iteration.signposts or (None, None)
         if opening:
-            rows.append(_signpost(opening, clock))
+            self._signpost(opening)
         for name in iteration.host_rows:
-            clock.runtime_id += 1
-            start = clock.host()
-            rows.append(Row("host", name, start, 14_353, runtime_id=clock.runtime_id))
-        ids: list[int] = []
-        position = 0
-        for call in program.calls:
+            self._runtime_id += 1
+            self.rows.append(Row("host", name, self._host(), 14_353, runtime_id=self._runtime_id))
+        launched: list[int] = []
+        for call in self.program.calls:
             for op in call.ops:
                 if iteration.trace is None:
-                    clock.runtime_id += 1
-                    runtime_id = clock.runtime_id
+                    self._runtime_id += 1
+                    launched.append(self._runtime_id)
                 else:
-                    runtime_id = captured[position]
-                ids.append(runtime_id)
-                rows += _op_rows(program, clock, iteration, call, op, runtime_id, first=position == 0)
-                position += 1
+                    launched.append(self._captured[len(launched)])
+                self._launch(iteration, call, op, runtime_id=launched[-1], first=len(launched) == 1)
         if iteration.capture:
-            captured = ids
+            self._captured = launched
         if closing:
-            rows.append(_signpost(closing, clock))
-    return rows
+            self._signpost(closing)
 
+    def _host(self, wanted: int = 0) -> int:
+        """The host start of the next row: when wanted, never before the row above."""
+        self._host_ns = max(self._host_ns + 100, wanted)
+        return self._host_ns
 
-def _signpost(message: str, clock: _Clock) -> Row:
-    name, _, text = message.partition("\n")
-    return Row("signpost", name, clock.host(), text=text)
+    def _signpost(self, message: str) -> None:
+        name, _, text = message.partition("\n")
+        self.rows.append(Row("signpost", name, self._host(), text=text))
 
+    def _launch(self, iteration: Iteration, call: Call, op: DeviceOp, *, runtime_id: int, first: bool) -> None:
+        digest = program_hash(op)
+        compiles = digest not in self._compiled and iteration.cold
+        self._compiled.add(digest)
+        for device in range(self.program.devices):
+            ran = Row("captured", op.op_code, 0, LAUNCH_HOST_NS, op, call, device, runtime_id)
+            if iteration.capture:
+                self.rows.append(replace(ran, host_start_ns=self._host()))
+                continue
+            gap = _each(op.gap_ns, device)
+            if compiles:
+                gap += compile_ns(op)
+            elif first:
+                gap = iteration.before_ns
+            self._last[device] = self._timed(ran, iteration, gap, compiles=compiles)
+            self.rows.append(self._last[device])
 
-def _op_rows(
-    program: Program, clock: _Clock, iteration: Iteration, call: Call, op: DeviceOp, runtime_id: int, *, first: bool
-) -> list[Row]:
-    digest = program_hash(op)
-    compiles = digest not in clock.compiled and iteration.cold
-    clock.compiled.add(digest)
-    rows: list[Row] = []
-    for device in range(program.devices):
-        if iteration.capture:
-            start = clock.host()
-            rows.append(Row("captured", op.op_code, start, LAUNCH_HOST_NS, op, call, device, runtime_id))
-            continue
-        is_first_of_device = device not in clock.kernel_end
-        gap = _each(op.gap_ns, device)
-        if compiles:
-            gap += compile_ns(op)
-        elif first and not is_first_of_device:
-            gap = iteration.before_ns
-        previous = clock.kernel_end.get(device, _first_cycle(device))
-        kernel_ns = round(_each(op.kernel_ns, device) * iteration.kernel_scale)
-        kernel_start = previous if is_first_of_device else previous + round(gap * clock.ghz)
-        kernel_end = kernel_start + round(kernel_ns * clock.ghz)
-        fw_start = kernel_start - round(FW_LEAD_NS * clock.ghz)
-        fw_end = kernel_end + round(FW_TAIL_NS * clock.ghz)
-        host_ns = round(gap * 0.9) if compiles and device == 0 and not is_first_of_device else LAUNCH_HOST_NS
-        since_first = round((kernel_start - _first_cycle(device)) / clock.ghz)
-        host_start = clock.host(FIRST_HOST_NS + 1_000_000 + since_first - host_ns)
-        fw_gap = 0 if is_first_of_device else round((fw_start - clock.fw_end[device]) / clock.ghz)
-        rows.append(
-            Row(
-                "device",
-                op.op_code,
-                host_start,
-                host_ns,
-                op,
-                call,
-                device,
-                runtime_id,
-                kernel_start=kernel_start,
-                kernel_end=kernel_end,
-                fw_start=fw_start,
-                fw_end=fw_end,
-                kernel_ns=kernel_ns,
-                gap_ns=0 if is_first_of_device else gap,
-                fw_gap_ns=fw_gap,
-                trace=iteration.trace,
-                compiled=compiles,
-            )  # fmt: skip
+    def _timed(self, row: Row, iteration: Iteration, gap: int, *, compiles: bool) -> Row:
+        ghz, device, last = self.program.device.clock_ghz, row.device, self._last.get(row.device)
+        assert row.op is not None
+        kernel_ns = round(_each(row.op.kernel_ns, device) * iteration.kernel_scale)
+        start = last.kernel_end + round(gap * ghz) if last else _first_cycle(device)
+        end = start + round(kernel_ns * ghz)
+        fw_start, fw_end = start - round(FW_LEAD_NS * ghz), end + round(FW_TAIL_NS * ghz)
+        host_ns = round(gap * 0.9) if compiles and last and device == 0 else LAUNCH_HOST_NS
+        since_first = round((start - _first_cycle(device)) / ghz)
+        return replace(
+            row,
+            kind="device",
+            host_start_ns=self._host(FIRST_HOST_NS + 1_000_000 + since_first - host_ns),
+            host_ns=host_ns,
+            kernel_start=start,
+            kernel_end=end,
+            fw_start=fw_start,
+            fw_end=fw_end,
+            kernel_ns=kernel_ns,
+            gap_ns=gap if last else 0,
+            fw_gap_ns=round((fw_start - last.fw_end) / ghz) if last else 0,
+            trace=iteration.trace,
+            compiled=compiles,
         )
-        clock.kernel_end[device] = kernel_end
-        clock.fw_end[device] = fw_end
-    return rows

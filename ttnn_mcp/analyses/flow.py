@@ -52,7 +52,7 @@ class Flow:
         return {text: number for number, text in enumerate(sorted(texts), start=1)}
 
     def _key(self, operand: Operand) -> NDArray[np.int64]:
-        key = operand.elements.copy()
+        key: NDArray[np.int64] = operand.elements
         for part in (operand.dtype, operand.layout, operand.placement):
             key = key * 1009 + part.mapped(self._names.__getitem__, missing=0, dtype=np.int64)
         return key

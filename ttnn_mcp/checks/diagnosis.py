@@ -17,6 +17,8 @@ from ttnn_mcp.wire import Finding, Saving, Status, StepStatus
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from ttnn_mcp.checks.case import Case
 
 AT_ITS_BOUND = 0.7  # of the roofline: an op this close needs no explanation (tt-metal's own matmuls reach 0.7-0.8)
@@ -82,7 +84,7 @@ def _lacking(check: Check, case: Case) -> str:
 
 
 def _settled(case: Case, claims: list[tuple[Check, Claim]]) -> list[Finding]:
-    left = case.kernel_ns.copy()
+    left: NDArray[np.float64] = np.array(case.kernel_ns)
     gaps_left = max(0.0, float(case.gap_ns))
     found: list[Finding] = []
     for check, claim in sorted(claims, key=lambda pair: -_promise(pair[1])):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
@@ -29,7 +29,9 @@ async def open_database(path: Path) -> AsyncGenerator[aiosqlite.Connection, None
         ReportMissing: no such file, or not readable.
         ReportBroken: no SQLite database, cut off, or with a write under way.
     """
-    import aiosqlite  # noqa: PLC0415 - only who reads a database pays for it
+    import sqlite3  # noqa: PLC0415 - only who reads a database pays for these two
+
+    import aiosqlite  # noqa: PLC0415
 
     uri = _uri(path)
     try:

@@ -106,13 +106,13 @@ def _classify_file(path: Path) -> tuple[FoundReport, ...]:
 
 
 def _classify_folder(folder: Path) -> tuple[FoundReport, ...]:
-    """The folder's own reports; where it lacks a kind, the only one of that kind below it."""
+    """The folder's own reports, else the only ones below it."""
     skipped: list[str] = []
-    own: list[FoundReport] = []
-    below: list[FoundReport] = []
+    chosen: list[FoundReport] = []
     for at, entries in _walk(folder, _DEPTH_OF_PAIR, set(), skipped):
-        (own if at == folder else below).extend(_reports_in(at, entries))
-    chosen = own or below
+        chosen.extend(_reports_in(at, entries))
+        if at == folder and chosen:
+            break
     for kind in ("performance", "memory"):
         names = [str(report.folder.relative_to(folder)) for report in chosen if report.kind == kind]
         if len(names) > 1:

@@ -16,6 +16,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _TOKEN = re.compile(r"[()\[\]{},;]|(?<=\w)<|>")  # '<' opens only behind a word: `BasicUnaryWithParam<float; int>`
 _OPENING = re.compile(r"[({]|(?<!\w)\[")
 _KEY = re.compile(r"\s*\.?([A-Za-z_]\w*)\s*=(?!=)\s*(.*)", re.DOTALL)  # also C's `.key = value`
+_INT64_DIGITS = 19
 _ABSENT = frozenset({"", "std::nullopt", "nullopt", "None", "none", "null"})
 
 
@@ -46,7 +47,10 @@ def whole(text: str) -> int | None:
     """'12' -> 12; None for anything else."""
     text = text.strip()
     digits = text[1:] if text[:1] in {"-", "+"} else text
-    return int(text) if digits.isdecimal() and len(digits) < 19 else None  # what an int64 holds
+    if not digits.isdecimal() or len(digits) > _INT64_DIGITS:
+        return None
+    value = int(text)
+    return value if -(2**63) <= value < 2**63 else None
 
 
 def split_fields(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.errors import shown
 from ttnn_mcp.run.op_names import canonical
 from ttnn_mcp.wire import Link
 
@@ -127,15 +128,16 @@ def _matched_lines(names: list[str], operations: tuple[int, ...], launches: _Lau
 def _first_difference(wanted: list[str], launches: _Launches) -> str:
     if len(wanted) > len(launches.names):
         return (
-            f"the memory report launched {len(wanted)} device ops, the performance report holds {len(launches.names)}: "
-            "not the same run, or rows were dropped"
+            f"the memory report launched {len(wanted)} device ops, the performance report holds "
+            f"{len(launches.names)}: not the same run, or rows were dropped"
         )
     place = next(
         (n for n, pair in enumerate(zip(wanted, launches.names, strict=False)) if pair[0] != pair[1]), len(wanted)
     )
     line = int(launches.lines[place][0]) if place < len(launches.lines) else 0
     there = launches.names[place] if place < len(launches.names) else "nothing"
-    return f"device op {place + 1} is {wanted[min(place, len(wanted) - 1)]} in the memory report, {there} at line {line}"
+    here = wanted[min(place, len(wanted) - 1)]
+    return f"device op {place + 1} is {shown(here)} in the memory report, {shown(there)} at line {line}"
 
 
 def _by_execution(performance: Performance, executions: Sequence[tuple[int, int, int]]) -> dict[int, int]:

@@ -84,7 +84,7 @@ class Performance:
     @cached_property
     def arch_said(self) -> str | None:
         """Architecture by DEVICE ARCH, canonical; None where no row says it."""
-        said = {canonical_architecture(text) or text for text in self._said("arch")}
+        said = {canonical_architecture(text) or text for text in self.ops.texts("arch").occurring()}
         return min(said) if said else None
 
     @cached_property
@@ -133,7 +133,3 @@ class Performance:
     def runtime_ids(self) -> NDArray[np.int64] | None:
         """Per timed op the id shared by the devices that ran it; None where call counts do not encode it."""
         return self.ops.numbers("call_count").astype(np.int64) >> 10 if self.encodes_device else None
-
-    def _said(self, name: str) -> set[str]:
-        texts = self.ops.texts(name)
-        return {texts.distinct[code] for code in np.unique(texts.codes) if code >= 0}

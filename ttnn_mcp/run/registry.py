@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     import aiosqlite
 
@@ -32,7 +32,7 @@ class Known:
 
 
 class Registry:
-    """The opened runs on record. Where the state folder cannot be written, nothing is remembered and all else works."""
+    """The opened runs on record; where the state folder cannot be written, none, and all else works."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "runs.sqlite"
@@ -78,7 +78,7 @@ class Registry:
         ]
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[aiosqlite.Connection]:
+    async def _connected(self) -> AsyncGenerator[aiosqlite.Connection]:
         import aiosqlite  # noqa: PLC0415
 
         async with aiosqlite.connect(self._path, timeout=5) as database:

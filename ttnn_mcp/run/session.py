@@ -100,7 +100,7 @@ class Session:
         for entry in await self.found():
             if wanted == entry.id:
                 return await self._opened(Pair(entry.performance, entry.memory), entry.name)
-        if os.sep not in wanted and not Path(wanted).exists():
+        if not await asyncio.to_thread(_looks_like_path, wanted):
             ids = [entry.id for entry in await self.found()] + [one.id for one in await self.registry.all()]
             raise RunUnknown(
                 f"No run '{shown(wanted)}'.{nearest(wanted, [*ids, DEMO])} Call list_runs, or give a path."
@@ -142,7 +142,8 @@ class Session:
         if newest is None:
             where = ", ".join(shown(root) for root in settings.searched)
             raise RunUnknown(
-                f"No run given and no report found under {where}. Give `run` a path, call open_run, or try run='demo'."
+                f"No run given and no report found under {where}. "
+                "Give `run` a path, call open_run, or try run='demo'."
             )
         return await self._opened(Pair(newest.performance, newest.memory), newest.name)
 
@@ -170,7 +171,7 @@ class Session:
         return run
 
     def _classified(self, path: str) -> Pair:
-        reports = {found.kind: found.path for found in classify(Path(path).expanduser())}
+        reports = {found.kind: found.path for found in classify(Path(path).expanduser().absolute())}
         return Pair(reports.get("performance"), reports.get("memory"))
 
     def _confine(self, pair: Pair) -> None:
@@ -206,6 +207,10 @@ def identity(pair: Pair) -> str:
     if pair.rank:
         digest.update(str(pair.rank).encode())
     return digest.hexdigest()
+
+
+def _looks_like_path(text: str) -> bool:
+    return os.sep in text or Path(text).exists()
 
 
 def _stamp(path: Path | None) -> tuple[int, int] | None:

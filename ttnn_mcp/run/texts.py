@@ -47,6 +47,10 @@ class Texts:
         """`meaning` of each row's text, asked once per distinct text."""
         return np.array([*map(meaning, self.distinct), missing], dtype=dtype)[self.codes]
 
+    def occurring(self) -> list[str]:
+        """The distinct texts that some row has."""
+        return [self.distinct[code] for code in sorted(set(self.codes.tolist())) if code >= 0]
+
     def take(self, rows: NDArray[np.int64]) -> Texts:
         """The texts of `rows`."""
         return Texts(self.codes[rows], self.distinct)

@@ -8,10 +8,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.performance import Performance
-    from ttnn_mcp.run.window import Scope
 
 ROUND_COUNT = 1000  # default --op-support-count: the profiler's buffer ends there and drops silently (PR #46710)
-COLD_GAP_NS = 1e6  # a gap of a millisecond is compiling, loading or Python, never dispatch
 
 
 def caveats_of(report: Performance) -> list[str]:
@@ -31,8 +29,8 @@ def _dropped(report: Performance) -> list[str]:
     elif len(counts) > 1 and counts.min() != counts.max():
         few = int(ids[np.argmin(counts)])
         said.append(
-            f"devices hold {counts.min()} to {counts.max()} ops (fewest on device {few}): rows were dropped, or the "
-            "devices do different work"
+            f"devices hold {counts.min()} to {counts.max()} ops (fewest on device {few}): rows were dropped, "
+            "or the devices do different work"
         )
     if len(report.untimed):
         said.append(f"{len(report.untimed)} device ops have no kernel time (captured or dropped) and are left out")
@@ -48,10 +46,8 @@ def _model_columns(report: Performance) -> list[str]:
     used = report.ops.numbers("pm_fpu_util_pct")
     beyond = int((used > 100).sum())
     if beyond:
-        return [
-            f"PM columns not to be trusted: PM FPU UTIL reaches {np.nanmax(used):.0f} % on {beyond} ops "
-            "(wrong clock or bandwidth in tt-metal's model before PR #36902)"
-        ]
+        worst = f"PM FPU UTIL reaches {np.nanmax(used):.0f} % on {beyond} ops"
+        return [f"PM columns not to be trusted: {worst} (tt-metal's model was wrong before PR #36902)"]
     ideal = report.ops.numbers("pm_ideal_ns")
     if np.isfinite(ideal).any() and np.nanmax(ideal) <= 1:
         return ["PM columns hold no model for any op (all 1)"]
@@ -65,11 +61,3 @@ def _plumbing(report: Performance) -> list[str]:
     return [
         f"{len(report.host_rows)} host rows, {torch} of them to/from-torch plumbing: no fallbacks, no device time"
     ]
-
-
-def cold(report: Performance, scope: Scope) -> tuple[int, float]:
-    """(ops, milliseconds of gaps) of the cold pass: what must not be read as host overhead."""
-    rows = scope.cold if len(scope.cold) else (scope.ops if not scope.window.warm else scope.cold)
-    del report
-    gaps = rows.numbers("gap_ns")
-    return int((gaps > COLD_GAP_NS).sum()), float(np.nansum(np.where(gaps > COLD_GAP_NS, gaps, 0.0))) / 1e6

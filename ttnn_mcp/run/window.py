@@ -83,7 +83,9 @@ def scope_of(
         cold = ops.take(np.zeros(len(ops), dtype=np.bool_))
     else:
         rows, kind = ops.take(iterations.number == chosen), "iteration"
-        why = f"iteration {chosen} of {iterations.count}, found by {iterations.found_by}{' ' + within if within else ''}"
+        why = " ".join(
+            (f"iteration {chosen} of {iterations.count}, found by {iterations.found_by}", within)
+        ).strip()
         cold = ops.take((iterations.number == 1) & (chosen > 1))
     rows = rows.take(device_order(rows))
     warm = report.traced if iterations.found_by == "trace replays" else _ran_before(report, rows)
@@ -127,12 +129,11 @@ def _ran_before(report: Performance, rows: OpTable) -> bool:
     """Whether every op signature of `rows` ran earlier in the report, so that its program was compiled."""
     everything = report.steady
     hashes = signatures(everything) ^ everything.numbers("device").astype(np.uint64)
-    first_line: NDArray[np.int64] = np.full(len(hashes), 0, dtype=np.int64)
     _, places = np.unique(hashes, return_inverse=True)
-    first_line = np.full(places.max() + 1, np.iinfo(np.int64).max)
+    first_line: NDArray[np.int64] = np.full(len(hashes), np.iinfo(np.int64).max, dtype=np.int64)
     np.minimum.at(first_line, places, everything.lines)
     inside = np.isin(everything.lines, rows.lines)
-    return bool((first_line[places[inside]] < rows.lines.min()).all())
+    return bool(np.all(first_line[places[inside]] < rows.lines.min()))
 
 
 def _between(report: Performance, start: str | None, end: str | None) -> tuple[OpTable, str]:

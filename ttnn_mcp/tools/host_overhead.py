@@ -63,8 +63,9 @@ class Answer(Wire):
 
 
 async def host_overhead(session: Session, asked: Arguments) -> Answer:
-    """Does the device wait for the host, and would Metal Trace help? Needs a warm window; refuses a verdict on a
-    cold one. wall_ms measured with the profiler off makes it certain.
+    """Does the device wait for the host, and would Metal Trace help?
+
+    Needs a warm window; refuses a verdict on a cold one. wall_ms measured with the profiler off makes it certain.
     """
     run = await session.run(asked.run)
     scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
@@ -73,8 +74,8 @@ async def host_overhead(session: Session, asked: Arguments) -> Answer:
     ops = int((scope.ops.numbers("device") == slowest.device).sum())
     if asked.wall_ms is not None and asked.wall_ms * 1e6 < slowest.kernel_ns:
         raise QuestionRefused(
-            f"wall_ms {asked.wall_ms:g} is below the {slowest.kernel_ns / 1e6:.3f} ms of kernels in this window: it "
-            "speaks of other rows. Give the time of one iteration, or choose the window it was measured on."
+            f"wall_ms {asked.wall_ms:g} is below the {slowest.kernel_ns / 1e6:.3f} ms of kernels in this window: "
+            "it speaks of other rows. Give the time of one iteration, or choose the window it was measured on."
         )
     verdict, why = judged(run.timed, scope, slowest, asked.wall_ms)
     bound = trace_saving_ns(slowest, ops) / 1e6
@@ -115,8 +116,8 @@ def judged(report: Performance, scope: Scope, line: Timeline, wall_ms: float | N
     count, long_ns = line.long_gaps
     if long_ns > COLD_GAPS_SHARE * line.gap_ns and line.busy < DEVICE_BOUND:
         return "unknown", (
-            f"{count} gaps of a millisecond and more hold {long_ns / 1e6:.1f} of {line.gap_ns / 1e6:.1f} ms: a sync, a "
-            "print or a compile sits in this window. Pass wall_ms measured with the profiler off"
+            f"{count} gaps of a millisecond and more hold {long_ns / 1e6:.1f} of {line.gap_ns / 1e6:.1f} ms: "
+            "a sync, a print or a compile sits in this window. Pass wall_ms measured with the profiler off"
         )
     busy = _by_busy(line.busy)
     said = f"kernels fill {line.busy:.0%} of the window's wall time"

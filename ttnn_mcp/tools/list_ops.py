@@ -60,8 +60,9 @@ class Answer(Wire):
 
 
 async def list_ops(session: Session, asked: Arguments) -> Answer:
-    """List device ops of a window with kernel time, share, gap before, cores and bound; filter, sort, group, page. On a
-    memory report alone: ttnn operations with host durations.
+    """List device ops of a window with kernel time, share, gap before, cores and bound.
+
+    Filter, sort, group, page. On a memory report alone: ttnn operations with host durations.
     """
     run = await session.run(asked.run)
     if run.performance is None:
@@ -102,8 +103,9 @@ def _filtered(ops: OpTable, asked: Arguments) -> OpTable:
         wanted = canonical(asked.op_code)
         kept &= names.where(lambda text: canonical(text) == wanted or text == asked.op_code)
         if not kept.any():
-            there = [names.distinct[code] for code in np.unique(names.codes) if code >= 0]
-            raise QuestionRefused(f"No op '{shown(asked.op_code)}' in this window.{nearest(asked.op_code, there)}")
+            raise QuestionRefused(
+                f"No op '{shown(asked.op_code)}' in this window.{nearest(asked.op_code, names.occurring())}"
+            )
     if asked.category is not None:
         if asked.category not in FAMILIES:
             raise QuestionRefused(f"No category '{shown(asked.category)}'.{nearest(asked.category, FAMILIES)}")

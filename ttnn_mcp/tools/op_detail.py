@@ -77,7 +77,7 @@ class Answer(Wire):
     fidelity: str | None = None
     roofline: RooflineOf | None = None
     operands: Table | None = None
-    attributes: dict[str, str] = {}
+    attributes: dict[str, str] = Field(default_factory=dict)
     more_attributes: int = 0
     repeats: Table | None = None
     call: Call | None = None
@@ -86,8 +86,9 @@ class Answer(Wire):
 
 
 async def op_detail(session: Session, asked: Arguments) -> Answer:
-    """One op by its CSV line: kernel time, roofline (flops, DRAM bytes, bound, efficiency), operands and their placement,
-    attributes, and the ttnn call with its model line where a memory report is linked.
+    """One op by its CSV line: kernel time, roofline (flops, DRAM bytes, bound, efficiency), operands, attributes.
+
+    With a linked memory report also the ttnn call and its model line.
     """
     run = await session.run(asked.run)
     if run.performance is None:
@@ -124,7 +125,8 @@ def _no_such_op(run: Run, line: int) -> str:
     there = rows.at_line(line)
     if there is not None:
         kind = rows.texts("op_type")[there] or "a row without device time"
-        return f"Line {line} is '{shown(rows.texts('op_code')[there])}' ({shown(kind)}): no timed device op. Use list_ops."
+        name = shown(rows.texts("op_code")[there])
+        return f"Line {line} is '{name}' ({shown(kind)}): no timed device op. list_ops gives the lines."
     first, last = int(run.timed.ops.lines.min()), int(run.timed.ops.lines.max())
     return f"No op at line {line}: device ops stand on lines {first} to {last}. list_ops gives the lines."
 
@@ -249,7 +251,7 @@ async def _operation_detail(run: Run, operation: int) -> Answer:
     if place is None:
         ids = memory.operations.ids
         raise QuestionRefused(
-            f"No operation {operation}: this run has only a memory report, with operations {ids.min()} to {ids.max()}."
+            f"No operation {operation}: this memory report (no device ops) has {ids.min()} to {ids.max()}."
             if len(ids)
             else "This memory report holds no operations."
         )

@@ -68,8 +68,10 @@ class Answer(Wire):
 
 
 async def open_run(session: Session, asked: Arguments) -> Answer:
-    """Open a profile and learn what it can answer: pass `performance` (CSV or folder), `memory` (db.sqlite or folder)
-    or both; returns the run card with its id, iterations, link and caveats. Start here.
+    """Open a profile and learn what it can answer; start here.
+
+    Pass `performance` (CSV or folder), `memory` (db.sqlite or folder) or both. Returns the run card: id,
+    iterations, link between the two, caveats.
     """
     if asked.performance is None and asked.memory is None:
         run = await session.run(asked.run)

@@ -44,8 +44,9 @@ class Answer(Wire):
 
 
 async def optimization_check(session: Session, asked: Arguments) -> Answer:
-    """Diagnose a run by the seven optimisation steps: findings ranked by what they can save, each with evidence, bounds,
-    a fix and how to verify it. Use first on any slow model.
+    """Why is the model slow? The seven optimisation steps diagnosed.
+
+    Findings ranked by what they can save, each with evidence, bounds, a fix and how to verify it.
     """
     run = await session.run(asked.run)
     scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)

@@ -68,7 +68,7 @@ class Tool(Generic[Asked, Answered]):
     @property
     def description(self) -> str:
         """What the assistant reads before it calls."""
-        return inspect.getdoc(self.ask) or ""
+        return " ".join((inspect.getdoc(self.ask) or "").split())
 
     @property
     def input_schema(self) -> dict[str, Any]:

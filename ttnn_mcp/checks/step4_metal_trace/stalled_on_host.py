@@ -64,7 +64,7 @@ def look(case: Case) -> Iterator[Said]:
     compiler = report.csv.compiler
     yield Claim(
         claim=(
-            f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:.0f} us of {line.wall_ns / 1e3:.0f} us "
+            f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:.0f} of {line.wall_ns / 1e3:.0f} us "
             f"are gaps, {line.median_gap_ns / 1e3:.1f} us in the median over {len(case)} ops"
         ),
         rows=rows,
@@ -73,7 +73,8 @@ def look(case: Case) -> Iterator[Said]:
         assumption=f"a traced op keeps {TRACED_GAP_NS / 1e3:.0f} us of gap; kernels unchanged",
         evidence=tuple(case.ops.cite(row, "gap_ns") for row in waited),
         fix=(
-            f'torch_xla.set_custom_compile_options({{"enable_trace": "true"}}) with TT_RUNTIME_TRACE_REGION_SIZE="{region}"'
+            f'torch_xla.set_custom_compile_options({{"enable_trace": "true"}}), '
+            f"environment TT_RUNTIME_TRACE_REGION_SIZE={region}"
             if compiler
             else f"ttnn.open_device(device_id=0, trace_region_size={region}); after a warm-up: "
             "tid = ttnn.begin_trace_capture(device, cq_id=0); run; ttnn.end_trace_capture(device, tid, cq_id=0); "

@@ -1,0 +1,172 @@
+"""The four measures. Each alternates between us and what we compare with, and compares medians."""
+
+import asyncio
+import csv
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+REAL = ROOT.parent / "shared" / "data" / "perf"
+ROUNDS = 7
+OURS = [sys.executable, "-m", "ttnn_mcp"]
+BARE = [sys.executable, "-c", "from mcp.server import MCPServer; MCPServer('bare').run()"]
+DISCOVER = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "server/discover",
+    "params": {
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    },
+}
+LARGE_ROWS = 200_000
+SECOND_CALL_S = 0.05
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out: `ratio` is None where it could not be measured."""
+
+    what: str
+    said: str
+    ratio: float | None = None
+    at_most: float = 0.0
+
+
+def compared(what, ours, theirs, at_most, rounds=ROUNDS):
+    """Alternate two actions after one unmeasured round of each; the ratio of their medians."""
+    ours(), theirs()
+    times = {ours: [], theirs: []}
+    for _ in range(rounds):
+        for action in (ours, theirs):
+            began = time.perf_counter()
+            action()
+            times[action].append(time.perf_counter() - began)
+    mine, other = (statistics.median(times[action]) for action in (ours, theirs))
+    ratio = mine / other
+    return Result(what, f"{mine:.3f} s against {other:.3f} s: {ratio:.2f} (at most {at_most})", ratio, at_most)
+
+
+def missing(what, path):
+    return None if path.exists() else Result(what, f"skipped: there is no {path}")
+
+
+def environment(folder):
+    return {**os.environ, "XDG_STATE_HOME": str(folder), "HOME": str(folder)}
+
+
+def ready():
+    """Spawn to first answer over stdio, against the smallest server of the same SDK."""
+
+    def first_answer(command):
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
+        process.stdin.write(json.dumps(DISCOVER).encode() + b"\n")
+        process.stdin.flush()
+        if b'"result"' not in process.stdout.readline():
+            raise RuntimeError(f"no answer from {command}")
+        return process
+
+    def one(command):
+        process = first_answer(command)
+        process.kill()  # how long it takes to leave is not the question
+        process.communicate()
+
+    return compared("ready over stdio, against a bare MCPServer", lambda: one(OURS), lambda: one(BARE), 1.25)
+
+
+def at_a_shell():
+    """One call of the command, against a Python that does nothing but read the same file with pandas."""
+    what = "ttnn-mcp call open_run, against pandas.read_csv"
+    report = REAL / "wh_clip_encoder_2.csv"
+    reading = [sys.executable, "-c", f"import pandas; pandas.read_csv({str(report)!r})"]
+    with tempfile.TemporaryDirectory() as folder:
+        calling = [*OURS, "call", "open_run", f"performance={report}"]
+        run = lambda command: subprocess.run(  # noqa: E731
+            command, check=True, capture_output=True, cwd=ROOT, env=environment(folder)
+        )
+        return missing(what, report) or compared(what, lambda: run(calling), lambda: run(reading), 2)
+
+
+def second_call():
+    """A question about a run that is open already."""
+    what = "a second question about an open run"
+    report = REAL / "wh_clip_encoder_2.csv"
+    absent = missing(what, report)
+    if absent:
+        return absent
+    from ttnn_mcp.calls import answer, tool_named
+    from ttnn_mcp.run.session import Session, Settings
+    from ttnn_mcp.tools import TOOLS
+
+    async def measured(folder):
+        session = Session(Settings(state=Path(folder)))
+        given = {"run": str(report)}
+        await answer(session, tool_named("open_run", TOOLS), given)
+        slowest = ("", 0.0)
+        for tool in TOOLS:
+            if set(tool.input_schema.get("required", ())) or "run" not in tool.arguments.model_fields:
+                continue
+            times = []
+            for _ in range(ROUNDS):
+                began = time.perf_counter()
+                try:
+                    await answer(session, tool, given)
+                except Exception as refusal:  # noqa: BLE001 - a refusal takes its time as well
+                    type(refusal)
+                times.append(time.perf_counter() - began)
+            slowest = max(slowest, (tool.name, statistics.median(times)), key=lambda pair: pair[1])
+        return slowest
+
+    with tempfile.TemporaryDirectory() as folder:
+        name, seconds = asyncio.run(measured(folder))
+    ratio = seconds / SECOND_CALL_S
+    return Result(what, f"{seconds * 1000:.1f} ms for the slowest, {name} (at most 50 ms)", ratio, 1.0)
+
+
+def large():
+    """Open 200,000 rows, against pandas reading the columns we use."""
+    what = f"open a CSV of {LARGE_ROWS:,} rows, against pandas reading the columns it needs"
+    report = REAL / "wh_clip_encoder_2.csv"
+    absent = missing(what, report)
+    if absent:
+        return absent
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "ops_perf_results_large.csv"
+        repeated(report, copy, LARGE_ROWS)
+        needed = read_columns(copy)
+        theirs = f"import pandas; pandas.read_csv({str(copy)!r}, usecols={needed!r})"
+        run = lambda command: subprocess.run(  # noqa: E731
+            command, check=True, capture_output=True, cwd=ROOT, env=environment(folder)
+        )
+        ours = [*OURS, "call", "open_run", f"performance={copy}"]
+        return compared(what, lambda: run(ours), lambda: run([sys.executable, "-c", theirs]), 1.5, rounds=3)
+
+
+def repeated(source, target, rows):
+    """`source`'s rows again and again, until there are `rows`."""
+    with source.open(newline="") as lines, target.open("w", newline="") as out:
+        header, *body = csv.reader(lines)
+        writer = csv.writer(out)
+        writer.writerow(header)
+        writer.writerows(body[row % len(body)] for row in range(rows))
+
+
+def read_columns(report):
+    """The columns of `report` that we read."""
+    from ttnn_mcp.readers.columns import BY_HEADER, OPERAND_HEADER
+
+    with report.open(newline="") as lines:
+        header = next(csv.reader(lines))
+    return [name for name in header if name.strip() in BY_HEADER or OPERAND_HEADER.match(name.strip())]
+
+
+MEASURES = (ready, at_a_shell, second_call, large)

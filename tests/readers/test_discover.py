@@ -1,0 +1,180 @@
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from ttnn_mcp.errors import ReportMissing
+from ttnn_mcp.readers.discover import classify, discover, find_reports
+
+MEMORY = Path(__file__).parents[2] / "../shared/data/memory"
+
+
+def made(path, text="OP CODE\n", age=0):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
+    return path
+
+
+@pytest.fixture
+def generated(tmp_path):
+    root = tmp_path / "generated"
+    made(root / "profiler/reports/2026_01_01_00_00_00/ops_perf_results_2026_01_01_00_00_00.csv", age=30)
+    made(root / "profiler/reports/2026_01_01_00_00_00/profile_log_device.csv")
+    made(root / "profiler/reports/unet/2026_02_01_00_00_00/ops_perf_results_unet_2026_02_01.csv", age=20)
+    made(root / "ttnn/reports/unet_feb01_1200/db.sqlite", age=10)
+    made(root / "ttnn/reports/11911356357027855134/db.sqlite", age=40)
+    made(root / "ttnn/reports/11911356357027855134/config.json", '{"report_name": "resnet50"}')
+    return root
+
+
+def test_reports_are_found_newest_first(generated):
+    found = find_reports([generated])
+    assert [(report.kind, report.name) for report in found] == [
+        ("memory", "unet_feb01_1200"),
+        ("performance", "unet/2026_02_01_00_00_00"),
+        ("performance", "2026_01_01_00_00_00"),
+        ("memory", "resnet50"),
+    ]
+    assert found[0].path.name == "db.sqlite"
+    assert found[1].path.parent == found[1].folder
+
+
+def test_the_reports_of_each_rank_and_of_tt_torch_are_found(tmp_path):
+    made(tmp_path / "run/rank0/ops_perf_results.csv")
+    made(tmp_path / "run/rank1/ops_perf_results.csv")
+    made(tmp_path / "results/perf/device_ops_perf_trace.csv")
+    assert {report.folder.name for report in discover([tmp_path]).of("performance")} == {"rank0", "rank1", "perf"}
+
+
+def test_the_newest_of_several_csvs_is_read_and_the_others_are_named(tmp_path):
+    made(tmp_path / "ops_perf_results_old.csv", age=100)
+    made(tmp_path / "ops_perf_results_new.csv")
+    [report] = find_reports([tmp_path])
+    assert report.path.name == "ops_perf_results_new.csv"
+    assert "ops_perf_results_old.csv" in report.caveats[0]
+
+
+def test_a_root_that_is_not_there_holds_nothing(tmp_path):
+    assert discover([tmp_path / "nowhere"]).reports == ()
+
+
+def test_folders_deeper_than_the_limit_and_hidden_ones_are_left_alone(tmp_path):
+    made(tmp_path / "a/b/c/d/e/f/ops_perf_results.csv")
+    made(tmp_path / "a/b/c/d/e/f/g/ops_perf_results.csv")
+    made(tmp_path / ".logs/ops_perf_results.csv")
+    assert len(find_reports([tmp_path])) == 1
+
+
+def test_links_that_run_in_circles_are_followed_once(generated):
+    (generated / "profiler/again").symlink_to(generated, target_is_directory=True)
+    (generated / "self").symlink_to(generated / "self", target_is_directory=True)
+    assert len(find_reports([generated, generated])) == 4
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="nothing is unreadable here")
+def test_a_folder_that_may_not_be_read_is_told(generated):
+    (generated / "profiler").chmod(0)
+    try:
+        found = discover([generated])
+    finally:
+        (generated / "profiler").chmod(0o755)
+    assert len(found.reports) == 2
+    assert "profiler" in found.skipped[0]
+
+
+def test_a_folder_that_cannot_be_listed_is_told(generated, monkeypatch):
+    listed = os.scandir
+
+    def refusing(path):
+        if Path(path).name == "profiler":
+            raise PermissionError
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    found = discover([generated])
+    assert len(found.reports) == 2
+    assert found.skipped == ("profiler could not be read",)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("profiler/reports/2026_01_01_00_00_00", "performance"),
+        ("profiler/reports/unet", "performance"),
+        ("profiler/reports/2026_01_01_00_00_00/ops_perf_results_2026_01_01_00_00_00.csv", "performance"),
+        ("ttnn/reports/unet_feb01_1200", "memory"),
+        ("ttnn/reports/unet_feb01_1200/db.sqlite", "memory"),
+    ],
+)
+def test_a_path_is_the_report_it_leads_to(generated, path, kind):
+    [report] = classify(generated / path)
+    assert report.kind == kind
+
+
+def test_a_folder_holding_one_of_each_is_both(tmp_path):
+    made(tmp_path / "apart/memory/db.sqlite")
+    made(tmp_path / "apart/perf/2026/ops_perf_results.csv")
+    made(tmp_path / "together/db.sqlite")
+    made(tmp_path / "together/ops_perf_results.csv")
+    for folder in ("apart", "together"):
+        assert [report.kind for report in classify(tmp_path / folder)] == ["performance", "memory"]
+
+
+def test_several_reports_of_a_kind_ask_for_one_by_name(generated):
+    with pytest.raises(
+        ReportMissing, match=r"holds 2 performance reports: name the folder of one\. There is: reports/unet"
+    ):
+        classify(generated / "profiler")
+
+
+def test_a_mistyped_path_names_what_is_near(generated):
+    with pytest.raises(ReportMissing, match=r"no unet_feb01_1300 in reports\. Did you mean unet_feb01_1200"):
+        classify(generated / "ttnn/reports/unet_feb01_1300/db.sqlite")
+    with pytest.raises(ReportMissing, match="Did you mean profiler"):
+        classify(generated / "profilr/reports/x")
+
+
+def test_a_folder_without_a_report_says_what_is_expected(tmp_path):
+    made(tmp_path / "empty/notes.txt")
+    with pytest.raises(
+        ReportMissing, match=r"no report in empty\. Expected: a folder with ops_perf_results.*notes.txt"
+    ):
+        classify(tmp_path / "empty")
+
+
+def test_files_that_are_no_reports_are_refused(tmp_path):
+    with pytest.raises(ReportMissing, match=r"notes\.txt is no report"):
+        classify(made(tmp_path / "notes.txt"))
+    with pytest.raises(ReportMissing, match="ops_perf_results"):
+        classify(made(tmp_path / "profile_log_device.csv"))
+
+
+def test_a_database_is_known_by_its_first_bytes_or_its_name(tmp_path):
+    assert classify(made(tmp_path / "renamed.bin", "SQLite format 3\x00"))[0].kind == "memory"
+    assert classify(made(tmp_path / "empty.sqlite", ""))[0].kind == "memory"
+
+
+@pytest.mark.parametrize("path", ["\x00", "a\x00b", "x" * 5000, "", "~nobody-here/x"])
+def test_paths_that_cannot_exist_are_refused(path):
+    if path:
+        with pytest.raises(ReportMissing):
+            classify(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "ops_perf_results.csv")
+    with pytest.raises(ReportMissing, match="not a regular file"):
+        classify(tmp_path / "ops_perf_results.csv")
+    assert find_reports([tmp_path]) == []
+
+
+def test_the_made_reports_are_found():
+    if not MEMORY.is_dir():
+        pytest.skip("the made reports are not here")
+    found = discover([MEMORY])
+    assert {report.name for report in found.of("memory")} == {"g2025", "v2", "v2_1", "v3_3"}
+    assert [report.name for report in found.of("performance")] == ["2026_09_01_12_00_00"]
+    assert [report.kind for report in classify(MEMORY / "v3_3_perf")] == ["performance"]

@@ -1,0 +1,76 @@
+"""Iterations are found from what ran: replays, signposts, or the repeating tail."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.made import Iteration, write_performance_report
+from tests.programs import block
+from ttnn_mcp.readers.perf_csv import read_performance_csv
+from ttnn_mcp.run.iterations import repeating_tail
+from ttnn_mcp.run.performance import Performance
+
+
+def tail(text: str) -> tuple[int, int]:
+    return repeating_tail(np.array([ord(char) for char in text], dtype=np.uint64))
+
+
+@pytest.mark.parametrize(
+    ("ops", "found"),
+    [
+        ("abcabc", (3, 2)),
+        ("abcabcabcabc", (3, 4)),  # the largest period is two passes; one pass repeats within it
+        ("xyabcabc", (3, 2)),  # weights prepared before the first pass
+        ("abcabd", (0, 0)),
+        ("aab", (0, 0)),
+        ("abab" * 3, (2, 6)),
+        ("", (0, 0)),
+        ("a", (0, 0)),
+        ("aa", (1, 2)),
+    ],
+)
+def test_the_repeating_tail_is_the_smallest_block(ops, found):
+    assert tail(ops) == found
+
+
+@given(prefix=st.text("abc", max_size=6), block=st.text("abcd", min_size=1, max_size=9), repeats=st.integers(2, 5))
+def test_a_repeated_block_is_always_found(prefix, block, repeats):
+    length, count = tail(prefix + block * repeats)
+    whole = prefix + block * repeats
+    assert length * count >= len(block) * 2
+    assert whole.endswith(whole[-length:] * count)
+
+
+def report(folder, program, iterations, **kind) -> Performance:
+    return Performance(read_performance_csv(write_performance_report(folder, program, iterations, **kind)))
+
+
+def test_two_passes_are_two_iterations_per_device(tmp_path):
+    found = report(tmp_path, block(devices=2), [Iteration(cold=True), Iteration()]).iterations
+    assert (found.count, found.ops, found.found_by) == (2, len(block().device_ops), "repeating ops")
+    assert np.bincount(found.number).tolist() == [0, 2 * found.ops, 2 * found.ops]
+
+
+def test_one_pass_has_no_iterations(tmp_path):
+    assert report(tmp_path, block(), [Iteration(cold=True)]).iterations.count == 0
+
+
+def test_trace_replays_are_iterations_and_the_capture_is_none(tmp_path):
+    passes = [Iteration(cold=True), Iteration(capture=True), *(Iteration(trace=(7, n)) for n in (1, 2, 3))]
+    found = report(tmp_path, block(), passes).iterations
+    assert (found.count, found.found_by) == (3, "trace replays")
+    assert (found.number == 0).sum() == len(block().device_ops)
+
+
+def test_signposts_that_bracket_the_same_ops_are_iterations(tmp_path):
+    passes = [Iteration(cold=True, signposts=("start", "stop")), *[Iteration(signposts=("start", "stop"))] * 2]
+    found = report(tmp_path, block(), passes).iterations
+    assert (found.count, found.found_by) == (3, "signposts")
+
+
+def test_a_layer_that_repeats_at_the_end_is_no_iteration(tmp_path):
+    program = block(layers=12)
+    for _ in range(2):
+        program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 32])])
+    assert report(tmp_path, program, [Iteration(cold=True)]).iterations.count == 0

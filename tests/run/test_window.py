@@ -1,0 +1,99 @@
+"""Windows: the last warm iteration by default, signposts on request, and always said why."""
+
+import pytest
+
+from tests.made import Iteration, write_performance_report
+from tests.programs import block
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.readers.perf_csv import read_performance_csv
+from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.window import scope_of
+
+OPS = len(block().device_ops)
+
+
+def report(folder, iterations, **kind) -> Performance:
+    return Performance(read_performance_csv(write_performance_report(folder, block(), iterations, **kind)))
+
+
+def test_the_last_warm_iteration_is_the_default(tmp_path):
+    scope = scope_of(report(tmp_path, [Iteration(cold=True), Iteration(), Iteration()]))
+    window = scope.window
+    assert (window.kind, window.rows, window.iteration, window.of_iterations, window.warm) == (
+        "iteration",
+        OPS,
+        3,
+        3,
+        True,
+    )
+    assert len(scope.cold) == OPS
+
+
+def test_a_single_pass_is_the_whole_report_cold_and_says_how_to_do_better(tmp_path):
+    window = scope_of(report(tmp_path, [Iteration(cold=True)])).window
+    assert (window.kind, window.rows, window.warm) == ("whole_report", OPS, False)
+    assert "re-profile at least 2 iterations" in window.why
+
+
+def test_one_iteration_can_be_named(tmp_path):
+    here = report(tmp_path, [Iteration(cold=True), Iteration()])
+    first = scope_of(here, 1)
+    assert (first.window.first_row, first.window.warm) == (2, False)
+    assert scope_of(here, "all").window.rows == 2 * OPS
+    with pytest.raises(QuestionRefused, match="there are 2"):
+        scope_of(here, 3)
+
+
+def test_a_replayed_trace_is_warm(tmp_path):
+    passes = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(3, 1)), Iteration(trace=(3, 2))]
+    window = scope_of(report(tmp_path, passes)).window
+    assert (window.iteration, window.of_iterations, window.warm) == (2, 2, True)
+
+
+def test_signposts_choose_rows_and_know_whether_they_are_warm(tmp_path):
+    here = report(
+        tmp_path, [Iteration(cold=True, signposts=("compile", "compiled")), Iteration(signposts=("go", "done"))]
+    )
+    warm = scope_of(here, start_signpost="go", end_signpost="done").window
+    assert (warm.kind, warm.rows, warm.warm) == ("signposts", OPS, True)
+    cold = scope_of(here, start_signpost="compile", end_signpost="compiled").window
+    assert (cold.rows, cold.warm) == (OPS, False)
+
+
+def test_iterations_between_signposts_are_not_mixed(tmp_path):
+    inner = [Iteration(signposts=("go", None)), Iteration(), Iteration(signposts=(None, "done"))]
+    here = report(tmp_path, [Iteration(cold=True), *inner])
+    window = scope_of(here, start_signpost="go", end_signpost="done").window
+    assert (window.kind, window.rows, window.iteration, window.of_iterations) == ("iteration", OPS, 3, 3)
+
+
+def test_of_a_repeated_signpost_the_last_is_meant_and_said(tmp_path):
+    here = report(tmp_path, [Iteration(cold=True, signposts=("go", "done")), Iteration(signposts=("go", "done"))])
+    scope = scope_of(here, start_signpost="go", end_signpost="done")
+    assert scope.window.first_row > 2 + OPS
+    assert "one of 2" in scope.window.why
+
+
+def test_unknown_signposts_are_refused_with_the_nearest(tmp_path):
+    here = report(tmp_path, [Iteration(signposts=("start pass", "stop pass"))])
+    with pytest.raises(QuestionRefused, match="start pass"):
+        scope_of(here, start_signpost="start")
+    with pytest.raises(QuestionRefused, match="no signposts"):
+        scope_of(report(tmp_path / "none", [Iteration()]), start_signpost="start")
+    with pytest.raises(QuestionRefused, match="never comes after"):
+        scope_of(here, start_signpost="stop pass", end_signpost="start pass")
+
+
+def test_rows_without_device_times_are_refused_with_the_remedy(tmp_path):
+    with pytest.raises(QuestionRefused, match="tracy -r"):
+        scope_of(report(tmp_path, [Iteration(capture=True)]))
+
+
+def test_every_device_is_in_the_window_and_the_slowest_is_critical(tmp_path):
+    program = block(devices=2)
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 32])], kernel_ns=[1_000, 90_000])
+    path = write_performance_report(tmp_path, program, [Iteration(cold=True), Iteration()])
+    scope = scope_of(Performance(read_performance_csv(path)))
+    assert scope.window.rows == 2 * (OPS + 1)
+    assert scope.critical_device == 1
+    assert len(scope.critical) == OPS + 1

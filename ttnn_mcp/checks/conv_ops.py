@@ -1,0 +1,87 @@
+"""What the Conv2d checks have in common: the convs of a case, and sentences about their L1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.convs import Convs, convs_of
+from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.checks.check import CannotTell, NotApplicable
+from ttnn_mcp.wire import Evidence
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.conv_l1 import Conv
+    from ttnn_mcp.analyses.l1_limit import L1Limit
+    from ttnn_mcp.checks.case import Case
+
+MOST_COPIES = 3  # between a conv and its activation; sharded to interleaved, a slice, a move
+NO_CONVS = NotApplicable("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)")
+SILENT_CONVS = CannotTell(
+    "the Conv2d rows carry no block_config in ATTRIBUTES; profile with a tt-metal of 2025 or later"
+)
+
+
+def convs_to_judge(case: Case) -> Convs | NotApplicable | CannotTell:
+    """The convs; or why there is nothing to judge."""
+    convs = convs_of(case.ops)
+    if not len(convs.rows):
+        return NO_CONVS
+    return convs if convs.known else SILENT_CONVS
+
+
+def readers_of(case: Case, row: int) -> list[int]:
+    """The ops that read what `row` made. A copy lists the buffer it fills as its INPUT_1 and does not read that."""
+    source, copies = case.flow.producers[0], case.of_family("movement")
+    return [one for one in case.flow.consumers(row) if not copies[one] or source[one] == row]
+
+
+def conv_behind(case: Case, row: int) -> int | None:
+    """The conv whose output comes to `row` unchanged and to no one else: directly, or through copies and slices."""
+    at, source = row, case.flow.producers[0]
+    convs, passes = case.named("Conv2d"), case.of_family("movement") | case.named("SliceWrite")
+    for _ in range(MOST_COPIES):
+        maker = int(source[at])
+        if maker == NOBODY or readers_of(case, maker) != [at]:
+            return None
+        if convs[maker]:
+            return maker
+        if not passes[maker]:
+            return None
+        at = maker
+    return None
+
+
+def cite_block(case: Case, row: int, conv: Conv) -> Evidence:
+    """The block of a conv and the height it is a part of, out of its ATTRIBUTES cell."""
+    said = f"act_block_h_ntiles={conv.block_h}; per_core_out_matrix_height_ntile={conv.per_core_h}"
+    return Evidence(source=case.ops.source, row=case.line(row), column="ATTRIBUTES", value=said, unit="tiles")
+
+
+def cite_setting(case: Case, row: int, key: str) -> Evidence:
+    """One entry of the op's ATTRIBUTES cell."""
+    said = case.attributes(row).get(key)
+    return Evidence(source=case.ops.source, row=case.line(row), column=f"ATTRIBUTES.{key}", value=said)
+
+
+def megabytes(size: float) -> str:
+    """1370368 -> '1.37 MB'."""
+    return f"{size / 1e6:.2f} MB"
+
+
+def l1_caveat(limit: L1Limit, conv: Conv, arch: str | None) -> str:
+    """What the L1 figures rest on, as far as it is not read from the reports."""
+    said = "L1 modelled to about 5 %"
+    if not limit.read:
+        said += f"; limit {'of' if limit.measured else 'inferred for'} {arch} (no memory report)"
+    if not conv.allocated_said:
+        said += "; other tensors in L1 are not known, only the conv's input is counted"
+    return said
+
+
+def lever(case: Case, fix: str) -> str:
+    """The fix for whoever writes TTNN, or the compiler's option where a compiler wrote it."""
+    if not case.run.timed.csv.compiler:
+        return fix
+    return (
+        'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then chooses conv configs'
+    )

@@ -1,0 +1,20 @@
+"""The least an op can take, whatever is changed about it: what savings are counted down to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+LAUNCH_FLOOR_NS = 2000.0  # the shortest ops of real reports take 2 to 5 us: a program must start and drain
+
+
+def least_ns(case: Case) -> NDArray[np.float64]:
+    """Per op: its arithmetic at the fidelity it has, its DRAM bytes at peak bandwidth, or its launch."""
+    bounds = np.fmax(case.roofline.compute_ns, case.roofline.dram_ns)
+    return np.minimum(np.fmax(bounds, LAUNCH_FLOOR_NS), case.kernel_ns)

@@ -1,0 +1,1 @@
+"""Step 1: data formats and math fidelity."""

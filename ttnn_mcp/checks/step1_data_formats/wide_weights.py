@@ -1,0 +1,104 @@
+"""Matmul or conv weights are stored wider than the op needs, and the op waits for bytes.
+
+A BFLOAT16 weight is 2 B per element, BFLOAT8_B 1.0625 (16 mantissas share an exponent), so a weight-bound op moves
+0.53 of the bytes. Conv weights in BFLOAT8_B also shrink the conv's circular buffers, which may be what makes step 6
+possible. PCC decides: most models keep 0.99; final heads and timestep embeddings often do not, and SDXL had to return
+to bfloat16 convs for image quality (tt-metal #21760).
+
+The line: INPUT_1 is BFLOAT16 or FLOAT32, lives in DRAM and no earlier op made it; the op's DRAM bytes outweigh its
+arithmetic and explain at least 10 % of its time (ours: see `analyses/formats.py`); all together can save 1 % of the
+window. The bound is in step with the bytes and never below arithmetic, DRAM at achievable bandwidth, or the launch.
+
+Silent on compute-bound ops (narrower weights buy nothing there), on attention, whose second operand is an activation,
+and on weights in L1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.formats import (
+    SIXTEEN_BITS_OR_MORE,
+    fewer_bytes_save,
+    reads_weights,
+    spared_bytes,
+    waits_for_bytes,
+    weight_of,
+)
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of, took
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+WORTH_SHARE = 0.01  # of the window: below, PCC runs cost more than they bring (domain practice)
+REACHES = 0.3  # of achievable bandwidth: below it something else than bytes is in the way too
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all ops whose weights could be narrower."""
+    weight = weight_of(case.ops)
+    weighted = reads_weights(case.ops, case.flow)
+    if weight is None or not weighted.any():
+        yield NotApplicable("no matmul or conv reads weights from DRAM")
+        return
+    wide = weighted & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)
+    if case.chip.dram_achievable_gb_s is None and case.share(np.flatnonzero(wide)) >= WORTH_SHARE:
+        yield CannotTell("unknown architecture, so no DRAM bandwidth to compare with; profile with DEVICE ARCH")
+        return
+    spared = spared_bytes(weight, "BFLOAT8_B")
+    rows = np.flatnonzero(wide & waits_for_bytes(case.ops, case.roofline))
+    at_most = fewer_bytes_save(case.ops, case.roofline, spared, LAUNCH_FLOOR_NS)[rows]
+    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+        return
+    bandwidth = case.chip.dram_achievable_gb_s or 1.0
+    now_ns = float(case.roofline.dram_achievable_ns[rows].sum())
+    then_ns = now_ns - float(spared[rows].sum()) / bandwidth
+    reached = now_ns / float(case.kernel_ns[rows].sum())
+    row = case.heaviest(rows)[0]
+    yield Claim(
+        claim=(
+            f"{len(rows)} of {int(weighted.sum())} ops with weights read {weight.dtype[row]} ones and wait for bytes "
+            f"({time_of(case, rows)}): {took(now_ns)} at {bandwidth:.0f} GB/s, {took(then_ns)} as BFLOAT8_B; "
+            f"heaviest line {case.line(row)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="weights as BFLOAT8_B (0.53 of the bytes); time falls at most in step with the bytes",
+        evidence=cite_op(case, row, (weight, "DATATYPE"), (weight, "MEMORY")),
+        fix=_fix(case, row),
+        verify="re-profile: tensor_formats.weights shows BFLOAT8_B, kernel_us falls; PCC >= 0.99",
+        caveat=(
+            f"the ops reach only {reached:.0%} of that bandwidth: without a better program config (step 3) less is saved"
+            if reached < REACHES
+            else "keep heads, timestep embeddings and what PCC objects to in BFLOAT16"
+        ),
+    )
+
+
+def _fix(case: Case, row: int) -> str:
+    if compiled(case):
+        return (
+            "model.to(torch.bfloat16) before compiling, then "
+            'torch_xla.set_custom_compile_options({"enable_bfp8_conversion": "true"})'
+        )
+    if case.of_family("conv")[row]:
+        return f"conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b)  # {example(case, row)}"
+    return (
+        "w = ttnn.from_torch(torch_w, dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device)"
+        f"  # {example(case, row)}"
+    )
+
+
+CHECK = Check(
+    id="wide-weights",
+    title="weights wider than the op needs",
+    step=1,
+    look=look,
+    read_next="step-01-data-formats.md",
+)

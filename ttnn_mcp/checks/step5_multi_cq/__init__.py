@@ -1,0 +1,1 @@
+"""Step 5: a second command queue."""

@@ -1,0 +1,85 @@
+"""A conv works through its output in more blocks than L1 demands.
+
+Each core's part of the output is Ph tiles high and is computed Bh tiles at a time (`act_block_h_override` = 32 x Bh;
+0, the default, means all of Ph). Every block walks over the weights again and pays for filling and draining the
+pipeline. In one DeepLabV3+ run on Blackhole the same conv took 103 us with Bh 2 and 69 us with Bh 4 of 8.
+
+The line: a larger divisor of Ph fits L1, by the conv's own circular-buffer formulas (ttnn conv2d program factories),
+with 5 % of the limit kept free, and what that could save is 1 % of the window. Larger is not always more L1:
+HEIGHT_SHARDED with several blocks keeps the weights of all window rows, with one block of a single row.
+
+Silent where Bh is already Ph, where no larger block fits, and for WIDTH_SHARDED convs, which ignore the setting.
+The bound takes all time above the roofline as paid per block: an upper bound, seldom reached. SDXL's UNet went from
+995 to 672 ms with larger blocks, double buffers and fewer reshards together (tt-metal #22727).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.conv_l1 import larger_block
+from ttnn_mcp.analyses.convs import Convs
+from ttnn_mcp.analyses.l1_limit import l1_limit
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
+from ttnn_mcp.checks.conv_ops import cite_block, convs_to_judge, l1_caveat, lever, megabytes
+from ttnn_mcp.checks.floors import least_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+MIN_SAVING_SHARE = 0.01  # of the window: below it nobody should touch a conv
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all convs whose block can grow."""
+    convs = convs_to_judge(case)
+    if not isinstance(convs, Convs):
+        yield convs
+        return
+    limit = l1_limit(case.run)
+    if limit is None:
+        yield CannotTell("unknown architecture: no L1 limit to fit blocks into; add the memory report")
+        return
+    better = {conv: larger_block(conv, limit.safe_bytes) for conv in convs.distinct if conv is not None}
+    rows = convs.where(lambda conv: better[conv] is not None)
+    left = convs.numbers(lambda conv: (one.blocks / conv.blocks) if (one := better[conv]) else None)
+    per_block = case.kernel_ns - least_ns(case)
+    at_most = per_block[rows] * (1 - left[np.isfinite(left)])
+    if at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
+        return
+    tuned = len(convs.where(lambda conv: conv.block_h >= conv.per_core_h))
+    examples = [(row, conv, to) for row in case.heaviest(rows) if (conv := convs.at(row)) and (to := better[conv])]
+    row, conv, to = examples[0]
+    double = ", enable_act_double_buffer=True" if to.act_double else ""
+    others = "".join(f"; line {case.line(n)}: {32 * one.block_h}" for n, _, one in examples[1:])
+    yield Claim(
+        claim=(
+            f"{len(rows)} of {len(convs.rows)} convs ({case.us(rows):.0f} us) run in more blocks than L1 demands "
+            f"({tuned} are at the maximum): line {case.line(row)} has Bh {conv.block_h} of {conv.per_core_h} tiles, "
+            f"{to.block_h} fits"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="all time above the roofline is paid once per block; cores unchanged",
+        evidence=tuple(cite_block(case, n, one) for n, one, _ in examples) + case.cite(row, "kernel_ns"),
+        fix=lever(
+            case,
+            f"ttnn.Conv2dConfig(act_block_h_override={32 * to.block_h}{double})  # line {case.line(row)}: "
+            f"{megabytes(to.total_bytes)} of {megabytes(limit.limit_bytes)} L1{others}",
+        ),
+        verify=f"re-profile: op_detail(op={case.line(row)}).attributes shows the new block, kernel_us falls, cores stay",
+        caveat=l1_caveat(limit, conv, case.chip.arch),
+    )
+
+
+CHECK = Check(
+    id="act-block-h-below-maximum",
+    title="conv blocks smaller than L1 allows",
+    step=6,
+    look=look,
+    read_next="step-06-conv2d-optimization.md",
+)

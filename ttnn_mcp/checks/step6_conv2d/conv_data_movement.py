@@ -1,0 +1,121 @@
+"""Ops around a conv move its input about without need.
+
+A conv reads a halo: each core's rows plus the neighbours' rows its window reaches into. Halo itself is needed. What
+often is not: an interleaved-to-sharded copy in front of it, because the op before wrote interleaved; and a Move
+behind it, which packs L1 together on behalf of `reallocate_halo_output` although L1 is not short.
+
+The line: the copies (or the Moves) cost 1 % of the window. A Move counts only where the conv would fit with another
+halo tensor's worth of L1 lost to the gap that the Move closes, by the conv's own formulas and with 5 % to spare.
+
+Silent about Halo, about the first copy of the model's input, and about slices (see conv-sliced-in-dram). Who feeds
+whom is inferred from shapes, types and placements; only a memory report makes it certain.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.convs import Convs
+from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.analyses.l1_limit import l1_limit
+from ttnn_mcp.checks.check import Check, Claim, Said
+from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+MIN_SHARE = 0.01  # of the window, for either kind
+COPIES = ("InterleavedToSharded", "Reshard")
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim for copies in front of Halo, one for Moves behind it."""
+    convs = convs_to_judge(case)
+    if not isinstance(convs, Convs):
+        yield convs
+        return
+    copies = _feeding_halo(case)
+    if case.share(copies) >= MIN_SHARE:
+        yield _copies_claim(case, copies)
+    moves = _idle_moves(case, convs)
+    if case.share(moves) >= MIN_SHARE:
+        yield _moves_claim(case, moves)
+
+
+def _feeding_halo(case: Case) -> NDArray[np.int64]:
+    """Copies whose result goes into Halo (through a Move or not), and whose source another op made."""
+    source = case.flow.producers[0]
+    move = case.named("Move")
+    before = source[case.named("Halo")]
+    before = np.where((before != NOBODY) & move[before], source[before], before)
+    before = np.unique(before[before != NOBODY])
+    return before[case.named(*COPIES)[before] & (source[before] != NOBODY)]
+
+
+def _idle_moves(case: Case, convs: Convs) -> NDArray[np.int64]:
+    """Moves from Halo to a conv that would fit L1 without them."""
+    limit = l1_limit(case.run)
+    if limit is None:
+        return np.zeros(0, dtype=np.int64)
+    source = case.flow.producers[0]
+    # unpacked, at most the halo tensor's own size is lost; what is allocated holds it
+    before = source[convs.where(lambda conv: conv.total_bytes + conv.allocated_bytes <= limit.safe_bytes)]
+    before = before[before != NOBODY]
+    before = before[case.named("Move")[before] & (source[before] != NOBODY)]
+    return np.unique(before[case.named("Halo")[source[before]]])
+
+
+def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
+    examples = case.heaviest(rows)
+    row, makers = examples[0], case.flow.producers[0]
+    maker = int(makers[row])
+    return Claim(
+        claim=(
+            f"{len(rows)} copies into sharded L1 in front of Halo ({case.us(rows):.0f} us): heaviest at line "
+            f"{case.line(row)}, {case.shapes(row)}, written interleaved by {case.names[maker]} at line {case.line(maker)}"
+        ),
+        rows=rows,
+        at_most_ns=case.kernel_ns[rows],
+        assumption="the op before can write the conv's shards itself at no extra cost",
+        evidence=tuple(one for n in examples for one in case.cite(n, "kernel_ns")),
+        fix=lever(
+            case,
+            f"let line {case.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, core_grid, "
+            f"strategy) equal to the output spec of line {case.line(row)}; between two convs drop the "
+            "ttnn.sharded_to_interleaved",
+        ),
+        verify="re-profile; reshard_detect.total_us falls and compare_runs.added shows no new copy",
+        caveat="producers are inferred from shapes; an op that cannot write shards keeps its copy",
+    )
+
+
+def _moves_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
+    examples = case.heaviest(rows)
+    return Claim(
+        claim=(
+            f"{len(rows)} Moves between Halo and Conv2d ({case.us(rows):.0f} us) pack L1 that is not short: heaviest at "
+            f"line {case.line(examples[0])}, {case.ops.inputs[0].shape_text(examples[0])}"
+        ),
+        rows=rows,
+        at_most_ns=case.kernel_ns[rows],
+        assumption="each conv fits with its halo tensor left where it is (L1 by model, 5 % kept free)",
+        evidence=tuple(one for n in examples for one in case.cite(n, "kernel_ns")),
+        fix=lever(case, "ttnn.Conv2dConfig(reallocate_halo_output=False)  # on these convs; back to True if one runs out of L1"),
+        verify="re-profile; list_ops(op_code='MoveDeviceOperation').total falls, no circular-buffer clash",
+        caveat="fragmentation is not modelled: try the largest conv first",
+    )
+
+
+CHECK = Check(
+    id="conv-data-movement",
+    title="copies and moves around convs",
+    step=6,
+    look=look,
+    read_next="step-06-conv2d-optimization.md",
+)

@@ -1,0 +1,100 @@
+"""A conv reads its next block only after computing the present one.
+
+With `enable_act_double_buffer` the reader fills a second activation block while the first is multiplied; with
+`enable_weights_double_buffer` the same holds for weights. It costs one more block of L1. Best seen: WIDTH_SHARDED
+convs of SDXL 1.6 to 1.7 times as fast (tt-metal #23123), a whole YOLOv4 7 % (tt-metal #23472).
+
+The line: the flag is off, there is more than one block to go through, and the second block fits L1 by the conv's own
+formulas. HEIGHT_SHARDED convs with several blocks hold all weights anyway (tt-metal #22791) and with a single block
+have nothing to prefetch; for weights only BLOCK and WIDTH are looked at. The bound is the best case seen, 40 % of
+the op, and never below the roofline: overlap helps only where reading and computing take turns.
+
+Silent where the flag is on, where there is one block only, and where the second block does not fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.conv_l1 import HEIGHT, Conv
+from ttnn_mcp.analyses.convs import Convs
+from ttnn_mcp.analyses.l1_limit import L1Limit, l1_limit
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
+from ttnn_mcp.checks.conv_ops import cite_setting, convs_to_judge, l1_caveat, lever, megabytes
+from ttnn_mcp.checks.floors import least_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+BEST_SEEN = 0.40  # of an op's time: 3.89 -> 2.32 ms, tt-metal #23123
+MIN_SAVING_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim for activations, one for weights."""
+    convs = convs_to_judge(case)
+    if not isinstance(convs, Convs):
+        yield convs
+        return
+    limit = l1_limit(case.run)
+    if limit is None:
+        yield CannotTell("unknown architecture: no L1 limit to fit a second block into; add the memory report")
+        return
+
+    def act(conv: Conv) -> Conv | None:
+        return None if conv.act_double or not conv.doubling_helps else replace(conv, act_double=True)
+
+    def weights(conv: Conv) -> Conv | None:
+        alone = conv.weights_double or conv.layout == HEIGHT or conv.inner_blocks < 2
+        return None if alone else replace(conv, weights_double=True)
+
+    yield from _claims(case, convs, limit, "act", act)
+    yield from _claims(case, convs, limit, "weights", weights)
+
+
+def _claims(
+    case: Case, convs: Convs, limit: L1Limit, what: str, doubled: Callable[[Conv], Conv | None]
+) -> Iterator[Said]:
+    better = {conv: doubled(conv) for conv in convs.distinct if conv is not None}
+    rows = convs.where(lambda conv: (to := better[conv]) is not None and to.total_bytes <= limit.safe_bytes)
+    at_most = np.minimum(BEST_SEEN * case.kernel_ns, case.kernel_ns - least_ns(case))[rows]
+    if at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
+        return
+    setting = f"enable_{what}_double_buffer"
+    examples = case.heaviest(rows)
+    first = convs.at(examples[0])
+    to = better[first] if first else None
+    if first is None or to is None:
+        return
+    yield Claim(
+        claim=(
+            f"{len(rows)} of {len(convs.rows)} convs ({case.us(rows):.0f} us) run with {setting} off although a second "
+            f"block fits L1; heaviest at line {case.line(examples[0])}: {first.layout}, {first.blocks} x "
+            f"{first.inner_blocks} blocks"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="as in the best case measured (SDXL convs, 40 %); nothing where the conv is compute-bound",
+        evidence=tuple(cite_setting(case, row, setting) for row in examples) + case.cite(examples[0], "kernel_ns"),
+        fix=lever(
+            case,
+            f"ttnn.Conv2dConfig({setting}=True)  # line {case.line(examples[0])}: {megabytes(to.total_bytes)} of "
+            f"{megabytes(limit.limit_bytes)} L1",
+        ),
+        verify=f"re-profile; op_detail(op={case.line(examples[0])}).kernel_us falls, memory_summary headroom stays positive",
+        caveat=l1_caveat(limit, first, case.chip.arch),
+    )
+
+
+CHECK = Check(
+    id="conv-double-buffer-off",
+    title="conv reads and computes in turns",
+    step=6,
+    look=look,
+    read_next="step-06-conv2d-optimization.md",
+)

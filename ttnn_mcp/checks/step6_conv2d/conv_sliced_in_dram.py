@@ -1,0 +1,115 @@
+"""A conv is cut into slices that travel through DRAM although the whole conv would fit L1.
+
+PaddedSlice fetches one slice of the input from DRAM into L1, the conv runs, SliceWrite puts its part of the output
+back. That is how a conv runs that does not fit; where it would fit, both transports are for nothing. SDXL's VAE ran
+twice as fast once slicing was chosen automatically (tt-metal #32424).
+
+The line: these transports cost 1 % of the window. A saving is claimed only for convs whose whole input, output and
+buffers, with the block they have, fit L1 by the conv's own formulas with 5 % to spare; for the others the share is
+told without a saving. The bound is all of PaddedSlice and SliceWrite: an input that stays in DRAM must still be
+copied into L1 once.
+
+Silent about slices that no conv is behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.convs import Convs
+from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.analyses.l1_limit import L1Limit, l1_limit
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.conv_ops import convs_to_judge, l1_caveat, lever
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+MIN_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all transports of slices."""
+    convs = convs_to_judge(case)
+    if not isinstance(convs, Convs):
+        yield convs
+        return
+    slices = _slices(case, convs)
+    if not slices:
+        yield NotApplicable("no conv runs in DRAM slices (no SliceWrite behind a Conv2d)")
+        return
+    rows = np.unique([row for transports in slices.values() for row in transports])
+    if case.share(rows) < MIN_SHARE:
+        return
+    limit = l1_limit(case.run)
+    whole = {conv for conv in slices if limit is not None and _fits_whole(case, convs, conv, slices[conv][0], limit)}
+    saved = np.isin(rows, [row for conv in whole for row in slices[conv]])
+    heaviest = max(whole or slices, key=lambda conv: case.kernel_ns[slices[conv]].sum())
+    row, write = slices[heaviest][-1], slices[heaviest][0]
+    first = convs.at(heaviest)
+    yield Claim(
+        claim=(
+            f"{len(slices)} conv launches work on slices fetched from and written to DRAM ({case.us(rows):.0f} us, "
+            f"{case.share(rows):.1%}); {len(whole)} of them would fit L1 unsliced, e.g. line {case.line(heaviest)}, "
+            f"1 of {_count(case, write)} slices"
+        ),
+        rows=rows,
+        at_most_ns=np.where(saved, case.kernel_ns[rows], 0.0),
+        assumption="whole convs with the block they have fit L1, and their neighbours read and write L1 too",
+        evidence=case.cite(write, "op_code", "kernel_ns") + case.cite(row, "op_code", "kernel_ns"),
+        fix=lever(
+            case,
+            f"ttnn.conv2d(..., slice_config=ttnn.Conv2dL1FullSliceConfig)  # line {case.line(heaviest)}"
+            if whole
+            else "ttnn.conv2d without slice_config picks the number of slices itself; bfloat8_b weights and "
+            "deallocate_activation=True make room for fewer",
+        ),
+        verify="re-profile; list_ops(group_by='op_code'): PaddedSlice and SliceWrite fall, no new Reshard",
+        caveat=l1_caveat(limit, first, case.chip.arch) if limit and first else None,
+    )
+
+
+def _slices(case: Case, convs: Convs) -> dict[int, list[int]]:
+    """Conv row -> its SliceWrite, then its PaddedSlice where there is one."""
+    source, fetch = case.flow.producers[0], case.named("PaddedSlice")
+    is_conv = np.isin(np.arange(len(case)), convs.rows)
+    found: dict[int, list[int]] = {}
+    for write in np.flatnonzero(case.named("SliceWrite") & (source != NOBODY)).tolist():
+        conv = int(source[write])
+        if not is_conv[conv]:
+            continue
+        found[conv] = [write]
+        at = conv
+        for _ in range(3):  # back through Move and Halo
+            at = int(source[at]) if at != NOBODY else NOBODY
+            if at != NOBODY and fetch[at]:
+                found[conv].append(at)
+    return found
+
+
+def _count(case: Case, write: int) -> int:
+    """How many slices the tensor that SliceWrite fills is cut into."""
+    whole, part = case.ops.outputs[0].elements[write], case.ops.inputs[0].elements[write]
+    return max(1, round(float(whole) / max(1.0, float(part))))
+
+
+def _fits_whole(case: Case, convs: Convs, row: int, write: int, limit: L1Limit) -> bool:
+    conv, times = convs.at(row), _count(case, write)
+    if conv is None:
+        return False
+    whole = replace(conv, per_core_h=conv.per_core_h * times, allocated_bytes=conv.allocated_bytes * times)
+    return whole.total_bytes <= limit.safe_bytes
+
+
+CHECK = Check(
+    id="conv-sliced-in-dram",
+    title="conv cut into DRAM slices",
+    step=6,
+    look=look,
+    read_next="step-06-conv2d-optimization.md",
+)

@@ -1,0 +1,1 @@
+"""Step 7: several devices."""
