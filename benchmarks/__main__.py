@@ -10,7 +10,7 @@ def main():
     for measure in MEASURES:
         result = measure()
         print(f"{result.what}\n  {result.said}")
-        failed = failed or result.ratio is not None and result.ratio > result.at_most
+        failed |= result.ratio is not None and result.ratio > result.at_most
     return 1 if failed else 0
 
 

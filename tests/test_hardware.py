@@ -1,11 +1,9 @@
-import math
-
 import pytest
 
 from ttnn_mcp.hardware import (
     ARCHITECTURES,
     CARDS,
-    bytes_per_element,
+    ELEMENT_BYTES,
     canonical_architecture,
     canonical_dtype,
     dram_peak_gb_s,
@@ -14,10 +12,9 @@ from ttnn_mcp.hardware import (
 
 
 def test_block_floats_carry_their_exponents():
-    assert bytes_per_element("BFLOAT8_B") == 1.0625
-    assert bytes_per_element("DataType::BFLOAT4_B") == 0.5625
-    assert bytes_per_element("bfloat16") == 2
-    assert math.isnan(bytes_per_element("COMPLEX"))
+    assert ELEMENT_BYTES["BFLOAT8_B"] == 1.0625
+    assert ELEMENT_BYTES["BFLOAT4_B"] == 0.5625
+    assert ELEMENT_BYTES["BFLOAT16"] == 2
 
 
 def test_tile_layout_pads_the_last_two_dimensions():

@@ -152,14 +152,16 @@ async def test_a_call_that_takes_long_beats_and_can_be_cancelled(connect, monkey
     monkeypatch.setattr(server, "BEAT_SECONDS", 0.02)
     STOP.clear()
     beats = []
+    thrice = asyncio.Event()
 
     async def progress(done, total, message):
         beats.append((done, message))
+        if len(beats) == 3:
+            thrice.set()
 
     async with connect() as client:
         call = asyncio.create_task(client.call_tool("dawdle", {}, progress_callback=progress))
-        while len(beats) < 3:
-            await asyncio.sleep(0.01)
+        await asyncio.wait_for(thrice.wait(), 10)
         other = await client.call_tool("count_ops", {})  # a long call does not block its neighbours
         call.cancel()
         with pytest.raises(asyncio.CancelledError):

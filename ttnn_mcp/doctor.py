@@ -1,11 +1,10 @@
-"""What this machine has: versions, where reports are looked for, which runs are there, whether our pages came along."""
+"""What this machine has: versions, where reports are looked for, which runs are there, whether the pages came."""
 
 from __future__ import annotations
 
 import os
 import platform
 from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp import __version__, calls, documents
@@ -13,6 +12,8 @@ from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.tools import TOOLS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ttnn_mcp.run.session import Session
 
 PACKAGES = ("mcp", "pydantic", "pandas", "numpy", "aiosqlite")
@@ -22,9 +23,15 @@ OPENED = 10  # runs looked into; the newest are what a person asks about
 async def report(session: Session) -> str:
     """Everything, as lines of text."""
     settings = session.settings
-    lines = [f"ttnn-mcp {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}"]
+    lines = [
+        f"ttnn-mcp {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    ]
     lines += [f"  {name:<10} {_version(name)}" for name in PACKAGES]
-    lines += ["", "Pages", f"  {_count('skills')} of the skill, {_count('resources')} of reference, in {documents.home()}"]
+    lines += [
+        "",
+        "Pages",
+        f"  {_count('skills')} of the skill, {_count('resources')} of reference, in {documents.home()}",
+    ]
     lines += ["", "Reports are looked for under", *[f"  {root}{_doubt(root)}" for root in settings.searched]]
     lines += ["", "What is remembered lies in", f"  {settings.state_folder}"]
     lines += ["", "Runs", *await _runs(session)]
@@ -51,23 +58,24 @@ def _doubt(root: Path) -> str:
 
 async def _runs(session: Session) -> list[str]:
     """The newest runs, each with the generations of its reports or the reason it cannot be read."""
-    named = {tool.name: tool for tool in TOOLS}
     try:
-        listed, _text = await calls.answer(session, named["list_runs"], {})
+        listed, _text = await calls.answer(session, calls.tool_named("list_runs", TOOLS), {})
     except TtnnMcpError as refusal:
         return [f"  {refusal}"]
     table = listed["runs"]
     rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-    lines: list[str] = []
-    for row in rows[:OPENED]:
-        try:
-            card, _text = await calls.answer(session, named["open_run"], {"run": row["id"]})
-            lines.append(f"  {row['id']:<12} {_card(card)}")
-        except TtnnMcpError as refusal:
-            lines.append(f"  {row['id']:<12} {refusal}")
+    lines = [f"  {row['id']}  {row['name']}: {await _looked_into(session, row['id'])}" for row in rows[:OPENED]]
     if len(rows) > OPENED:
         lines.append(f"  and {len(rows) - OPENED} older")
     return lines or ["  none yet; 'ttnn-mcp demo' works without"]
+
+
+async def _looked_into(session: Session, run: str) -> str:
+    try:
+        card, _text = await calls.answer(session, calls.tool_named("open_run", TOOLS), {"run": run})
+    except TtnnMcpError as refusal:
+        return str(refusal)
+    return _card(card)
 
 
 def _card(card: dict[str, Any]) -> str:

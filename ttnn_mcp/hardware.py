@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import nan, prod
+from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -202,20 +202,14 @@ def dram_peak_gb_s(
             chip = ARCHITECTURES[name]
             caveat = f"{worker_cores} worker cores match no known {name} card: its DRAM peak is only bounded"
             return DramPeak(chip.dram_bank_gb_s, chip.dram_peak_gb_s, caveat)
-    peaks = sorted({card.dram_peak_gb_s for card in named or cards})
-    low, high = peaks[0], peaks[-1]
-    cards_of = {peak: "/".join(dict.fromkeys(c.name for c in named or cards if c.dram_peak_gb_s == peak)) for peak in peaks}
-    caveat = (
-        f"{cards_of[low]} ({low:g} GB/s) and {cards_of[high]} ({high:g} GB/s) cannot be told apart"
-        if low < high
-        else None
-    )
-    return DramPeak(low, high, caveat)
-
-
-def bytes_per_element(dtype: str) -> float:
-    """Bytes of one stored element, shared exponents included (BFLOAT8_B 1.0625); NaN for an unknown dtype."""
-    return ELEMENT_BYTES.get(canonical_dtype(dtype), nan)
+    possible: dict[float, list[str]] = {}
+    for card in named or cards:
+        possible.setdefault(card.dram_peak_gb_s, []).append(card.name)
+    low, high = min(possible), max(possible)
+    if low == high:
+        return DramPeak(low, high)
+    ends = " and ".join(f"{'/'.join(possible[peak])} ({peak:g} GB/s)" for peak in (low, high))
+    return DramPeak(low, high, f"{ends} cannot be told apart")
 
 
 def tensor_bytes(shape: Sequence[int], dtype: str, layout: str) -> int | None:

@@ -30,7 +30,7 @@ def check_report(answer: dict[str, Any], *, run: str, colour: bool = False) -> s
     calls = answer.get("next", [])
     if calls:
         lines += ["", bold("Next")]
-        lines += [line for call in calls for line in _call(call)]
+        lines += [line for call in calls for line in _call(call, run)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -58,8 +58,7 @@ def _finding(rank: int, finding: dict[str, Any], bold: Callable[[str], str]) -> 
     saving = finding["saving_us"]
     bounds = f"{duration(saving['at_least'])} to {duration(saving['at_most'])}"
     lines = [
-        bold(f"{rank}. {finding['check']}")
-        + f"  (step {finding['step']}, {finding['share']:.1%} of the window)"
+        bold(f"{rank}. {finding['check']}") + f"  (step {finding['step']}, {finding['share']:.1%} of the window)"
     ]
     lines += _labelled("", finding["claim"], 3)
     lines += _labelled("saves", f"{bounds}; assumes {finding['assumption']}", 3)
@@ -89,10 +88,10 @@ def _steps(steps: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _call(call: dict[str, Any]) -> list[str]:
-    arguments = ", ".join(f"{name}={value!r}" for name, value in call["arguments"].items())
-    text = f"{call['tool']}({arguments}): {call['why']}"
-    return textwrap.wrap(text, WIDTH, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
+def _call(call: dict[str, Any], run: str) -> list[str]:
+    arguments = {**call["arguments"], **({"run": run} if "run" in call["arguments"] else {})}
+    words = " ".join(f"{name}={value}" for name, value in arguments.items())
+    return _labelled("", f"ttnn-mcp call {call['tool']} {words}  # {call['why']}", 0)
 
 
 def _labelled(label: str, text: str, indent: int) -> list[str]:

@@ -7,8 +7,10 @@ one fixed sentence for what we did not foresee; nothing else's text ever does.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -111,12 +113,11 @@ class _Offer:
         return types.ListToolsResult(tools=[offered(tool) for tool in self.tools])
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
-        async with anyio.create_task_group() as beating:
-            beating.start_soon(_beat, ctx, params.name)
-            try:
-                return await self._called(params.name, params.arguments or {})
-            finally:
-                beating.cancel_scope.cancel()
+        beat = asyncio.create_task(_beat(ctx, params.name))
+        try:
+            return await self._called(params.name, params.arguments or {})
+        finally:
+            beat.cancel()
 
     async def _called(self, name: str, given: Mapping[str, object]) -> types.CallToolResult:
         try:
@@ -230,10 +231,11 @@ def _refused(sentence: str) -> types.CallToolResult:
 async def _beat(ctx: Ctx, name: str) -> None:
     """Tell a client that asked for progress, once a second, that its call is still being worked on."""
     seconds = 0
-    while True:
-        await anyio.sleep(BEAT_SECONDS)
-        seconds += 1
-        await ctx.session.report_progress(seconds, message=f"{name}: {seconds} s")
+    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the client has gone: so be it
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            seconds += 1
+            await ctx.session.report_progress(seconds, message=f"{name}: {seconds} s")
 
 
 async def over_stdio(session: Session) -> None:

@@ -58,7 +58,7 @@ def listing(tools: Sequence[Tool[Any, Any]]) -> str:
 
 def usage(tool: Tool[Any, Any]) -> str:
     """What a tool answers, and its arguments."""
-    lines = [f"usage: ttnn-mcp call {tool.name} [name=value ...]", "", tool.description, ""]
+    lines = [f"usage: ttnn-mcp call {tool.name} [name=value ...]", "", textwrap.fill(tool.description, LINE), ""]
     schema = tool.input_schema
     required = schema.get("required", [])
     for name, part in schema.get("properties", {}).items():

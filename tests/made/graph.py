@@ -95,7 +95,7 @@ class GraphText:
                 "core_range_set": grid_text(self.replay.grid_of(event.op, event.buffer)),
             }
             if self.style != "2024":
-                params |= {"globally_allocated": str(int(event.buffer.shared is not None)), "device_id": "0"}
+                params |= {"globally_allocated": str(int(event.buffer.over is not None)), "device_id": "0"}
             self._node("circular_buffer_allocate", level, params)
 
     def text(self) -> str:

@@ -42,12 +42,17 @@ def write_database(
         raise ValueError("ranks came with generation 3.0")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
-    created = statements(generation, tensor_sizes=style.tensor_sizes, text_buffer_types=style.text_buffer_types)
+    created = statements(
+        generation,
+        tensor_sizes=style.tensor_sizes,
+        text_buffer_types=style.text_buffer_types,
+        unranked=style.unranked,
+    )
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA page_size = {style.page_bytes}")
         for statement in created:
             connection.execute(statement)
-        found = tables(generation)
+        found = tables(generation, style.unranked)
         for rank, each in enumerate((program, *other_ranks)):
             for name, rows in ReportRows(each, generation, style).collect().items():
                 ranked = "rank int" in found[name]

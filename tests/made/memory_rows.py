@@ -33,6 +33,7 @@ class DatabaseStyle:
     arguments: bool = True
     captured_graph: bool = True
     detailed: Collection[int] | Literal["all"] = ()  # ids of the calls whose L1 pages or chunks are written
+    unranked: Collection[str] = ()  # tables without the rank column that the generation gives them
     page_bytes: int = 4096  # of the SQLite file
     timestamp_ns: int = 1_767_225_600_000_000_000
 

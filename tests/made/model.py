@@ -148,10 +148,10 @@ class Tensor:
 
 @dataclass(frozen=True)
 class CircularBuffer:
-    """`bytes` per core; one that is `shared` is the shard of that tensor seen as a circular buffer (adds no bytes)."""
+    """`bytes` per core; one that lies `over` a tensor is its shard seen so, and adds no bytes."""
 
     bytes: int
-    shared: Tensor | None = None
+    over: Tensor | None = None
     grid: tuple[CoreRange, ...] | None = None  # None: the cores of the op
 
 

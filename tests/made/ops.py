@@ -38,7 +38,7 @@ def tile_buffers(*tensors: Tensor, tiles: int = 2) -> list[CircularBuffer]:
     buffers: list[CircularBuffer] = []
     for tensor in tensors:
         if tensor.placement is not None and tensor.placement.shard is not None:
-            buffers.append(CircularBuffer(tensor.shard_pages * tensor.page_bytes, shared=tensor))
+            buffers.append(CircularBuffer(tensor.shard_pages * tensor.page_bytes, over=tensor))
         else:
             buffers.append(CircularBuffer(tiles * tensor.page_bytes))
     return buffers

@@ -41,7 +41,7 @@ class Moment:
     call: Call
     op: DeviceOp
     tensors_bytes: int  # per bank, of all tensors in L1
-    circular_buffers_bytes: int  # of the fullest core, shared ones not counted
+    circular_buffers_bytes: int  # of the fullest core; those over a tensor not counted
     live: tuple[Tensor, ...]
 
     @property
@@ -146,9 +146,9 @@ class Replay:
             yield Event("cb_clear", op)
             address = self.program.device.first_l1_address
             for buffer in op.circular_buffers:
-                at = self.addresses.get(buffer.shared, 0) if buffer.shared else address
+                at = self.addresses.get(buffer.over, 0) if buffer.over else address
                 yield Event("cb", op, buffer=buffer, address=at)
-                address += 0 if buffer.shared else buffer.bytes
+                address += 0 if buffer.over else buffer.bytes
             self.moments.append(self._moment(call, op))
             yield Event("op_end", op)
             for tensor in (*call.intermediates, *call.frees):
@@ -194,7 +194,7 @@ class Replay:
     def _moment(self, call: Call, op: DeviceOp) -> Moment:
         per_core: Counter[tuple[int, int]] = Counter()
         for buffer in op.circular_buffers:
-            if buffer.shared is None:
+            if buffer.over is None:
                 for x0, y0, x1, y1 in self.grid_of(op, buffer):
                     for x in range(x0, x1 + 1):
                         for y in range(y0, y1 + 1):

@@ -5,6 +5,11 @@ Derived one from the other as the writers did it; "G5a-first" is G5a with its fi
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 GENERATIONS = ("G1", "G2", "G3", "G4", "G5a-first", "G5a", "2", "2.1", "3.0", "3.1", "3.2", "3.3")
 
 Tables = dict[str, str]  # table name -> what stands between the brackets
@@ -85,7 +90,13 @@ def is_imported(generation: str) -> bool:
     return since(generation, "G5a-first")
 
 
-def tables(generation: str) -> Tables:
+def tables(generation: str, unranked: Collection[str] = ()) -> Tables:
+    """`unranked` tables have no rank although the others have one, as some captures show."""
+    found = _tables(generation)
+    return found | {name: found[name].split(_RANK)[0] for name in unranked}
+
+
+def _tables(generation: str) -> Tables:
     found = _written_during_the_run(generation)
     if is_imported(generation):
         found["report_metadata"] = "key text UNIQUE, value text"
@@ -133,10 +144,16 @@ def _with_ranks(found: Tables, *, comparisons: bool) -> Tables:
     return ranked
 
 
-def statements(generation: str, *, tensor_sizes: bool = False, text_buffer_types: bool = False) -> list[str]:
+def statements(
+    generation: str,
+    *,
+    tensor_sizes: bool = False,
+    text_buffer_types: bool = False,
+    unranked: Collection[str] = (),
+) -> list[str]:
     """The CREATE statements. Some captures have `tensors.size`, some a TEXT `buffer_type`."""
     created: list[str] = []
-    for name, columns in tables(generation).items():
+    for name, columns in tables(generation, unranked).items():
         text = columns
         if name == "tensors" and tensor_sizes:
             text = text.replace("buffer_type int", "buffer_type int, size int")

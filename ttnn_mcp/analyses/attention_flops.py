@@ -29,8 +29,8 @@ def attention_flops(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """2 x batch x query heads x (query, key) pairs x (key width + value width) of `rows`.
 
-    Causal attention asks for half of the pairs. Softmax runs on other units and is left out. In a ring, a device has
-    the queries of its own part of the sequence and the keys of all parts.
+    Causal attention asks for half of the pairs. Softmax runs on other units and is left out. In a ring, a device
+    has the queries of its own part of the sequence and the keys of all parts.
     """
     if len(ops.inputs) < 2 or not ops.outputs:
         why.say(rows, WHY_OPERANDS)
@@ -76,4 +76,5 @@ def _like(ops: OpTable, rows: NDArray[np.int64], pattern: str) -> NDArray[np.boo
 
 def _dims(operand: Operand, rows: NDArray[np.int64], shape_of: str) -> NDArray[np.float64]:
     """W, Z, Y and X of the rows, one array each."""
-    return (operand.logical if shape_of == "logical" else operand.padded)[rows].T.astype(np.float64)
+    dims = np.asarray((operand.logical if shape_of == "logical" else operand.padded)[rows], dtype=np.float64)
+    return np.transpose(dims)

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.op_table import OpTable
 
 SHAPELESS_HASH = ("Binary",)  # compute_program_hash of binary and binary_ng hashes no shape
-WHY_BORROWED = (
-    "the row shows the operands of an earlier op of the same program: they fit neither the op before nor the op after"
-)
+_ODD = np.uint64(0xD6E8FEB86659FD93)  # spreads small numbers over 64 bits
+WHY_BORROWED = "the row shows another op's operands: they fit neither the op before nor the op after"
 
 
 def borrowed(ops: OpTable) -> NDArray[np.bool_]:
@@ -39,6 +38,7 @@ def borrowed(ops: OpTable) -> NDArray[np.bool_]:
     order = device_order(ops)
     reads = np.stack([operand.elements[order] for operand in ops.inputs], axis=1)
     writes = np.stack([operand.elements[order] for operand in ops.outputs], axis=1)
+    whole = np.where(reads == writes[:, :1], reads, 0)  # what is broadcast says nothing of the op's size
     device, sure = ops.numbers("device")[order], ~suspects[order]
     places = np.arange(len(ops))
     before = np.concatenate([[-1], np.maximum.accumulate(np.where(sure, places, -1))[:-1]])
@@ -47,7 +47,7 @@ def borrowed(ops: OpTable) -> NDArray[np.bool_]:
     before, after = before.clip(0), after.clip(None, len(ops) - 1)
     has_before &= device[before] == device
     has_after &= device[after] == device
-    fits = (has_before & _shared(reads, writes[before])) | (has_after & _shared(writes, reads[after]))
+    fits = (has_before & _shared(whole, writes[before])) | (has_after & _shared(writes, reads[after]))
     found = np.zeros(len(ops), dtype=np.bool_)
     found[order] = ~sure & (has_before | has_after) & ~fits
     return found & _repeated(ops)
@@ -60,7 +60,9 @@ def _shared(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.boo
 
 def _repeated(ops: OpTable) -> NDArray[np.bool_]:
     """Rows that have the same attributes and operands as another row of their device."""
-    device = np.nan_to_num(ops.numbers("device"), nan=-1).astype(np.uint64)
-    parts = np.stack([signatures(ops), ops.texts("attributes").codes.astype(np.uint64), device], axis=1)
-    _, places, counts = np.unique(parts, axis=0, return_inverse=True, return_counts=True)
-    return counts[places.reshape(-1)] > 1
+    device = np.nan_to_num(ops.numbers("device"), nan=-1).astype(np.int64)
+    described = (ops.texts("attributes").codes << 20 | device & 0xFFFFF).astype(np.uint64)
+    with np.errstate(over="ignore"):
+        described = signatures(ops) ^ (described * _ODD)
+    _, places, counts = np.unique(described, return_inverse=True, return_counts=True)
+    return counts[np.ravel(places)] > 1

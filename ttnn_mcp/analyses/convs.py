@@ -73,4 +73,4 @@ def convs_of(ops: OpTable) -> Convs:
         )
         for row in rows[first].tolist()
     )
-    return Convs(rows, kinds.reshape(-1), distinct)
+    return Convs(rows, np.ravel(kinds), distinct)  # NumPy 2.0 alone returns it two-dimensional

@@ -21,17 +21,22 @@ if TYPE_CHECKING:
 MODELS = {"matmul": matmul_flops, "conv": conv_flops, "attention": attention_flops}
 
 
+def on_engine(ops: OpTable) -> NDArray[np.bool_]:
+    """Ops whose arithmetic is the matrix engine's."""
+    return ops.texts("op_code").where(lambda text: family(text) in MODELS)
+
+
 def flops_of(ops: OpTable, why: Reasons) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Useful and padded floating-point operations per op; NaN for ops without a model, `why` says which and why.
+    """Useful and performed floating-point operations per op; NaN for ops without a model, `why` says which and why.
 
     A multiplication and the addition behind it count as two, as everywhere. Vector work (softmax, GELU, norms) is
     left out: it runs on other units, whose peak is not the matrix engine's.
     """
-    useful, padded = np.full((2, len(ops)), np.nan)
+    useful, performed = np.full(len(ops), np.nan), np.full(len(ops), np.nan)
     settings = Settings(ops)
-    families = ops.texts("op_code")
+    families = ops.texts("op_code").mapped(family, missing="other", dtype=object)
     for name, model in MODELS.items():
-        rows = np.flatnonzero(families.where(lambda text, name=name: family(text) == name))
+        rows = np.flatnonzero(families == name)
         if len(rows):
-            useful[rows], padded[rows] = model(ops, rows, settings, why)
-    return useful, padded
+            useful[rows], performed[rows] = model(ops, rows, settings, why)
+    return useful, performed

@@ -1,9 +1,9 @@
-"""Who reads whose output, with room for records that a report copies from an earlier call.
+"""Who reads whose output, with room for rows that show another op's operands (`borrowed_rows`).
 
-The profiler describes an op once per compiled program. Element-wise ops and softmax compile for any shape, so
-their later calls carry the shapes of the first: SegFormer's 8x256x256 add is written as 16384x256 and takes a
-sixth of the time. Same record, other time: such a record is doubtful. A doubtful op is taken to read what the op
-before it wrote and to write what the op after it reads; every other join is `flow`'s.
+Where the program's hash leaves shapes out, later rows of the program repeat the first one's: SegFormer's 8x256x256
+add is written as 16384x256 and takes a sixth of the time. Same description, other time: such a row is doubtful. A
+doubtful op is taken to read what the op before it wrote and to write what the op after it reads; every other join
+is `flow`'s.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.borrowed_rows import borrowed
 from ttnn_mcp.analyses.flow import NOBODY, Flow
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.op_names import canonical, family
@@ -44,7 +45,7 @@ class Joins:
 
     @cached_property
     def doubtful(self) -> NDArray[np.bool_]:
-        """Ops whose operands may be another call's."""
+        """Ops whose operands may be another call's: they fit no neighbour, or their like took another time."""
         ops, kernel = self.ops, self.ops.numbers("kernel_ns")
         if not len(ops):
             return np.zeros(0, dtype=np.bool_)
@@ -57,7 +58,7 @@ class Joins:
         np.maximum.at(slowest, place, kernel)
         spread = (slowest > SAME_WORK * quickest) & (slowest - quickest > MEASURABLE_NS)
         shapeless = ops.texts("op_code").where(lambda text: family(text) in SHAPELESS_PROGRAMS)
-        return spread[place] & shapeless
+        return (spread[place] & shapeless) | borrowed(ops)
 
     @cached_property
     def makers(self) -> NDArray[np.int64]:

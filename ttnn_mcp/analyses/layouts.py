@@ -54,6 +54,14 @@ def named(ops: OpTable, *names: str) -> NDArray[np.bool_]:
     return ops.texts("op_code").where(lambda text: canonical(text) in names)
 
 
+def reader_counts(flow: Flow) -> NDArray[np.int64]:
+    """Per op, how many inputs of later ops read what it made."""
+    read = np.zeros(len(flow.ops), dtype=np.int64)
+    for made_by in flow.producers:
+        read += np.bincount(made_by[made_by != NOBODY], minlength=len(flow.ops))
+    return read
+
+
 def round_trips(ops: OpTable, flow: Flow, out: NDArray[np.bool_], back: NDArray[np.bool_]) -> RoundTrips:
     """Ops of `back` whose INPUT_0 an op of `out` made."""
     nothing = np.zeros(0, dtype=np.int64)
@@ -64,11 +72,8 @@ def round_trips(ops: OpTable, flow: Flow, out: NDArray[np.bool_], back: NDArray[
     undoing[undoing] &= out[maker[undoing]]
     rows = np.flatnonzero(undoing)
     firsts, nearest = np.unique(maker[rows], return_index=True)
-    read = np.zeros(len(ops), dtype=np.int64)
-    for made_by in flow.producers:
-        read += np.bincount(made_by[made_by != NOBODY], minlength=len(ops))
     undone = np.bincount(maker[rows], minlength=len(ops))
-    return RoundTrips(firsts, rows[nearest], read[firsts] == undone[firsts])
+    return RoundTrips(firsts, rows[nearest], reader_counts(flow)[firsts] == undone[firsts])
 
 
 def layout_round_trips(ops: OpTable, flow: Flow) -> RoundTrips:

@@ -36,4 +36,4 @@ class Reasons:
 
     def texts(self) -> Texts:
         """What was said; empty where nothing was."""
-        return Texts(self._codes.copy(), tuple(self._said))
+        return Texts(np.array(self._codes), tuple(self._said))

@@ -79,7 +79,7 @@ def _writes_a_part(touched: _Touched, rows: NDArray[np.int64]) -> None:
 
 
 def _fills_cache(touched: _Touched, rows: NDArray[np.int64]) -> None:
-    """INPUT_0 is the cache and the output; INPUT_1 goes into it. Fused ones do it for INPUT_2 and INPUT_3 as well."""
+    """INPUT_0 is the cache and the output; INPUT_1 goes into it. Fused ones do so with INPUT_2 and 3 as well."""
     touched.reads[::2, rows] = 0
     touched.writes[1:, rows] = 0
     if len(touched.ops.inputs) > 1:

@@ -18,3 +18,9 @@ def least_ns(case: Case) -> NDArray[np.float64]:
     """Per op: its arithmetic at the fidelity it has, its DRAM bytes at peak bandwidth, or its launch."""
     bounds = np.fmax(case.roofline.compute_ns, case.roofline.dram_ns)
     return np.minimum(np.fmax(bounds, LAUNCH_FLOOR_NS), case.kernel_ns)
+
+
+def achievable_ns(case: Case) -> NDArray[np.float64]:
+    """Per op: its arithmetic on all cores, its DRAM bytes at achievable bandwidth, or its launch."""
+    bounds = np.fmax(case.roofline.compute_ns, case.roofline.dram_achievable_ns)
+    return np.minimum(np.fmax(bounds, LAUNCH_FLOOR_NS), case.kernel_ns)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.wire import Evidence
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.readers.nesting import Call
     from ttnn_mcp.run.operand import Operand
-    from ttnn_mcp.wire import Evidence
 
 SHAPES_AT_MOST = 48  # characters an op's shapes may take of a claim's 200
 
@@ -34,12 +36,46 @@ def example(case: Case, row: int) -> str:
 
 
 def cite_op(case: Case, row: int, *cells: tuple[Operand | None, str]) -> tuple[Evidence, ...]:
-    """The op's kernel time, cells of its operands (`(operand, "DATATYPE")`), and its model line where one is written."""
+    """The op's kernel time, cells of its operands (`(operand, "DATATYPE")`), its model line where one is written."""
     there = [(operand, part) for operand, part in cells if operand is not None and operand.present[row]]
     found = [*case.cite(row), *(case.ops.cite_operand(row, operand, part) for operand, part in there)]
     if case.ops.texts("loc")[row]:
         found += case.cite(row, "loc")
     return tuple(found)
+
+
+def kinds(case: Case, rows: NDArray[np.int64]) -> str:
+    """'54 convs and 3 matmuls': the rows by what they do."""
+    names = (("conv", "conv"), ("matmul", "matmul"), ("attention", "attention op"))
+    counts = [(int(case.of_family(family)[rows].sum()), name) for family, name in names]
+    return " and ".join(f"{count} {name}{'s' * (count > 1)}" for count, name in counts if count)
+
+
+def kernel_config(case: Case, row: int, **changed: str) -> str:
+    """The keyword argument that gives this op its present compute config with some fields changed, and no others."""
+    now = case.attributes(row).call("compute_kernel_config")
+    fields = {
+        "math_fidelity": case.ops.texts("fidelity")[row] or "HiFi2",
+        "math_approx_mode": _flag(now, "math_approx_mode"),
+        "fp32_dest_acc_en": _flag(now, "fp32_dest_acc_en"),
+        "packer_l1_acc": _flag(now, "packer_l1_acc"),
+        **changed,
+    }
+    fields["math_fidelity"] = f"ttnn.MathFidelity.{fields['math_fidelity']}"
+    keyword = "compute_config" if case.of_family("conv")[row] else "compute_kernel_config"
+    said = ", ".join(f"{name}={value}" for name, value in fields.items())
+    return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {said})"
+
+
+def _flag(config: Call | None, field: str) -> str:
+    return str(bool(config and config.number(field)))
+
+
+def cite_setting(case: Case, row: int, key: str, field: str) -> Evidence:
+    """One field of a struct in the op's ATTRIBUTES cell."""
+    config = case.attributes(row).call(key)
+    said = config.given(field) if config else None
+    return Evidence(source=case.ops.source, row=case.line(row), column=f"ATTRIBUTES.{key}.{field}", value=said)
 
 
 def compiled(case: Case) -> bool:

@@ -60,7 +60,7 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
     floor = performance.most_cores_used if performance else None
     if said is None and floor is not None:
         caveats.append(f"no AVAILABLE WORKER CORE COUNT: at most {floor} cores were used, the grid may be larger")
-    peak = dram_peak_gb_s(arch, said) if arch else None
+    peak = dram_peak_gb_s(arch, said, _board(memory)) if arch else None
     if peak is not None and peak.caveat:
         caveats.append(peak.caveat)
     chip = ARCHITECTURES.get(arch or "")
@@ -73,3 +73,8 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
         dram_achievable_gb_s=peak.at_most_gb_s * chip.dram_achievable_share if peak and chip else None,
         caveats=tuple(caveats),
     )
+
+
+def _board(memory: MemoryReport | None) -> str | None:
+    """The card by the cluster descriptor, which alone tells a p100 from a p150."""
+    return memory.boards[0] if memory is not None and memory.boards else None

@@ -52,10 +52,16 @@ def signatures(ops: OpTable) -> NDArray[np.uint64]:
 
 
 def device_order(ops: OpTable) -> NDArray[np.int64]:
-    """Positions sorted by device, then by when the device ran the op (cycle, else call count, else file)."""
-    cycles = ops.numbers("fw_end_cycle")
-    when = cycles if len(ops) and not np.isnan(cycles).all() else ops.numbers("call_count")
-    return np.lexsort((ops.lines, np.nan_to_num(when, nan=np.inf), ops.numbers("device")))
+    """Positions sorted by device, then by when the device ran the op: by its clock, else as in the file.
+
+    The file is in order of host time, which is wrong for trace replays only. A clock that repeats itself is that
+    of several runs in one file, and tells no order.
+    """
+    devices, cycles = ops.numbers("device"), ops.numbers("fw_end_cycle")
+    by_clock = np.lexsort((ops.lines, cycles, devices))
+    repeats = (np.diff(cycles[by_clock]) == 0) & (np.diff(devices[by_clock]) == 0)
+    usable = not np.isnan(cycles).any() and not repeats.any()
+    return by_clock if usable else np.lexsort((ops.lines, devices))
 
 
 def iterations_of(ops: OpTable, signposts: OpTable) -> Iterations:

@@ -138,7 +138,8 @@ class Session:
             return await self.run(settings.run)
         if settings.performance is not None or settings.memory is not None:
             return await self.open(settings.performance, settings.memory)
-        newest = next(iter(await self.found()), None)
+        found = await self.found()
+        newest = next((known for known in found if known.performance), next(iter(found), None))
         if newest is None:
             where = ", ".join(shown(root) for root in settings.searched)
             raise RunUnknown(
@@ -148,7 +149,7 @@ class Session:
         return await self._opened(Pair(newest.performance, newest.memory), newest.name)
 
     async def _opened(self, pair: Pair, name: str | None) -> Run:
-        self._confine(pair)
+        self._confine(pair.performance, pair.memory)
         async with self._opening:
             run_id = await asyncio.to_thread(identity, pair)
             stamp = tuple(_stamp(path) for path in (pair.performance, pair.memory))
@@ -171,19 +172,19 @@ class Session:
         return run
 
     def _classified(self, path: str) -> Pair:
-        reports = {found.kind: found.path for found in classify(Path(path).expanduser().absolute())}
+        place = Path(path).expanduser().absolute()
+        self._confine(place)  # before anything near it is looked at or named
+        reports = {found.kind: found.path for found in classify(place)}
         return Pair(reports.get("performance"), reports.get("memory"))
 
-    def _confine(self, pair: Pair) -> None:
+    def _confine(self, *paths: Path | None) -> None:
         if not self.settings.confined:
             return
         roots = [root.resolve() for root in self.settings.searched]
-        roots += [Path(path).resolve().parent for path in demo_reports() if path]
-        for path in (pair.performance, pair.memory):
+        roots += [Path(path).resolve().parent for path in demo_reports()]
+        for path in paths:
             if path is not None and not any(path.resolve().is_relative_to(root) for root in roots):
-                raise ReportMissing(
-                    f"{shown(path)} lies outside the served roots. Start the server with --root for it."
-                )
+                raise ReportMissing(f"{shown(path)} lies outside the served roots. Start the server with --root.")
 
     def _pair_of(self, run: Run) -> Pair:
         return Pair(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,14 +16,20 @@ from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Gbps, Share, Table, Us, Wire
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.readers.memory_db import Argument
     from ttnn_mcp.run.op_table import OpTable
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.run.session import Session
 
+JSON_PAIR = 6  # quotes, colon and comma around a name and its value
 VALUE_CHARS = 180  # an attribute's value: enough for a program config, not for a kernel list
-ATTRIBUTES_CHARS = 700  # of all attributes together, the telling ones first
-ARGUMENT_CHARS = 120
-ARGUMENTS_SHOWN = 8
+ANSWER_BYTES = 1_480  # of the 1.5 kB one op may take: what is left goes to its attributes, the telling ones first
+OPERANDS_SHOWN = 5
+ARGUMENT_CHARS = 60
+ARGUMENTS_CHARS = 320
+PATH_CHARS = 160
 TELLING = (
     *("program_config", "config", "block_config", "parallelization_config", "compute_kernel_config"),
     *("memory_config", "output_mem_config", "output_memory_config", "dtype", "output_dtype", "groups"),
@@ -79,6 +86,7 @@ class Answer(Wire):
     operands: Table | None = None
     attributes: dict[str, str] = Field(default_factory=dict)
     more_attributes: int = 0
+    more_operands: int = 0
     repeats: Table | None = None
     call: Call | None = None
     loc: str | None = None
@@ -98,9 +106,9 @@ async def op_detail(session: Session, asked: Arguments) -> Answer:
     if row is None:
         raise QuestionRefused(_no_such_op(run, asked.op))
     one = ops.take(np.array([row]))
-    attributes, more = _attributes(one)
     operation = run.linked.operation_at.get(asked.op) if run.linked else None
-    return Answer(
+    operands, more_operands = _operands(one)
+    answer = Answer(
         op=asked.op,
         op_code=shown(one.texts("op_code")[0]),
         device=int(one.numbers("device")[0]),
@@ -110,14 +118,16 @@ async def op_detail(session: Session, asked: Arguments) -> Answer:
         worker_cores=run.chip.worker_cores,
         fidelity=one.texts("fidelity")[0] or None,
         roofline=_roofline(roofline_of(one, run.chip), float(one.numbers("kernel_ns")[0])),
-        operands=_operands(one),
-        attributes=attributes,
-        more_attributes=more,
+        operands=operands,
+        more_operands=more_operands,
         repeats=_repeats(run.performance.ops, row),
         call=await call_of(run, operation) if operation is not None else None,
         loc=shown(one.texts("loc")[0]) or None,
         caveat=_why_no_call(run, operation),
     )
+    said = len(json.dumps(answer.spoken(), separators=(",", ":")))
+    attributes, more = _attributes(one, ANSWER_BYTES - said)
+    return answer.model_copy(update={"attributes": attributes, "more_attributes": more})
 
 
 def _no_such_op(run: Run, line: int) -> str:
@@ -162,8 +172,9 @@ def _roofline(bounds: Roofline, kernel_ns: float) -> RooflineOf:
     )
 
 
-def _operands(ops: OpTable) -> Table:
-    return Table.of(
+def _operands(ops: OpTable) -> tuple[Table, int]:
+    there = [one for one in (*ops.outputs, *ops.inputs) if one.present[0]]
+    table = Table.of(
         "operand",
         "shape",
         "layout",
@@ -172,14 +183,14 @@ def _operands(ops: OpTable) -> Table:
         "bytes",
         rows=[
             (one.name, one.shape_text(0), one.layout[0], one.dtype[0], one.placement[0], int(one.bytes[0]))
-            for one in (*ops.inputs, *ops.outputs)
-            if one.present[0]
+            for one in sorted(there[:OPERANDS_SHOWN], key=lambda one: one.name)
         ],
     )
+    return table, max(0, len(there) - OPERANDS_SHOWN)
 
 
-def _attributes(ops: OpTable) -> tuple[dict[str, str], int]:
-    """The telling attributes first, as many as fit."""
+def _attributes(ops: OpTable, room: int) -> tuple[dict[str, str], int]:
+    """The telling attributes first, as many as fit into `room` bytes of JSON; and how many did not."""
     said = parse_attributes(ops.texts("attributes")[0])
     order = [*(name for name in TELLING if name in said), *(name for name in said if name not in TELLING)]
     kept: dict[str, str] = {}
@@ -189,24 +200,28 @@ def _attributes(ops: OpTable) -> tuple[dict[str, str], int]:
         if value in ("std::nullopt", "") or name in kept:
             continue
         short = value if len(value) <= VALUE_CHARS else value[: VALUE_CHARS - 3] + "..."
-        if used + len(short) > ATTRIBUTES_CHARS:
+        if used + len(name) + len(short) + JSON_PAIR > room:
             continue
-        used += len(name) + len(short)
+        used += len(name) + len(short) + JSON_PAIR
         kept[shown(name)] = "".join(char for char in short if char.isprintable())
     return kept, len(said) - len(kept)
 
 
 def _repeats(ops: OpTable, row: int) -> Table | None:
-    """How the same op (same signature) fared elsewhere in the report, by device."""
+    """How the same op (same signature) fared over the whole report."""
     same = signatures(ops) == signatures(ops)[row]
     if same.sum() < 2:
         return None
-    kernel, devices = ops.numbers("kernel_ns") / 1e3, ops.numbers("device")
-    rows: list[tuple[Cell, ...]] = []
-    for device in np.unique(devices[same])[:8]:
-        here = kernel[same & (devices == device)]
-        rows.append((int(device), len(here), float(here.min()), float(np.median(here)), float(here.max())))
-    return Table.of("device", "count", "min_us", "median_us", "max_us", rows=rows)
+    kernel = ops.numbers("kernel_ns")[same] / 1e3
+    devices = len(np.unique(ops.numbers("device")[same]))
+    return Table.of(
+        "count",
+        "devices",
+        "min_us",
+        "median_us",
+        "max_us",
+        rows=[(len(kernel), devices, float(kernel.min()), float(np.median(kernel)), float(kernel.max()))],
+    )
 
 
 async def call_of(run: Run, operation: int) -> Call:
@@ -220,11 +235,24 @@ async def call_of(run: Run, operation: int) -> Call:
         operation=shown(memory.operations.names[place]) if place is not None else "",
         operation_id=operation,
         host_ms=round(seconds * 1e3, 3) if np.isfinite(seconds) else None,
-        arguments={shown(one.name): _short(one.value) for one in arguments[:ARGUMENTS_SHOWN]},
+        arguments=_arguments(arguments),
         file=_path_text(source.file) if source else None,
         line=source.line if source else None,
         text=_short(source.text) if source and source.text else None,
     )
+
+
+def _arguments(arguments: Sequence[Argument]) -> dict[str, str]:
+    """As many as fit, in the order of the call; the memory report's own tensors are in `operands`."""
+    kept: dict[str, str] = {}
+    used = 0
+    for one in arguments:
+        value = _short(one.value)
+        used += len(one.name) + len(value)
+        if used > ARGUMENTS_CHARS:
+            break
+        kept[shown(one.name)] = value
+    return kept
 
 
 def _short(text: str) -> str:
@@ -234,7 +262,7 @@ def _short(text: str) -> str:
 
 def _path_text(path: str) -> str:
     clean = "".join(char for char in path if char.isprintable())
-    return clean if len(clean) <= 2 * ARGUMENT_CHARS else "..." + clean[-2 * ARGUMENT_CHARS :]
+    return clean if len(clean) <= PATH_CHARS else "..." + clean[-PATH_CHARS:]
 
 
 def _why_no_call(run: Run, operation: int | None) -> str | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.run.session import Session
 
-SIGNPOSTS_SHOWN = 12
+SIGNPOSTS_SHOWN = 8
 
 
 class Arguments(Closed):

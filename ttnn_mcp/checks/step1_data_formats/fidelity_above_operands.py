@@ -1,16 +1,17 @@
 """The matrix engine makes more passes over the operands than their mantissas can use.
 
-LoFi, HiFi2, HiFi3 and HiFi4 are 1 to 4 passes; each costs the full time of the arithmetic. For BFLOAT16 operands HiFi2
-is nearly exact, for BFLOAT8_B weights it reads the whole mantissa, and a BFLOAT4_B weight has nothing beyond LoFi
-(tt-metal #39627). `ttnn.conv2d` without a compute config runs at HiFi4: the most common free win in real profiles.
+LoFi, HiFi2, HiFi3 and HiFi4 are 1 to 4 passes; each costs the full time of the arithmetic. For BFLOAT16 operands
+HiFi2 is nearly exact, for BFLOAT8_B weights it reads the whole mantissa, and a BFLOAT4_B weight has nothing beyond
+LoFi (tt-metal #39627). `ttnn.conv2d` without a compute config runs at HiFi4: the most common free win in real
+profiles.
 
 The line: a matmul, conv or attention above the passes its weights can use (BFLOAT16 and BFLOAT8_B 2, BFLOAT4_B 1),
-whose arithmetic outweighs its DRAM traffic and explains at least 10 % of its time (ours); together 1 % of the window.
-The bound is in step with the passes and never below DRAM traffic or the launch.
+whose arithmetic outweighs its DRAM traffic and explains at least 10 % of its time (ours); together 1 % of the
+window. The bound is in step with the passes and never below DRAM traffic or the launch.
 
-Silent on memory-bound ops, where fewer passes buy nothing (a DRAM-sharded decode matmul on Blackhole may still gain
-from LoFi, tt-metal #50662: try it, no figure can be given), on float32 operands, and on tilize, halo and element-wise
-rows, which print a fidelity and ignore it.
+Silent on memory-bound ops, where fewer passes buy nothing (a DRAM-sharded decode matmul on Blackhole may still
+gain from LoFi, tt-metal #50662: try it, no figure can be given), on float32 operands, and on tilize, halo and
+element-wise rows, which print a fidelity and ignore it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ttnn_mcp.analyses.formats import (
 )
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.wording import cite_op, compiled, example, kernel_config, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,35 +58,22 @@ def look(case: Case) -> Iterator[Said]:
         return
     row = case.heaviest(rows)[0]
     wanted = NAMES[float(needed[row])]
-    convs = case.of_family("conv")
-    kinds = [f"{count} {name}s" for count, name in _counted(case, rows) if count]
     yield Claim(
         claim=(
-            f"{' and '.join(kinds)} ({time_of(case, rows)}) compute at {case.ops.texts('fidelity')[row]} what "
+            f"{kinds(case, rows)} ({time_of(case, rows)}) compute at {case.ops.texts('fidelity')[row]} what "
             f"{wanted} covers; heaviest {example(case, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption=f"{wanted} instead; time falls at most in step with the passes",
         evidence=(*case.cite(row, "fidelity"), *cite_op(case, row, (weight_of(case.ops), "DATATYPE"))),
-        fix=_fix(case, wanted, conv=bool(convs[row])),
+        fix=(
+            f"the compiler sets the fidelity: compile with a release that chooses {wanted} (tt-mlir #6560)"
+            if compiled(case)
+            else kernel_config(case, row, math_fidelity=wanted)
+        ),
         verify="re-profile: tensor_formats.fidelity shows the new fidelity, kernel_us falls; PCC >= 0.99",
         caveat="an op that waits for its readers gains less; with BFLOAT8_B weights LoFi is worth one PCC try",
-    )
-
-
-def _counted(case: Case, rows: np.ndarray) -> list[tuple[int, str]]:
-    kinds = ("conv", "matmul", "attention")
-    return [(int(case.of_family(kind)[rows].sum()), kind) for kind in kinds]
-
-
-def _fix(case: Case, wanted: str, *, conv: bool) -> str:
-    keyword = "compute_config" if conv else "compute_kernel_config"
-    if compiled(case):
-        return f"the compiler chooses the fidelity: ask for {wanted} in its options, or upgrade it (tt-mlir #6560)"
-    return (
-        f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), "
-        f"math_fidelity=ttnn.MathFidelity.{wanted}, math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=True)"
     )
 
 

@@ -1,8 +1,8 @@
 """Bfloat16 operands are multiplied at LoFi, which reads only the upper half of their mantissas.
 
-An accuracy risk, not a cost: LoFi is the fastest fidelity. It is usually no choice: `ttnn.matmul` with a core_grid or
-a program_config but without compute_kernel_config falls from HiFi2 to LoFi (tt-metal #55889, #22549). Where accuracy
-holds, storing such weights as BFLOAT8_B loses little more and moves half the bytes.
+An accuracy risk, not a cost: LoFi is the fastest fidelity. It is usually no choice: `ttnn.matmul` with a core_grid
+or a program_config but without compute_kernel_config falls from HiFi2 to LoFi (tt-metal #55889, #22549). Where
+accuracy holds, storing such weights as BFLOAT8_B loses little more and moves half the bytes.
 
 The line: a matmul or conv at LoFi with BFLOAT16 or FLOAT32 on both sides; together 1 % of the window. No saving is
 claimed. Silent with BFLOAT8_B or BFLOAT4_B on either side, where LoFi is common practice.
@@ -16,7 +16,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.formats import SIXTEEN_BITS_OR_MORE, phases, weight_of
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
-from ttnn_mcp.checks.wording import cite_op, compiled, time_of
+from ttnn_mcp.checks.wording import cite_op, compiled, kernel_config, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,10 +43,9 @@ def look(case: Case) -> Iterator[Said]:
         return
     row = case.heaviest(rows)[0]
     chosen = case.attributes(row).given("program_config", "user_core_coord") is not None
-    keyword = "compute_config" if case.of_family("conv")[row] else "compute_kernel_config"
     yield Claim(
         claim=(
-            f"{len(rows)} matmuls and convs ({time_of(case, rows)}) multiply {activation.dtype[row]} by "
+            f"{kinds(case, rows)} ({time_of(case, rows)}) multiply {activation.dtype[row]} by "
             f"{weight.dtype[row]} at LoFi: half of each mantissa is not read; heaviest line {case.line(row)}"
         ),
         rows=rows,
@@ -60,11 +59,12 @@ def look(case: Case) -> Iterator[Said]:
         fix=(
             "if PCC is short, ask the compiler for a higher fidelity; if it holds, nothing to do"
             if compiled(case)
-            else f"if PCC is short: {keyword}=ttnn.init_device_compute_kernel_config(device.arch(), "
-            "math_fidelity=ttnn.MathFidelity.HiFi2, packer_l1_acc=True); if it holds: weights dtype=ttnn.bfloat8_b"
+            else f"if PCC is short: {kernel_config(case, row, math_fidelity='HiFi2')}; else weights as bfloat8_b"
         ),
         verify="compare PCC of this op's output at LoFi and HiFi2; tensor_formats.fidelity shows which ran",
-        caveat="a program_config or core_grid was given: without compute_kernel_config it sets LoFi" if chosen else None,
+        caveat="a program_config or core_grid was given: without compute_kernel_config it sets LoFi"
+        if chosen
+        else None,
     )
 
 

@@ -1,16 +1,17 @@
 """Matmul or conv weights are stored wider than the op needs, and the op waits for bytes.
 
 A BFLOAT16 weight is 2 B per element, BFLOAT8_B 1.0625 (16 mantissas share an exponent), so a weight-bound op moves
-0.53 of the bytes. Conv weights in BFLOAT8_B also shrink the conv's circular buffers, which may be what makes step 6
-possible. PCC decides: most models keep 0.99; final heads and timestep embeddings often do not, and SDXL had to return
-to bfloat16 convs for image quality (tt-metal #21760).
+0.53 of the bytes. Conv weights in BFLOAT8_B also shrink the conv's circular buffers, which may be what makes step
+6 possible. PCC decides: most models keep 0.99; final heads and timestep embeddings often do not, and SDXL had to
+return to bfloat16 convs for image quality (tt-metal #21760).
 
 The line: INPUT_1 is BFLOAT16 or FLOAT32, lives in DRAM and no earlier op made it; the op's DRAM bytes outweigh its
-arithmetic and explain at least 10 % of its time (ours: see `analyses/formats.py`); all together can save 1 % of the
-window. The bound is in step with the bytes and never below arithmetic, DRAM at achievable bandwidth, or the launch.
+arithmetic and explain at least 10 % of its time (ours: see `analyses/formats.py`); all together can save 1 % of
+the window. The bound is in step with the bytes and never below arithmetic, DRAM at achievable bandwidth, or the
+launch.
 
-Silent on compute-bound ops (narrower weights buy nothing there), on attention, whose second operand is an activation,
-and on weights in L1.
+Silent on compute-bound ops (narrower weights buy nothing there), on attention, whose second operand is an
+activation, and on weights in L1.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """A conv works through its output in more blocks than L1 demands.
 
-Each core's part of the output is Ph tiles high and is computed Bh tiles at a time (`act_block_h_override` = 32 x Bh;
-0, the default, means all of Ph). Every block walks over the weights again and pays for filling and draining the
-pipeline. In one DeepLabV3+ run on Blackhole the same conv took 103 us with Bh 2 and 69 us with Bh 4 of 8.
+Each core's part of the output is Ph tiles high and is computed Bh tiles at a time (`act_block_h_override` = 32 x
+Bh; 0, the default, means all of Ph). Every block walks over the weights again and pays for filling and draining
+the pipeline. In one DeepLabV3+ run on Blackhole the same conv took 103 us with Bh 2 and 69 us with Bh 4 of 8.
 
-The line: a larger divisor of Ph fits L1, by the conv's own circular-buffer formulas (ttnn conv2d program factories),
-with 5 % of the limit kept free, and what that could save is 1 % of the window. Larger is not always more L1:
-HEIGHT_SHARDED with several blocks keeps the weights of all window rows, with one block of a single row.
+The line: a larger divisor of Ph fits L1, by the conv's own circular-buffer formulas (ttnn conv2d program
+factories), with 5 % of the limit kept free, and what that could save is 1 % of the window. Larger is not always
+more L1: HEIGHT_SHARDED with several blocks keeps the weights of all window rows, with one block of a single row.
 
 Silent where Bh is already Ph, where no larger block fits, and for WIDTH_SHARDED convs, which ignore the setting.
-The bound takes all time above the roofline as paid per block: an upper bound, seldom reached. SDXL's UNet went from
-995 to 672 ms with larger blocks, double buffers and fewer reshards together (tt-metal #22727).
+The bound takes all time above the roofline as paid per block: an upper bound, seldom reached. SDXL's UNet went
+from 995 to 672 ms with larger blocks, double buffers and fewer reshards together (tt-metal #22727).
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def look(case: Case) -> Iterator[Said]:
     yield Claim(
         claim=(
             f"{len(rows)} of {len(convs.rows)} convs ({case.us(rows):.0f} us) run in more blocks than L1 demands "
-            f"({tuned} are at the maximum): line {case.line(row)} has Bh {conv.block_h} of {conv.per_core_h} tiles, "
+            f"({tuned} are at the maximum): line {case.line(row)} has Bh {conv.block_h} of {conv.per_core_h} "
+            "tiles, "
             f"{to.block_h} fits"
         ),
         rows=rows,
@@ -71,7 +72,10 @@ def look(case: Case) -> Iterator[Said]:
             f"ttnn.Conv2dConfig(act_block_h_override={32 * to.block_h}{double})  # line {case.line(row)}: "
             f"{megabytes(to.total_bytes)} of {megabytes(limit.limit_bytes)} L1{others}",
         ),
-        verify=f"re-profile: op_detail(op={case.line(row)}).attributes shows the new block, kernel_us falls, cores stay",
+        verify=(
+            f"re-profile: op_detail(op={case.line(row)}).attributes shows the new block, kernel_us falls, cores "
+            "stay"
+        ),
         caveat=l1_caveat(limit, conv, case.chip.arch),
     )
 

@@ -1,11 +1,12 @@
 """An activation runs as an op of its own behind a conv that could apply it.
 
 The conv's packer can apply one unary function on the way out (`Conv2dConfig.activation`). As an op of its own the
-function reads and writes the whole tensor again. Fused leaky ReLU gave YOLOv4 6 frames per second (tt-metal #29236).
+function reads and writes the whole tensor again. Fused leaky ReLU gave YOLOv4 6 frames per second (tt-metal
+#29236).
 
 The line: a unary op reads the conv's output (directly, or through copies and slice writes), nobody else reads it,
-the conv has no activation yet, and these unary ops take 0.5 % of the window (the change is safe: the same function,
-applied earlier).
+the conv has no activation yet, and these unary ops take 0.5 % of the window (the change is safe: the same
+function, applied earlier).
 
 Silent where another op reads the conv's output too, where the unary op changes the data type or does something a
 conv cannot apply (several functions at once, or a typecast), and behind GroupNorm and other ops in between. Who
@@ -30,7 +31,20 @@ if TYPE_CHECKING:
 MIN_SHARE = 0.005  # of the window: trivially safe
 _FUNCTION = re.compile(r"UnaryOpType::(\w+)")
 FUSABLE = frozenset(  # what ttnn's conv kernels apply when packing: SFPU functions without a second tensor
-    {"RELU", "RELU6", "RELU_MAX", "GELU", "SILU", "SIGMOID", "LEAKY_RELU", "ELU", "TANH", "MISH", "HARDSWISH", "HARDSIGMOID"}
+    {
+        "RELU",
+        "RELU6",
+        "RELU_MAX",
+        "GELU",
+        "SILU",
+        "SIGMOID",
+        "LEAKY_RELU",
+        "ELU",
+        "TANH",
+        "MISH",
+        "HARDSWISH",
+        "HARDSIGMOID",
+    }
 )
 
 
@@ -50,7 +64,8 @@ def look(case: Case) -> Iterator[Said]:
     yield Claim(
         claim=(
             f"{len(rows)} activations run as ops of their own behind a conv ({case.us(rows):.0f} us): heaviest "
-            f"{function} at line {case.line(row)} on {case.ops.outputs[0].shape_text(row)}, behind the conv at line "
+            f"{function} at line {case.line(row)} on {case.ops.outputs[0].shape_text(row)}, behind the conv at "
+            "line "
             f"{case.line(found[row])}"
         ),
         rows=rows,
@@ -63,7 +78,9 @@ def look(case: Case) -> Iterator[Said]:
             f'activation="{function.lower()}"; drop the op at line {case.line(row)}',
         ),
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
-        caveat="readers are inferred from shapes; approximate GELU and sigmoid make the conv itself a little slower",
+        caveat=(
+            "readers are inferred from shapes; approximate GELU and sigmoid make the conv itself a little slower"
+        ),
     )
 
 

@@ -1,14 +1,15 @@
 """Ops around a conv move its input about without need.
 
-A conv reads a halo: each core's rows plus the neighbours' rows its window reaches into. Halo itself is needed. What
-often is not: an interleaved-to-sharded copy in front of it, because the op before wrote interleaved; and a Move
-behind it, which packs L1 together on behalf of `reallocate_halo_output` although L1 is not short.
+A conv reads a halo: each core's rows plus the neighbours' rows its window reaches into. Halo itself is needed.
+What often is not: an interleaved-to-sharded copy in front of it, because the op before wrote interleaved; and a
+Move behind it, which packs L1 together on behalf of `reallocate_halo_output` although L1 is not short.
 
-The line: the copies (or the Moves) cost 1 % of the window. A Move counts only where the conv would fit with another
-halo tensor's worth of L1 lost to the gap that the Move closes, by the conv's own formulas and with 5 % to spare.
+The line: the copies (or the Moves) cost 1 % of the window. A Move counts only where the conv would fit with
+another halo tensor's worth of L1 lost to the gap that the Move closes, by the conv's own formulas and with 5 % to
+spare.
 
-Silent about Halo, about the first copy of the model's input, and about slices (see conv-sliced-in-dram). Who feeds
-whom is inferred from shapes, types and placements; only a memory report makes it certain.
+Silent about Halo, about the first copy of the model's input, and about slices (see conv-sliced-in-dram). Who
+feeds whom is inferred from shapes, types and placements; only a memory report makes it certain.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
     return Claim(
         claim=(
             f"{len(rows)} copies into sharded L1 in front of Halo ({case.us(rows):.0f} us): heaviest at line "
-            f"{case.line(row)}, {case.shapes(row)}, written interleaved by {case.names[maker]} at line {case.line(maker)}"
+            f"{case.line(row)}, {case.shapes(row)}, written interleaved by {case.names[maker]} at line "
+            f"{case.line(maker)}"
         ),
         rows=rows,
         at_most_ns=case.kernel_ns[rows],
@@ -86,7 +88,8 @@ def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
         evidence=tuple(one for n in examples for one in case.cite(n, "kernel_ns")),
         fix=lever(
             case,
-            f"let line {case.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, core_grid, "
+            f"let line {case.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, "
+            "core_grid, "
             f"strategy) equal to the output spec of line {case.line(row)}; between two convs drop the "
             "ttnn.sharded_to_interleaved",
         ),
@@ -99,14 +102,18 @@ def _moves_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
     examples = case.heaviest(rows)
     return Claim(
         claim=(
-            f"{len(rows)} Moves between Halo and Conv2d ({case.us(rows):.0f} us) pack L1 that is not short: heaviest at "
+            f"{len(rows)} Moves between Halo and Conv2d ({case.us(rows):.0f} us) pack L1 that is not short: "
+            "heaviest at "
             f"line {case.line(examples[0])}, {case.ops.inputs[0].shape_text(examples[0])}"
         ),
         rows=rows,
         at_most_ns=case.kernel_ns[rows],
         assumption="each conv fits with its halo tensor left where it is (L1 by model, 5 % kept free)",
         evidence=tuple(one for n in examples for one in case.cite(n, "kernel_ns")),
-        fix=lever(case, "ttnn.Conv2dConfig(reallocate_halo_output=False)  # on these convs; back to True if one runs out of L1"),
+        fix=lever(
+            case,
+            "ttnn.Conv2dConfig(reallocate_halo_output=False)  # on these convs; back to True if one runs out of L1",
+        ),
         verify="re-profile; list_ops(op_code='MoveDeviceOperation').total falls, no circular-buffer clash",
         caveat="fragmentation is not modelled: try the largest conv first",
     )

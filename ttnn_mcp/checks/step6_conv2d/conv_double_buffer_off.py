@@ -4,10 +4,10 @@ With `enable_act_double_buffer` the reader fills a second activation block while
 `enable_weights_double_buffer` the same holds for weights. It costs one more block of L1. Best seen: WIDTH_SHARDED
 convs of SDXL 1.6 to 1.7 times as fast (tt-metal #23123), a whole YOLOv4 7 % (tt-metal #23472).
 
-The line: the flag is off, there is more than one block to go through, and the second block fits L1 by the conv's own
-formulas. HEIGHT_SHARDED convs with several blocks hold all weights anyway (tt-metal #22791) and with a single block
-have nothing to prefetch; for weights only BLOCK and WIDTH are looked at. The bound is the best case seen, 40 % of
-the op, and never below the roofline: overlap helps only where reading and computing take turns.
+The line: the flag is off, there is more than one block to go through, and the second block fits L1 by the conv's
+own formulas. HEIGHT_SHARDED convs with several blocks hold all weights anyway (tt-metal #22791) and with a single
+block have nothing to prefetch; for weights only BLOCK and WIDTH are looked at. The bound is the best case seen,
+40 % of the op, and never below the roofline: overlap helps only where reading and computing take turns.
 
 Silent where the flag is on, where there is one block only, and where the second block does not fit.
 """
@@ -73,7 +73,8 @@ def _claims(
         return
     yield Claim(
         claim=(
-            f"{len(rows)} of {len(convs.rows)} convs ({case.us(rows):.0f} us) run with {setting} off although a second "
+            f"{len(rows)} of {len(convs.rows)} convs ({case.us(rows):.0f} us) run with {setting} off although a "
+            "second "
             f"block fits L1; heaviest at line {case.line(examples[0])}: {first.layout}, {first.blocks} x "
             f"{first.inner_blocks} blocks"
         ),
@@ -86,7 +87,10 @@ def _claims(
             f"ttnn.Conv2dConfig({setting}=True)  # line {case.line(examples[0])}: {megabytes(to.total_bytes)} of "
             f"{megabytes(limit.limit_bytes)} L1",
         ),
-        verify=f"re-profile; op_detail(op={case.line(examples[0])}).kernel_us falls, memory_summary headroom stays positive",
+        verify=(
+            f"re-profile; op_detail(op={case.line(examples[0])}).kernel_us falls, memory_summary headroom stays "
+            "positive"
+        ),
         caveat=l1_caveat(limit, first, case.chip.arch),
     )
 

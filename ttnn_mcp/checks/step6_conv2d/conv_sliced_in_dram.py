@@ -1,13 +1,13 @@
 """A conv is cut into slices that travel through DRAM although the whole conv would fit L1.
 
-PaddedSlice fetches one slice of the input from DRAM into L1, the conv runs, SliceWrite puts its part of the output
-back. That is how a conv runs that does not fit; where it would fit, both transports are for nothing. SDXL's VAE ran
-twice as fast once slicing was chosen automatically (tt-metal #32424).
+PaddedSlice fetches one slice of the input from DRAM into L1, the conv runs, SliceWrite puts its part of the
+output back. That is how a conv runs that does not fit; where it would fit, both transports are for nothing.
+SDXL's VAE ran twice as fast once slicing was chosen automatically (tt-metal #32424).
 
-The line: these transports cost 1 % of the window. A saving is claimed only for convs whose whole input, output and
-buffers, with the block they have, fit L1 by the conv's own formulas with 5 % to spare; for the others the share is
-told without a saving. The bound is all of PaddedSlice and SliceWrite: an input that stays in DRAM must still be
-copied into L1 once.
+The line: these transports cost 1 % of the window. A saving is claimed only for convs whose whole input, output
+and buffers, with the block they have, fit L1 by the conv's own formulas with 5 % to spare; for the others the
+share is told without a saving. The bound is all of PaddedSlice and SliceWrite: an input that stays in DRAM must
+still be copied into L1 once.
 
 Silent about slices that no conv is behind.
 """
@@ -47,15 +47,19 @@ def look(case: Case) -> Iterator[Said]:
     if case.share(rows) < MIN_SHARE:
         return
     limit = l1_limit(case.run)
-    whole = {conv for conv in slices if limit is not None and _fits_whole(case, convs, conv, slices[conv][0], limit)}
+    whole = {
+        conv for conv in slices if limit is not None and _fits_whole(case, convs, conv, slices[conv][0], limit)
+    }
     saved = np.isin(rows, [row for conv in whole for row in slices[conv]])
     heaviest = max(whole or slices, key=lambda conv: case.kernel_ns[slices[conv]].sum())
     row, write = slices[heaviest][-1], slices[heaviest][0]
     first = convs.at(heaviest)
     yield Claim(
         claim=(
-            f"{len(slices)} conv launches work on slices fetched from and written to DRAM ({case.us(rows):.0f} us, "
-            f"{case.share(rows):.1%}); {len(whole)} of them would fit L1 unsliced, e.g. line {case.line(heaviest)}, "
+            f"{len(slices)} conv launches work on slices fetched from and written to DRAM ({case.us(rows):.0f} "
+            "us, "
+            f"{case.share(rows):.1%}); {len(whole)} of them would fit L1 unsliced, e.g. line "
+            f"{case.line(heaviest)}, "
             f"1 of {_count(case, write)} slices"
         ),
         rows=rows,

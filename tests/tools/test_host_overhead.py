@@ -1,0 +1,78 @@
+"""host_overhead: a verdict only where the gaps mean something."""
+
+import pytest
+
+from tests.asking import ask, session
+from tests.made import Iteration, Program, write_performance_report
+from ttnn_mcp.errors import QuestionRefused
+
+
+@pytest.fixture
+def at(tmp_path):
+    return session(tmp_path)
+
+
+def model(kernel_ns: int, gap_ns: int, ops: int = 20) -> Program:
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 32, 32])
+    for width in range(1, ops + 1):
+        x = program.op(
+            "UnaryDeviceOperation", [x], shape=[1, 1, 32, 32 * width], kernel_ns=kernel_ns, gap_ns=gap_ns
+        )
+    return program
+
+
+COLD_THEN_WARM = (Iteration(cold=True), Iteration())
+
+
+def report(folder, program, iterations=COLD_THEN_WARM) -> str:
+    return str(write_performance_report(folder, program, iterations))
+
+
+@pytest.mark.parametrize(
+    ("gap_ns", "verdict"),
+    [(1_000, "device_bound"), (1_160, "device_bound"), (1_180, "mixed"), (6_600, "mixed"), (7_200, "host_bound")],
+)
+async def test_the_verdict_follows_the_busy_share(at, tmp_path, gap_ns, verdict):
+    # 20 kernels of 10 us with 19 gaps: busy = 200 / (200 + 19 gap)
+    said = await ask(at, "host_overhead", run=report(tmp_path, model(10_000, gap_ns)))
+    assert said["verdict"] == verdict
+    assert said["busy_share"] == pytest.approx(200 / (200 + 19 * gap_ns / 1e3), abs=1e-4)
+    assert said["gap_ms"] == pytest.approx(19 * gap_ns / 1e6, abs=1e-3)
+
+
+async def test_a_trace_can_save_the_gaps_less_a_microsecond_per_op(at, tmp_path):
+    said = await ask(at, "host_overhead", run=report(tmp_path, model(10_000, 11_000)))
+    assert said["trace_saving_ms"] == {"at_least": 0, "at_most": pytest.approx((19 * 11 - 20) / 1e3, abs=1e-3)}
+    assert said["static_shapes"] is True
+
+
+async def test_a_cold_pass_gets_no_verdict_but_says_how_to_get_one(at, tmp_path):
+    said = await ask(at, "host_overhead", run=report(tmp_path, model(10_000, 1_000), [Iteration(cold=True)]))
+    assert (said["verdict"], said["trace_saving_ms"]) == ("unknown", None)
+    assert "2 or more iterations" in said["why"]
+    assert said["cold"]["ops"] == 19
+
+
+async def test_a_sync_in_the_loop_is_no_host_bound_run(at, tmp_path):
+    program = model(10_000, 1_000)
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 64, 96])], kernel_ns=10_000, gap_ns=5_000_000)
+    said = await ask(at, "host_overhead", run=report(tmp_path, program))
+    assert said["verdict"] == "unknown"
+    assert "sync" in said["why"]
+
+
+async def test_a_measured_wall_time_decides_even_a_cold_pass(at, tmp_path):
+    run = report(tmp_path, model(10_000, 1_000), [Iteration(cold=True)])
+    assert (await ask(at, "host_overhead", run=run, wall_ms=0.21))["verdict"] == "device_bound"
+    said = await ask(at, "host_overhead", run=run, wall_ms=0.8)
+    assert (said["verdict"], said["host_share"]) == ("host_bound", 0.75)
+    with pytest.raises(QuestionRefused, match="other rows"):
+        await ask(at, "host_overhead", run=run, wall_ms=0.1)
+
+
+async def test_a_replayed_trace_is_not_advised_again(at, tmp_path):
+    passes = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(3, 1)), Iteration(trace=(3, 2))]
+    said = await ask(at, "host_overhead", run=report(tmp_path, model(10_000, 9_000), passes))
+    assert said["traced"] is True
+    assert said["trace_saving_ms"]["at_most"] == 0

@@ -1,0 +1,109 @@
+"""list_ops: filters, groups and pages that join to the whole."""
+
+import pytest
+
+from tests.asking import ask, session
+from tests.made import Iteration, write_memory_report, write_performance_report, write_run
+from tests.programs import block
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
+
+
+@pytest.fixture
+def at(tmp_path):
+    return session(tmp_path)
+
+
+@pytest.fixture
+def run(tmp_path):
+    return str(write_performance_report(tmp_path / "perf", block(layers=6)))
+
+
+def column(table, name):
+    place = table["columns"].index(name)
+    return [row[place] for row in table["rows"]]
+
+
+async def test_the_slowest_op_comes_first_and_shares_are_of_the_window(at, run):
+    said = await ask(at, "list_ops", run=run)
+    times = column(said["ops"], "kernel_us")
+    assert times == sorted(times, reverse=True)
+    assert sum(column(said["ops"], "share")) == pytest.approx(1, abs=0.001)
+    assert said["total"] == {"count": 13, "kernel_us": pytest.approx(sum(times))}
+    assert said["window"]["iteration"] == 2
+
+
+async def test_pages_join_to_the_whole(at, run):
+    whole = (await ask(at, "list_ops", run=run, sort="order"))["ops"]["rows"]
+    pages, cursor = [], None
+    while True:
+        page = await ask(at, "list_ops", run=run, sort="order", limit=4, **({"cursor": cursor} if cursor else {}))
+        pages += page["ops"]["rows"]
+        cursor = page.get("next_cursor")
+        if cursor is None:
+            break
+    assert pages == whole
+
+
+async def test_a_cursor_of_another_question_is_refused(at, run):
+    cursor = (await ask(at, "list_ops", run=run, limit=2))["next_cursor"]
+    with pytest.raises(QuestionRefused, match="another question"):
+        await ask(at, "list_ops", run=run, limit=3, cursor=cursor)
+
+
+async def test_an_op_is_found_by_any_of_its_names(at, run):
+    for name in ("Matmul", "MatmulDeviceOperation"):
+        assert (await ask(at, "list_ops", run=run, op_code=name))["total"]["count"] == 6
+
+
+async def test_wrong_names_are_answered_with_the_nearest(at, run):
+    with pytest.raises(QuestionRefused, match="MatmulDeviceOperation"):
+        await ask(at, "list_ops", run=run, op_code="Matmull")
+    with pytest.raises(QuestionRefused, match="matmul"):
+        await ask(at, "list_ops", run=run, category="matmuls")
+    with pytest.raises(QuestionRefused, match="There is: 0"):
+        await ask(at, "list_ops", run=run, device=3)
+    with pytest.raises(ArgumentsInvalid, match="Did you mean limit"):
+        await ask(at, "list_ops", run=run, limmit=3)
+
+
+@pytest.mark.parametrize("group_by", ["op_code", "signature", "category"])
+async def test_groups_hold_every_op_once(at, run, group_by):
+    said = await ask(at, "list_ops", run=run, group_by=group_by, limit=100)
+    assert sum(column(said["groups"], "count")) == 13
+    assert sum(column(said["groups"], "share")) == pytest.approx(1, abs=0.001)
+    assert sum(column(said["groups"], "kernel_us")) == pytest.approx(said["total"]["kernel_us"], abs=0.1)
+
+
+async def test_ops_below_a_share_are_dropped_but_not_from_the_total(at, run):
+    said = await ask(at, "list_ops", run=run, min_share=0.1)
+    assert min(column(said["ops"], "share")) >= 0.1
+    assert said["total"]["count"] == 13
+
+
+async def test_source_lines_need_a_linked_memory_report(at, run, tmp_path):
+    with pytest.raises(QuestionRefused, match="memory report"):
+        await ask(at, "list_ops", run=run, group_by="source_line")
+    made = write_run(tmp_path / "both", block())
+    await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory), name="both")
+    lines = column((await ask(at, "list_ops", run="both", group_by="source_line"))["groups"], "key")
+    assert all("model.py:" in line for line in lines)
+
+
+async def test_a_compiler_s_run_is_grouped_by_its_locations(at, tmp_path):
+    path = write_performance_report(tmp_path, block(), generation="tt-torch")
+    said = await ask(at, "list_ops", run=str(path), group_by="source_line")
+    assert said["groups"]["rows"]
+
+
+async def test_a_memory_report_alone_lists_operations_with_host_time(at, tmp_path):
+    memory = write_memory_report(tmp_path / "memory", block())
+    said = await ask(at, "list_ops", run=str(memory))
+    assert "ops" not in said
+    assert said["host"]["operations"] == len(block().calls)
+    assert "host durations" in said["caveat"]
+
+
+async def test_several_devices_are_listed_apart(at, tmp_path):
+    path = write_performance_report(tmp_path, block(devices=2), [Iteration(cold=True), Iteration()])
+    said = await ask(at, "list_ops", run=str(path), device=1)
+    assert set(column(said["ops"], "device")) == {1}

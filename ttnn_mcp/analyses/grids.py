@@ -1,0 +1,43 @@
+"""Core grids: the columns and rows behind a number of cores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.hardware import CARDS
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.chip import Chip
+
+Grid = tuple[int, int]  # columns (x), rows (y)
+
+
+def worker_grid(chip: Chip) -> Grid | None:
+    """The compute grid of the chip; None where no known card of its architecture has so many cores, or two differ."""
+    grids = {
+        grid
+        for card in CARDS
+        if card.architecture == chip.arch
+        for grid in card.grids
+        if grid[0] * grid[1] == chip.worker_cores
+    }
+    return grids.pop() if len(grids) == 1 else None
+
+
+def rectangle(cores: int, within: Grid) -> Grid | None:
+    """The widest rectangle of that many cores that fits `within`; None where none does."""
+    columns, rows = within
+    for x in range(min(cores, columns), 0, -1):
+        if cores % x == 0 and cores // x <= rows:
+            return x, cores // x
+    return None
+
+
+def most_cores_dividing(parts: int, within: Grid, *, at_most: int | None = None) -> Grid | None:
+    """The largest rectangle whose cores divide `parts` (tiles of a row) evenly."""
+    for cores in range(min(parts, at_most or within[0] * within[1]), 0, -1):
+        if parts % cores == 0:
+            found = rectangle(cores, within)
+            if found:
+                return found
+    return None

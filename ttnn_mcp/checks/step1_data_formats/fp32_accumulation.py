@@ -1,0 +1,95 @@
+"""Partial sums are kept in float32 although inputs and output are 16 bits or narrower.
+
+`fp32_dest_acc_en` halves the destination register, from 8 tiles to 4, so output subblocks get smaller and the
+packer moves twice the bytes. It buys accuracy over long inner dimensions; with 16-bit operands many models keep
+their PCC without it. What it costs differs per op and was never measured apart, so no saving is claimed: try it
+off.
+
+The line: a matmul or conv with fp32_dest_acc_en=1, no FLOAT32 operand, more arithmetic than DRAM traffic, and an
+output subblock that fills the 4 tiles left (tt-metal's matmul_program_config.cpp); a smaller one would not grow.
+Together 1 % of the window. Silent where the subblock is not written (ttnn chose it) and on memory-bound ops.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.formats import waits_for_arithmetic, weight_of
+from ttnn_mcp.analyses.settings import Settings
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
+from ttnn_mcp.checks.wording import cite_setting, example, kernel_config, kinds, time_of
+from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.readers.attributes import Attributes
+
+RISK_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all ops that the smaller register could hold back."""
+    able = np.flatnonzero(case.of_family("matmul", "conv"))
+    if not len(able):
+        yield NotApplicable("no matmul or conv ops")
+        return
+    settings = Settings(case.ops)
+    fp32 = settings.numbers(able, accumulates_in_fp32)
+    if np.isnan(fp32).all():
+        yield CannotTell("ATTRIBUTES hold no compute_kernel_config; profile with a tt-metal of 2025 or later")
+        return
+    float32 = np.zeros(len(case), dtype=np.bool_)
+    for operand in (case.input(0), weight_of(case.ops), case.output()):
+        if operand is not None:
+            float32 |= operand.dtype.among("FLOAT32")
+    at_limit = settings.numbers(able, subblock_tiles) == DST_TILES_FP32
+    rows = able[(fp32 == 1) & at_limit & ~float32[able] & waits_for_arithmetic(case.ops, case.roofline)[able]]
+    if not len(rows) or case.share(rows) < RISK_SHARE:
+        return
+    row = case.heaviest(rows)[0]
+    yield Claim(
+        claim=(
+            f"{kinds(case, rows)} ({time_of(case, rows)}) accumulate 16-bit operands in float32, and their "
+            f"subblocks fill the {DST_TILES_FP32} tiles it leaves; heaviest {example(case, row)}"
+        ),
+        rows=rows,
+        at_most_ns=no_saving(rows),
+        assumption=f"a try: {DST_TILES} destination tiles instead of {DST_TILES_FP32}; the gain is not known beforehand",
+        evidence=(cite_setting(case, row, "compute_kernel_config", "fp32_dest_acc_en"), *case.cite(row)),
+        fix=kernel_config(case, row, fp32_dest_acc_en="False"),
+        verify=f"re-profile; op_detail(op={case.line(row)}).kernel_us falls; PCC >= 0.99",
+        caveat="long inner dimensions may need it: judge by PCC of the whole model",
+    )
+
+
+def accumulates_in_fp32(said: Attributes) -> float | None:
+    """1 or 0 by compute_kernel_config; None where it is not written."""
+    config = said.call("compute_kernel_config")
+    return None if config is None else config.number("fp32_dest_acc_en")
+
+
+def subblock_tiles(said: Attributes) -> float | None:
+    """Tiles of an output subblock, by whichever config the op prints."""
+    for key, height, width in (
+        ("block_config", "out_subblock_h_ntiles", "out_subblock_w_ntiles"),
+        ("program_config", "out_subblock_h", "out_subblock_w"),
+        ("config", "subblock_h", "subblock_w"),
+    ):
+        config = said.call(key)
+        tall, wide = (config.number(height), config.number(width)) if config else (None, None)
+        if tall is not None and wide is not None:
+            return tall * wide
+    return None
+
+
+CHECK = Check(
+    id="fp32-accumulation",
+    title="16-bit operands accumulated in float32",
+    step=1,
+    look=look,
+    read_next="step-01-data-formats.md",
+)

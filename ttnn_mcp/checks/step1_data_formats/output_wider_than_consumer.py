@@ -1,0 +1,97 @@
+"""An op writes a wide data type only for a Typecast to narrow it.
+
+The producer packs its result anyway and can pack it narrow: the typecast disappears, and the producer writes fewer
+bytes. The accuracy is that of the present program, whose consumer already reads the narrow type.
+
+The line: a Typecast to fewer bytes per element is the only reader of an output whose op prints an output type in
+its ATTRIBUTES (matmul, conv, binary, tilize, sharding moves), so that it can be given another; together 1 % of the
+window, 0.5 % being enough because nothing is lost. The bound is the typecast itself; what the producer saves comes
+on top.
+
+Silent when somebody else reads the wide output. Joins rest on equal size, type, layout and placement.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.analyses.layouts import TO_TILES, named, reader_counts
+from ttnn_mcp.analyses.settings import Settings
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.wording import cite_op, compiled, time_of
+from ttnn_mcp.hardware import ELEMENT_BYTES
+from ttnn_mcp.run.op_names import canonical, family
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+WORTH_SHARE = 0.005  # of the window: trivially safe, so half of the usual 1 %
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all typecasts that their producer could make needless."""
+    casts = named(case.ops, "Typecast")
+    source, output = case.input(0), case.output()
+    if source is None or output is None or not casts.any():
+        yield NotApplicable("no Typecast ops")
+        return
+    before, after = (
+        one.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, np.nan), missing=np.nan, dtype=np.float64)
+        for one in (source, output)
+    )
+    maker = case.flow.producers[0]
+    narrowing = (
+        casts & (after < before) & (maker != NOBODY) & ~source.dtype.among("UINT32", "INT32", "UINT16", "UINT8")
+    )
+    rows = np.flatnonzero(narrowing)
+    makers = maker[rows]
+    writes_any = (
+        Settings(case.ops).numbers(makers, lambda said: float("output_dtype" in said or "dtype" in said)) > 0
+    )
+    settable = ~named(case.ops, "Unary", "Typecast")[makers] & writes_any
+    rows = rows[settable & (reader_counts(case.flow)[makers] == 1)]
+    if case.kernel_ns[rows].sum() < WORTH_SHARE * case.total_ns or not len(rows):
+        return
+    row = case.heaviest(rows)[0]
+    made_by = int(maker[row])
+    yield Claim(
+        claim=(
+            f"{len(rows)} outputs are written as {source.dtype[row]} only to be cast to {output.dtype[row]} "
+            f"({time_of(case, rows)}); heaviest: {canonical(case.names[made_by])} at line {case.line(made_by)}, cast at "
+            f"line {case.line(row)}"
+        ),
+        rows=rows,
+        at_most_ns=case.kernel_ns[rows],
+        assumption="the producer writes the narrow type and the typecast goes",
+        evidence=(*cite_op(case, row, (output, "DATATYPE")), case.ops.cite_operand(made_by, output, "DATATYPE")),
+        fix=_fix(case, made_by, f"ttnn.{output.dtype[row].lower()}"),
+        verify="re-profile: tensor_formats.conversions lists fewer Typecast ops; PCC unchanged",
+        caveat="joined by size, type, layout and placement: make sure that nothing else reads the wide tensor",
+    )
+
+
+def _fix(case: Case, made_by: int, dtype: str) -> str:
+    name = case.names[made_by]
+    if compiled(case):
+        return "cast the module's output dtype in PyTorch once, so that the compiler need not insert a typecast"
+    if canonical(name) in TO_TILES:
+        return f"x = ttnn.to_layout(x, ttnn.TILE_LAYOUT, dtype={dtype})  # tilizes and narrows in one op"
+    if family(name) == "conv":
+        return f"y = ttnn.conv2d(..., dtype={dtype})  # older: conv_config=ttnn.Conv2dConfig(dtype={dtype})"
+    if family(name) == "matmul":
+        return f"y = ttnn.linear(..., dtype={dtype})"
+    return f"give {canonical(name)} the type it should write: dtype={dtype} (output_dtype= for sharding moves)"
+
+
+CHECK = Check(
+    id="output-wider-than-consumer",
+    title="written wide only to be narrowed",
+    step=1,
+    look=look,
+    read_next="step-01-data-formats.md",
+)

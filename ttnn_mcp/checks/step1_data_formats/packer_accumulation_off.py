@@ -1,0 +1,97 @@
+"""Partial sums over the inner dimension are reloaded for every block instead of accumulated in L1.
+
+A matmul or conv with several blocks along K packs its partial result after each block. With `packer_l1_acc` the
+packer adds to what lies in L1; without it the math core reads the partial result back before it goes on. The gain
+was never measured apart, so no saving is claimed: try it on. It needs an L1 buffer for the partial sums of 16
+bits, or of 32 with fp32_dest_acc_en.
+
+The line: packer_l1_acc=0 and more than 2 blocks along K, or more than 1 with a bias (from there on conv2d uses
+it); together 1 % of the window. Silent where the block width is not written (ttnn chose it).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.formats import weight_of
+from ttnn_mcp.analyses.settings import Settings
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
+from ttnn_mcp.checks.wording import cite_setting, example, kernel_config, kinds, time_of
+from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.readers.attributes import Attributes
+
+RISK_SHARE = 0.01  # of the window
+BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only beyond: ttnn conv2d_utils.cpp
+BLOCKS_WITH_BIAS = 1  # same
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all ops with several blocks along K and the packer not accumulating."""
+    able = np.flatnonzero(case.of_family("matmul", "conv"))
+    weight = weight_of(case.ops)
+    if weight is None or not len(able):
+        yield NotApplicable("no matmul or conv ops")
+        return
+    settings = Settings(case.ops)
+    packer = settings.numbers(able, accumulates_in_l1)
+    if np.isnan(packer).all():
+        yield CannotTell("ATTRIBUTES hold no compute_kernel_config; profile with a tt-metal of 2025 or later")
+        return
+    inner_tiles = weight.padded[able, 2] / TILE_SIDE
+    blocks = np.ceil(inner_tiles / settings.numbers(able, inner_block_tiles))
+    biased = settings.flags(able, "has_bias")
+    off = (packer == 0) & (blocks > np.where(biased, BLOCKS_WITH_BIAS, BLOCKS_WITHOUT_BIAS))
+    rows = able[off]
+    if not len(rows) or case.share(rows) < RISK_SHARE:
+        return
+    row = case.heaviest(rows)[0]
+    count = int(blocks[np.flatnonzero(able == row)[0]])
+    yield Claim(
+        claim=(
+            f"{kinds(case, rows)} ({time_of(case, rows)}) sum several K blocks with packer_l1_acc off; "
+            f"heaviest, {count} blocks: {example(case, row)}"
+        ),
+        rows=rows,
+        at_most_ns=no_saving(rows),
+        assumption="a try: partial sums stay in L1; the gain is not known beforehand",
+        evidence=(cite_setting(case, row, "compute_kernel_config", "packer_l1_acc"), *case.cite(row)),
+        fix=kernel_config(case, row, packer_l1_acc="True"),
+        verify=f"re-profile; op_detail(op={case.line(row)}).kernel_us falls; PCC >= 0.99",
+        caveat="takes an L1 buffer for the partial sums: check memory_summary.l1_peak headroom",
+    )
+
+
+def accumulates_in_l1(said: Attributes) -> float | None:
+    """1 or 0 by compute_kernel_config; None where it is not written."""
+    config = said.call("compute_kernel_config")
+    return None if config is None else config.number("packer_l1_acc")
+
+
+def inner_block_tiles(said: Attributes) -> float | None:
+    """Tiles of one block along K, by whichever config the op prints."""
+    for key, field in (
+        ("block_config", "act_block_w_ntiles"),
+        ("program_config", "in0_block_w"),
+        ("config", "K_block_size"),
+    ):
+        config = said.call(key)
+        width = config.number(field) if config else None
+        if width:
+            return width
+    return None
+
+
+CHECK = Check(
+    id="packer-accumulation-off",
+    title="partial sums not accumulated in L1",
+    step=1,
+    look=look,
+    read_next="step-01-data-formats.md",
+)

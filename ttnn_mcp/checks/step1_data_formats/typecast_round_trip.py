@@ -1,0 +1,102 @@
+"""A tensor is cast to another data type and straight back, or the same constant is cast in every iteration.
+
+A typecast reads and writes the whole tensor and computes nothing. Most producers can write the type their consumer
+wants (`dtype=`), and what does not change is cast once, before the loop.
+
+The line: a Typecast whose input another Typecast made from the type it now returns to (both can go while nobody
+else reads the copy, else only the second); or, in a window that is one of several iterations, a Typecast of a
+tensor that no op of the iteration made. Together 1 % of the window. Joins rest on equal size, type, layout and
+placement.
+
+Silent on a first pass, where constants are cast once as they should be, and where an op between the two needs the
+other type (an integer scan, for instance).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.layouts import ends_as_it_began, named, reads_unmade, round_trips
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+WORTH_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield a claim over the round trips, and one over the constants."""
+    casts = named(case.ops, "Typecast")
+    if not casts.any():
+        yield NotApplicable("no Typecast ops")
+        return
+    yield from _there_and_back(case)
+    yield from _constants(case)
+
+
+def _there_and_back(case: Case) -> Iterator[Said]:
+    casts = named(case.ops, "Typecast")
+    trips = round_trips(case.ops, case.flow, casts, casts)
+    trips = trips.where(ends_as_it_began(case.ops, trips))
+    rows = np.concatenate((trips.out, trips.back))
+    at_most = np.where(
+        np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_))), case.kernel_ns[rows], 0.0
+    )
+    if at_most.sum() < WORTH_SHARE * case.total_ns:
+        return
+    row = case.heaviest(trips.out)[0]
+    back = int(trips.back[trips.out == row][0])
+    source, output = case.input(0), case.output()
+    yield Claim(
+        claim=(
+            f"{len(trips.out)} tensors are cast and cast straight back ({time_of(case, rows)}); heaviest "
+            f"{example(case, row)} and {case.line(back)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="both casts go where nobody else reads the copy, else the second one",
+        evidence=(*cite_op(case, row, (source, "DATATYPE")), *cite_op(case, back, (output, "DATATYPE"))),
+        fix=(
+            "drop the .to() pair in the model"
+            if compiled(case)
+            else "drop both ttnn.typecast calls, or let the producer write the type: ttnn.linear(..., dtype=...)"
+        ),
+        verify="re-profile: tensor_formats.conversions lists fewer Typecast ops; PCC unchanged",
+        caveat="joined by size, type and placement; a narrow type in between rounds values, so PCC may rise",
+    )
+
+
+def _constants(case: Case) -> Iterator[Said]:
+    repeats = (case.scope.window.of_iterations or 0) > 1
+    rows = np.flatnonzero(named(case.ops, "Typecast") & reads_unmade(case.ops, case.flow))
+    if not repeats or case.kernel_ns[rows].sum() < WORTH_SHARE * case.total_ns:
+        return
+    row = case.heaviest(rows)[0]
+    yield Claim(
+        claim=(
+            f"{len(rows)} casts per iteration ({time_of(case, rows)}) read what no op of it made: constants or inputs; "
+            f"heaviest {example(case, row)}"
+        ),
+        rows=rows,
+        at_most_ns=case.kernel_ns[rows],
+        assumption="all of them are constants and are cast once, before the loop",
+        evidence=cite_op(case, row, (case.input(0), "DATATYPE"), (case.output(), "DATATYPE")),
+        fix="cast where it is loaded, outside forward(): w = ttnn.typecast(w, ttnn.bfloat8_b)",
+        verify="re-profile: tensor_formats.conversions lists fewer Typecast ops",
+        caveat="the model's own inputs may be among them: upload those in the type that is wanted",
+    )
+
+
+CHECK = Check(
+    id="typecast-round-trip",
+    title="cast there and back, or cast again and again",
+    step=1,
+    look=look,
+    read_next="step-01-data-formats.md",
+)

@@ -1,0 +1,95 @@
+"""Element-wise and shape ops wait for DRAM while they move bfloat16 activations.
+
+BFLOAT8_B moves 0.53 of the bytes of BFLOAT16. It is the last and least of the format changes: sums along the
+residual path, norms and softmax must stay in bfloat16 (tt-metal #3636), and every conversion back costs an op.
+
+The line: an element-wise or shape op on BFLOAT16 in TILE layout, in and out of DRAM, whose bytes at achievable
+bandwidth explain 30 % of its time; together 1 % of the window. The bound is in step with the bytes and never below
+DRAM at achievable bandwidth or the launch.
+
+Silent on adds of two full tensors (they may be the residual path), norms, softmax, rotary embeddings and caches,
+on ROW_MAJOR tensors (BFLOAT8_B exists in TILE only) and on op records the report copied from an earlier call.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.formats import fewer_bytes_save, spared_bytes
+from ttnn_mcp.analyses.joins import Joins
+from ttnn_mcp.analyses.layouts import named
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+WORTH_SHARE = 0.01  # of the window
+EXPLAINED = 0.3  # of the op's time by its bytes: below, overhead or few cores hold it back (domain practice)
+MAPS = ("Binary", "Unary", "Ternary", "Where", "Copy", "Clone")
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all DRAM-bound ops on bfloat16 activations."""
+    able = named(case.ops, *MAPS) | case.of_family("shape")
+    source, output = case.input(0), case.output()
+    if source is None or output is None or not able.any():
+        yield NotApplicable("no element-wise or shape ops")
+        return
+    for operand in (source, output):
+        able &= operand.dtype.among("BFLOAT16") & operand.layout.among("TILE") & operand.in_dram
+    bytes_ns = np.nan_to_num(case.roofline.dram_achievable_ns)
+    able &= (bytes_ns >= EXPLAINED * case.kernel_ns) & ~_residual_adds(case) & ~Joins(case.flow).doubtful
+    rows = np.flatnonzero(able)
+    spared = np.zeros(len(case))
+    for operand in (*case.ops.inputs, *case.ops.outputs):
+        narrowed = spared_bytes(operand, "BFLOAT8_B")
+        spared += np.where(operand.dtype.among("BFLOAT16") & operand.layout.among("TILE"), narrowed, 0.0)
+    at_most = fewer_bytes_save(case.ops, case.roofline, spared, LAUNCH_FLOOR_NS)[rows]
+    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+        return
+    row = case.heaviest(rows)[0]
+    yield Claim(
+        claim=(
+            f"{len(rows)} element-wise and shape ops ({time_of(case, rows)}) wait for DRAM with BFLOAT16 activations; "
+            f"heaviest {case.names[row]} {example(case, row)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="BFLOAT8_B in and out (0.53 of the bytes); time falls at most in step with them",
+        evidence=cite_op(case, row, (source, "DATATYPE"), (output, "DATATYPE")),
+        fix=(
+            'torch_xla.set_custom_compile_options({"enable_bfp8_conversion": "true"}) converts the model as a whole'
+            if compiled(case)
+            else "write it narrow where it is made: ttnn.linear(..., dtype=ttnn.bfloat8_b), "
+            "ttnn.mul(a, b, dtype=ttnn.bfloat8_b); shape ops pass the data type on"
+        ),
+        verify="re-profile: tensor_formats.activations shows BFLOAT8_B, no new Typecast; PCC >= 0.99",
+        caveat="residual sums, norms and softmax stay BFLOAT16; do weights and fidelity first",
+    )
+
+
+def _residual_adds(case: Case) -> NDArray[np.bool_]:
+    first, second = case.input(0), case.input(1)
+    if first is None or second is None:
+        return np.zeros(len(case), dtype=np.bool_)
+    adds = named(case.ops, "Binary") & case.ops.texts("attributes").where(
+        lambda text: "BinaryOpType::ADD" in text or "BinaryOpType::SUB" in text
+    )
+    return adds & (first.elements == second.elements)
+
+
+CHECK = Check(
+    id="wide-activations",
+    title="DRAM-bound ops on bfloat16 activations",
+    step=1,
+    look=look,
+    read_next="step-01-data-formats.md",
+)

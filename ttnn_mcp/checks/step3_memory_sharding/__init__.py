@@ -1,0 +1,1 @@
+"""Step 3: where tensors live, how many cores work, and with which program configs."""

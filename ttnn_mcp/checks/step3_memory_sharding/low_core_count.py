@@ -1,0 +1,106 @@
+"""Ops with real time and enough tiles to share out leave more than half of the grid idle.
+
+An op takes the cores its shards name, or as many as its program has work items for. One row of tiles is one work item
+for many programs, a ROW_MAJOR row for others; a small shard grid stays small through a whole chain.
+
+The line: under 50 % of the grid, 5 us and more, together 1 % of the window (domain practice). The bound deals the
+op's output tiles (rows in ROW_MAJOR, rows of tiles in HEIGHT_SHARDED) out over all cores and stops at 5 us, at the
+DRAM bytes and at the arithmetic.
+
+Silent about ops with a check of their own (convs, norms, attention written out, matmuls with operands in L1), about
+collectives and sub-device partitions, which use few cores on purpose, and about moves, whose cores are their
+neighbours' choice. Small element-wise ops can be faster on fewer cores (tt-metal #54915).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attention_chains import attention_chains, rows_of
+from ttnn_mcp.analyses.few_cores import SMALL_NS, on_few_cores, parallel_units, spread_ns
+from ttnn_mcp.analyses.matmul_choice import matmul_choice, trapped
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
+from ttnn_mcp.checks.floors import achievable_ns
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+WORTH_SHARE = 0.01  # of the window, taken by these ops (domain practice)
+WORTH_SAVING = 0.005  # of the window: a core grid is a safe change
+CHECKED_ELSEWHERE = ("conv", "norm", "movement")
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all ops on few cores."""
+    cores = case.chip.cores
+    if cores is None:
+        yield CannotTell("no CORE COUNT in the report; profile with device times (`python -m tracy -r`)")
+        return
+    rows = _rows(case, cores)
+    best = np.maximum(np.maximum(spread_ns(case.ops, cores), achievable_ns(case)), SMALL_NS)
+    at_most = np.maximum(case.kernel_ns - best, 0)
+    rows = rows[at_most[rows] > 0]
+    if case.share(rows) < WORTH_SHARE or at_most[rows].sum() < WORTH_SAVING * case.total_ns:
+        return
+    used, examples = case.ops.numbers("cores"), case.heaviest(rows)
+    row = examples[0]
+    units = int(parallel_units(case.ops)[row])
+    yield Claim(
+        claim=(
+            f"{len(rows)} ops use under half of the {cores} cores ({time_of(case, rows)}): "
+            f"{case.names[row]} on {int(used[row])} with {units} pieces to share out, {example(case, row)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most[rows],
+        assumption="output pieces dealt out evenly over all cores, 5 us at least",
+        evidence=tuple(one for n in examples for one in (*cite_op(case, n), *case.cite(n, "cores"))),
+        fix=_fix(case, row, cores),
+        verify="re-profile; sharding_summary.low_core_ops no longer lists them",
+        caveat=(
+            "an op may need whole rows on one core; try the heaviest first"
+            if case.chip.worker_cores
+            else f"the grid is not in the report: {cores} is the most cores any op used"
+        ),
+    )
+
+
+def _rows(case: Case, cores: int) -> NDArray[np.int64]:
+    few = on_few_cores(case.ops, cores) & ~case.of_family(*CHECKED_ELSEWHERE) & ~case.named("MinimalMatmul")
+    few[trapped(case.ops, matmul_choice(case.ops), cores)] = False
+    few[rows_of(attention_chains(case.ops, case.flow))] = False
+    return np.flatnonzero(few)
+
+
+def _fix(case: Case, row: int, cores: int) -> str:
+    if compiled(case):
+        return 'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then chooses shards and cores'
+    if case.of_family("matmul")[row]:
+        return (
+            "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
+            "device.compute_with_storage_grid_size(); a batch of [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first"
+        )
+    if case.ops.outputs and case.ops.outputs[0].sharded[row]:
+        return (
+            "cut the input finer: ttnn.create_sharded_memory_config(x.shape, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
+            f"strategy=ttnn.ShardStrategy.HEIGHT) with g = device.compute_with_storage_grid_size() ({cores} cores)"
+        )
+    return (
+        "give it more rows to share out: fold batch or channels into the second-last dim, shard its input over "
+        f"{cores} cores, or use_multicore=True where the op has it"
+    )
+
+
+CHECK = Check(
+    id="low-core-count",
+    title="most of the grid is idle",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+)

@@ -1,0 +1,81 @@
+"""A large exchange runs far below what its links carry.
+
+A collective of many bytes should be bound by its links. Far below, something else holds it back: small packets,
+few workers per link, tensors scattered over DRAM, or buffers set up anew in each call.
+
+The line: an exchange of 30 us or more on the fastest device (smaller ones are bound by latency, and their rate
+says nothing) that reaches less than half of what links of this architecture have been seen to carry: 12 GB/s per
+link and direction on Wormhole, 24 on Blackhole, half of its specification (tech_reports/CCLs/CCL_bandwidth.md).
+The fastest device's time stands for the exchange: the others' contains waiting.
+
+Not applicable with one device. Silent about collectives whose attributes do not tell links and topology.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.balance import Balance
+from ttnn_mcp.analyses.collectives import collectives_of, today_gb_s
+from ttnn_mcp.checks.check import Check, Claim, Said
+from ttnn_mcp.checks.mesh import compared, fastest_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+LATENCY_NS = 30_000.0  # below it hops and worker set-up decide, not bandwidth
+SLOW = 0.5  # of what links have been seen to carry
+MIN_SAVING_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all slow exchanges."""
+    balance = compared(case)
+    if not isinstance(balance, Balance):
+        yield balance
+        return
+    exchanges = collectives_of(case.ops, len(balance.devices))
+    carried = today_gb_s(case.chip)
+    exchange = fastest_ns(case, balance)[exchanges.rows]
+    rate = exchanges.rate_gb_s(exchange)
+    slow = (exchange >= LATENCY_NS) & (rate < SLOW * (carried or np.nan))
+    rows = exchanges.rows[slow]
+    at_most = np.maximum(0.0, exchange - exchanges.least_ns(carried))[slow]
+    if not len(rows) or at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
+        return
+    examples = case.heaviest(rows)
+    place = int(np.flatnonzero(exchanges.rows == examples[0])[0])
+    yield Claim(
+        claim=(
+            f"{len(rows)} exchanges run at less than half their links' rate: line {case.line(examples[0])} moves "
+            f"{exchanges.payload_bytes[place] / 1e6:.1f} MB at {rate[place]:.1f} GB/s per link and direction, "
+            f"{carried:.0f} have been seen"
+        ),
+        rows=rows,
+        at_most_ns=np.minimum(at_most, case.kernel_ns[rows]),
+        assumption="links reach the best rate seen on this architecture; waiting for slower devices stays",
+        evidence=tuple(one for row in examples for one in case.cite(row, "kernel_ns")),
+        fix=(
+            "pass persistent output buffers and raise num_workers_per_link and chunks_per_sync one at a time; "
+            "Blackhole "
+            "num_links=2; packets of 8192 B by fabric router config; newer tt-metal first"
+            if case.chip.arch == "blackhole"
+            else "pass persistent output buffers and raise num_workers_per_link and chunks_per_sync one at a time; keep "
+            "num_links as the product allows (T3000 and n300: 1); newer tt-metal first"
+        ),
+        verify="re-profile; device_balance.ccl_share falls, list_ops kernel_us of the op falls on every device",
+        caveat="payload counted from operands; untraced profiles skew the start of each device",
+    )
+
+
+CHECK = Check(
+    id="collective-bandwidth",
+    title="exchange below its links' rate",
+    step=7,
+    look=look,
+    read_next="step-07-multi-device.md",
+)

@@ -1,0 +1,74 @@
+"""Much of the kernel time goes into talking between devices.
+
+Exchanges move no model forward. Fewer of them (one reduction per pair of layers, fused QKV), smaller ones
+(bfloat8_b payload, norms on the shard between reduce-scatter and all-gather) or fused ones (all-gather matmul,
+matmul reduce-scatter) give the time back.
+
+The line: collectives take more than a fifth of the critical device's kernel time (domain practice). The bound
+keeps what the payload needs over the links in use, both directions at their specified rate. A collective's time
+contains waiting for slower devices: the caveat tells how much, and device-imbalance has the cause.
+
+Not applicable with one device; silent below the line. `device_balance.ccl_share` has the figure in any case.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.balance import Balance
+from ttnn_mcp.analyses.collectives import collectives_of, payload_gb_s
+from ttnn_mcp.checks.check import Check, Claim, Said
+from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.mesh import compared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+MANY = 0.20  # of the critical device's kernel time
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all collectives of the critical device."""
+    balance = compared(case)
+    if not isinstance(balance, Balance):
+        yield balance
+        return
+    exchanges = collectives_of(case.ops, len(balance.devices))
+    rows = exchanges.rows
+    if case.share(rows) <= MANY:
+        return
+    needed = np.fmax(exchanges.least_ns(payload_gb_s(case.chip), both_directions=True), LAUNCH_FLOOR_NS)
+    waiting = balance.waiting_ns()[balance.devices.index(case.scope.critical_device)]
+    examples = case.heaviest(rows)
+    yield Claim(
+        claim=(
+            f"{len(rows)} collectives take {case.us(rows):.0f} us, {case.share(rows):.1%} of kernel time on "
+            "device "
+            f"{case.scope.critical_device}; heaviest at line {case.line(examples[0])}: {case.shapes(examples[0])}"
+        ),
+        rows=rows,
+        at_most_ns=np.maximum(0.0, case.kernel_ns[rows] - needed),
+        assumption="at best only the payload at the links' specified rate is left",
+        evidence=tuple(one for row in examples for one in case.cite(row, "kernel_ns")),
+        fix=(
+            "halve the payload: ttnn.typecast(x, ttnn.bfloat8_b) before the exchange; reduce_scatter + "
+            "all_gather with the "
+            "norm on the shard between; one fused QKV instead of three; fused all-gather matmul where the build "
+            "has it"
+        ),
+        verify="re-profile; device_balance.ccl_share falls, PCC >= 0.99 on the composed output",
+        caveat=f"up to {waiting / 1e3:.0f} us of it on this device is waiting for slower devices, not exchange",
+    )
+
+
+CHECK = Check(
+    id="collective-share",
+    title="much time in collectives",
+    step=7,
+    look=look,
+    read_next="step-07-multi-device.md",
+)

@@ -1,0 +1,86 @@
+"""A collective goes down a line, over few links or through fresh buffers, where the mesh may offer more.
+
+On a line the end devices talk in one direction only; a ring lets all of them talk both ways, so an exchange takes
+down to half. Blackhole boards have two links per neighbour. Buffers that persist between calls save the set-up:
+54 to 45 us for one all-gather (CCL tech report). Ring reduce-scatter on eight p150 gained 25 to 36 %
+(tt-metal #55543).
+
+The line: collectives over more than two devices run Linear, or on one link on Blackhole, and half of their time
+is 1 % of the window. The bound is that half, never below the payload at the links' specified rate.
+
+Whether cables close a ring is in no report: an op that is asked for a ring without one falls back to Linear
+silently (tt-metal #56235). Never more links on n300 and T3000: two hang there. Not applicable with one device.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.balance import Balance
+from ttnn_mcp.analyses.collectives import collectives_of, payload_gb_s
+from ttnn_mcp.checks.check import Check, Claim, Said
+from ttnn_mcp.checks.conv_ops import cite_setting
+from ttnn_mcp.checks.mesh import compared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+AT_BEST = 0.5  # of the time: two directions, or two links, for one
+MIN_SAVING_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all collectives on a line or a single link."""
+    balance = compared(case)
+    if not isinstance(balance, Balance):
+        yield balance
+        return
+    exchanges = collectives_of(case.ops, len(balance.devices))
+    line = (exchanges.directions == 1) & (exchanges.devices > 2)
+    narrow = (exchanges.links == 1) & (case.chip.arch == "blackhole")
+    rows = exchanges.rows[line | narrow]
+    took = case.kernel_ns[rows]
+    needed = exchanges.least_ns(payload_gb_s(case.chip), both_directions=True)[line | narrow]
+    at_most = took - np.minimum(np.fmax(AT_BEST * took, needed), took)
+    if not len(rows) or at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
+        return
+    fresh = int((exchanges.persistent[line | narrow] == 0).sum())
+    examples = case.heaviest(rows)
+    row = examples[0]
+    links = " and num_links=2" if narrow.any() else ""
+    without = f", {fresh} of them without persistent buffers" if fresh else ""
+    yield Claim(
+        claim=(
+            f"{len(rows)} collectives ({case.us(rows):.0f} us, {case.share(rows):.1%} on device "
+            f"{case.scope.critical_device}) run {'Linear' if line.any() else 'on one link'}{without}; heaviest "
+            "at line "
+            f"{case.line(row)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="cables close a ring, so every device talks in both directions: at best half the time",
+        evidence=(cite_setting(case, row, "topology"), cite_setting(case, row, "num_links"))
+        + (cite_setting(case, row, "using_persistent_buffers"), *case.cite(row, "kernel_ns")),
+        fix=(
+            f"topology=ttnn.Topology.Ring{links} in these calls, after ttnn.set_fabric_config("
+            "ttnn.FabricConfig.FABRIC_1D_RING) before opening the mesh; pass persistent_output_buffer made once"
+        ),
+        verify=(
+            f"re-profile; op_detail(op={case.line(row)}).attributes topology is Ring, device_balance.ccl_share "
+            "falls"
+        ),
+        caveat="wiring is in no report; without a closed ring the op silently stays Linear",
+    )
+
+
+CHECK = Check(
+    id="collective-topology",
+    title="collectives on a line or few links",
+    step=7,
+    look=look,
+    read_next="step-07-multi-device.md",
+)

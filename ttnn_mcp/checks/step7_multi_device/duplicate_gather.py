@@ -1,0 +1,81 @@
+"""The same tensor is gathered more than once.
+
+An all-gather brings a whole tensor to every device. A second one over the same tensor brings the same bytes
+again: keep the first result, or gather later, behind the op that shrinks the tensor.
+
+The line: two or more all-gathers read the output of the same op with the same attributes, and the repeats take
+0.5 % of the window (trivially safe). The saving is what the repeats took.
+
+Who made a tensor is inferred from shapes, types and placements, so gathers of the model's inputs and weights,
+which no op made, are left out. Not applicable with one device.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.checks.check import Check, Claim, Said
+from ttnn_mcp.checks.mesh import ONE_DEVICE
+from ttnn_mcp.run.op_names import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+MIN_SHARE = 0.005  # of the window
+WHERE = ("dim", "gather_dim", "cluster_axis", "ring_size")  # what makes two gathers of one tensor the same
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all repeated gathers."""
+    if len(np.unique(case.scope.ops.numbers("device"))) < 2:
+        yield ONE_DEVICE
+        return
+    gathers = np.flatnonzero(case.names.where(lambda text: canonical(text).startswith("AllGather")))
+    first: dict[tuple[object, ...], int] = {}
+    again: dict[int, int] = {}
+    for row in gathers.tolist():
+        maker = int(case.flow.producers[0][row])
+        if maker == NOBODY:
+            continue
+        said = case.attributes(row)
+        key = (maker, case.names[row], case.shapes(row), *(said.get(one) for one in WHERE))
+        if key in first:
+            again[row] = first[key]
+        else:
+            first[key] = row
+    rows = np.array([*again], dtype=np.int64)
+    if not len(rows) or case.share(rows) < MIN_SHARE:
+        return
+    examples = case.heaviest(rows, 1)
+    row, before = examples[0], again[examples[0]]
+    yield Claim(
+        claim=(
+            f"{len(rows)} all-gathers ({case.us(rows):.0f} us) repeat an earlier one: line {case.line(row)} "
+            "gathers "
+            f"{case.shapes(row)} again after line {case.line(before)}"
+        ),
+        rows=rows,
+        at_most_ns=case.kernel_ns[rows],
+        assumption="the first result is still in memory and unchanged",
+        evidence=case.cite(row, "op_code", "kernel_ns") + case.cite(before, "op_code", "kernel_ns"),
+        fix=(
+            f"keep the tensor gathered at line {case.line(before)} and reuse it; deallocate it after its last "
+            "reader"
+        ),
+        verify="re-profile; list_ops(op_code='AllGather').total.count falls, PCC >= 0.99",
+        caveat="that both read the same tensor is inferred from shapes; check the model's code",
+    )
+
+
+CHECK = Check(
+    id="duplicate-gather",
+    title="same tensor gathered twice",
+    step=7,
+    look=look,
+    read_next="step-07-multi-device.md",
+)
