@@ -283,6 +283,24 @@ async def test_the_skill_is_offered_over_the_skills_extension(connect):
     }
 
 
+async def test_a_directory_lists_what_lies_directly_in_it():
+    read = server.build(Session(Settings()), FAKES).get_request_handler("resources/directory/read")
+
+    async def listed(uri):
+        result = await read.handler(None, read.params_type(uri=uri))
+        return {resource.uri: resource.mime_type for resource in result.resources}
+
+    skill = await listed("skill://optimizing-ttnn-models")
+    assert skill == await listed("skill://optimizing-ttnn-models/")
+    assert skill["skill://optimizing-ttnn-models/SKILL.md"] == "text/markdown"
+    top = await listed("ttnn://")
+    assert top["ttnn://hardware"] == "inode/directory"
+    assert top["ttnn://glossary"] == "text/markdown"
+    for no_directory in ("ttnn://glossary", "skill://other"):
+        with pytest.raises(MCPError, match="no directory"):
+            await listed(no_directory)
+
+
 async def test_every_prompt_names_only_tools_there_are_and_fills_in_what_it_is_given(connect):
     async with connect() as client:
         listed = (await client.list_prompts()).prompts

@@ -30,7 +30,8 @@ async def candidates(ask: Ask, argument: str, chosen: Mapping[str, str], *, op_l
         if argument == "op":
             return _column(await ask("list_ops", {**run, "group_by": "op_code"}), "groups", "key")
         if argument == "signpost":
-            return await _signposts(ask, chosen)
+            shown = (await ask("open_run", run)).get("signposts", [])
+            return [signpost for signpost in shown if not signpost.startswith("... ")]  # "... and 40 more"
     except TtnnMcpError:
         return []
     known = {
@@ -48,11 +49,6 @@ def matching(typed: str, values: list[str]) -> list[str]:
     unique = list(dict.fromkeys(values))
     begins = [value for value in unique if value.lower().startswith(wanted)]
     return begins + [value for value in unique if wanted in value.lower() and value not in begins]
-
-
-async def _signposts(ask: Ask, chosen: Mapping[str, str]) -> list[str]:
-    card = await ask("open_run", {"performance": chosen["run"]} if chosen.get("run") else {})
-    return [str(signpost) for signpost in card.get("signposts", [])]
 
 
 def _column(answer: dict[str, Any], table: str, column: str) -> list[str]:

@@ -98,7 +98,7 @@ async def _get(_ctx: ServerRequestContext[Any], params: ByUri) -> SkillGot:
 
 
 async def _read_directory(_ctx: ServerRequestContext[Any], params: ByUri) -> DirectoryRead:
-    top = params.uri.rstrip("/") + "/"
+    top = params.uri if params.uri.endswith("/") else f"{params.uri}/"
     inside = [page for page in pages.catalogue().values() if page.uri.startswith(top)]
     if not inside:
         raise MCPError(types.INVALID_PARAMS, f"'{shown(params.uri)}' is no directory we serve.")

@@ -96,7 +96,7 @@ def needed_phases(ops: OpTable) -> NDArray[np.float64]:
     """Passes of the engine that the operands' mantissas can use; NaN where nothing is known or float32 is meant.
 
     The engine takes weights in 5 + 5 bits and activations in 7 + 4. HiFi2 covers BFLOAT8_B weights whole and is
-    nearly exact for BFLOAT16; a BFLOAT4_B weight has nothing beyond the first pass (tt-mlir #7421, tt-metal #39627).
+    nearly exact for BFLOAT16; a BFLOAT4_B weight has nothing beyond LoFi (tt-mlir #7421, tt-metal #39627).
     """
     weight = weight_of(ops)
     if weight is None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 TO_TILES = ("Tilize", "TilizeWithValPadding")
 TO_ROWS = ("Untilize", "UntilizeWithUnpadding")
+TINY_ROW_BYTES = 64  # rows up to here reach 9 % of Blackhole's DRAM bandwidth at best: tt-metal #55898
+WRITES_ROWS = ("GridSample", "Upsample", "Pool2D", "Embeddings", "PaddedSlice", "SliceWrite", "Fold")
 READS_ROWS = ("Halo", "Conv2d", "Pool2D", "Upsample", "GridSample", "PaddedSlice", "Fold", "Embeddings")
 CARRIES = ("InterleavedToSharded", "ShardedToInterleaved", "Reshard", "Move", "Copy", "Slice", "Pad")
 CARRIED_AT_MOST = 4  # movers between an untilize and the op that reads rows: real chains have up to 3
@@ -131,6 +133,15 @@ def feeds_row_readers(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     return feeds
 
 
+def on_demand(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
+    """Conversions that a neighbour demands: untilize for an op that reads rows, tilize after one that writes them."""
+    demanded = named(ops, *TO_ROWS) & feeds_row_readers(ops, flow)
+    if flow.producers:
+        maker = flow.producers[0]
+        demanded |= named(ops, *TO_TILES) & (maker != NOBODY) & named(ops, *WRITES_ROWS)[maker]
+    return demanded
+
+
 def wasted_bytes(operand: Operand) -> NDArray[np.float64]:
     """Bytes of tile padding that another shape of the same tensor would avoid; 0 in ROW_MAJOR.
 
@@ -169,3 +180,11 @@ def row_bytes(operand: Operand) -> NDArray[np.float64]:
     each = operand.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, np.inf), missing=np.inf, dtype=np.float64)
     rows = operand.layout.among("ROW_MAJOR") & ~operand.sharded & operand.present
     return np.where(rows, operand.padded[:, 3] * each, np.inf)
+
+
+def moves_tiny_rows(ops: OpTable) -> NDArray[np.bool_]:
+    """Ops with rows below `TINY_ROW_BYTES` on either side."""
+    tiny = np.zeros(len(ops), dtype=np.bool_)
+    for operand in (*ops.inputs[:1], *ops.outputs[:1]):
+        tiny |= row_bytes(operand) < TINY_ROW_BYTES
+    return tiny

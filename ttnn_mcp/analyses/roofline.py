@@ -32,6 +32,7 @@ EXPLAINS = 0.3  # efficiency from which on a bound explains the time; below, som
 SUGGESTS = 0.1  # the same where both arithmetic and traffic are known: the larger is the first to look at
 IMPOSSIBLE = 1.05  # efficiency that cannot be: clocks and spec bandwidths are good to a few percent
 
+WHY_TIME = "no kernel time was measured"
 WHY_FIDELITY = "no known MATH FIDELITY, so the peak rate is unknown"
 WHY_CORES = "clock or worker cores unknown, so the peak rate is unknown"
 WHY_DRAM = "architecture unknown, so the peak DRAM bandwidth is"
@@ -55,7 +56,7 @@ class Roofline:
         bound: "compute", "dram", "l1" or "overhead" per op; empty where nothing can be said. "overhead" is launch,
             too few cores or data movement: whatever is neither arithmetic, nor DRAM, nor an op wholly in L1.
         efficiency: the larger of compute_ns and dram_ns over the measured kernel time.
-        why: what stands in the way of a model, per op; empty where modelled.
+        why: what stands in the way of a model, or what a figure leaves out, per op; empty where nothing does.
     """
 
     flops: NDArray[np.float64]
@@ -84,6 +85,7 @@ def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
     dram_ns = _over(dram_bytes, chip.dram_peak_gb_s)
     kernel_ns = _positive(ops.numbers("kernel_ns"))
     impossible = np.fmax(compute_ns, dram_ns) > IMPOSSIBLE * kernel_ns
+    why.say(np.isnan(kernel_ns), WHY_TIME)
     why.say(impossible, WHY_IMPOSSIBLE)
     why.say(engine & np.isnan(phases), WHY_FIDELITY)
     why.say(engine & np.isnan(compute_ns), WHY_CORES)
@@ -94,9 +96,9 @@ def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
     compute_ns, dram_ns = np.where(impossible, np.nan, compute_ns), np.where(impossible, np.nan, dram_ns)
     least_ns = np.where(engine, np.maximum(compute_ns, dram_ns), dram_ns)
     return Roofline(
-        flops=flops,
-        padded_flops=padded_flops,
-        dram_bytes=dram_bytes,
+        flops=np.where(impossible, np.nan, flops),
+        padded_flops=np.where(impossible, np.nan, padded_flops),
+        dram_bytes=np.where(impossible, np.nan, dram_bytes),
         compute_ns=compute_ns,
         compute_used_ns=np.where(impossible, np.nan, one_core_ns / _positive(ops.numbers("cores"))),
         dram_ns=dram_ns,

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.op_table import OpTable
     from ttnn_mcp.run.operand import Operand
 
+WHY_OPERANDS = "the report shows no operands of this op"
+WHY_DTYPE = "an operand's data type is unknown, and so are its bytes"
 WHY_CACHE = "how much of the key/value cache the op read is not in the report"
 WHY_EXPERTS = "which experts' weights the op read is not in the report"
 BIAS_ROWS = 32  # a bias is one row, padded to a tile; a third matmul operand of more rows is a preallocated output
@@ -43,8 +45,15 @@ class _Touched:
 
 def dram_bytes_of(ops: OpTable, why: Reasons) -> NDArray[np.float64]:
     """Bytes per op; NaN where the report does not say what was touched, `why` says what is missing."""
+    operands = (*ops.inputs, *ops.outputs)
+    shown = (
+        np.any([operand.present for operand in operands], axis=0)
+        if operands
+        else np.zeros(len(ops), dtype=np.bool_)
+    )
+    why.say(~shown, WHY_OPERANDS)
     if not ops.inputs or not ops.outputs:
-        return np.zeros(len(ops))
+        return np.full(len(ops), np.nan)
     reads = np.stack([_in_dram(operand) for operand in ops.inputs])
     writes = np.stack([_in_dram(operand) for operand in ops.outputs])
     touched = _Touched(ops, Settings(ops), reads, writes, why)
@@ -52,11 +61,14 @@ def dram_bytes_of(ops: OpTable, why: Reasons) -> NDArray[np.float64]:
         rows = np.flatnonzero(ops.texts("op_code").where(concerns))
         if len(rows):
             correct(touched, rows)
-    return reads.sum(axis=0) + writes.sum(axis=0)
+    total = reads.sum(axis=0) + writes.sum(axis=0)
+    why.say(np.isnan(total), WHY_DTYPE)
+    return np.where(shown, total, np.nan)
 
 
 def _in_dram(operand: Operand) -> NDArray[np.float64]:
-    return np.where(operand.in_dram, operand.bytes, 0.0)
+    known = np.where(operand.bytes > 0, operand.bytes, np.nan)
+    return np.where(operand.in_dram & (operand.padded.prod(axis=1) > 0), known, 0.0)
 
 
 def _first_inputs(count: int) -> Callable[[_Touched, NDArray[np.int64]], None]:
@@ -105,7 +117,7 @@ def _exchanges(touched: _Touched, rows: NDArray[np.int64]) -> None:
 
 def _multiplies(touched: _Touched, rows: NDArray[np.int64]) -> None:
     for number, operand in enumerate(touched.ops.inputs[2:], start=2):
-        touched.reads[number, rows] *= operand.padded[rows, :3].prod(axis=1) <= BIAS_ROWS
+        touched.reads[number, rows[operand.padded[rows, :3].prod(axis=1) > BIAS_ROWS]] = 0
 
 
 def _multiplies_and_exchanges(touched: _Touched, rows: NDArray[np.int64]) -> None:
@@ -122,9 +134,12 @@ def _multiplies_sparsely(touched: _Touched, rows: NDArray[np.int64]) -> None:
         touched.why.say(rows[np.isnan(active)], WHY_EXPERTS)
 
 
-def _reads_cache(touched: _Touched, rows: NDArray[np.int64]) -> None:
-    touched.reads[0, rows] = np.nan
-    touched.why.say(rows, WHY_CACHE)
+def _attends(touched: _Touched, rows: NDArray[np.int64]) -> None:
+    """Keys and values may be a cache that is longer than what was attended to."""
+    chunked = np.isfinite(touched.settings.numbers(rows, lambda said: said.number("chunk_start_idx")))
+    decodes = touched.ops.texts("op_code").where(_like("attention", "Decode|Chunked|Paged|FlashMLA"))[rows]
+    touched.reads[1:3, rows[chunked | decodes]] = np.nan
+    touched.why.say(rows[chunked | decodes], WHY_CACHE)
 
 
 def _passes_round(touched: _Touched, rows: NDArray[np.int64]) -> None:
@@ -135,7 +150,7 @@ def _passes_round(touched: _Touched, rows: NDArray[np.int64]) -> None:
 
 def _last_output(touched: _Touched, rows: NDArray[np.int64]) -> None:
     for earlier, later in zip(touched.writes[:-1], touched.ops.outputs[1:], strict=True):
-        earlier[rows] *= ~later.present[rows]
+        earlier[rows[later.present[rows]]] = 0
 
 
 def _share(part: Operand, whole: Operand, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -168,6 +183,6 @@ _EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[_Touched, NDArray[np.i
     (_like("matmul", "^(?!.*(Sparse|AllGather|ReduceScatter))"), _multiplies),
     (_like("matmul", "AllGather|ReduceScatter"), _multiplies_and_exchanges),
     (_like("matmul", "Sparse"), _multiplies_sparsely),
-    (_like("attention", "Decode|Chunked|Paged|FlashMLA"), _reads_cache),
+    (_like("attention"), _attends),
     (_like("attention", "^RingJoint"), _passes_round),
 )

@@ -4,9 +4,85 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.checks.step4_metal_trace import stalled_on_host
+from ttnn_mcp.checks.step1_data_formats import (
+    fidelity_above_operands,
+    fidelity_below_operands,
+    fp32_accumulation,
+    output_wider_than_consumer,
+    packer_accumulation_off,
+    typecast_round_trip,
+    wide_activations,
+    wide_weights,
+)
+from ttnn_mcp.checks.step2_layouts import (
+    constant_converted_repeatedly,
+    layout_conversion_share,
+    reshape_not_a_view,
+    tile_padding_waste,
+    tilize_round_trip,
+    tiny_row_reshape,
+)
+from ttnn_mcp.checks.step3_memory_sharding import (
+    low_core_count,
+    matmul_operands_in_l1_interleaved,
+    minimal_matmul_on_few_rows,
+    norm_on_few_cores,
+    unfused_attention,
+)
+from ttnn_mcp.checks.step4_metal_trace import (
+    stalled_on_host,
+)
+from ttnn_mcp.checks.step5_multi_cq import (
+    input_transfer_exposed,
+)
+from ttnn_mcp.checks.step6_conv2d import (
+    act_block_h_below_maximum,
+    conv_activation_unfused,
+    conv_data_movement,
+    conv_double_buffer_off,
+    conv_sliced_in_dram,
+)
+from ttnn_mcp.checks.step7_multi_device import (
+    collective_bandwidth,
+    collective_share,
+    collective_topology,
+    device_imbalance,
+    duplicate_gather,
+)
 
 if TYPE_CHECKING:
     from ttnn_mcp.checks.check import Check
 
-CATALOGUE: tuple[Check, ...] = (stalled_on_host.CHECK,)
+CATALOGUE: tuple[Check, ...] = (
+    wide_weights.CHECK,
+    fidelity_above_operands.CHECK,
+    fidelity_below_operands.CHECK,
+    fp32_accumulation.CHECK,
+    packer_accumulation_off.CHECK,
+    wide_activations.CHECK,
+    typecast_round_trip.CHECK,
+    output_wider_than_consumer.CHECK,
+    layout_conversion_share.CHECK,
+    tilize_round_trip.CHECK,
+    constant_converted_repeatedly.CHECK,
+    tile_padding_waste.CHECK,
+    tiny_row_reshape.CHECK,
+    reshape_not_a_view.CHECK,
+    matmul_operands_in_l1_interleaved.CHECK,
+    low_core_count.CHECK,
+    norm_on_few_cores.CHECK,
+    minimal_matmul_on_few_rows.CHECK,
+    unfused_attention.CHECK,
+    stalled_on_host.CHECK,
+    input_transfer_exposed.CHECK,
+    act_block_h_below_maximum.CHECK,
+    conv_double_buffer_off.CHECK,
+    conv_data_movement.CHECK,
+    conv_activation_unfused.CHECK,
+    conv_sliced_in_dram.CHECK,
+    device_imbalance.CHECK,
+    collective_share.CHECK,
+    collective_bandwidth.CHECK,
+    duplicate_gather.CHECK,
+    collective_topology.CHECK,
+)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.analyses.convs import Convs, convs_of
 from ttnn_mcp.analyses.flow import NOBODY
 from ttnn_mcp.checks.check import CannotTell, NotApplicable
-from ttnn_mcp.wire import Evidence
+from ttnn_mcp.checks.wording import cite_setting, compiled
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.conv_l1 import Conv
     from ttnn_mcp.analyses.l1_limit import L1Limit
     from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.wire import Evidence
 
 MOST_COPIES = 3  # between a conv and its activation; sharded to interleaved, a slice, a move
 NO_CONVS = NotApplicable("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)")
@@ -51,16 +52,15 @@ def conv_behind(case: Case, row: int) -> int | None:
     return None
 
 
-def cite_block(case: Case, row: int, conv: Conv) -> Evidence:
-    """The block of a conv and the height it is a part of, out of its ATTRIBUTES cell."""
-    said = f"act_block_h_ntiles={conv.block_h}; per_core_out_matrix_height_ntile={conv.per_core_h}"
-    return Evidence(source=case.ops.source, row=case.line(row), column="ATTRIBUTES", value=said, unit="tiles")
-
-
-def cite_setting(case: Case, row: int, key: str) -> Evidence:
-    """One entry of the op's ATTRIBUTES cell."""
-    said = case.attributes(row).get(key)
-    return Evidence(source=case.ops.source, row=case.line(row), column=f"ATTRIBUTES.{key}", value=said)
+def cite_height(case: Case, row: int) -> tuple[Evidence, ...]:
+    """The block height of a conv, and the height per core it is a part of (in elements before 2025-03)."""
+    spread = case.attributes(row).call("parallelization_config")
+    tiles, elements = "per_core_out_matrix_height_ntile", "per_core_out_matrix_height"
+    key = tiles if spread is not None and spread.given(tiles) else elements
+    return (
+        cite_setting(case, row, "block_config", "act_block_h_ntiles"),
+        cite_setting(case, row, "parallelization_config", key),
+    )
 
 
 def megabytes(size: float) -> str:
@@ -80,7 +80,7 @@ def l1_caveat(limit: L1Limit, conv: Conv, arch: str | None) -> str:
 
 def lever(case: Case, fix: str) -> str:
     """The fix for whoever writes TTNN, or the compiler's option where a compiler wrote it."""
-    if not case.run.timed.csv.compiler:
+    if not compiled(case):
         return fix
     return (
         'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then chooses conv configs'

@@ -6,6 +6,7 @@ is left of it above the least it could take; gaps between ops are a purse of the
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.checks.case import Case
+
+_log = logging.getLogger(__name__)
 
 AT_ITS_BOUND = 0.7  # of the roofline: an op this close needs no explanation (tt-metal's own matmuls reach 0.7-0.8)
 
@@ -63,7 +66,11 @@ def ask(check: Check, case: Case) -> Asked:
     lacking = _lacking(check, case)
     if lacking:
         return Asked(check, "cannot_tell", lacking)
-    said = list(check.look(case))
+    try:
+        said = list(check.look(case))
+    except Exception:  # one check's bug must not cost the user the others; the trace goes to stderr
+        _log.exception("check %s failed on run %s", check.id, case.run.id)
+        return Asked(check, "cannot_tell", f"{check.id} failed on this report: a bug in ttnn-mcp")
     claims = tuple(one for one in said if isinstance(one, Claim))
     if claims:
         return Asked(check, "found", "", claims)
@@ -152,7 +159,9 @@ def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
 def _unexplained(case: Case, claims: list[Claim]) -> float:
     if not case.total_ns:
         return 0.0
-    explained = np.nan_to_num(case.roofline.efficiency) >= AT_ITS_BOUND
+    explained = np.nan_to_num(case.roofline.efficiency) >= _log = logging.getLogger(__name__)
+
+AT_ITS_BOUND
     for claim in claims:
         explained[claim.rows] = True
     return float(case.kernel_ns[~explained].sum() / case.total_ns)

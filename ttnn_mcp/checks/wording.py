@@ -36,7 +36,7 @@ def example(case: Case, row: int) -> str:
 
 
 def cite_op(case: Case, row: int, *cells: tuple[Operand | None, str]) -> tuple[Evidence, ...]:
-    """The op's kernel time, cells of its operands (`(operand, "DATATYPE")`), its model line where one is written."""
+    """The op's kernel time, cells of its operands (`(operand, "DATATYPE")`), its model line if written."""
     there = [(operand, part) for operand, part in cells if operand is not None and operand.present[row]]
     found = [*case.cite(row), *(case.ops.cite_operand(row, operand, part) for operand, part in there)]
     if case.ops.texts("loc")[row]:
@@ -52,7 +52,10 @@ def kinds(case: Case, rows: NDArray[np.int64]) -> str:
 
 
 def kernel_config(case: Case, row: int, **changed: str) -> str:
-    """The keyword argument that gives this op its present compute config with some fields changed, and no others."""
+    """The keyword argument that gives this op its present compute config with the named fields changed."""
+    if compiled(case):
+        said = ", ".join(f"{name}={value}" for name, value in changed.items())
+        return f"the compiler writes the compute config: try a release that sets {said} (tt-mlir #6560)"
     now = case.attributes(row).call("compute_kernel_config")
     fields = {
         "math_fidelity": case.ops.texts("fidelity")[row] or "HiFi2",

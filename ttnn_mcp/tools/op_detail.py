@@ -46,8 +46,8 @@ class Arguments(OfRun):
 class RooflineOf(Wire):
     """Bounds of one op; what is not modelled is left out and `why` says so."""
 
-    flops: float | None = None
-    padded_flops: float | None = None
+    flops: int | None = None
+    padded_flops: int | None = None
     dram_bytes: int | None = None
     compute_us: Us | None = None
     dram_us: Us | None = None
@@ -155,13 +155,16 @@ def _roofline(bounds: Roofline, kernel_ns: float) -> RooflineOf:
     def said(value: float) -> float | None:
         return value if np.isfinite(value) else None
 
+    def whole(value: float) -> int | None:
+        return int(value) if np.isfinite(value) else None
+
     moved = said(float(bounds.dram_bytes[0]))
     compute, dram = said(float(bounds.compute_ns[0])), said(float(bounds.dram_ns[0]))
     achievable = said(float(bounds.dram_achievable_ns[0]))
     return RooflineOf(
-        flops=said(float(bounds.flops[0])),
-        padded_flops=said(float(bounds.padded_flops[0])),
-        dram_bytes=None if moved is None else int(moved),
+        flops=whole(float(bounds.flops[0])),
+        padded_flops=whole(float(bounds.padded_flops[0])),
+        dram_bytes=whole(float(bounds.dram_bytes[0])),
         compute_us=None if compute is None else compute / 1e3,
         dram_us=None if dram is None else dram / 1e3,
         dram_achievable_us=None if achievable is None else achievable / 1e3,
@@ -247,6 +250,8 @@ def _arguments(arguments: Sequence[Argument]) -> dict[str, str]:
     kept: dict[str, str] = {}
     used = 0
     for one in arguments:
+        if one.value.startswith("ttnn.Tensor("):
+            continue
         value = _short(one.value)
         used += len(one.name) + len(value)
         if used > ARGUMENTS_CHARS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.run.session import Session
 
-FINDINGS_BYTES = 5_600  # of 8 kB for the whole answer; the rest is steps, trust and next calls
+ANSWER_BYTES = 8_000  # 2,000 tokens: findings fill what steps, trust and next calls leave
 NEXT_CALLS = 3
 
 
@@ -52,26 +53,30 @@ async def optimization_check(session: Session, asked: Arguments) -> Answer:
     scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
     found = await asyncio.to_thread(diagnose, Case(run, scope), wanted, min_saving_share=asked.min_saving_share)
-    page, following = _page(found, asked.cursor)
-    return Answer(
+    answer = Answer(
         kernel_ms=float(scope.critical.numbers("kernel_ns").sum()) / 1e6,
-        findings=page,
+        findings=(),
         steps=found.steps,
         unexplained_share=found.unexplained_share,
         trust=tuple(_trust(run)),
-        next=tuple(_next(run, page)),
-        next_cursor=following,
+        next=tuple(_next(run, found.findings[asked.cursor :])),
+        next_cursor=len(found.findings),
         window=scope.window,
     )
+    page, following = _page(found, asked.cursor, ANSWER_BYTES - _bytes(answer))
+    return answer.model_copy(update={"findings": page, "next_cursor": following})
 
 
-def _page(found: Diagnosis, start: int) -> tuple[tuple[Finding, ...], int | None]:
+def _bytes(said: Wire) -> int:
+    return len(json.dumps(said.spoken(), ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def _page(found: Diagnosis, start: int, room: int) -> tuple[tuple[Finding, ...], int | None]:
     """Findings from `start` until the answer is as long as an assistant should read at once."""
     page: list[Finding] = []
-    used = 0
     for finding in found.findings[start:]:
-        used += len(finding.model_dump_json(exclude_defaults=True))
-        if page and used > FINDINGS_BYTES:
+        room -= _bytes(finding) + 1
+        if page and room < 0:
             return tuple(page), start + len(page)
         page.append(finding)
     return tuple(page), None

@@ -30,7 +30,7 @@ from ttnn_mcp.analyses.formats import (
 )
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.wording import cite_op, compiled, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.wording import cite_op, example, kernel_config, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,11 +67,7 @@ def look(case: Case) -> Iterator[Said]:
         at_most_ns=at_most,
         assumption=f"{wanted} instead; time falls at most in step with the passes",
         evidence=(*case.cite(row, "fidelity"), *cite_op(case, row, (weight_of(case.ops), "DATATYPE"))),
-        fix=(
-            f"the compiler sets the fidelity: compile with a release that chooses {wanted} (tt-mlir #6560)"
-            if compiled(case)
-            else kernel_config(case, row, math_fidelity=wanted)
-        ),
+        fix=kernel_config(case, row, math_fidelity=wanted),
         verify="re-profile: tensor_formats.fidelity shows the new fidelity, kernel_us falls; PCC >= 0.99",
         caveat="an op that waits for its readers gains less; with BFLOAT8_B weights LoFi is worth one PCC try",
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.formats import SIXTEEN_BITS_OR_MORE, phases, weight_of
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
-from ttnn_mcp.checks.wording import cite_op, compiled, kernel_config, kinds, time_of
+from ttnn_mcp.checks.wording import cite_op, kernel_config, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,11 +56,7 @@ def look(case: Case) -> Iterator[Said]:
             case.ops.cite_operand(row, activation, "DATATYPE"),
             *cite_op(case, row, (weight, "DATATYPE")),
         ),
-        fix=(
-            "if PCC is short, ask the compiler for a higher fidelity; if it holds, nothing to do"
-            if compiled(case)
-            else f"if PCC is short: {kernel_config(case, row, math_fidelity='HiFi2')}; else weights as bfloat8_b"
-        ),
+        fix=f"if PCC is short: {kernel_config(case, row, math_fidelity='HiFi2')}; else weights in BFLOAT8_B",
         verify="compare PCC of this op's output at LoFi and HiFi2; tensor_formats.fidelity shows which ran",
         caveat="a program_config or core_grid was given: without compute_kernel_config it sets LoFi"
         if chosen

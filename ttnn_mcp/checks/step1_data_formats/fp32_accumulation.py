@@ -53,12 +53,12 @@ def look(case: Case) -> Iterator[Said]:
     row = case.heaviest(rows)[0]
     yield Claim(
         claim=(
-            f"{kinds(case, rows)} ({time_of(case, rows)}) accumulate 16-bit operands in float32, and their "
+            f"{kinds(case, rows)} ({time_of(case, rows)}) accumulate narrow operands in float32, and their "
             f"subblocks fill the {DST_TILES_FP32} tiles it leaves; heaviest {example(case, row)}"
         ),
         rows=rows,
         at_most_ns=no_saving(rows),
-        assumption=f"a try: {DST_TILES} destination tiles instead of {DST_TILES_FP32}; the gain is not known beforehand",
+        assumption=f"a try: {DST_TILES} destination tiles, not {DST_TILES_FP32}; the gain is not known beforehand",
         evidence=(cite_setting(case, row, "compute_kernel_config", "fp32_dest_acc_en"), *case.cite(row)),
         fix=kernel_config(case, row, fp32_dest_acc_en="False"),
         verify=f"re-profile; op_detail(op={case.line(row)}).kernel_us falls; PCC >= 0.99",

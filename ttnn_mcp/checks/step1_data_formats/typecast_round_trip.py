@@ -80,8 +80,8 @@ def _constants(case: Case) -> Iterator[Said]:
     row = case.heaviest(rows)[0]
     yield Claim(
         claim=(
-            f"{len(rows)} casts per iteration ({time_of(case, rows)}) read what no op of it made: constants or inputs; "
-            f"heaviest {example(case, row)}"
+            f"{len(rows)} casts per iteration ({time_of(case, rows)}) read what no op of it made, so constants or "
+            f"inputs; heaviest {example(case, row)}"
         ),
         rows=rows,
         at_most_ns=case.kernel_ns[rows],

@@ -58,8 +58,8 @@ def look(case: Case) -> Iterator[Said]:
     row = case.heaviest(rows)[0]
     yield Claim(
         claim=(
-            f"{len(rows)} element-wise and shape ops ({time_of(case, rows)}) wait for DRAM with BFLOAT16 activations; "
-            f"heaviest {case.names[row]} {example(case, row)}"
+            f"{len(rows)} element-wise and shape ops ({time_of(case, rows)}) wait for DRAM with BFLOAT16 "
+            f"activations; heaviest {case.names[row]} {example(case, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,

@@ -64,8 +64,8 @@ def look(case: Case) -> Iterator[Said]:
     row = case.heaviest(rows)[0]
     yield Claim(
         claim=(
-            f"{len(rows)} of {int(weighted.sum())} ops with weights read {weight.dtype[row]} ones and wait for bytes "
-            f"({time_of(case, rows)}): {took(now_ns)} at {bandwidth:.0f} GB/s, {took(then_ns)} as BFLOAT8_B; "
+            f"{len(rows)} of {int(weighted.sum())} ops with weights read {weight.dtype[row]} ones and wait for "
+            f"bytes ({time_of(case, rows)}): {took(now_ns)} at {bandwidth:.0f} GB/s, {took(then_ns)} as BFLOAT8_B; "
             f"heaviest line {case.line(row)}"
         ),
         rows=rows,
@@ -75,7 +75,7 @@ def look(case: Case) -> Iterator[Said]:
         fix=_fix(case, row),
         verify="re-profile: tensor_formats.weights shows BFLOAT8_B, kernel_us falls; PCC >= 0.99",
         caveat=(
-            f"the ops reach only {reached:.0%} of that bandwidth: without a better program config (step 3) less is saved"
+            f"they reach only {reached:.0%} of that bandwidth: less is saved without a better program config (step 3)"
             if reached < REACHES
             else "keep heads, timestep embeddings and what PCC objects to in BFLOAT16"
         ),

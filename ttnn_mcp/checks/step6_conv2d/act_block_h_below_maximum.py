@@ -23,8 +23,9 @@ from ttnn_mcp.analyses.conv_l1 import larger_block
 from ttnn_mcp.analyses.convs import Convs
 from ttnn_mcp.analyses.l1_limit import l1_limit
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
-from ttnn_mcp.checks.conv_ops import cite_block, convs_to_judge, l1_caveat, lever, megabytes
+from ttnn_mcp.checks.conv_ops import cite_height, convs_to_judge, l1_caveat, lever, megabytes
 from ttnn_mcp.checks.floors import least_ns
+from ttnn_mcp.checks.wording import time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,7 @@ def look(case: Case) -> Iterator[Said]:
     others = "".join(f"; line {case.line(n)}: {32 * one.block_h}" for n, _, one in examples[1:])
     yield Claim(
         claim=(
-            f"{len(rows)} of {len(convs.rows)} convs ({case.us(rows):.0f} us) run in more blocks than L1 demands "
+            f"{len(rows)} of {len(convs.rows)} convs ({time_of(case, rows)}) run in more blocks than L1 demands "
             f"({tuned} are at the maximum): line {case.line(row)} has Bh {conv.block_h} of {conv.per_core_h} "
             "tiles, "
             f"{to.block_h} fits"
@@ -66,7 +67,7 @@ def look(case: Case) -> Iterator[Said]:
         rows=rows,
         at_most_ns=at_most,
         assumption="all time above the roofline is paid once per block; cores unchanged",
-        evidence=tuple(cite_block(case, n, one) for n, one, _ in examples) + case.cite(row, "kernel_ns"),
+        evidence=(*cite_height(case, row), *case.cite(row), *(one for n, *_ in examples[1:] for one in cite_height(case, n))),
         fix=lever(
             case,
             f"ttnn.Conv2dConfig(act_block_h_override={32 * to.block_h}{double})  # line {case.line(row)}: "

@@ -22,6 +22,7 @@ import numpy as np
 
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import NO_CONVS, conv_behind, lever
+from ttnn_mcp.checks.wording import time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,7 @@ def look(case: Case) -> Iterator[Said]:
     function = _function(case, row)
     yield Claim(
         claim=(
-            f"{len(rows)} activations run as ops of their own behind a conv ({case.us(rows):.0f} us): heaviest "
+            f"{len(rows)} activations run as ops of their own behind a conv ({time_of(case, rows)}): heaviest "
             f"{function} at line {case.line(row)} on {case.ops.outputs[0].shape_text(row)}, behind the conv at "
             "line "
             f"{case.line(found[row])}"

@@ -78,7 +78,7 @@ def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
     maker = int(makers[row])
     return Claim(
         claim=(
-            f"{len(rows)} copies into sharded L1 in front of Halo ({case.us(rows):.0f} us): heaviest at line "
+            f"{len(rows)} copies into sharded L1 in front of Halo ({time_of(case, rows)}): heaviest at line "
             f"{case.line(row)}, {case.shapes(row)}, written interleaved by {case.names[maker]} at line "
             f"{case.line(maker)}"
         ),
@@ -102,7 +102,7 @@ def _moves_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
     examples = case.heaviest(rows)
     return Claim(
         claim=(
-            f"{len(rows)} Moves between Halo and Conv2d ({case.us(rows):.0f} us) pack L1 that is not short: "
+            f"{len(rows)} Moves between Halo and Conv2d ({time_of(case, rows)}) pack L1 that is not short: "
             "heaviest at "
             f"line {case.line(examples[0])}, {case.ops.inputs[0].shape_text(examples[0])}"
         ),

@@ -22,9 +22,11 @@ import numpy as np
 from ttnn_mcp.analyses.conv_l1 import HEIGHT, Conv
 from ttnn_mcp.analyses.convs import Convs
 from ttnn_mcp.analyses.l1_limit import L1Limit, l1_limit
+from ttnn_mcp.checks.attribute_cells import cite_attribute
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
-from ttnn_mcp.checks.conv_ops import cite_setting, convs_to_judge, l1_caveat, lever, megabytes
+from ttnn_mcp.checks.conv_ops import convs_to_judge, l1_caveat, lever, megabytes
 from ttnn_mcp.checks.floors import least_ns
+from ttnn_mcp.checks.wording import time_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,7 +75,7 @@ def _claims(
         return
     yield Claim(
         claim=(
-            f"{len(rows)} of {len(convs.rows)} convs ({case.us(rows):.0f} us) run with {setting} off although a "
+            f"{len(rows)} of {len(convs.rows)} convs ({time_of(case, rows)}) run with {setting} off although a "
             "second "
             f"block fits L1; heaviest at line {case.line(examples[0])}: {first.layout}, {first.blocks} x "
             f"{first.inner_blocks} blocks"
@@ -81,7 +83,7 @@ def _claims(
         rows=rows,
         at_most_ns=at_most,
         assumption="as in the best case measured (SDXL convs, 40 %); nothing where the conv is compute-bound",
-        evidence=tuple(cite_setting(case, row, setting) for row in examples) + case.cite(examples[0], "kernel_ns"),
+        evidence=tuple(cite_attribute(case, row, setting) for row in examples) + case.cite(examples[0], "kernel_ns"),
         fix=lever(
             case,
             f"ttnn.Conv2dConfig({setting}=True)  # line {case.line(examples[0])}: {megabytes(to.total_bytes)} of "

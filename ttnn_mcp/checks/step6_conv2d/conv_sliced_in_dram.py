@@ -24,6 +24,7 @@ from ttnn_mcp.analyses.flow import NOBODY
 from ttnn_mcp.analyses.l1_limit import L1Limit, l1_limit
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.conv_ops import convs_to_judge, l1_caveat, lever
+from ttnn_mcp.checks.wording import time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,6 +22,7 @@ from ttnn_mcp.analyses.collectives import collectives_of, payload_gb_s
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.mesh import compared
+from ttnn_mcp.checks.wording import example, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

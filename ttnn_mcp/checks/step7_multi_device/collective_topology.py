@@ -20,9 +20,10 @@ import numpy as np
 
 from ttnn_mcp.analyses.balance import Balance
 from ttnn_mcp.analyses.collectives import collectives_of, payload_gb_s
+from ttnn_mcp.checks.attribute_cells import cite_attribute
 from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.conv_ops import cite_setting
 from ttnn_mcp.checks.mesh import compared
+from ttnn_mcp.checks.wording import time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,16 +56,18 @@ def look(case: Case) -> Iterator[Said]:
     without = f", {fresh} of them without persistent buffers" if fresh else ""
     yield Claim(
         claim=(
-            f"{len(rows)} collectives ({case.us(rows):.0f} us, {case.share(rows):.1%} on device "
-            f"{case.scope.critical_device}) run {'Linear' if line.any() else 'on one link'}{without}; heaviest "
+            f"{len(rows)} collectives ({time_of(case, rows)} on device {case.scope.critical_device}, "
+            f"{balance.collective_share:.1%} over all) run {'Linear' if line.any() else 'on one link'}{without}; heaviest "
             "at line "
             f"{case.line(row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="cables close a ring, so every device talks in both directions: at best half the time",
-        evidence=(cite_setting(case, row, "topology"), cite_setting(case, row, "num_links"))
-        + (cite_setting(case, row, "using_persistent_buffers"), *case.cite(row, "kernel_ns")),
+        evidence=(
+            *(cite_attribute(case, row, key) for key in ("topology", "num_links", "using_persistent_buffers")),
+            *case.cite(row),
+        ),
         fix=(
             f"topology=ttnn.Topology.Ring{links} in these calls, after ttnn.set_fabric_config("
             "ttnn.FabricConfig.FABRIC_1D_RING) before opening the mesh; pass persistent_output_buffer made once"

@@ -19,6 +19,7 @@ import numpy as np
 from ttnn_mcp.analyses.flow import NOBODY
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.mesh import ONE_DEVICE
+from ttnn_mcp.checks.wording import example, time_of
 from ttnn_mcp.run.op_names import canonical
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def look(case: Case) -> Iterator[Said]:
     row, before = examples[0], again[examples[0]]
     yield Claim(
         claim=(
-            f"{len(rows)} all-gathers ({case.us(rows):.0f} us) repeat an earlier one: line {case.line(row)} "
+            f"{len(rows)} all-gathers ({time_of(case, rows)}) repeat an earlier one: line {case.line(row)} "
             "gathers "
             f"{case.shapes(row)} again after line {case.line(before)}"
         ),

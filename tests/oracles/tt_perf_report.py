@@ -1,0 +1,208 @@
+"""What tt-perf-report 1.4.1 computes, restated over our op table: the same columns, by its model and not by ours.
+
+Its model in short: padded shapes, one architecture per file (Wormhole where none is said), whole bytes per element by
+the digits in the data type's name, three operands of matmuls for DRAM, the cores an op used for the peak.
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ttnn_mcp.readers.attributes import parse_attributes
+from ttnn_mcp.run.op_table import OpTable
+from ttnn_mcp.run.performance import Performance
+
+CARDS = {  # worker cores, cores of a DRAM-sharded matmul, DRAM GB/s, TFLOP/s per core at HiFi4, HiFi3, HiFi2, LoFi
+    "wormhole": (64, 12, 288, (74 / 72, 74 / 72 * 4 / 3, 148 / 72, 262 / 72)),
+    "blackhole": (110, 8, 512, tuple(4096 * 1.35 / 1000 / n for n in (4, 3, 2, 1))),
+}
+FIDELITIES = ("HiFi4", "HiFi3", "HiFi2", "LoFi")
+SHARDED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"
+MEAN_OVER_DEVICES = ("AllGather", "ReduceScatter", "AllReduce")
+BOUND_FROM = 65  # percent
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of its table. Times in us, rates in GB/s and TFLOP/s, None for a blank."""
+
+    id: int
+    name: str
+    device: int | None
+    time: float | None = None
+    gap: float | None = None
+    cores: int | None = None
+    dram: float | None = None
+    dram_percent: float | None = None
+    flops: float | None = None
+    flops_percent: float | None = None
+    bound: str = ""
+    memory: str = ""
+    share: float | None = None
+
+
+def table_of(report: Performance, *, signposts: bool, merge: bool) -> list[Line]:
+    """Its table; with `signposts` it looks only behind the first row that is named like the last signpost."""
+    rows = report.rows
+    cells = _Cells(rows)
+    order = [int(row) for row in np.argsort(rows.numbers("host_start_ns"), kind="stable")]
+    order = [row for row in order if rows.texts("op_code")[row]]
+    marks = [row for row in order if cells.signpost(row)]
+    if signposts and marks:
+        name = cells.name(marks[-1])
+        order = order[next(place for place, row in enumerate(order) if cells.name(row) == name) + 1 :]
+        order = [row for row in order if not cells.signpost(row)]
+    chosen = _merged(cells, order) if merge else [(row, None) for row in order]
+    lines: list[Line] = []
+    before: int | None = None
+    for row, time in chosen:
+        lines.append(cells.line(row, before, time))
+        before = before if cells.signpost(row) else row
+    total = sum((line.time or 0) + (line.gap or 0) for line in lines)
+    return [
+        line
+        if line.time is None and line.gap is None
+        else replace(line, share=100 * ((line.time or 0) + (line.gap or 0)) / total)
+        for line in lines
+    ]
+
+
+def stacked(lines: list[Line]) -> dict[str, tuple[float, float, int]]:
+    """Its stacked table: by op and memory of input 0, percent of device time, device time in us, ops."""
+    groups: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        if "(signpost)" not in line.name:
+            where = "_".join(line.memory.split("_")[-2:]).lower()
+            groups[f"{line.name.split()[0]} (in0:{where})" if where else line.name.split()[0]].append(line)
+    total = sum(line.time or 0 for line in lines)
+    times = {name: sum(line.time or 0 for line in group) for name, group in groups.items()}
+    return {name: (100 * times[name] / total, times[name], len(groups[name])) for name in groups}
+
+
+class _Cells:
+    def __init__(self, rows: OpTable) -> None:
+        self.rows = rows
+        said = [text.lower() for text in rows.texts("arch").distinct]
+        self.worker_cores, self.sharded_cores, self.dram_gb_s, peaks = CARDS[
+            "blackhole" if said and "blackhole" in said[0] else "wormhole"
+        ]
+        self.peaks = dict(zip(FIDELITIES, peaks, strict=True))
+
+    def name(self, row: int) -> str:
+        return self.rows.texts("op_code")[row]
+
+    def signpost(self, row: int) -> bool:
+        return self.rows.texts("op_type")[row] == "signpost"
+
+    def on_device(self, row: int) -> bool:
+        return self.rows.texts("op_type")[row] == "tt_dnn_device" and self.device(row) is not None
+
+    def device(self, row: int) -> int | None:
+        return self._whole("device", row)
+
+    def duration(self, row: int) -> float | None:
+        """Kernel time in ns, unless there is none or the gap before shows that it is none."""
+        time, gap = self.rows.numbers("kernel_ns")[row], self.rows.numbers("gap_ns")[row]
+        if not time >= 0 or (gap < -1e6 and abs(gap) > max(0.5 * time, 1e6)):
+            return None
+        return float(time)
+
+    def line(self, row: int, before: int | None, mean_time: float | None) -> Line:
+        if self.signpost(row):
+            return Line(int(self.rows.lines[row]), f"{self.name(row)} (signpost)", None)
+        time = mean_time if mean_time is not None else self.duration(row)
+        cores = self._whole("cores", row)
+        name, line = self.name(row), Line(int(self.rows.lines[row]), self.name(row), self.device(row))
+        dram = flops = peak = None
+        if "Matmul" in name:
+            cores = self.sharded_cores if SHARDED in self.rows.texts("attributes")[row] else cores
+        if time and ("Matmul" in name or "OptimizedConvNew" in name or "Conv2d" in name):
+            peak = self.peaks[self.rows.texts("fidelity")[row]] * (cores or 0)
+            if "Matmul" in name:
+                flops, moved = self._matmul(row)
+                dram = moved / time if moved else None
+            else:
+                flops = self._conv(row)
+            flops /= time * 1e3
+        dram_percent = dram / self.dram_gb_s * 100 if dram is not None else None
+        flops_percent = flops / peak * 100 if flops is not None and peak else None
+        return replace(
+            line,
+            time=None if time is None else time / 1e3,
+            gap=self._gap(row, before),
+            cores=cores,
+            dram=dram,
+            dram_percent=dram_percent,
+            flops=flops,
+            flops_percent=flops_percent,
+            bound=_bound(dram_percent, flops_percent),
+            memory=self.rows.inputs[0].memory[row],
+        )
+
+    def _gap(self, row: int, before: int | None) -> float | None:
+        gap = float(self.rows.numbers("gap_ns")[row])
+        if before is None or not gap >= 0:
+            return None
+        invalid = self.duration(row) is None or self.duration(before) is None
+        return None if invalid and gap > 1e6 else gap / 1e3
+
+    def _matmul(self, row: int) -> tuple[float, float]:
+        """FLOP, and bytes of the three operands that lie in DRAM."""
+        a, b, out = self.rows.inputs[0], self.rows.inputs[1], self.rows.outputs[0]
+        (w0, z0, m, k), (w1, z1, _, n) = a.padded[row].tolist(), b.padded[row].tolist()
+        moved = sum(
+            float(np.prod(one.padded[row])) * _element_bytes(one.dtype[row])
+            for one in (a, b, out)
+            if "DRAM" in one.memory[row]
+        )
+        return 2.0 * m * k * n * max(w0, w1) * max(z0, z1), moved
+
+    def _conv(self, row: int) -> float:
+        window = parse_attributes(self.rows.texts("attributes")[row]).call("sliding_window_config")
+        height, width = map(int, re.findall(r"\d+", window.fields["window_hw"]))
+        image, weight, out = self.rows.inputs[0], self.rows.inputs[1], self.rows.outputs[0]
+        m, k, n = (int(one.padded[row][dim]) for one, dim in ((out, 2), (image, 3), (weight, 3)))
+        return 2.0 * m * k * height * width * n
+
+    def _whole(self, name: str, row: int) -> int | None:
+        value = self.rows.numbers(name)[row]
+        return None if np.isnan(value) else int(value)
+
+
+def _merged(cells: _Cells, order: list[int]) -> list[tuple[int, float | None]]:
+    """One row per op and all devices, and for collectives the mean time over them."""
+    queues: dict[int, list[int]] = defaultdict(list)
+    for row in order:
+        if cells.on_device(row):
+            queues[cells.device(row)].append(row)
+    blocks: list[tuple[int, int, float | None]] = [
+        (place, row, None) for place, row in enumerate(order) if not cells.on_device(row)
+    ]
+    place_of = {row: place for place, row in enumerate(order)}
+    while queues := {device: rows for device, rows in queues.items() if rows}:
+        name = cells.name(queues[min(queues)][0])
+        heads = [rows.pop(0) for _, rows in sorted(queues.items()) if cells.name(rows[0]) == name]
+        times = [cells.duration(row) for row in heads]
+        first = min(place_of[row] for row in heads)
+        if any(word in name for word in MEAN_OVER_DEVICES):
+            valid = [time for time in times if time is not None]
+            blocks.append((first, heads[0], sum(valid) / len(valid) if valid else None))
+        else:
+            longest = max(range(len(heads)), key=lambda n: -1 if times[n] is None else times[n])
+            blocks.append((first, heads[longest], None))
+    return [(row, time) for _, row, time in sorted(blocks)]
+
+
+def _bound(dram_percent: float | None, flops_percent: float | None) -> str:
+    if dram_percent is None or flops_percent is None:
+        return ""
+    if dram_percent >= BOUND_FROM:
+        return "BOTH" if flops_percent >= BOUND_FROM else "DRAM"
+    return "FLOP" if flops_percent >= BOUND_FROM else "SLOW"
+
+
+def _element_bytes(dtype: str) -> float:
+    digits = re.search(r"\d+", dtype)
+    return int(digits.group()) / 8 if digits else 4

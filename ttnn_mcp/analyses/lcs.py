@@ -1,0 +1,138 @@
+"""The longest common subsequence of two long sequences: exact, in memory linear in their length.
+
+One row of the classic table is a single long integer, a bit per column, so a machine word does the work of 64 cells
+(Hyyrö, Bit-parallel LCS-length computation revisited, 2004). Hirschberg's halving (1975) finds the pairs without
+ever holding the table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.int64]
+
+CELLS_HELD = 4_000_000  # bits of a table small enough to walk back through: half a megabyte
+PLACES_HELD_BYTES = 32_000_000
+CELLS_AT_MOST = 40_000_000_000  # about five seconds; 200,000 x 200,000
+
+
+def cells(before: Numbers, after: Numbers) -> int:
+    """How much work the two are, once what they share at both ends is set aside."""
+    start, end = _shared_ends(before, after)
+    return (len(before) - start - end) * (len(after) - start - end)
+
+
+def common(before: Numbers, after: Numbers) -> tuple[Numbers, Numbers]:
+    """Positions in `before` and in `after` of a longest common subsequence, both ascending."""
+    pairs: list[tuple[Numbers, Numbers]] = [(_none(), _none())]
+    waiting = [(before, np.arange(len(before)), after, np.arange(len(after)))]
+    while waiting:
+        left, left_at, right, right_at = waiting.pop()
+        start, end = _shared_ends(left, right)
+        pairs.append((left_at[:start], right_at[:start]))
+        pairs.append((left_at[len(left) - end :], right_at[len(right) - end :]))
+        left, left_at = left[start : len(left) - end], left_at[start : len(left) - end]
+        right, right_at = right[start : len(right) - end], right_at[start : len(right) - end]
+        kept, also = np.isin(left, right), np.isin(right, left)
+        left, left_at, right, right_at = left[kept], left_at[kept], right[also], right_at[also]
+        if not len(left):
+            continue
+        if len(left) * len(right) <= CELLS_HELD:
+            rows, columns = _walked_back(left, right)
+            pairs.append((left_at[rows], right_at[columns]))
+            continue
+        half = len(left) // 2
+        backward = _lengths(left[half:][::-1], right[::-1])[::-1]
+        cut = int(np.argmax(_lengths(left[:half], right) + backward))
+        waiting.append((left[:half], left_at[:half], right[:cut], right_at[:cut]))
+        waiting.append((left[half:], left_at[half:], right[cut:], right_at[cut:]))
+    found, partners = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    order = np.argsort(found)
+    return found[order], partners[order]
+
+
+def _none() -> Numbers:
+    return np.zeros(0, dtype=np.int64)
+
+
+def _shared_ends(left: Numbers, right: Numbers) -> tuple[int, int]:
+    """How many symbols the two share at the start, and how many more at the end."""
+    least = min(len(left), len(right))
+    start = _first_false(left[:least] == right[:least])
+    return start, _first_false(left[::-1][: least - start] == right[::-1][: least - start])
+
+
+def _first_false(so: NDArray[np.bool_]) -> int:
+    return len(so) if so.all() else int(np.argmin(so))
+
+
+class _Places:
+    """Per symbol an integer with a bit set at each of its positions in a sequence."""
+
+    def __init__(self, sequence: Numbers) -> None:
+        self._length = len(sequence)
+        distinct, codes = np.unique(sequence, return_inverse=True)
+        self._order = np.argsort(codes, kind="stable")
+        bounds = np.searchsorted(codes[self._order], np.arange(len(distinct) + 1)).tolist()
+        self._bounds = dict(zip(distinct.tolist(), zip(bounds[:-1], bounds[1:], strict=True), strict=True))
+        self._kept: dict[int, int] = {}
+        self._room = PLACES_HELD_BYTES // (self._length // 8 + 1)
+
+    def of(self, symbol: int) -> int:
+        """0 for a symbol that does not occur."""
+        kept = self._kept.get(symbol)
+        if kept is not None:
+            return kept
+        first, last = self._bounds.get(symbol, (0, 0))
+        if last - first <= 2:
+            return sum(1 << place for place in self._order[first:last].tolist())
+        marks = np.zeros(self._length, dtype=np.uint8)
+        marks[self._order[first:last]] = 1
+        bits = int.from_bytes(np.packbits(marks, bitorder="little").tobytes(), "little")
+        if len(self._kept) < self._room:
+            self._kept[symbol] = bits
+        return bits
+
+
+def _rows(left: Numbers, right: Numbers) -> list[int]:
+    """One integer per row of the table: a zero bit where the length grows by one at that column."""
+    places, full = _Places(right), (1 << len(right)) - 1
+    row, rows = full, list[int]()
+    for symbol in left.tolist():
+        grows = row & places.of(symbol)
+        row = ((row + grows) | (row - grows)) & full
+        rows.append(row)
+    return rows
+
+
+def _lengths(left: Numbers, right: Numbers) -> Numbers:
+    """Length of the longest common subsequence of `left` and each prefix of `right`, the empty one first."""
+    places, full = _Places(right), (1 << len(right)) - 1
+    row = full
+    for symbol in left.tolist():
+        grows = row & places.of(symbol)
+        row = ((row + grows) | (row - grows)) & full
+    packed = np.frombuffer(row.to_bytes(-(-len(right) // 8), "little"), dtype=np.uint8)
+    flat = np.unpackbits(packed, bitorder="little", count=len(right))
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(1 - flat.astype(np.int64))))
+
+
+def _walked_back(left: Numbers, right: Numbers) -> tuple[Numbers, Numbers]:
+    rows = _rows(left, right)
+    found: list[tuple[int, int]] = []
+    row, column = len(rows) - 1, len(right) - 1
+    while row >= 0 and column >= 0:
+        if rows[row] >> column & 1:
+            column -= 1  # this column adds nothing
+        elif row and not rows[row - 1] >> column & 1:
+            row -= 1  # it grew here already a row earlier
+        else:
+            found.append((row, column))
+            row, column = row - 1, column - 1
+    pairs = np.array(found[::-1], dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]

@@ -1,0 +1,18 @@
+"""Entries of an op's ATTRIBUTES cell as evidence: short, where the whole cell has a thousand characters and more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import shown
+from ttnn_mcp.wire import Evidence
+
+if TYPE_CHECKING:
+    from ttnn_mcp.checks.case import Case
+
+
+def cite_attribute(case: Case, row: int, key: str) -> Evidence:
+    """One entry, as written."""
+    said = case.attributes(row).get(key)
+    value = None if said is None else shown(said)
+    return Evidence(source=case.ops.source, row=case.line(row), column=f"ATTRIBUTES.{key}", value=value)

@@ -1,0 +1,88 @@
+"""Tilize and untilize take a notable part of the kernel time.
+
+Conversions compute nothing. A model should enter TILE once, stay in it through matmuls, norms and element-wise
+ops, and leave it where an op demands rows. One SegFormer of 2024 spent 91 % of its time here.
+
+The line: more than 5 % of the window, 1 % of it avoidable; beyond 25 % always (domain practice). The bound is
+the whole time of the conversions that nothing seems to demand. Counted but not promised: conversions around ops
+that read or write rows (halo, pool, upsample, grid sampling, sliced convs, embeddings), the first of a tensor that
+no op made (the model's input), the last that no op reads (its output), and round trips, which `tilize-round-trip`
+claims.
+
+Silent below the line. Reshapes, permutes and transposes are no conversions; other checks look at them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.layouts import (
+    TO_ROWS,
+    TO_TILES,
+    layout_round_trips,
+    named,
+    on_demand,
+    reader_counts,
+    reads_unmade,
+)
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of, took
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+FOUND_SHARE = 0.05  # of the window: domain practice
+FIRST_SHARE = 0.25  # same: from here on no other step matters before
+WORTH_SHARE = 0.01  # of the window that nothing seems to demand
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all conversions."""
+    to_tiles, to_rows = named(case.ops, *TO_TILES), named(case.ops, *TO_ROWS)
+    rows = np.flatnonzero(to_tiles | to_rows)
+    if not len(rows):
+        yield NotApplicable("no Tilize or Untilize ops")
+        return
+    share = case.share(rows)
+    if share <= FOUND_SHARE:
+        return
+    bound = on_demand(case.ops, case.flow)
+    bound |= (to_tiles & reads_unmade(case.ops, case.flow)) | (to_rows & (reader_counts(case.flow) == 0))
+    trips = layout_round_trips(case.ops, case.flow)
+    bound[np.concatenate((trips.out, trips.back))] = True
+    at_most = np.where(bound, 0.0, case.kernel_ns)[rows]
+    if at_most.sum() < WORTH_SHARE * case.total_ns and share <= FIRST_SHARE:
+        return
+    row = case.heaviest(rows)[0]
+    yield Claim(
+        claim=(
+            f"{int(to_tiles.sum())} tilize and {int(to_rows.sum())} untilize ops take {time_of(case, rows)}"
+            f"{': do this step first' if share > FIRST_SHARE else ''}; nothing seems to demand "
+            f"{took(float(at_most.sum()))} of it; heaviest {example(case, row)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="what no row-only op, model boundary or round trip explains can go",
+        evidence=cite_op(case, row, (case.input(0), "LAYOUT"), (case.output(), "LAYOUT")),
+        fix=(
+            'torch_xla.set_custom_compile_options({"optimization_level": "1"}); fewer permutes in the model'
+            if compiled(case)
+            else "x = ttnn.to_layout(x, ttnn.TILE_LAYOUT) once at the start; keep TILE through eltwise, norm, permute "
+            "and concat; ttnn.conv2d takes TILE too and untilizes in its halo"
+        ),
+        verify="re-profile: tensor_formats.conversions falls in total, not only here; PCC unchanged",
+        caveat="who demands a layout is inferred from size, type and placement",
+    )
+
+
+CHECK = Check(
+    id="layout-conversion-share",
+    title="tilize and untilize take a notable share",
+    step=2,
+    look=look,
+    read_next="step-02-tensor-layouts.md",
+)

@@ -1,0 +1,102 @@
+"""A reshape copies its tensor although another shape would make it a view, which costs nothing.
+
+`ttnn.reshape` is a view when the last dim stays and, in TILE, the second-last stays a multiple of 32 on both
+sides. Otherwise every element moves. Heads are split and joined best by the ops made for it; rows that are no
+multiple of 32 can be padded once, at the start. Reshapes turned into views gave one model 4.2 % (tt-mlir #7987).
+
+The line: Reshape ops with kernel time, together 1 % of the window. The bound is their whole time: a view, or a
+fused head op in place of the transpose that follows, leaves nothing of them.
+
+Silent on rows below 64 B, which `tiny-row-reshape` claims. Each kind (other width, same width) is a claim of its
+own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.layouts import moves_tiny_rows
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+WORTH_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield a claim over reshapes that change the width, and one over those that keep it."""
+    source, output = case.input(0), case.output()
+    reshapes = case.named("Reshape")
+    if source is None or output is None or not reshapes.any():
+        yield NotApplicable("no Reshape ops took device time: all were views, or there were none")
+        return
+    reshapes &= ~moves_tiny_rows(case.ops)
+    same_width = source.logical[:, 3] == output.logical[:, 3]
+    yield from _claim(case, np.flatnonzero(reshapes & ~same_width), same_width=False)
+    yield from _claim(case, np.flatnonzero(reshapes & same_width), same_width=True)
+
+
+def _claim(case: Case, rows: NDArray[np.int64], *, same_width: bool) -> Iterator[Said]:
+    if not len(rows) or case.share(rows) < WORTH_SHARE:
+        return
+    row = case.heaviest(rows)[0]
+    source, output = case.ops.inputs[0], case.ops.outputs[0]
+    height = max((source, output), key=lambda one: one.logical[row, 2] % TILE_SIDE).logical[row, 2]
+    why = f"{height} rows are no whole tiles" if same_width and height % TILE_SIDE else "the last dim changes"
+    if same_width and not height % TILE_SIDE:
+        why = "though width and whole tiles stay: a view would do"
+    yield Claim(
+        claim=f"{len(rows)} reshapes ({time_of(case, rows)}) copy, no views: {why}; heaviest {example(case, row)}",
+        rows=rows,
+        at_most_ns=case.kernel_ns[rows],
+        assumption="each becomes a view, or falls into a fused op that does its move",
+        evidence=cite_op(case, row, (source, "LAYOUT"), (output, "LAYOUT")),
+        fix=_fix(case, row, same_width=same_width),
+        verify="re-profile: compare_runs.removed lists the Reshape ops; PCC unchanged",
+        caveat="a fused op takes some time of its own, which the bound does not subtract",
+    )
+
+
+def _fix(case: Case, row: int, *, same_width: bool) -> str:
+    if compiled(case):
+        return (
+            "pad sequence and head dims to multiples of 32 in the model, so that the compiler's reshapes are views"
+        )
+    if same_width:
+        return (
+            "pad the height to a multiple of 32 once, or reshape while the tensor is ROW_MAJOR (a view there), "
+            "before ttnn.to_layout(x, ttnn.TILE_LAYOUT)"
+        )
+    heads = _heads(case, row)
+    return (
+        f"q, k, v = ttnn.transformer.split_query_key_value_and_split_heads(qkv, num_heads={heads}, "
+        "transpose_key=False); join with ttnn.experimental.nlp_concat_heads(x)"
+        if heads
+        else "order the ops so that the last dim stays, or reshape in ROW_MAJOR where the next op takes rows"
+    )
+
+
+def _heads(case: Case, row: int) -> int | None:
+    """Heads, where one side is [.., heads, width] and the other [.., heads * width]."""
+    wide, split = case.ops.inputs[0].logical[row], case.ops.outputs[0].logical[row]
+    if wide[3] < split[3]:
+        wide, split = split, wide
+    return int(split[2]) if split[2] > 1 and split[2] * split[3] == wide[3] else None
+
+
+CHECK = Check(
+    id="reshape-not-a-view",
+    title="reshapes that copy",
+    step=2,
+    look=look,
+    read_next="step-02-tensor-layouts.md",
+)

@@ -1,0 +1,91 @@
+"""Much of what an op moves is padding up to 32 x 32 tiles.
+
+TILE layout pads the last two dims to multiples of 32: 3 channels as the last dim are 10.7 times the bytes, a
+height of 1 is 32 times. Ops that only move or map elements pay for it in full.
+
+The line: at least 30 % of an op's bytes are padding that another shape of the same tensor would not need (outer
+dims merged into the height; below a width of 32, elements folded into whole tiles), on element-wise, shape,
+layout, movement and reduction ops; such ops take 2 % of the window and could give back 1 % (domain practice). The
+bound is in step with the bytes and never below DRAM at achievable bandwidth or the launch.
+
+Silent on the padding of a single row of tiles, which nothing avoids (the one row of a decode step), on matmuls and
+convs, and on op records copied from an earlier call. Cannot tell before 2025-09: reports then wrote padded shapes
+only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.joins import Joins
+from ttnn_mcp.analyses.layouts import moves_bytes, tile_waste
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.run.op_names import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+WASTE = 0.30  # of an op's bytes: domain practice
+RISK_SHARE = 0.02  # of the window on such ops: same
+WORTH_SHARE = 0.01  # of the window to give back
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all ops that move mostly padding."""
+    moving = moves_bytes(case.ops)
+    if not moving.any():
+        yield NotApplicable("no element-wise, shape, layout or movement ops")
+        return
+    if not case.run.timed.csv.logical_shapes:
+        yield CannotTell("this report writes padded shapes only; profile with a tt-metal of 2025-09 or later")
+        return
+    waste = tile_waste(case.ops)
+    rows = np.flatnonzero(moving & (waste >= WASTE) & ~Joins(case.flow).doubtful)
+    then_ns = np.fmax(case.roofline.dram_achievable_ns * (1 - waste), LAUNCH_FLOOR_NS)
+    at_most = np.maximum(np.minimum(case.kernel_ns * waste, case.kernel_ns - then_ns), 0.0)[rows]
+    if case.share(rows) < RISK_SHARE or at_most.sum() < WORTH_SHARE * case.total_ns:
+        return
+    row = case.heaviest(rows)[0]
+    narrow = any(0 < one.logical[row, 3] < one.padded[row, 3] // 2 for one in (*case.ops.inputs, *case.ops.outputs))
+    yield Claim(
+        claim=(
+            f"{len(rows)} ops ({time_of(case, rows)}) move {WASTE:.0%} tile padding or more; heaviest "
+            f"{canonical(case.names[row])}, {waste[row]:.0%} padding: {example(case, row)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="another shape holds the same elements in full tiles; time falls at most in step with the bytes",
+        evidence=cite_op(case, row, (case.input(0), "LAYOUT"), (case.output(), "LAYOUT")),
+        fix=_fix(case, narrow=narrow),
+        verify="re-profile: tensor_formats.padding no longer lists these ops; PCC unchanged",
+        caveat="the shape may be what the next op demands; then change the order of ops instead",
+    )
+
+
+def _fix(case: Case, *, narrow: bool) -> str:
+    if compiled(case):
+        return "choose dims that are multiples of 32 in the model, and keep a large dim last"
+    if narrow:
+        return (
+            "keep it ROW_MAJOR, put a large dim last before tilizing (ttnn.permute), or fold neighbours into the "
+            "channels (ttnn.fold)"
+        )
+    return (
+        "merge the short dim into the one above it (ttnn.reshape in ROW_MAJOR), or pad it to a multiple of 32 once "
+        "at the start"
+    )
+
+
+CHECK = Check(
+    id="tile-padding-waste",
+    title="tiles that are mostly padding",
+    step=2,
+    look=look,
+    read_next="step-02-tensor-layouts.md",
+)

@@ -1,0 +1,86 @@
+"""A tensor is untilized and tilized again (or the reverse), with nothing in between that needed the other layout.
+
+Both ops copy the whole tensor. It happens where a helper returns ROW_MAJOR, or where element-wise ops get
+ROW_MAJOR inputs: each call then tilizes its inputs and untilizes its result.
+
+The line: a Tilize whose input an Untilize made (or the reverse), same width, same rows or whole tiles before and
+after; together 1 % of the window. Of several ops that read the copy, the nearest counts. Both can go where nobody
+but such ops reads the copy; otherwise only the second, since the first tensor still exists. Where data type or
+placement change on the way, one typecast or move remains: such pairs are a claim of their own.
+
+Joins rest on equal size, type, layout and placement; a memory report or the code makes them certain. Silent on an
+untilize for an op that reads rows, and on a reshape between the two that has to break tiles.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.layouts import TO_ROWS, TO_TILES, RoundTrips, ends_as_it_began, layout_round_trips, named
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.wording import cite_op, compiled, example, took
+from ttnn_mcp.run.op_names import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+WORTH_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield a claim over the pairs that change nothing, and one over those that move or cast on the way."""
+    if not named(case.ops, *TO_TILES).any() or not named(case.ops, *TO_ROWS).any():
+        yield NotApplicable("tilize and untilize do not both occur")
+        return
+    trips = layout_round_trips(case.ops, case.flow)
+    same = ends_as_it_began(case.ops, trips)
+    yield from _claim(case, trips.where(same), "drop both: pass the TILE tensor on")
+    yield from _claim(
+        case, trips.where(~same), "replace both by one ttnn.to_memory_config or ttnn.typecast in TILE"
+    )
+
+
+def _claim(case: Case, trips: RoundTrips, advice: str) -> Iterator[Said]:
+    rows = np.concatenate((trips.out, trips.back))
+    gone = np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_)))
+    at_most = np.where(gone, case.kernel_ns[rows], 0.0)
+    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+        return
+    row = case.heaviest(trips.out)[0]
+    back = int(trips.back[trips.out == row][0])
+    first_ns, second_ns = (float(case.kernel_ns[leg].sum()) for leg in (trips.out, trips.back))
+    names = [canonical(case.names[leg]).split("With")[0] for leg in (row, back)]
+    yield Claim(
+        claim=(
+            f"{len(trips.out)} {names[0]}->{names[1]} pairs on one tensor ({took(first_ns)} + {took(second_ns)}, "
+            f"{case.share(rows):.1%}); heaviest {example(case, row)} and {case.line(back)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="nothing else reads the copy in the other layout",
+        evidence=(
+            *cite_op(case, row, (case.output(), "LAYOUT")),
+            *cite_op(case, back, (case.output(), "LAYOUT")),
+        ),
+        fix=(
+            "keep one layout in the model code there: no view, permute or slice between the two"
+            if compiled(case)
+            else f"{advice} (lines {case.line(row)}, {case.line(back)}). For element-wise chains: x = "
+            "ttnn.to_layout(x, ttnn.TILE_LAYOUT) once before the chain, since each op on ROW_MAJOR inputs converts in and out"
+        ),
+        verify="re-profile: tensor_formats.conversions loses these pairs; compare_runs.added shows none elsewhere",
+        caveat="joined by size, type and placement, not by tensor id: confirm in the code",
+    )
+
+
+CHECK = Check(
+    id="tilize-round-trip",
+    title="untilized and tilized again",
+    step=2,
+    look=look,
+    read_next="step-02-tensor-layouts.md",
+)

@@ -1,0 +1,74 @@
+"""A ROW_MAJOR reshape or permute moves rows of a few bytes.
+
+In ROW_MAJOR an interleaved tensor's page is one row, and DRAM is then limited by requests, not bytes: rows of 64 B
+reach 9 % of peak on Blackhole (tt-metal #55898). Three reshapes of 6.5 million rows of 7 values took 44 % of one
+model.
+
+The line: a Reshape, Permute or Transpose in ROW_MAJOR with rows below 64 B on either side; together 1 % of the
+window. The bound leaves each op its bytes at achievable bandwidth, as if its rows were long.
+
+Silent on sharded tensors, whose pages the report does not show, and in TILE, where a page is a tile.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.layouts import moves_tiny_rows, row_bytes
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.run.op_names import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+WORTH_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all such ops."""
+    source, output = case.input(0), case.output()
+    reshapes = case.named("Reshape", "Permute", "Transpose")
+    if source is None or output is None or not reshapes.any():
+        yield NotApplicable("no Reshape, Permute or Transpose ops")
+        return
+    rows = np.flatnonzero(reshapes & moves_tiny_rows(case.ops))
+    left_ns = np.fmax(case.roofline.dram_achievable_ns, LAUNCH_FLOOR_NS)
+    at_most = np.maximum(case.kernel_ns - left_ns, 0.0)[rows]
+    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+        return
+    row = case.heaviest(rows)[0]
+    short = min((source, output), key=lambda one: row_bytes(one)[row])
+    yield Claim(
+        claim=(
+            f"{len(rows)} ROW_MAJOR reshapes and permutes ({time_of(case, rows)}) move rows of less than 64 B; "
+            f"heaviest {canonical(case.names[row])}, {short.padded[row, 3]}-wide rows of {row_bytes(short)[row]:.0f} B: "
+            f"{example(case, row)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="the same bytes in long rows run at achievable DRAM bandwidth",
+        evidence=cite_op(case, row, (short, "LAYOUT"), (short, "DATATYPE")),
+        fix=(
+            "reorder dims in the PyTorch code so that a large one is last before the view or permute"
+            if compiled(case)
+            else f"have a large dim last before line {case.line(row)}: permute where rows are still long, batch the op "
+            "that made the rows so that the reshape falls away, or concat slices along the last dim (dim=-1)"
+        ),
+        verify=f"re-profile; list_ops(op_code='{canonical(case.names[row])}') kernel_us falls; PCC unchanged",
+        caveat="the order that the next op wants must still come out: check shapes at the join",
+    )
+
+
+CHECK = Check(
+    id="tiny-row-reshape",
+    title="row-major reshape of tiny rows",
+    step=2,
+    look=look,
+    read_next="step-02-tensor-layouts.md",
+)

@@ -1,0 +1,91 @@
+"""minimal_matmul is made for large M; with up to 32 rows it waits for weights it cannot stream fast.
+
+With one row of tiles a matmul reads every weight once and does almost no arithmetic: DRAM bandwidth decides.
+minimal_matmul blocks M, K and N for reuse of both operands and reaches a fifth to a quarter of the bandwidth there:
+192 calls of a CLIP encoder hold 62 % of its time at 19 to 26 % of DRAM peak. A DRAM-sharded program config streams
+each bank's shard to the cores beside it: 240 of 288 GB/s on Wormhole (tech_reports/LLMs/llms.md).
+
+The line: MinimalMatmul with at most 32 rows in all batches together (padded), under 60 % of its roofline, 1 % of the
+window to save. The bound is the weights' bytes at achievable bandwidth. bfloat8_b weights would halve that again:
+that is `wide-weights`, and not counted here.
+
+Silent from 33 rows on, and where the weights already stream.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.grids import most_cores_dividing, worker_grid
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.floors import achievable_ns
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of, took
+from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+ROWS_AT_MOST = 32  # one row of tiles: decode, and prompts that pad to it
+WELL_USED = 0.6  # of the roofline: nothing to gain beyond it but fewer bytes
+WORTH_SHARE = 0.01  # of the window
+DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: for a fix where the grid is not known
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all minimal matmuls of few rows."""
+    minimal = case.named("MinimalMatmul")
+    if not minimal.any():
+        yield NotApplicable("no minimal_matmul ops")
+        return
+    few = minimal & (case.ops.inputs[0].padded[:, :3].prod(axis=1) <= ROWS_AT_MOST)
+    if few.any() and case.chip.dram_achievable_gb_s is None:
+        yield CannotTell("unknown architecture, so no DRAM bandwidth to compare with; profile with DEVICE ARCH")
+        return
+    best = achievable_ns(case)
+    rows = np.flatnonzero(few & (best < WELL_USED * case.kernel_ns))
+    at_most = (case.kernel_ns - best)[rows]
+    if at_most.sum() < WORTH_SHARE * case.total_ns:
+        return
+    examples = case.heaviest(rows)
+    row = examples[0]
+    reached = case.roofline.efficiency[rows]
+    yield Claim(
+        claim=(
+            f"{len(rows)} minimal_matmul calls with at most {ROWS_AT_MOST} rows ({time_of(case, rows)}) reach "
+            f"{np.nanmin(reached):.0%} to {np.nanmax(reached):.0%} of DRAM peak: {example(case, row)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption=f"weights at {case.chip.dram_achievable_gb_s:.0f} GB/s: {took(float(best[rows].sum()))} for the same bytes",
+        evidence=tuple(one for n in examples[:2] for one in cite_op(case, n, (case.input(1), "MEMORY"))),
+        fix=_fix(case, row),
+        verify="re-profile; op_detail of these ops: roofline.efficiency above 0.6; PCC >= 0.99",
+        caveat="K and N must divide by the cores in tiles; keep compute_kernel_config, or fidelity drops to LoFi",
+    )
+
+
+def _fix(case: Case, row: int) -> str:
+    if compiled(case):
+        return 'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then chooses matmul configs'
+    weight = case.ops.inputs[1].padded[row]
+    k, n = int(weight[2]) // TILE_SIDE, int(weight[3]) // TILE_SIDE
+    x, y = most_cores_dividing(int(np.gcd(k, n)), worker_grid(case.chip) or DEFAULT_GRID, at_most=max(k // 2, 1)) or (1, 1)
+    cores = x * y
+    return (
+        "ttnn.linear(x, w, compute_kernel_config=..., program_config=ttnn.MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig("
+        f"in0_block_w={k // cores}, per_core_M=1, per_core_N={n // cores}, fused_activation=None)); x L1 WIDTH_SHARDED on "
+        f"{cores} cores, w WIDTH_SHARDED in DRAM"
+    )
+
+
+CHECK = Check(
+    id="minimal-matmul-on-few-rows",
+    title="minimal_matmul with few rows",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+)

@@ -1,0 +1,106 @@
+"""A norm runs on few cores: an interleaved LayerNorm or RMSNorm uses one core per row of tiles.
+
+A row is normalised as a whole, so the default program deals out rows of 32: at M <= 32 (decode, short prompts) one
+core does everything. Sharded over the width the row is split instead: 108 us on one core became about 10 times as
+fast in GPT-OSS (tt-mlir #7717, #7965). A CLIP encoder spends 11 % of its time in such norms. GroupNorm takes the grid
+it is given, and its default can be small.
+
+The line: a norm of 5 us and more on under 50 % of the grid, together 1 % of the window (domain practice). The bound
+for a layer norm is its tiles over all cores, at best 10 times as fast (what was measured); for a group norm its work
+over the whole grid. 5 us stay: a sharded norm still exchanges partial sums.
+
+Silent where the rows already fill half of the grid: then sharding brings little.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.few_cores import SMALL_NS, on_few_cores
+from ttnn_mcp.analyses.grids import most_cores_dividing, worker_grid
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+WORTH_SHARE = 0.01  # of the window, taken by these norms (domain practice)
+WORTH_SAVING = 0.005  # of the window: a core grid is a safe change
+FASTER_AT_MOST = 10.0  # measured: 108 us on one core, tt-mlir #7717, #7965
+DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: for a fix where the grid is not known
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all norms on few cores."""
+    norms, cores = case.of_family("norm"), case.chip.cores
+    if not norms.any():
+        yield NotApplicable("no norm ops")
+        return
+    if cores is None:
+        yield CannotTell("no CORE COUNT in the report; profile with device times (`python -m tracy -r`)")
+        return
+    rows = np.flatnonzero(norms & on_few_cores(case.ops, cores))
+    at_most = _at_most(case, rows, cores)
+    if case.share(rows) < WORTH_SHARE or at_most.sum() < WORTH_SAVING * case.total_ns:
+        return
+    used, examples = case.ops.numbers("cores"), case.heaviest(rows)
+    row = examples[0]
+    yield Claim(
+        claim=(
+            f"{len(rows)} norms use {int(used[rows].min())} to {int(used[rows].max())} of {cores} cores "
+            f"({time_of(case, rows)}): {case.names[row]} {example(case, row)}, {case.kernel_ns[row] / 1e3:.1f} us each"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="layer norms up to 10x (measured), group norms by cores; 5 us stay",
+        evidence=tuple(one for n in examples for one in (*cite_op(case, n), *case.cite(n, "cores"))),
+        fix=_fix(case, row),
+        verify=f"re-profile; sharding_summary.low_core_ops lists no {case.names[row]}; PCC >= 0.99",
+        caveat="moving the row into shards and back costs two small ops: keep neighbours sharded too",
+    )
+
+
+def _at_most(case: Case, rows: NDArray[np.int64], cores: int) -> NDArray[np.float64]:
+    took, used = case.kernel_ns[rows], case.ops.numbers("cores")[rows]
+    tiles = case.ops.inputs[0].padded.prod(axis=1)[rows] / TILE_SIDE**2 if case.ops.inputs else np.full(len(rows), cores)
+    wide = np.maximum(np.minimum(cores, tiles), used)
+    by_rows = ~case.named("GroupNorm")[rows]
+    best = np.where(by_rows, np.maximum(took * used / wide, took / FASTER_AT_MOST), took * used / cores)
+    return np.maximum(took - np.maximum(best, SMALL_NS), 0)
+
+
+def _fix(case: Case, row: int) -> str:
+    if compiled(case):
+        return 'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then shards norms'
+    grid = worker_grid(case.chip) or DEFAULT_GRID
+    if case.named("GroupNorm")[row]:
+        groups = case.attributes(row).get("num_groups", "g")
+        return (
+            f"ttnn.group_norm(x, num_groups={groups}, core_grid=<a larger grid>, num_out_blocks=<fewer>, ...): "
+            "the grid's columns must divide the channels in whole groups, its rows the height in tiles"
+        )
+    width = int(case.ops.inputs[0].padded[row, 3]) // TILE_SIDE
+    height = -(-int(case.ops.inputs[0].padded[row, :3].prod()) // TILE_SIDE)
+    x, y = most_cores_dividing(max(width, 1), grid) or (1, 1)
+    block = width // (x * y)
+    return (
+        f"x L1 WIDTH_SHARDED on {x * y} cores; program_config=ttnn.LayerNormShardedMultiCoreProgramConfig("
+        f"compute_with_storage_grid_size=({x}, {y}), subblock_w=1, block_h={height}, block_w={block}, inplace=False); "
+        "gamma ROW_MAJOR [1,1,C/32,32]"
+    )
+
+
+CHECK = Check(
+    id="norm-on-few-cores",
+    title="norms on few cores",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+)

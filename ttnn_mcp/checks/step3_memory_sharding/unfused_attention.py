@@ -1,0 +1,101 @@
+"""Attention is written out: matmul, scale, mask, softmax, matmul as single ops.
+
+Between the single ops the scores, [batch, heads, S, S], go to memory and back, and the batched matmuls of small heads
+often run on one or two cores. `ttnn.transformer.scaled_dot_product_attention` keeps the scores on the cores. In a
+CLIP encoder the written-out attention holds 11 % of the time, its matmuls on 1 and 2 of 64 cores.
+
+The line: a softmax between two matmuls, at most five element-wise ops, moves or typecasts away from each; what the
+first matmul writes, the last one reads; both second operands are activations; 1 % of the window to save. The bound
+is the two matmuls' arithmetic, or Q, K, V and the result through DRAM, or 5 us, whichever is most.
+
+Silent about softmax elsewhere (classifiers, routers) and about attention that is fused already.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attention_chains import AttentionChain, attention_chains, rows_of
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.wording import cite_op, example, time_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+FUSED_NS = 5_000.0  # the least one fused attention takes (domain practice)
+WORTH_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all attentions written out."""
+    if not case.of_family("softmax").any():
+        yield NotApplicable("no softmax ops: no attention, or a fused one")
+        return
+    chains = attention_chains(case.ops, case.flow)
+    rows = rows_of(chains)
+    at_most = _at_most(case, chains)[rows]
+    if at_most.sum() < WORTH_SHARE * case.total_ns:
+        return
+    chain = max(chains, key=lambda one: float(case.kernel_ns[one.scores : one.context + 1].sum()))
+    used = case.ops.numbers("cores")
+    few = np.array([used[row] for one in chains for row in (one.scores, one.context)])
+    cores = f", matmuls on {int(few.min())} to {int(few.max())} of {case.chip.cores} cores" if case.chip.cores else ""
+    yield Claim(
+        claim=(
+            f"{len(chains)} attentions are written out as {len(rows)} ops ({time_of(case, rows)}){cores}: "
+            f"heaviest from {example(case, chain.scores)} to line {case.line(chain.context)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="one fused op each: the same arithmetic, Q, K, V and result through DRAM, 5 us at least",
+        evidence=tuple(
+            one
+            for row in (chain.scores, chain.softmax, chain.context)
+            for one in (*cite_op(case, row), *(case.cite(row, "cores") if row != chain.softmax else ()))
+        ),
+        fix=_fix(case, chain),
+        verify="re-profile; list_ops(group_by='op_code') shows ScaledDotProductAttention, no Softmax; PCC >= 0.99",
+        caveat="needs heads as [B,H,S,d] with d in tiles, and no use of the scores elsewhere; joins told by shapes",
+    )
+
+
+def _at_most(case: Case, chains: list[AttentionChain]) -> NDArray[np.float64]:
+    """Per op of the case; each op of a chain gives in step with what it took."""
+    at_most = np.zeros(len(case))
+    arithmetic = np.nan_to_num(case.roofline.compute_ns)
+    bandwidth = case.chip.dram_achievable_gb_s or np.inf
+    q, k, result = case.ops.inputs[0].bytes, case.ops.inputs[1].bytes, case.ops.outputs[0].bytes
+    for chain in chains:
+        part = slice(chain.scores, chain.context + 1)
+        took = float(case.kernel_ns[part].sum())
+        moved = q[chain.scores] + k[chain.scores] + k[chain.context] + result[chain.context]
+        fused = max(arithmetic[chain.scores] + arithmetic[chain.context], moved / bandwidth, FUSED_NS)
+        if took > fused:
+            at_most[part] = case.kernel_ns[part] * (1 - fused / took)
+    return at_most
+
+
+def _fix(case: Case, chain: AttentionChain) -> str:
+    length = int(case.ops.inputs[0].logical[chain.scores, 2])
+    name = "scaled_dot_product_attention_decode" if length == 1 else "scaled_dot_product_attention"
+    masked = chain.softmax - chain.scores > 1
+    mask = "attn_mask=mask, is_causal=False" if masked else "is_causal=False"
+    return (
+        f"ttnn.transformer.{name}(q, k, v, {mask}, scale=..., compute_kernel_config=...) with k not transposed; "
+        "heads by ttnn.experimental.nlp_create_qkv_heads, back by nlp_concat_heads"
+    )
+
+
+CHECK = Check(
+    id="unfused-attention",
+    title="attention written out as single ops",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+)
