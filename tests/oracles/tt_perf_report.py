@@ -7,6 +7,7 @@ the digits in the data type's name, three operands of matmuls for DRAM, the core
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from math import fsum
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def stacked(lines: list[Line]) -> dict[str, tuple[float, float, int]]:
             where = "_".join(line.memory.split("_")[-2:]).lower()
             groups[f"{line.name.split()[0]} (in0:{where})" if where else line.name.split()[0]].append(line)
     total = sum(line.time or 0 for line in lines)
-    times = {name: sum(line.time or 0 for line in group) for name, group in groups.items()}
+    times = {name: fsum(line.time or 0 for line in group) for name, group in groups.items()}
     return {name: (100 * times[name] / total, times[name], len(groups[name])) for name in groups}
 
 

@@ -134,7 +134,7 @@ def feeds_row_readers(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
 
 
 def on_demand(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
-    """Conversions that a neighbour demands: untilize for an op that reads rows, tilize after one that writes them."""
+    """Conversions that a neighbour demands: untilize for what reads rows, tilize after what writes them."""
     demanded = named(ops, *TO_ROWS) & feeds_row_readers(ops, flow)
     if flow.producers:
         maker = flow.producers[0]

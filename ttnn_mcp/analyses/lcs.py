@@ -7,6 +7,7 @@ ever holding the table.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,7 +80,7 @@ class _Places:
         distinct, codes = np.unique(sequence, return_inverse=True)
         self._order = np.argsort(codes, kind="stable")
         bounds = np.searchsorted(codes[self._order], np.arange(len(distinct) + 1)).tolist()
-        self._bounds = dict(zip(distinct.tolist(), zip(bounds[:-1], bounds[1:], strict=True), strict=True))
+        self._bounds = dict(zip(distinct.tolist(), pairwise(bounds), strict=True))
         self._kept: dict[int, int] = {}
         self._room = PLACES_HELD_BYTES // (self._length // 8 + 1)
 
@@ -124,7 +125,8 @@ def _lengths(left: Numbers, right: Numbers) -> Numbers:
 
 def _walked_back(left: Numbers, right: Numbers) -> tuple[Numbers, Numbers]:
     rows = _rows(left, right)
-    found: list[tuple[int, int]] = []
+    at_rows: list[int] = []
+    at_columns: list[int] = []
     row, column = len(rows) - 1, len(right) - 1
     while row >= 0 and column >= 0:
         if rows[row] >> column & 1:
@@ -132,7 +134,7 @@ def _walked_back(left: Numbers, right: Numbers) -> tuple[Numbers, Numbers]:
         elif row and not rows[row - 1] >> column & 1:
             row -= 1  # it grew here already a row earlier
         else:
-            found.append((row, column))
+            at_rows.append(row)
+            at_columns.append(column)
             row, column = row - 1, column - 1
-    pairs = np.array(found[::-1], dtype=np.int64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
+    return np.array(at_rows[::-1], dtype=np.int64), np.array(at_columns[::-1], dtype=np.int64)

@@ -27,6 +27,8 @@ from ttnn_mcp.checks.step3_memory_sharding import (
     matmul_operands_in_l1_interleaved,
     minimal_matmul_on_few_rows,
     norm_on_few_cores,
+    placement_round_trip,
+    reshard_chain,
     unfused_attention,
 )
 from ttnn_mcp.checks.step4_metal_trace import (
@@ -71,6 +73,8 @@ CATALOGUE: tuple[Check, ...] = (
     matmul_operands_in_l1_interleaved.CHECK,
     low_core_count.CHECK,
     norm_on_few_cores.CHECK,
+    placement_round_trip.CHECK,
+    reshard_chain.CHECK,
     minimal_matmul_on_few_rows.CHECK,
     unfused_attention.CHECK,
     stalled_on_host.CHECK,

@@ -159,9 +159,7 @@ def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
 def _unexplained(case: Case, claims: list[Claim]) -> float:
     if not case.total_ns:
         return 0.0
-    explained = np.nan_to_num(case.roofline.efficiency) >= _log = logging.getLogger(__name__)
-
-AT_ITS_BOUND
+    explained = np.nan_to_num(case.roofline.efficiency) >= AT_ITS_BOUND
     for claim in claims:
         explained[claim.rows] = True
     return float(case.kernel_ns[~explained].sum() / case.total_ns)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.errors import shown
+from ttnn_mcp.hardware import FIDELITY_PHASES
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
@@ -39,8 +41,9 @@ def cite_op(case: Case, row: int, *cells: tuple[Operand | None, str]) -> tuple[E
     """The op's kernel time, cells of its operands (`(operand, "DATATYPE")`), its model line if written."""
     there = [(operand, part) for operand, part in cells if operand is not None and operand.present[row]]
     found = [*case.cite(row), *(case.ops.cite_operand(row, operand, part) for operand, part in there)]
-    if case.ops.texts("loc")[row]:
-        found += case.cite(row, "loc")
+    line = case.ops.texts("loc")[row]
+    if line:
+        found += [one.model_copy(update={"value": shown(line)}) for one in case.cite(row, "loc")]
     return tuple(found)
 
 
@@ -57,8 +60,9 @@ def kernel_config(case: Case, row: int, **changed: str) -> str:
         said = ", ".join(f"{name}={value}" for name, value in changed.items())
         return f"the compiler writes the compute config: try a release that sets {said} (tt-mlir #6560)"
     now = case.attributes(row).call("compute_kernel_config")
+    fidelity = case.ops.texts("fidelity")[row]
     fields = {
-        "math_fidelity": case.ops.texts("fidelity")[row] or "HiFi2",
+        "math_fidelity": fidelity if fidelity in FIDELITY_PHASES else "HiFi2",
         "math_approx_mode": _flag(now, "math_approx_mode"),
         "fp32_dest_acc_en": _flag(now, "fp32_dest_acc_en"),
         "packer_l1_acc": _flag(now, "packer_l1_acc"),
@@ -78,7 +82,8 @@ def cite_setting(case: Case, row: int, key: str, field: str) -> Evidence:
     """One field of a struct in the op's ATTRIBUTES cell."""
     config = case.attributes(row).call(key)
     said = config.given(field) if config else None
-    return Evidence(source=case.ops.source, row=case.line(row), column=f"ATTRIBUTES.{key}.{field}", value=said)
+    value = None if said is None else shown(said)
+    return Evidence(source=case.ops.source, row=case.line(row), column=f"ATTRIBUTES.{key}.{field}", value=value)
 
 
 def compiled(case: Case) -> bool:

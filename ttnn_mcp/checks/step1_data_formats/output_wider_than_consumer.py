@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.analyses.formats import NO_MANTISSA
 from ttnn_mcp.analyses.layouts import TO_TILES, named, reader_counts
 from ttnn_mcp.analyses.settings import Settings
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.wording import cite_op, compiled, time_of
+from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.run.op_names import canonical, family
 
@@ -45,9 +47,7 @@ def look(case: Case) -> Iterator[Said]:
         for one in (source, output)
     )
     maker = case.flow.producers[0]
-    narrowing = (
-        casts & (after < before) & (maker != NOBODY) & ~source.dtype.among("UINT32", "INT32", "UINT16", "UINT8")
-    )
+    narrowing = casts & (after < before) & (maker != NOBODY) & ~source.dtype.among(*NO_MANTISSA)
     rows = np.flatnonzero(narrowing)
     makers = maker[rows]
     writes_any = (
@@ -62,7 +62,7 @@ def look(case: Case) -> Iterator[Said]:
     yield Claim(
         claim=(
             f"{len(rows)} outputs are written as {source.dtype[row]} only to be cast to {output.dtype[row]} "
-            f"({time_of(case, rows)}); heaviest: {canonical(case.names[made_by])} at line {case.line(made_by)}, "
+            f"({time_of(case, rows)}); heaviest: {shown(canonical(case.names[made_by]))} at line {case.line(made_by)}, "
             f"cast at line {case.line(row)}"
         ),
         rows=rows,
@@ -85,7 +85,9 @@ def _fix(case: Case, made_by: int, dtype: str) -> str:
         return f"y = ttnn.conv2d(..., dtype={dtype})  # older: conv_config=ttnn.Conv2dConfig(dtype={dtype})"
     if family(name) == "matmul":
         return f"y = ttnn.linear(..., dtype={dtype})"
-    return f"give {canonical(name)} the type it should write: dtype={dtype} (output_dtype= for sharding moves)"
+    return (
+        f"give {shown(canonical(name))} the type it should write: dtype={dtype} (output_dtype= for sharding moves)"
+    )
 
 
 CHECK = Check(

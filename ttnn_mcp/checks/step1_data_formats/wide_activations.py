@@ -23,6 +23,8 @@ from ttnn_mcp.analyses.layouts import named
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.errors import shown
+from ttnn_mcp.run.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +61,7 @@ def look(case: Case) -> Iterator[Said]:
     yield Claim(
         claim=(
             f"{len(rows)} element-wise and shape ops ({time_of(case, rows)}) wait for DRAM with BFLOAT16 "
-            f"activations; heaviest {case.names[row]} {example(case, row)}"
+            f"activations; heaviest {shown(canonical(case.names[row]))} {example(case, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,

@@ -75,7 +75,7 @@ def look(case: Case) -> Iterator[Said]:
         fix=_fix(case, row),
         verify="re-profile: tensor_formats.weights shows BFLOAT8_B, kernel_us falls; PCC >= 0.99",
         caveat=(
-            f"they reach only {reached:.0%} of that bandwidth: less is saved without a better program config (step 3)"
+            f"they reach only {reached:.0%} of that bandwidth: a better program config (step 3) comes first"
             if reached < REACHES
             else "keep heads, timestep embeddings and what PCC objects to in BFLOAT16"
         ),

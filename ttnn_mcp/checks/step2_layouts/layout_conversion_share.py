@@ -71,7 +71,7 @@ def look(case: Case) -> Iterator[Said]:
         fix=(
             'torch_xla.set_custom_compile_options({"optimization_level": "1"}); fewer permutes in the model'
             if compiled(case)
-            else "x = ttnn.to_layout(x, ttnn.TILE_LAYOUT) once at the start; keep TILE through eltwise, norm, permute "
+            else "x = ttnn.to_layout(x, ttnn.TILE_LAYOUT) once at the start; TILE through eltwise, norm, permute "
             "and concat; ttnn.conv2d takes TILE too and untilizes in its halo"
         ),
         verify="re-profile: tensor_formats.conversions falls in total, not only here; PCC unchanged",

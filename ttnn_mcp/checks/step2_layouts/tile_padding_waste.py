@@ -24,6 +24,7 @@ from ttnn_mcp.analyses.layouts import moves_bytes, tile_waste
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.errors import shown
 from ttnn_mcp.run.op_names import canonical
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def look(case: Case) -> Iterator[Said]:
     yield Claim(
         claim=(
             f"{len(rows)} ops ({time_of(case, rows)}) move {WASTE:.0%} tile padding or more; heaviest "
-            f"{canonical(case.names[row])}, {waste[row]:.0%} padding: {example(case, row)}"
+            f"{shown(canonical(case.names[row]))}, {waste[row]:.0%} padding: {example(case, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,

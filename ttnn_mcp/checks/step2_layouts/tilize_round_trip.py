@@ -21,6 +21,7 @@ import numpy as np
 from ttnn_mcp.analyses.layouts import TO_ROWS, TO_TILES, RoundTrips, ends_as_it_began, layout_round_trips, named
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.wording import cite_op, compiled, example, took
+from ttnn_mcp.errors import shown
 from ttnn_mcp.run.op_names import canonical
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _claim(case: Case, trips: RoundTrips, advice: str) -> Iterator[Said]:
     row = case.heaviest(trips.out)[0]
     back = int(trips.back[trips.out == row][0])
     first_ns, second_ns = (float(case.kernel_ns[leg].sum()) for leg in (trips.out, trips.back))
-    names = [canonical(case.names[leg]).split("With")[0] for leg in (row, back)]
+    names = [shown(canonical(case.names[leg])).split("With")[0] for leg in (row, back)]
     yield Claim(
         claim=(
             f"{len(trips.out)} {names[0]}->{names[1]} pairs on one tensor ({took(first_ns)} + {took(second_ns)}, "
@@ -70,7 +71,7 @@ def _claim(case: Case, trips: RoundTrips, advice: str) -> Iterator[Said]:
             "keep one layout in the model code there: no view, permute or slice between the two"
             if compiled(case)
             else f"{advice} (lines {case.line(row)}, {case.line(back)}). For element-wise chains: x = "
-            "ttnn.to_layout(x, ttnn.TILE_LAYOUT) once before the chain, since each op on ROW_MAJOR inputs converts in and out"
+            "ttnn.to_layout(x, ttnn.TILE_LAYOUT) once before them: each op on ROW_MAJOR inputs converts in and out"
         ),
         verify="re-profile: tensor_formats.conversions loses these pairs; compare_runs.added shows none elsewhere",
         caveat="joined by size, type and placement, not by tensor id: confirm in the code",

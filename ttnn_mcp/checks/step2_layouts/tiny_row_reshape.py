@@ -46,7 +46,7 @@ def look(case: Case) -> Iterator[Said]:
     short = min((source, output), key=lambda one: row_bytes(one)[row])
     yield Claim(
         claim=(
-            f"{len(rows)} ROW_MAJOR reshapes and permutes ({time_of(case, rows)}) move rows of less than 64 B; "
+            f"{len(rows)} ROW_MAJOR moves ({time_of(case, rows)}) move rows of less than 64 B; "
             f"heaviest {canonical(case.names[row])}, {short.padded[row, 3]}-wide rows of {row_bytes(short)[row]:.0f} B: "
             f"{example(case, row)}"
         ),
@@ -58,7 +58,7 @@ def look(case: Case) -> Iterator[Said]:
             "reorder dims in the PyTorch code so that a large one is last before the view or permute"
             if compiled(case)
             else f"have a large dim last before line {case.line(row)}: permute where rows are still long, batch the op "
-            "that made the rows so that the reshape falls away, or concat slices along the last dim (dim=-1)"
+            "that made the rows so that the reshape falls away, or concat along the last dim (dim=-1)"
         ),
         verify=f"re-profile; list_ops(op_code='{canonical(case.names[row])}') kernel_us falls; PCC unchanged",
         caveat="the order that the next op wants must still come out: check shapes at the join",

@@ -23,6 +23,9 @@ from ttnn_mcp.analyses.flow import NOBODY
 from ttnn_mcp.analyses.l1_limit import l1_limit
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
+from ttnn_mcp.checks.wording import example, time_of
+from ttnn_mcp.errors import shown
+from ttnn_mcp.run.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,9 +81,8 @@ def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
     maker = int(makers[row])
     return Claim(
         claim=(
-            f"{len(rows)} copies into sharded L1 in front of Halo ({time_of(case, rows)}): heaviest at line "
-            f"{case.line(row)}, {case.shapes(row)}, written interleaved by {case.names[maker]} at line "
-            f"{case.line(maker)}"
+            f"{len(rows)} copies into sharded L1 in front of Halo ({time_of(case, rows)}): heaviest "
+            f"{example(case, row)}, written by {shown(canonical(case.names[maker]))} at line {case.line(maker)}"
         ),
         rows=rows,
         at_most_ns=case.kernel_ns[rows],

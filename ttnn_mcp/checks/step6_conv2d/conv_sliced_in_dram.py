@@ -57,11 +57,8 @@ def look(case: Case) -> Iterator[Said]:
     first = convs.at(heaviest)
     yield Claim(
         claim=(
-            f"{len(slices)} conv launches work on slices fetched from and written to DRAM ({case.us(rows):.0f} "
-            "us, "
-            f"{case.share(rows):.1%}); {len(whole)} of them would fit L1 unsliced, e.g. line "
-            f"{case.line(heaviest)}, "
-            f"1 of {_count(case, write)} slices"
+            f"{len(slices)} conv launches work on slices fetched from and written to DRAM ({time_of(case, rows)}); "
+            f"{len(whole)} of them would fit L1 unsliced, e.g. line {case.line(heaviest)}, 1 of {_count(case, write)} slices"
         ),
         rows=rows,
         at_most_ns=np.where(saved, case.kernel_ns[rows], 0.0),
