@@ -76,7 +76,16 @@ def _command(argv: list[str]) -> int:
         return {"serve": _serve, "demo": _demo, "doctor": _doctor}[asked.command or "serve"](asked)
     except TtnnMcpError as refusal:
         print(refusal, file=sys.stderr)
-        return FAILED
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except Exception:  # noqa: BLE001 - the shell's last line of defence, as the server has one
+        import traceback  # noqa: PLC0415
+
+        from ttnn_mcp.calls import unforeseen  # noqa: PLC0415
+
+        traceback.print_exc()
+        print(unforeseen(getattr(asked, "tool", None) or asked.command or "serve"), file=sys.stderr)
+    return FAILED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -205,16 +214,7 @@ def _call(asked: argparse.Namespace, pairs: list[str]) -> int:
         print(words.usage(tool))
         return 0
     given = words.arguments(tool, pairs)
-    try:
-        _structured, text = asyncio.run(calls.answer(_session(asked), tool, given))
-    except TtnnMcpError:
-        raise
-    except Exception:  # noqa: BLE001 - the shell's last line of defence, as the server has one
-        import traceback  # noqa: PLC0415
-
-        traceback.print_exc()
-        print(calls.unforeseen(tool.name), file=sys.stderr)
-        return FAILED
+    _structured, text = asyncio.run(calls.answer(_session(asked), tool, given))
     print(text)
     return 0
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.made import Iteration, write_performance_report
+from tests.made import Iteration, header_of, performance_rows, write_performance_report, write_rows
 from tests.programs import block
 from ttnn_mcp.readers.perf_csv import read_performance_csv
 from ttnn_mcp.run.iterations import repeating_tail
@@ -67,6 +67,25 @@ def test_signposts_that_bracket_the_same_ops_are_iterations(tmp_path):
     passes = [Iteration(cold=True, signposts=("start", "stop")), *[Iteration(signposts=("start", "stop"))] * 2]
     found = report(tmp_path, block(), passes).iterations
     assert (found.count, found.found_by) == (3, "signposts")
+
+
+def test_a_last_iteration_that_was_cut_off_is_left_out(tmp_path):
+    program = block(layers=4)
+    rows = performance_rows(program, [Iteration(cold=True), Iteration(), Iteration()])
+    path = write_rows(tmp_path / "cut.csv", rows[:-3], header_of(rows, "C7"))
+    found = Performance(read_performance_csv(path)).iterations
+    assert (found.count, found.ops) == (2, len(program.device_ops))
+    assert found.number.tolist() == [1] * found.ops + [2] * found.ops + [0] * (found.ops - 3)
+
+
+def test_an_output_fetched_once_after_the_loop_belongs_to_no_iteration(tmp_path):
+    rows = performance_rows(block(layers=4), [Iteration(cold=True), Iteration(), Iteration()])
+    fetched = {**rows[-1], "OP CODE": "UntilizeDeviceOperation", "DEVICE FW END CYCLE": "99999999999999"}
+    found = Performance(
+        read_performance_csv(write_rows(tmp_path / "x.csv", [*rows, fetched], header_of(rows, "C7")))
+    )
+    assert found.iterations.count == 3
+    assert found.iterations.number[-1] == 0
 
 
 def test_a_layer_that_repeats_at_the_end_is_no_iteration(tmp_path):

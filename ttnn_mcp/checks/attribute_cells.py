@@ -1,4 +1,4 @@
-"""Entries of an op's ATTRIBUTES cell as evidence: short, where the whole cell has a thousand characters and more."""
+"""Entries of an op's ATTRIBUTES cell as evidence: the whole cell has a thousand characters and more."""
 
 from __future__ import annotations
 

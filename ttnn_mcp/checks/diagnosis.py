@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+EVIDENCE_SHOWN = 4  # cells per finding: enough to look the claim up, the heaviest op first
 AT_ITS_BOUND = 0.7  # of the roofline: an op this close needs no explanation (tt-metal's own matmuls reach 0.7-0.8)
 
 
@@ -68,7 +69,7 @@ def ask(check: Check, case: Case) -> Asked:
         return Asked(check, "cannot_tell", lacking)
     try:
         said = list(check.look(case))
-    except Exception:  # one check's bug must not cost the user the others; the trace goes to stderr
+    except Exception:  # noqa: BLE001 - one check's bug must not cost the user the others; the trace goes to stderr
         _log.exception("check %s failed on run %s", check.id, case.run.id)
         return Asked(check, "cannot_tell", f"{check.id} failed on this report: a bug in ttnn-mcp")
     claims = tuple(one for one in said if isinstance(one, Claim))
@@ -123,7 +124,7 @@ def _finding(case: Case, check: Check, claim: Claim, least_ns: float, most_ns: f
         share=case.share(claim.rows),
         saving_us=Saving(at_least=least_ns / 1e3, at_most=most_ns / 1e3),
         assumption=assumption,
-        evidence=claim.evidence,
+        evidence=claim.evidence[:EVIDENCE_SHOWN],
         fix=claim.fix,
         verify=claim.verify,
         caveat=claim.caveat,

@@ -53,7 +53,7 @@ def spoken(devices: Sequence[int], chosen: NDArray[np.bool_]) -> str:
 
 
 def fastest_ns(case: Case, balance: Balance) -> NDArray[np.float64]:
-    """Per op of the critical device, the fastest device's time for the same launch: the exchange, without waiting."""
-    fastest = case.kernel_ns.copy()
+    """Per op of the critical device, the fastest device's time for the same launch: without waiting."""
+    fastest: NDArray[np.float64] = np.array(case.kernel_ns)
     fastest[critical_rows(case, balance)] = balance.times_ns.min(axis=1, initial=np.inf)
     return fastest

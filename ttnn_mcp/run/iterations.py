@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.op_table import OpTable
 
 COVERED_AT_LEAST = 0.5  # of a device's ops: a period that repeats over less is a layer, not an iteration
+TRAILING_OPS = 4  # that may follow the last iteration
+MODEL_OPS = 16  # a pass this long, of so many kinds of op, is no coincidence at the end of a long set-up
+MODEL_KINDS = 6
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, no pattern (2**64 / golden ratio): spreads codes over 64 bits
 
 
@@ -146,12 +149,34 @@ def _by_period(devices: NDArray[np.float64], hashes: NDArray[np.uint64]) -> NDAr
     counts: set[int] = set()
     for device in np.unique(devices):
         places = np.flatnonzero(devices == device)
-        ops, count = repeating_tail(hashes[places])
+        first, ops, count = _repeats(hashes[places])
         counts.add(count)
-        if ops * count < COVERED_AT_LEAST * len(places) or count < 2:
-            return np.zeros(len(devices), dtype=np.int64)
-        number[places[-ops * count :]] = np.repeat(np.arange(1, count + 1), ops)
+        number[places[first : first + ops * count]] = np.repeat(np.arange(1, count + 1), ops)
     return number if len(counts) == 1 else np.zeros(len(devices), dtype=np.int64)
+
+
+def _repeats(sequence: NDArray[np.uint64]) -> tuple[int, int, int]:
+    """(first, length, count) of the blocks that are iterations; count 0 where none are.
+
+    A few ops may follow the last iteration (the output fetched once), and the last iteration may be cut off where
+    the profiler's buffer ended: then the whole sequence repeats with one period, and is counted from its start.
+    """
+    for after in range(min(TRAILING_OPS, len(sequence)) + 1):
+        body = sequence[: len(sequence) - after]
+        ops, count = repeating_tail(body)
+        if count < 2:
+            continue
+        covered = ops * count
+        if covered >= COVERED_AT_LEAST * len(sequence) or (not after and _is_model(body[-ops:])):
+            before = len(body) - covered
+            rotated = 0 < before < ops and np.array_equal(sequence[:before], sequence[ops : ops + before])
+            return (0 if rotated else before), ops, count
+    return 0, 0, 0
+
+
+def _is_model(block: NDArray[np.uint64]) -> bool:
+    """Whether a block is long and varied enough to be a model's pass even where it covers little of the report."""
+    return len(block) >= MODEL_OPS and len(np.unique(block)) >= MODEL_KINDS
 
 
 def repeating_tail(sequence: NDArray[np.uint64]) -> tuple[int, int]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.perf_csv import PerformanceCsv
 
 DEVICE_TYPE = "tt_dnn_device"
+WRAPPED_GAP_NS = 1e6  # a gap this far below zero is no overlap: tt-metal #48043, tt-perf-report's own rule
 CLOCK_TOLERANCE = 0.03  # of an architecture's clock, to recognise it by; measured clocks differ by under 0.1 %
 
 
@@ -37,14 +38,30 @@ class Performance:
         return device, signpost, named & ~device & ~signpost
 
     @cached_property
+    def _measured(self) -> NDArray[np.bool_]:
+        kernel = self.rows.numbers("kernel_ns")
+        return (kernel >= 0) & ~self._impossible
+
+    @cached_property
+    def _impossible(self) -> NDArray[np.bool_]:
+        """Durations that a wrapped counter wrote on traced Blackhole rows: about 6.92 s, taken back by the gap."""
+        kernel, gap = self.rows.numbers("kernel_ns"), self.rows.numbers("gap_ns")
+        return (gap < -WRAPPED_GAP_NS) & (-gap > np.maximum(kernel / 2, WRAPPED_GAP_NS))
+
+    @cached_property
     def ops(self) -> OpTable:
         """Device ops with a measured kernel duration."""
-        return self.rows.take(self._kinds[0] & (self.rows.numbers("kernel_ns") >= 0))
+        return self.rows.take(self._kinds[0] & self._measured)
 
     @cached_property
     def untimed(self) -> OpTable:
-        """Device ops without one: captured but not replayed, or dropped by the profiler."""
-        return self.rows.take(self._kinds[0] & ~(self.rows.numbers("kernel_ns") >= 0))
+        """Device ops without one: captured but not replayed, dropped by the profiler, or impossible."""
+        return self.rows.take(self._kinds[0] & ~self._measured)
+
+    @cached_property
+    def impossible(self) -> int:
+        """Device ops whose duration a wrapped counter made."""
+        return int((self._kinds[0] & self._impossible).sum())
 
     @cached_property
     def signposts(self) -> OpTable:

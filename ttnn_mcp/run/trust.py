@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.run.iterations import TRAILING_OPS
+
 if TYPE_CHECKING:
     from ttnn_mcp.run.performance import Performance
 
@@ -32,8 +34,19 @@ def _dropped(report: Performance) -> list[str]:
             f"devices hold {counts.min()} to {counts.max()} ops (fewest on device {few}): rows were dropped, "
             "or the devices do different work"
         )
-    if len(report.untimed):
-        said.append(f"{len(report.untimed)} device ops have no kernel time (captured or dropped) and are left out")
+    if report.impossible:
+        said.append(
+            f"{report.impossible} device ops have impossible durations (a counter wrapped, tt-metal #48043) and "
+            "are left out: sums are too low; profile without trace for kernel times"
+        )
+    if len(report.untimed) > report.impossible:
+        without = len(report.untimed) - report.impossible
+        said.append(f"{without} device ops have no kernel time (captured or dropped) and are left out")
+    found = report.iterations
+    if found.count:
+        after = int((report.steady.lines > report.steady.lines[found.number == found.count].max()).sum())
+        if after > TRAILING_OPS * len(report.devices):
+            said.append(f"the last iteration is cut off: {after} ops after the last whole one are left out")
     runtime_ids = report.runtime_ids
     if runtime_ids is not None and len(runtime_ids):
         missing = int(runtime_ids.max() - runtime_ids.min()) + 1 - len(np.unique(runtime_ids))

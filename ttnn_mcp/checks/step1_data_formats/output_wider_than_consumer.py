@@ -62,8 +62,8 @@ def look(case: Case) -> Iterator[Said]:
     yield Claim(
         claim=(
             f"{len(rows)} outputs are written as {source.dtype[row]} only to be cast to {output.dtype[row]} "
-            f"({time_of(case, rows)}); heaviest: {shown(canonical(case.names[made_by]))} at line {case.line(made_by)}, "
-            f"cast at line {case.line(row)}"
+            f"({time_of(case, rows)}); heaviest: {shown(canonical(case.names[made_by]))} at line "
+            f"{case.line(made_by)}, cast at line {case.line(row)}"
         ),
         rows=rows,
         at_most_ns=case.kernel_ns[rows],

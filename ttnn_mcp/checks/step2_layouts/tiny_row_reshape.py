@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.layouts import moves_tiny_rows, row_bytes
+from ttnn_mcp.analyses.layouts import TINY_ROW_BYTES, moves_tiny_rows, row_bytes
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
@@ -43,11 +43,12 @@ def look(case: Case) -> Iterator[Said]:
     if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
         return
     row = case.heaviest(rows)[0]
+    name = canonical(case.names[row])
     short = min((source, output), key=lambda one: row_bytes(one)[row])
     yield Claim(
         claim=(
-            f"{len(rows)} ROW_MAJOR moves ({time_of(case, rows)}) move rows of less than 64 B; "
-            f"heaviest {canonical(case.names[row])}, {short.padded[row, 3]}-wide rows of {row_bytes(short)[row]:.0f} B: "
+            f"{len(rows)} reshapes and permutes ({time_of(case, rows)}) move ROW_MAJOR rows below {TINY_ROW_BYTES} "
+            f"B; heaviest {name}, {short.padded[row, 3]}-wide rows ({row_bytes(short)[row]:.0f} B): "
             f"{example(case, row)}"
         ),
         rows=rows,
@@ -57,10 +58,10 @@ def look(case: Case) -> Iterator[Said]:
         fix=(
             "reorder dims in the PyTorch code so that a large one is last before the view or permute"
             if compiled(case)
-            else f"have a large dim last before line {case.line(row)}: permute where rows are still long, batch the op "
-            "that made the rows so that the reshape falls away, or concat along the last dim (dim=-1)"
+            else f"have a large dim last before line {case.line(row)}: permute where rows are still long, batch "
+            "the op that made the rows so that the reshape falls away, or concat along the last dim (dim=-1)"
         ),
-        verify=f"re-profile; list_ops(op_code='{canonical(case.names[row])}') kernel_us falls; PCC unchanged",
+        verify=f"re-profile; list_ops(op_code='{name}') kernel_us falls; PCC unchanged",
         caveat="the order that the next op wants must still come out: check shapes at the join",
     )
 

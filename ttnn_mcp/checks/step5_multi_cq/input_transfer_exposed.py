@@ -43,9 +43,9 @@ def look(case: Case) -> Iterator[Said]:
     written = _written(memory) if memory else []
     if memory is None or not written:
         yield CannotTell(
-            f"reports have no transfer times. Give: input bytes per step, time T of copying them, is trace on "
-            f"({'yes' if case.run.timed.traced else 'none seen'}); two queues save at most min(T, "
-            f"{kernel_ms:.2f} ms)"
+            "reports have no transfer times. Give: input bytes per step, time T of copying them, is trace on "
+            f"({'yes' if case.run.timed.traced else 'none seen'}); two queues save at most min(T, {kernel_ms:.2f} "
+            "ms)"
         )
         return
     total = sum(tensor.size_bytes or 0 for _, tensor in written)
@@ -58,8 +58,7 @@ def look(case: Case) -> Iterator[Said]:
     yield Claim(
         claim=(
             f"{len(written)} tensors, {total / 1e6:.2f} MB, are written to the device on the compute queue, the "
-            "largest "
-            f"({(largest.size_bytes or 0) / 1e6:.2f} MB) by {name} (operation {operation})"
+            f"largest ({(largest.size_bytes or 0) / 1e6:.2f} MB) by {name} (operation {operation})"
         ),
         rows=rows,
         at_most_ns=np.zeros(0),
@@ -82,8 +81,7 @@ def look(case: Case) -> Iterator[Said]:
         verify="time a step with the profiler off: host_overhead(wall_ms=...) verdict moves towards device_bound",
         caveat=(
             f"helps only after Metal Trace ({'traced' if case.run.timed.traced else 'no traced row here'}); "
-            "weights "
-            "loaded inside the capture are counted too"
+            "weights loaded inside the capture are counted too"
         ),
     )
 

@@ -61,13 +61,16 @@ def look(case: Case) -> Iterator[Said]:
         claim=(
             f"{len(rows)} of {len(convs.rows)} convs ({time_of(case, rows)}) run in more blocks than L1 demands "
             f"({tuned} are at the maximum): line {case.line(row)} has Bh {conv.block_h} of {conv.per_core_h} "
-            "tiles, "
-            f"{to.block_h} fits"
+            f"tiles, {to.block_h} fits"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="all time above the roofline is paid once per block; cores unchanged",
-        evidence=(*cite_height(case, row), *case.cite(row), *(one for n, *_ in examples[1:] for one in cite_height(case, n))),
+        evidence=(
+            *cite_height(case, row),
+            *case.cite(row),
+            *(one for n, *_ in examples[1:] for one in cite_height(case, n)),
+        ),
         fix=lever(
             case,
             f"ttnn.Conv2dConfig(act_block_h_override={32 * to.block_h}{double})  # line {case.line(row)}: "

@@ -66,8 +66,7 @@ def look(case: Case) -> Iterator[Said]:
         claim=(
             f"{len(rows)} activations run as ops of their own behind a conv ({time_of(case, rows)}): heaviest "
             f"{function} at line {case.line(row)} on {case.ops.outputs[0].shape_text(row)}, behind the conv at "
-            "line "
-            f"{case.line(found[row])}"
+            f"line {case.line(found[row])}"
         ),
         rows=rows,
         at_most_ns=case.kernel_ns[rows],

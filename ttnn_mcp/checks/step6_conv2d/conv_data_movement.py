@@ -91,8 +91,7 @@ def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
         fix=lever(
             case,
             f"let line {case.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, "
-            "core_grid, "
-            f"strategy) equal to the output spec of line {case.line(row)}; between two convs drop the "
+            f"core_grid, strategy) equal to the output spec of line {case.line(row)}; between two convs drop the "
             "ttnn.sharded_to_interleaved",
         ),
         verify="re-profile; reshard_detect.total_us falls and compare_runs.added shows no new copy",
@@ -105,8 +104,7 @@ def _moves_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
     return Claim(
         claim=(
             f"{len(rows)} Moves between Halo and Conv2d ({time_of(case, rows)}) pack L1 that is not short: "
-            "heaviest at "
-            f"line {case.line(examples[0])}, {case.ops.inputs[0].shape_text(examples[0])}"
+            f"heaviest at line {case.line(examples[0])}, {case.ops.inputs[0].shape_text(examples[0])}"
         ),
         rows=rows,
         at_most_ns=case.kernel_ns[rows],

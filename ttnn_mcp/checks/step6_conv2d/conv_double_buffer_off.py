@@ -76,14 +76,14 @@ def _claims(
     yield Claim(
         claim=(
             f"{len(rows)} of {len(convs.rows)} convs ({time_of(case, rows)}) run with {setting} off although a "
-            "second "
-            f"block fits L1; heaviest at line {case.line(examples[0])}: {first.layout}, {first.blocks} x "
+            f"second block fits L1; heaviest at line {case.line(examples[0])}: {first.layout}, {first.blocks} x "
             f"{first.inner_blocks} blocks"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="as in the best case measured (SDXL convs, 40 %); nothing where the conv is compute-bound",
-        evidence=tuple(cite_attribute(case, row, setting) for row in examples) + case.cite(examples[0], "kernel_ns"),
+        evidence=tuple(cite_attribute(case, row, setting) for row in examples)
+        + case.cite(examples[0], "kernel_ns"),
         fix=lever(
             case,
             f"ttnn.Conv2dConfig({setting}=True)  # line {case.line(examples[0])}: {megabytes(to.total_bytes)} of "

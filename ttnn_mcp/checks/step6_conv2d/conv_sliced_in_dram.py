@@ -57,8 +57,9 @@ def look(case: Case) -> Iterator[Said]:
     first = convs.at(heaviest)
     yield Claim(
         claim=(
-            f"{len(slices)} conv launches work on slices fetched from and written to DRAM ({time_of(case, rows)}); "
-            f"{len(whole)} of them would fit L1 unsliced, e.g. line {case.line(heaviest)}, 1 of {_count(case, write)} slices"
+            f"{len(slices)} conv launches work on slices fetched from and written to DRAM "
+            f"({time_of(case, rows)}); {len(whole)} of them would fit L1 unsliced, e.g. line "
+            f"{case.line(heaviest)}, 1 of {_count(case, write)} slices"
         ),
         rows=rows,
         at_most_ns=np.where(saved, case.kernel_ns[rows], 0.0),

@@ -60,12 +60,10 @@ def look(case: Case) -> Iterator[Said]:
         assumption="links reach the best rate seen on this architecture; waiting for slower devices stays",
         evidence=tuple(one for row in examples for one in case.cite(row, "kernel_ns")),
         fix=(
-            "pass persistent output buffers and raise num_workers_per_link and chunks_per_sync one at a time; "
-            "Blackhole "
-            "num_links=2; packets of 8192 B by fabric router config; newer tt-metal first"
-            if case.chip.arch == "blackhole"
-            else "pass persistent output buffers and raise num_workers_per_link and chunks_per_sync one at a time; keep "
-            "num_links as the product allows (T3000 and n300: 1); newer tt-metal first"
+            "pass persistent output buffers; raise num_workers_per_link and chunks_per_sync one at a time; "
+            "num_links="
+            + ("2 on Blackhole" if case.chip.arch == "blackhole" else "what the product allows (n300, T3000: 1)")
+            + "; a newer tt-metal first"
         ),
         verify="re-profile; device_balance.ccl_share falls, list_ops kernel_us of the op falls on every device",
         caveat="payload counted from operands; untraced profiles skew the start of each device",

@@ -47,9 +47,8 @@ def look(case: Case) -> Iterator[Said]:
     examples = case.heaviest(rows)
     yield Claim(
         claim=(
-            f"{len(rows)} collectives take {case.us(rows):.0f} us, {case.share(rows):.1%} of kernel time on "
-            "device "
-            f"{case.scope.critical_device}; heaviest at line {case.line(examples[0])}: {case.shapes(examples[0])}"
+            f"{len(rows)} collectives take {time_of(case, rows)} of kernel time on device "
+            f"{case.scope.critical_device}; heaviest {example(case, examples[0])}"
         ),
         rows=rows,
         at_most_ns=np.maximum(0.0, case.kernel_ns[rows] - needed),
@@ -57,9 +56,8 @@ def look(case: Case) -> Iterator[Said]:
         evidence=tuple(one for row in examples for one in case.cite(row, "kernel_ns")),
         fix=(
             "halve the payload: ttnn.typecast(x, ttnn.bfloat8_b) before the exchange; reduce_scatter + "
-            "all_gather with the "
-            "norm on the shard between; one fused QKV instead of three; fused all-gather matmul where the build "
-            "has it"
+            "all_gather with the norm on the shard between; one fused QKV instead of three; fused all-gather "
+            "matmul where the build has it"
         ),
         verify="re-profile; device_balance.ccl_share falls, PCC >= 0.99 on the composed output",
         caveat=f"up to {waiting / 1e3:.0f} us of it on this device is waiting for slower devices, not exchange",

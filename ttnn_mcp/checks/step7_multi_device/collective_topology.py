@@ -57,9 +57,8 @@ def look(case: Case) -> Iterator[Said]:
     yield Claim(
         claim=(
             f"{len(rows)} collectives ({time_of(case, rows)} on device {case.scope.critical_device}, "
-            f"{balance.collective_share:.1%} over all) run {'Linear' if line.any() else 'on one link'}{without}; heaviest "
-            "at line "
-            f"{case.line(row)}"
+            f"{balance.collective_share:.1%} over all) run {'Linear' if line.any() else 'on one link'}{without}; "
+            f"heaviest at line {case.line(row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
@@ -69,8 +68,9 @@ def look(case: Case) -> Iterator[Said]:
             *case.cite(row),
         ),
         fix=(
-            f"topology=ttnn.Topology.Ring{links} in these calls, after ttnn.set_fabric_config("
-            "ttnn.FabricConfig.FABRIC_1D_RING) before opening the mesh; pass persistent_output_buffer made once"
+            f"topology=ttnn.Topology.Ring{links} in these calls, after "
+            "ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D_RING) before opening the mesh; pass "
+            "persistent_output_buffer made once"
         ),
         verify=(
             f"re-profile; op_detail(op={case.line(row)}).attributes topology is Ring, device_balance.ccl_share "

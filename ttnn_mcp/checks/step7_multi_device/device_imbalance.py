@@ -67,10 +67,8 @@ def _claim(case: Case, balance: Balance, rows: NDArray[np.int64], launches: NDAr
     return Claim(
         claim=(
             f"{shown(canonical(case.names[row]))} at line {line} takes {times[slow].mean() / 1e6:.2f} ms on "
-            "devices "
-            f"{spoken(balance.devices, slow)}, {times[~slow].mean() / 1e6:.2f} ms on "
-            f"{spoken(balance.devices, ~slow)} "
-            f"({times[slow].mean() / times[~slow].mean():.2f}x){more}"
+            f"devices {spoken(balance.devices, slow)}, {times[~slow].mean() / 1e6:.2f} ms on "
+            f"{spoken(balance.devices, ~slow)} ({times[slow].mean() / times[~slow].mean():.2f}x){more}"
         ),
         rows=rows[launches],
         at_most_ns=np.maximum(0.0, case.kernel_ns[rows[launches]] - balance.mean_ns[launches]),
@@ -89,9 +87,8 @@ def _fix(case: Case, row: int, pair: tuple[int, int]) -> str:
     if said.flag("is_causal") and said.flag("is_balanced") is False and (said.number("ring_size") or 1) > 1:
         return (
             f"ring attention, ring_size={said.number('ring_size')}: pass is_causal=True, is_balanced=True and "
-            "shard the "
-            "sequence in zigzag order (rank i of n holds chunks i and 2n-1-i of 2n), for Q, K, V and the rotary "
-            "tables"
+            "shard the sequence in zigzag order (rank i of n holds chunks i and 2n-1-i of 2n), for Q, K, V and "
+            "the rotary tables"
         )
     ops = case.scope.ops
     shapes = [tuple(one.shape_text(place) for one in ops.inputs if one.present[place]) for place in pair]

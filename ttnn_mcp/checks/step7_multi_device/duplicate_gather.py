@@ -56,9 +56,8 @@ def look(case: Case) -> Iterator[Said]:
     row, before = examples[0], again[examples[0]]
     yield Claim(
         claim=(
-            f"{len(rows)} all-gathers ({time_of(case, rows)}) repeat an earlier one: line {case.line(row)} "
-            "gathers "
-            f"{case.shapes(row)} again after line {case.line(before)}"
+            f"{len(rows)} all-gathers ({time_of(case, rows)}) repeat an earlier one: {example(case, row)} after "
+            f"line {case.line(before)}"
         ),
         rows=rows,
         at_most_ns=case.kernel_ns[rows],

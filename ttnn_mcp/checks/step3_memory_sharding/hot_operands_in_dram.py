@@ -1,0 +1,121 @@
+"""Element-wise ops, norms and softmax stream activations through DRAM that would fit L1 in shards.
+
+They do little arithmetic per byte, so DRAM sets their time. An activation that one op writes and the next reads can
+stay in the cores' L1 as shards: in a DeepLabV3 report on Blackhole the same kind of add takes 43 us with all operands
+in DRAM, 22 us with one, and 2 us with none.
+
+The line: the op's DRAM bytes explain at least 30 % of its time; INPUT_0 comes from an op of the window and the output
+goes to one, both interleaved in DRAM; all its operands together fit half of the grid's L1; 1 % of the window to save.
+The bound leaves the operands no op made (weights) in DRAM, and the launch.
+
+Sharded, not L1_INTERLEAVED: interleaved L1 is no faster than DRAM on some builds (tt-metal #14421) and is a trap for
+the next matmul. Silent about prefill (no conv in the window, over 1024 rows): there a large residual in L1 starves
+the matmuls, 1426 ms against 262 ms in one report (dots.ocr).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.borrowed_rows import borrowed
+from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.analyses.l1_limit import l1_limit
+from ttnn_mcp.analyses.roofline import EXPLAINS
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of, took
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+STREAMING = ("eltwise", "norm", "softmax")
+FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensors
+LARGE_M = 1024  # rows, without convs: prefill, whose residuals belong in DRAM
+IMPOSSIBLE = 1.05  # of DRAM peak: the row shows another op's operands
+WORTH_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all such ops."""
+    streaming = case.of_family(*STREAMING)
+    if not streaming.any() or not case.ops.inputs or not case.ops.outputs:
+        yield NotApplicable("no element-wise, norm or softmax ops")
+        return
+    limit, bandwidth, cores = l1_limit(case.run), case.chip.dram_peak_gb_s, case.chip.cores
+    if limit is None or bandwidth is None or cores is None:
+        yield CannotTell("unknown architecture or grid, so no L1 and no DRAM bandwidth; profile with DEVICE ARCH")
+        return
+    stays = _from_elsewhere(case) / bandwidth
+    moved = case.roofline.efficiency
+    rows = np.flatnonzero(
+        streaming
+        & _between_ops(case)
+        & (case.roofline.dram_ns >= EXPLAINS * case.kernel_ns)
+        & (np.nan_to_num(moved) <= IMPOSSIBLE)
+        & (_all_bytes(case) <= FITS_SHARE * cores * limit.safe_bytes)
+    )
+    at_most = np.maximum(case.kernel_ns - np.maximum(stays, LAUNCH_FLOOR_NS), 0)[rows]
+    if at_most.sum() < WORTH_SHARE * case.total_ns:
+        return
+    row = case.heaviest(rows)[0]
+    size = float(_all_bytes(case)[row])
+    maker = int(case.flow.producers[0][row])
+    yield Claim(
+        claim=(
+            f"{len(rows)} streaming ops pass activations through DRAM that fit L1 ({time_of(case, rows)}): "
+            f"{case.names[row]} {example(case, row)}, {took(float(case.kernel_ns[row]))} for {size / 1e6:.0f} MB"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="producer, op and reader keep one shard spec; other tensors leave half of L1 free",
+        evidence=tuple(
+            one for n in case.heaviest(rows, 2) for one in cite_op(case, n, (case.ops.inputs[0], "MEMORY"))
+        ),
+        fix=(
+            'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then keeps chains in shards'
+            if compiled(case)
+            else "cfg = ttnn.create_sharded_memory_config(x.shape, core_grid=..., strategy=ttnn.ShardStrategy.HEIGHT); "
+            f"memory_config=cfg at line {case.line(maker)}, here and at the reader; a matmul among them: 1D program_config "
+            "and compute_kernel_config"
+        ),
+        verify="re-profile; sharding_summary.distribution: kernel_us moves from DRAM to L1; PCC unchanged",
+        caveat="who reads whose output is told by shapes; not L1_INTERLEAVED; check memory_summary.l1_peak",
+    )
+
+
+def _between_ops(case: Case) -> NDArray[np.bool_]:
+    """Ops between two others, with INPUT_0 and the output interleaved in DRAM, and with rows of their own."""
+    source, result = case.ops.inputs[0], case.ops.outputs[0]
+    passed_on = (case.flow.producers[0] != NOBODY) & (case.flow.readers > 0)
+    in_dram = source.in_dram & ~source.sharded & result.in_dram & ~result.sharded
+    if not case.of_family("conv").any():
+        in_dram &= source.padded[:, :3].prod(axis=1) <= LARGE_M
+    return passed_on & in_dram & ~borrowed(case.ops)
+
+
+def _from_elsewhere(case: Case) -> NDArray[np.float64]:
+    """DRAM bytes of operands that no op of the window made: they stay where they are."""
+    total = np.zeros(len(case))
+    for operand, made_by in zip(case.ops.inputs, case.flow.producers, strict=True):
+        total += np.where(operand.in_dram & (made_by == NOBODY), operand.bytes, 0.0)
+    return total
+
+
+def _all_bytes(case: Case) -> NDArray[np.float64]:
+    operands = (*case.ops.inputs, *case.ops.outputs)
+    return np.sum([np.where(operand.present, operand.bytes, 0.0) for operand in operands], axis=0)
+
+
+CHECK = Check(
+    id="hot-operands-in-dram",
+    title="activations streamed through DRAM",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+)

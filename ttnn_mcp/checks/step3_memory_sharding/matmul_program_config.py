@@ -1,0 +1,147 @@
+"""A matmul's block sizes keep it far from both of its bounds.
+
+in0_block_w is how many tiles of K a core takes per step: at 1 every tile is multicast on its own. A 1x1 output
+subblock uses one of 8 destination registers (4 with fp32_dest_acc_en). MatmulMultiCoreProgramConfig reuses nothing.
+And a matmul that was given nothing gets what TTNN guesses: on a grid of 11 or 13 columns K rarely divides, which
+leaves in0_block_w at 1 (read from matmul_program_config.cpp, not measured).
+
+The line: 5 us and more, at under 60 % of the roofline with one of the three blocks above (a claim about what is
+printed), or at under 35 % with no config given on most of the grid (a claim about what to try); each 1 % of the
+window to save. The bound is the roofline itself: arithmetic on all cores, DRAM at achievable bandwidth.
+
+Silent where K is under 4 tiles (nothing to block), about matmuls on few cores (low-core-count), in attention that is
+written out, and with operands interleaved in L1: those have their own checks. A config that TTNN chose may be
+printed as if given. The fix names compute_kernel_config because a config alone lowers bfloat16 to LoFi (#55889).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attention_chains import attention_chains, rows_of
+from ttnn_mcp.analyses.few_cores import SMALL_NS
+from ttnn_mcp.analyses.grids import worker_grid
+from ttnn_mcp.analyses.l1_limit import l1_limit
+from ttnn_mcp.analyses.matmul_choice import FEW_CORES, MatmulChoice, in_l1_interleaved, matmul_choice
+from ttnn_mcp.analyses.matmul_config import Tiles, suggested
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.floors import achievable_ns
+from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.wire import Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
+POORLY_USED = 0.35  # of the roofline: below it the guess is worth replacing (ours)
+LEAST_K_TILES = 4  # below it there is nothing to block
+WORTH_SHARE = 0.01  # of the window
+SHOWN_CHARS = 60  # of a program config without block sizes: its name
+_PRINTED = re.compile(r"(in0_block_w|out_subblock_[hw]|per_core_[MN])=(\d+)")
+L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim for blocks that are printed and small, one for configs that were never given."""
+    choice = matmul_choice(case.ops)
+    if not len(choice.rows):
+        yield NotApplicable("no Matmul ops")
+        return
+    if not choice.told.any():
+        yield CannotTell("the matmuls carry no program_config in ATTRIBUTES; profile with a tt-metal of 2025 or later")
+        return
+    if case.chip.architecture is None:
+        yield CannotTell("unknown architecture, so no roofline to compare with; profile with DEVICE ARCH")
+        return
+    k_tiles = case.ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE
+    small = choice.slowest | ((choice.block_w <= 1) & (k_tiles >= LEAST_K_TILES))
+    small |= (choice.subblock <= 1) & (choice.per_core > 1)
+    mostly = case.ops.numbers("cores")[choice.rows] >= FEW_CORES * (case.chip.cores or np.inf)
+    guessed = choice.chosen & ~small & mostly & ~in_l1_interleaved(case.ops)[choice.rows]
+    yield from _claim(case, choice, small, WELL_USED)
+    yield from _claim(case, choice, guessed, POORLY_USED)
+
+
+def _claim(case: Case, choice: MatmulChoice, which: NDArray[np.bool_], used_at_most: float) -> Iterator[Claim]:
+    best = achievable_ns(case)
+    which = which & (best[choice.rows] < used_at_most * case.kernel_ns[choice.rows])
+    which &= (case.kernel_ns[choice.rows] >= SMALL_NS) & ~np.isnan(case.roofline.compute_ns[choice.rows])
+    which &= ~np.isin(choice.rows, rows_of(attention_chains(case.ops, case.flow)))
+    rows = choice.rows[which]
+    at_most = (case.kernel_ns - best)[rows]
+    if at_most.sum() < WORTH_SHARE * case.total_ns:
+        return
+    row = case.heaviest(rows)[0]
+    guessed = used_at_most == POORLY_USED
+    seen = "were given no program config" if guessed else f"run with small blocks ({_blocks(choice, row)})"
+    reached = float(best[rows].sum() / case.kernel_ns[rows].sum())
+    yield Claim(
+        claim=(
+            f"{len(rows)} matmuls {seen} and reach {reached:.0%} of their roofline ({time_of(case, rows)}): "
+            f"{example(case, row)}, {case.kernel_ns[row] / 1e3:.0f} us"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="the roofline is reached: arithmetic on all cores, DRAM at achievable bandwidth",
+        evidence=tuple(one for n in case.heaviest(rows) for one in _evidence(case, n)),
+        fix=_fix(case, row),
+        verify=f"re-profile; op_detail(op={case.line(row)}).roofline.efficiency rises; PCC >= 0.99",
+        caveat="an upper bound: sweep in0_block_w and subblocks; pass compute_kernel_config, or bfloat16 drops to LoFi",
+    )
+
+
+def _blocks(choice: MatmulChoice, row: int) -> str:
+    at = int(np.flatnonzero(choice.rows == row)[0])
+    if choice.slowest[at]:
+        return "MatmulMultiCoreProgramConfig"
+    return f"in0_block_w {choice.block_w[at]:.0f}, subblock of {np.nan_to_num(choice.subblock[at]):.0f} tiles"
+
+
+def _evidence(case: Case, row: int) -> tuple[Evidence, ...]:
+    said = case.attributes(row).get("program_config", "")
+    short = "; ".join(f"{key}={value}" for key, value in _PRINTED.findall(said)) or said[:SHOWN_CHARS]
+    cell = Evidence(source=case.ops.source, row=case.line(row), column="ATTRIBUTES.program_config", value=short)
+    return (*cite_op(case, row), cell)
+
+
+def _fix(case: Case, row: int) -> str:
+    if compiled(case):
+        return 'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then chooses matmul configs'
+    grid, limit = worker_grid(case.chip), l1_limit(case.run)
+    a, b, out = case.ops.inputs[0], case.ops.inputs[1], case.ops.outputs[0]
+    sizes = [TILE_BYTES.get(operand.dtype[row], 4096) for operand in (a, b, out)]
+    tiles = Tiles(
+        m=int(a.padded[row, :3].prod()) // TILE_SIDE,
+        k=int(a.padded[row, 3]) // TILE_SIDE,
+        n=int(out.padded[row, 3]) // TILE_SIDE,
+        a_bytes=sizes[0],
+        b_bytes=sizes[1],
+        out_bytes=sizes[2],
+    )
+    config = None
+    if grid and limit and min(tiles.m, tiles.k, tiles.n) >= 1:
+        fp32 = "fp32_dest_acc_en=1" in case.attributes(row).get("compute_kernel_config", "")
+        config = suggested(tiles, grid, L1_SHARE * limit.safe_bytes, fp32_acc=fp32)
+    if config is None:
+        return (
+            "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
+            "device.compute_with_storage_grid_size(), then sweep program_config"
+        )
+    return f"{config}; keep compute_kernel_config"
+
+
+CHECK = Check(
+    id="matmul-program-config",
+    title="matmul blocks far from the roofline",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+)

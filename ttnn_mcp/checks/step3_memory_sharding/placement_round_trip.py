@@ -1,0 +1,143 @@
+"""A tensor leaves its shards and comes back, and nothing in between needed it interleaved.
+
+ShardedToInterleaved and InterleavedToSharded move every byte and compute nothing. Two of them on one tensor are one
+`ttnn.reshard`, or none if the shards are the same. A copy out of shards that only element-wise ops read is not needed
+either: they work on shards (SegFormer, Matmul -> ShardedToInterleaved -> Binary: 24 times, 246 us, 5 % of its time).
+
+The line: the second op reads what the first wrote (equal elements, data type, layout and placement, no other writer);
+adjacency is no evidence: of five neighbouring pairs in a DeepLabV3 report one is a round trip. Round trips are told
+from 0.1 % of the window on (they are plain waste where real), detours through element-wise ops from 1 %.
+
+A round trip is avoidable only as far as nobody else reads the interleaved copy: if another op does, the copy stays
+and one reshard, about 2 us, replaces the way back. Copies that wait for their reader for more than four ops were put
+aside to free L1 and are not counted. A linked memory report turns likely into certain, or strikes the pair.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.move_patterns import AVOIDABLE, CONFIG_KEYS
+from ttnn_mcp.analyses.moves import Moves, moves_of
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.wording import cite_op, compiled, time_of
+from ttnn_mcp.readers.memory_config import parse_memory_config
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real
+DETOUR_SHARE = 0.01  # of the window: the element-wise op has to change too
+LEVER = 'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then keeps chains in shards'
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim for round trips, one for detours through element-wise ops."""
+    moves = moves_of(case.flow, case.run)
+    if not len(moves):
+        yield NotApplicable("no op changes a placement")
+        return
+    trips = moves.among("round-trip")
+    if moves.at_most_ns[trips].sum() >= ROUND_TRIP_SHARE * case.total_ns:
+        yield _round_trips(case, moves, trips)
+    detours = moves.among("eltwise-detour")
+    detours = detours[moves.avoidable[detours] >= AVOIDABLE.index("likely")]
+    if moves.at_most_ns[detours].sum() >= DETOUR_SHARE * case.total_ns:
+        yield _detours(case, moves, detours)
+
+
+def _round_trips(case: Case, moves: Moves, trips: NDArray[np.int64]) -> Claim:
+    rows = moves.rows[trips]
+    back = trips[np.isin(moves.makers[trips], rows)]
+    heaviest = int(back[np.argmax(moves.kernel_ns[back])])
+    row, first = int(moves.rows[heaviest]), int(moves.makers[heaviest])
+    others = [reader for reader in moves.joins.readers(first) if reader != row and reader not in rows]
+    stays = f"; the copy is also read at line {case.line(others[0])} and stays" if others else ""
+    start = case.ops.inputs[0].placement[first]
+    return Claim(
+        claim=(
+            f"{len(back)} placement round trip{'s' if len(back) > 1 else ''} ({time_of(case, rows)}): {start} -> "
+            f"{moves.before(heaviest)} -> {moves.after(heaviest)}, {case.ops.inputs[0].shape_text(row)}, "
+            f"lines {case.line(first)} and {case.line(row)}{stays}"
+        ),
+        rows=rows,
+        at_most_ns=moves.at_most_ns[trips],
+        assumption=_assumption(moves, trips, others=bool(others)),
+        evidence=(
+            *cite_op(case, first),
+            *cite_op(case, row, (case.ops.outputs[0], "MEMORY")),
+            *(case.ops.cite_operand(reader, case.ops.inputs[0], "MEMORY") for reader in others[:1]),
+        ),
+        fix=_fix(case, moves, heaviest),
+        verify=f"re-profile; reshard_detect.patterns shows no round-trip at line {case.line(row)}; PCC unchanged",
+        caveat=None if _certain(moves, trips) else "likely, not certain: only a linked memory report tells tensors apart",
+    )
+
+
+def _assumption(moves: Moves, trips: NDArray[np.int64], *, others: bool) -> str:
+    if others:
+        return "the copy stays for its other readers; one reshard of 2 us replaces the way back"
+    if (moves.avoidable[trips] == AVOIDABLE.index("partly")).any():
+        return "the shards may differ: one reshard of 2 us replaces both; nobody else reads the copy"
+    return "the shards are the same: both ops go; nobody else reads the copy"
+
+
+def _fix(case: Case, moves: Moves, heaviest: int) -> str:
+    if compiled(case):
+        return LEVER
+    row, first = int(moves.rows[heaviest]), int(moves.makers[heaviest])
+    if moves.verdict(heaviest) != "partly":
+        return f"drop the ttnn.to_memory_config calls behind lines {case.line(first)} and {case.line(row)}: pass the tensor on"
+    text = case.attributes(row).given(*CONFIG_KEYS)
+    target = parse_memory_config(text) if text else None
+    return (
+        f"y = ttnn.reshard(x, cfg)  # x: the sharded tensor that line {case.line(first)} reads; cfg: what line "
+        f"{case.line(row)} writes ({target or moves.after(heaviest)}). Or let the op before write cfg"
+    )
+
+
+def _detours(case: Case, moves: Moves, detours: NDArray[np.int64]) -> Claim:
+    rows = moves.rows[detours]
+    row = case.heaviest(rows)[0]
+    reader = next(iter(moves.joins.readers(row)))
+    maker = int(moves.joins.makers[row])
+    return Claim(
+        claim=(
+            f"{len(rows)} moves only take a tensor out of its shards for element-wise ops ({time_of(case, rows)}): "
+            f"{case.names[maker]} -> {case.names[row]} -> {case.names[reader]}, "
+            f"{case.ops.inputs[0].shape_text(row)} at line {case.line(row)}"
+        )[:200],
+        rows=rows,
+        at_most_ns=moves.at_most_ns[detours],
+        assumption="the element-wise op takes the shards as they are and takes no longer",
+        evidence=tuple(
+            one for n in case.heaviest(rows) for one in cite_op(case, n, (case.ops.inputs[0], "MEMORY"))
+        ),
+        fix=(
+            LEVER
+            if compiled(case)
+            else f"drop the move at line {case.line(row)}: ttnn.add(a, b, memory_config=a.memory_config()) with a sharded as "
+            f"line {case.line(maker)} writes it, b in the same shards or one that broadcasts"
+        ),
+        verify="re-profile; reshard_detect.patterns: eltwise-detour count falls; PCC unchanged",
+        caveat="joins are told by shapes and order; other operands may need the same shards",
+    )
+
+
+def _certain(moves: Moves, trips: NDArray[np.int64]) -> bool:
+    return bool((moves.avoidable[trips] == AVOIDABLE.index("certain")).all())
+
+
+CHECK = Check(
+    id="placement-round-trip",
+    title="a tensor leaves its shards and comes back",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+)

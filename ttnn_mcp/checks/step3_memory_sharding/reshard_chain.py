@@ -1,0 +1,76 @@
+"""Several moves in a row change the placement of one tensor, where one move would do.
+
+Each move reads and writes the whole tensor. Reshard after Reshard, or InterleavedToSharded and then Reshard, comes
+from two places in the code that each ask for their own layout.
+
+The line: a move reads what another move wrote, nobody else reads it, and it is no way back (that is
+placement-round-trip); together 0.5 % of the window to save (merging two moves is safe). One move stays; at best it
+costs what the cheaper of the two costs now.
+
+Silent where another op reads the tensor in between, and where only the order in time suggests a chain.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.move_patterns import CONFIG_KEYS
+from ttnn_mcp.analyses.moves import moves_of
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.wording import cite_op, compiled, time_of
+from ttnn_mcp.readers.memory_config import parse_memory_config
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+WORTH_SHARE = 0.005  # of the window: merging two moves is safe
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all chains."""
+    moves = moves_of(case.flow, case.run)
+    if not len(moves):
+        yield NotApplicable("no op changes a placement")
+        return
+    chained = moves.among("chain")
+    if not len(chained) or moves.at_most_ns[chained].sum() < WORTH_SHARE * case.total_ns:
+        return
+    rows = moves.rows[chained]
+    last = [index for index in chained if int(moves.makers[index]) in rows]
+    heaviest = max(last, key=lambda index: float(moves.kernel_ns[index]))
+    row, first = int(moves.rows[heaviest]), int(moves.makers[heaviest])
+    text = case.attributes(row).given(*CONFIG_KEYS)
+    target = parse_memory_config(text) if text else None
+    yield Claim(
+        claim=(
+            f"{len(rows)} moves follow one another on the same tensor ({time_of(case, rows)}): "
+            f"{case.ops.inputs[0].placement[first]} -> {moves.before(heaviest)} -> {moves.after(heaviest)}, "
+            f"{case.ops.inputs[0].shape_text(row)}, lines {case.line(first)} and {case.line(row)}"
+        ),
+        rows=rows,
+        at_most_ns=moves.at_most_ns[chained],
+        assumption="one move of each chain stays, at the price of the cheaper; nobody else reads the tensor between",
+        evidence=(
+            *cite_op(case, first, (case.ops.outputs[0], "MEMORY")),
+            *cite_op(case, row, (case.ops.outputs[0], "MEMORY")),
+        ),
+        fix=(
+            'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then keeps chains in shards'
+            if compiled(case)
+            else f"one ttnn.to_memory_config(x, cfg) in place of lines {case.line(first)} and {case.line(row)}; cfg: what "
+            f"the last one writes ({target or moves.after(heaviest)})"
+        ),
+        verify=f"re-profile; reshard_detect.patterns shows no chain at line {case.line(row)}; PCC unchanged",
+        caveat="likely, not certain: only a linked memory report tells tensors apart",
+    )
+
+
+CHECK = Check(
+    id="reshard-chain",
+    title="several moves where one would do",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+)

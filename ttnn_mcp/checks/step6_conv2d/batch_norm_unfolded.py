@@ -1,0 +1,101 @@
+"""Batch norm runs as ops of its own behind a conv.
+
+At inference batch norm is one scale and one shift per channel, known beforehand: multiply the scale into the
+conv's weights, add the shift to its bias, and the ops are gone without a trace in the numbers. PyTorch folds only
+after `model.eval()`.
+
+The line: a BatchNorm op, or two and more element-wise ops with an operand of one value per channel (subtract,
+multiply, multiply, add), read a conv's output that nobody else reads, and take 0.5 % of the window. The saving is
+what they took.
+
+GroupNorm, LayerNorm and RMSNorm depend on the input and cannot be folded: silent about them. Who reads whom is
+inferred from shapes, types and placements.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.checks.check import Check, Claim, Said
+from ttnn_mcp.checks.conv_ops import NO_CONVS, conv_behind, lever, readers_of
+from ttnn_mcp.checks.wording import example, time_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+MIN_SHARE = 0.005  # of the window: trivially safe
+LEAST_OPS = 2  # per-channel ops in a row that make a batch norm; one alone may be a bias
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all batch norms behind convs."""
+    if not case.named("Conv2d").any():
+        yield NO_CONVS
+        return
+    per_channel = _per_channel(case)
+    found: dict[int, int] = {}
+    for row in np.flatnonzero(case.named("BatchNorm") | per_channel).tolist():
+        conv = conv_behind(case, row)
+        if conv is None:
+            continue
+        chain = _chain(case, row, per_channel)
+        if case.named("BatchNorm")[row] or len(chain) >= LEAST_OPS:
+            found.update(dict.fromkeys(chain, conv))
+    rows = np.array(sorted(found), dtype=np.int64)
+    if not len(rows) or case.share(rows) < MIN_SHARE:
+        return
+    row = case.heaviest(rows)[0]
+    yield Claim(
+        claim=(
+            f"{len(rows)} ops ({time_of(case, rows)}) apply batch norm behind {len(set(found.values()))} convs: "
+            f"{example(case, row)} behind the conv at line {case.line(found[row])}"
+        ),
+        rows=rows,
+        at_most_ns=case.kernel_ns[rows],
+        assumption="scale and shift are constants, folded into weights and bias on the host",
+        evidence=tuple(one for n in case.heaviest(rows) for one in case.cite(n, "op_code", "kernel_ns")),
+        fix=(
+            "model.eval() before compiling: batch norm then folds"
+            if case.run.timed.csv.compiler
+            else lever(
+                case,
+                "scale = norm.weight / torch.sqrt(norm.running_var + norm.eps); weight = conv.weight * "
+                "scale.reshape(-1, 1, 1, 1); bias = (conv.bias - norm.running_mean) * scale + norm.bias, in "
+                "float32, then ttnn.from_torch",
+            )
+        ),
+        verify="re-profile; the ops are gone from list_ops(group_by='op_code'), PCC >= 0.99",
+        caveat="operands of one value per channel may be something else than a batch norm: check the model",
+    )
+
+
+def _per_channel(case: Case) -> NDArray[np.bool_]:
+    """Element-wise ops whose second operand holds one value per channel of a wider first one."""
+    if len(case.ops.inputs) < 2:
+        return np.zeros(len(case), dtype=np.bool_)
+    first, second = case.ops.inputs[0], case.ops.inputs[1]
+    one_row = (second.logical[:, :3].prod(axis=1) == 1) & (second.logical[:, 3] == first.logical[:, 3])
+    return case.named("Binary") & one_row & (second.logical[:, 3] > 1) & (first.elements > second.elements)
+
+
+def _chain(case: Case, row: int, per_channel: NDArray[np.bool_]) -> list[int]:
+    """The op and the per-channel ops that follow it, each the only reader of the one before."""
+    chain = [row]
+    while len(readers := readers_of(case, chain[-1])) == 1 and per_channel[readers[0]]:
+        chain.append(readers[0])
+    return chain
+
+
+CHECK = Check(
+    id="batch-norm-unfolded",
+    title="batch norm not folded into the conv",
+    step=6,
+    look=look,
+    read_next="step-06-conv2d-optimization.md",
+)

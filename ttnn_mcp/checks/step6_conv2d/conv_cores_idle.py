@@ -1,0 +1,100 @@
+"""A conv leaves cores idle although its output has enough tiles for them.
+
+A conv takes as long as its busiest core. A fixed 8 x 8 grid on a chip of 110 cores, padding to a divisor, or an
+`act_block_h_override` that rounds rows up make that core do more than its share.
+
+The line: with the whole grid and the same shard layout the busiest core would have at least a fifth fewer output
+tiles, and the saving is 1 % of the window. The bound takes time in proportion to the busiest core's tiles, and
+never below the roofline. It counts whole tiles: 64 tiles of rows on 110 cores leave 46 idle and nothing to gain.
+
+Where the report does not state the grid, the most cores any op used stand for it (a lower bound). Silent about
+layouts: another one may use more cores (conv-shard-layout-slow, low-core-count).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.conv_cores import grid_of, least_tiles, tiles_of_busiest_core
+from ttnn_mcp.analyses.convs import Convs
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
+from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
+from ttnn_mcp.checks.floors import least_ns
+from ttnn_mcp.checks.wording import example, time_of
+from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+FEWER = 0.8  # of the tiles: a fifth less work on the busiest core
+MIN_SAVING_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all convs with work to deal out better."""
+    convs = convs_to_judge(case)
+    if not isinstance(convs, Convs):
+        yield convs
+        return
+    cores = case.chip.cores
+    if cores is None:
+        yield CannotTell("no CORE COUNT in the report; profile with a tt-metal of 2025 or later")
+        return
+    grid = grid_of(cores, case.chip.arch)
+    left = np.ones(len(convs.rows))
+    used = np.nan_to_num(case.ops.numbers("cores")[convs.rows], nan=np.inf)
+    padded = case.ops.outputs[0].padded
+    for place in np.flatnonzero(used < cores).tolist():
+        row = int(convs.rows[place])
+        conv = convs.at(row)
+        if conv is not None:
+            rows, columns = int(padded[row, :3].prod()) / TILE_SIDE, int(padded[row, 3]) / TILE_SIDE
+            best = least_tiles(conv, int(np.ceil(rows)), int(np.ceil(columns)), grid)
+            left[place] = best / tiles_of_busiest_core(conv)
+    chosen = left <= FEWER
+    rows = convs.rows[chosen]
+    took = case.kernel_ns[rows]
+    at_most = took - np.maximum(took * left[chosen], least_ns(case)[rows])
+    if at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
+        return
+    row = case.heaviest(rows)[0]
+    kept = left[np.searchsorted(convs.rows, row)]
+    x, y = grid
+    conv = convs.at(row)
+    layout = conv.layout if conv else ""
+    yield Claim(
+        claim=(
+            f"{len(rows)} convs ({time_of(case, rows)}) leave cores idle that could share the work: "
+            f"{example(case, row)} uses {case.ops.numbers('cores')[row]:.0f} of {cores}; its busiest core could "
+            f"do with {kept:.0%} of its tiles"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="time goes with the output tiles of the busiest core; same shard layout",
+        evidence=case.cite(row, "cores", "kernel_ns", *(("worker_cores",) if case.chip.worker_cores else ())),
+        fix=lever(
+            case,
+            f"ttnn.Conv2dConfig(override_sharding_config=True, shard_layout=ttnn.TensorMemoryLayout.{layout}, "
+            "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), "
+            f"ttnn.CoreCoord({x - 1}, {y - 1}))}})); or drop the core_grid that is set",
+        ),
+        verify=f"re-profile; op_detail(op={case.line(row)}) shows more cores and kernel_us falls, no new Reshard",
+        caveat=(
+            "ttnn may round the grid to what channels divide into"
+            if case.chip.worker_cores
+            else "no AVAILABLE WORKER CORE COUNT: the most cores any op used stand for the grid"
+        ),
+    )
+
+
+CHECK = Check(
+    id="conv-cores-idle",
+    title="conv leaves cores idle",
+    step=6,
+    look=look,
+    read_next="step-06-conv2d-optimization.md",
+)

@@ -1,0 +1,138 @@
+"""A conv is sharded in a layout in which a similar conv of the same run is much faster, or that starves it.
+
+HEIGHT_SHARDED cuts the output into rows: good while rows outnumber the cores by far and channels are few, since
+each core then reads all weights. BLOCK_SHARDED cuts rows and channels. Neither is always right: late ResNet18
+layers ran 3.6 times as fast per operation in BLOCK, two UNet convs of 16384 rows went from 853 to 220 and from
+428 to 103 us from BLOCK to HEIGHT (tt-mlir #7701).
+
+The line: a conv of another layout, within a factor of two in output rows, inner size and channels, at the same
+fidelity and weight type, does at least twice the operations per second. Or, where the run has no such conv to
+compare with: HEIGHT with one tile of rows and eight or more of columns per core, so that weights, not
+activations, fill each core's time. Together the saving must be 1 % of the window. The bound is the rate of the
+faster conv, else the roofline.
+
+Silent where every similar conv has the same layout. Never an advice to use one layout everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.conv_l1 import BLOCK, HEIGHT
+from ttnn_mcp.analyses.convs import Convs
+from ttnn_mcp.checks.check import Check, Claim, Said
+from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
+from ttnn_mcp.checks.floors import least_ns
+from ttnn_mcp.checks.wording import cite_setting, example, time_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.conv_l1 import Conv
+    from ttnn_mcp.checks.case import Case
+
+TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well
+SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are compared; both ways
+STARVED_WIDTH = 8  # tiles of columns per core, against one of rows: ResNet18's slow convs have 16
+MIN_SAVING_SHARE = 0.01  # of the window
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over convs that a similar one outruns, and one over starved ones."""
+    convs = convs_to_judge(case)
+    if not isinstance(convs, Convs):
+        yield convs
+        return
+    rows, took, least = convs.rows, case.kernel_ns[convs.rows], least_ns(case)[convs.rows]
+    peer = _peers(case, convs)
+    flops = case.roofline.padded_flops
+    at_peers_rate = np.where(peer >= 0, case.kernel_ns[peer] * flops[rows] / flops[peer], np.nan)
+    outrun = took >= TIMES_AS_FAST * at_peers_rate
+    at_most = (took - np.fmax(at_peers_rate, least))[outrun]
+    if at_most.sum() >= MIN_SAVING_SHARE * case.total_ns:
+        row = case.heaviest(rows[outrun])[0]
+        by = int(peer[np.searchsorted(rows, row)])
+        yield _claim(case, convs, (rows[outrun], at_most), row, by)
+    starved = (peer < 0) & np.isin(rows, convs.where(_is_starved))
+    at_most = (took - least)[starved]
+    if at_most.sum() >= MIN_SAVING_SHARE * case.total_ns:
+        yield _claim(case, convs, (rows[starved], at_most), case.heaviest(rows[starved])[0], None)
+
+
+def _claim(
+    case: Case, convs: Convs, bounds: tuple[NDArray[np.int64], NDArray[np.float64]], row: int, by: int | None
+) -> Claim:
+    rows, at_most = bounds
+    conv, faster = convs.at(row), convs.at(by) if by is not None else None
+    layout = faster.layout if faster else BLOCK
+    rate = case.roofline.padded_flops / case.kernel_ns / 1e3  # FLOP per ns is GFLOP per s
+    against = (
+        f"{rate[row]:.1f} TFLOP/s against {rate[by]:.1f} of the {layout} conv at line {case.line(by)}"
+        if by is not None
+        else f"1 x {conv.per_core_w if conv else 0} tiles per core; no {BLOCK} conv to compare with"
+    )
+    return Claim(
+        claim=f"{len(rows)} convs ({time_of(case, rows)}) run slowly in their layout: {example(case, row)}, "
+        f"{conv.layout if conv else ''}, {against}",
+        rows=rows,
+        at_most_ns=at_most,
+        assumption=(
+            "reaches the faster conv's rate" if by is not None else "at best the roofline; nothing measured here"
+        ),
+        evidence=(
+            cite_setting(case, row, "memory_config", "memory_layout"),
+            *case.cite(row),
+            *(case.cite(by) if by is not None else ()),
+        ),
+        fix=lever(
+            case,
+            f"ttnn.Conv2dConfig(shard_layout=ttnn.TensorMemoryLayout.{layout})  # line {case.line(row)}; try it "
+            "on this conv alone, with its neighbours in the same layout",
+        ),
+        verify=(
+            f"re-profile; op_detail(op={case.line(row)}).kernel_us falls by more than any Reshard that appears"
+        ),
+        caveat="which layout wins depends on rows per core against channels: neither is always right",
+    )
+
+
+def _is_starved(conv: Conv) -> bool:
+    return conv.layout == HEIGHT and conv.per_core_h == 1 and conv.per_core_w >= STARVED_WIDTH
+
+
+def _peers(case: Case, convs: Convs) -> NDArray[np.int64]:
+    """Per conv, the fastest similar one of another layout, as a position in `case.ops`; -1 where there is none."""
+    kinds = len(convs.distinct)
+    fastest = np.full(kinds, -1, dtype=np.int64)
+    order = np.argsort(-case.kernel_ns[convs.rows], kind="stable")
+    fastest[convs.kinds[order]] = convs.rows[order]  # the last one written stays: the least time
+    layouts = np.array(["" if conv is None else conv.layout for conv in convs.distinct])
+    flops = case.roofline.padded_flops[fastest]
+    rate = flops / case.kernel_ns[fastest]
+    fidelity = case.ops.texts("fidelity").codes[fastest]
+    weights = case.ops.inputs[1].dtype.codes[fastest]
+    similar = (layouts[:, None] != layouts) & (layouts != "") & (layouts[:, None] != "")
+    similar &= (fidelity[:, None] == fidelity) & (weights[:, None] == weights)
+    for size in _sizes(case, fastest):
+        similar &= (size[:, None] <= SIMILAR * size) & (size <= SIMILAR * size[:, None])
+    best = np.where(similar, rate, -1.0).argmax(axis=1)
+    return np.where(similar.any(axis=1), fastest[best], -1)[convs.kinds]
+
+
+def _sizes(case: Case, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """Output rows, inner size and output channels: a layout that suits many rows need not suit few."""
+    weights, output = case.ops.inputs[1].padded[rows], case.ops.outputs[0].padded[rows]
+    return output[:, :3].prod(axis=1), weights[:, 2], output[:, 3]
+
+
+CHECK = Check(
+    id="conv-shard-layout-slow",
+    title="conv slow in its shard layout",
+    step=6,
+    look=look,
+    read_next="step-06-conv2d-optimization.md",
+)

@@ -1,0 +1,90 @@
+"""A conv's weights are converted again in each iteration.
+
+`ttnn.conv2d` needs weights tilized, padded and reordered. Given raw ones it prepares them in every call, on the
+device or, slower, on the host. `return_weights_and_bias=True` hands the prepared ones back to be passed in next
+time; `ttnn.prepare_conv_weights` does it ahead.
+
+The line: in a warm iteration, layout or shape ops turn a tensor that no op made into the tensor a conv takes as
+its weights, and they take 0.5 % of the window. In a cold pass preparing once is right, so the check cannot tell
+there if it sees such ops. Preparation on the host shows in no device column: compare the host time of ttnn.conv2d
+in the memory report.
+
+Silent where the weights come as they are. Who made a tensor is inferred from shapes, types and placements.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
+from ttnn_mcp.checks.conv_ops import NO_CONVS, lever
+from ttnn_mcp.checks.wording import example, time_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+MIN_SHARE = 0.005  # of the window: trivially safe
+MOST_OPS = 6  # between raw weights and a conv: permute, reshape, pad, tilize, typecast, and one to spare
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all ops that prepare weights."""
+    convs = np.flatnonzero(case.named("Conv2d"))
+    if not len(convs):
+        yield NO_CONVS
+        return
+    prepared = {conv: chain for conv in convs.tolist() if (chain := _preparation(case, conv))}
+    rows = np.unique(np.array([row for chain in prepared.values() for row in chain], dtype=np.int64))
+    if not len(rows) or case.share(rows) < MIN_SHARE:
+        return
+    if not case.scope.window.warm:
+        yield CannotTell(
+            "weights are prepared in this cold pass, which is right once; profile 2 or more iterations"
+        )
+        return
+    row = case.heaviest(rows)[0]
+    conv = next(conv for conv, chain in prepared.items() if row in chain)
+    yield Claim(
+        claim=(
+            f"{len(rows)} ops ({time_of(case, rows)}) prepare the weights of {len(prepared)} convs in a warm "
+            f"iteration: {example(case, row)} for the conv at line {case.line(conv)}"
+        ),
+        rows=rows,
+        at_most_ns=case.kernel_ns[rows],
+        assumption="weights do not change between iterations: prepared once, they stay on the device",
+        evidence=tuple(one for n in case.heaviest(rows) for one in case.cite(n, "op_code", "kernel_ns")),
+        fix=lever(
+            case,
+            "y, [weight, bias] = ttnn.conv2d(..., weight_tensor=weight, bias_tensor=bias, "
+            "return_weights_and_bias=True) once, then pass these; or ttnn.prepare_conv_weights(...) when loading",
+        ),
+        verify="re-profile; the ops are gone from list_ops(group_by='op_code'), PCC >= 0.99",
+        caveat="that the tensor is a weight is inferred: no op made it and a conv takes it as INPUT_1",
+    )
+
+
+def _preparation(case: Case, conv: int) -> list[int]:
+    """The ops from a tensor no op made to the conv's INPUT_1; empty where something else is behind it."""
+    if len(case.flow.producers) < 2:
+        return []
+    converts = case.of_family("layout", "shape")
+    chain: list[int] = []
+    at = int(case.flow.producers[1][conv])
+    while at != NOBODY and converts[at] and len(chain) < MOST_OPS:
+        chain.append(at)
+        at = int(case.flow.producers[0][at])
+    return chain if at == NOBODY else []
+
+
+CHECK = Check(
+    id="weights-prepared-every-call",
+    title="conv weights prepared in each call",
+    step=6,
+    look=look,
+    read_next="step-06-conv2d-optimization.md",
+)
