@@ -8,7 +8,7 @@ UV := $(shell command -v uv 2>/dev/null)
 HERE := $(VENV)/bin/python
 ifdef UV
 CREATE := $(UV) venv --quiet --python "$(PYTHON)" $(VENV)
-INSTALL := $(UV) pip install --quiet --python $(HERE)
+INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(HERE)
 else
 CREATE := $(PYTHON) -m venv $(VENV)
 INSTALL := $(HERE) -m pip install -qq --disable-pip-version-check

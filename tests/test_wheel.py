@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 import venv
 import zipfile
 from pathlib import Path
@@ -58,7 +57,7 @@ def installed(tmp_path):
     def install(wheel):
         home = tmp_path / "environment"
         venv.create(home, with_pip=False, symlinks=True)
-        site = Path(sysconfig.get_path("purelib", "venv", {"base": str(home), "platbase": str(home)}))
+        site = next(home.glob("lib/python*/site-packages"))
         zipfile.ZipFile(wheel).extractall(site)
         borrowed = [path for path in sys.path if path.endswith("-packages")]
         lines = "\n".join(f"import sys; sys.path.append({path!r})" for path in borrowed)  # no .pth of theirs is run

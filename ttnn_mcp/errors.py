@@ -63,6 +63,12 @@ def shown(name: object) -> str:
     return text if len(text) <= SHOWN_NAME_CHARS else text[: SHOWN_NAME_CHARS - 3] + "..."
 
 
+def shown_path(path: object) -> str:
+    """A foreign path as one clean, short line; its end says most."""
+    text = "".join(char if char.isprintable() else " " for char in str(path))
+    return text if len(text) <= SHOWN_NAME_CHARS else "..." + text[3 - SHOWN_NAME_CHARS :]
+
+
 def nearest(name: str, names: Iterable[str], *, limit: int = 3) -> str:
     """' Did you mean X?' with the nearest existing names, else the first few that exist, else ''."""
     existing = list(dict.fromkeys(names))

@@ -414,7 +414,7 @@ def test_minimal_matmul_of_few_rows_reaches_a_fifth_of_dram_bandwidth():
     minimal = ops.texts("op_code").where(lambda text: canonical(text) == "MinimalMatmul")
     assert minimal.sum() == 384
     assert found.efficiency[minimal].min() == pytest.approx(0.19, abs=0.005)
-    assert found.efficiency[minimal].max() == pytest.approx(0.26, abs=0.005)
+    assert found.efficiency[minimal].max() == pytest.approx(0.27, abs=0.005)  # 0.26 without the bias
     assert set(found.bound.codes[minimal]) == {found.bound.distinct.index("dram")}
     assert found.flops[minimal].sum() / found.padded_flops[minimal].sum() == pytest.approx(19 / 32)
 

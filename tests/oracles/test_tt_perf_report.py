@@ -2,14 +2,19 @@
 
 import csv
 from functools import cache
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.oracles.tt_perf_report import Line, stacked, table_of
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, shared
+from ttnn_mcp.analyses.roofline import roofline_of
 from ttnn_mcp.readers.perf_csv import read_performance_csv
+from ttnn_mcp.run.chip import chip_of
 from ttnn_mcp.run.performance import Performance
 
+AGREEMENT = Path(__file__).parents[2] / "resources" / "agreement.md"
 REPORTS = (CLIP, DEEPLAB, OFT, DEEPSEEK)
 TABLES = {  # its output file -> how it was asked
     "no_merge_devices": {"signposts": False, "merge": False},
@@ -78,3 +83,56 @@ def test_op_counts_and_device_time_per_op_are_those_of_its_stacked_report(name):
             theirs[op]["Device Time Sum [μs]"],
             theirs[op]["Op Count"],
         )
+
+
+# What `resources/agreement.md` quotes: report, line, its column, and the same of ours.
+QUOTED = (
+    (CLIP, 8, "FLOPs", lambda roof, row, ns: roof.flops[row] / ns / 1e3, "1.72", "1.02"),
+    (DEEPLAB, 388, "DRAM", lambda roof, row, ns: roof.dram_bytes[row] / ns, "98.7", "104.9"),
+    (CLIP, 28, "DRAM", lambda roof, row, ns: roof.dram_bytes[row] / ns, "72.6", "74.3"),
+    (CLIP, 7, "DRAM", lambda roof, row, ns: roof.dram_bytes[row] / ns, "", "6.1"),
+    (DEEPSEEK, 180, "FLOPs", lambda roof, row, ns: roof.flops[row] / ns / 1e3, "", "33.4"),
+    (DEEPLAB, 205, "FLOPs", lambda roof, row, ns: roof.padded_flops[row] / ns / 1e3, "102.0", "113.3"),
+    (DEEPLAB, 205, "FLOPs", lambda roof, row, ns: roof.flops[row] / ns / 1e3, "102.0", "98.9"),
+    (DEEPLAB, 4, "FLOPs", lambda roof, row, ns: roof.padded_flops[row] / ns / 1e3, "29.6", "39.5"),
+    (DEEPLAB, 4, "FLOPs", lambda roof, row, ns: roof.flops[row] / ns / 1e3, "29.6", "11.1"),
+    (OFT, 255, "FLOPs %", lambda roof, row, ns: 100 * roof.compute_ns[row] / ns, "80.0", "59.5"),
+    (OFT, 255, "DRAM %", lambda roof, row, ns: 100 * roof.dram_ns[row] / ns, "51.4", "28.9"),
+    (DEEPSEEK, 2, "FLOPs %", lambda roof, row, ns: 100 * roof.compute_ns[row] / ns, "67.9", "61.7"),
+    (CLIP, 22, "FLOPs %", lambda roof, row, ns: 100 * roof.compute_ns[row] / ns, "2.33", "0.07"),
+    (CLIP, 8, "FLOPs %", lambda roof, row, ns: 100 * roof.compute_ns[row] / ns, "2.618", "2.628"),
+    (DEEPLAB, 388, "Bound", lambda roof, row, ns: roof.efficiency[row], "SLOW", "0.20"),
+)
+
+
+@pytest.mark.parametrize("quote", QUOTED, ids=lambda quote: f"{quote[0].rpartition('/')[2]}:{quote[1]} {quote[2]}")
+def test_the_page_on_agreement_quotes_both_tools_as_they_are(quote):
+    name, line, column, of, theirs, mine = quote
+    report = report_of(name)
+    row = report.ops.at_line(line)
+    roof = roofline_of(report.ops, chip_of(report, None))
+    printed = next(cells[column] for cells in golden(name, "no_merge_devices") if cells["ID"] == str(line))
+    assert _as_quoted(printed, theirs) == theirs
+    assert _as_quoted(of(roof, row, report.ops.numbers("kernel_ns")[row]), mine) == mine
+    quoted = [text for text in AGREEMENT.read_text(encoding="utf-8").splitlines() if f"line {line}," in text]
+    assert any((theirs or "blank") in text and mine in text for text in quoted)
+
+
+def test_the_page_on_agreement_quotes_both_totals_as_they_are():
+    page = AGREEMENT.read_text(encoding="utf-8")
+    merged = sum(float(row["Device Time"] or 0) for row in golden(DEEPSEEK, "default"))
+    ops = report_of(DEEPSEEK).ops
+    slowest = np.bincount(ops.numbers("device").astype(int), weights=ops.numbers("kernel_ns")).max() / 1e3
+    assert f"| {merged:.0f} us | {slowest:.0f} us |" in page
+    first = next(float(row["Total %"]) for row in golden(CLIP, "default") if row["ID"] == "3")
+    kernel = report_of(CLIP).ops.numbers("kernel_ns")
+    share = 100 * kernel[report_of(CLIP).ops.at_line(3)] / kernel.sum()
+    assert f"| {first:.2f} % | {share:.2f} % |" in page
+
+
+def _as_quoted(value: str | float, like: str) -> str:
+    """The number with as many decimals as the quote; words as they are."""
+    try:
+        return f"{float(value):.{len(like.partition('.')[2])}f}"
+    except ValueError:
+        return str(value)

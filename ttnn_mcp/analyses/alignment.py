@@ -98,17 +98,16 @@ def _partners(before: Tokens, after: Tokens) -> tuple[Rows, Rows] | None:
             return None
     at, partner = common(left, right)
     level, rows, partners = at % levels, at // levels, partner // levels
-    taken_rows, taken_partners = set[int](), set[int]()
-    pairs: list[tuple[int, int]] = []
+    taken: set[int] = set()
+    partner_of: dict[int, int] = {}
     for narrowest in reversed(range(levels)):
         chosen = level == narrowest
         for row, other in zip(rows[chosen].tolist(), partners[chosen].tolist(), strict=True):
-            if row not in taken_rows and other not in taken_partners:
-                taken_rows.add(row)
-                taken_partners.add(other)
-                pairs.append((row, other))
-    ordered = np.array(sorted(pairs), dtype=np.int64).reshape((len(pairs), 2))
-    return ordered[:, 0], ordered[:, 1]
+            if row not in partner_of and other not in taken:
+                partner_of[row] = other
+                taken.add(other)
+    ordered = sorted(partner_of)
+    return np.array(ordered, dtype=np.int64), np.array([partner_of[row] for row in ordered], dtype=np.int64)
 
 
 def _symbols(before: Tokens, after: Tokens) -> tuple[Rows, Rows]:
@@ -141,8 +140,10 @@ def _gaps(found: Alignment, before: int, after: int) -> Iterator[_Gap]:
 
 
 def _gathered(found: Alignment, gaps: list[_Gap], before: list[int], after: list[int]) -> Alignment:
-    """Gaps as edits. A partner that shares only the name joins the gap beside it when the gap has more of its kind:
-    three matmuls that became one wide matmul are one fusion, not one change and two removals.
+    """Gaps as edits, taking in what belongs to them.
+
+    A partner that shares only the name joins the gap beside it when the gap has more of its kind: three matmuls
+    that became one wide matmul are one fusion, not one change and two removals.
     """
     dissolved: set[int] = set()
     edits: list[Edit] = []

@@ -1,11 +1,22 @@
-"""How evenly a conv's output can be dealt out over the grid: tiles of the busiest core, as it is and at best."""
+"""How a conv's output can be dealt out over the grid: tiles of the busiest core, and L1 in another layout."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import ceil, isqrt
 
-from ttnn_mcp.analyses.conv_l1 import BLOCK, HEIGHT, Conv
+from ttnn_mcp.analyses.conv_l1 import BLOCK, HEIGHT, Conv, divisors
 from ttnn_mcp.hardware import CARDS
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A conv's matrix product in tiles, and the bytes of its input."""
+
+    rows: int
+    columns: int
+    inner: int
+    input_bytes: float
 
 
 def grid_of(cores: int, arch: str | None) -> tuple[int, int]:
@@ -24,11 +35,28 @@ def tiles_of_busiest_core(conv: Conv) -> int:
     return conv.per_core_h * conv.per_core_w
 
 
-def least_tiles(conv: Conv, out_rows: int, out_columns: int, grid: tuple[int, int]) -> int:
-    """The same in the conv's layout with the whole grid at its disposal; output size in tiles."""
+def least_tiles(conv: Conv, size: Size, grid: tuple[int, int]) -> int:
+    """The same in the conv's layout with the whole grid at its disposal."""
     x, y = grid
     if conv.layout == HEIGHT:
-        return ceil(out_rows / (x * y)) * conv.per_core_w
+        return ceil(size.rows / (x * y)) * conv.per_core_w
     if conv.layout == BLOCK:
-        return min(ceil(out_rows / a) * ceil(out_columns / b) for a, b in ((x, y), (y, x)))
-    return conv.per_core_h * ceil(out_columns / (x * y))
+        return min(ceil(size.rows / a) * ceil(size.columns / b) for a, b in ((x, y), (y, x)))
+    return conv.per_core_h * ceil(size.columns / (x * y))
+
+
+def fits_in(conv: Conv, layout: str, size: Size, grid: tuple[int, int], safe_bytes: float) -> bool:
+    """Whether the conv would fit L1 in HEIGHT or BLOCK on the whole grid, with any legal block height."""
+    x, y = grid
+    down, across = (x * y, 1) if layout == HEIGHT else (y, x)
+    other = replace(
+        conv,
+        layout=layout,
+        block_w=ceil(size.inner / (conv.kernel_h * across)),
+        per_core_h=ceil(size.rows / down),
+        per_core_w=ceil(size.columns / across),
+        inner_blocks=conv.kernel_h * across,
+        cores=(down, across, across),
+        allocated_bytes=ceil(size.input_bytes / (down * across)),
+    )
+    return any(replace(other, block_h=one).total_bytes <= safe_bytes for one in divisors(other.per_core_h))

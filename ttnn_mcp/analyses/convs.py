@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.conv_cores import Size
 from ttnn_mcp.analyses.conv_l1 import conv_of
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.attributes import parse_attributes
 from ttnn_mcp.run.op_names import canonical
 
@@ -51,6 +53,17 @@ class Convs:
     def known(self) -> int:
         """How many rows have a known configuration."""
         return int(np.isfinite(self.numbers(lambda _: 1.0)).sum())
+
+
+def sizes_of(ops: OpTable, rows: NDArray[np.int64]) -> list[Size]:
+    """The matrix products of conv rows."""
+    source, weights, output = ops.inputs[0], ops.inputs[1], ops.outputs[0]
+    tiles = np.stack(
+        (output.padded[rows, :3].prod(axis=1), output.padded[rows, 3], weights.padded[rows, 2]), axis=1
+    )
+    found = np.ceil(tiles / TILE_SIDE).astype(np.int64).tolist()
+    given = source.bytes[rows].tolist()
+    return [Size(down, across, inner, size) for (down, across, inner), size in zip(found, given, strict=True)]
 
 
 def convs_of(ops: OpTable) -> Convs:

@@ -33,9 +33,9 @@ def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
 
 
 def parallel_units(ops: OpTable) -> NDArray[np.float64]:
-    """Per op, into how many pieces its output can be cut: tiles, or rows in ROW_MAJOR; the sharded ones by their layout.
+    """Per op, into how many pieces its output can be cut: tiles, or rows in ROW_MAJOR.
 
-    HEIGHT_SHARDED cuts rows of tiles only, WIDTH_SHARDED columns. NaN where the op has no output.
+    HEIGHT_SHARDED outputs are cut into rows of tiles only, WIDTH_SHARDED into columns. NaN without an output.
     """
     if not ops.outputs:
         return np.full(len(ops), np.nan)

@@ -13,7 +13,7 @@ Grid = tuple[int, int]  # columns (x), rows (y)
 
 
 def worker_grid(chip: Chip) -> Grid | None:
-    """The compute grid of the chip; None where no known card of its architecture has so many cores, or two differ."""
+    """The compute grid of the chip; None where no card of its architecture has so many cores, or two differ."""
     grids = {
         grid
         for card in CARDS

@@ -1,4 +1,4 @@
-"""A program config for a matmul of given tiles that TTNN accepts and that fits L1: which kind, and its block sizes."""
+"""A program config for a matmul of given tiles that TTNN accepts and that fits L1: its kind and block sizes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class MatmulConfig:
 
 
 def suggested(tiles: Tiles, grid: Grid, l1_bytes: float, *, fp32_acc: bool) -> MatmulConfig | None:
-    """The config with the deepest K step whose circular buffers stay within `l1_bytes` per core; None if none does."""
+    """The config with the deepest K step whose circular buffers fit `l1_bytes` per core; None if none does."""
     x, y = grid
     one_sided = max(tiles.m, tiles.n) > NARROW * min(tiles.m, tiles.n) or min(tiles.m, tiles.n) == 1
     wide = tiles.n >= tiles.m
@@ -68,7 +68,8 @@ def suggested(tiles: Tiles, grid: Grid, l1_bytes: float, *, fp32_acc: bool) -> M
         if tiles.k % block:
             continue
         # both inputs are double buffered; partial sums share the output's buffer where formats agree
-        used = 2 * per_m * block * tiles.a_bytes + 2 * per_n * block * tiles.b_bytes + per_m * per_n * tiles.out_bytes
+        inputs = 2 * block * (per_m * tiles.a_bytes + per_n * tiles.b_bytes)
+        used = inputs + per_m * per_n * tiles.out_bytes
         if used <= l1_bytes:
             kind = "1D" if one_sided else "2D"
             return MatmulConfig(kind, grid, block, sub_h, sub_w, per_m, per_n, one_sided and wide, used)

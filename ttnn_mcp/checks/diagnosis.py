@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, NotApplicable
-from ttnn_mcp.wire import Finding, Saving, Status, StepStatus
+from ttnn_mcp.errors import shown_path
+from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,12 +125,27 @@ def _finding(case: Case, check: Check, claim: Claim, least_ns: float, most_ns: f
         share=case.share(claim.rows),
         saving_us=Saving(at_least=least_ns / 1e3, at_most=most_ns / 1e3),
         assumption=assumption,
-        evidence=claim.evidence[:EVIDENCE_SHOWN],
+        evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(case, claim)),
         fix=claim.fix,
         verify=claim.verify,
         caveat=claim.caveat,
         read_next=check.read_next,
     )
+
+
+def _model_line(case: Case, claim: Claim) -> tuple[Evidence, ...]:
+    """Where the model calls the heaviest op of the claim: a compiler's LOC, or the linked call's source line."""
+    if not len(claim.rows):
+        return ()
+    line = case.line(int(claim.rows[np.argmax(case.kernel_ns[claim.rows])]))
+    source = case.run.source_at(line)
+    if source is None or any(one.column == "LOC" for one in claim.evidence):
+        return ()
+    if case.run.timed.csv.compiler:
+        return (Evidence(source=case.ops.source, row=line, column="LOC", value=shown_path(source)),)
+    operation = case.run.linked.operation_at[line] if case.run.linked else ""
+    row = f"operations:{operation}"
+    return (Evidence(source="db.sqlite", row=row, column="stack_traces", value=shown_path(source)),)
 
 
 def _steps(asked: list[Asked]) -> list[StepStatus]:

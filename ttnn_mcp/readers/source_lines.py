@@ -9,6 +9,8 @@ _FRAME = re.compile(
     r'^\s*File "([^"\n]{1,4096})", line (\d{1,9})(?:, in ([^\n]{1,200}))?(?:\n[ \t]+(?!File ")([^\n]+))?',
     re.MULTILINE,
 )
+_LOC = re.compile(r'"([^"\n]{1,4096})":(\d{1,9}):\d+')
+_LOC_NAME = re.compile(r'"([^"\n]{1,300})"')
 _LINE_CHARS = 300
 
 
@@ -37,6 +39,15 @@ def parse_stack_trace(trace: str) -> SourceLine | None:
     return SourceLine(
         file, int(line), function.strip() if function else None, text.strip()[:_LINE_CHARS] if text else None
     )
+
+
+def parse_loc(loc: str) -> SourceLine | None:
+    """A compiler's LOC cell, `loc(fused["/path/test.py":60:0, "add"])`; None for `loc(unknown)`."""
+    place = _LOC.search(loc)
+    if place is None:
+        return None
+    name = _LOC_NAME.search(loc, place.end())
+    return SourceLine(place[1], int(place[2]), text=name[1] if name else None)
 
 
 def line_of(contents: str, line: int) -> str | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.columns import BY_NAME
 from ttnn_mcp.run.operand import Operand, operands_of
 from ttnn_mcp.run.texts import Texts, texts_of
@@ -94,7 +95,7 @@ class OpTable:
         """The cell behind a claim: file, line, column header, value, unit."""
         column = BY_NAME[name]
         header = self._report.headers.get(name, column.headers[0])
-        value = self.texts(name)[row] if column.kind == "text" else _plain(float(self.numbers(name)[row]))
+        value = shown(self.texts(name)[row]) if column.kind == "text" else _plain(float(self.numbers(name)[row]))
         return Evidence(
             source=self.source, row=int(self.lines[row]), column=header, value=value, unit=column.unit or None
         )

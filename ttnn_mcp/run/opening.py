@@ -31,7 +31,8 @@ async def read_run(
     understood = await asyncio.to_thread(_understood, performance) if performance else None
     remembered = await read_memory_report(memory, rank=rank) if memory else None
     tied = await _tied(understood, remembered) if understood and remembered else None
-    return Run(run_id, name, understood, remembered, tied)
+    sources = await remembered.sources() if remembered and tied and tied.said.status == "linked" else None
+    return Run(run_id, name, understood, remembered, linked=tied, sources=sources)
 
 
 def _understood(path: Path) -> Performance:

@@ -6,10 +6,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.readers.source_lines import SourceLine, parse_loc
 from ttnn_mcp.run.chip import Chip, chip_of
 from ttnn_mcp.run.window import Scope, scope_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ttnn_mcp.readers.memory_db import MemoryReport
     from ttnn_mcp.run.link import Linked
     from ttnn_mcp.run.performance import Performance
@@ -23,7 +26,8 @@ class Run:
         name: for people.
         performance: the performance report, understood.
         memory: the memory report as read.
-        linked: how device ops and ttnn operations were matched (set by `Session` when both reports are there).
+        linked: how device ops and ttnn operations were matched, where both reports are there.
+        sources: the model line of each ttnn operation of a linked run.
     """
 
     def __init__(
@@ -32,13 +36,16 @@ class Run:
         name: str,
         performance: Performance | None,
         memory: MemoryReport | None,
+        *,
         linked: Linked | None = None,
+        sources: Mapping[int, SourceLine] | None = None,
     ) -> None:
         self.id = run_id
         self.name = name
         self.performance = performance
         self.memory = memory
         self.linked = linked
+        self.sources = sources or {}
         self._scopes: dict[tuple[object, str | None, str | None], Scope] = {}
 
     @cached_property
@@ -73,6 +80,14 @@ class Run:
                 "ttnn.graph.full_graph_capture and `python -m ttnn.graph_report`, then open_run with both reports."
             )
         return self.memory
+
+    def source_at(self, line: int) -> SourceLine | None:
+        """The model line behind the op at `line` of the performance report: a compiler's LOC, or the linked call's."""
+        if self.performance is not None and self.performance.csv.compiler:
+            row = self.performance.ops.at_line(line)
+            return parse_loc(self.performance.ops.texts("loc")[row]) if row is not None else None
+        operation = self.linked.operation_at.get(line) if self.linked else None
+        return self.sources.get(operation) if operation is not None else None
 
     def scope(
         self,

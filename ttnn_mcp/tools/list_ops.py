@@ -9,7 +9,8 @@ from pydantic import Field
 
 from ttnn_mcp.analyses.groups import Group, grouped, keyed
 from ttnn_mcp.analyses.roofline import roofline_of
-from ttnn_mcp.errors import QuestionRefused, nearest, shown
+from ttnn_mcp.errors import QuestionRefused, nearest, shown, shown_path
+from ttnn_mcp.readers.source_lines import parse_loc
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.op_names import FAMILIES, canonical, family
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
@@ -80,7 +81,7 @@ async def list_ops(session: Session, asked: Arguments) -> Answer:
         page, more = order[offset : offset + asked.limit], len(order) > offset + asked.limit
         table, groups, caveat = _ops_table(run, ops, page, total_ns), None, None
     else:
-        keys, labels, caveat = await _keys(run, ops, asked.group_by)
+        keys, labels, caveat = _keys(run, ops, asked.group_by)
         found = [
             one for one in grouped(keys, ops.numbers("kernel_ns")) if one.kernel_ns >= asked.min_share * total_ns
         ]
@@ -167,7 +168,7 @@ def shapes_of(ops: OpTable, row: int) -> str:
     return f"{inputs} -> {outputs}"
 
 
-async def _keys(run: Run, ops: OpTable, group_by: GroupBy) -> tuple[NDArray[np.int64], list[str], str | None]:
+def _keys(run: Run, ops: OpTable, group_by: GroupBy) -> tuple[NDArray[np.int64], list[str], str | None]:
     names = ops.texts("op_code")
     if group_by == "op_code":
         return names.codes, [shown(text) for text in names.distinct], None
@@ -181,12 +182,12 @@ async def _keys(run: Run, ops: OpTable, group_by: GroupBy) -> tuple[NDArray[np.i
             [f"{shown(names[int(row)])} {shapes_of(ops, int(row))}" for row in first],
             None,
         )
-    lines, caveat = await source_lines(run, ops)
+    lines, caveat = source_lines(run, ops)
     keys, labels = keyed(lines)
     return keys, labels, caveat
 
 
-async def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
+def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
     """Model source line per op: LOC of a compiler's run, else the linked ttnn call's; "" where unknown.
 
     Raises:
@@ -194,17 +195,18 @@ async def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
     """
     if run.performance is not None and run.performance.csv.compiler:
         loc = ops.texts("loc")
-        return [shown(loc[row]) or "(unknown)" for row in range(len(ops))], None
+        said = [shown_path(parse_loc(text) or "(unknown)") for text in loc.distinct]
+        return [said[code] if code >= 0 else "(unknown)" for code in loc.codes], None
     if run.linked is None or run.linked.said.status != "linked":
         why = run.linked.said.why if run.linked else "the run has no memory report"
         raise QuestionRefused(
             f"Source lines are not known: {why}. Open the run with its memory report, or group by op_code."
         )
-    sources = await run.remembered.sources()
     operations = [run.linked.operation_at.get(int(line)) for line in ops.lines]
     missing = sum(operation is None for operation in operations)
     labels = [
-        "(not linked)" if one is None else shown(sources.get(one) or f"operation {one}") for one in operations
+        "(not linked)" if one is None else shown_path(run.sources.get(one) or f"operation {one}")
+        for one in operations
     ]
     return labels, f"{missing} ops are not linked to a ttnn call" if missing else None
 

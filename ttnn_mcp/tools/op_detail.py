@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.roofline import Roofline, roofline_of
-from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.readers.attributes import parse_attributes
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.tool import OfRun, Tool
@@ -122,7 +122,7 @@ async def op_detail(session: Session, asked: Arguments) -> Answer:
         more_operands=more_operands,
         repeats=_repeats(run.performance.ops, row),
         call=await call_of(run, operation) if operation is not None else None,
-        loc=shown(one.texts("loc")[0]) or None,
+        loc=shown_path(one.texts("loc")[0]) or None,
         caveat=_why_no_call(run, operation),
     )
     said = len(json.dumps(answer.spoken(), separators=(",", ":")))

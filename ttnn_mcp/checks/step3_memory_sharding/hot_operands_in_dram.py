@@ -1,16 +1,16 @@
 """Element-wise ops, norms and softmax stream activations through DRAM that would fit L1 in shards.
 
-They do little arithmetic per byte, so DRAM sets their time. An activation that one op writes and the next reads can
-stay in the cores' L1 as shards: in a DeepLabV3 report on Blackhole the same kind of add takes 43 us with all operands
-in DRAM, 22 us with one, and 2 us with none.
+They do little arithmetic per byte, so DRAM sets their time. An activation that one op writes and the next
+reads can stay in the cores' L1 as shards: in a DeepLabV3 report on Blackhole the same kind of add takes 43 us
+with all operands in DRAM, 22 us with one, and 2 us with none.
 
-The line: the op's DRAM bytes explain at least 30 % of its time; INPUT_0 comes from an op of the window and the output
-goes to one, both interleaved in DRAM; all its operands together fit half of the grid's L1; 1 % of the window to save.
-The bound leaves the operands no op made (weights) in DRAM, and the launch.
+The line: the op's DRAM bytes explain at least 30 % of its time; INPUT_0 comes from an op of the window and
+the output goes to one, both interleaved in DRAM; all its operands together fit half of the grid's L1; 1 % of
+the window to save. The bound leaves the operands no op made (weights) in DRAM, and the launch.
 
-Sharded, not L1_INTERLEAVED: interleaved L1 is no faster than DRAM on some builds (tt-metal #14421) and is a trap for
-the next matmul. Silent about prefill (no conv in the window, over 1024 rows): there a large residual in L1 starves
-the matmuls, 1426 ms against 262 ms in one report (dots.ocr).
+Sharded, not L1_INTERLEAVED: interleaved L1 is no faster than DRAM on some builds (tt-metal #14421) and is a
+trap for the next matmul. Silent about prefill (no conv in the window, over 1024 rows): there a large residual
+in L1 starves the matmuls, 1426 ms against 262 ms in one report (dots.ocr).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from ttnn_mcp.analyses.l1_limit import l1_limit
 from ttnn_mcp.analyses.roofline import EXPLAINS
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of, took
+from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.wording import cite_op, example, time_of, took
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,12 +78,12 @@ def look(case: Case) -> Iterator[Said]:
         evidence=tuple(
             one for n in case.heaviest(rows, 2) for one in cite_op(case, n, (case.ops.inputs[0], "MEMORY"))
         ),
-        fix=(
-            'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then keeps chains in shards'
-            if compiled(case)
-            else "cfg = ttnn.create_sharded_memory_config(x.shape, core_grid=..., strategy=ttnn.ShardStrategy.HEIGHT); "
-            f"memory_config=cfg at line {case.line(maker)}, here and at the reader; a matmul among them: 1D program_config "
-            "and compute_kernel_config"
+        fix=unless_compiled(
+            case,
+            "cfg = ttnn.create_sharded_memory_config(x.shape, core_grid=..., strategy=ttnn.ShardStrategy.HEIGHT); "
+            f"memory_config=cfg at line {case.line(maker)}, here and at the reader; a matmul among them: "
+            "1D program_config and compute_kernel_config",
+            then="keeps chains in shards",
         ),
         verify="re-profile; sharding_summary.distribution: kernel_us moves from DRAM to L1; PCC unchanged",
         caveat="who reads whose output is told by shapes; not L1_INTERLEAVED; check memory_summary.l1_peak",

@@ -1,15 +1,15 @@
 """Ops with real time and enough tiles to share out leave more than half of the grid idle.
 
-An op takes the cores its shards name, or as many as its program has work items for. One row of tiles is one work item
-for many programs, a ROW_MAJOR row for others; a small shard grid stays small through a whole chain.
+An op takes the cores its shards name, or as many as its program has work items for. One row of tiles is one
+work item for many programs, a ROW_MAJOR row for others; a small shard grid stays small through a whole chain.
 
-The line: under 50 % of the grid, 5 us and more, together 1 % of the window (domain practice). The bound deals the
-op's output tiles (rows in ROW_MAJOR, rows of tiles in HEIGHT_SHARDED) out over all cores and stops at 5 us, at the
-DRAM bytes and at the arithmetic.
+The line: under 50 % of the grid, 5 us and more, together 1 % of the window (domain practice). The bound deals
+the op's output tiles (rows in ROW_MAJOR, rows of tiles in HEIGHT_SHARDED) out over all cores and stops at 5
+us, at the DRAM bytes and at the arithmetic.
 
-Silent about ops with a check of their own (convs, norms, attention written out, matmuls with operands in L1), about
-collectives and sub-device partitions, which use few cores on purpose, and about moves, whose cores are their
-neighbours' choice. Small element-wise ops can be faster on fewer cores (tt-metal #54915).
+Silent about ops with a check of their own (convs, norms, attention written out, matmuls with operands in L1),
+about collectives and sub-device partitions, which use few cores on purpose, and about moves, whose cores are
+their neighbours' choice. Small element-wise ops can be faster on fewer cores (tt-metal #54915).
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from ttnn_mcp.analyses.few_cores import SMALL_NS, on_few_cores, parallel_units, 
 from ttnn_mcp.analyses.matmul_choice import matmul_choice, trapped
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
 from ttnn_mcp.checks.floors import achievable_ns
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.wording import cite_op, example, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +62,7 @@ def look(case: Case) -> Iterator[Said]:
         at_most_ns=at_most[rows],
         assumption="output pieces dealt out evenly over all cores, 5 us at least",
         evidence=tuple(one for n in examples for one in (*cite_op(case, n), *case.cite(n, "cores"))),
-        fix=_fix(case, row, cores),
+        fix=unless_compiled(case, _fix(case, row, cores), then="chooses shards and cores"),
         verify="re-profile; sharding_summary.low_core_ops no longer lists them",
         caveat=(
             "an op may need whole rows on one core; try the heaviest first"
@@ -79,16 +80,14 @@ def _rows(case: Case, cores: int) -> NDArray[np.int64]:
 
 
 def _fix(case: Case, row: int, cores: int) -> str:
-    if compiled(case):
-        return 'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then chooses shards and cores'
     if case.of_family("matmul")[row]:
         return (
             "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
-            "device.compute_with_storage_grid_size(); a batch of [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first"
+            "device.compute_with_storage_grid_size(); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first"
         )
     if case.ops.outputs and case.ops.outputs[0].sharded[row]:
         return (
-            "cut the input finer: ttnn.create_sharded_memory_config(x.shape, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
+            "cut the input finer: ttnn.create_sharded_memory_config(x.shape, ttnn.CoreGrid(y=g.y, x=g.x), "
             f"strategy=ttnn.ShardStrategy.HEIGHT) with g = device.compute_with_storage_grid_size() ({cores} cores)"
         )
     return (

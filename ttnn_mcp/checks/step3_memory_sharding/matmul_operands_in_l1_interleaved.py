@@ -1,17 +1,18 @@
 """A matmul with an interleaved operand or output in L1 and no program config runs on a fraction of the grid.
 
-Moving an operand to L1 looks like step 3 and is a trap. With all operands in DRAM and nothing chosen, TTNN spreads a
-matmul over the whole grid. As soon as one of them is L1_INTERLEAVED it takes 16, 8, 4 or 2 tiles per core instead,
-the first that fits L1, so few cores work: 22 of 120 in tt-metal #56976 (1205 us against 308 us), 32 of 110 in a
-DeepLabV3 report on Blackhole.
+Moving an operand to L1 looks like step 3 and is a trap. With all operands in DRAM and nothing chosen, TTNN
+spreads a matmul over the whole grid. As soon as one of them is L1_INTERLEAVED it takes 16, 8, 4 or 2 tiles
+per core instead, the first that fits L1, so few cores work: 22 of 120 in tt-metal #56976 (1205 us against 308
+us), 32 of 110 in a DeepLabV3 report on Blackhole.
 
 The line: INPUT_0 is not sharded, INPUT_0, INPUT_1 or the output is L1_INTERLEAVED, ATTRIBUTES show neither
-program_config nor user_core_coord, and under 60 % of the grid works (the case is create_simple_matmul_program_config
-of tt-metal; the 60 % is ours). The bound spreads the same work over all cores, at best four times as fast, which is
-what was measured.
+program_config nor user_core_coord, and under 60 % of the grid works (the case is
+create_simple_matmul_program_config of tt-metal; the 60 % is ours). The bound spreads the same work over all
+cores, at best four times as fast, which is what was measured.
 
-Silent where the matmul was given a config or a core grid, and where INPUT_0 is sharded: its shards choose the cores.
-The fix names compute_kernel_config because core_grid alone lowers bfloat16 from HiFi2 to LoFi (tt-metal #55889).
+Silent where the matmul was given a config or a core grid, and where INPUT_0 is sharded: its shards choose the
+cores. The fix names compute_kernel_config because core_grid alone lowers bfloat16 from HiFi2 to LoFi
+(tt-metal #55889).
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from ttnn_mcp.analyses.grids import worker_grid
 from ttnn_mcp.analyses.matmul_choice import matmul_choice, trapped
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import achievable_ns
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.wording import cite_op, example, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.wire import Evidence
 
 FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
 WORTH_SHARE = 0.01  # of the window
@@ -55,14 +58,14 @@ def look(case: Case) -> Iterator[Said]:
     heaviest = examples[0]
     yield Claim(
         claim=(
-            f"{len(rows)} matmuls left to TTNN with an operand in L1_INTERLEAVED run on {int(used.min())} of {cores} "
-            f"cores ({time_of(case, rows)}): {example(case, heaviest)}"
+            f"{len(rows)} matmuls left to TTNN with an operand in L1_INTERLEAVED run on {int(used.min())} of "
+            f"{cores} cores ({time_of(case, rows)}): {example(case, heaviest)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="the same work spread over all cores, at best 4x as fast (tt-metal #56976)",
         evidence=tuple(one for row in examples[:2] for one in _evidence(case, row)),
-        fix=_fix(case, heaviest),
+        fix=unless_compiled(case, _fix(case, heaviest), then="chooses shards and cores"),
         verify=f"re-profile; op_detail(op={case.line(heaviest)}) shows more cores, kernel_us falls; PCC >= 0.99",
         caveat=(
             "L1_INTERLEAVED alone makes it slower, not faster"
@@ -72,15 +75,13 @@ def look(case: Case) -> Iterator[Said]:
     )
 
 
-def _evidence(case: Case, row: int) -> tuple[object, ...]:
+def _evidence(case: Case, row: int) -> tuple[Evidence, ...]:
     operands = (*case.ops.inputs[:2], *case.ops.outputs[:1])
     cells = [(operand, "MEMORY") for operand in operands if operand.in_l1[row]]
     return (*cite_op(case, row, *cells[:1]), *case.cite(row, "cores"))
 
 
 def _fix(case: Case, row: int) -> str:
-    if compiled(case):
-        return 'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then chooses shards and cores'
     grid = worker_grid(case.chip)
     said = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
     fidelity = case.ops.texts("fidelity")[row] or "HiFi2"

@@ -1,17 +1,19 @@
 """A matmul's block sizes keep it far from both of its bounds.
 
-in0_block_w is how many tiles of K a core takes per step: at 1 every tile is multicast on its own. A 1x1 output
-subblock uses one of 8 destination registers (4 with fp32_dest_acc_en). MatmulMultiCoreProgramConfig reuses nothing.
-And a matmul that was given nothing gets what TTNN guesses: on a grid of 11 or 13 columns K rarely divides, which
-leaves in0_block_w at 1 (read from matmul_program_config.cpp, not measured).
+in0_block_w is how many tiles of K a core takes per step: at 1 every tile is multicast on its own. A 1x1
+output subblock uses one of 8 destination registers (4 with fp32_dest_acc_en). MatmulMultiCoreProgramConfig
+reuses nothing. And a matmul that was given nothing gets what TTNN guesses: on a grid of 11 or 13 columns K
+rarely divides, which leaves in0_block_w at 1 (read from matmul_program_config.cpp, not measured).
 
-The line: 5 us and more, at under 60 % of the roofline with one of the three blocks above (a claim about what is
-printed), or at under 35 % with no config given on most of the grid (a claim about what to try); each 1 % of the
-window to save. The bound is the roofline itself: arithmetic on all cores, DRAM at achievable bandwidth.
+The line: 5 us and more, at under 60 % of the roofline with one of the three blocks above (a claim about what
+is printed), or at under 35 % with no config given on most of the grid (a claim about what to try); each 1 %
+of the window to save. The bound is the roofline itself: arithmetic on all cores, DRAM at achievable
+bandwidth.
 
-Silent where K is under 4 tiles (nothing to block), about matmuls on few cores (low-core-count), in attention that is
-written out, and with operands interleaved in L1: those have their own checks. A config that TTNN chose may be
-printed as if given. The fix names compute_kernel_config because a config alone lowers bfloat16 to LoFi (#55889).
+Silent where K is under 4 tiles (nothing to block), about matmuls on few cores (low-core-count), in attention
+that is written out, and with operands interleaved in L1: those have their own checks. A config that TTNN
+chose may be printed as if given. The fix names compute_kernel_config because a config alone lowers bfloat16
+to LoFi (#55889).
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ from ttnn_mcp.analyses.matmul_choice import FEW_CORES, MatmulChoice, in_l1_inter
 from ttnn_mcp.analyses.matmul_config import Tiles, suggested
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import achievable_ns
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.wording import cite_op, example, time_of
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.wire import Evidence
 
@@ -56,7 +59,7 @@ def look(case: Case) -> Iterator[Said]:
         yield NotApplicable("no Matmul ops")
         return
     if not choice.told.any():
-        yield CannotTell("the matmuls carry no program_config in ATTRIBUTES; profile with a tt-metal of 2025 or later")
+        yield CannotTell("matmuls without program_config in ATTRIBUTES; profile with a tt-metal of 2025 or later")
         return
     if case.chip.architecture is None:
         yield CannotTell("unknown architecture, so no roofline to compare with; profile with DEVICE ARCH")
@@ -92,9 +95,9 @@ def _claim(case: Case, choice: MatmulChoice, which: NDArray[np.bool_], used_at_m
         at_most_ns=at_most,
         assumption="the roofline is reached: arithmetic on all cores, DRAM at achievable bandwidth",
         evidence=tuple(one for n in case.heaviest(rows) for one in _evidence(case, n)),
-        fix=_fix(case, row),
+        fix=unless_compiled(case, _fix(case, row), then="chooses matmul configs"),
         verify=f"re-profile; op_detail(op={case.line(row)}).roofline.efficiency rises; PCC >= 0.99",
-        caveat="an upper bound: sweep in0_block_w and subblocks; pass compute_kernel_config, or bfloat16 drops to LoFi",
+        caveat="sweep in0_block_w and subblocks; pass compute_kernel_config, or bfloat16 drops to LoFi",
     )
 
 
@@ -113,8 +116,6 @@ def _evidence(case: Case, row: int) -> tuple[Evidence, ...]:
 
 
 def _fix(case: Case, row: int) -> str:
-    if compiled(case):
-        return 'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then chooses matmul configs'
     grid, limit = worker_grid(case.chip), l1_limit(case.run)
     a, b, out = case.ops.inputs[0], case.ops.inputs[1], case.ops.outputs[0]
     sizes = [TILE_BYTES.get(operand.dtype[row], 4096) for operand in (a, b, out)]

@@ -1,13 +1,14 @@
 """minimal_matmul is made for large M; with up to 32 rows it waits for weights it cannot stream fast.
 
 With one row of tiles a matmul reads every weight once and does almost no arithmetic: DRAM bandwidth decides.
-minimal_matmul blocks M, K and N for reuse of both operands and reaches a fifth to a quarter of the bandwidth there:
-192 calls of a CLIP encoder hold 62 % of its time at 19 to 26 % of DRAM peak. A DRAM-sharded program config streams
-each bank's shard to the cores beside it: 240 of 288 GB/s on Wormhole (tech_reports/LLMs/llms.md).
+minimal_matmul blocks M, K and N for reuse of both operands and reaches a fifth to a quarter of the bandwidth
+there: 192 calls of a CLIP encoder hold 62 % of its time at 19 to 26 % of DRAM peak. A DRAM-sharded program
+config streams each bank's shard to the cores beside it: 240 of 288 GB/s on Wormhole
+(tech_reports/LLMs/llms.md).
 
-The line: MinimalMatmul with at most 32 rows in all batches together (padded), under 60 % of its roofline, 1 % of the
-window to save. The bound is the weights' bytes at achievable bandwidth. bfloat8_b weights would halve that again:
-that is `wide-weights`, and not counted here.
+The line: MinimalMatmul with at most 32 rows in all batches together (padded), under 60 % of its roofline, 1 %
+of the window to save. The bound is the weights' bytes at achievable bandwidth. bfloat8_b weights would halve
+that again: that is `wide-weights`, and not counted here.
 
 Silent from 33 rows on, and where the weights already stream.
 """
@@ -21,7 +22,8 @@ import numpy as np
 from ttnn_mcp.analyses.grids import most_cores_dividing, worker_grid
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import achievable_ns
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of, took
+from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.wording import cite_op, example, time_of, took
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
@@ -60,25 +62,28 @@ def look(case: Case) -> Iterator[Said]:
         ),
         rows=rows,
         at_most_ns=at_most,
-        assumption=f"weights at {case.chip.dram_achievable_gb_s:.0f} GB/s: {took(float(best[rows].sum()))} for the same bytes",
+        assumption=(
+            f"weights at {case.chip.dram_achievable_gb_s:.0f} GB/s: "
+            f"{took(float(best[rows].sum()))} for the same bytes"
+        ),
         evidence=tuple(one for n in examples[:2] for one in cite_op(case, n, (case.input(1), "MEMORY"))),
-        fix=_fix(case, row),
+        fix=unless_compiled(case, _fix(case, row), then="chooses matmul configs"),
         verify="re-profile; op_detail of these ops: roofline.efficiency above 0.6; PCC >= 0.99",
         caveat="K and N must divide by the cores in tiles; keep compute_kernel_config, or fidelity drops to LoFi",
     )
 
 
 def _fix(case: Case, row: int) -> str:
-    if compiled(case):
-        return 'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then chooses matmul configs'
     weight = case.ops.inputs[1].padded[row]
     k, n = int(weight[2]) // TILE_SIDE, int(weight[3]) // TILE_SIDE
-    x, y = most_cores_dividing(int(np.gcd(k, n)), worker_grid(case.chip) or DEFAULT_GRID, at_most=max(k // 2, 1)) or (1, 1)
+    grid = worker_grid(case.chip) or DEFAULT_GRID
+    x, y = most_cores_dividing(int(np.gcd(k, n)), grid, at_most=max(k // 2, 1)) or (1, 1)
     cores = x * y
     return (
-        "ttnn.linear(x, w, compute_kernel_config=..., program_config=ttnn.MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig("
-        f"in0_block_w={k // cores}, per_core_M=1, per_core_N={n // cores}, fused_activation=None)); x L1 WIDTH_SHARDED on "
-        f"{cores} cores, w WIDTH_SHARDED in DRAM"
+        "ttnn.linear(x, w, compute_kernel_config=..., "
+        "program_config=ttnn.MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig("
+        f"in0_block_w={k // cores}, per_core_M=1, per_core_N={n // cores}, fused_activation=None)); "
+        f"x L1 WIDTH_SHARDED on {cores} cores, w WIDTH_SHARDED in DRAM"
     )
 
 

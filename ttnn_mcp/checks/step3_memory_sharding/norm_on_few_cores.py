@@ -1,13 +1,13 @@
 """A norm runs on few cores: an interleaved LayerNorm or RMSNorm uses one core per row of tiles.
 
-A row is normalised as a whole, so the default program deals out rows of 32: at M <= 32 (decode, short prompts) one
-core does everything. Sharded over the width the row is split instead: 108 us on one core became about 10 times as
-fast in GPT-OSS (tt-mlir #7717, #7965). A CLIP encoder spends 11 % of its time in such norms. GroupNorm takes the grid
-it is given, and its default can be small.
+A row is normalised as a whole, so the default program deals out rows of 32: at M <= 32 (decode, short
+prompts) one core does everything. Sharded over the width the row is split instead: 108 us on one core became
+about 10 times as fast in GPT-OSS (tt-mlir #7717, #7965). A CLIP encoder spends 11 % of its time in such
+norms. GroupNorm takes the grid it is given, and its default can be small.
 
-The line: a norm of 5 us and more on under 50 % of the grid, together 1 % of the window (domain practice). The bound
-for a layer norm is its tiles over all cores, at best 10 times as fast (what was measured); for a group norm its work
-over the whole grid. 5 us stay: a sharded norm still exchanges partial sums.
+The line: a norm of 5 us and more on under 50 % of the grid, together 1 % of the window (domain practice). The
+bound for a layer norm is its tiles over all cores, at best 10 times as fast (what was measured); for a group
+norm its work over the whole grid. 5 us stay: a sharded norm still exchanges partial sums.
 
 Silent where the rows already fill half of the grid: then sharding brings little.
 """
@@ -21,8 +21,10 @@ import numpy as np
 from ttnn_mcp.analyses.few_cores import SMALL_NS, on_few_cores
 from ttnn_mcp.analyses.grids import most_cores_dividing, worker_grid
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.wording import cite_op, example, time_of, took
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.run.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,26 +52,29 @@ def look(case: Case) -> Iterator[Said]:
     at_most = _at_most(case, rows, cores)
     if case.share(rows) < WORTH_SHARE or at_most.sum() < WORTH_SAVING * case.total_ns:
         return
-    used, examples = case.ops.numbers("cores"), case.heaviest(rows)
+    used, examples = case.ops.numbers("cores")[rows].astype(int), case.heaviest(rows)
     row = examples[0]
+    some = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
     yield Claim(
         claim=(
-            f"{len(rows)} norms use {int(used[rows].min())} to {int(used[rows].max())} of {cores} cores "
-            f"({time_of(case, rows)}): {case.names[row]} {example(case, row)}, {case.kernel_ns[row] / 1e3:.1f} us each"
+            f"{len(rows)} norm{'s' if len(rows) > 1 else ''} on {some} of {cores} cores ({time_of(case, rows)}): "
+            f"{canonical(case.names[row])} {example(case, row)}, {took(float(case.kernel_ns[row]))}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="layer norms up to 10x (measured), group norms by cores; 5 us stay",
         evidence=tuple(one for n in examples for one in (*cite_op(case, n), *case.cite(n, "cores"))),
-        fix=_fix(case, row),
-        verify=f"re-profile; sharding_summary.low_core_ops lists no {case.names[row]}; PCC >= 0.99",
+        fix=unless_compiled(case, _fix(case, row), then="shards norms"),
+        verify=f"re-profile; sharding_summary.low_core_ops lists no {canonical(case.names[row])}; PCC >= 0.99",
         caveat="moving the row into shards and back costs two small ops: keep neighbours sharded too",
     )
 
 
 def _at_most(case: Case, rows: NDArray[np.int64], cores: int) -> NDArray[np.float64]:
     took, used = case.kernel_ns[rows], case.ops.numbers("cores")[rows]
-    tiles = case.ops.inputs[0].padded.prod(axis=1)[rows] / TILE_SIDE**2 if case.ops.inputs else np.full(len(rows), cores)
+    if not case.ops.inputs:
+        return np.zeros(len(rows))
+    tiles = case.ops.inputs[0].padded.prod(axis=1)[rows] / TILE_SIDE**2
     wide = np.maximum(np.minimum(cores, tiles), used)
     by_rows = ~case.named("GroupNorm")[rows]
     best = np.where(by_rows, np.maximum(took * used / wide, took / FASTER_AT_MOST), took * used / cores)
@@ -77,8 +82,6 @@ def _at_most(case: Case, rows: NDArray[np.int64], cores: int) -> NDArray[np.floa
 
 
 def _fix(case: Case, row: int) -> str:
-    if compiled(case):
-        return 'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then shards norms'
     grid = worker_grid(case.chip) or DEFAULT_GRID
     if case.named("GroupNorm")[row]:
         groups = case.attributes(row).get("num_groups", "g")
@@ -86,14 +89,21 @@ def _fix(case: Case, row: int) -> str:
             f"ttnn.group_norm(x, num_groups={groups}, core_grid=<a larger grid>, num_out_blocks=<fewer>, ...): "
             "the grid's columns must divide the channels in whole groups, its rows the height in tiles"
         )
-    width = int(case.ops.inputs[0].padded[row, 3]) // TILE_SIDE
+    width = max(int(case.ops.inputs[0].padded[row, 3]) // TILE_SIDE, 1)
     height = -(-int(case.ops.inputs[0].padded[row, :3].prod()) // TILE_SIDE)
-    x, y = most_cores_dividing(max(width, 1), grid) or (1, 1)
-    block = width // (x * y)
+    if height == 1:
+        (x, y), shards = most_cores_dividing(width, grid) or (1, 1), "WIDTH_SHARDED"
+        block = 1, width // (x * y)
+    else:
+        x, y = (
+            max(n for n in range(1, most + 1) if side % n == 0)
+            for side, most in zip((width, height), grid, strict=True)
+        )
+        block, shards = (height // y, width // x), "BLOCK_SHARDED"
     return (
-        f"x L1 WIDTH_SHARDED on {x * y} cores; program_config=ttnn.LayerNormShardedMultiCoreProgramConfig("
-        f"compute_with_storage_grid_size=({x}, {y}), subblock_w=1, block_h={height}, block_w={block}, inplace=False); "
-        "gamma ROW_MAJOR [1,1,C/32,32]"
+        f"x L1 {shards} on {x}x{y} cores; program_config=ttnn.LayerNormShardedMultiCoreProgramConfig("
+        f"compute_with_storage_grid_size=({x}, {y}), subblock_w=1, block_h={block[0]}, block_w={block[1]}, "
+        "inplace=False); gamma ROW_MAJOR [1,1,C/32,32]"
     )
 
 

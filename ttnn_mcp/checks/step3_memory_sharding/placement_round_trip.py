@@ -1,16 +1,19 @@
 """A tensor leaves its shards and comes back, and nothing in between needed it interleaved.
 
-ShardedToInterleaved and InterleavedToSharded move every byte and compute nothing. Two of them on one tensor are one
-`ttnn.reshard`, or none if the shards are the same. A copy out of shards that only element-wise ops read is not needed
-either: they work on shards (SegFormer, Matmul -> ShardedToInterleaved -> Binary: 24 times, 246 us, 5 % of its time).
+ShardedToInterleaved and InterleavedToSharded move every byte and compute nothing. Two of them on one tensor
+are one `ttnn.reshard`, or none if the shards are the same. A copy out of shards that only element-wise ops
+read is not needed either: they work on shards (SegFormer, Matmul -> ShardedToInterleaved -> Binary: 24 times,
+246 us, 5 % of its time).
 
-The line: the second op reads what the first wrote (equal elements, data type, layout and placement, no other writer);
-adjacency is no evidence: of five neighbouring pairs in a DeepLabV3 report one is a round trip. Round trips are told
-from 0.1 % of the window on (they are plain waste where real), detours through element-wise ops from 1 %.
+The line: the second op reads what the first wrote (equal elements, data type, layout and placement, no other
+writer); adjacency is no evidence: of five neighbouring pairs in a DeepLabV3 report one is a round trip. Round
+trips are told from 0.1 % of the window on (they are plain waste where real), detours through element-wise ops
+from 1 %.
 
-A round trip is avoidable only as far as nobody else reads the interleaved copy: if another op does, the copy stays
-and one reshard, about 2 us, replaces the way back. Copies that wait for their reader for more than four ops were put
-aside to free L1 and are not counted. A linked memory report turns likely into certain, or strikes the pair.
+A round trip is avoidable only as far as nobody else reads the interleaved copy: if another op does, the copy
+stays and one reshard, about 2 us, replaces the way back. Copies that wait for their reader for more than four
+ops were put aside to free L1 and are not counted. A linked memory report turns likely into certain, or
+strikes the pair.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ import numpy as np
 from ttnn_mcp.analyses.move_patterns import AVOIDABLE, CONFIG_KEYS
 from ttnn_mcp.analyses.moves import Moves, moves_of
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.wording import cite_op, compiled, time_of
+from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.wording import cite_op, time_of
 from ttnn_mcp.readers.memory_config import parse_memory_config
 
 if TYPE_CHECKING:
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
 
 ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real
 DETOUR_SHARE = 0.01  # of the window: the element-wise op has to change too
-LEVER = 'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then keeps chains in shards'
+UNPROVEN = "likely, not certain: only a linked memory report tells tensors apart"
 
 
 def look(case: Case) -> Iterator[Said]:
@@ -74,9 +78,9 @@ def _round_trips(case: Case, moves: Moves, trips: NDArray[np.int64]) -> Claim:
             *cite_op(case, row, (case.ops.outputs[0], "MEMORY")),
             *(case.ops.cite_operand(reader, case.ops.inputs[0], "MEMORY") for reader in others[:1]),
         ),
-        fix=_fix(case, moves, heaviest),
+        fix=unless_compiled(case, _fix(case, moves, heaviest), then="keeps chains in shards"),
         verify=f"re-profile; reshard_detect.patterns shows no round-trip at line {case.line(row)}; PCC unchanged",
-        caveat=None if _certain(moves, trips) else "likely, not certain: only a linked memory report tells tensors apart",
+        caveat=None if _certain(moves, trips) else UNPROVEN,
     )
 
 
@@ -89,11 +93,10 @@ def _assumption(moves: Moves, trips: NDArray[np.int64], *, others: bool) -> str:
 
 
 def _fix(case: Case, moves: Moves, heaviest: int) -> str:
-    if compiled(case):
-        return LEVER
     row, first = int(moves.rows[heaviest]), int(moves.makers[heaviest])
     if moves.verdict(heaviest) != "partly":
-        return f"drop the ttnn.to_memory_config calls behind lines {case.line(first)} and {case.line(row)}: pass the tensor on"
+        lines = f"{case.line(first)} and {case.line(row)}"
+        return f"drop the ttnn.to_memory_config calls behind lines {lines}: pass the tensor on as it is"
     text = case.attributes(row).given(*CONFIG_KEYS)
     target = parse_memory_config(text) if text else None
     return (
@@ -119,11 +122,11 @@ def _detours(case: Case, moves: Moves, detours: NDArray[np.int64]) -> Claim:
         evidence=tuple(
             one for n in case.heaviest(rows) for one in cite_op(case, n, (case.ops.inputs[0], "MEMORY"))
         ),
-        fix=(
-            LEVER
-            if compiled(case)
-            else f"drop the move at line {case.line(row)}: ttnn.add(a, b, memory_config=a.memory_config()) with a sharded as "
-            f"line {case.line(maker)} writes it, b in the same shards or one that broadcasts"
+        fix=unless_compiled(
+            case,
+            f"drop the move at line {case.line(row)}: ttnn.add(a, b, memory_config=a.memory_config()) with a "
+            f"sharded as line {case.line(maker)} writes it, b in the same shards or one that broadcasts",
+            then="keeps chains in shards",
         ),
         verify="re-profile; reshard_detect.patterns: eltwise-detour count falls; PCC unchanged",
         caveat="joins are told by shapes and order; other operands may need the same shards",

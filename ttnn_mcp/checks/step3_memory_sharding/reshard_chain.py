@@ -1,11 +1,11 @@
 """Several moves in a row change the placement of one tensor, where one move would do.
 
-Each move reads and writes the whole tensor. Reshard after Reshard, or InterleavedToSharded and then Reshard, comes
-from two places in the code that each ask for their own layout.
+Each move reads and writes the whole tensor. Reshard after Reshard, or InterleavedToSharded and then Reshard,
+comes from two places in the code that each ask for their own layout.
 
 The line: a move reads what another move wrote, nobody else reads it, and it is no way back (that is
-placement-round-trip); together 0.5 % of the window to save (merging two moves is safe). One move stays; at best it
-costs what the cheaper of the two costs now.
+placement-round-trip); together 0.5 % of the window to save (merging two moves is safe). One move stays; at
+best it costs what the cheaper of the two costs now.
 
 Silent where another op reads the tensor in between, and where only the order in time suggests a chain.
 """
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.analyses.move_patterns import CONFIG_KEYS
 from ttnn_mcp.analyses.moves import moves_of
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.wording import cite_op, compiled, time_of
+from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.wording import cite_op, time_of
 from ttnn_mcp.readers.memory_config import parse_memory_config
 
 if TYPE_CHECKING:
@@ -51,16 +52,16 @@ def look(case: Case) -> Iterator[Said]:
         ),
         rows=rows,
         at_most_ns=moves.at_most_ns[chained],
-        assumption="one move of each chain stays, at the price of the cheaper; nobody else reads the tensor between",
+        assumption="one move of each chain stays, at the price of the cheaper; nobody else reads in between",
         evidence=(
             *cite_op(case, first, (case.ops.outputs[0], "MEMORY")),
             *cite_op(case, row, (case.ops.outputs[0], "MEMORY")),
         ),
-        fix=(
-            'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then keeps chains in shards'
-            if compiled(case)
-            else f"one ttnn.to_memory_config(x, cfg) in place of lines {case.line(first)} and {case.line(row)}; cfg: what "
-            f"the last one writes ({target or moves.after(heaviest)})"
+        fix=unless_compiled(
+            case,
+            f"one ttnn.to_memory_config(x, cfg) in place of lines {case.line(first)} and {case.line(row)}; "
+            f"cfg: what the last one writes ({target or moves.after(heaviest)})",
+            then="keeps chains in shards",
         ),
         verify=f"re-profile; reshard_detect.patterns shows no chain at line {case.line(row)}; PCC unchanged",
         caveat="likely, not certain: only a linked memory report tells tensors apart",

@@ -1,12 +1,12 @@
 """Fused attention over a long sequence works in chunks of 32.
 
-SDPA holds a chunk of Q and streams K and V past it in chunks. In chunks of 32 it pays the softmax's bookkeeping for
-every tile: up to 3.75 times the time of chunks of 128 to 512 (4.256 -> 1.218 ms at 16k in tt-metal #51911, closed in
-September 2026). 32 was the default without a program config on builds before that.
+SDPA holds a chunk of Q and streams K and V past it in chunks. In chunks of 32 it pays the softmax's
+bookkeeping for every tile: up to 3.75 times the time of chunks of 128 to 512 (4.256 -> 1.218 ms at 16k in
+tt-metal #51911, closed in September 2026). 32 was the default without a program config on builds before that.
 
-The line: ScaledDotProductAttention or a joint or ring form of it, Q of 2048 rows and more, program_config absent or
-q_chunk_size or k_chunk_size at 32 and below, 1 % of the window to save. The bound is what was measured, or the
-arithmetic at 75 % of the engine (where SDPA saturates: #55758), whichever is more.
+The line: ScaledDotProductAttention or a joint or ring form of it, Q of 2048 rows and more, program_config
+absent or q_chunk_size or k_chunk_size at 32 and below, 1 % of the window to save. The bound is what was
+measured, or the arithmetic at 75 % of the engine (where SDPA saturates: #55758), whichever is more.
 
 Silent about decode forms (one row of Q), shorter sequences, and ops that use the engine well already.
 """
@@ -20,7 +20,8 @@ import numpy as np
 from ttnn_mcp.analyses.settings import Settings
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import achievable_ns
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.wording import cite_op, example, time_of
 from ttnn_mcp.run.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ LONG = 2048  # rows of Q: below it small chunks cost little (domain practice)
 FASTER_AT_MOST = 3.75  # measured: tt-metal #51911
 SATURATES = 0.75  # of the matrix engine: tt-metal #55758
 WORTH_SHARE = 0.01  # of the window
+FIX = (
+    "program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size=device.compute_with_storage_grid_size(), "
+    "q_chunk_size=128, k_chunk_size=128, exp_approx_mode=False); then try 256 and 512"
+)
 
 
 def look(case: Case) -> Iterator[Said]:
@@ -59,15 +64,16 @@ def look(case: Case) -> Iterator[Said]:
     yield Claim(
         claim=(
             f"{len(rows)} fused attentions over {case.ops.inputs[0].logical[row, 2]} rows "
-            f"{'work in chunks of 32' if given else 'have no program config'} ({time_of(case, rows)}): {example(case, row)}"
+            f"{'work in chunks of 32' if given else 'have no program config'} ({time_of(case, rows)}): "
+            f"{example(case, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="at best 3.75x as fast (measured, tt-metal #51911), never above 75 % of the engine",
         evidence=tuple(one for n in examples for one in (*cite_op(case, n), *case.cite(n, "attributes")))[:4],
-        fix=_fix(case),
+        fix=unless_compiled(case, FIX, then="chooses SDPA chunks on builds since September 2026"),
         verify=f"re-profile; op_detail(op={case.line(row)}).kernel_us falls; PCC >= 0.99",
-        caveat="builds since September 2026 choose larger chunks by themselves: check the version; larger chunks need L1",
+        caveat="builds since September 2026 choose larger chunks themselves: check the version; they need L1",
     )
 
 
@@ -88,15 +94,6 @@ def _at_most(case: Case, rows: NDArray[np.int64]) -> NDArray[np.float64]:
     engine = np.nan_to_num(case.roofline.compute_ns[rows]) / SATURATES
     best = np.maximum(np.maximum(engine, achievable_ns(case)[rows]), took / FASTER_AT_MOST)
     return np.maximum(took - best, 0)
-
-
-def _fix(case: Case) -> str:
-    if compiled(case):
-        return 'torch_xla.set_custom_compile_options({"optimization_level": "2"}), or a tt-xla built on tt-metal of 2026-09'
-    return (
-        "program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size=device.compute_with_storage_grid_size(), "
-        "q_chunk_size=128, k_chunk_size=128, exp_approx_mode=False); then try 256 and 512"
-    )
 
 
 CHECK = Check(

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.conv_cores import grid_of, least_tiles, tiles_of_busiest_core
-from ttnn_mcp.analyses.convs import Convs
+from ttnn_mcp.analyses.convs import Convs, sizes_of
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
 from ttnn_mcp.checks.floors import least_ns
 from ttnn_mcp.checks.wording import example, time_of
-from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,14 +46,11 @@ def look(case: Case) -> Iterator[Said]:
     grid = grid_of(cores, case.chip.arch)
     left = np.ones(len(convs.rows))
     used = np.nan_to_num(case.ops.numbers("cores")[convs.rows], nan=np.inf)
-    padded = case.ops.outputs[0].padded
-    for place in np.flatnonzero(used < cores).tolist():
-        row = int(convs.rows[place])
-        conv = convs.at(row)
+    idle = np.flatnonzero(used < cores)
+    for place, size in zip(idle.tolist(), sizes_of(case.ops, convs.rows[idle]), strict=True):
+        conv = convs.at(int(convs.rows[place]))
         if conv is not None:
-            rows, columns = int(padded[row, :3].prod()) / TILE_SIDE, int(padded[row, 3]) / TILE_SIDE
-            best = least_tiles(conv, int(np.ceil(rows)), int(np.ceil(columns)), grid)
-            left[place] = best / tiles_of_busiest_core(conv)
+            left[place] = least_tiles(conv, size, grid) / tiles_of_busiest_core(conv)
     chosen = left <= FEWER
     rows = convs.rows[chosen]
     took = case.kernel_ns[rows]

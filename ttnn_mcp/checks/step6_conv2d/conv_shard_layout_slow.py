@@ -11,7 +11,8 @@ compare with: HEIGHT with one tile of rows and eight or more of columns per core
 activations, fill each core's time. Together the saving must be 1 % of the window. The bound is the rate of the
 faster conv, else the roofline.
 
-Silent where every similar conv has the same layout. Never an advice to use one layout everywhere.
+Silent where every similar conv has the same layout, and where the conv would not fit L1 in the other one. Never
+an advice to use one layout everywhere.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.conv_cores import fits_in, grid_of
 from ttnn_mcp.analyses.conv_l1 import BLOCK, HEIGHT
-from ttnn_mcp.analyses.convs import Convs
+from ttnn_mcp.analyses.convs import Convs, sizes_of
+from ttnn_mcp.analyses.l1_limit import l1_limit
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
 from ttnn_mcp.checks.floors import least_ns
-from ttnn_mcp.checks.wording import cite_setting, example, time_of
+from ttnn_mcp.checks.wording import cite_setting, example, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,16 +54,30 @@ def look(case: Case) -> Iterator[Said]:
     peer = _peers(case, convs)
     flops = case.roofline.padded_flops
     at_peers_rate = np.where(peer >= 0, case.kernel_ns[peer] * flops[rows] / flops[peer], np.nan)
-    outrun = took >= TIMES_AS_FAST * at_peers_rate
-    at_most = (took - np.fmax(at_peers_rate, least))[outrun]
-    if at_most.sum() >= MIN_SAVING_SHARE * case.total_ns:
-        row = case.heaviest(rows[outrun])[0]
-        by = int(peer[np.searchsorted(rows, row)])
-        yield _claim(case, convs, (rows[outrun], at_most), row, by)
     starved = (peer < 0) & np.isin(rows, convs.where(_is_starved))
-    at_most = (took - least)[starved]
-    if at_most.sum() >= MIN_SAVING_SHARE * case.total_ns:
-        yield _claim(case, convs, (rows[starved], at_most), case.heaviest(rows[starved])[0], None)
+    outrun = took >= TIMES_AS_FAST * at_peers_rate
+    for slow, best in ((outrun, at_peers_rate), (starved, least)):
+        there = _fitting(case, convs, slow, peer)
+        at_most = (took - np.fmax(best, least))[there]
+        if len(there) and at_most.sum() >= MIN_SAVING_SHARE * case.total_ns:
+            row = case.heaviest(rows[there])[0]
+            by = int(peer[np.searchsorted(rows, row)])
+            yield _claim(case, convs, (rows[there], at_most), row, None if by < 0 else by)
+
+
+def _fitting(case: Case, convs: Convs, slow: NDArray[np.bool_], peer: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Places of the slow convs that would fit L1 in the other layout, by the conv's own formulas."""
+    limit, cores = l1_limit(case.run), case.chip.cores
+    if limit is None or cores is None:
+        return np.zeros(0, dtype=np.int64)
+    places, grid = np.flatnonzero(slow), grid_of(cores, case.chip.arch)
+    fitting: list[int] = []
+    for place, size in zip(places.tolist(), sizes_of(case.ops, convs.rows[places]), strict=True):
+        conv = convs.at(int(convs.rows[place]))
+        other = convs.at(int(peer[place])) if peer[place] >= 0 else None
+        if conv and fits_in(conv, other.layout if other else BLOCK, size, grid, limit.safe_bytes):
+            fitting.append(place)
+    return np.array(fitting, dtype=np.int64)
 
 
 def _claim(
@@ -76,7 +93,7 @@ def _claim(
         else f"1 x {conv.per_core_w if conv else 0} tiles per core; no {BLOCK} conv to compare with"
     )
     return Claim(
-        claim=f"{len(rows)} convs ({time_of(case, rows)}) run slowly in their layout: {example(case, row)}, "
+        claim=f"{kinds(case, rows)} ({time_of(case, rows)}) slow in this layout: {example(case, row)}, "
         f"{conv.layout if conv else ''}, {against}",
         rows=rows,
         at_most_ns=at_most,

@@ -1,0 +1,62 @@
+"""Small cases for checks: a program made by `tests.made`, written as a report, read back, asked."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from tests.made import L1, Iteration, Program, write_performance_report
+from tests.made.model import DeviceOp
+from tests.shared_reports import shared
+from ttnn_mcp.checks.case import Case
+from ttnn_mcp.checks.check import Check, Claim
+from ttnn_mcp.readers.perf_csv import read_performance_csv
+from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.made import Tensor
+
+COLD_THEN_WARM = (Iteration(cold=True), Iteration())
+ONE_PASS = (Iteration(cold=True),)
+_numbers = count()
+
+
+def read(csv: Path) -> Case:
+    run = Run("made", "made", Performance(read_performance_csv(csv)), None)
+    return Case(run, run.scope())
+
+
+def case_of(
+    folder: Path, program: Program, iterations: Sequence[Iteration] = COLD_THEN_WARM, generation: str = "C7"
+) -> Case:
+    report = folder / f"report{next(_numbers)}"
+    return read(write_performance_report(report, program, iterations, generation=generation))
+
+
+def real_case(name: str) -> Case:
+    return read(shared(name))
+
+
+def put(program: Program, op: DeviceOp) -> Tensor:
+    """A call of one device op; its output."""
+    program.call("ttnn.made_up", op.inputs, op.outputs, (op,))
+    return op.outputs[0]
+
+
+def pass_time(program: Program, kernel_ns: float) -> None:
+    """An op that no check of data formats or layouts speaks of, to make the window longer."""
+    x, y = (program.tensor([1, 1, 32, 224], "UINT16", placement=L1) for _ in range(2))
+    put(program, DeviceOp("MadeUpOfNoFamily", (x,), (y,), max(1, round(kernel_ns))))
+
+
+def claims(check: Check, case: Case) -> list[Claim]:
+    return [one for one in check.look(case) if isinstance(one, Claim)]
+
+
+def the_claim(check: Check, case: Case) -> Claim:
+    (claim,) = claims(check, case)
+    return claim
