@@ -199,6 +199,19 @@ async def test_every_schema_we_publish_is_valid_and_closed(connect):
         assert tool.description, tool.name
 
 
+@pytest.mark.parametrize(
+    "tool", [tool for tool in TOOLS if "run" in tool.arguments.model_fields], ids=lambda t: t.name
+)
+async def test_what_a_tool_says_of_the_demo_run_fits_the_schema_it_publishes(connect, tool):
+    missing = {"op": 42, "setting": "math_fidelity", "value": "LoFi", "sql": "select 1"}
+    given = {name: missing[name] for name in tool.input_schema.get("required", ())}
+    async with connect(tools=TOOLS) as client:
+        result = await client.call_tool(tool.name, {"run": "demo", **given})
+    assert not result.is_error, text_of(result)
+    Draft202012Validator(tool.output_schema).validate(result.structured_content)
+    assert json.loads(text_of(result)) == result.structured_content
+
+
 async def test_the_definitions_of_all_tools_stay_below_twelve_kilobytes():
     spoken = [{"name": t.name, "description": t.description, "inputSchema": t.input_schema} for t in TOOLS]
     assert len(calls.compact(spoken).encode()) < 12_000

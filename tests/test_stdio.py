@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 
@@ -124,17 +123,17 @@ async def test_the_official_client_opens_the_demo_over_stdio(tmp_path):
 @pytest.fixture
 def http(spawn, tmp_path):
     """The address of a server over HTTP whose only root is an empty folder."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = spawn("serve", "--http", f"127.0.0.1:{port}", "--root", str(tmp_path))
-    for _ in range(200):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return f"http://127.0.0.1:{port}/mcp"
-        assert process.poll() is None
-        time.sleep(0.1)
-    pytest.fail("the HTTP server did not come up")
+    process = spawn("serve", "--http", "127.0.0.1:0", "--root", str(tmp_path))
+    return process.stderr.readline().split()[-1]
+
+
+def test_a_taken_port_is_refused_with_what_to_do(spawn):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        process = spawn("serve", "--http", f"127.0.0.1:{taken.getsockname()[1]}")
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert "Choose another port" in errors
+    assert "Traceback" not in errors
 
 
 async def test_over_http_only_reports_under_the_roots_may_be_opened(http, tmp_path_factory):

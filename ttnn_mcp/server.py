@@ -247,17 +247,28 @@ async def over_stdio(session: Session) -> None:
 
 
 async def over_http(session: Session, host: str, port: int) -> None:
-    """Serve any number of clients over streamable HTTP at /mcp until interrupted.
+    """Serve any number of clients over streamable HTTP at /mcp until interrupted; port 0 takes any free one.
 
     For a loopback `host` the SDK refuses foreign Host and Origin headers (DNS rebinding).
+
+    Raises:
+        ArgumentsInvalid: the port is taken or may not be used.
     """
+    import socket  # noqa: PLC0415
+
     import uvicorn  # noqa: PLC0415 - only this transport needs it
 
     _log_to_stderr()
+    try:
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as failed:
+        raise ArgumentsInvalid(f"Cannot serve on port {port}: {failed.strerror}. Choose another port.") from None
     app = build(session).streamable_http_app(host=host)
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
-    print(f"ttnn-mcp serves http://{host}:{port}/mcp", file=sys.stderr)  # noqa: T201 - stdout stays the protocol's
-    await uvicorn.Server(config).serve()
+    shown_host = f"[{host}]" if ":" in host else host
+    address = f"http://{shown_host}:{listening.getsockname()[1]}/mcp"
+    print(f"ttnn-mcp serves {address}", file=sys.stderr, flush=True)  # noqa: T201 - stdout is for the protocol
+    config = uvicorn.Config(app, log_level="warning", access_log=False)
+    await uvicorn.Server(config).serve(sockets=[listening])
 
 
 def _log_to_stderr() -> None:

@@ -375,6 +375,15 @@ def test_an_add_that_fits_neither_neighbour_but_repeats_another_row_borrowed_its
     assert found.efficiency[1] > 0
 
 
+def test_some_ops_keep_the_bounds_they_had_among_all(program, bounds):
+    for size in (64, 128, 256):
+        program.op("UnaryDeviceOperation", [program.tensor([1, 1, size, size])])
+    found = bounds()
+    taken = found.take(np.array([2, 0]))
+    assert taken.dram_bytes.tolist() == [found.dram_bytes[2], found.dram_bytes[0]]
+    assert (len(taken.bound), taken.bound[0]) == (2, found.bound[2])
+
+
 # real reports
 
 

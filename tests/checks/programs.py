@@ -31,7 +31,7 @@ def linear(
     **how: object,
 ) -> Tensor:
     x = program.tensor([1, 1, m, k], activations)
-    w = program.tensor([1, 1, k, n], weights, placement=where, role="weight")
+    w = program.tensor([1, 1, k, n], weights, placement=where)
     y = program.tensor([1, 1, m, n], output or activations)
     return put(program, matmul(x, w, y, kernel_ns, fidelity=fidelity, **how))
 
@@ -52,9 +52,7 @@ def conv(program: Program, *, fidelity: str = "HiFi4", weights: str = NARROW, bl
     w, bias = program.weight([1, 1, 192 * blocks, 64], weights), program.weight([1, 1, 1, 64], weights)
     y = program.tensor([1, 1, 3136, 64], NARROW, placement=height_sharded(64, 64, 49))
     window = Window((56, 56), (3, 3), padding=1)
-    op = conv2d(
-        x, w, bias, y, window=window, kernel_ns=20_000, in_channels=64, act_block_h=1, fidelity=fidelity
-    )
+    op = conv2d(x, w, bias, y, window=window, kernel_ns=20_000, in_channels=64, act_block_h=1, fidelity=fidelity)
     put(program, op)
     return op
 

@@ -15,6 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PINS = ROOT / "constraints.txt"
 HEAD = "# Written by `make pins`; used by the Makefile with --require-hashes. To run and to test:\n"
+ONE_NUMPY = (
+    "numpy<2.5\n"  # 2.5 leaves Python 3.11 behind, and pyright's verdict should not depend on the interpreter
+)
 DIVIDE = "# --- check: the linters, beyond the above\n"
 ADDRESS = re.compile(r"--(extra-)?index-url|--find-links|https?://|file://|^/")
 
@@ -23,7 +26,7 @@ def compiled(groups, known):
     """Blocks of pins by name and version, for the project and these groups; what is `known` keeps its version."""
     with tempfile.TemporaryDirectory() as folder:
         before = Path(folder) / "before.txt"
-        before.write_text("".join(known.values()))
+        before.write_text("".join([ONE_NUMPY, *known.values()]))
         command = [
             "uv",
             "pip",

@@ -45,18 +45,25 @@ def least_tiles(conv: Conv, size: Size, grid: tuple[int, int]) -> int:
     return conv.per_core_h * ceil(size.columns / (x * y))
 
 
-def fits_in(conv: Conv, layout: str, size: Size, grid: tuple[int, int], safe_bytes: float) -> bool:
-    """Whether the conv would fit L1 in HEIGHT or BLOCK on the whole grid, with any legal block height."""
+def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Conv:
+    """The conv in HEIGHT or BLOCK on the whole grid, with the smallest block."""
     x, y = grid
     down, across = (x * y, 1) if layout == HEIGHT else (y, x)
-    other = replace(
+    return replace(
         conv,
         layout=layout,
+        block_h=1,
         block_w=ceil(size.inner / (conv.kernel_h * across)),
         per_core_h=ceil(size.rows / down),
         per_core_w=ceil(size.columns / across),
         inner_blocks=conv.kernel_h * across,
         cores=(down, across, across),
         allocated_bytes=ceil(size.input_bytes / (down * across)),
+        allocated_said=False,
     )
+
+
+def fits_in(conv: Conv, layout: str, size: Size, grid: tuple[int, int], safe_bytes: float) -> bool:
+    """Whether the conv would fit L1 in HEIGHT or BLOCK on the whole grid, with any legal block height."""
+    other = in_layout(conv, layout, size, grid)
     return any(replace(other, block_h=one).total_bytes <= safe_bytes for one in divisors(other.per_core_h))

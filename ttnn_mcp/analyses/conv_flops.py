@@ -29,10 +29,11 @@ def conv_flops(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Of `rows`: what the model asked for, and what the engine performs.
 
-    Asked for: 2 x output pixels x Cout x Cin / groups x window; NaN where the attributes leave out `groups` (before
-    2025-10). Performed: the op multiplies im2col rows with prepared weights, 2 x padded output rows x padded weight
-    rows x columns. Weights of grouped convolutions are prepared dense, with zeros between the groups (ttnn's
-    prepare_conv2d_weights.cpp), so a depthwise convolution performs Cin times what was asked for.
+    Asked for: 2 x output pixels x Cout x Cin / groups x window; NaN where the attributes leave out `groups`
+    (reports up to C4 do). Performed: the op multiplies im2col rows with prepared weights, 2 x padded output rows x
+    padded weight rows x columns. Weights of grouped convolutions are prepared dense, with zeros between the groups
+    (a SegFormer report: depthwise 3x3 of 640 channels with 6048 x 672 weights), so a depthwise one performs Cin
+    times what was asked for.
     """
     if len(ops.inputs) < 2 or not ops.outputs:
         why.say(rows, WHY_OPERANDS)

@@ -83,11 +83,14 @@ def _change(op: str, codes: list[int], aspects: list[_Aspect], pairs: Rows) -> C
     differing = [(aspect, code) for aspect, code in zip(aspects, codes, strict=True) if code != SAME]
     parts = [aspect.labels[code] for aspect, code in differing]
     more = [f"{len(parts) - SHOWN_PARTS} more"] if len(parts) > SHOWN_PARTS else []
-    families = frozenset(aspect.family for aspect, _ in differing)
-    return Change(op, ", ".join([*parts[:SHOWN_PARTS], *more]), families, pairs)
+    families: list[Family] = [aspect.family for aspect, _ in differing]
+    return Change(op, ", ".join([*parts[:SHOWN_PARTS], *more]), frozenset(families), pairs)
 
 
 def _aspects(left: OpTable, right: OpTable, *, padded: bool) -> Iterator[_Aspect]:
+    everywhere = np.ones(len(left), dtype=np.bool_)
+    yield _of_texts("fidelity", "formats", left.texts("fidelity"), right.texts("fidelity"), everywhere)
+    yield _of_settings(left.texts("attributes"), right.texts("attributes"))
     for side, before, after in (("in", left.inputs, right.inputs), ("out", left.outputs, right.outputs)):
         for number, (own, other) in enumerate(zip(before, after, strict=False)):
             both = own.present & other.present
@@ -96,10 +99,7 @@ def _aspects(left: OpTable, right: OpTable, *, padded: bool) -> Iterator[_Aspect
             yield _of_texts(f"{side}{number}", "placement", own.placement, other.placement, both)
             moved = (dims_of(own, padded=padded) != dims_of(other, padded=padded)).any(axis=1) & both
             yield _Aspect("shapes", np.where(moved, 0, SAME), {0: f"{side}{number} shape"})
-    everywhere = np.ones(len(left), dtype=np.bool_)
-    yield _of_texts("fidelity", "formats", left.texts("fidelity"), right.texts("fidelity"), everywhere)
     yield _of_cores(left.numbers("cores"), right.numbers("cores"))
-    yield _of_settings(left.texts("attributes"), right.texts("attributes"))
 
 
 def _of_texts(label: str, kind: Family, before: Texts, after: Texts, both: NDArray[np.bool_]) -> _Aspect:

@@ -6,8 +6,9 @@ otherwise (launch, too few cores, the network on the chip) is told from how far 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.op_table import OpTable
+    from ttnn_mcp.run.window import Scope
     from ttnn_mcp.run.texts import Texts
 
 LAUNCH_NS = 2_000.0  # starting and draining a program on all cores: 2 to 5 us in warm reports
@@ -70,9 +72,18 @@ class Roofline:
     efficiency: NDArray[np.float64]
     why: Texts
 
+    def take(self, rows: NDArray[np.int64]) -> Roofline:
+        """The bounds of some ops, in the order wanted."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Roofline(**{name: part.take(rows) for name, part in parts.items()})  # arrays and texts alike
+
 
 def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
-    """Bounds of every op of the table on this chip. `ops` must be all ops of a stretch of time."""
+    """Bounds of every op of the table on this chip.
+
+    `ops` must be all ops of a stretch of time: whether a row shows its own operands is told from its neighbours.
+    For some ops only, compute the bounds of all and `take`.
+    """
     why = Reasons(len(ops))
     not_its_own = borrowed(ops)
     why.say(not_its_own, WHY_BORROWED)
@@ -148,3 +159,13 @@ def _over(amount: NDArray[np.float64], rate: float | None) -> NDArray[np.float64
 
 def _positive(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(values > 0, values, np.nan)
+
+
+_OF_SCOPES: WeakKeyDictionary[Scope, Roofline] = WeakKeyDictionary()
+
+
+def roofline_of_window(scope: Scope, chip: Chip) -> Roofline:
+    """Bounds of every op of a window, computed once per window; what an op borrowed shows beside its neighbours."""
+    if scope not in _OF_SCOPES:
+        _OF_SCOPES[scope] = roofline_of(scope.ops, chip)
+    return _OF_SCOPES[scope]

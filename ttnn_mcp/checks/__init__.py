@@ -23,12 +23,15 @@ from ttnn_mcp.checks.step2_layouts import (
     tiny_row_reshape,
 )
 from ttnn_mcp.checks.step3_memory_sharding import (
+    hot_operands_in_dram,
     low_core_count,
     matmul_operands_in_l1_interleaved,
+    matmul_program_config,
     minimal_matmul_on_few_rows,
     norm_on_few_cores,
     placement_round_trip,
     reshard_chain,
+    sdpa_small_chunks,
     unfused_attention,
 )
 from ttnn_mcp.checks.step4_metal_trace import (
@@ -39,10 +42,14 @@ from ttnn_mcp.checks.step5_multi_cq import (
 )
 from ttnn_mcp.checks.step6_conv2d import (
     act_block_h_below_maximum,
+    batch_norm_unfolded,
     conv_activation_unfused,
+    conv_cores_idle,
     conv_data_movement,
     conv_double_buffer_off,
+    conv_shard_layout_slow,
     conv_sliced_in_dram,
+    weights_prepared_every_call,
 )
 from ttnn_mcp.checks.step7_multi_device import (
     collective_bandwidth,
@@ -75,15 +82,22 @@ CATALOGUE: tuple[Check, ...] = (
     norm_on_few_cores.CHECK,
     placement_round_trip.CHECK,
     reshard_chain.CHECK,
+    hot_operands_in_dram.CHECK,
+    matmul_program_config.CHECK,
     minimal_matmul_on_few_rows.CHECK,
     unfused_attention.CHECK,
+    sdpa_small_chunks.CHECK,
     stalled_on_host.CHECK,
     input_transfer_exposed.CHECK,
     act_block_h_below_maximum.CHECK,
     conv_double_buffer_off.CHECK,
+    conv_shard_layout_slow.CHECK,
     conv_data_movement.CHECK,
     conv_activation_unfused.CHECK,
+    batch_norm_unfolded.CHECK,
     conv_sliced_in_dram.CHECK,
+    conv_cores_idle.CHECK,
+    weights_prepared_every_call.CHECK,
     device_imbalance.CHECK,
     collective_share.CHECK,
     collective_bandwidth.CHECK,

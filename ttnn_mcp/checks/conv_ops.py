@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.analyses.convs import Convs, convs_of
 from ttnn_mcp.analyses.flow import NOBODY
 from ttnn_mcp.checks.check import CannotTell, NotApplicable
-from ttnn_mcp.checks.wording import cite_setting, compiled
+from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.wording import cite_setting
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.conv_l1 import Conv
@@ -80,8 +81,4 @@ def l1_caveat(limit: L1Limit, conv: Conv, arch: str | None) -> str:
 
 def lever(case: Case, fix: str) -> str:
     """The fix for whoever writes TTNN, or the compiler's option where a compiler wrote it."""
-    if not compiled(case):
-        return fix
-    return (
-        'torch_xla.set_custom_compile_options({"optimization_level": "2"}): the compiler then chooses conv configs'
-    )
+    return unless_compiled(case, fix, "chooses the conv configs itself")

@@ -106,7 +106,7 @@ class OpTable:
             source=self.source,
             row=int(self.lines[row]),
             column=f"{operand.name}_{part}",
-            value=operand.cell(row, part),
+            value=shown(operand.cell(row, part)),
         )
 
     def _no_texts(self) -> Texts:

@@ -82,7 +82,7 @@ class Run:
         return self.memory
 
     def source_at(self, line: int) -> SourceLine | None:
-        """The model line behind the op at `line` of the performance report: a compiler's LOC, or the linked call's."""
+        """The model line behind the op at `line` of the CSV: a compiler's LOC, or the linked call's."""
         if self.performance is not None and self.performance.csv.compiler:
             row = self.performance.ops.at_line(line)
             return parse_loc(self.performance.ops.texts("loc")[row]) if row is not None else None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 REPROFILE = "re-profile at least 2 iterations in one run (3 with a compiler front end)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scope:
     """The ops of a window, in the order each device ran them.
 

@@ -11,7 +11,10 @@ from ttnn_mcp.tools import (
     op_detail,
     open_run,
     optimization_check,
+    reshard_detect,
+    sharding_summary,
     skill_step,
+    tensor_formats,
 )
 
 if TYPE_CHECKING:
@@ -23,6 +26,9 @@ TOOLS: tuple[Tool[Any, Any], ...] = (
     open_run.TOOL,
     list_ops.TOOL,
     op_detail.TOOL,
+    sharding_summary.TOOL,
+    reshard_detect.TOOL,
     host_overhead.TOOL,
+    tensor_formats.TOOL,
     skill_step.TOOL,
 )

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.groups import Group, grouped, keyed
-from ttnn_mcp.analyses.roofline import roofline_of
+from ttnn_mcp.analyses.roofline import Roofline, roofline_of_window
 from ttnn_mcp.errors import QuestionRefused, nearest, shown, shown_path
 from ttnn_mcp.readers.source_lines import parse_loc
 from ttnn_mcp.run.iterations import signatures
@@ -71,7 +71,8 @@ async def list_ops(session: Session, asked: Arguments) -> Answer:
             host=host_groups(run, asked.limit), caveat="no performance report: host durations, not device times"
         )
     scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
-    ops = _filtered(scope.ops, asked)
+    kept = _filtered(scope.ops, asked)
+    ops = scope.ops.take(kept)
     total_ns = float(scope.ops.numbers("kernel_ns").sum())
     offset = offset_of(asked.cursor, asked, run.id)
     total = Total(count=len(ops), kernel_us=float(ops.numbers("kernel_ns").sum()) / 1e3)
@@ -79,7 +80,8 @@ async def list_ops(session: Session, asked: Arguments) -> Answer:
         order = _order(ops, asked.sort)
         order = order[ops.numbers("kernel_ns")[order] >= asked.min_share * total_ns]
         page, more = order[offset : offset + asked.limit], len(order) > offset + asked.limit
-        table, groups, caveat = _ops_table(run, ops, page, total_ns), None, None
+        bounds = roofline_of_window(scope, run.chip).take(kept[page])
+        table, groups, caveat = _ops_table(ops.take(page), bounds, total_ns), None, None
     else:
         keys, labels, caveat = _keys(run, ops, asked.group_by)
         found = [
@@ -97,7 +99,8 @@ async def list_ops(session: Session, asked: Arguments) -> Answer:
     )
 
 
-def _filtered(ops: OpTable, asked: Arguments) -> OpTable:
+def _filtered(ops: OpTable, asked: Arguments) -> NDArray[np.int64]:
+    """Positions of the ops asked for."""
     names = ops.texts("op_code")
     kept = np.ones(len(ops), dtype=np.bool_)
     if asked.op_code is not None:
@@ -118,7 +121,7 @@ def _filtered(ops: OpTable, asked: Arguments) -> OpTable:
                 f"No device {asked.device} in this window. There is: {', '.join(map(str, devices))}."
             )
         kept &= ops.numbers("device") == asked.device
-    return ops.take(kept)
+    return np.flatnonzero(kept)
 
 
 def _order(ops: OpTable, sort: str) -> NDArray[np.int64]:
@@ -128,9 +131,7 @@ def _order(ops: OpTable, sort: str) -> NDArray[np.int64]:
     return np.argsort(-np.nan_to_num(by, nan=-1.0), kind="stable")
 
 
-def _ops_table(run: Run, ops: OpTable, page: NDArray[np.int64], total_ns: float) -> Table:
-    chosen = ops.take(page)
-    bounds = roofline_of(chosen, run.chip)
+def _ops_table(chosen: OpTable, bounds: Roofline, total_ns: float) -> Table:
     kernel, gaps, cores = chosen.numbers("kernel_ns"), chosen.numbers("gap_ns"), chosen.numbers("cores")
     return Table.of(
         "op",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.roofline import Roofline, roofline_of
+from ttnn_mcp.analyses.roofline import Roofline, roofline_of, roofline_of_window
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.readers.attributes import parse_attributes
 from ttnn_mcp.run.iterations import signatures
@@ -117,7 +117,7 @@ async def op_detail(session: Session, asked: Arguments) -> Answer:
         cores=_whole(one, "cores"),
         worker_cores=run.chip.worker_cores,
         fidelity=one.texts("fidelity")[0] or None,
-        roofline=_roofline(roofline_of(one, run.chip), float(one.numbers("kernel_ns")[0])),
+        roofline=_roofline(_bounds(run, asked.op, one), float(one.numbers("kernel_ns")[0])),
         operands=operands,
         more_operands=more_operands,
         repeats=_repeats(run.performance.ops, row),
@@ -128,6 +128,15 @@ async def op_detail(session: Session, asked: Arguments) -> Answer:
     said = len(json.dumps(answer.spoken(), separators=(",", ":")))
     attributes, more = _attributes(one, ANSWER_BYTES - said)
     return answer.model_copy(update={"attributes": attributes, "more_attributes": more})
+
+
+def _bounds(run: Run, line: int, one: OpTable) -> Roofline:
+    """The op's bounds, judged among its neighbours: in the default window if it lies there, else in the report."""
+    for scope in (run.scope(), run.scope("all")):
+        place = scope.ops.at_line(line)
+        if place is not None:
+            return roofline_of_window(scope, run.chip).take(np.array([place]))
+    return roofline_of(one, run.chip)  # const-eval: outside every window
 
 
 def _no_such_op(run: Run, line: int) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.wire import Cell
 
 STEPS = (1, 2)  # of the skill: data formats and layouts
-LINES_AT_MOST = 5  # per table; the rest is folded into one more: six tables and the candidates then fit 4 kB
+LINES_AT_MOST = 4  # per table; the rest is folded into one more: six tables and the candidates then fit 4 kB
 CANDIDATES_AT_MOST = 6
 SHAPES_AT_MOST = 44  # characters
 WASTE = 0.05  # of an op's bytes: less padding is not worth a line

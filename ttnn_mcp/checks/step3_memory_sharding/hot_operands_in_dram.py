@@ -4,9 +4,10 @@ They do little arithmetic per byte, so DRAM sets their time. An activation that 
 reads can stay in the cores' L1 as shards: in a DeepLabV3 report on Blackhole the same kind of add takes 43 us
 with all operands in DRAM, 22 us with one, and 2 us with none.
 
-The line: the op's DRAM bytes explain at least 30 % of its time; INPUT_0 comes from an op of the window and
-the output goes to one, both interleaved in DRAM; all its operands together fit half of the grid's L1; 1 % of
-the window to save. The bound leaves the operands no op made (weights) in DRAM, and the launch.
+The line: 5 us and more, and the op's DRAM bytes explain at least 30 % of its time; INPUT_0 comes from an op
+of the window and the output goes to one, both interleaved in DRAM; all its operands together fit half of the
+grid's L1; 1 % of the window to save. The bound leaves the operands no op made (weights) in DRAM, and the
+launch.
 
 Sharded, not L1_INTERLEAVED: interleaved L1 is no faster than DRAM on some builds (tt-metal #14421) and is a
 trap for the next matmul. Silent about prefill (no conv in the window, over 1024 rows): there a large residual
@@ -15,12 +16,15 @@ in L1 starves the matmuls, 1426 ms against 262 ms in one report (dots.ocr).
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.borrowed_rows import borrowed
+from ttnn_mcp.analyses.few_cores import SMALL_NS
 from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.analyses.joins import Joins
 from ttnn_mcp.analyses.l1_limit import l1_limit
 from ttnn_mcp.analyses.roofline import EXPLAINS
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
@@ -80,9 +84,9 @@ def look(case: Case) -> Iterator[Said]:
         ),
         fix=unless_compiled(
             case,
-            "cfg = ttnn.create_sharded_memory_config(x.shape, core_grid=..., strategy=ttnn.ShardStrategy.HEIGHT); "
-            f"memory_config=cfg at line {case.line(maker)}, here and at the reader; a matmul among them: "
-            "1D program_config and compute_kernel_config",
+            "cfg = ttnn.create_sharded_memory_config(x.shape, core_grid=..., "
+            f"strategy=ttnn.ShardStrategy.{_cut(case, row)}); memory_config=cfg at line {case.line(maker)}, here "
+            "and at the reader; a matmul among them: 1D program_config and compute_kernel_config",
             then="keeps chains in shards",
         ),
         verify="re-profile; sharding_summary.distribution: kernel_us moves from DRAM to L1; PCC unchanged",
@@ -90,10 +94,17 @@ def look(case: Case) -> Iterator[Said]:
     )
 
 
+def _cut(case: Case, row: int) -> str:
+    """The side with more tiles."""
+    *outer, width = (int(size) for size in case.ops.inputs[0].padded[row])
+    return "HEIGHT" if prod(outer) >= width else "WIDTH"
+
+
 def _between_ops(case: Case) -> NDArray[np.bool_]:
-    """Ops between two others, with INPUT_0 and the output interleaved in DRAM, and with rows of their own."""
+    """Ops between two others, INPUT_0 and output interleaved in DRAM, whose shapes are their own."""
     source, result = case.ops.inputs[0], case.ops.outputs[0]
-    passed_on = (case.flow.producers[0] != NOBODY) & (case.flow.readers > 0)
+    joins = Joins(case.flow)
+    passed_on = (joins.makers != NOBODY) & (joins.reader_counts > 0) & (case.kernel_ns >= SMALL_NS)
     in_dram = source.in_dram & ~source.sharded & result.in_dram & ~result.sharded
     if not case.of_family("conv").any():
         in_dram &= source.padded[:, :3].prod(axis=1) <= LARGE_M

@@ -1,0 +1,125 @@
+"""Steps 1 and 2 on real reports: what must be found, and what must not be claimed."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from tests.checks.rows import claims, real_case, the_claim
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
+from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.checks.check import CannotTell
+from ttnn_mcp.checks.step1_data_formats import (
+    fidelity_above_operands,
+    fidelity_below_operands,
+    output_wider_than_consumer,
+    wide_weights,
+)
+from ttnn_mcp.checks.step2_layouts import (
+    constant_converted_repeatedly,
+    layout_conversion_share,
+    reshape_not_a_view,
+    tile_padding_waste,
+    tilize_round_trip,
+    tiny_row_reshape,
+)
+
+REAL = (CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER)
+CHECKS = [check for check in CATALOGUE if check.step in (1, 2)]
+case = cache(real_case)
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
+def test_every_claim_fits_its_answer_and_its_ops(check, name):
+    at = case(name)
+    for claim in claims(check, at):
+        sizes = [len(text or "") for text in (claim.claim, claim.assumption, claim.fix, claim.verify, claim.caveat)]
+        assert all(size <= most for size, most in zip(sizes, (200, 120, 260, 120, 160), strict=True)), sizes
+        assert (claim.at_most_ns <= at.kernel_ns[claim.rows]).all()
+        assert (claim.at_most_ns >= 0).all()
+        assert len(set(claim.rows.tolist())) == len(claim.rows)
+
+
+def test_segformer_runs_at_lofi_so_there_is_no_fidelity_to_save():
+    at = case(SEGFORMER)
+    assert not list(fidelity_above_operands.CHECK.look(at))
+    risk = the_claim(fidelity_below_operands.CHECK, at)
+    assert len(risk.rows) == 18
+    assert risk.at_most_ns.sum() == 0
+
+
+def test_padding_of_a_report_without_logical_shapes_is_not_guessed():
+    (said,) = tile_padding_waste.CHECK.look(case(SEGFORMER))
+    assert isinstance(said, CannotTell)
+
+
+def test_oft_computes_54_convs_at_hifi4():
+    at = case(OFT)
+    claim = the_claim(fidelity_above_operands.CHECK, at)
+    assert int(at.of_family("conv")[claim.rows].sum()) == 54
+    assert at.us(claim.rows) == pytest.approx(82_071, rel=0.001)
+    assert claim.at_most_ns.sum() <= at.kernel_ns[claim.rows].sum() / 2
+
+
+def test_oft_untilizes_and_tilizes_again_twelve_times():
+    at = case(OFT)
+    claim = the_claim(tilize_round_trip.CHECK, at)
+    untilized, tilized = claim.rows[:12], claim.rows[12:]
+    assert len(tilized) == 12
+    assert at.us(tilized) == pytest.approx(40_700, rel=0.002)
+    assert at.us(untilized) == pytest.approx(32_200, rel=0.002)
+
+
+def test_oft_spends_half_its_time_on_rows_of_seven():
+    at = case(OFT)
+    claim = the_claim(tiny_row_reshape.CHECK, at)
+    heaviest = [row for row in claim.rows if at.kernel_ns[row] > 100e6]
+    assert [at.line(int(row)) for row in heaviest] == [253, 299, 345]
+    assert at.kernel_ns[heaviest] == pytest.approx([146.8e6] * 3, rel=0.001)
+    assert "7-wide rows" in claim.claim
+
+
+def test_oft_ran_once_so_nothing_is_called_a_constant():
+    (said,) = constant_converted_repeatedly.CHECK.look(case(OFT))
+    assert isinstance(said, CannotTell)
+
+
+def test_conversions_of_oft_are_not_promised_twice():
+    at = case(OFT)
+    trips = the_claim(tilize_round_trip.CHECK, at)
+    share = the_claim(layout_conversion_share.CHECK, at)
+    promised = {int(row) for row in share.rows[share.at_most_ns > 0]}
+    assert not promised & {int(row) for row in trips.rows}
+
+
+def test_clip_waits_for_bfloat16_weights():
+    at = case(CLIP)
+    claim = the_claim(wide_weights.CHECK, at)
+    assert len(claim.rows) == 192
+    assert at.us(claim.rows) == pytest.approx(38_900 / 2, rel=0.01)
+    weights = float(at.ops.inputs[1].bytes[claim.rows].sum())
+    assert weights / 240 == pytest.approx(10.5e6 / 2, rel=0.01)
+    assert weights * 0.53125 / 240 == pytest.approx(5.6e6 / 2, rel=0.01)
+    assert claim.at_most_ns.sum() <= at.kernel_ns[claim.rows].sum() - weights * 0.53125 / 240
+    assert "only 28%" in claim.caveat
+
+
+def test_fidelity_is_not_blamed_for_what_clip_waits_for_bytes():
+    assert not list(fidelity_above_operands.CHECK.look(case(CLIP)))
+
+
+def test_reshapes_of_clip_copy_because_heads_are_split():
+    at = case(CLIP)
+    claim = the_claim(reshape_not_a_view.CHECK, at)
+    assert at.share(claim.rows) == pytest.approx(0.077, abs=0.0005)
+    assert "num_heads=20" in claim.fix
+
+
+def test_deeplab_is_tuned_but_for_four_casts_behind_a_tilize():
+    at = case(DEEPLAB)
+    saving = [check.id for check in CHECKS for claim in claims(check, at) if claim.at_most_ns.any()]
+    assert saving == ["output-wider-than-consumer"]
+    claim = the_claim(output_wider_than_consumer.CHECK, at)
+    assert [at.line(int(row)) for row in claim.rows] == [306, 315, 334, 386]

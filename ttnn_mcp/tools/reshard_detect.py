@@ -1,0 +1,223 @@
+"""reshard_detect: every change of placement, its cost, and which are avoidable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from ttnn_mcp.analyses.flow import NOBODY, Flow
+from ttnn_mcp.analyses.groups import Group, grouped
+from ttnn_mcp.analyses.move_patterns import AVOIDABLE, PATTERNS, MovePattern
+from ttnn_mcp.analyses.moves import Moves, moves_of
+from ttnn_mcp.analyses.placements import folded
+from ttnn_mcp.analyses.remembered_moves import RememberedMove, remembered_moves
+from ttnn_mcp.errors import shown
+from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.tools.cursor import cursor_after, offset_of
+from ttnn_mcp.tools.tool import OfWindow, Tool
+from ttnn_mcp.wire import Cell, Share, Table, Us, Window, Wire
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.session import Session
+
+READERS_SHOWN = 2
+OPS_SHOWN = 3
+COLUMNS = ("op", "op_code", "kind", "from", "to", "producer", "consumer", "kernel_us", "avoidable", "count")
+UNTIMED = ("op", "op_code", "kind", "from", "to", "producer", "consumer", "avoidable")
+LIKELY = "joins are told by shapes, types and placements: likely, not certain, until a memory report is linked"
+WHY: dict[MovePattern, tuple[str, str | None]] = {
+    "round-trip": (
+        "out of its shards and back; avoidable only as far as nobody else reads the copy",
+        "same shards: drop both; else one ttnn.reshard(x, cfg) from the sharded tensor",
+    ),
+    "chain": ("moves in a row on one tensor", "one ttnn.to_memory_config(x, cfg) to the last one's config"),
+    "eltwise-detour": (
+        "out of shards for element-wise ops only, which take shards",
+        "drop it: ttnn.add(a, b, memory_config=a.memory_config())",
+    ),
+    "norm-to-matmul": (
+        "a norm or softmax wrote interleaved, the matmul wants shards",
+        "memory_config= and a sharded program_config on the norm",
+    ),
+    "untilize-to-conv": (
+        "the conv's input was untilized, then sharded",
+        "hand the conv the sharded TILE tensor; it untilizes itself",
+    ),
+    "conv-input": (
+        "the conv's input came in another placement than the conv wants",
+        "let the op before write the conv's shards, or give both convs one shard_layout and core_grid",
+    ),
+    "boundary": ("model input, or no reader in the window", None),
+    "other": ("the op before or after wants this placement, as far as can be told", None),
+}
+
+
+class Arguments(OfWindow):
+    """Arguments of reshard_detect."""
+
+    limit: int = Field(10, ge=1, le=200, description="Moves per page; moves that are alike are one")
+    cursor: str | None = Field(None, description="next_cursor of the page before")
+
+
+class Pattern(Wire):
+    """Moves that have one reason."""
+
+    kind: MovePattern
+    count: int
+    total_us: Us | None = None
+    avoidable_at_most_us: Us | None = None
+    why: str
+    fix: str | None = None
+    ops: tuple[int, ...]
+
+
+class Answer(Wire):
+    """Answer of reshard_detect; `device` where there are several: the one the others wait for."""
+
+    moves: Table
+    patterns: tuple[Pattern, ...]
+    count: int
+    total_us: Us | None = None
+    share: Share | None = None
+    next_cursor: str | None = None
+    caveat: str | None = None
+    device: int | None = None
+    window: Window | None = None
+
+
+async def reshard_detect(session: Session, asked: Arguments) -> Answer:
+    """Every change of tensor placement (reshards, sharded from or to interleaved) and which are avoidable.
+
+    Cost, producer, consumers and pattern of each; alike moves are folded, totals cover all.
+    """
+    run = await session.run(asked.run)
+    offset = offset_of(asked.cursor, asked, run.id)
+    if run.performance is None:
+        return _remembered(remembered_moves(run.remembered), asked, offset, run.id)
+    scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
+    moves = moves_of(Flow(scope.critical), run)
+    groups = grouped(_alike(moves), moves.kernel_ns)
+    page, more = groups[offset : offset + asked.limit], len(groups) > offset + asked.limit
+    total_ns = float(scope.critical.numbers("kernel_ns").sum())
+    moved_ns = float(moves.kernel_ns.sum())
+    linked = run.linked is not None and run.linked.said.status == "linked"
+    return Answer(
+        moves=Table.of(*COLUMNS, rows=[_row(moves, group) for group in page]),
+        patterns=tuple(_patterns(moves)),
+        count=len(moves),
+        total_us=moved_ns / 1e3,
+        share=moved_ns / total_ns if total_ns else 0.0,
+        next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
+        caveat=LIKELY if len(moves) and not linked else None,
+        device=scope.critical_device if len(scope.critical) < len(scope.ops) else None,
+        window=scope.window,
+    )
+
+
+def _alike(moves: Moves) -> NDArray[np.int64]:
+    """A number per move, the same for moves that one line of the table can stand for."""
+    if not len(moves):
+        return np.zeros(0, dtype=np.int64)
+    ops, rows = moves.ops, moves.rows
+    names = ops.texts("op_code").codes
+    makers, readers = moves.joins.edges
+    first = np.append(readers, NOBODY)[np.searchsorted(makers, rows)]
+    first = np.where(moves.joins.reader_counts[rows] > 0, first, NOBODY)
+    parts = [moves.kinds, moves.patterns, moves.avoidable, names[rows]]
+    parts += [operand.placement.codes[rows] for operand in (*ops.inputs[:1], *ops.outputs[:1])]
+    parts += [np.where(beside == NOBODY, NOBODY, names[beside]) for beside in (moves.makers, first)]
+    return folded(parts)
+
+
+def _row(moves: Moves, group: Group) -> tuple[Cell, ...]:
+    index = int(group.rows[np.argmax(moves.kernel_ns[group.rows])])
+    row, maker = int(moves.rows[index]), int(moves.makers[index])
+    readers = moves.readers(index)
+    said = [_op(moves, reader) for reader in readers[:READERS_SHOWN]]
+    if len(readers) > READERS_SHOWN:
+        said.append(f"+{len(readers) - READERS_SHOWN}")
+    return (
+        int(moves.ops.lines[row]),
+        canonical(shown(moves.ops.texts("op_code")[row])),
+        moves.kind(index),
+        shown(moves.before(index)) or None,
+        shown(moves.after(index)) or None,
+        None if maker == NOBODY else _op(moves, maker),
+        ", ".join(said) or None,
+        group.kernel_ns / 1e3,
+        moves.verdict(index),
+        len(group.rows),
+    )
+
+
+def _op(moves: Moves, row: int) -> str:
+    return f"{int(moves.ops.lines[row])} {canonical(shown(moves.ops.texts('op_code')[row]))}"
+
+
+def _patterns(moves: Moves) -> list[Pattern]:
+    found: list[Pattern] = []
+    for name in PATTERNS:
+        within = moves.among(name)
+        if not len(within):
+            continue
+        heaviest = within[np.argsort(-moves.kernel_ns[within], kind="stable")][:OPS_SHOWN]
+        why, fix = WHY[name]
+        saved = float(moves.at_most_ns[within].sum()) / 1e3
+        kept = int((moves.avoidable[within] == AVOIDABLE.index("no")).sum()) if name == "round-trip" else 0
+        found.append(
+            Pattern(
+                kind=name,
+                count=len(within),
+                total_us=float(moves.kernel_ns[within].sum()) / 1e3,
+                avoidable_at_most_us=saved or None,
+                why=f"{why}; {kept} of these copies have other readers and stay" if kept else why,
+                fix=fix,
+                ops=tuple(int(moves.ops.lines[int(moves.rows[index])]) for index in heaviest),
+            )
+        )
+    return sorted(found, key=lambda one: -(one.avoidable_at_most_us or 0.0))
+
+
+def _remembered(moves: list[RememberedMove], asked: Arguments, offset: int, run_id: str) -> Answer:
+    page, more = moves[offset : offset + asked.limit], len(moves) > offset + asked.limit
+    rows: list[tuple[Cell, ...]] = [
+        (
+            move.operation,
+            shown(move.name),
+            move.kind,
+            str(move.before),
+            str(move.after),
+            move.producer,
+            ", ".join(str(one) for one in move.consumers) or None,
+            move.avoidable,
+        )
+        for move in page
+    ]
+    patterns: list[tuple[MovePattern, list[int]]] = [
+        (name, [move.operation for move in moves if move.pattern == name]) for name in PATTERNS
+    ]
+    return Answer(
+        moves=Table.of(*UNTIMED, rows=rows),
+        patterns=tuple(
+            Pattern(kind=name, count=len(there), why=WHY[name][0], fix=WHY[name][1], ops=tuple(there[:OPS_SHOWN]))
+            for name, there in patterns
+            if there
+        ),
+        count=len(moves),
+        next_cursor=cursor_after(offset + asked.limit, asked, run_id) if more else None,
+        caveat="no performance report: `op` is the ttnn operation's id, and nothing is timed",
+    )
+
+
+TOOL = Tool(
+    name="reshard_detect",
+    title="Detect reshards",
+    arguments=Arguments,
+    answer=Answer,
+    ask=reshard_detect,
+    search_hint="reshard sharded interleaved round trip placement move to_memory_config",
+)

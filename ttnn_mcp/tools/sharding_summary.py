@@ -1,0 +1,198 @@
+"""sharding_summary: where tensors live, how they are sharded, and which ops use few cores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from ttnn_mcp.analyses.few_cores import on_few_cores
+from ttnn_mcp.analyses.groups import grouped
+from ttnn_mcp.analyses.placements import (
+    Lives,
+    Sharded,
+    folded,
+    shard_specs,
+    where_operands_live,
+    where_tensors_live,
+)
+from ttnn_mcp.errors import shown
+from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.tools.cursor import cursor_after, offset_of
+from ttnn_mcp.tools.list_ops import shapes_of
+from ttnn_mcp.tools.tool import OfWindow, Tool
+from ttnn_mcp.wire import Cell, Table, Window, Wire
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.chip import Chip
+    from ttnn_mcp.run.op_table import OpTable
+    from ttnn_mcp.run.session import Session
+
+TIMED = ("layout", "buffer", "operands", "ops", "kernel_us", "share")
+SPECS = ("layout", "buffer", "shard", "grid", "cores", "orientation")
+FEW = ("op_code", "cores", "count", "kernel_us", "share", "op", "shapes")
+SHAPE_CHARS = 60
+
+
+class Arguments(OfWindow):
+    """Arguments of sharding_summary."""
+
+    limit: int = Field(8, ge=1, le=200, description="Shard specs and low-core ops per page")
+    cursor: str | None = Field(None, description="next_cursor of the page before")
+
+
+class Total(Wire):
+    """Everything there is, not only this page."""
+
+    shard_specs: int
+    low_core_ops: int
+    low_core_us: float | None = None
+
+
+class Answer(Wire):
+    """Answer of sharding_summary. An op's kernel time counts where its first output lives.
+
+    `device` where there are several: the one the others wait for.
+    """
+
+    distribution: Table
+    shard_specs: Table
+    low_core_ops: Table | None = None
+    worker_cores: int | None = None
+    total: Total
+    next_cursor: str | None = None
+    caveat: str | None = None
+    device: int | None = None
+    window: Window | None = None
+
+
+async def sharding_summary(session: Session, asked: Arguments) -> Answer:
+    """Where tensors live (layout, buffer, kernel time of ops writing there), shard specs, ops on under half the cores.
+
+    On a memory report alone: tensors and bytes.
+    """
+    run = await session.run(asked.run)
+    offset = offset_of(asked.cursor, asked, run.id)
+    tensors = run.memory.tensors if run.memory else None
+    if run.performance is None:
+        specs = shard_specs(None, run.remembered.tensors)
+        more = len(specs) > offset + asked.limit
+        return Answer(
+            distribution=Table.of(
+                *("layout", "buffer", "operands", "bytes"),
+                rows=[
+                    (one.layout, one.buffer, count, size)
+                    for one, count, size in where_tensors_live(run.remembered.tensors)
+                ],
+            ),
+            shard_specs=_specs(specs[offset : offset + asked.limit], None, remembered=True),
+            worker_cores=run.chip.worker_cores,
+            total=Total(shard_specs=len(specs), low_core_ops=0),
+            next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
+            caveat="no performance report: operands are tensors, nothing is timed, cores per op are not known",
+        )
+    scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
+    ops = scope.critical
+    total_ns = float(ops.numbers("kernel_ns").sum()) or float("nan")
+    specs, lives = shard_specs(ops, tensors), where_operands_live(ops)
+    few, few_count, few_ns = _low_core_ops(ops, run.chip.cores, total_ns)
+    page = slice(offset, offset + asked.limit)
+    more = max(len(specs), len(few)) > offset + asked.limit
+    return Answer(
+        distribution=Table.of(
+            *TIMED,
+            rows=[
+                (
+                    one.placement.layout,
+                    one.placement.buffer,
+                    one.operands,
+                    one.ops,
+                    one.kernel_ns / 1e3,
+                    one.kernel_ns / total_ns,
+                )
+                for one in lives
+            ],
+        ),
+        shard_specs=_specs(specs[page], ops, remembered=tensors is not None),
+        low_core_ops=Table.of(*FEW, rows=few[page]),
+        worker_cores=run.chip.cores,
+        total=Total(shard_specs=len(specs), low_core_ops=few_count, low_core_us=round(few_ns / 1e3, 2)),
+        next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
+        caveat=_caveat(run.chip, specs, lives),
+        device=scope.critical_device if len(ops) < len(scope.ops) else None,
+        window=scope.window,
+    )
+
+
+def _specs(specs: list[Sharded], ops: OpTable | None, *, remembered: bool) -> Table:
+    columns = (
+        *SPECS,
+        *(("ops", "kernel_us", "op") if ops is not None else ()),
+        *(("tensors",) if remembered else ()),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for one in specs:
+        shard = one.placement.shard
+        if shard is None:
+            continue
+        row: tuple[Cell, ...] = (
+            one.placement.layout,
+            one.placement.buffer,
+            "x".join(str(size) for size in shard.shape),
+            shard.grid or None,
+            shard.cores or None,
+            shard.orientation,
+        )
+        if ops is not None:
+            kernel = ops.numbers("kernel_ns")[one.rows]
+            heaviest = int(ops.lines[one.rows[np.argmax(kernel)]]) if len(one.rows) else None
+            row = (*row, len(one.rows), one.kernel_ns / 1e3, heaviest)
+        rows.append((*row, one.tensors) if remembered else row)
+    return Table.of(*columns, rows=rows)
+
+
+def _low_core_ops(ops: OpTable, cores: int | None, total_ns: float) -> tuple[list[tuple[Cell, ...]], int, float]:
+    """(rows folded by op and cores, heaviest first; ops; their kernel time)."""
+    few = np.flatnonzero(on_few_cores(ops, cores))
+    if not len(few):
+        return [], 0, 0.0
+    names, used, kernel = ops.texts("op_code"), ops.numbers("cores")[few], ops.numbers("kernel_ns")[few]
+    rows: list[tuple[Cell, ...]] = []
+    for group in grouped(folded((names.codes[few], used.astype(np.int64))), kernel):
+        heaviest = int(group.rows[np.argmax(kernel[group.rows])])
+        row = int(few[heaviest])
+        shapes = shapes_of(ops, row)
+        rows.append(
+            (
+                canonical(shown(names[row])),
+                int(used[heaviest]),
+                len(group.rows),
+                group.kernel_ns / 1e3,
+                group.kernel_ns / total_ns,
+                int(ops.lines[row]),
+                shapes if len(shapes) <= SHAPE_CHARS else f"{shapes[: SHAPE_CHARS - 3]}...",
+            )
+        )
+    return rows, len(few), float(kernel.sum())
+
+
+def _caveat(chip: Chip, specs: list[Sharded], lives: list[Lives]) -> str | None:
+    caveats: list[str] = []
+    if chip.cores is None:
+        caveats.append("no CORE COUNT in the report: ops on few cores are not known")
+    elif chip.worker_cores is None:
+        caveats.append(f"the grid is not in the report: {chip.cores} is the most cores any op used")
+    if not specs and any(one.placement.sharded for one in lives):
+        caveats.append("ATTRIBUTES name no shards: shapes and grids of the sharded operands are not known")
+    return "; ".join(caveats) or None
+
+
+TOOL = Tool(
+    name="sharding_summary",
+    title="Sharding summary",
+    arguments=Arguments,
+    answer=Answer,
+    ask=sharding_summary,
+    search_hint="placement layout buffer shard spec grid core count L1 DRAM",
+)
