@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import ttnn_mcp
+from tests.made.readme import EXCERPT, excerpt
 from ttnn_mcp import documents, pages, prompts
 from ttnn_mcp.tools import TOOLS
 
@@ -141,6 +142,11 @@ def test_the_readme_names_every_tool_and_every_command():
         assert f"`{tool}`" in readme, tool
     for command in ("make demo", "make test", "make check", "make fix", "ttnn-mcp doctor", "ttnn-mcp call"):
         assert command in readme
+
+
+def test_the_readme_shows_what_the_demo_says():
+    shown = EXCERPT.search((ROOT / "README.md").read_text(encoding="utf-8")).group(0)
+    assert shown == excerpt(), "run `make fix` (python -m tests.made.readme)"
 
 
 def test_the_skill_has_its_ten_pages():

@@ -4,7 +4,6 @@ import pytest
 
 from ttnn_mcp import rendering
 
-CELL = {"source": "ops.csv", "row": 57, "column": "DEVICE KERNEL DURATION [ns]", "value": 12300, "unit": "ns"}
 FINDING = {
     "check": "few-cores",
     "step": 3,
@@ -12,7 +11,11 @@ FINDING = {
     "share": 0.25,
     "saving_us": {"at_least": 999.94, "at_most": 2500.0},
     "assumption": "time falls with cores",
-    "evidence": [CELL, {**CELL, "row": "tensors:12"}, CELL, CELL],
+    "evidence": [
+        {"source": "ops.csv", "row": 57, "column": "DEVICE KERNEL DURATION [ns]", "value": 12300, "unit": "ns"},
+        {"source": "db.sqlite", "row": "tensors:12", "column": "size", "value": 4096, "unit": "bytes"},
+        {"source": "ops.csv", "row": 57, "column": "CORE COUNT", "value": 8, "unit": "cores"},
+    ],
     "fix": "core_grid=ttnn.CoreGrid(y=8, x=8)",
     "verify": "op_detail: cores up",
     "read_next": "step-03-memory-sharding.md",
@@ -32,9 +35,9 @@ def test_a_report_fits_the_screen_and_says_where_its_evidence_lies():
     text = rendering.check_report(ANSWER, run="demo")
     assert max(len(line) for line in text.splitlines()) <= rendering.WIDTH
     assert "1. few-cores  (step 3, 25.0% of the window)" in text
-    assert "ops.csv, line 57, DEVICE KERNEL DURATION [ns] = 12300 ns" in text
-    assert "ops.csv, tensors:12," in text
-    assert "and 1 more" in text
+    assert "ops.csv, line 57: DEVICE KERNEL DURATION [ns] = 12300; CORE COUNT = 8 cores" in text
+    assert text.count("line 57") == 1  # one row, told once
+    assert "db.sqlite, tensors:12: size = 4096 bytes" in text
     assert "iteration 3 of 3, warm, 1,200 ops (lines 2 to 1201): signposts" in text
     assert "50.0% of the window" in text
     assert "\x1b" not in text
@@ -54,6 +57,13 @@ def test_colour_changes_nothing_but_the_weight_of_headings():
     bold = rendering.check_report(ANSWER, run="demo", colour=True)
     assert bold != plain
     assert bold.replace("\x1b[1m", "").replace("\x1b[0m", "") == plain
+
+
+def test_what_did_not_fit_is_one_call_away():
+    assert "cursor" not in rendering.check_report(ANSWER, run="demo")
+    assert "optimization_check run=demo cursor=5" in rendering.check_report(
+        {**ANSWER, "next_cursor": 5}, run="demo"
+    )
 
 
 def test_without_findings_a_report_says_so():

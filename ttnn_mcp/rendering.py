@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 LABEL = 10  # columns of the label in front of a finding's lines
-EVIDENCE_LINES = 3  # the cells a person looks up first; the JSON answer has them all
 
 
 def check_report(answer: dict[str, Any], *, run: str, colour: bool = False) -> str:
@@ -22,6 +21,9 @@ def check_report(answer: dict[str, Any], *, run: str, colour: bool = False) -> s
         lines += ["", *_finding(rank, finding, bold)]
     if not findings:
         lines += ["", "No check found anything it could prove."]
+    if "next_cursor" in answer:
+        more = f"ttnn-mcp call optimization_check run={run} cursor={answer['next_cursor']}"
+        lines += ["", f"More findings, each saving less: {more}"]
     lines += ["", bold("The seven steps"), *_steps(answer.get("steps", []))]
     if "unexplained_share" in answer:
         lines += ["", f"{answer['unexplained_share']:.1%} of the window is explained by no finding."]
@@ -62,29 +64,30 @@ def _finding(rank: int, finding: dict[str, Any], bold: Callable[[str], str]) -> 
     ]
     lines += _labelled("", finding["claim"], 3)
     lines += _labelled("saves", f"{bounds}; assumes {finding['assumption']}", 3)
-    evidence = finding["evidence"]
-    for at, cell in enumerate(evidence[:EVIDENCE_LINES]):
-        lines += _labelled("evidence" if at == 0 else " ", _cited(cell), 3)
-    if len(evidence) > EVIDENCE_LINES:
-        lines += _labelled(" ", f"and {len(evidence) - EVIDENCE_LINES} more", 3)
+    for at, row in enumerate(_cited(finding["evidence"])):
+        lines += _labelled("evidence" if at == 0 else " ", row, 3)
     for label in ("fix", "verify", "caveat"):
         if finding.get(label):
             lines += _labelled(label, finding[label], 3)
     return [*lines, *_labelled("read", finding["read_next"], 3)]
 
 
-def _cited(cell: dict[str, Any]) -> str:
-    row = cell["row"]
-    where = f"line {row}" if isinstance(row, int) else row
-    value = f"{cell['value']} {cell.get('unit') or ''}".strip()
-    return f"{cell['source']}, {where}, {cell['column']} = {value}"
+def _cited(evidence: list[dict[str, Any]]) -> list[str]:
+    """The cells of each row together, so that a person opens it once."""
+    rows: dict[str, list[str]] = {}
+    for cell in evidence:
+        row, column, unit = cell["row"], cell["column"], cell.get("unit")
+        where = f"{cell['source']}, {f'line {row}' if isinstance(row, int) else row}"
+        said = f" {unit}" if unit and f"[{unit}]" not in column else ""
+        rows.setdefault(where, []).append(f"{column} = {cell['value']}{said}")
+    return [f"{where}: {'; '.join(cells)}" for where, cells in rows.items()]
 
 
 def _steps(steps: list[dict[str, Any]]) -> list[str]:
     lines: list[str] = []
     for step in steps:
         head = f"{step['step']}  {step['title']:<24.24}  {step['status'].replace('_', ' '):<14}  "
-        lines += textwrap.wrap(head + step["why"], WIDTH, subsequent_indent=" " * len(head), drop_whitespace=False)
+        lines += _wrapped(step["why"], head)
     return lines
 
 
@@ -95,7 +98,10 @@ def _call(call: dict[str, Any], run: str) -> list[str]:
 
 
 def _labelled(label: str, text: str, indent: int) -> list[str]:
-    lead = " " * indent + (f"{label:<{LABEL}}" if label else "")
+    return _wrapped(text, " " * indent + (f"{label:<{LABEL}}" if label else ""))
+
+
+def _wrapped(text: str, lead: str) -> list[str]:
     return textwrap.wrap(
         text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
     )

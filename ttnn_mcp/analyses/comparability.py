@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.noise import Measured
     from ttnn_mcp.wire import Window
 
-LITTLE = 0.25  # of the shorter window's ops with a partner of the same shapes: is it the same model?
 SAME_CLOCK = 0.01  # measured clocks of one architecture agree far better
 MOVED_NAMED = 2  # names that came or went, in the sentence
 
@@ -102,7 +101,11 @@ def _work(found: Comparison) -> list[str]:
         return [f"batch {work.batch[0]} -> {work.batch[1]}"]
     if work.ratio != 1.0:
         return [f"tensors are {work.ratio:.3g}x the size throughout: another batch, or longer inputs"]
-    return [f"shapes differ on {work.share:.0%} of the ops both have: other inputs"] if work.differs else []
+    return (
+        [f"shapes differ on {work.share:.0%} of the ops both have: other inputs, or another model"]
+        if work.differs
+        else []
+    )
 
 
 def _caveats(found: Comparison) -> list[str]:
@@ -123,16 +126,11 @@ def _caveats(found: Comparison) -> list[str]:
         said.append(f"clock {clocks[0]:.3g} -> {clocks[1]:.3g} GHz moves every kernel time")
     if not found.alignment.complete:
         said.append("too many ops to align: groups only, nothing is said of shapes")
-    elif _matching(found) < LITTLE:
-        said.append(f"only {_matching(found):.0%} of the ops have a partner of the same shapes: the same model?")
+    elif found.little_in_common:
+        said.append("hardly an op has a partner of the same shapes: the same model? Nothing was aligned")
     for label, side in (("baseline", before), ("candidate", after)):
         said += [f"{label}: {caveat}" for caveat in _dropped(side)]
     return said
-
-
-def _matching(found: Comparison) -> float:
-    shorter = min(found.total.before_count, found.total.after_count)
-    return float(found.alignment.same_shape.sum()) / max(1, shorter)
 
 
 def _dropped(side: Measured) -> list[str]:

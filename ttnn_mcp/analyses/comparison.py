@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.op_table import OpTable
 
+LITTLE = 0.25  # of the shorter window's ops with a partner of the same shapes: less is another model
+FEW_OPS = 10  # of which nothing can be said in shares
+
 Grouping = Literal["op_code", "category", "layer"]
 Verdict = Literal["faster", "slower", "unchanged", "not_comparable"]
 
@@ -116,9 +119,13 @@ class Comparison:
         return before, after
 
     @cached_property
+    def _aligned(self) -> Alignment:
+        return aligned(*self._tokens)
+
+    @cached_property
     def alignment(self) -> Alignment:
         """Which op became which."""
-        return absorbed(aligned(*self._tokens), *self._ops)
+        return absorbed(self._aligned, *self._ops)
 
     @cached_property
     def changes(self) -> list[Change]:
@@ -131,9 +138,18 @@ class Comparison:
         return work_of(self.alignment, *self._ops, padded=self.padded)
 
     @cached_property
+    def little_in_common(self) -> bool:
+        """Whether the two are so different that laying them side by side tells nothing."""
+        shorter = min(len(self.times[0]), len(self.times[1]))
+        alike = int(self._aligned.same_shape.sum())
+        return shorter >= FEW_OPS and self.work.ratio == 1.0 and alike < LITTLE * shorter
+
+    @cached_property
     def layers(self) -> Layers | None:
-        """The layers of the baseline, where its ops repeat."""
-        return layers_of(self._tokens[0].name) if self.alignment.complete else None
+        """The layers of the baseline, where its ops repeat and the candidate's can be laid beside them."""
+        if not self.alignment.complete or self.little_in_common:
+            return None
+        return layers_of(self._tokens[0].name)
 
     @property
     def per_sample(self) -> PerSample | None:

@@ -60,6 +60,7 @@ def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Con
         cores=(down, across, across),
         allocated_bytes=ceil(size.input_bytes / (down * across)),
         allocated_said=False,
+        weights_double=conv.weights_double and layout != HEIGHT,  # one block of weights serves all rows of a core
     )
 
 

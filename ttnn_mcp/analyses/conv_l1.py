@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.attributes import Attributes
 
 HEIGHT, BLOCK, WIDTH = "HEIGHT_SHARDED", "BLOCK_SHARDED", "WIDTH_SHARDED"
+DOUBLE_BUFFER_BEST = 0.40  # of a conv's time, the most seen saved: 3.89 -> 2.32 ms, tt-metal #23123
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,15 +69,18 @@ def judged(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity | Non
     if not count:
         return said
     follows = (joins.makers != NOBODY) & (kind != NONE) & (kind[joins.makers] != NONE)
-    sure = np.full(count, LIKELY)
+    sure, unseen = np.full(count, LIKELY), np.zeros(count, dtype=np.bool_)
     if identity is not None:
         _confirm(follows, sure, joins, identity)
+        unseen[kind != NONE] = [_read_unseen(joins, identity, int(row)) for row in np.flatnonzero(kind != NONE)]
     back = follows & (((kind == IN) & (kind[joins.makers] == OUT)) | ((kind == OUT) & (kind[joins.makers] == IN)))
     bits = _bits(ops, kind)
     passes = bits == _PASSES
     read = joins.readers_among(np.where(passes, joins.readers_among(bits), bits))
-    _round_trips(said, joins, kind, back=back, sure=sure, read=read)
-    _chains(said, joins, follows & ~back, sure)
+    read = np.where(unseen, read | _REST, read)
+    alone = (joins.reader_counts == 1) & ~unseen
+    _round_trips(said, joins, kind, back=back, sure=sure, alone=alone | (read == _IN))
+    _chains(said, joins, follows & ~back & alone[joins.makers], sure)
     _by_neighbours(said, joins, kind, bits, read)
     said.say(kind != NONE, OTHER, NO, 0.0)
     return said
@@ -90,23 +93,21 @@ def _round_trips(
     *,
     back: NDArray[np.bool_],
     sure: NDArray[np.int64],
-    read: NDArray[np.int64],
+    alone: NDArray[np.bool_],
 ) -> None:
     """`back` undoes its maker. The maker goes too, but only if nobody else reads the copy it made."""
     took, makers = np.nan_to_num(joins.ops.numbers("kernel_ns")), joins.makers
     same = _returns(joins.ops, makers, kind == IN)
     first, surely = np.zeros(len(back), dtype=np.bool_), np.full(len(back), LIKELY)
     first[makers[back]], surely[makers[back]] = True, sure[back]
-    alone = first & ((read == _IN) | (joins.reader_counts == 1))
     kept = np.maximum(took - RESHARD_NS, 0)
     said.say(back, ROUND_TRIP, np.where(same, sure, PARTLY), np.where(same, took, kept))
     said.say(first, ROUND_TRIP, np.where(alone, surely, NO), np.where(alone, took, 0))
 
 
-def _chains(said: Judged, joins: Joins, follows: NDArray[np.bool_], sure: NDArray[np.int64]) -> None:
+def _chains(said: Judged, joins: Joins, second: NDArray[np.bool_], sure: NDArray[np.int64]) -> None:
     """Moves in a row, each read by the next alone: one remains, and may cost as little as the cheaper."""
     took, makers = np.nan_to_num(joins.ops.numbers("kernel_ns")), joins.makers
-    second = follows & (joins.reader_counts[makers] == 1)
     first, surely = np.zeros(len(second), dtype=np.bool_), np.full(len(second), LIKELY)
     first[makers[second]], surely[makers[second]] = True, sure[second]
     said.say(first & ~second, CHAIN, surely, took)
@@ -149,6 +150,12 @@ def _confirm(follows: NDArray[np.bool_], sure: NDArray[np.int64], joins: Joins, 
         follows[row] = bool(tensors)
         if tensors and all(identity.read_once(tensor) for tensor in tensors):
             sure[row] = CERTAIN
+
+
+def _read_unseen(joins: Joins, identity: TensorIdentity, row: int) -> bool:
+    """Whether the tensor ids know more readers than the shapes do."""
+    times = identity.times_read(row)
+    return times is not None and times > int(joins.reader_counts[row])
 
 
 def _bits(ops: OpTable, kind: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -75,6 +75,18 @@ class Moves:
         """Indices (into the arrays here) of the moves of these patterns."""
         return np.flatnonzero(np.isin(self.patterns, [PATTERNS.index(pattern) for pattern in patterns]))
 
+    def occurrences(self, pattern: MovePattern) -> int:
+        """How often the pattern occurs: a round trip once per way back, a chain once however long."""
+        within = self.among(pattern)
+        follows = np.isin(self.makers[within], self.rows[within])
+        if pattern == "round-trip":
+            return int(follows.sum())
+        if pattern == "chain":
+            return int((~follows).sum())
+        if pattern == "eltwise-detour":
+            return int((self.kinds[within] == KINDS.index("sharded-to-interleaved")).sum())
+        return len(within)
+
     def kind(self, index: int) -> MoveKind:
         """What kind of move it is."""
         return KINDS[int(self.kinds[index])]

@@ -38,11 +38,18 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One side of a comparison: a run, the window, and all rows among which the window is one iteration."""
+    """One side of a comparison.
+
+    Attributes:
+        scope: the window.
+        everything: all rows among which the window is one iteration.
+        joined: how many of the report's iterations the window spans.
+    """
 
     run: Run
     scope: Scope
     everything: Scope
+    joined: int = 1
 
     @property
     def kernel_ns(self) -> float:
@@ -90,7 +97,7 @@ def _iteration_sums(measured: Measured) -> list[float]:
         ops = measured.everything.ops
         found = iterations_of(ops, report.signposts)
     on_device = ops.numbers("device") == scope.critical_device
-    number = found.number[on_device]
+    number = (found.number[on_device] + measured.joined - 1) // measured.joined  # 0 stays 0
     sums, rows = np.bincount(number, weights=ops.numbers("kernel_ns")[on_device]), np.bincount(number)
     whole = [float(one) for one, count in zip(sums[1:], rows[1:], strict=True) if count == len(scope.critical)]
     return (whole[1:] if len(whole) > 2 else whole)[-KEPT_ITERATIONS:]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ttnn_mcp.analyses.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline import Roofline, roofline_of
 from ttnn_mcp.readers.attributes import Attributes, parse_attributes
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.op_table import OpTable
 
 Value: TypeAlias = "int | bool | str"
-LAUNCH_FLOOR_NS = 2000.0  # the shortest ops of real reports take 2 to 5 us
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ class Trial:
         legal: legal values and the L1 bytes each needs, ascending; empty where any value is.
         needs: what must come with it.
         effect: whether the op would notice.
+        instead: what to use in its place, where that is no matter of L1.
     """
 
     now: Value | None
@@ -72,6 +73,7 @@ class Trial:
     legal: tuple[tuple[int, int], ...] = ()
     needs: str = ""
     effect: bool = True
+    instead: str | None = None
 
     @property
     def l1_bytes(self) -> int | None:

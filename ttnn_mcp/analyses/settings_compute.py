@@ -1,58 +1,76 @@
-"""Settings that many ops share: weight format, math fidelity, core grid."""
+"""Settings that many ops share: weight format, math fidelity, core grid. Bounds are those of the step 1 checks."""
 
 from __future__ import annotations
 
-from ttnn_mcp.analyses.grids import Grid, worker_grid
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.formats import (
+    fewer_bytes_save,
+    fewer_passes_save,
+    spared_bytes,
+    waits_for_arithmetic,
+    waits_for_bytes,
+)
+from ttnn_mcp.analyses.grids import worker_grid
+from ttnn_mcp.analyses.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.setting_trial import Op, Trial, rules
-from ttnn_mcp.hardware import BLOCK_FLOATS, FIDELITY_PHASES, TILE_BYTES, canonical_dtype
+from ttnn_mcp.hardware import BLOCK_FLOATS, FIDELITY_PHASES, TILE_BYTES
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.grids import Grid
+
+ALIKE = {"LoFi", "HiFi2"}  # of BFLOAT4_B weights: they have no bits for a second pass (tt-metal #39627)
 
 
 def lighter_weights(op: Op, now: str, value: str, buffers: dict[str, int] | None = None) -> Trial:
-    """`weights_dtype`: saved at most is the weights' part of the DRAM traffic at the rate the op reached."""
-    weights, moved = op.table.inputs[1], float(op.bounds.dram_bytes[0])
+    """`weights_dtype`."""
+    weights = op.table.inputs[1]
     ratio = TILE_BYTES[value] / TILE_BYTES[now] if now in TILE_BYTES else 1.0
-    saved = 0.0
-    if weights.in_dram[0] and moved > 0:
-        share = float(weights.bytes[0]) * (1 - ratio) / moved
-        saved = max(0.0, min(op.kernel_ns * share, op.kernel_ns - float(op.bounds.compute_used_ns[0] or 0.0)))
+    waits = bool(waits_for_bytes(op.table, op.bounds)[0])
+    saved = fewer_bytes_save(op.table, op.bounds, spared_bytes(weights, value), LAUNCH_FLOOR_NS)
     return Trial(
         now,
         rules((f"{value} exists in TILE layout only", value not in BLOCK_FLOATS or weights.layout[0] == "TILE")),
         buffers or {},
-        change=f"weights take {ratio:.2f} times the bytes",
-        at_most_ns=saved,
-        needs="PCC >= 0.99 afterwards; bfloat4_b only where it holds",
+        change=f"weights take {ratio:.2f} times the bytes" + ("" if waits else "; the op does not wait for bytes"),
+        at_most_ns=float(saved[0]) if waits else 0.0,
+        needs="PCC >= 0.99 afterwards",
         effect=value != now,
     )
 
 
 def math_fidelity(op: Op, value: str) -> Trial:
-    """`math_fidelity`: saved at most is the arithmetic that falls away."""
+    """`math_fidelity`."""
     now = op.table.texts("fidelity")[0]
     if now not in FIDELITY_PHASES:
-        return Trial(None, change="the op reports no math fidelity: it moves data", at_most_ns=0.0, effect=False)
-    ratio = FIDELITY_PHASES[value] / FIDELITY_PHASES[now]
-    arithmetic = float(op.bounds.compute_used_ns[0])
-    weights = canonical_dtype(op.table.inputs[1].dtype[0]) if len(op.table.inputs) > 1 else ""
-    same = weights == "BFLOAT4_B" and {now, value} == {"LoFi", "HiFi2"}  # tt-metal #39627: bits that are not there
-    known = arithmetic == arithmetic  # noqa: PLR0124 - NaN where the op's arithmetic is not modelled
+        return Trial(None, change="the op reports no math fidelity", at_most_ns=None)
+    alike = op.table.inputs[1].dtype[0] == "BFLOAT4_B" and {now, value} == ALIKE
+    waits = bool(waits_for_arithmetic(op.table, op.bounds)[0])
+    saved = fewer_passes_save(op.table, op.bounds, np.array([float(FIDELITY_PHASES[value])]), LAUNCH_FLOOR_NS)
+    change = f"passes over the operands: {FIDELITY_PHASES[now]} now, {FIDELITY_PHASES[value]} then"
     return Trial(
         now,
         change="no change: bfloat4_b weights have no bits for a second pass"
-        if same
-        else f"{FIDELITY_PHASES[now]} passes over the operands become {FIDELITY_PHASES[value]}"
-        + (f"; arithmetic is {arithmetic / op.kernel_ns:.0%} of its time" if known else ""),
-        at_most_ns=0.0 if same else max(0.0, arithmetic * (1 - ratio)) if known else None,
+        if alike
+        else change + ("" if waits else "; the op does not wait for its arithmetic"),
+        at_most_ns=float(saved[0]) if waits and not alike else 0.0,
         needs="PCC >= 0.99 afterwards",
-        effect=value != now and not same,
+        effect=value != now and not alike,
     )
 
 
 def grid_rules(op: Op, grid: Grid) -> tuple[str, ...]:
     """What a core grid must hold to."""
-    most = worker_grid(op.chip)
-    cores = op.chip.worker_cores or 0
-    x, y = grid
+    most, (x, y) = worker_grid(op.chip), grid
     if most is not None:
         return rules((f"within the worker grid {most[0]}x{most[1]}", 0 < x <= most[0] and 0 < y <= most[1]))
-    return rules((f"at most the {cores} worker cores", x > 0 and y > 0 and (not cores or x * y <= cores)))
+    cores = op.chip.worker_cores
+    return rules((f"at most the {cores} worker cores", x > 0 and y > 0 and (cores is None or x * y <= cores)))
+
+
+def largest_grid(op: Op) -> str | None:
+    """'11x10': the worker grid, where it is known."""
+    most = worker_grid(op.chip)
+    return f"{most[0]}x{most[1]}" if most else None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+
 from ttnn_mcp.analyses.conv_cores import in_layout, tiles_of_busiest_core
-from ttnn_mcp.analyses.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv, divisors
+from ttnn_mcp.analyses.conv_l1 import BLOCK, DOUBLE_BUFFER_BEST, HEIGHT, WIDTH, Conv, divisors
 from ttnn_mcp.analyses.convs import convs_of, sizes_of
 from ttnn_mcp.analyses.grids import Grid, worker_grid
 from ttnn_mcp.analyses.setting_trial import Op, Trial, per_step_ns, rules
-from ttnn_mcp.analyses.settings_compute import grid_rules, lighter_weights
+from ttnn_mcp.analyses.settings_compute import grid_rules, largest_grid, lighter_weights
 from ttnn_mcp.hardware import TILE_SIDE
-
-DOUBLE_BUFFER_BEST = 0.40  # of a conv's time: 3.89 -> 2.32 ms, tt-metal #23123
 
 
 def conv_in(op: Op) -> Conv | None:
@@ -86,7 +85,7 @@ def core_grid(op: Op, conv: Conv, grid: Grid) -> Trial:
     then = replace(other, block_h=block) if other else None
     work = tiles_of_busiest_core(then) / tiles_of_busiest_core(conv) if then else 1.0
     return Trial(
-        op.cores,
+        f"{op.cores} cores",
         grid_rules(op, grid),
         buffers_of(then) if then else {},
         change=(
@@ -94,6 +93,7 @@ def core_grid(op: Op, conv: Conv, grid: Grid) -> Trial:
         ),
         at_most_ns=max(0.0, op.kernel_ns * (1 - work)) if then else None,
         needs="override_sharding_config=True and shard_layout",
+        instead=largest_grid(op) if grid_rules(op, grid) else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Settings of a matmul's program config: block sizes and grid. Rules are those of ttnn's matmul_program_config.cpp."""
+"""Settings of a matmul's program config: block sizes and grid, by the rules of ttnn's matmul_program_config.cpp."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ttnn_mcp.analyses.conv_l1 import divisors
 from ttnn_mcp.analyses.grids import Grid, worker_grid
 from ttnn_mcp.analyses.matmul_config import MatmulConfig, Tiles, suggested
 from ttnn_mcp.analyses.setting_trial import Op, Trial, per_step_ns, rules
-from ttnn_mcp.analyses.settings_compute import grid_rules
+from ttnn_mcp.analyses.settings_compute import grid_rules, largest_grid, lighter_weights
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE, canonical_dtype
 from ttnn_mcp.readers.nesting import Call, parse_call
 
@@ -85,8 +85,11 @@ def block_size(op: Op, matmul: Matmul, setting: str, value: int) -> Trial:
         "per_core_M": (now.per_core_m, value),
         "per_core_N": (now.per_core_n, value),
     }.get(setting)
+    shares = range(1, now.grid[0] * now.grid[1] + 1)
     fits = {
         "in0_block_w": divisors(matmul.tiles.k),
+        "per_core_M": sorted({ceil(matmul.tiles.m / cores) for cores in shares}),
+        "per_core_N": sorted({ceil(matmul.tiles.n / cores) for cores in shares}),
         "out_subblock_h": divisors(now.per_core_m),
         "out_subblock_w": divisors(now.per_core_n),
     }.get(setting, [])
@@ -109,6 +112,15 @@ def block_size(op: Op, matmul: Matmul, setting: str, value: int) -> Trial:
     )
 
 
+def weights_dtype(op: Op, matmul: Matmul | str, value: str) -> Trial:
+    """`weights_dtype`: B's blocks shrink in L1 too, where the config was printed."""
+    now = canonical_dtype(op.table.inputs[1].dtype[0])
+    buffers: dict[str, int] = {}
+    if isinstance(matmul, Matmul) and matmul.given:
+        buffers = replace(matmul, tiles=replace(matmul.tiles, b_bytes=float(TILE_BYTES[value]))).buffers
+    return lighter_weights(op, now, value, buffers)
+
+
 def core_grid(op: Op, tiles_matmul: Matmul | str, grid: Grid, safe_bytes: float) -> Trial:
     """`core_grid`: TTNN then builds the program config for that grid."""
     x, y = grid
@@ -118,13 +130,14 @@ def core_grid(op: Op, tiles_matmul: Matmul | str, grid: Grid, safe_bytes: float)
     found = suggested(tiles, grid, safe_bytes, fp32_acc=fp32) if tiles and not broken else None
     cores = op.cores or x * y
     return Trial(
-        cores,
+        f"{cores} cores",
         broken,
         {"CIRCULAR_BUFFERS": int(found.l1_bytes), "OPERANDS_IN_L1": _in_l1(op)} if found else {},
         change=f"{cores} cores become at most {x * y}",
         at_most_ns=max(0.0, min(op.kernel_ns * (1 - cores / max(x * y, 1)), op.kernel_ns - op.least_ns)),
         needs="compute_kernel_config in the same call, else fidelity falls to LoFi (tt-metal #55889)",
         effect=x * y != cores,
+        instead=largest_grid(op) if broken else None,
     )
 
 

@@ -43,10 +43,20 @@ class TensorIdentity:
             return None
         return tuple(set(self.memory.outputs.of(made)) & set(self.memory.inputs.of(took)))
 
+    def times_read(self, row: int) -> int | None:
+        """How many operations take what the row's operation made; freeing does not count. None where not linked."""
+        operation = int(self.operations[row])
+        if operation == NOT_LINKED:
+            return None
+        return sum(self._readers(tensor) for tensor in self.memory.outputs.of(operation))
+
     def read_once(self, tensor: int) -> bool:
-        """Whether a single operation takes the tensor; freeing it does not count."""
+        """Whether a single operation takes the tensor."""
+        return self._readers(tensor) == 1
+
+    def _readers(self, tensor: int) -> int:
         start, stop = np.searchsorted(self._taken, [tensor, tensor + 1])
-        return bool(stop - start == 1)
+        return int(stop - start)
 
     @cached_property
     def _taken(self) -> NDArray[np.int64]:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.launch import LAUNCH_FLOOR_NS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.checks.case import Case
-
-LAUNCH_FLOOR_NS = 2000.0  # the shortest ops of real reports take 2 to 5 us: a program must start and drain
-
 
 def least_ns(case: Case) -> NDArray[np.float64]:
     """Per op: its arithmetic at the fidelity it has, its DRAM bytes at peak bandwidth, or its launch."""

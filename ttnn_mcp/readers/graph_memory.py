@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple, cast
 
 from ttnn_mcp.errors import ReportBroken, shown
@@ -173,9 +174,11 @@ class _Reading:
         buffer, size = _buffer_code(params), _number(params, "size")
         per_bank = _number(params, "max_size_per_bank")
         if per_bank < 0 and size > 0:
-            page = _number(params, "page_size")
-            holders = max(_number(params, "num_cores"), 0) or self.banks.get(buffer, 0)
-            if page > 0 and holders > 0:  # pages are dealt out one by one, to the shards or to all banks
+            holders, page = _number(params, "num_cores"), _number(params, "page_size")
+            if holders == 0 or (holders < 0 and params.get("layout") == "INTERLEAVED"):
+                holders = self.banks.get(buffer, 0)
+            if holders > 0:  # pages are dealt out one by one, to the shards or to all banks; 2024 tells no page
+                page = max(page, 1)
                 per_bank = -(-(-(-size // page)) // holders) * page
         return MemoryEvent(
             kind, device_op, _number(params, "device_id"), buffer, _number(params, "address"), size, per_bank
@@ -202,10 +205,16 @@ def _circular(device_op: int, params: Params) -> MemoryEvent:
 def _buffer_code(params: Params) -> int:
     """`type` counts L1_SMALL as L1; the newer keys tell them apart."""
     for key in ("exact_buffer_type", "buffer_type", "type"):
-        found = buffer_type(str(params.get(key) or ""))
-        if found is not None:
-            return BUFFER_TYPES.index(found)
+        said = params.get(key)
+        if said is not None and (code := _code_of(str(said))) >= 0:
+            return code
     return NOT_SAID
+
+
+@lru_cache(maxsize=64)
+def _code_of(said: str) -> int:
+    found = buffer_type(said)
+    return NOT_SAID if found is None else BUFFER_TYPES.index(found)
 
 
 def _number(params: Params, key: str) -> int:

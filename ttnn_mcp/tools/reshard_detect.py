@@ -64,7 +64,7 @@ class Arguments(OfWindow):
 
 
 class Pattern(Wire):
-    """Moves that have one reason."""
+    """Moves that have one reason; `count` is how often (a round trip and a chain are two moves each and more)."""
 
     kind: MovePattern
     count: int
@@ -171,10 +171,10 @@ def _patterns(moves: Moves) -> list[Pattern]:
         found.append(
             Pattern(
                 kind=name,
-                count=len(within),
+                count=moves.occurrences(name),
                 total_us=float(moves.kernel_ns[within].sum()) / 1e3,
                 avoidable_at_most_us=saved or None,
-                why=f"{why}; {kept} of these copies have other readers and stay" if kept else why,
+                why=f"{why}; a copy with other readers stays ({kept} here)" if kept else why,
                 fix=fix,
                 ops=tuple(int(moves.ops.lines[int(moves.rows[index])]) for index in heaviest),
             )

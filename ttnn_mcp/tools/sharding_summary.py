@@ -68,7 +68,7 @@ class Answer(Wire):
 
 
 async def sharding_summary(session: Session, asked: Arguments) -> Answer:
-    """Where tensors live (layout, buffer, kernel time of ops writing there), shard specs, ops on under half the cores.
+    """Where tensors live (layout, buffer, kernel time of ops writing there), shard specs, ops on few cores.
 
     On a memory report alone: tensors and bytes.
     """

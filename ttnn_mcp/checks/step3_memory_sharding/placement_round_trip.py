@@ -118,7 +118,7 @@ def _detours(case: Case, moves: Moves, detours: NDArray[np.int64]) -> Claim:
         )[:200],
         rows=rows,
         at_most_ns=moves.at_most_ns[detours],
-        assumption="the element-wise op takes the shards as they are and takes no longer",
+        assumption="the element-wise op takes the shards as they are; no later op reads the interleaved copy",
         evidence=tuple(
             one for n in case.heaviest(rows) for one in cite_op(case, n, (case.ops.inputs[0], "MEMORY"))
         ),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.conv_l1 import HEIGHT, Conv
+from ttnn_mcp.analyses.conv_l1 import DOUBLE_BUFFER_BEST, HEIGHT, Conv
 from ttnn_mcp.analyses.convs import Convs
 from ttnn_mcp.analyses.l1_limit import L1Limit, l1_limit
 from ttnn_mcp.checks.attribute_cells import cite_attribute
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.checks.case import Case
 
-BEST_SEEN = 0.40  # of an op's time: 3.89 -> 2.32 ms, tt-metal #23123
 MIN_SAVING_SHARE = 0.01  # of the window
 
 
@@ -64,7 +63,7 @@ def _claims(
 ) -> Iterator[Said]:
     better = {conv: doubled(conv) for conv in convs.distinct if conv is not None}
     rows = convs.where(lambda conv: (to := better[conv]) is not None and to.total_bytes <= limit.safe_bytes)
-    at_most = np.minimum(BEST_SEEN * case.kernel_ns, case.kernel_ns - least_ns(case))[rows]
+    at_most = np.minimum(DOUBLE_BUFFER_BEST * case.kernel_ns, case.kernel_ns - least_ns(case))[rows]
     if at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
         return
     setting = f"enable_{what}_double_buffer"

@@ -1,0 +1,122 @@
+"""Convs of any shard layout for checks that read their ATTRIBUTES; sizes in tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tests.checks.rows import put
+from tests.made import DRAM, Program, block_sharded, height_sharded, width_sharded
+from tests.made.conv import halo as halo_op
+from tests.made.conv import Window
+from tests.made.model import Attribute, DeviceOp
+
+if TYPE_CHECKING:
+    from tests.made import Placement, Tensor
+
+SHARDED = {"HEIGHT": height_sharded, "BLOCK": block_sharded, "WIDTH": width_sharded}
+
+
+@dataclass(frozen=True)
+class Conv:
+    """By default 64 cores with 8 x 2 tiles of output each, in 4 blocks; 3 x 3 window, 64 channels."""
+
+    layout: str = "HEIGHT"
+    grid: tuple[int, int] = (8, 8)
+    channel_cores: int = 1
+    per_core: tuple[int, int] = (8, 2)
+    block: tuple[int, int] = (2, 6)
+    inner: int = 18
+    kernel: int = 3
+    act_double: bool = False
+    weights_double: bool = False
+    activation: str | None = None
+    allocated: int | None = 100_000
+    weights: str = "BFLOAT8_B"
+    out: str = "BFLOAT8_B"
+    fidelity: str = "HiFi2"
+    kernel_ns: int = 100_000
+    legacy: bool = False
+
+    @property
+    def cores(self) -> int:
+        return self.grid[0] * self.grid[1]
+
+    @property
+    def rows(self) -> int:
+        """Of the output, in elements."""
+        return 32 * self.per_core[0] * self.cores // self.channel_cores
+
+    @property
+    def columns(self) -> int:
+        return 32 * self.per_core[1] * self.channel_cores
+
+    def placed(self, rows: int, columns: int) -> Placement:
+        return SHARDED[self.layout](rows, columns, self.grid)
+
+    def attributes(self) -> dict[str, Attribute]:
+        down, across = self.cores // self.channel_cores, self.channel_cores
+        prefix, per_core = ("OptimizedConv", self.per_core) if self.legacy else ("Conv2d", self.per_core)
+        sizes = [f"per_core_out_matrix_{side}_ntile={size}" for side, size in zip(("height", "width"), per_core)]
+        if self.legacy:
+            sizes = [f"per_core_out_matrix_{side}={32 * size}" for side, size in zip(("height", "width"), per_core)]
+        channels = f"num_cores_c={across}" if self.legacy else f"num_cores_c_in={across},num_cores_c_out={across}"
+        said: dict[str, Attribute] = {
+            "activation": f"UnaryWithParam(op_type=UnaryOpType::{self.activation})" if self.activation else None,
+            "block_config": (
+                f"{prefix}BlockConfig(act_block_h_ntiles={self.block[0]},act_block_w_ntiles={self.block[1]},"
+                "out_subblock_h_ntiles=1,out_subblock_w_ntiles=2)"
+            ),
+            "compute_kernel_config": "WormholeComputeKernelConfig(fp32_dest_acc_en=0,packer_l1_acc=0)",
+            "dtype": f"DataType::{self.out}",
+            "enable_act_double_buffer": self.act_double,
+            "enable_weights_double_buffer": self.weights_double,
+            "has_bias": False,
+            "memory_config": self.placed(32 * self.per_core[0], 32 * self.per_core[1]),
+            "parallelization_config": (
+                f"{prefix}ParallelizationConfig(grid_size=(x={self.grid[0]},y={self.grid[1]}),num_cores_nhw={down},"
+                f"{channels},{','.join(sizes)})"
+            ),
+            "sliding_window_config": f"SlidingWindowConfig(batch_size=1, window_hw=({self.kernel},{self.kernel}))",
+            "untilize_out": False,
+        }
+        if self.allocated is not None:
+            said["pre_op_l1_allocation_size_bytes"] = self.allocated
+        return said
+
+
+def halo_output(program: Program, conv: Conv = Conv()) -> Tensor:
+    """What a conv takes: a few rows more than the output, row major."""
+    rows = conv.rows + 128
+    return program.tensor([1, 1, rows, 64], layout="ROW_MAJOR", placement=conv.placed(rows // conv.cores, 64))
+
+
+def put_conv(program: Program, conv: Conv = Conv(), x: Tensor | None = None, **change: object) -> Tensor:
+    """A conv with something changed; its output."""
+    conv = replace(conv, **change)
+    source = x or halo_output(program, conv)
+    weight = program.weight([1, 1, 32 * conv.inner, conv.columns], conv.weights)
+    out = program.tensor(
+        [1, 1, conv.rows, conv.columns],
+        conv.out,
+        placement=conv.placed(32 * conv.per_core[0], 32 * conv.per_core[1]),
+    )
+    return put(
+        program,
+        DeviceOp(
+            "OptimizedConvNew" if conv.legacy else "Conv2dDeviceOperation",
+            (source, weight),
+            (out,),
+            conv.kernel_ns,
+            cores=conv.cores,
+            fidelity=conv.fidelity,
+            attributes=conv.attributes(),
+        ),
+    )
+
+
+def put_halo(program: Program, x: Tensor, conv: Conv = Conv(), kernel_ns: int = 5_000) -> Tensor:
+    return put(program, halo_op(x, halo_output(program, conv), Window((64, 64), (3, 3), padding=1), kernel_ns))
+
+
+__all__ = ["DRAM", "Conv", "halo_output", "put_conv", "put_halo"]

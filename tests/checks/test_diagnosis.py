@@ -1,0 +1,143 @@
+"""The diagnosis as a whole: bounds that add up, steps that never pass in silence, answers that fit."""
+
+import numpy as np
+import pytest
+
+from tests.asking import ask, session
+from tests.checks.rows import ONE_PASS, case_of, pass_time, real_case
+from tests.made import L1, Program
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
+from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim
+from ttnn_mcp.checks.diagnosis import diagnose
+
+REAL = (CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER)
+
+
+def saves(name: str, part: float, *, gap: bool = False, sure: float = 0.0) -> Check:
+    """A check that claims `part` of every op's time, or of all gaps."""
+
+    def look(case):
+        rows = np.arange(len(case), dtype=np.int64)
+        yield Claim(
+            claim=name,
+            rows=rows,
+            at_most_ns=np.zeros(len(rows)) if gap else part * case.kernel_ns,
+            at_least_ns=sure * case.kernel_ns,
+            gap_ns=(0.0, part * case.gap_ns) if gap else None,
+            assumption="made",
+            evidence=case.cite(0),
+            fix="",
+            verify="",
+        )
+
+    return Check(name, name, 1, look, "SKILL.md")
+
+
+@pytest.fixture
+def case(tmp_path):
+    program = Program()
+    for width in range(1, 5):
+        x = program.tensor([1, 1, 32, 32 * width], "UINT16", placement=L1)
+        program.op("MadeUpOfNoFamily", [x], kernel_ns=10_000)
+    return case_of(tmp_path, program)
+
+
+def test_two_changes_that_halve_an_op_leave_a_quarter(case):
+    found = diagnose(case, [saves("first", 0.5), saves("second", 0.5)])
+    assert sorted(one.saving_us.at_most for one in found.findings) == pytest.approx([10, 20])
+    assert "less what findings above already save" in found.findings[1].assumption
+
+
+def test_nothing_is_saved_twice_however_much_is_claimed(case):
+    found = diagnose(case, [saves(str(n), 0.9) for n in range(9)])
+    assert sum(one.saving_us.at_most for one in found.findings) <= case.total_ns / 1e3
+
+
+def test_gaps_are_a_purse_of_their_own(case):
+    found = diagnose(case, [saves("ops", 1.0), saves("gaps", 0.8, gap=True), saves("again", 0.8, gap=True)])
+    by_name = {one.check: one.saving_us.at_most for one in found.findings}
+    assert by_name["ops"] == pytest.approx(case.total_ns / 1e3)
+    assert by_name["gaps"] + by_name["again"] == pytest.approx(case.gap_ns / 1e3)
+
+
+def test_what_is_sure_never_exceeds_what_is_possible(case):
+    found = diagnose(case, [saves("first", 0.9), saves("second", 0.5, sure=0.5)])
+    assert all(one.saving_us.at_least <= one.saving_us.at_most for one in found.findings)
+
+
+def test_small_savings_are_dropped_and_risks_are_not(case):
+    found = diagnose(case, [saves("small", 0.001), saves("risk", 0.0)], min_saving_share=0.005)
+    assert [one.check for one in found.findings] == ["risk"]
+
+
+def test_a_check_that_breaks_costs_no_other(case, caplog):
+    def look(_case):
+        raise KeyError("MFR")
+        yield
+
+    broken = Check("broken", "broken", 2, look, "SKILL.md")
+    found = diagnose(case, [broken, saves("first", 0.5)])
+    assert [one.check for one in found.findings] == ["first"]
+    step = next(one for one in found.steps if one.step == 2)
+    assert (step.status, "MFR" in step.why) == ("cannot_tell", False)
+    assert "broken" in caplog.text
+
+
+def test_time_that_no_finding_names_is_unexplained(case):
+    assert diagnose(case, []).unexplained_share == pytest.approx(1)
+    assert diagnose(case, [saves("first", 0.1)]).unexplained_share == 0
+
+
+def test_all_seven_steps_are_answered_even_on_a_single_cold_pass(tmp_path):
+    program = Program()
+    pass_time(program, 10_000)
+    steps = diagnose(case_of(tmp_path, program, ONE_PASS), CATALOGUE).steps
+    assert [one.step for one in steps] == list(STEP_TITLES)
+    assert all(one.why for one in steps)
+
+
+@pytest.mark.parametrize("report", REAL)
+def test_on_real_reports_bounds_are_physical_and_evidence_is_real(report):
+    case = real_case(report)
+    found = diagnose(case, CATALOGUE)
+    on_ops = [one for one in found.findings if one.check != "stalled-on-host"]
+    assert sum(one.saving_us.at_most for one in on_ops) * 1e3 <= case.total_ns
+    assert 0 <= found.unexplained_share <= 1
+    assert not any("a bug in ttnn-mcp" in step.why for step in found.steps)
+    lines = set(case.run.timed.rows.lines.tolist())
+    for one in found.findings:
+        assert 0 <= one.saving_us.at_least <= one.saving_us.at_most
+        assert 0 <= one.share <= 1.0001
+        assert one.saving_us.at_most * 1e3 <= one.share * case.total_ns * 1.0001 or one.step == 4
+        assert one.evidence
+        assert all(cell.row in lines for cell in one.evidence)
+
+
+@pytest.mark.parametrize("report", REAL)
+def test_a_finding_s_numbers_stand_in_the_file(report):
+    case = real_case(report)
+    header, *rows = case.run.timed.csv.path.read_text().splitlines()
+    columns = header.split(",")
+    for one in diagnose(case, CATALOGUE).findings:
+        for cell in one.evidence:
+            if cell.column in columns and isinstance(cell.value, int | float):
+                written = rows[cell.row - 2].split(",")[columns.index(cell.column)]
+                assert float(written) == cell.value
+
+
+async def test_pages_of_findings_join_to_the_whole(tmp_path):
+    at = session(tmp_path)
+    seen, cursor = [], 0
+    while cursor is not None:
+        page = await ask(at, "optimization_check", run="demo", cursor=cursor)
+        seen += [one["check"] + one["claim"] for one in page["findings"]]
+        cursor = page.get("next_cursor")
+    assert len(seen) == len(set(seen))
+    assert len(seen) > len(page["findings"])
+
+
+async def test_steps_can_be_asked_for_alone(tmp_path):
+    said = await ask(session(tmp_path), "optimization_check", run="demo", steps=[6])
+    assert {one["step"] for one in said["findings"]} == {6}
+    assert [one["step"] for one in said["steps"]] == [6]

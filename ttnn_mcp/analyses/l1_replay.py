@@ -1,0 +1,290 @@
+"""Replays what a device's memory went through, operation by operation, from captured graphs and snapshots.
+
+A graph shows what an operation allocates and frees; the snapshot after it shows what is live then. Between
+operations (uploads the importer leaves out, Python names that go) only snapshots see anything. So each operation
+starts from what both together say was live, follows its graph, and is settled with its snapshot; what the two say
+differently is counted.
+
+Circular buffers live on top: from their allocation until they are cleared, until their device op is over, or until
+the operation is, whatever comes first. The allocator knows nothing of them, so the next op's output may be placed
+while those of the op before are still on the books; they were never there together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from ttnn_mcp.analyses.core_load import Ranges, fullest
+from ttnn_mcp.analyses.snapshots import DRAM, L1, L1_SMALL, TRACE, key_of
+from ttnn_mcp.analyses.spans import SpanLog, before, inside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.analyses.snapshots import Seen, Snapshots
+    from ttnn_mcp.readers.graph_memory import GraphMemory, MemoryEvent
+
+BEYOND = 2**62  # no address
+
+
+@dataclass(slots=True)
+class Differences:
+    """What graphs and snapshots do not both say.
+
+    Attributes:
+        came: buffers a snapshot shows that no graph allocated, after the first snapshot.
+        went: buffers a snapshot no longer shows that no graph freed.
+        contradicted: buffers that a graph and its snapshot tell differently: size, still live, already gone.
+        unsized: L1 buffers counted as 0 because nobody says what they take of a bank.
+    """
+
+    came: int = 0
+    went: int = 0
+    contradicted: int = 0
+    unsized: int = 0
+
+
+class Circular(NamedTuple):
+    """A circular buffer while it is there."""
+
+    device_op: int
+    address: int
+    bytes_per_core: int
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Fullest:
+    """What was in memory when an operation used most of L1.
+
+    Attributes:
+        rows: of the lane's spans.
+        device_op: index into the graph's device ops; -1 outside all of them.
+    """
+
+    rows: tuple[int, ...]
+    circular: tuple[Circular, ...]
+    device_op: int
+
+
+@dataclass(slots=True)
+class Levels:
+    """Per operation, bytes per bank at the fullest moment within it; `l1` = `tensors` + `circular`."""
+
+    l1: list[int] = field(default_factory=list[int])
+    tensors: list[int] = field(default_factory=list[int])
+    circular: list[int] = field(default_factory=list[int])
+    small: list[int] = field(default_factory=list[int])
+    dram: list[int] = field(default_factory=list[int])
+
+
+class Lane:
+    """One device's memory while it is replayed. Feed it the operations in order.
+
+    Args:
+        snapshots: of the device; None where the report has none.
+        small_from: address from which L1 belongs to the L1_SMALL region: older graphs call both L1.
+        watch: keep what was live at the fullest moment of the last operation fed.
+    """
+
+    def __init__(self, snapshots: Snapshots | None, small_from: int = BEYOND, *, watch: bool = False) -> None:
+        self.snapshots = snapshots
+        self.small_from = small_from
+        self.watch = watch
+        self.log = SpanLog()
+        self.levels = Levels()
+        self.differences = Differences()
+        self.fullest = Fullest((), (), -1)
+        self.live: dict[int, int] = {}
+        self._now = [0, 0, 0, 0, 0]  # bytes per bank, by code of BUFFER_TYPES
+        self._shown: dict[int, tuple[int, int]] = {}  # the last snapshot: key -> (bytes per bank, buffer)
+        self._settled = False  # whether a snapshot has been seen
+
+    def preload(self, key: int, buffer: int, per_bank: int) -> None:
+        """A buffer that is there before the first operation fed."""
+        self._open(key, buffer, per_bank, -1, 0, recorded=False)
+
+    def feed(
+        self, place: int, graph: GraphMemory | None, events: Sequence[MemoryEvent], written: Sequence[int] = ()
+    ) -> None:
+        """Replay one operation.
+
+        Args:
+            place: of the operation in the order they ran.
+            graph: None where it was not captured: then snapshots alone speak.
+            events: those of the graph that are this device's.
+            written: without a graph, keys of the tensors the operation gives but does not take.
+        """
+        step = _Step(events)
+        taken = self.snapshots is not None and self.snapshots.taken[place]
+        seen = self.snapshots.at(place) if self.snapshots is not None and taken else None
+        lost = self._begin(place, seen, step, captured=graph is not None)
+        if graph is None:
+            self._written_over(place, written, seen)
+        self._follow(place, step, taken=taken)
+        for key in lost:
+            self._close(key, inside(place))
+        if taken:
+            self._settle(place, step)
+            self._settled = True
+
+    def _begin(self, place: int, seen: Seen | None, step: _Step, *, captured: bool) -> list[int]:
+        """Make the start what graph and snapshot say it was; keys freed within, nobody says when, are returned."""
+        lost: list[int] = []
+        if seen is not None:
+            for key in seen.went:
+                self._shown.pop(key, None)
+            for key, size, buffer in seen.came:
+                self._shown[key] = (size, buffer)
+                if key not in step.last:
+                    self._came(place, key, size, buffer, captured=captured)
+            for key in seen.went:
+                if key in self.live and key not in step.last and key not in self._shown:
+                    if captured and step.nameless:
+                        lost.append(key)
+                        continue
+                    self.differences.went += captured
+                    self._close(key, before(place) if captured else inside(place))
+        for key, at in step.first.items():
+            event = step.events[at]
+            if event.kind == "allocate":
+                if key in self.live and key not in step.freed:
+                    self.differences.went += 1
+                    self._close(key, before(place))
+            elif key not in self.live:
+                self.differences.came += self._settled
+                self._open(key, event.buffer, max(event.bytes_per_bank, 0), event.size_bytes, before(place))
+        return lost
+
+    def _came(self, place: int, key: int, size: int, buffer: int, *, captured: bool) -> None:
+        """A buffer the snapshot shows and the operation's graph does not speak of."""
+        row = self.live.get(key)
+        if row is not None:
+            if (self.log.bytes_per_bank[row], self.log.buffers[row]) == (size, buffer):
+                return
+            self.differences.contradicted += captured
+            self._close(key, before(place))
+        else:
+            self.differences.came += self._settled and captured
+        self._open(key, buffer, size, -1, before(place))
+
+    def _written_over(self, place: int, written: Sequence[int], seen: Seen | None) -> None:
+        """Without a graph: a new tensor at an address that was taken means that the old one is gone."""
+        new = {key for key, _, _ in seen.came} if seen else set[int]()
+        for key in written:
+            row = self.live.get(key)
+            if row is not None and key not in new:
+                buffer, size = self.log.buffers[row], self.log.bytes_per_bank[row]
+                self._close(key, inside(place))
+                self._open(key, buffer, size, -1, inside(place))
+
+    def _follow(self, place: int, step: _Step, *, taken: bool) -> None:
+        """The operation's events; its fullest moment goes into the levels."""
+        circular: list[Circular] = []
+        on_core = 0
+        now = self._now
+        most, tensors, beneath = now[L1], now[L1], 0
+        small, dram = now[L1_SMALL], now[DRAM] + now[TRACE]
+        if self.watch:
+            self.fullest = Fullest(tuple(self.live.values()), (), -1)
+        for at, event in enumerate(step.events):
+            kind = event.kind
+            if kind == "allocate":
+                self._allocate(place, step, at, event, taken=taken)
+                small, dram = max(small, now[L1_SMALL]), max(dram, now[DRAM] + now[TRACE])
+            elif kind == "free":
+                if step.keys[at] in self.live:
+                    self._close(step.keys[at], inside(place))
+                continue
+            elif kind == "circular":
+                if event.over_tensor or (event.over_tensor is None and key_of(event.address, L1) in self.live):
+                    continue
+                circular.append(Circular(event.device_op, event.address, event.size_bytes, event.ranges))
+                on_core = _on_fullest_core(circular)
+            elif circular:
+                circular = [one for one in circular if kind == "end" and one.device_op != event.device_op]
+                on_core = _on_fullest_core(circular)
+                continue
+            if now[L1] + on_core > most:
+                most, tensors, beneath = now[L1] + on_core, now[L1], on_core
+                if self.watch:
+                    self.fullest = Fullest(tuple(self.live.values()), tuple(circular), event.device_op)
+        levels = self.levels
+        levels.l1.append(most)
+        levels.tensors.append(tensors)
+        levels.circular.append(beneath)
+        levels.small.append(small)
+        levels.dram.append(dram)
+
+    def _allocate(self, place: int, step: _Step, at: int, event: MemoryEvent, *, taken: bool) -> None:
+        key = step.keys[at]
+        if key < 0:
+            return
+        if key in self.live:  # its end was not recorded
+            self._close(key, inside(place))
+        size, buffer = event.bytes_per_bank, event.buffer
+        if buffer == L1 and event.address >= self.small_from:
+            buffer = L1_SMALL
+        if taken and step.last[key] == at and key in self._shown:  # it stays: the snapshot knows what it takes
+            shown, buffer = self._shown[key]
+            self.differences.contradicted += size not in (-1, shown)
+            size = shown
+        if size < 0:
+            self.differences.unsized += buffer == L1
+            size = 0
+        self._open(key, buffer, size, event.size_bytes, inside(place), recorded=True)
+
+    def _settle(self, place: int, step: _Step) -> None:
+        """Where the operation's last word on a buffer and the snapshot differ, the snapshot is right."""
+        for key, at in step.last.items():
+            live, shown = key in self.live, key in self._shown
+            if live and not shown:
+                self.differences.contradicted += 1
+                self._close(key, inside(place))
+            elif shown and not live:
+                self.differences.contradicted += 1
+                size, buffer = self._shown[key]
+                self._open(key, buffer, size, step.events[at].size_bytes, inside(place))
+
+    def _open(self, key: int, buffer: int, size: int, whole: int, start: int, *, recorded: bool = False) -> None:
+        self.live[key] = self.log.open(key, buffer, size, whole, start, recorded=recorded)
+        self._now[buffer] += size
+
+    def _close(self, key: int, end: int) -> None:
+        row = self.live.pop(key)
+        self.log.ends[row] = end
+        self._now[self.log.buffers[row]] -= self.log.bytes_per_bank[row]
+
+
+class _Step:
+    """One operation's events, and what they say of each address: first word, last word."""
+
+    __slots__ = ("events", "first", "freed", "keys", "last", "nameless")
+
+    def __init__(self, events: Sequence[MemoryEvent]) -> None:
+        self.events = events
+        self.keys: list[int] = []
+        self.first: dict[int, int] = {}
+        self.last: dict[int, int] = {}
+        self.freed: set[int] = set()
+        self.nameless = False
+        """A buffer was freed and the graph does not say which (2024)."""
+        for at, event in enumerate(events):
+            key = -1
+            if event.kind in ("allocate", "free"):
+                key = key_of(event.address, event.buffer)
+                if key >= 0:
+                    self.first.setdefault(key, at)
+                    self.last[key] = at
+                if event.kind == "free":
+                    self.freed.add(key)
+                    self.nameless |= key < 0
+            self.keys.append(key)
+
+
+def _on_fullest_core(circular: list[Circular]) -> int:
+    loads: dict[Ranges, int] = {}
+    for one in circular:
+        loads[one.ranges] = loads.get(one.ranges, 0) + one.bytes_per_core
+    return fullest(loads)

@@ -1,0 +1,210 @@
+"""device_balance: what each device spends, on its own work and on collectives, and who waits for whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ttnn_mcp.analyses.balance import Balance, balance_of
+from ttnn_mcp.analyses.collectives import collectives_of, today_gb_s
+from ttnn_mcp.errors import shown
+from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.tools.tool import OfWindow, Tool
+from ttnn_mcp.wire import Gbps, Share, Table, Us, Window, Wire
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.run.window import Scope
+    from ttnn_mcp.wire import Cell
+
+DEVICES_SHOWN = 32  # slowest first beyond: a Galaxy's worth
+UNEVEN = 1.05  # slowest over mean, to be listed; below it is noise (warm repeats agree within 2 %)
+WORTH_SHARE = 0.002  # of the critical device's kernel time that the slowest takes above the mean, to be listed
+LISTED = 8
+EXCHANGES = 6
+
+
+class Uneven(Wire):
+    """One kind of op on which devices differ; times are sums over its launches."""
+
+    op: int
+    op_code: str
+    launches: int
+    kind: Literal["work", "waiting"]
+    slowest_device: int
+    min_us: Us
+    mean_us: Us
+    max_us: Us
+    imbalance: Share
+    excess_us: Us
+
+
+class Answer(Wire):
+    """Answer of device_balance."""
+
+    devices: Table
+    ccl_share: Share
+    imbalance: tuple[Uneven, ...]
+    critical_device: int
+    matched: Literal["call_count", "position", "not_matched"]
+    exchanges: Table | None = None
+    links_have_carried_gb_s: Gbps | None = None
+    left_out_ops: int = 0
+    more_devices: int = 0
+    why: str | None = None
+    caveat: str | None = None
+    window: Window
+
+
+async def device_balance(session: Session, asked: OfWindow) -> Answer:
+    """Per device: kernel and collective (ccl) time, and who waits for whom.
+
+    Uneven ops with slowest, mean and fastest device; collectives with their rate per link.
+    """
+    run = await session.run(asked.run)
+    scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
+    balance = balance_of(scope.ops, encodes_device=run.timed.encodes_device)
+    several = len(balance.devices) > 1
+    exchanges = _exchanges(scope, balance) if several else None
+    return Answer(
+        devices=_devices(balance),
+        ccl_share=balance.collective_share,
+        imbalance=_uneven(scope, balance) if several else (),
+        critical_device=scope.critical_device,
+        matched=balance.matched,
+        exchanges=exchanges,
+        links_have_carried_gb_s=today_gb_s(run.chip) if exchanges else None,
+        left_out_ops=balance.left_out if several else 0,
+        more_devices=max(0, len(balance.devices) - DEVICES_SHOWN),
+        why=_why(balance),
+        caveat=_caveat(run, scope) if several else None,
+        window=scope.window,
+    )
+
+
+def _devices(balance: Balance) -> Table:
+    waiting = balance.waiting_ns() / 1e3
+    chosen = np.arange(len(balance.devices))
+    if len(chosen) > DEVICES_SHOWN:
+        chosen = np.sort(np.argsort(-balance.kernel_ns, kind="stable")[:DEVICES_SHOWN])
+    rows: list[tuple[Cell, ...]] = [
+        (
+            balance.devices[place],
+            float(balance.kernel_ns[place]) / 1e3,
+            float(balance.collective_ns[place]) / 1e3,
+            float(waiting[place]),
+            int(balance.ops[place]),
+        )
+        for place in chosen.tolist()
+    ]
+    return Table.of("device", "kernel_us", "ccl_us", "waiting_us", "ops", rows=rows)
+
+
+def _uneven(scope: Scope, balance: Balance) -> tuple[Uneven, ...]:
+    """Ops folded by name, the ones that cost most above the mean first."""
+    if not len(balance.rows):
+        return ()
+    names = scope.ops.texts("op_code")
+    critical = float(balance.kernel_ns.max())
+    folded: dict[str, list[int]] = {}
+    for launch in np.flatnonzero(balance.imbalance >= UNEVEN).tolist():
+        folded.setdefault(canonical(names[int(balance.rows[launch, 0])]), []).append(launch)
+    found: list[Uneven] = []
+    for name, launches in folded.items():
+        times = balance.times_ns[launches]
+        excess = float((times.max(axis=1) - times.mean(axis=1)).sum())
+        if excess < WORTH_SHARE * critical:
+            continue
+        worst = launches[int(times.max(axis=1).argmax())]
+        slowest = int(balance.times_ns[worst].argmax())
+        per_device = times.sum(axis=0)
+        found.append(
+            Uneven(
+                op=int(scope.ops.lines[balance.rows[worst, slowest]]),
+                op_code=shown(name),
+                launches=len(launches),
+                kind="waiting" if balance.collective[worst] else "work",
+                slowest_device=balance.devices[slowest],
+                min_us=float(per_device.min()) / 1e3,
+                mean_us=float(per_device.mean()) / 1e3,
+                max_us=float(per_device.max()) / 1e3,
+                imbalance=float(per_device.max() / per_device.mean()),
+                excess_us=excess / 1e3,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: -one.excess_us)[:LISTED])
+
+
+def _exchanges(scope: Scope, balance: Balance) -> Table | None:
+    """The heaviest collectives of the critical device; rates by the fastest device's time, which waits least."""
+    column = balance.devices.index(scope.critical_device)
+    ops = scope.ops.take(balance.rows[:, column]) if len(balance.rows) else scope.critical
+    found = collectives_of(ops, len(balance.devices))
+    if not len(found.rows):
+        return None
+    kernel = ops.numbers("kernel_ns")[found.rows]
+    fastest = balance.times_ns.min(axis=1)[found.rows] if len(balance.rows) else kernel
+    rate = found.rate_gb_s(fastest)
+    rows: list[tuple[Cell, ...]] = []
+    for place in np.argsort(-kernel, kind="stable")[:EXCHANGES].tolist():
+        row = int(found.rows[place])
+        rows.append(
+            (
+                int(ops.lines[row]),
+                shown(canonical(ops.texts("op_code")[row])),
+                float(kernel[place]) / 1e3,
+                float(fastest[place]) / 1e3,
+                _said(float(found.payload_bytes[place])),
+                _said(float(found.devices[place])),
+                _said(float(found.links[place])),
+                {1.0: "Linear", 2.0: "Ring"}.get(float(found.directions[place])),
+                float(rate[place]),
+            )
+        )
+    columns = (
+        "op",
+        "op_code",
+        "kernel_us",
+        "fastest_us",
+        "payload_bytes",
+        "devices",
+        "links",
+        "topology",
+        "link_gb_s",
+    )
+    return Table.of(*columns, rows=rows)
+
+
+def _said(value: float) -> int | None:
+    return int(value) if np.isfinite(value) else None
+
+
+def _why(balance: Balance) -> str | None:
+    if len(balance.devices) < 2:
+        return "one device: nothing to balance"
+    if balance.matched == "not_matched":
+        few, many = int(balance.ops.min()), int(balance.ops.max())
+        return (
+            f"devices ran different ops ({few} to {many} each) and are not compared op by op: rows were dropped "
+            "(--op-support-count), or the mesh is a pipeline"
+        )
+    return None
+
+
+def _caveat(run: Run, scope: Scope) -> str:
+    said = "a collective's time above the fastest device's is waiting for a slower device"
+    if not run.timed.traced:
+        said += "; untraced, devices also start 17 to 55 us apart"
+    return said if scope.window.warm else f"{said}; cold pass: start skew may hold compile time"
+
+
+TOOL = Tool(
+    name="device_balance",
+    title="Device balance",
+    arguments=OfWindow,
+    answer=Answer,
+    ask=device_balance,
+    search_hint="multi device imbalance collective all_gather reduce_scatter waiting mesh",
+)
