@@ -38,7 +38,7 @@ class Model:
     devices: int = 1
     seed: int = 0
     jitter: float = 0.0
-    head: bool = True  # without it the layers are all there is, and one of them is an iteration
+    head_ops: int = 5  # with fewer the layers are (nearly) all there is, and one of them is an iteration
 
     def program(self) -> Program:
         return _Writer(self).program
@@ -47,13 +47,15 @@ class Model:
 class _Writer:
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.random = random.Random(model.seed)
+        self.random = random.Random(model.seed)  # noqa: S311
         self.program = Program(model.arch, grid=model.grid, devices=model.devices)
         x = self.program.tensor([model.batch, 1, model.rows, 256])
         for layer in range(1, model.layers + 1):
             x = self._layer(x, layer)
-        if model.head:
-            self._matmul(x, 1000, 70_000 * model.batch)
+        if model.head_ops:
+            x = self._matmul(x, 1000, 70_000 * model.batch)
+        for _ in range(model.head_ops - 1):
+            x = self._op("UnaryDeviceOperation", [x], 3_000 * model.batch)
 
     def _op(self, op_code, inputs, kernel_ns, **more):
         name = OLD_NAMES.get(op_code, op_code) if self.model.old_names else op_code

@@ -89,13 +89,14 @@ def test_prompts_and_instructions_name_only_tools_there_are():
 
 
 def test_prompts_name_only_arguments_the_tools_take():
+    arguments = {tool.name: tool.arguments.model_fields for tool in TOOLS}
     for prompt in prompts.PROMPTS:
         for text in (
             prompt.text({one.name: "7" for one in prompt.arguments}),
             prompt.text({"op": "7"} if prompt.name == "explain_op" else {}),
         ):
             for name, inside in re.findall(r"`([a-z]+_?[a-z]+)\(([^`]*)\)`", text):
-                accepted = next(tool for tool in TOOLS if tool.name == name).arguments.model_fields
+                accepted = arguments[name]
                 for argument in re.findall(r"(\w+)=", inside):
                     assert argument in accepted, f"{prompt.name}: {name}({argument}=...)"
 

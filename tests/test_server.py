@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 import time
 
 import pytest
@@ -10,68 +9,11 @@ from jsonschema import Draft202012Validator
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
-from pydantic import Field
 
+from tests.fakes import FAKES, PLANTED, STOP
 from ttnn_mcp import calls, pages, prompts, server
-from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.run.session import Session, Settings
 from ttnn_mcp.tools import TOOLS
-from ttnn_mcp.tools.tool import Arguments, Tool
-from ttnn_mcp.wire import Table, Us, Wire
-
-PLANTED = "s3cret text of a library"
-STOP = threading.Event()
-
-
-class CountArguments(Arguments):
-    limit: int = Field(3, ge=1, le=100_000, description="How many")
-    run: str | None = None
-
-
-class Counted(Wire):
-    kernel_us: Us
-    ops: Table
-    why: str | None = None
-
-
-async def count_ops(session: Session, asked: CountArguments) -> Counted:
-    """Count to `limit`."""
-    return Counted(kernel_us=1.23456, ops=Table.of("op", rows=[(row,) for row in range(asked.limit)]))
-
-
-async def refuse(session: Session, asked: CountArguments) -> Counted:
-    """Refuse whatever is asked."""
-    raise QuestionRefused("This report has no host timings. Profile again without --device-only.")
-
-
-async def crash(session: Session, asked: CountArguments) -> Counted:
-    """Fail in a way nobody foresaw."""
-    raise ValueError(PLANTED)
-
-
-async def dawdle(session: Session, asked: CountArguments) -> Counted:
-    """Work for a while, in a thread as long reads do."""
-    await asyncio.to_thread(STOP.wait, 20)
-    return Counted(kernel_us=0.0, ops=Table.of("op", rows=[]))
-
-
-async def open_run(session: Session, asked: CountArguments) -> Counted:
-    """Open a run."""
-    return Counted(kernel_us=0.0, ops=Table.of("op", rows=[]), why=asked.run)
-
-
-async def list_runs(session: Session, asked: CountArguments) -> Counted:
-    """List the runs."""
-    return Counted(kernel_us=0.0, ops=Table.of("op", rows=[]))
-
-
-FAKES = (
-    Tool("count_ops", "Count", CountArguments, Counted, count_ops, always_loaded=True, search_hint="numbers"),
-    Tool("refuse", "Refuse", CountArguments, Counted, refuse),
-    Tool("crash", "Crash", CountArguments, Counted, crash),
-    Tool("dawdle", "Dawdle", CountArguments, Counted, dawdle, writes=True),
-    Tool("open_run", "Open", CountArguments, Counted, open_run),
-)
 
 
 @pytest.fixture(params=["auto", "legacy"])

@@ -171,6 +171,8 @@ def _serve(asked: argparse.Namespace) -> int:
     gc.freeze()  # what was imported stays; from here on a long life begins
     gc.enable()
     if address is None:
+        if sys.stdin.isatty():
+            print("Waiting for an MCP client on stdin. See --help for more; Ctrl-C ends.", file=sys.stderr)
         asyncio.run(server.over_stdio(_session(asked)))
     else:
         asyncio.run(server.over_http(_session(asked, confined=True), *address))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -47,13 +48,14 @@ def _value(word: str, *, text: bool) -> object:
 
 
 def listing(tools: Sequence[Tool[Any, Any]]) -> str:
-    """The tools, a line each."""
+    """The tools, a line each: name and first sentence."""
     widest = max((len(tool.name) for tool in tools), default=0)
-    room = LINE - widest - 2
-    lines = [
-        f"{tool.name:<{widest}}  {textwrap.shorten(tool.description, room, placeholder=' ...')}" for tool in tools
-    ]
+    lines = [f"{tool.name:<{widest}}  {_first_sentence(tool.description, LINE - widest - 2)}" for tool in tools]
     return "\n".join([*lines, "", "ttnn-mcp call TOOL --help shows the arguments of one."])
+
+
+def _first_sentence(text: str, room: int) -> str:
+    return textwrap.shorten(re.split(r"(?<=[.?!;:])\s", text, maxsplit=1)[0].rstrip(";:"), room, placeholder=" ...")
 
 
 def usage(tool: Tool[Any, Any]) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tests.checks.rows import put
 from tests.made import DRAM, Program, block_sharded, height_sharded, width_sharded
-from tests.made.conv import halo as halo_op
 from tests.made.conv import Window
+from tests.made.conv import halo as halo_op
 from tests.made.model import Attribute, DeviceOp
 
 if TYPE_CHECKING:
@@ -56,10 +56,13 @@ class Conv:
 
     def attributes(self) -> dict[str, Attribute]:
         down, across = self.cores // self.channel_cores, self.channel_cores
-        prefix, per_core = ("OptimizedConv", self.per_core) if self.legacy else ("Conv2d", self.per_core)
-        sizes = [f"per_core_out_matrix_{side}_ntile={size}" for side, size in zip(("height", "width"), per_core)]
-        if self.legacy:
-            sizes = [f"per_core_out_matrix_{side}={32 * size}" for side, size in zip(("height", "width"), per_core)]
+        prefix = "OptimizedConv" if self.legacy else "Conv2d"
+        (height, width), unit = self.per_core, "" if self.legacy else "_ntile"
+        side = 32 if self.legacy else 1  # elements before 2025-03
+        sizes = [
+            f"per_core_out_matrix_height{unit}={height * side}",
+            f"per_core_out_matrix_width{unit}={width * side}",
+        ]
         channels = f"num_cores_c={across}" if self.legacy else f"num_cores_c_in={across},num_cores_c_out={across}"
         said: dict[str, Attribute] = {
             "activation": f"UnaryWithParam(op_type=UnaryOpType::{self.activation})" if self.activation else None,

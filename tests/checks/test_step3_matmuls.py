@@ -160,7 +160,11 @@ def test_attention_is_told_from_one_percent_on(tmp_path, program, window_ns, fir
 def sdpa(program, *, rows=4096, chunks=None, kernel_ns=4_000_000, name="ScaledDotProductAttention", length=None):
     shape = [1, 8, rows, 64]
     q, k, v = (program.tensor(shape) for _ in range(3))
-    given = f"SDPAProgramConfig(q_chunk_size={chunks[0]},k_chunk_size={chunks[1]},exp_approx_mode=0)" if chunks else None
+    given = (
+        f"SDPAProgramConfig(q_chunk_size={chunks[0]},k_chunk_size={chunks[1]},exp_approx_mode=0)"
+        if chunks
+        else None
+    )
     attributes = {"is_causal": False, "program_config": given}
     op = DeviceOp(f"{name}DeviceOperation", (q, k, v), (program.tensor(shape),), kernel_ns, fidelity="HiFi2")
     op.attributes = attributes
@@ -210,7 +214,12 @@ def stream(program, *, shape=BIG, kernel_ns=110_000, placement=DRAM, conv=True, 
     if read:
         put(program, unary("TANH", y, program.tensor(shape, placement=L1), 4_000))
     if conv:
-        put(program, DeviceOp("Conv2dDeviceOperation", (program.tensor([1, 1, 64, 64]),), (program.tensor([1, 1, 64, 64]),), 4_000))
+        put(
+            program,
+            DeviceOp(
+                "Conv2dDeviceOperation", (program.tensor([1, 1, 64, 64]),), (program.tensor([1, 1, 64, 64]),), 4_000
+            ),
+        )
 
 
 def test_an_elementwise_op_that_streams_what_fits_l1_is_told(tmp_path, program):

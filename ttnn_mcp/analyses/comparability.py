@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.wire import Window
 
 SAME_CLOCK = 0.01  # measured clocks of one architecture agree far better
+PART = 1.8  # times the ops, and all of the shorter window among them: no change removes that much and nothing else
+WHOLE = 0.9
 MOVED_NAMED = 2  # names that came or went, in the sentence
 
 
@@ -79,7 +81,19 @@ def _windows(found: Comparison) -> list[str]:
     passes = before.of_iterations or 1, after.of_iterations or 1
     if before.kind != "iteration" and passes[0] != passes[1]:
         return [f"the windows hold {passes[0]} and {passes[1]} iterations; take iteration='last'"]
+    if passes[0] != passes[1] and _is_part(found):
+        counts = found.total.before_count, found.total.after_count
+        differ = f"windows of {counts[0]} and {counts[1]} ops, one is part of the other"
+        return [
+            f"{differ}: a layer was taken for an iteration; mark iterations with signposts, or profile both alike"
+        ]
     return []
+
+
+def _is_part(found: Comparison) -> bool:
+    """Whether nearly all ops of one window are among the other's, which has far more."""
+    shorter, longer = sorted((found.total.before_count, found.total.after_count))
+    return longer >= PART * shorter and found.alignment.same_shape.sum() >= WHOLE * shorter
 
 
 def _named(window: Window) -> str:

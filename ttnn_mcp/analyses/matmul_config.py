@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
+from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.readers.attributes import parse_attributes
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.grids import Grid
+    from ttnn_mcp.run.op_table import OpTable
 
 NARROW = 8  # sides whose ratio is above it are cut along the longer one: tt-metal's create_matmul_program_config
 BLOCKS = (8, 4, 2, 1)  # tiles of K per step, largest first
@@ -51,6 +53,18 @@ class MatmulConfig:
             f"out_subblock_h={self.out_subblock_h}, out_subblock_w={self.out_subblock_w}, "
             f"per_core_M={self.per_core_m}, per_core_N={self.per_core_n}, {tail}, fused_activation=None)"
         )
+
+
+def suggested_for(ops: OpTable, row: int, grid: Grid, l1_bytes: float) -> MatmulConfig | None:
+    """`suggested` for the matmul at `row`; None also where the second operand is batched."""
+    a, b, out = ops.inputs[0], ops.inputs[1], ops.outputs[0]
+    sizes = [TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (a, b, out)]
+    m, k, n = (int(side) // TILE_SIDE for side in (a.padded[row, :3].prod(), a.padded[row, 3], out.padded[row, 3]))
+    if min(m, k, n) < 1 or int(b.padded[row, :2].prod()) != 1:
+        return None
+    said = parse_attributes(ops.texts("attributes")[row]).given("compute_kernel_config") or ""
+    fp32 = "fp32_dest_acc_en=1" in said or "fp32_dest_acc_en=true" in said
+    return suggested(Tiles(m, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32)
 
 
 def suggested(tiles: Tiles, grid: Grid, l1_bytes: float, *, fp32_acc: bool) -> MatmulConfig | None:

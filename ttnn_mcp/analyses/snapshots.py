@@ -59,11 +59,18 @@ class Snapshots:
 
     taken: list[bool]
     l1_bytes: Integers
-    _changes: dict[int, Seen]
+    changes: dict[int, Seen]
 
     def at(self, place: int) -> Seen:
         """What changed with the snapshot after the operation at `place`."""
-        return self._changes.get(place, NOTHING_NEW)
+        return self.changes.get(place, NOTHING_NEW)
+
+
+def same_snapshots(one: Snapshots | None, other: Snapshots | None) -> bool:
+    """Whether two devices show the same buffers at the same addresses throughout, as those of a mesh do."""
+    if one is None or other is None:
+        return one is other
+    return one.changes == other.changes
 
 
 def snapshots_of(buffers: Buffers, operations: Integers, empty: NDArray[np.bool_]) -> dict[int, Snapshots]:

@@ -12,6 +12,7 @@ from ttnn_mcp.checks.wording import cite_setting
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.conv_l1 import Conv
+    from ttnn_mcp.analyses.joins import Joins
     from ttnn_mcp.analyses.l1_limit import L1Limit
     from ttnn_mcp.checks.case import Case
     from ttnn_mcp.wire import Evidence
@@ -31,26 +32,28 @@ def convs_to_judge(case: Case) -> Convs | NotApplicable | CannotTell:
     return convs if convs.known else SILENT_CONVS
 
 
-def readers_of(case: Case, row: int) -> list[int]:
-    """The ops that read what `row` made. A copy lists the buffer it fills as its INPUT_1 and does not read that."""
-    source, copies = case.flow.producers[0], case.of_family("movement")
-    return [one for one in case.flow.consumers(row) if not copies[one] or source[one] == row]
-
-
-def conv_behind(case: Case, row: int) -> int | None:
+def conv_behind(case: Case, joins: Joins, row: int) -> int | None:
     """The conv whose output comes to `row` unchanged and to no one else: directly, or through copies and slices."""
-    at, source = row, case.flow.producers[0]
-    convs, passes = case.named("Conv2d"), case.of_family("movement") | case.named("SliceWrite")
+    at, convs = row, case.named("Conv2d")
+    passes = case.of_family("movement") | case.named("SliceWrite")
     for _ in range(MOST_COPIES):
-        maker = int(source[at])
-        if maker == NOBODY or readers_of(case, maker) != [at]:
+        maker = int(joins.makers[at])
+        if maker == NOBODY or joins.readers(maker) != (at,):
             return None
         if convs[maker]:
-            return maker
+            return None if _twice_read(case, row) else maker
         if not passes[maker]:
             return None
         at = maker
     return None
+
+
+def _twice_read(case: Case, row: int) -> bool:
+    """Whether an op seems to read `row`'s output twice: one of the two may well be the conv's, which looks alike."""
+    if len(case.flow.producers) < 2:
+        return False
+    first, second = case.flow.producers[:2]
+    return bool(((first == row) & (second == row) & ~case.of_family("movement")).any())
 
 
 def cite_height(case: Case, row: int) -> tuple[Evidence, ...]:

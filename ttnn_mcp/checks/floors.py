@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.checks.case import Case
 
+
 def least_ns(case: Case) -> NDArray[np.float64]:
     """Per op: its arithmetic at the fidelity it has, its DRAM bytes at peak bandwidth, or its launch."""
     bounds = np.fmax(case.roofline.compute_ns, case.roofline.dram_ns)

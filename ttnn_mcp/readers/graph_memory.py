@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.readers.graph_events import GraphError, is_device_op
 from ttnn_mcp.readers.memory_config import BUFFER_TYPES, CoreRange, buffer_type, parse_core_ranges
 
-Params = dict[str, object]
+Params: TypeAlias = "dict[str, Any]"
 NOT_SAID = -1
 NO_OP = -1
 
@@ -72,18 +72,14 @@ def read_graph_memory(text: str, *, operation: int, banks: dict[int, int] | None
     Raises:
         ReportBroken: the text is no JSON list of nodes.
     """
-    try:
-        graph: object = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ReportBroken(_broken(operation)) from error
-    if isinstance(graph, dict):  # graph_capture.json wraps the list
-        graph = cast("Params", graph).get("graph")
-    if not isinstance(graph, list):
-        raise ReportBroken(_broken(operation))
     reading = _Reading(banks or {})
-    for at, node in enumerate(cast("list[object]", graph)):
-        if isinstance(node, dict):
-            reading.visit(at, cast("Params", node))
+    try:
+        graph: Any = json.loads(text)
+        nodes: list[Params] = graph["graph"] if isinstance(graph, dict) else graph  # graph_capture.json wraps it
+        for at, node in enumerate(nodes):
+            reading.visit(at, node)
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        raise ReportBroken(_broken(operation)) from error
     return reading.finished()
 
 
@@ -119,34 +115,35 @@ class _Reading:
         kind = node.get("node_type")
         if kind in _IGNORED:
             return
-        found = node.get("params")
-        params: Params = cast("Params", found) if isinstance(found, dict) else {}
+        params: Params = node.get("params") or {}
         device_op = self.stack[-1][1] if self.stack else NO_OP
         if kind == "buffer_allocate":
             event = self._buffer("allocate", device_op, params)
-            for counter in _counters(node)[:1]:
-                self.behind[counter] = event
+            if behind := node.get("connections"):
+                self.behind[behind[0]] = event
             self.events.append(event)
         elif kind == "buffer_deallocate":
             self._free(device_op, node, params)
+        elif kind == "function_start":
+            self._start(device_op, str(params.get("name") or ""))
+        elif kind == "function_end":
+            self._end(str(params.get("name") or ""), aborted=str(params.get("aborted")).lower() in _TRUE)
         elif kind == "circular_buffer_allocate":
             self.events.append(_circular(device_op, params))
         elif kind == "circular_buffer_deallocate_all":
             self.events.append(MemoryEvent("clear", device_op, _number(params, "device_id")))
-        elif kind == "function_start":
-            name = str(params.get("name") or "")
-            if is_device_op(name):
-                self.device_ops.append(name)
-                self.stack.append((name, len(self.device_ops) - 1, True))
-            else:
-                self.stack.append((name, device_op, False))
-        elif kind == "function_end":
-            self._end(str(params.get("name") or ""), str(params.get("aborted") or "").lower() in _TRUE)
         elif kind == "error":
             words = (str(params.get(key) or "") for key in ("error_operation", "error_type", "error_message"))
             self.errors.append(GraphError(at, *words))
 
-    def _end(self, name: str, aborted: bool) -> None:
+    def _start(self, device_op: int, name: str) -> None:
+        is_it = is_device_op(name)
+        if is_it:
+            device_op = len(self.device_ops)
+            self.device_ops.append(name)
+        self.stack.append((name, device_op, is_it))
+
+    def _end(self, name: str, *, aborted: bool) -> None:
         """Close the innermost open scope of that name; scopes inside it that did not end never will."""
         depth = next((n for n in reversed(range(len(self.stack))) if self.stack[n][0] == name), None)
         if depth is None:
@@ -160,7 +157,8 @@ class _Reading:
 
     def _free(self, device_op: int, node: Params, params: Params) -> None:
         freed = self._buffer("free", device_op, params)
-        allocated = next((self.behind.pop(one) for one in _counters(node) if one in self.behind), None)
+        behind = (one for one in node.get("connections") or () if one in self.behind)
+        allocated = next((self.behind.pop(one) for one in behind), None)
         if allocated is not None:
             freed = freed._replace(
                 device=_first(freed.device, allocated.device),
@@ -171,8 +169,8 @@ class _Reading:
         self.events.append(freed)
 
     def _buffer(self, kind: Literal["allocate", "free"], device_op: int, params: Params) -> MemoryEvent:
-        buffer, size = _buffer_code(params), _number(params, "size")
-        per_bank = _number(params, "max_size_per_bank")
+        buffer = _buffer_code(params)
+        device, address, size, per_bank = _numbers(params)
         if per_bank < 0 and size > 0:
             holders, page = _number(params, "num_cores"), _number(params, "page_size")
             if holders == 0 or (holders < 0 and params.get("layout") == "INTERLEAVED"):
@@ -180,9 +178,7 @@ class _Reading:
             if holders > 0:  # pages are dealt out one by one, to the shards or to all banks; 2024 tells no page
                 page = max(page, 1)
                 per_bank = -(-(-(-size // page)) // holders) * page
-        return MemoryEvent(
-            kind, device_op, _number(params, "device_id"), buffer, _number(params, "address"), size, per_bank
-        )
+        return MemoryEvent(kind, device_op, device, buffer, address, size, per_bank)
 
 
 _IGNORED = frozenset({"buffer", "tensor", "capture_start", "capture_end"})
@@ -217,10 +213,30 @@ def _code_of(said: str) -> int:
     return NOT_SAID if found is None else BUFFER_TYPES.index(found)
 
 
+def _numbers(params: Params) -> tuple[int, int, int, int]:
+    """What most buffers tell, at once: a graph is little else."""
+    try:
+        said = (
+            int(params["device_id"]),
+            int(params["address"]),
+            int(params["size"]),
+            int(params["max_size_per_bank"]),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError):
+        pass
+    else:
+        if min(said) >= 0 and max(said) < _LARGEST:
+            return said
+    device, address, size, per_bank = (
+        _number(params, key) for key in ("device_id", "address", "size", "max_size_per_bank")
+    )
+    return device, address, size, per_bank
+
+
 def _number(params: Params, key: str) -> int:
     """A parameter as an integer; NOT_SAID where it is none, or too large to be one of ours."""
     try:
-        value = int(cast("str", params[key]))
+        value = int(params[key])
     except (KeyError, TypeError, ValueError, OverflowError):
         return NOT_SAID
     return value if 0 <= value < _LARGEST else NOT_SAID
@@ -231,8 +247,3 @@ _LARGEST = 2**48  # bytes and addresses of a chip are far below; sums stay withi
 
 def _first(said: int, otherwise: int) -> int:
     return said if said >= 0 else otherwise
-
-
-def _counters(node: Params) -> list[int]:
-    found = node.get("connections")
-    return [one for one in cast("list[object]", found) if isinstance(one, int)] if isinstance(found, list) else []

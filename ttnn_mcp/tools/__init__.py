@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.tools import (
+    check_setting,
+    compare_runs,
+    device_balance,
     host_overhead,
     list_ops,
     list_runs,
@@ -30,5 +33,8 @@ TOOLS: tuple[Tool[Any, Any], ...] = (
     reshard_detect.TOOL,
     host_overhead.TOOL,
     tensor_formats.TOOL,
+    check_setting.TOOL,
+    device_balance.TOOL,
+    compare_runs.TOOL,
     skill_step.TOOL,
 )

@@ -13,6 +13,7 @@ from ttnn_mcp.analyses.setting_trial import Op, Trial, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.hardware import FIDELITY_PHASES
 from ttnn_mcp.run.op_names import canonical, family
+from ttnn_mcp.tools.op_at import row_at
 from ttnn_mcp.tools.setting_values import dtype, flag, grid, one_of, whole
 from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Wire
@@ -82,13 +83,7 @@ async def check_setting(session: Session, asked: Arguments) -> Answer:
     """
     run = await session.run(asked.run)
     table = run.timed.ops
-    row = table.at_line(asked.op)
-    if row is None:
-        first, last = (int(run.timed.rows.lines[place]) for place in (0, -1))
-        raise QuestionRefused(
-            f"No timed device op at line {asked.op} of {first} to {last}. list_ops gives the lines."
-        )
-    op = op_of(table.take(np.array([row])), run.chip)
+    op = op_of(table.take(np.array([row_at(run, asked.op)])), run.chip)
     limit = l1_limit(run)
     trial = _tried(op, limit, asked.setting, asked.value)
     fits = None if limit is None or trial.l1_bytes is None else trial.l1_bytes <= limit.safe_bytes

@@ -73,7 +73,7 @@ async def list_ops(session: Session, asked: Arguments) -> Answer:
     scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
     kept = _filtered(scope.ops, asked)
     ops = scope.ops.take(kept)
-    total_ns = float(scope.ops.numbers("kernel_ns").sum())
+    total_ns = float(scope.ops.numbers("kernel_ns").sum()) or 1.0  # all zero: shares are zero, not undefined
     offset = offset_of(asked.cursor, asked, run.id)
     total = Total(count=len(ops), kernel_us=float(ops.numbers("kernel_ns").sum()) / 1e3)
     if asked.group_by == "none":

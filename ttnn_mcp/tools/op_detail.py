@@ -12,6 +12,7 @@ from ttnn_mcp.analyses.roofline import Roofline, roofline_of, roofline_of_window
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.readers.attributes import parse_attributes
 from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.tools.op_at import row_at
 from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Gbps, Share, Table, Us, Wire
 
@@ -102,9 +103,7 @@ async def op_detail(session: Session, asked: Arguments) -> Answer:
     if run.performance is None:
         return await _operation_detail(run, asked.op)
     ops = run.performance.ops
-    row = ops.at_line(asked.op)
-    if row is None:
-        raise QuestionRefused(_no_such_op(run, asked.op))
+    row = row_at(run, asked.op)
     one = ops.take(np.array([row]))
     operation = run.linked.operation_at.get(asked.op) if run.linked else None
     operands, more_operands = _operands(one)
@@ -137,17 +136,6 @@ def _bounds(run: Run, line: int, one: OpTable) -> Roofline:
         if place is not None:
             return roofline_of_window(scope, run.chip).take(np.array([place]))
     return roofline_of(one, run.chip)  # const-eval: outside every window
-
-
-def _no_such_op(run: Run, line: int) -> str:
-    rows = run.timed.rows
-    there = rows.at_line(line)
-    if there is not None:
-        kind = rows.texts("op_type")[there] or "a row without device time"
-        name = shown(rows.texts("op_code")[there])
-        return f"Line {line} is '{name}' ({shown(kind)}): no timed device op. list_ops gives the lines."
-    first, last = int(run.timed.ops.lines.min()), int(run.timed.ops.lines.max())
-    return f"No op at line {line}: device ops stand on lines {first} to {last}. list_ops gives the lines."
 
 
 def _measured(ops: OpTable, name: str, per: float) -> float | None:

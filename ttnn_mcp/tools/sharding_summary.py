@@ -142,7 +142,7 @@ def _specs(specs: list[Sharded], ops: OpTable | None, *, remembered: bool) -> Ta
             "x".join(str(size) for size in shard.shape),
             shard.grid or None,
             shard.cores or None,
-            shard.orientation,
+            shown(shard.orientation) if shard.orientation else None,
         )
         if ops is not None:
             kernel = ops.numbers("kernel_ns")[one.rows]

@@ -30,7 +30,10 @@ from ttnn_mcp.analyses.roofline import EXPLAINS
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.lost_columns import NO_PLACEMENTS, has_placements
 from ttnn_mcp.checks.wording import cite_op, example, time_of, took
+from ttnn_mcp.errors import shown
+from ttnn_mcp.run.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,8 +52,11 @@ WORTH_SHARE = 0.01  # of the window
 def look(case: Case) -> Iterator[Said]:
     """Yield one claim over all such ops."""
     streaming = case.of_family(*STREAMING)
-    if not streaming.any() or not case.ops.inputs or not case.ops.outputs:
+    if not streaming.any():
         yield NotApplicable("no element-wise, norm or softmax ops")
+        return
+    if not has_placements(case):
+        yield NO_PLACEMENTS
         return
     limit, bandwidth, cores = l1_limit(case.run), case.chip.dram_peak_gb_s, case.chip.cores
     if limit is None or bandwidth is None or cores is None:
@@ -69,12 +75,12 @@ def look(case: Case) -> Iterator[Said]:
     if at_most.sum() < WORTH_SHARE * case.total_ns:
         return
     row = case.heaviest(rows)[0]
-    size = float(_all_bytes(case)[row])
+    name, size = shown(canonical(case.names[row])), float(_all_bytes(case)[row])
     maker = int(case.flow.producers[0][row])
     yield Claim(
         claim=(
             f"{len(rows)} streaming ops pass activations through DRAM that fit L1 ({time_of(case, rows)}): "
-            f"{case.names[row]} {example(case, row)}, {took(float(case.kernel_ns[row]))} for {size / 1e6:.0f} MB"
+            f"{name} {example(case, row)}, {took(float(case.kernel_ns[row]))} for {size / 1e6:.0f} MB"
         ),
         rows=rows,
         at_most_ns=at_most,

@@ -21,10 +21,13 @@ import numpy as np
 from ttnn_mcp.analyses.attention_chains import attention_chains, rows_of
 from ttnn_mcp.analyses.few_cores import SMALL_NS, on_few_cores, parallel_units, spread_ns
 from ttnn_mcp.analyses.matmul_choice import matmul_choice, trapped
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
+from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.floors import achievable_ns
 from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.lost_columns import NO_CORES, has_cores
 from ttnn_mcp.checks.wording import cite_op, example, time_of
+from ttnn_mcp.errors import shown
+from ttnn_mcp.run.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,8 +44,8 @@ CHECKED_ELSEWHERE = ("conv", "norm", "movement")
 def look(case: Case) -> Iterator[Said]:
     """Yield one claim over all ops on few cores."""
     cores = case.chip.cores
-    if cores is None:
-        yield CannotTell("no CORE COUNT in the report; profile with device times (`python -m tracy -r`)")
+    if cores is None or not has_cores(case):
+        yield NO_CORES
         return
     rows = _rows(case, cores)
     best = np.maximum(np.maximum(spread_ns(case.ops, cores), achievable_ns(case)), SMALL_NS)
@@ -52,11 +55,11 @@ def look(case: Case) -> Iterator[Said]:
         return
     used, examples = case.ops.numbers("cores"), case.heaviest(rows)
     row = examples[0]
-    units = int(parallel_units(case.ops)[row])
+    name, units = shown(canonical(case.names[row])), int(parallel_units(case.ops)[row])
     yield Claim(
         claim=(
             f"{len(rows)} ops use under half of the {cores} cores ({time_of(case, rows)}): "
-            f"{case.names[row]} on {int(used[row])} with {units} pieces to share out, {example(case, row)}"
+            f"{name} on {int(used[row])} with {units} pieces to share out, {example(case, row)}"
         ),
         rows=rows,
         at_most_ns=at_most[rows],

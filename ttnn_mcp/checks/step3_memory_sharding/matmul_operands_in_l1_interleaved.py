@@ -26,7 +26,9 @@ from ttnn_mcp.analyses.matmul_choice import matmul_choice, trapped
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import achievable_ns
 from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.lost_columns import NO_CORES, NO_PLACEMENTS, has_cores, has_placements
 from ttnn_mcp.checks.wording import cite_op, example, time_of
+from ttnn_mcp.hardware import FIDELITY_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,8 +46,14 @@ def look(case: Case) -> Iterator[Said]:
     if not len(choice.rows):
         yield NotApplicable("no Matmul ops")
         return
-    if cores is None or not choice.told.any():
-        yield CannotTell("matmuls without CORE COUNT or ATTRIBUTES; profile with a tt-metal of 2025 or later")
+    if not has_placements(case):
+        yield NO_PLACEMENTS
+        return
+    if cores is None or not has_cores(case):
+        yield NO_CORES
+        return
+    if not choice.told.any():
+        yield CannotTell("matmuls without program_config in ATTRIBUTES; profile with a tt-metal of 2025 or later")
         return
     rows = trapped(case.ops, choice, cores)
     took = case.kernel_ns[rows]
@@ -84,7 +92,8 @@ def _evidence(case: Case, row: int) -> tuple[Evidence, ...]:
 def _fix(case: Case, row: int) -> str:
     grid = worker_grid(case.chip)
     said = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
-    fidelity = case.ops.texts("fidelity")[row] or "HiFi2"
+    fidelity = case.ops.texts("fidelity")[row]
+    fidelity = fidelity if fidelity in FIDELITY_PHASES else "HiFi2"
     return (
         f"ttnn.matmul(a, b, core_grid={said}, compute_kernel_config=ttnn.init_device_compute_kernel_config("
         f"device.arch(), math_fidelity=ttnn.MathFidelity.{fidelity})); or keep its operands in DRAM"

@@ -28,12 +28,14 @@ from ttnn_mcp.analyses.few_cores import SMALL_NS
 from ttnn_mcp.analyses.grids import worker_grid
 from ttnn_mcp.analyses.l1_limit import l1_limit
 from ttnn_mcp.analyses.matmul_choice import FEW_CORES, MatmulChoice, in_l1_interleaved, matmul_choice
-from ttnn_mcp.analyses.matmul_config import Tiles, suggested
+from ttnn_mcp.analyses.matmul_config import suggested_for
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import achievable_ns
 from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.lost_columns import NO_CORES, NO_OPERANDS, has_cores, has_operands
 from ttnn_mcp.checks.wording import cite_op, example, time_of
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.errors import shown
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
@@ -47,7 +49,6 @@ WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
 POORLY_USED = 0.35  # of the roofline: below it the guess is worth replacing (ours)
 LEAST_K_TILES = 4  # below it there is nothing to block
 WORTH_SHARE = 0.01  # of the window
-SHOWN_CHARS = 60  # of a program config without block sizes: its name
 _PRINTED = re.compile(r"(in0_block_w|out_subblock_[hw]|per_core_[MN])=(\d+)")
 L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors
 
@@ -58,11 +59,22 @@ def look(case: Case) -> Iterator[Said]:
     if not len(choice.rows):
         yield NotApplicable("no Matmul ops")
         return
+    if not has_operands(case, 2):
+        yield NO_OPERANDS
+        return
+    if not has_cores(case):
+        yield NO_CORES
+        return
     if not choice.told.any():
         yield CannotTell("matmuls without program_config in ATTRIBUTES; profile with a tt-metal of 2025 or later")
         return
     if case.chip.architecture is None:
         yield CannotTell("unknown architecture, so no roofline to compare with; profile with DEVICE ARCH")
+        return
+    if np.isnan(case.roofline.compute_ns[choice.rows]).all():
+        yield CannotTell(
+            "matmuls without MATH FIDELITY, so no roofline to compare with; profile on a newer tt-metal"
+        )
         return
     k_tiles = case.ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE
     small = choice.slowest | ((choice.block_w <= 1) & (k_tiles >= LEAST_K_TILES))
@@ -110,27 +122,14 @@ def _blocks(choice: MatmulChoice, row: int) -> str:
 
 def _evidence(case: Case, row: int) -> tuple[Evidence, ...]:
     said = case.attributes(row).get("program_config", "")
-    short = "; ".join(f"{key}={value}" for key, value in _PRINTED.findall(said)) or said[:SHOWN_CHARS]
+    short = "; ".join(f"{key}={value}" for key, value in _PRINTED.findall(said)) or shown(said)
     cell = Evidence(source=case.ops.source, row=case.line(row), column="ATTRIBUTES.program_config", value=short)
     return (*cite_op(case, row), cell)
 
 
 def _fix(case: Case, row: int) -> str:
     grid, limit = worker_grid(case.chip), l1_limit(case.run)
-    a, b, out = case.ops.inputs[0], case.ops.inputs[1], case.ops.outputs[0]
-    sizes = [TILE_BYTES.get(operand.dtype[row], 4096) for operand in (a, b, out)]
-    tiles = Tiles(
-        m=int(a.padded[row, :3].prod()) // TILE_SIDE,
-        k=int(a.padded[row, 3]) // TILE_SIDE,
-        n=int(out.padded[row, 3]) // TILE_SIDE,
-        a_bytes=sizes[0],
-        b_bytes=sizes[1],
-        out_bytes=sizes[2],
-    )
-    config = None
-    if grid and limit and min(tiles.m, tiles.k, tiles.n) >= 1:
-        fp32 = "fp32_dest_acc_en=1" in case.attributes(row).get("compute_kernel_config", "")
-        config = suggested(tiles, grid, L1_SHARE * limit.safe_bytes, fp32_acc=fp32)
+    config = suggested_for(case.ops, row, grid, L1_SHARE * limit.safe_bytes) if grid and limit else None
     if config is None:
         return (
             "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "

@@ -23,6 +23,7 @@ from ttnn_mcp.analyses.grids import most_cores_dividing, worker_grid
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import achievable_ns
 from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.lost_columns import NO_OPERANDS, has_operands
 from ttnn_mcp.checks.wording import cite_op, example, time_of, took
 from ttnn_mcp.hardware import TILE_SIDE
 
@@ -42,6 +43,9 @@ def look(case: Case) -> Iterator[Said]:
     minimal = case.named("MinimalMatmul")
     if not minimal.any():
         yield NotApplicable("no minimal_matmul ops")
+        return
+    if not has_operands(case, 2):
+        yield NO_OPERANDS
         return
     few = minimal & (case.ops.inputs[0].padded[:, :3].prod(axis=1) <= ROWS_AT_MOST)
     if few.any() and case.chip.dram_achievable_gb_s is None:

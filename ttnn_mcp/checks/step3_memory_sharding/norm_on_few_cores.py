@@ -20,9 +20,11 @@ import numpy as np
 
 from ttnn_mcp.analyses.few_cores import SMALL_NS, on_few_cores
 from ttnn_mcp.analyses.grids import most_cores_dividing, worker_grid
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.lost_columns import NO_CORES, NO_OPERANDS, has_cores, has_operands
 from ttnn_mcp.checks.wording import cite_op, example, time_of, took
+from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.op_names import canonical
 
@@ -45,8 +47,11 @@ def look(case: Case) -> Iterator[Said]:
     if not norms.any():
         yield NotApplicable("no norm ops")
         return
-    if cores is None:
-        yield CannotTell("no CORE COUNT in the report; profile with device times (`python -m tracy -r`)")
+    if not has_operands(case):
+        yield NO_OPERANDS
+        return
+    if cores is None or not has_cores(case):
+        yield NO_CORES
         return
     rows = np.flatnonzero(norms & on_few_cores(case.ops, cores))
     at_most = _at_most(case, rows, cores)
@@ -54,26 +59,25 @@ def look(case: Case) -> Iterator[Said]:
         return
     used, examples = case.ops.numbers("cores")[rows].astype(int), case.heaviest(rows)
     row = examples[0]
+    name = shown(canonical(case.names[row]))
     some = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
     yield Claim(
         claim=(
             f"{len(rows)} norm{'s' if len(rows) > 1 else ''} on {some} of {cores} cores ({time_of(case, rows)}): "
-            f"{canonical(case.names[row])} {example(case, row)}, {took(float(case.kernel_ns[row]))}"
+            f"{name} {example(case, row)}, {took(float(case.kernel_ns[row]))}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="layer norms up to 10x (measured), group norms by cores; 5 us stay",
         evidence=tuple(one for n in examples for one in (*cite_op(case, n), *case.cite(n, "cores"))),
         fix=unless_compiled(case, _fix(case, row), then="shards norms"),
-        verify=f"re-profile; sharding_summary.low_core_ops lists no {canonical(case.names[row])}; PCC >= 0.99",
+        verify=f"re-profile; sharding_summary.low_core_ops lists no {name}; PCC >= 0.99",
         caveat="moving the row into shards and back costs two small ops: keep neighbours sharded too",
     )
 
 
 def _at_most(case: Case, rows: NDArray[np.int64], cores: int) -> NDArray[np.float64]:
     took, used = case.kernel_ns[rows], case.ops.numbers("cores")[rows]
-    if not case.ops.inputs:
-        return np.zeros(len(rows))
     tiles = case.ops.inputs[0].padded.prod(axis=1)[rows] / TILE_SIDE**2
     wide = np.maximum(np.minimum(cores, tiles), used)
     by_rows = ~case.named("GroupNorm")[rows]
@@ -84,7 +88,7 @@ def _at_most(case: Case, rows: NDArray[np.int64], cores: int) -> NDArray[np.floa
 def _fix(case: Case, row: int) -> str:
     grid = worker_grid(case.chip) or DEFAULT_GRID
     if case.named("GroupNorm")[row]:
-        groups = case.attributes(row).get("num_groups", "g")
+        groups = case.attributes(row).number("num_groups") or "..."
         return (
             f"ttnn.group_norm(x, num_groups={groups}, core_grid=<a larger grid>, num_out_blocks=<fewer>, ...): "
             "the grid's columns must divide the channels in whole groups, its rows the height in tiles"

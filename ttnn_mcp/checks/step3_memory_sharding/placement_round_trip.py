@@ -26,8 +26,11 @@ from ttnn_mcp.analyses.move_patterns import AVOIDABLE, CONFIG_KEYS
 from ttnn_mcp.analyses.moves import Moves, moves_of
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.lost_columns import NO_PLACEMENTS, has_placements
 from ttnn_mcp.checks.wording import cite_op, time_of
+from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.memory_config import parse_memory_config
+from ttnn_mcp.run.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +50,9 @@ def look(case: Case) -> Iterator[Said]:
     if not len(moves):
         yield NotApplicable("no op changes a placement")
         return
+    if not has_placements(case):
+        yield NO_PLACEMENTS
+        return
     trips = moves.among("round-trip")
     if moves.at_most_ns[trips].sum() >= ROUND_TRIP_SHARE * case.total_ns:
         yield _round_trips(case, moves, trips)
@@ -64,11 +70,11 @@ def _round_trips(case: Case, moves: Moves, trips: NDArray[np.int64]) -> Claim:
     others = [reader for reader in moves.joins.readers(first) if reader != row and reader not in rows]
     stays = f"; the copy is also read at line {case.line(others[0])} and stays" if others else ""
     start = case.ops.inputs[0].placement[first]
+    places = " -> ".join(shown(one) for one in (start, moves.before(heaviest), moves.after(heaviest)))
     return Claim(
         claim=(
-            f"{len(back)} placement round trip{'s' if len(back) > 1 else ''} ({time_of(case, rows)}): {start} -> "
-            f"{moves.before(heaviest)} -> {moves.after(heaviest)}, {case.ops.inputs[0].shape_text(row)}, "
-            f"lines {case.line(first)} and {case.line(row)}{stays}"
+            f"{len(back)} placement round trip{'s' if len(back) > 1 else ''} ({time_of(case, rows)}): {places}, "
+            f"{case.ops.inputs[0].shape_text(row)}, lines {case.line(first)} and {case.line(row)}{stays}"
         ),
         rows=rows,
         at_most_ns=moves.at_most_ns[trips],
@@ -101,7 +107,7 @@ def _fix(case: Case, moves: Moves, heaviest: int) -> str:
     target = parse_memory_config(text) if text else None
     return (
         f"y = ttnn.reshard(x, cfg)  # x: the sharded tensor that line {case.line(first)} reads; cfg: what line "
-        f"{case.line(row)} writes ({target or moves.after(heaviest)}). Or let the op before write cfg"
+        f"{case.line(row)} writes ({target or shown(moves.after(heaviest))}). Or let the op before write cfg"
     )
 
 
@@ -113,9 +119,9 @@ def _detours(case: Case, moves: Moves, detours: NDArray[np.int64]) -> Claim:
     return Claim(
         claim=(
             f"{len(rows)} moves only take a tensor out of its shards for element-wise ops ({time_of(case, rows)}): "
-            f"{case.names[maker]} -> {case.names[row]} -> {case.names[reader]}, "
+            f"{_name(case, maker)} -> {_name(case, row)} -> {_name(case, reader)}, "
             f"{case.ops.inputs[0].shape_text(row)} at line {case.line(row)}"
-        )[:200],
+        ),
         rows=rows,
         at_most_ns=moves.at_most_ns[detours],
         assumption="the element-wise op takes the shards as they are; no later op reads the interleaved copy",
@@ -131,6 +137,10 @@ def _detours(case: Case, moves: Moves, detours: NDArray[np.int64]) -> Claim:
         verify="re-profile; reshard_detect.patterns: eltwise-detour count falls; PCC unchanged",
         caveat="joins are told by shapes and order; other operands may need the same shards",
     )
+
+
+def _name(case: Case, row: int) -> str:
+    return shown(canonical(case.names[row]))
 
 
 def _certain(moves: Moves, trips: NDArray[np.int64]) -> bool:

@@ -18,7 +18,9 @@ from ttnn_mcp.analyses.move_patterns import CONFIG_KEYS
 from ttnn_mcp.analyses.moves import moves_of
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.lost_columns import NO_PLACEMENTS, has_placements
 from ttnn_mcp.checks.wording import cite_op, time_of
+from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.memory_config import parse_memory_config
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ def look(case: Case) -> Iterator[Said]:
     if not len(moves):
         yield NotApplicable("no op changes a placement")
         return
+    if not has_placements(case):
+        yield NO_PLACEMENTS
+        return
     chained = moves.among("chain")
     if not len(chained) or moves.at_most_ns[chained].sum() < WORTH_SHARE * case.total_ns:
         return
@@ -47,7 +52,8 @@ def look(case: Case) -> Iterator[Said]:
     yield Claim(
         claim=(
             f"{len(rows)} moves follow one another on the same tensor ({time_of(case, rows)}): "
-            f"{case.ops.inputs[0].placement[first]} -> {moves.before(heaviest)} -> {moves.after(heaviest)}, "
+            f"{shown(case.ops.inputs[0].placement[first])} -> {shown(moves.before(heaviest))} -> "
+            f"{shown(moves.after(heaviest))}, "
             f"{case.ops.inputs[0].shape_text(row)}, lines {case.line(first)} and {case.line(row)}"
         ),
         rows=rows,
@@ -60,7 +66,7 @@ def look(case: Case) -> Iterator[Said]:
         fix=unless_compiled(
             case,
             f"one ttnn.to_memory_config(x, cfg) in place of lines {case.line(first)} and {case.line(row)}; "
-            f"cfg: what the last one writes ({target or moves.after(heaviest)})",
+            f"cfg: what the last one writes ({target or shown(moves.after(heaviest))})",
             then="keeps chains in shards",
         ),
         verify=f"re-profile; reshard_detect.patterns shows no chain at line {case.line(row)}; PCC unchanged",

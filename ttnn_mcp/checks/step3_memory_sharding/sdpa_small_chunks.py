@@ -21,6 +21,7 @@ from ttnn_mcp.analyses.settings import Settings
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import achievable_ns
 from ttnn_mcp.checks.levers import unless_compiled
+from ttnn_mcp.checks.lost_columns import NO_OPERANDS, has_operands
 from ttnn_mcp.checks.wording import cite_op, example, time_of
 from ttnn_mcp.run.op_names import canonical, family
 
@@ -48,6 +49,9 @@ def look(case: Case) -> Iterator[Said]:
     rows = np.flatnonzero(case.names.where(_streams))
     if not len(rows):
         yield NotApplicable("no prefill SDPA ops")
+        return
+    if not has_operands(case):
+        yield NO_OPERANDS
         return
     if (case.ops.texts("attributes").codes[rows] < 0).all():
         yield CannotTell("the SDPA ops carry no ATTRIBUTES; profile with a tt-metal of 2025 or later")

@@ -21,6 +21,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.attention_chains import AttentionChain, attention_chains, rows_of
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.lost_columns import NO_OPERANDS, has_operands
 from ttnn_mcp.checks.wording import cite_op, example, time_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ def look(case: Case) -> Iterator[Said]:
     """Yield one claim over all attentions written out."""
     if not case.of_family("softmax").any():
         yield NotApplicable("no softmax ops: no attention, or a fused one")
+        return
+    if not has_operands(case, 2):
+        yield NO_OPERANDS
         return
     chains = attention_chains(case.ops, case.flow)
     rows = rows_of(chains)

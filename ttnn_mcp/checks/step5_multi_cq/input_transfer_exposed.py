@@ -57,8 +57,9 @@ def look(case: Case) -> Iterator[Said]:
     rows = np.zeros(0, dtype=np.int64)
     yield Claim(
         claim=(
-            f"{len(written)} tensors, {total / 1e6:.2f} MB, are written to the device on the compute queue, the "
-            f"largest ({(largest.size_bytes or 0) / 1e6:.2f} MB) by {name} (operation {operation})"
+            f"{total / 1e6:.2f} MB in {len(written)} tensor{'s' * (len(written) > 1)} are written to the device "
+            f"on the compute queue, {(largest.size_bytes or 0) / 1e6:.2f} MB of it by {name} (operation "
+            f"{operation})"
         ),
         rows=rows,
         at_most_ns=np.zeros(0),

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.joins import Joins
 from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.conv_ops import NO_CONVS, conv_behind, lever, readers_of
-from ttnn_mcp.checks.wording import example, time_of
+from ttnn_mcp.checks.conv_ops import NO_CONVS, conv_behind, lever
+from ttnn_mcp.checks.wording import example, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,22 +39,22 @@ def look(case: Case) -> Iterator[Said]:
     if not case.named("Conv2d").any():
         yield NO_CONVS
         return
-    per_channel = _per_channel(case)
+    joins, per_channel = Joins(case.flow), _per_channel(case)
     found: dict[int, int] = {}
     for row in np.flatnonzero(case.named("BatchNorm") | per_channel).tolist():
-        conv = conv_behind(case, row)
+        conv = conv_behind(case, joins, row)
         if conv is None:
             continue
-        chain = _chain(case, row, per_channel)
+        chain = _chain(joins, row, per_channel)
         if case.named("BatchNorm")[row] or len(chain) >= LEAST_OPS:
             found.update(dict.fromkeys(chain, conv))
     rows = np.array(sorted(found), dtype=np.int64)
     if not len(rows) or case.share(rows) < MIN_SHARE:
         return
-    row = case.heaviest(rows)[0]
+    row, convs = case.heaviest(rows)[0], np.unique(np.array([*found.values()], dtype=np.int64))
     yield Claim(
         claim=(
-            f"{len(rows)} ops ({time_of(case, rows)}) apply batch norm behind {len(set(found.values()))} convs: "
+            f"Batch norm runs as {len(rows)} ops ({time_of(case, rows)}) behind {kinds(case, convs)}: "
             f"{example(case, row)} behind the conv at line {case.line(found[row])}"
         ),
         rows=rows,
@@ -84,10 +85,10 @@ def _per_channel(case: Case) -> NDArray[np.bool_]:
     return case.named("Binary") & one_row & (second.logical[:, 3] > 1) & (first.elements > second.elements)
 
 
-def _chain(case: Case, row: int, per_channel: NDArray[np.bool_]) -> list[int]:
+def _chain(joins: Joins, row: int, per_channel: NDArray[np.bool_]) -> list[int]:
     """The op and the per-channel ops that follow it, each the only reader of the one before."""
     chain = [row]
-    while len(readers := readers_of(case, chain[-1])) == 1 and per_channel[readers[0]]:
+    while len(readers := joins.readers(chain[-1])) == 1 and per_channel[readers[0]]:
         chain.append(readers[0])
     return chain
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.joins import Joins
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import NO_CONVS, conv_behind, lever
 from ttnn_mcp.checks.wording import time_of
@@ -54,7 +55,8 @@ def look(case: Case) -> Iterator[Said]:
     if not case.named("Conv2d").any():
         yield NO_CONVS
         return
-    behind = {row: conv_behind(case, row) for row in np.flatnonzero(case.named("Unary")).tolist()}
+    joins = Joins(case.flow)
+    behind = {row: conv_behind(case, joins, row) for row in np.flatnonzero(case.named("Unary")).tolist()}
     found = {row: conv for row, conv in behind.items() if conv is not None and _fusable(case, row, conv)}
     rows = np.array([*found], dtype=np.int64)
     if not len(rows) or case.share(rows) < MIN_SHARE:
@@ -64,7 +66,7 @@ def look(case: Case) -> Iterator[Said]:
     function = _function(case, row)
     yield Claim(
         claim=(
-            f"{len(rows)} activations run as ops of their own behind a conv ({time_of(case, rows)}): heaviest "
+            f"Activations run as ops of their own behind convs ({len(rows)}x, {time_of(case, rows)}): heaviest "
             f"{function} at line {case.line(row)} on {case.ops.outputs[0].shape_text(row)}, behind the conv at "
             f"line {case.line(found[row])}"
         ),

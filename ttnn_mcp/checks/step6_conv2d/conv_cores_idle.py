@@ -22,7 +22,7 @@ from ttnn_mcp.analyses.convs import Convs, sizes_of
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
 from ttnn_mcp.checks.floors import least_ns
-from ttnn_mcp.checks.wording import example, time_of
+from ttnn_mcp.checks.wording import example, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ def look(case: Case) -> Iterator[Said]:
     layout = conv.layout if conv else ""
     yield Claim(
         claim=(
-            f"{len(rows)} convs ({time_of(case, rows)}) leave cores idle that could share the work: "
+            f"{kinds(case, rows)} ({time_of(case, rows)}) leave idle cores that could share the work: "
             f"{example(case, row)} uses {case.ops.numbers('cores')[row]:.0f} of {cores}; its busiest core could "
             f"do with {kept:.0%} of its tiles"
         ),

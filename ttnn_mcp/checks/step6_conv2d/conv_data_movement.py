@@ -20,6 +20,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.convs import Convs
 from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.analyses.joins import Joins
 from ttnn_mcp.analyses.l1_limit import l1_limit
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
@@ -54,7 +55,7 @@ def look(case: Case) -> Iterator[Said]:
 
 def _feeding_halo(case: Case) -> NDArray[np.int64]:
     """Copies whose result goes into Halo (through a Move or not), and whose source another op made."""
-    source = case.flow.producers[0]
+    source = Joins(case.flow).makers
     move = case.named("Move")
     before = source[case.named("Halo")]
     before = np.where((before != NOBODY) & move[before], source[before], before)
@@ -67,7 +68,7 @@ def _idle_moves(case: Case, convs: Convs) -> NDArray[np.int64]:
     limit = l1_limit(case.run)
     if limit is None:
         return np.zeros(0, dtype=np.int64)
-    source = case.flow.producers[0]
+    source = Joins(case.flow).makers
     # unpacked, at most the halo tensor's own size is lost; what is allocated holds it
     before = source[convs.where(lambda conv: conv.total_bytes + conv.allocated_bytes <= limit.safe_bytes)]
     before = before[before != NOBODY]
@@ -77,11 +78,11 @@ def _idle_moves(case: Case, convs: Convs) -> NDArray[np.int64]:
 
 def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
     examples = case.heaviest(rows)
-    row, makers = examples[0], case.flow.producers[0]
-    maker = int(makers[row])
+    row = examples[0]
+    maker = int(Joins(case.flow).makers[row])
     return Claim(
         claim=(
-            f"{len(rows)} copies into sharded L1 in front of Halo ({time_of(case, rows)}): heaviest "
+            f"Copies into sharded L1 in front of Halo ({len(rows)}x, {time_of(case, rows)}): heaviest "
             f"{example(case, row)}, written by {shown(canonical(case.names[maker]))} at line {case.line(maker)}"
         ),
         rows=rows,
@@ -103,7 +104,7 @@ def _moves_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
     examples = case.heaviest(rows)
     return Claim(
         claim=(
-            f"{len(rows)} Moves between Halo and Conv2d ({time_of(case, rows)}) pack L1 that is not short: "
+            f"Moves between Halo and Conv2d ({len(rows)}x, {time_of(case, rows)}) pack L1 that is not short: "
             f"heaviest at line {case.line(examples[0])}, {case.ops.inputs[0].shape_text(examples[0])}"
         ),
         rows=rows,

@@ -24,7 +24,7 @@ from ttnn_mcp.analyses.flow import NOBODY
 from ttnn_mcp.analyses.l1_limit import L1Limit, l1_limit
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.conv_ops import convs_to_judge, l1_caveat, lever
-from ttnn_mcp.checks.wording import time_of
+from ttnn_mcp.checks.wording import kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def look(case: Case) -> Iterator[Said]:
     first = convs.at(heaviest)
     yield Claim(
         claim=(
-            f"{len(slices)} conv launches work on slices fetched from and written to DRAM "
+            f"{kinds(case, np.array([*slices]))} work on slices fetched from and written to DRAM "
             f"({time_of(case, rows)}); {len(whole)} of them would fit L1 unsliced, e.g. line "
             f"{case.line(heaviest)}, 1 of {_count(case, write)} slices"
         ),

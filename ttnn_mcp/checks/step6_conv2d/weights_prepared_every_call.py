@@ -21,7 +21,7 @@ import numpy as np
 from ttnn_mcp.analyses.flow import NOBODY
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import NO_CONVS, lever
-from ttnn_mcp.checks.wording import example, time_of
+from ttnn_mcp.checks.wording import example, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

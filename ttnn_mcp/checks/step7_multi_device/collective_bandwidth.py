@@ -21,6 +21,7 @@ from ttnn_mcp.analyses.balance import Balance
 from ttnn_mcp.analyses.collectives import collectives_of, today_gb_s
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.mesh import compared, fastest_ns
+from ttnn_mcp.checks.wording import time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,9 +52,9 @@ def look(case: Case) -> Iterator[Said]:
     place = int(np.flatnonzero(exchanges.rows == examples[0])[0])
     yield Claim(
         claim=(
-            f"{len(rows)} exchanges run at less than half their links' rate: line {case.line(examples[0])} moves "
-            f"{exchanges.payload_bytes[place] / 1e6:.1f} MB at {rate[place]:.1f} GB/s per link and direction, "
-            f"{carried:.0f} have been seen"
+            f"Exchanges run at less than half their links' rate ({len(rows)}x, {time_of(case, rows)}): line "
+            f"{case.line(examples[0])} moves {exchanges.payload_bytes[place] / 1e6:.1f} MB at {rate[place]:.1f} "
+            f"GB/s per link and direction, {carried:.0f} have been seen"
         ),
         rows=rows,
         at_most_ns=np.minimum(at_most, case.kernel_ns[rows]),

@@ -47,7 +47,7 @@ def look(case: Case) -> Iterator[Said]:
     examples = case.heaviest(rows)
     yield Claim(
         claim=(
-            f"{len(rows)} collectives take {time_of(case, rows)} of kernel time on device "
+            f"Collectives take {time_of(case, rows)} of kernel time ({len(rows)}x) on device "
             f"{case.scope.critical_device}; heaviest {example(case, examples[0])}"
         ),
         rows=rows,

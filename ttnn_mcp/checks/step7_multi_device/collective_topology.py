@@ -56,7 +56,7 @@ def look(case: Case) -> Iterator[Said]:
     without = f", {fresh} of them without persistent buffers" if fresh else ""
     yield Claim(
         claim=(
-            f"{len(rows)} collectives ({time_of(case, rows)} on device {case.scope.critical_device}, "
+            f"Collectives ({len(rows)}x, {time_of(case, rows)} on device {case.scope.critical_device}, "
             f"{balance.collective_share:.1%} over all) run {'Linear' if line.any() else 'on one link'}{without}; "
             f"heaviest at line {case.line(row)}"
         ),

@@ -56,7 +56,7 @@ def look(case: Case) -> Iterator[Said]:
     row, before = examples[0], again[examples[0]]
     yield Claim(
         claim=(
-            f"{len(rows)} all-gathers ({time_of(case, rows)}) repeat an earlier one: {example(case, row)} after "
+            f"All-gathers repeat an earlier one ({len(rows)}x, {time_of(case, rows)}): {example(case, row)} after "
             f"line {case.line(before)}"
         ),
         rows=rows,

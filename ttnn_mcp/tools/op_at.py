@@ -1,0 +1,33 @@
+"""The op a call names by its line in the CSV."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import QuestionRefused, shown
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.run import Run
+
+
+def row_at(run: Run, line: int) -> int:
+    """Position in `run.timed.ops` of the op at `line`.
+
+    Raises:
+        QuestionRefused: no timed device op stands there; says what does.
+    """
+    ops, rows = run.timed.ops, run.timed.rows
+    row = ops.at_line(line)
+    if row is not None:
+        return row
+    if not len(ops):
+        raise QuestionRefused("This report holds no timed device ops. Profile again with `python -m tracy -r`.")
+    there = rows.at_line(line)
+    if there is not None:
+        kind = shown(rows.texts("op_type")[there] or "a row without device time")
+        name = shown(rows.texts("op_code")[there])
+        raise QuestionRefused(f"Line {line} is '{name}' ({kind}): no timed device op. list_ops gives the lines.")
+    first, last = int(ops.lines.min()), int(ops.lines.max())
+    raise QuestionRefused(
+        f"No op at line {line}: device ops stand on lines {first} to {last}. list_ops gives them."
+    )
