@@ -11,6 +11,7 @@ import asyncio
 import logging
 import sys
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -24,7 +25,6 @@ from mcp.shared.exceptions import MCPError
 
 from ttnn_mcp import __version__, calls, completions, pages, prompts, skills_extension
 from ttnn_mcp.errors import ArgumentsInvalid, TtnnMcpError, nearest, shown
-from ttnn_mcp.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,8 +74,11 @@ def offered(tool: Tool[Any, Any]) -> types.Tool:
     )
 
 
-def build(session: Session, tools: Sequence[Tool[Any, Any]] = TOOLS) -> Server[Any]:
-    """A server that answers from `session`; serves any number of clients, in both eras of the protocol."""
+def build(session: Session, tools: Sequence[Tool[Any, Any]] | None = None) -> Server[Any]:
+    """A server that answers from `session`; serves any number of clients, in both eras of the protocol.
+
+    `tools` are ours unless given.
+    """
     offer = _Offer(session, tools)
     server: Server[Any] = Server(
         "ttnn-mcp",
@@ -105,12 +108,25 @@ def build(session: Session, tools: Sequence[Tool[Any, Any]] = TOOLS) -> Server[A
 class _Offer:
     """One request handler per method of the protocol, around one session."""
 
-    def __init__(self, session: Session, tools: Sequence[Tool[Any, Any]]) -> None:
+    def __init__(self, session: Session, tools: Sequence[Tool[Any, Any]] | None) -> None:
         self.session = session
-        self.tools = tools
+        self._given = tools
+
+    @cached_property
+    def tools(self) -> Sequence[Tool[Any, Any]]:
+        """The tools; ours load with the first request that needs them, so that the handshake does not wait."""
+        if self._given is not None:
+            return self._given
+        from ttnn_mcp.tools import TOOLS  # noqa: PLC0415
+
+        return TOOLS
+
+    @cached_property
+    def listing(self) -> list[types.Tool]:
+        return [offered(tool) for tool in self.tools]
 
     async def list_tools(self, _ctx: Ctx, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[offered(tool) for tool in self.tools])
+        return types.ListToolsResult(tools=self.listing)
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
         beat = asyncio.create_task(_beat(ctx, params.name))

@@ -79,22 +79,3 @@ class Flow:
     def producers(self) -> tuple[NDArray[np.int64], ...]:
         """`producer` of INPUT_0, INPUT_1, ..."""
         return tuple(self.producer(operand) for operand in self.ops.inputs)
-
-    @cached_property
-    def readers(self) -> NDArray[np.int64]:
-        """Per row, how many later ops read what it made (each op counted once)."""
-        count = np.zeros(len(self.ops), dtype=np.int64)
-        pairs = {
-            (int(maker), int(reader))
-            for made_by in self.producers
-            for reader, maker in enumerate(made_by)
-            if maker != NOBODY
-        }
-        for maker, _ in pairs:
-            count[maker] += 1
-        return count
-
-    def consumers(self, row: int) -> list[int]:
-        """The later rows that read what `row` made, in order."""
-        found = {int(reader) for made_by in self.producers for reader in np.flatnonzero(made_by == row)}
-        return sorted(found)

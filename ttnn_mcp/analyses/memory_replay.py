@@ -1,6 +1,6 @@
 """The memory of a run, replayed once and kept: levels per operation, the life of every buffer, what went wrong.
 
-Graphs are streamed from the report, some dozens at a time, and parsed in a thread; none is kept.
+Graphs are streamed from the report, some megabytes at a time, and parsed in a thread; none is kept.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ttnn_mcp.analyses.lifetimes import Lifetimes, keys_written, lifetimes_of
 from ttnn_mcp.analyses.snapshots import L1, L1_SMALL, same_snapshots, snapshots_of
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph_memory import read_graph_memory
+from ttnn_mcp.readers.memory_stream import iter_graph_batches, read_snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.spans import Spans
     from ttnn_mcp.readers.graph_events import GraphError
     from ttnn_mcp.readers.graph_memory import GraphMemory
-    from ttnn_mcp.readers.memory_columns import Buffers, Device, Integers
+    from ttnn_mcp.readers.memory_columns import Device, Integers
     from ttnn_mcp.readers.memory_db import MemoryReport
+    from ttnn_mcp.readers.memory_stream import SnapshotRows
     from ttnn_mcp.run.run import Run
 
-_BATCH = 256  # graphs parsed per trip to a thread
 _TROUBLES = 100  # operations whose errors are kept
 _PASSIVE = re.compile("deallocate|to_device|from_device|(from|to)_torch")  # nothing of these runs on the device
 
@@ -164,24 +165,16 @@ async def replay_of(run: Run) -> Replayed:
 
 
 async def _replay(memory: MemoryReport, limit_bytes: int | None) -> Replayed:
-    replay = await asyncio.to_thread(_Replay, memory, await memory.buffers())
-    batch: list[tuple[int, str]] = []
-    feeding = asyncio.ensure_future(asyncio.to_thread(replay.feed, batch))
-    async for one in memory.iter_graphs():
-        batch.append(one)
-        if len(batch) == _BATCH:  # the next are read while these are replayed
-            await feeding
-            feeding = asyncio.ensure_future(asyncio.to_thread(replay.feed, batch))
-            batch = []
-    await feeding
-    await asyncio.to_thread(replay.feed, batch)
+    replay = await asyncio.to_thread(_Replay, memory, await read_snapshots(memory))
+    async for batch in iter_graph_batches(memory):
+        await asyncio.to_thread(replay.feed, batch)
     return await asyncio.to_thread(replay.finished, limit_bytes)
 
 
 class _Replay:
     """A replay under way: one lane per device, shared by devices as long as nothing tells them apart."""
 
-    def __init__(self, memory: MemoryReport, buffers: Buffers) -> None:
+    def __init__(self, memory: MemoryReport, buffers: SnapshotRows) -> None:
         self.memory = memory
         self.operations = memory.operations.ids
         count = len(self.operations)

@@ -15,7 +15,8 @@ from ttnn_mcp.readers.memory_config import BUFFER_TYPES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.readers.memory_columns import Buffers, Integers
+    from ttnn_mcp.readers.memory_columns import Integers
+    from ttnn_mcp.readers.memory_stream import SnapshotRows
 
 DRAM, L1, HOST, L1_SMALL, TRACE = range(len(BUFFER_TYPES))  # codes of BUFFER_TYPES
 SPACES = {DRAM: 0, TRACE: 0, L1: 1, L1_SMALL: 1}  # trace buffers lie in DRAM, L1_SMALL in L1: one address, one buffer
@@ -73,7 +74,7 @@ def same_snapshots(one: Snapshots | None, other: Snapshots | None) -> bool:
     return one.changes == other.changes
 
 
-def snapshots_of(buffers: Buffers, operations: Integers, empty: NDArray[np.bool_]) -> dict[int, Snapshots]:
+def snapshots_of(buffers: SnapshotRows, operations: Integers, empty: NDArray[np.bool_]) -> dict[int, Snapshots]:
     """The snapshots per device.
 
     Args:
@@ -94,9 +95,9 @@ def snapshots_of(buffers: Buffers, operations: Integers, empty: NDArray[np.bool_
     return found
 
 
-def _of_device(buffers: Buffers, rows: Integers, places: Integers, taken: NDArray[np.bool_], turn: Integers) -> Snapshots:
+def _of_device(buffers: SnapshotRows, rows: Integers, places: Integers, taken: NDArray[np.bool_], turn: Integers) -> Snapshots:
     keys = keys_of(buffers.addresses[rows], buffers.buffers[rows])
-    order = np.argsort(keys, kind="stable")  # rows come by operation
+    order = np.lexsort((places, keys))
     order = order[keys[order] >= 0]
     keys, places = keys[order], places[order]
     sizes, codes = np.maximum(buffers.bytes_per_bank[rows][order], 0), buffers.buffers[rows][order]

@@ -49,7 +49,7 @@ def conv_behind(case: Case, joins: Joins, row: int) -> int | None:
 
 
 def _twice_read(case: Case, row: int) -> bool:
-    """Whether an op seems to read `row`'s output twice: one of the two may well be the conv's, which looks alike."""
+    """Whether an op seems to read `row`'s output twice: one of the two may be the conv's, which looks alike."""
     if len(case.flow.producers) < 2:
         return False
     first, second = case.flow.producers[:2]

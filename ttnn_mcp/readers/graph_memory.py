@@ -170,7 +170,7 @@ class _Reading:
 
     def _buffer(self, kind: Literal["allocate", "free"], device_op: int, params: Params) -> MemoryEvent:
         buffer = _buffer_code(params)
-        device, address, size, per_bank = _numbers(params)
+        size, per_bank = _number(params, "size"), _number(params, "max_size_per_bank")
         if per_bank < 0 and size > 0:
             holders, page = _number(params, "num_cores"), _number(params, "page_size")
             if holders == 0 or (holders < 0 and params.get("layout") == "INTERLEAVED"):
@@ -178,6 +178,7 @@ class _Reading:
             if holders > 0:  # pages are dealt out one by one, to the shards or to all banks; 2024 tells no page
                 page = max(page, 1)
                 per_bank = -(-(-(-size // page)) // holders) * page
+        device, address = _number(params, "device_id"), _number(params, "address")
         return MemoryEvent(kind, device_op, device, buffer, address, size, per_bank)
 
 
@@ -211,26 +212,6 @@ def _buffer_code(params: Params) -> int:
 def _code_of(said: str) -> int:
     found = buffer_type(said)
     return NOT_SAID if found is None else BUFFER_TYPES.index(found)
-
-
-def _numbers(params: Params) -> tuple[int, int, int, int]:
-    """What most buffers tell, at once: a graph is little else."""
-    try:
-        said = (
-            int(params["device_id"]),
-            int(params["address"]),
-            int(params["size"]),
-            int(params["max_size_per_bank"]),
-        )
-    except (KeyError, TypeError, ValueError, OverflowError):
-        pass
-    else:
-        if min(said) >= 0 and max(said) < _LARGEST:
-            return said
-    device, address, size, per_bank = (
-        _number(params, key) for key in ("device_id", "address", "size", "max_size_per_bank")
-    )
-    return device, address, size, per_bank
 
 
 def _number(params: Params, key: str) -> int:

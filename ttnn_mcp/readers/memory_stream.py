@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory_columns import Integers
     from ttnn_mcp.readers.memory_db import MemoryReport
 
-_ROWS = 4_000  # rows turned into an array at a time: their objects stay in the processor's cache
+_ROWS = 16_000  # rows turned into an array at a time
 _TEXT = 4_000_000  # characters of graphs in memory at a time; a single graph can have more
 _FIRST, _MOST = 32, 2_000  # graphs per trip to the file
 _TABLE, _COLUMNS = "buffers", ("operation_id", "device_id", "address", "max_size_per_bank", "buffer_type")
@@ -53,13 +54,13 @@ async def read_snapshots(memory: MemoryReport) -> SnapshotRows:
             packed = f"({operation} << 16) | ((({device} + 1) & 4095) << 4) | (({buffer} + 1) & 15)"
             sql = f"SELECT {packed}, {address}, {size} FROM {_TABLE} WHERE {memory.schema.where(_TABLE)}"  # noqa: S608
             async with connection.execute(sql) as cursor:
-                while rows := await cursor.fetchmany(_ROWS):
-                    parts.append(np.array([*zip(*rows, strict=True)], dtype=np.int64).ravel())
+                while rows := list(await cursor.fetchmany(_ROWS)):
+                    parts.append(np.fromiter(chain.from_iterable(rows), np.int64, count=3 * len(rows)))
     return _unpacked(parts)
 
 
 def _unpacked(parts: list[Integers]) -> SnapshotRows:
-    packed, addresses, sizes = (np.concatenate([part.reshape(3, -1)[at] for part in parts]) for at in range(3))
+    packed, addresses, sizes = np.concatenate(parts).reshape(-1, 3).T
     return SnapshotRows(packed >> 16, ((packed >> 4) & 4095) - 1, addresses, sizes, (packed & 15) - 1)
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.wire import Evidence
 
 ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real
 DETOUR_SHARE = 0.01  # of the window: the element-wise op has to change too
@@ -82,12 +83,19 @@ def _round_trips(case: Case, moves: Moves, trips: NDArray[np.int64]) -> Claim:
         evidence=(
             *cite_op(case, first),
             *cite_op(case, row, (case.ops.outputs[0], "MEMORY")),
-            *(case.ops.cite_operand(reader, case.ops.inputs[0], "MEMORY") for reader in others[:1]),
+            *(_cite_read(case, first, reader) for reader in others[:1]),
         ),
         fix=unless_compiled(case, _fix(case, moves, heaviest), then="keeps chains in shards"),
         verify=f"re-profile; reshard_detect.patterns shows no round-trip at line {case.line(row)}; PCC unchanged",
         caveat=None if _certain(moves, trips) else UNPROVEN,
     )
+
+
+def _cite_read(case: Case, maker: int, reader: int) -> Evidence:
+    """The operand of `reader` that `maker` made."""
+    pairs = zip(case.ops.inputs, case.flow.producers, strict=True)
+    operand = next((one for one, made_by in pairs if made_by[reader] == maker), case.ops.inputs[0])
+    return case.ops.cite_operand(reader, operand, "MEMORY")
 
 
 def _assumption(moves: Moves, trips: NDArray[np.int64], *, others: bool) -> str:

@@ -51,8 +51,8 @@ def look(case: Case) -> Iterator[Said]:
     conv = next(conv for conv, chain in prepared.items() if row in chain)
     yield Claim(
         claim=(
-            f"{len(rows)} ops ({time_of(case, rows)}) prepare the weights of {len(prepared)} convs in a warm "
-            f"iteration: {example(case, row)} for the conv at line {case.line(conv)}"
+            f"Weights of {kinds(case, np.array([*prepared], dtype=np.int64))} are prepared in a warm iteration "
+            f"({len(rows)}x, {time_of(case, rows)}): {example(case, row)} for the conv at line {case.line(conv)}"
         ),
         rows=rows,
         at_most_ns=case.kernel_ns[rows],

@@ -1,0 +1,93 @@
+"""device_balance: who is slow, who waits, and what collectives carry."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.analyses.test_balance import mesh
+from tests.asking import ask, session
+from tests.checks.rows import pass_time
+from tests.made import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
+from tests.shared_reports import CLIP, DEEPSEEK, shared
+
+
+@pytest.fixture
+def at(tmp_path):
+    return session(tmp_path)
+
+
+def balance(at, report):
+    return ask(at, "device_balance", run=str(report))
+
+
+async def test_each_device_has_its_kernel_collective_and_waiting_time(at, tmp_path):
+    said = await balance(at, write_performance_report(tmp_path, mesh(), [Iteration()]))
+    assert said["devices"]["columns"] == ["device", "kernel_us", "ccl_us", "waiting_us", "ops"]
+    assert said["devices"]["rows"][0] == [0, 420, 120, 0, 6]
+    assert said["devices"]["rows"][3] == [3, 1110, 210, 90, 6]
+    assert said["ccl_share"] == pytest.approx(660 / 2460, abs=1e-4)
+    assert (said["critical_device"], said["matched"]) == (3, "call_count")
+
+
+async def test_uneven_work_is_told_from_waiting(at, tmp_path):
+    said = await balance(at, write_performance_report(tmp_path, mesh(), [Iteration()]))
+    work, waiting = said["imbalance"]
+    assert (work["op_code"], work["kind"], work["launches"]) == ("Unary", "work", 3)
+    assert (work["min_us"], work["mean_us"], work["max_us"], work["imbalance"]) == (300, 450, 900, 2)
+    assert (work["slowest_device"], work["excess_us"]) == (3, 450)
+    assert (waiting["op_code"], waiting["kind"]) == ("AllGatherAsync", "waiting")
+
+
+async def test_collectives_show_what_their_links_carry(at, tmp_path):
+    said = await balance(at, write_performance_report(tmp_path, mesh(), [Iteration()]))
+    heaviest = dict(zip(said["exchanges"]["columns"], said["exchanges"]["rows"][0], strict=True))
+    payload = 3 / 4 * 512 * 256 * 4 * heaviest["payload_bytes"] / heaviest["payload_bytes"] * 2
+    assert heaviest["fastest_us"] == 40
+    assert heaviest["payload_bytes"] % payload == 0
+    assert heaviest["link_gb_s"] == pytest.approx(heaviest["payload_bytes"] / 40_000 / 2, abs=0.01)
+    assert said["links_have_carried_gb_s"] == 24
+
+
+async def test_one_device_answers_without_comparison(at, tmp_path):
+    program = Program("wormhole_b0")
+    pass_time(program, 50_000)
+    said = await balance(at, write_performance_report(tmp_path, program))
+    assert said["why"] == "one device: nothing to balance"
+    assert (said["imbalance"], said["ccl_share"]) == ([], 0)
+
+
+async def test_devices_with_other_ops_are_not_compared(at, tmp_path):
+    rows = performance_rows(mesh(), [Iteration()], "C1")
+    rows = [row for row in rows if row is not rows[-1]]
+    for place, row in enumerate(rows):
+        row["GLOBAL CALL COUNT"] = str(place)  # as before 2025: no device inside
+    said = await balance(at, write_rows(tmp_path / "ops_perf_results_1.csv", rows, header_of(rows, "C1")))
+    assert said["matched"] == "not_matched"
+    assert "5 to 6 each" in said["why"]
+    assert said["imbalance"] == []
+
+
+async def test_a_galaxys_answer_stays_small(at, tmp_path):
+    said = await balance(at, write_performance_report(tmp_path, mesh(devices=48, layers=12), [Iteration()]))
+    assert len(said["devices"]["rows"]) == 32
+    assert said["more_devices"] == 16
+    assert len(json.dumps(said, separators=(",", ":"))) <= 4_000
+
+
+async def test_deepseek_on_eight_cards_is_out_of_balance_in_its_attention(at):
+    said = await balance(at, shared(DEEPSEEK))
+    (worst,) = said["imbalance"]
+    assert (worst["op_code"], worst["kind"]) == ("RingJointSDPA", "work")
+    assert worst["max_us"] / worst["min_us"] == pytest.approx(1.96, abs=0.02)
+    assert worst["excess_us"] == pytest.approx(1_700, abs=30)
+    assert said["ccl_share"] == pytest.approx(0.153, abs=0.0005)
+    assert {row[7] for row in said["exchanges"]["rows"]} == {"Linear"}
+    assert all(15 < row[8] < 24 for row in said["exchanges"]["rows"])
+
+
+async def test_a_single_card_report_has_no_collectives(at):
+    said = await balance(at, shared(CLIP))
+    assert said["ccl_share"] == 0
+    assert "exchanges" not in said

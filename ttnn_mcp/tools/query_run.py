@@ -1,0 +1,67 @@
+"""query_run: read-only SQL over the run."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from ttnn_mcp.readers.database import open_database
+from ttnn_mcp.tools.tool import OfRun, Tool
+from ttnn_mcp.wire import Cell, Wire
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.session import Session
+
+LONGEST_SQL = 10_000
+
+
+class Arguments(OfRun):
+    """Arguments of query_run."""
+
+    sql: str = Field(max_length=LONGEST_SQL, description="One SELECT in SQLite's dialect")
+    limit: int = Field(50, ge=1, le=1000, description="Most rows")
+
+
+class Answer(Wire):
+    """Answer of query_run; `why` tells what was left out."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    truncated: bool
+    why: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+async def query_run(session: Session, asked: Arguments) -> Answer:
+    """Read-only SQL for what no other tool answers.
+
+    Tables: ops(line, iteration, device, op_code, kernel_ns, gap_ns, cores, fidelity, in0_shape, in0_dtype,
+    in0_placement, out0_shape, ...), signposts, host_ops, and the memory report's own. A wrong name is answered with
+    the schema.
+    """
+    run = await session.run(asked.run)
+    if run.memory is not None:
+        async with open_database(run.memory.path):  # whole, and nobody writes it: else it is an error of the report
+            pass
+    from ttnn_mcp.run.sql import queried  # noqa: PLC0415 - sqlite3 and numpy load with the first query
+
+    found = await asyncio.to_thread(queried, run, asked.sql, asked.limit)
+    return Answer(
+        columns=found.rows.columns,
+        rows=found.rows.rows,
+        truncated=found.rows.stopped is not None,
+        why=found.rows.stopped,
+        notes=found.notes,
+    )
+
+
+TOOL = Tool(
+    name="query_run",
+    title="Query a run",
+    arguments=Arguments,
+    answer=Answer,
+    ask=query_run,
+    search_hint="sql select custom table rows",
+)
