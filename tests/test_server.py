@@ -145,9 +145,11 @@ async def test_every_schema_we_publish_is_valid_and_closed(connect):
     "tool", [tool for tool in TOOLS if "run" in tool.arguments.model_fields], ids=lambda t: t.name
 )
 async def test_what_a_tool_says_of_the_demo_run_fits_the_schema_it_publishes(connect, tool):
-    missing = {"op": 42, "setting": "math_fidelity", "value": "LoFi", "sql": "select 1"}
-    given = {name: missing[name] for name in tool.input_schema.get("required", ())}
     async with connect(tools=TOOLS) as client:
+        convs = await client.call_tool("list_ops", {"run": "demo", "op_code": "Conv2dDeviceOperation", "limit": 1})
+        a_conv = convs.structured_content["ops"]["rows"][0][0]
+        missing = {"op": a_conv, "setting": "math_fidelity", "value": "LoFi", "sql": "select 1"}
+        given = {name: missing[name] for name in tool.input_schema.get("required", ())}
         result = await client.call_tool(tool.name, {"run": "demo", **given})
     assert not result.is_error, text_of(result)
     Draft202012Validator(tool.output_schema).validate(result.structured_content)

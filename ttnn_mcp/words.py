@@ -66,10 +66,14 @@ def usage(tool: Tool[Any, Any]) -> str:
     for name, part in schema.get("properties", {}).items():
         kind = f"{_kind(part)}, required" if name in required else _kind(part)
         default = f" (default {json.dumps(part['default'])})" if "default" in part else ""
-        lines.append(f"  {name:<16} {kind}{default}")
+        lines += _wrapped(f"{kind}{default}", f"  {name:<16} ")
         if part.get("description"):
-            lines.append(f"  {'':<16} {part['description']}")
+            lines += _wrapped(part["description"], f"  {'':<16} ")
     return "\n".join(lines)
+
+
+def _wrapped(text: str, lead: str) -> list[str]:
+    return textwrap.wrap(text, LINE, initial_indent=lead, subsequent_indent=" " * len(lead))
 
 
 def _kind(part: dict[str, Any]) -> str:

@@ -46,7 +46,7 @@ class Collectives:
 
     def rate_gb_s(self, exchange_ns: NDArray[np.float64]) -> NDArray[np.float64]:
         """Achieved per link and direction."""
-        return self.payload_bytes / (exchange_ns * self.links * self.directions)
+        return self.payload_bytes / (np.maximum(exchange_ns, 1.0) * self.links * self.directions)
 
     def least_ns(self, gb_s: float | None, *, both_directions: bool = False) -> NDArray[np.float64]:
         """The payload over the links at a rate per link and direction; NaN where unknown."""

@@ -13,15 +13,16 @@ while those of the op before are still on the books; they were never there toget
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.core_load import Ranges, fullest
+from ttnn_mcp.analyses.core_load import Circular, OnCores
 from ttnn_mcp.analyses.snapshots import DRAM, L1, L1_SMALL, TRACE, key_of
 from ttnn_mcp.analyses.spans import SpanLog, before, inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ttnn_mcp.analyses.shard_bytes import ShardBytes
     from ttnn_mcp.analyses.snapshots import Seen, Snapshots
     from ttnn_mcp.readers.graph_memory import GraphMemory, MemoryEvent
 
@@ -45,15 +46,6 @@ class Differences:
     unsized: int = 0
 
 
-class Circular(NamedTuple):
-    """A circular buffer while it is there."""
-
-    device_op: int
-    address: int
-    bytes_per_core: int
-    ranges: Ranges
-
-
 @dataclass(frozen=True, slots=True)
 class Fullest:
     """What was in memory when an operation used most of L1.
@@ -70,13 +62,19 @@ class Fullest:
 
 @dataclass(slots=True)
 class Levels:
-    """Per operation, bytes per bank at the fullest moment within it; `l1` = `tensors` + `circular`."""
+    """Per operation, bytes per bank at the fullest moment within it; `l1` = `tensors` + circular buffers."""
 
     l1: list[int] = field(default_factory=list[int])
     tensors: list[int] = field(default_factory=list[int])
-    circular: list[int] = field(default_factory=list[int])
     small: list[int] = field(default_factory=list[int])
     dram: list[int] = field(default_factory=list[int])
+
+    def add(self, l1: int, tensors: int, small: int, dram: int) -> None:
+        """Those of one more operation."""
+        self.l1.append(l1)
+        self.tensors.append(tensors)
+        self.small.append(small)
+        self.dram.append(dram)
 
 
 class Lane:
@@ -85,12 +83,21 @@ class Lane:
     Args:
         snapshots: of the device; None where the report has none.
         small_from: address from which L1 belongs to the L1_SMALL region: older graphs call both L1.
+        shards: sizes for what neither graph nor snapshot sizes.
         watch: keep what was live at the fullest moment of the last operation fed.
     """
 
-    def __init__(self, snapshots: Snapshots | None, small_from: int = BEYOND, *, watch: bool = False) -> None:
+    def __init__(
+        self,
+        snapshots: Snapshots | None,
+        small_from: int = BEYOND,
+        shards: ShardBytes | None = None,
+        *,
+        watch: bool = False,
+    ) -> None:
         self.snapshots = snapshots
         self.small_from = small_from
+        self.shards = shards
         self.watch = watch
         self.log = SpanLog()
         self.levels = Levels()
@@ -131,31 +138,33 @@ class Lane:
 
     def _begin(self, place: int, seen: Seen | None, step: _Step, *, captured: bool) -> list[int]:
         """Make the start what graph and snapshot say it was; keys freed within, nobody says when, are returned."""
-        lost: list[int] = []
-        if seen is not None:
-            for key in seen.went:
-                self._shown.pop(key, None)
-            for key, size, buffer in seen.came:
-                self._shown[key] = (size, buffer)
-                if key not in step.last:
-                    self._came(place, key, size, buffer, captured=captured)
-            for key in seen.went:
-                if key in self.live and key not in step.last and key not in self._shown:
-                    if captured and step.nameless:
-                        lost.append(key)
-                        continue
-                    self.differences.went += captured
-                    self._close(key, before(place) if captured else inside(place))
+        lost = self._look(place, seen, step, captured=captured) if seen is not None else []
         for key, at in step.first.items():
             event = step.events[at]
-            if event.kind == "allocate":
-                if key in self.live and key not in step.freed:
-                    self.differences.went += 1
-                    self._close(key, before(place))
-            elif key not in self.live:
-                self.differences.came += self._settled
-                self._open(key, event.buffer, max(event.bytes_per_bank, 0), event.size_bytes, before(place))
+            if event.kind == "free":
+                if key not in self.live:
+                    self.differences.came += self._settled
+                    self._open(key, event.buffer, max(event.bytes_per_bank, 0), event.size_bytes, before(place))
+            elif key in self.live and key not in step.freed:
+                self.differences.went += 1
+                self._close(key, before(place))
         return lost
+
+    def _look(self, place: int, seen: Seen, step: _Step, *, captured: bool) -> list[int]:
+        """Take in what the snapshot after the operation shows, as far as its graph has no say in it."""
+        for key in seen.went:
+            self._shown.pop(key, None)
+        for key, size, buffer in seen.came:
+            self._shown[key] = (size, buffer)
+            if key not in step.last:
+                self._came(place, key, size, buffer, captured=captured)
+        gone = [one for one in seen.went if one in self.live and one not in step.last and one not in self._shown]
+        if captured and step.nameless:
+            return gone
+        for key in gone:
+            self.differences.went += captured
+            self._close(key, before(place) if captured else inside(place))
+        return []
 
     def _came(self, place: int, key: int, size: int, buffer: int, *, captured: bool) -> None:
         """A buffer the snapshot shows and the operation's graph does not speak of."""
@@ -181,41 +190,32 @@ class Lane:
 
     def _follow(self, place: int, step: _Step, *, taken: bool) -> None:
         """The operation's events; its fullest moment goes into the levels."""
-        circular: list[Circular] = []
-        on_core = 0
+        on_cores = OnCores()
         now = self._now
-        most, tensors, beneath = now[L1], now[L1], 0
+        most, tensors = now[L1], now[L1]
         small, dram = now[L1_SMALL], now[DRAM] + now[TRACE]
-        if self.watch:
-            self.fullest = Fullest(tuple(self.live.values()), (), -1)
+        self._watch(on_cores, -1)
         for at, event in enumerate(step.events):
-            kind = event.kind
-            if kind == "allocate":
+            if event.kind == "allocate":
                 self._allocate(place, step, at, event, taken=taken)
                 small, dram = max(small, now[L1_SMALL]), max(dram, now[DRAM] + now[TRACE])
-            elif kind == "free":
+            elif event.kind == "free":
                 if step.keys[at] in self.live:
                     self._close(step.keys[at], inside(place))
-                continue
-            elif kind == "circular":
-                if event.over_tensor or (event.over_tensor is None and key_of(event.address, L1) in self.live):
+            elif event.kind == "circular":
+                if event.over_tensor is None and key_of(event.address, L1) in self.live:
                     continue
-                circular.append(Circular(event.device_op, event.address, event.size_bytes, event.ranges))
-                on_core = _on_fullest_core(circular)
-            elif circular:
-                circular = [one for one in circular if kind == "end" and one.device_op != event.device_op]
-                on_core = _on_fullest_core(circular)
-                continue
-            if now[L1] + on_core > most:
-                most, tensors, beneath = now[L1] + on_core, now[L1], on_core
-                if self.watch:
-                    self.fullest = Fullest(tuple(self.live.values()), tuple(circular), event.device_op)
-        levels = self.levels
-        levels.l1.append(most)
-        levels.tensors.append(tensors)
-        levels.circular.append(beneath)
-        levels.small.append(small)
-        levels.dram.append(dram)
+                on_cores.add(event)
+            else:
+                on_cores.drop(event)
+            if now[L1] + on_cores.fullest > most:
+                most, tensors = now[L1] + on_cores.fullest, now[L1]
+                self._watch(on_cores, event.device_op)
+        self.levels.add(most, tensors, small, dram)
+
+    def _watch(self, on_cores: OnCores, device_op: int) -> None:
+        if self.watch:
+            self.fullest = Fullest(tuple(self.live.values()), tuple(on_cores.buffers), device_op)
 
     def _allocate(self, place: int, step: _Step, at: int, event: MemoryEvent, *, taken: bool) -> None:
         key = step.keys[at]
@@ -231,8 +231,8 @@ class Lane:
             self.differences.contradicted += size not in (-1, shown)
             size = shown
         if size < 0:
-            self.differences.unsized += buffer == L1
-            size = 0
+            size = (self.shards.at(key, event.size_bytes) if self.shards else None) or 0
+            self.differences.unsized += buffer == L1 and not size
         self._open(key, buffer, size, event.size_bytes, inside(place), recorded=True)
 
     def _settle(self, place: int, step: _Step) -> None:
@@ -281,10 +281,3 @@ class _Step:
                     self.freed.add(key)
                     self.nameless |= key < 0
             self.keys.append(key)
-
-
-def _on_fullest_core(circular: list[Circular]) -> int:
-    loads: dict[Ranges, int] = {}
-    for one in circular:
-        loads[one.ranges] = loads.get(one.ranges, 0) + one.bytes_per_core
-    return fullest(loads)

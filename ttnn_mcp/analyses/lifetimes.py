@@ -71,7 +71,7 @@ class Lifetimes:
     @cached_property
     def made(self) -> NDArray[np.bool_]:
         """Per span, whether an operation of the run made it."""
-        made = self.spans.recorded.copy()
+        made: NDArray[np.bool_] = np.array(self.spans.recorded)
         made[self.rows[(self.rows >= 0) & (self.producers >= 0)]] = True
         return made
 
@@ -91,7 +91,7 @@ class Lifetimes:
     @cached_property
     def last_touches(self) -> Integers:
         """The same, with the making of views and in-place results as a use."""
-        last = self.last_reads.copy()
+        last: Integers = np.array(self.last_reads)
         made = (self.rows >= 0) & (self.producers >= 0)
         np.maximum.at(last, self.rows[made], self.producers[made])
         return last
@@ -210,12 +210,11 @@ def keys_written(memory: MemoryReport, operations: Integers, device: int | None)
 def _keys(memory: MemoryReport, device: int | None) -> Integers:
     """Where each tensor lies on the device; -1 where it does not."""
     tensors, copies = memory.tensors, memory.device_tensors
-    addresses = tensors.addresses
+    addresses: Integers = np.array(tensors.addresses)
     if device is not None and np.isin(device, tensors.devices):
         addresses = np.where((tensors.devices == device) | (tensors.devices < 0), addresses, -1)
     if device is not None and len(copies.tensors):
         here = np.flatnonzero((copies.devices == device) & np.isin(copies.tensors, tensors.ids))
-        addresses = addresses.copy()
         addresses[np.searchsorted(tensors.ids, copies.tensors[here])] = copies.addresses[here]
     return keys_of(addresses, tensors.buffers)
 

@@ -1,4 +1,4 @@
-"""The memory of a run, replayed once and kept: levels per operation, the life of every buffer, what went wrong.
+"""The memory of a run, replayed once and kept.
 
 Graphs are streamed from the report, some megabytes at a time, and parsed in a thread; none is kept.
 """
@@ -8,16 +8,16 @@ from __future__ import annotations
 import asyncio
 import re
 from copy import deepcopy
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ttnn_mcp.analyses.l1_limit import l1_limit
-from ttnn_mcp.analyses.l1_replay import BEYOND, Differences, Lane
-from ttnn_mcp.analyses.lifetimes import Lifetimes, keys_written, lifetimes_of
+from ttnn_mcp.analyses.l1_replay import BEYOND, Lane
+from ttnn_mcp.analyses.lifetimes import keys_written
+from ttnn_mcp.analyses.replayed import DeviceReplay, Replayed, Trouble
+from ttnn_mcp.analyses.shard_bytes import ShardBytes
 from ttnn_mcp.analyses.snapshots import L1, L1_SMALL, same_snapshots, snapshots_of
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph_memory import read_graph_memory
@@ -29,118 +29,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.snapshots import Snapshots
-    from ttnn_mcp.analyses.spans import Spans
-    from ttnn_mcp.readers.graph_events import GraphError
     from ttnn_mcp.readers.graph_memory import GraphMemory
-    from ttnn_mcp.readers.memory_columns import Device, Integers
+    from ttnn_mcp.readers.memory_columns import Device
     from ttnn_mcp.readers.memory_db import MemoryReport
     from ttnn_mcp.readers.memory_stream import SnapshotRows
     from ttnn_mcp.run.run import Run
 
 _TROUBLES = 100  # operations whose errors are kept
 _PASSIVE = re.compile("deallocate|to_device|from_device|(from|to)_torch")  # nothing of these runs on the device
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """What the graph of one operation says went wrong; names and messages are foreign text."""
-
-    errors: tuple[GraphError, ...]
-    aborted: tuple[str, ...]
-    unfinished: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class DeviceReplay:
-    """One device. Arrays have one entry per operation, in the order they ran; bytes are per bank.
-
-    Attributes:
-        device: its id; None where the report names no device.
-        l1: the most L1 in use within the operation: tensors and, beside them, circular buffers.
-        tensors: the tensors' part of it, L1_SMALL not counted.
-        circular: the circular buffers' part, on the fullest core.
-        floor: what the snapshot after the operation shows; no more than that is known without graphs.
-        followed: graphs speak of this device; else its levels are floors.
-    """
-
-    device: int | None
-    l1: Integers
-    tensors: Integers
-    circular: Integers
-    small: Integers
-    dram: Integers
-    floor: Integers
-    spans: Spans
-    differences: Differences
-    followed: bool
-
-    @property
-    def peak(self) -> int:
-        """Place of the operation with most L1 in use, the first of equals."""
-        return int(np.argmax(self.l1)) if len(self.l1) else 0
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """The memory of a run.
-
-    Attributes:
-        operations: ids in the order they ran; everything else counts places in it.
-        devices: the device with the highest L1 peak first.
-        captured: per operation, whether its graph was replayed.
-        launched: per operation, whether it started a device op (without a graph: whether it may have).
-        capacity_bytes: of an L1 bank, shared by tensors and circular buffers; None where nobody says.
-        small_capacity_bytes: of the L1_SMALL region of a bank.
-        broken: graphs that could not be read.
-        troubles: by place.
-        unsized: L1 buffers nobody could size, on the device with the highest peak.
-    """
-
-    operations: Integers
-    devices: tuple[DeviceReplay, ...]
-    captured: NDArray[np.bool_]
-    launched: NDArray[np.bool_]
-    checked: int
-    capacity_bytes: int | None
-    small_capacity_bytes: int | None
-    broken: int
-    troubles: dict[int, Trouble]
-    memory: MemoryReport = field(repr=False)
-
-    @property
-    def fullest(self) -> DeviceReplay:
-        """The device with the highest L1 peak."""
-        return self.devices[0]
-
-    @cached_property
-    def lifetimes(self) -> Lifetimes:
-        """Tensors on the buffers of the fullest device: who made, last used and freed them."""
-        return lifetimes_of(
-            self.memory, self.operations, self.fullest.spans, self.launched, self.fullest.device
-        )
-
-    def place(self, operation: int) -> int | None:
-        """Place of an operation id; None where there is none."""
-        return self.memory.operations.row(operation)
-
-    def headroom_at(self, operation: int) -> int | None:
-        """Bytes per bank that were free at the operation's fullest moment; None where that is not known.
-
-        Where no graph was captured it is an upper bound: `captured` tells.
-        """
-        place = self.place(operation)
-        if place is None or self.capacity_bytes is None:
-            return None
-        return self.capacity_bytes - int(self.fullest.l1[place])
-
-    @property
-    def floor_because(self) -> str | None:
-        """Why the peak is only a floor: 'no_graphs', 'some_graphs', 'unsized'; None where it is the peak."""
-        if not self.captured.any():
-            return "no_graphs"
-        if (self.launched & ~self.captured).any():
-            return "some_graphs"
-        return "unsized" if self.fullest.differences.unsized else None
 
 
 _kept: WeakKeyDictionary[Run, Replayed] = WeakKeyDictionary()
@@ -191,10 +87,10 @@ class _Replay:
         devices = sorted({*(one.id for one in memory.devices), *self.snapshots})
         self.devices: list[int | None] = [*devices] or [None]
         described = memory.devices[0] if memory.devices else None
-        self.small_from = small_region(described)
+        small_from = _small_region(described)
         self.banks = _banks(described)
         self.lanes = [
-            (group, Lane(self.snapshots.get(group[0]) if group[0] is not None else None, self.small_from))
+            (group, Lane(self._snapshots_of(group[0]), small_from, ShardBytes(memory.tensors)))
             for group in self._alike()
         ]
         self.followed: set[int | None] = set()
@@ -203,16 +99,16 @@ class _Replay:
         """Devices whose snapshots are the same, together."""
         groups: list[list[int | None]] = []
         for device in self.devices:
-            mine = self.snapshots.get(device) if device is not None else None
             for group in groups:
-                first = group[0]
-                theirs = self.snapshots.get(first) if first is not None else None
-                if same_snapshots(mine, theirs):
+                if same_snapshots(self._snapshots_of(device), self._snapshots_of(group[0])):
                     group.append(device)
                     break
             else:
                 groups.append([device])
         return groups
+
+    def _snapshots_of(self, device: int | None) -> Snapshots | None:
+        return None if device is None else self.snapshots.get(device)
 
     def feed(self, batch: Iterable[tuple[int, str]]) -> None:
         """Graphs of further operations, in order."""
@@ -240,7 +136,7 @@ class _Replay:
         self.captured[place] = True
         self.launched[place] = bool(graph.device_ops)
         self.next = place + 1
-        if graph.errors or graph.aborted or graph.unfinished and len(self.troubles) < _TROUBLES:
+        if (graph.errors or graph.aborted or graph.unfinished) and len(self.troubles) < _TROUBLES:
             self.troubles[place] = Trouble(graph.errors, graph.aborted, graph.unfinished)
         if len(self.devices) == 1:
             self.lanes[0][1].feed(place, graph, graph.events)
@@ -263,7 +159,7 @@ class _Replay:
         self._without_graph(len(self.operations))
         said = self.followed & set(self.devices)
         devices = [
-            _device(device, lane, self.snapshots.get(device if device is not None else 0), not said or device in said)
+            _device(device, lane, self._snapshots_of(device), not said or device in said)
             for group, lane in self.lanes
             for device in group
         ]
@@ -292,7 +188,7 @@ def _device(device: int | None, lane: Lane, snapshots: Snapshots | None, followe
         device=device,
         l1=np.array(levels.l1, dtype=np.int64),
         tensors=np.array(levels.tensors, dtype=np.int64),
-        circular=np.array(levels.circular, dtype=np.int64),
+        circular=np.array(levels.l1, dtype=np.int64) - np.array(levels.tensors, dtype=np.int64),
         small=np.array(levels.small, dtype=np.int64),
         dram=np.array(levels.dram, dtype=np.int64),
         floor=snapshots.l1_bytes if snapshots else np.zeros(count, dtype=np.int64),
@@ -307,7 +203,7 @@ def _may_launch(memory: MemoryReport) -> NDArray[np.bool_]:
     return np.array([not _PASSIVE.search(name) for name in memory.operations.names], dtype=np.bool_)
 
 
-def small_region(device: Device | None) -> int:
+def _small_region(device: Device | None) -> int:
     """First address of L1_SMALL: it lies on top of what tensors and circular buffers share."""
     if device is None or not device.l1_small_bytes or device.l1_bank_bytes is None:
         return BEYOND

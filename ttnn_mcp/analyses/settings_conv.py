@@ -77,6 +77,9 @@ def weights_dtype(op: Op, conv: Conv, value: str) -> Trial:
 
 def core_grid(op: Op, conv: Conv, grid: Grid) -> Trial:
     """`core_grid`, with override_sharding_config: the same layout on another grid."""
+    broken = grid_rules(op, grid)
+    if broken:
+        return Trial(f"{op.cores} cores", broken, instead=largest_grid(op))
     size = sizes_of(op.table, convs_of(op.table).rows)[0]
     other = in_layout(conv, conv.layout, size, grid) if conv.layout != WIDTH else None
     legal = divisors(other.per_core_h) if other else []
@@ -86,14 +89,12 @@ def core_grid(op: Op, conv: Conv, grid: Grid) -> Trial:
     work = tiles_of_busiest_core(then) / tiles_of_busiest_core(conv) if then else 1.0
     return Trial(
         f"{op.cores} cores",
-        grid_rules(op, grid),
-        buffers_of(then) if then else {},
+        buffers=buffers_of(then) if then else {},
         change=(
             f"the busiest core has {work:.2f} times the output tiles" if then else "WIDTH_SHARDED is not modelled"
         ),
         at_most_ns=max(0.0, op.kernel_ns * (1 - work)) if then else None,
         needs="override_sharding_config=True and shard_layout",
-        instead=largest_grid(op) if grid_rules(op, grid) else None,
     )
 
 

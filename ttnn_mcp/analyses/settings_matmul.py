@@ -100,10 +100,11 @@ def block_size(op: Op, matmul: Matmul, setting: str, value: int) -> Trial:
         if not _broken(replace(matmul, config=other.config), op)
     ]
     missing = "" if matmul.given else "a whole program_config (none was given: the other fields are a suggestion), "
+    broken = _broken(replace(matmul, config=then), op)
     return Trial(
         getattr(now, _NAMES[setting]) if matmul.given else None,
-        _broken(replace(matmul, config=then), op),
-        replace(matmul, config=then).buffers,
+        broken,
+        {} if broken else replace(matmul, config=then).buffers,
         change=_change(matmul, setting, value),
         at_most_ns=per_step_ns(op, *steps) if steps and matmul.given else None,
         legal=tuple(legal),

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory_stream import SnapshotRows
 
 DRAM, L1, HOST, L1_SMALL, TRACE = range(len(BUFFER_TYPES))  # codes of BUFFER_TYPES
-SPACES = {DRAM: 0, TRACE: 0, L1: 1, L1_SMALL: 1}  # trace buffers lie in DRAM, L1_SMALL in L1: one address, one buffer
+SPACES = {
+    DRAM: 0,
+    TRACE: 0,
+    L1: 1,
+    L1_SMALL: 1,
+}  # trace buffers lie in DRAM, L1_SMALL in L1: one address, one buffer
 _SPACE_OF_CODE = np.array([SPACES.get(code, -1) for code in (*range(len(BUFFER_TYPES)), -1)])
 
 
@@ -84,7 +89,7 @@ def snapshots_of(buffers: SnapshotRows, operations: Integers, empty: NDArray[np.
     """
     rows = np.flatnonzero(np.isin(buffers.operations, operations))
     places = np.searchsorted(operations, buffers.operations[rows])
-    taken = empty.copy()
+    taken: NDArray[np.bool_] = np.array(empty)
     taken[places] = True
     turn = np.cumsum(taken) - 1  # number of the snapshot: operations without one do not end a stretch
     found: dict[int, Snapshots] = {}
@@ -95,7 +100,9 @@ def snapshots_of(buffers: SnapshotRows, operations: Integers, empty: NDArray[np.
     return found
 
 
-def _of_device(buffers: SnapshotRows, rows: Integers, places: Integers, taken: NDArray[np.bool_], turn: Integers) -> Snapshots:
+def _of_device(
+    buffers: SnapshotRows, rows: Integers, places: Integers, taken: NDArray[np.bool_], turn: Integers
+) -> Snapshots:
     keys = keys_of(buffers.addresses[rows], buffers.buffers[rows])
     order = np.lexsort((places, keys))
     order = order[keys[order] >= 0]
@@ -108,16 +115,16 @@ def _of_device(buffers: SnapshotRows, rows: Integers, places: Integers, taken: N
     goes_on &= (np.diff(sizes, prepend=-1) == 0) & (np.diff(codes, prepend=-1) == 0)
     first = np.flatnonzero(~goes_on)
     last = np.append(first[1:], len(keys)) - 1 if len(first) else first
-    came = list(zip(places[first].tolist(), keys[first].tolist(), sizes[first].tolist(), codes[first].tolist()))
+    came = np.stack((places[first], keys[first], sizes[first], codes[first]), axis=1).tolist()
     after = np.flatnonzero(taken)  # places that have a snapshot, by number
     ended = last[turns[last] + 1 < len(after)]
-    went = list(zip(after[turns[ended] + 1].tolist(), keys[ended].tolist()))
+    went = np.stack((after[turns[ended] + 1], keys[ended]), axis=1).tolist()
     in_l1 = codes == L1
     level = np.bincount(places[in_l1], weights=sizes[in_l1], minlength=len(taken)).astype(np.int64)
     return Snapshots(taken.tolist(), level, _changes(came, went))
 
 
-def _changes(came: list[tuple[int, int, int, int]], went: list[tuple[int, int]]) -> dict[int, Seen]:
+def _changes(came: list[list[int]], went: list[list[int]]) -> dict[int, Seen]:
     new: dict[int, list[tuple[int, int, int]]] = {}
     for place, key, size, code in came:
         new.setdefault(place, []).append((key, size, code))

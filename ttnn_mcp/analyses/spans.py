@@ -88,5 +88,12 @@ class SpanLog:
 
     def spans(self) -> Spans:
         """All of them as arrays."""
-        columns = (self.keys, self.buffers, self.bytes_per_bank, self.size_bytes, self.starts, self.ends)
-        return Spans(*(np.array(one, dtype=np.int64) for one in columns), np.array(self.recorded, dtype=np.bool_))
+        return Spans(
+            keys=np.array(self.keys, dtype=np.int64),
+            buffers=np.array(self.buffers, dtype=np.int64),
+            bytes_per_bank=np.array(self.bytes_per_bank, dtype=np.int64),
+            size_bytes=np.array(self.size_bytes, dtype=np.int64),
+            starts=np.array(self.starts, dtype=np.int64),
+            ends=np.array(self.ends, dtype=np.int64),
+            recorded=np.array(self.recorded, dtype=np.bool_),
+        )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.readers.graph_events import GraphError, is_device_op
@@ -75,7 +75,7 @@ def read_graph_memory(text: str, *, operation: int, banks: dict[int, int] | None
     reading = _Reading(banks or {})
     try:
         graph: Any = json.loads(text)
-        nodes: list[Params] = graph["graph"] if isinstance(graph, dict) else graph  # graph_capture.json wraps it
+        nodes: list[Params] = cast("Params", graph)["graph"] if isinstance(graph, dict) else graph
         for at, node in enumerate(nodes):
             reading.visit(at, node)
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
@@ -177,7 +177,8 @@ class _Reading:
                 holders = self.banks.get(buffer, 0)
             if holders > 0:  # pages are dealt out one by one, to the shards or to all banks; 2024 tells no page
                 page = max(page, 1)
-                per_bank = -(-(-(-size // page)) // holders) * page
+                pages = -(-size // page)
+                per_bank = -(-pages // holders) * page
         device, address = _number(params, "device_id"), _number(params, "address")
         return MemoryEvent(kind, device_op, device, buffer, address, size, per_bank)
 

@@ -1,4 +1,4 @@
-"""The two large parts of a memory report, read once from end to end: a million snapshot rows, twenty thousand graphs.
+"""The two large parts of a memory report from end to end: a million snapshot rows, twenty thousand graphs.
 
 `MemoryReport` answers single questions; a replay needs everything, in as few Python objects as can be.
 """
@@ -60,7 +60,8 @@ async def read_snapshots(memory: MemoryReport) -> SnapshotRows:
 
 
 def _unpacked(parts: list[Integers]) -> SnapshotRows:
-    packed, addresses, sizes = np.concatenate(parts).reshape(-1, 3).T
+    together: Integers = np.concatenate(parts)
+    packed, addresses, sizes = (np.ascontiguousarray(together[at::3]) for at in range(3))
     return SnapshotRows(packed >> 16, ((packed >> 4) & 4095) - 1, addresses, sizes, (packed & 15) - 1)
 
 

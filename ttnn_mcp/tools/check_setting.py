@@ -115,6 +115,10 @@ def _tried(op: Op, limit: L1Limit | None, setting: str, value: bool | int | str)
     if setting not in takes or (name.startswith("MinimalMatmul") and setting in settings_matmul.FIELDS):
         also = " (MinimalMatmulConfig has its own block sizes)" if name.startswith("MinimalMatmul") else ""
         raise QuestionRefused(f"{name} takes no {setting}{also}. It takes: {', '.join(takes)}.")
+    if len(op.table.inputs) < 2 or not op.table.outputs:
+        raise QuestionRefused(
+            "This report has no operand columns, so no setting can be judged. Profile again with tracy -r."
+        )
     if setting == "math_fidelity":
         return settings_compute.math_fidelity(op, one_of(setting, value, *FIDELITY_PHASES))
     if kind == "conv":

@@ -53,7 +53,8 @@ def look(case: Case) -> Iterator[Said]:
     rows, took, least = convs.rows, case.kernel_ns[convs.rows], least_ns(case)[convs.rows]
     peer = _peers(case, convs)
     flops = case.roofline.padded_flops
-    at_peers_rate = np.where(peer >= 0, case.kernel_ns[peer] * flops[rows] / flops[peer], np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a conv without operands has no operations
+        at_peers_rate = np.where(peer >= 0, case.kernel_ns[peer] * flops[rows] / flops[peer], np.nan)
     starved = (peer < 0) & np.isin(rows, convs.where(_is_starved))
     outrun = took >= TIMES_AS_FAST * at_peers_rate
     for slow, best in ((outrun, at_peers_rate), (starved, least)):
@@ -86,7 +87,7 @@ def _claim(
     rows, at_most = bounds
     conv, faster = convs.at(row), convs.at(by) if by is not None else None
     layout = faster.layout if faster else BLOCK
-    rate = case.roofline.padded_flops / case.kernel_ns / 1e3  # FLOP per ns is GFLOP per s
+    rate = case.roofline.padded_flops / np.maximum(case.kernel_ns, 1.0) / 1e3  # FLOP per ns is GFLOP per s
     against = (
         f"{rate[row]:.1f} TFLOP/s against {rate[by]:.1f} of the {layout} conv at line {case.line(by)}"
         if by is not None
@@ -129,7 +130,7 @@ def _peers(case: Case, convs: Convs) -> NDArray[np.int64]:
     fastest[convs.kinds[order]] = convs.rows[order]  # the last one written stays: the least time
     layouts = np.array(["" if conv is None else conv.layout for conv in convs.distinct])
     flops = case.roofline.padded_flops[fastest]
-    rate = flops / case.kernel_ns[fastest]
+    rate = flops / np.maximum(case.kernel_ns[fastest], 1.0)
     fidelity = case.ops.texts("fidelity").codes[fastest]
     weights = case.ops.inputs[1].dtype.codes[fastest]
     similar = (layouts[:, None] != layouts) & (layouts != "") & (layouts[:, None] != "")

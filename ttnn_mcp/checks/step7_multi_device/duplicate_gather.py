@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.analyses.joins import Joins
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.mesh import ONE_DEVICE
 from ttnn_mcp.checks.wording import example, time_of
@@ -39,8 +40,9 @@ def look(case: Case) -> Iterator[Said]:
     gathers = np.flatnonzero(case.names.where(lambda text: canonical(text).startswith("AllGather")))
     first: dict[tuple[object, ...], int] = {}
     again: dict[int, int] = {}
+    makers = Joins(case.flow).makers
     for row in gathers.tolist():
-        maker = int(case.flow.producers[0][row])
+        maker = int(makers[row])
         if maker == NOBODY:
             continue
         said = case.attributes(row)

@@ -1,0 +1,75 @@
+"""TTNN's own words when memory ran out, taken apart; the wordings of 2024 to 2026.
+
+Three things run out: the allocator finds no room for a buffer, circular buffers grow into tensors, or circular
+buffers alone are more than a core has.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+_N = r"([\d,]{1,20})"
+_CORES = r"on core range (\[[^\n]{1,200}?\])"
+_NO_ROOM = re.compile(  # tt_metal/impl/allocator: bank_manager.cpp; the tail in brackets came in 2025
+    rf"ot enough space to allocate {_N} B (?:BufferType::)?(\w{{1,20}}) buffer across {_N} banks?,\s+where each "
+    rf"bank needs to store {_N} B(?:, but bank size is (?:only )?{_N} B)?"
+    rf"(?:[^\n]{{0,40}}?allocated: {_N} B, free: {_N} B, largest free block: {_N} B)?"
+)
+_CLASH = re.compile(  # tt_metal/impl/program: validate_circular_buffer_region
+    rf"circular buffers (?:in program {_N} )?clash with L1 buffers {_CORES}\.\s+L1 buffer allocated at {_N} and "
+    rf"static circular buffer region ends at {_N}"
+)
+_BEYOND = re.compile(  # same
+    rf"circular buffers (?:in program {_N} )?{_CORES} grow to {_N} B which is beyond max L1 size of {_N} B"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """Why something did not fit. Bytes are of one bank or one core; None where the message does not say.
+
+    Attributes:
+        kind: `no_room` for a buffer; `clash` of circular buffers with tensors; circular buffers `beyond_l1`.
+        buffer: what kind of memory ran out.
+        asked_bytes: of a bank, for the buffer; of a core, up to where the circular buffers reach.
+        limit_bytes: size of the bank; the address of the lowest tensor; what a core has.
+        free_bytes: of the bank, in all.
+        largest_free_bytes: in one piece.
+        cores: the core range, as printed.
+    """
+
+    kind: Literal["no_room", "clash", "beyond_l1"]
+    buffer: str
+    asked_bytes: int
+    limit_bytes: int | None = None
+    free_bytes: int | None = None
+    largest_free_bytes: int | None = None
+    cores: str | None = None
+
+    @property
+    def short_bytes(self) -> int | None:
+        """How much is missing, as far as the message alone tells."""
+        if self.kind != "no_room":
+            return self.asked_bytes - self.limit_bytes if self.limit_bytes is not None else None
+        there = self.largest_free_bytes if self.largest_free_bytes is not None else self.free_bytes
+        return None if there is None else max(self.asked_bytes - there, 0)
+
+
+def parse_shortage(message: str) -> Shortage | None:
+    """An error message of the runtime; None where it speaks of something else."""
+    if found := _NO_ROOM.search(message):
+        _, buffer, _, asked, size, _, free, largest = found.groups()
+        return Shortage("no_room", buffer, _int(asked) or 0, _int(size), _int(free), _int(largest))
+    if found := _CLASH.search(message):
+        _, cores, allocated, ends = found.groups()
+        return Shortage("clash", "L1", _int(ends) or 0, _int(allocated), cores=cores)
+    if found := _BEYOND.search(message):
+        _, cores, ends, most = found.groups()
+        return Shortage("beyond_l1", "L1", _int(ends) or 0, _int(most), cores=cores)
+    return None
+
+
+def _int(digits: str | None) -> int | None:
+    return int(digits.replace(",", "") or 0) if digits else None
