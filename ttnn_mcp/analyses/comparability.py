@@ -27,12 +27,14 @@ class Judgement:
     Attributes:
         barriers: why the two cannot be compared; empty where they can.
         caveats: what else differs, to be read with the figures.
+        other_hardware: whether the chip, its grid or the number of devices is among the barriers.
     """
 
     verdict: Verdict
     why: str
     barriers: tuple[str, ...]
     caveats: tuple[str, ...]
+    other_hardware: bool = False
 
     @property
     def only_batch(self) -> bool:
@@ -42,14 +44,16 @@ class Judgement:
 
 def judged(found: Comparison) -> Judgement:
     """The verdict of a comparison and its reason."""
-    barriers = [*_hardware(found), *_windows(found), *_work(found)]
+    hardware = _hardware(found)
+    barriers = [*hardware, *_windows(found), *_work(found)]
     caveats = tuple(_caveats(found))
     if barriers:
         per = found.per_sample
         figures = (
             f"per sample {per.change_share:+.1%}" if per and per.batch else f"kernel time {found.change_share:+.1%}"
         )
-        return Judgement("not_comparable", f"{'; '.join(barriers)} ({figures})", tuple(barriers), caveats)
+        why = f"{'; '.join(barriers)} ({figures})"
+        return Judgement("not_comparable", why, tuple(barriers), caveats, bool(hardware))
     change, noise = found.change_share, found.noise
     total = found.total
     said = f"kernel {total.before_ns / 1e6:.3f} -> {total.after_ns / 1e6:.3f} ms ({change:+.2%})"

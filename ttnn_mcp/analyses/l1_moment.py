@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.replayed import Replayed
-    from ttnn_mcp.readers.memory_columns import Integers
+    from ttnn_mcp.readers.memory_columns import Chunks, Integers
 
 Kind = Literal["persistent", "activation", "temporary"]
 
@@ -136,18 +136,39 @@ def composition(replayed: Replayed, moment: Moment) -> dict[Kind, int]:
 
 def holes_of(replayed: Replayed, moment: Moment) -> Holes | None:
     """How the free L1 is cut up; None where the report does not say where L1 begins and ends."""
+    bounds = _bounds(replayed)
+    if bounds is None:
+        return None
+    spans, (bottom, top) = replayed.fullest.spans, bounds
+    rows = moment.rows[spans.buffers[moment.rows] == L1]
+    floor = max((one.address + one.bytes_per_core for one in moment.circular), default=bottom)
+    return _holes(spans.addresses[rows], spans.bytes_per_bank[rows], floor, top)
+
+
+def holes_of_chunks(replayed: Replayed, chunks: Chunks) -> Holes | None:
+    """The same from where the pages of the tensors lie, after an operation."""
+    bounds = _bounds(replayed)
+    if bounds is None:
+        return None
+    device = replayed.fullest.device
+    here = (chunks.buffers == L1) & ((chunks.devices == device) if device is not None else True)
+    return _holes(chunks.chunk_addresses[here], chunks.chunk_bytes[here], *bounds)
+
+
+def _bounds(replayed: Replayed) -> tuple[int, int] | None:
     device = next(iter(replayed.memory.devices), None)
     if device is None or device.first_cb_address is None or replayed.capacity_bytes is None:
         return None
-    spans = replayed.fullest.spans
-    rows = moment.rows[spans.buffers[moment.rows] == L1]
-    order = rows[np.argsort(spans.addresses[rows], kind="stable")]
-    starts, sizes = spans.addresses[order], spans.bytes_per_bank[order]
-    top = device.first_cb_address + replayed.capacity_bytes
-    floor = max((one.address + one.bytes_per_core for one in moment.circular), default=device.first_cb_address)
-    lowest = int(starts[0]) if len(starts) else top
-    gaps = np.maximum(np.append(starts[1:], top) - (starts + sizes), 0) if len(starts) else np.zeros(1, np.int64)
-    return Holes(max(lowest - floor, 0), int(gaps.max()), int(gaps.sum()))
+    return device.first_cb_address, device.first_cb_address + replayed.capacity_bytes
+
+
+def _holes(starts: Integers, sizes: Integers, floor: int, top: int) -> Holes:
+    if not len(starts):
+        return Holes(max(top - floor, 0), 0, 0)
+    order = np.argsort(starts, kind="stable")
+    starts, ends = starts[order], np.maximum.accumulate((starts + sizes)[order])
+    gaps = np.maximum(np.append(starts[1:], top) - ends, 0)
+    return Holes(max(int(starts[0]) - floor, 0), int(gaps.max()), int(gaps.sum()))
 
 
 def cores_of(replayed: Replayed, moment: Moment) -> list[Cores]:

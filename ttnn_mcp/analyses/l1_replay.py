@@ -12,6 +12,7 @@ while those of the op before are still on the books; they were never there toget
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ class Differences:
         came: buffers a snapshot shows that no graph allocated, after the first snapshot.
         went: buffers a snapshot no longer shows that no graph freed.
         contradicted: buffers that a graph and its snapshot tell differently: size, still live, already gone.
-        unsized: L1 buffers counted as 0 because nobody says what they take of a bank.
+        unsized: L1 buffers counted with a lower bound, because nobody says what they take of a bank.
     """
 
     came: int = 0
@@ -111,6 +112,11 @@ class Lane:
     def preload(self, key: int, buffer: int, per_bank: int) -> None:
         """A buffer that is there before the first operation fed."""
         self._open(key, buffer, per_bank, -1, 0, recorded=False)
+
+    def fork(self) -> Lane:
+        """Another device with the same history so far."""
+        shared = (self.snapshots, self.shards)
+        return deepcopy(self, {id(one): one for one in shared})
 
     def feed(
         self, place: int, graph: GraphMemory | None, events: Sequence[MemoryEvent], written: Sequence[int] = ()
@@ -231,8 +237,8 @@ class Lane:
             self.differences.contradicted += size not in (-1, shown)
             size = shown
         if size < 0:
-            size = (self.shards.at(key, event.size_bytes) if self.shards else None) or 0
-            self.differences.unsized += buffer == L1 and not size
+            size, told = self.shards.at(key, event.size_bytes) if self.shards and buffer == L1 else (0, False)
+            self.differences.unsized += buffer == L1 and not told
         self._open(key, buffer, size, event.size_bytes, inside(place), recorded=True)
 
     def _settle(self, place: int, step: _Step) -> None:

@@ -187,7 +187,9 @@ def lifetimes_of(
     np.maximum.at(last_uses, read, read_at)
     _add_told(memory, operations, frees, producers, last_uses)
     moments = np.where(producers >= 0, 2 * producers + 1, np.where(first_reads >= 0, 2 * first_reads, NOBODY))
-    rows = _spans_at(spans, _keys(memory, device), moments)
+    keys = _keys(memory, device)
+    rows = _spans_at(spans, keys, moments)
+    _match_unlinked(spans, keys, moments, rows)
     on, places = np.concatenate((rows[made], rows[read])), np.concatenate((made_at, read_at))
     told = on >= 0
     pairs = np.unique(np.stack((on[told], places[told])), axis=1)
@@ -267,3 +269,21 @@ def _spans_at(spans: Spans, keys: Integers, moments: Integers) -> Integers:
     good &= spans.ends[rows] > moments
     found[good] = rows[good]
     return found
+
+
+def _match_unlinked(spans: Spans, keys: Integers, moments: Integers, rows: Integers) -> None:
+    """Tensors that only the inside of an operation knows (a halo's output) go to the buffers nobody claims.
+
+    At each address in order, where there are as many of the one as of the other.
+    """
+    tensors = np.flatnonzero((moments < 0) & (keys >= 0))
+    unclaimed = spans.recorded & (spans.starts == spans.ends)
+    unclaimed[rows[rows >= 0]] = False
+    free = np.flatnonzero(unclaimed & np.isin(spans.keys, keys[tensors]))
+    free = free[np.argsort(spans.keys[free], kind="stable")]
+    tensors = tensors[np.argsort(keys[tensors], kind="stable")]
+    for key in np.unique(spans.keys[free]).tolist():
+        ours = free[slice(*np.searchsorted(spans.keys[free], [key, key + 1]))]
+        theirs = tensors[slice(*np.searchsorted(keys[tensors], [key, key + 1]))]
+        if len(ours) == len(theirs):
+            rows[theirs] = ours

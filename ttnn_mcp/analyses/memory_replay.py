@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from copy import deepcopy
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -90,7 +89,7 @@ class _Replay:
         small_from = _small_region(described)
         self.banks = _banks(described)
         self.lanes = [
-            (group, Lane(self._snapshots_of(group[0]), small_from, ShardBytes(memory.tensors)))
+            (group, Lane(self._snapshots_of(group[0]), small_from, ShardBytes(memory.tensors, self.banks.get(L1))))
             for group in self._alike()
         ]
         self.followed: set[int | None] = set()
@@ -151,7 +150,7 @@ class _Replay:
         for group, lane in [*self.lanes]:
             for device in [one for one in group if one in named and len(group) > 1]:
                 group.remove(device)
-                self.lanes.append(([device], deepcopy(lane)))
+                self.lanes.append(([device], lane.fork()))
         self.followed |= named
 
     def finished(self, limit_bytes: int | None) -> Replayed:

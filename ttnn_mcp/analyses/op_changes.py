@@ -123,7 +123,7 @@ def _of_cores(before: NDArray[np.float64], after: NDArray[np.float64]) -> _Aspec
     labels = {
         code: f"cores {code // 100_000} -> {code % 100_000}" for code in np.unique(codes).tolist() if code != SAME
     }
-    return _Aspect("placement", codes, labels)
+    return _Aspect("settings", codes, labels)  # follows from formats and placement
 
 
 def _of_settings(before: Texts, after: Texts) -> _Aspect:

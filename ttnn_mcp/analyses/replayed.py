@@ -72,7 +72,6 @@ class Replayed:
         small_capacity_bytes: of the L1_SMALL region of a bank.
         broken: graphs that could not be read.
         troubles: by place.
-        unsized: L1 buffers nobody could size, on the device with the highest peak.
     """
 
     operations: Integers

@@ -14,20 +14,29 @@ BANK_ALIGNMENT_BYTES = 32  # allocations of a bank begin at multiples of it: tt_
 
 
 class ShardBytes:
-    """Bytes per bank of the report's sharded tensors by where they lay; worked out when first asked."""
+    """Bytes per bank of sharded L1 buffers; worked out when first asked.
 
-    def __init__(self, tensors: Tensors) -> None:
+    Args:
+        tensors: of the report.
+        banks: of L1 on the device; None where it does not say.
+    """
+
+    def __init__(self, tensors: Tensors, banks: int | None) -> None:
         self._tensors = tensors
+        self._banks = banks
         self._at: dict[int, dict[int, int]] | None = None
 
-    def at(self, key: int, size_bytes: int) -> int | None:
-        """Of the buffer of that size at that address (`snapshots.key_of`); None where no one tensor tells."""
+    def at(self, key: int, size_bytes: int) -> tuple[int, bool]:
+        """Of the buffer of that size at that address (`snapshots.key_of`), and whether a shard spec tells it.
+
+        Else it is a lower bound: no buffer lies on more banks than there are.
+        """
         if self._at is None:
             self._at = self._worked_out()
         there = self._at.get(key, {})
-        if size_bytes in there:
-            return there[size_bytes]
-        return next(iter(there.values())) if len(set(there.values())) == 1 else None
+        if size_bytes in there or len(set(there.values())) == 1:
+            return there.get(size_bytes) or next(iter(there.values())), True
+        return (-(-size_bytes // self._banks) if self._banks and size_bytes > 0 else 0), False
 
     def _worked_out(self) -> dict[int, dict[int, int]]:
         tensors = self._tensors

@@ -17,6 +17,7 @@ class RunSeen:
 
     Attributes:
         performance: path of its performance report then.
+        rank: of a memory report with several.
         kernel_ns: kernel time of the window that was compared.
         warm: whether that window was warm.
     """
@@ -27,6 +28,7 @@ class RunSeen:
     memory: str | None
     kernel_ns: int
     warm: bool
+    rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The loop's rules: what a measured change with its accuracy amounts to.
 
-Accuracy first: a PCC below 0.99 is reverted however fast, and none at all never yields keep. What does not leave the
-noise is inconclusive. Steps 4 and 5 leave kernel time alone by design, so they are judged by wall time.
+Accuracy first: a PCC below 0.99 is reverted however fast, and none at all never yields keep. What does not leave
+the noise is inconclusive. Steps 4 and 5 leave kernel time alone by design, so they are judged by wall time.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ class Measurement:
 
 
 def measure(found: Comparison, step: int | None, walls: Walls | None) -> Measurement:
-    """What to judge the change by: kernel time, time per sample, or wall time for the steps that leave kernels alone."""
+    """The figure that counts: kernel time, kernel time per sample, or wall time where kernels are left alone."""
     verdict = judged(found)
-    kernel = Measurement("kernel", found.change_share, found.noise.share, verdict.why)
-    if step in HOST_STEPS or (step is None and walls is not None and verdict.verdict == "unchanged"):
+    by_wall = step in HOST_STEPS or (step is None and walls is not None and verdict.verdict == "unchanged")
+    if by_wall and not verdict.other_hardware and (walls or verdict.verdict != "not_comparable"):
         return _by_wall(found, walls or profiled_walls(found), per_sample=verdict.only_batch)
     if verdict.verdict != "not_comparable":
-        return kernel
+        return Measurement("kernel", found.change_share, found.noise.share, verdict.why)
     per = found.per_sample
     if verdict.only_batch and per is not None:
         said = f"{verdict.barriers[0]}: kernel {per.before_ns / 1e6:.4g} -> {per.after_ns / 1e6:.4g} ms per sample"
@@ -78,8 +78,8 @@ def _by_wall(found: Comparison, walls: Walls | None, *, per_sample: bool) -> Mea
     noise = max(WALL_NOISE_SHARE, found.noise.share)
     if walls is None:
         why = (
-            "this step leaves kernel time alone: give wall_before_ms and wall_after_ms of one iteration, measured with "
-            "the profiler off, or profile warm iterations on both sides"
+            "this step leaves kernel time alone: give wall_before_ms and wall_after_ms of one iteration, measured "
+            "with the profiler off, or profile warm iterations on both sides"
         )
         return Measurement("wall", 0.0, noise, why, barrier=why)
     change = walls.change_share
@@ -130,4 +130,4 @@ def several_changes(found: Comparison) -> str | None:
             kinds.add("the ops themselves")
     if len(kinds) < 2 or found.little_in_common:
         return None
-    return f"{' and '.join(sorted(kinds))} changed: if that was more than one change, their effects cannot be told apart"
+    return f"{' and '.join(sorted(kinds))} changed: if that was more than one change, nobody can tell which helped"

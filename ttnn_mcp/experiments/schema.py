@@ -6,7 +6,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE runs (
             id TEXT PRIMARY KEY, name TEXT NOT NULL, performance TEXT, memory TEXT, kernel_ns INTEGER NOT NULL,
-            warm INTEGER NOT NULL
+            warm INTEGER NOT NULL, rank INTEGER
         )""",
         """CREATE TABLE experiments (
             id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE, recorded REAL NOT NULL,

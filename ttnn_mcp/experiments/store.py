@@ -189,9 +189,9 @@ async def _insert(connection: aiosqlite.Connection, one: Experiment) -> int:
 async def _insert_run(connection: aiosqlite.Connection, run: RunSeen) -> None:
     """A run that moved keeps its id and gets its new paths."""
     await connection.execute(
-        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
         " name = excluded.name, performance = excluded.performance, memory = excluded.memory",
-        (run.id, run.name, run.performance, run.memory, run.kernel_ns, int(run.warm)),
+        (run.id, run.name, run.performance, run.memory, run.kernel_ns, int(run.warm), run.rank),
     )
 
 
@@ -206,8 +206,8 @@ async def _insert_target(connection: aiosqlite.Connection, target: Target) -> No
 
 
 def _run(row: sqlite3.Row) -> RunSeen:
-    run_id, name, performance, memory, kernel_ns, warm = row
-    return RunSeen(run_id, name, performance, memory, kernel_ns, bool(warm))
+    run_id, name, performance, memory, kernel_ns, warm, rank = row
+    return RunSeen(run_id, name, performance, memory, kernel_ns, bool(warm), rank)
 
 
 def _target(row: sqlite3.Row, runs: dict[str, RunSeen]) -> Target:

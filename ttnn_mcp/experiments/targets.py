@@ -1,0 +1,99 @@
+"""Targets: what a person writes, how far a run is from it, and whether what is left can reach it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.experiments.experiment import Target
+
+if TYPE_CHECKING:
+    from ttnn_mcp.experiments.experiment import RunSeen, TargetKind
+
+Status = Literal["met", "within_reach", "out_of_reach", "unknown"]
+_NUMBER = r"(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+_LATENCY = re.compile(rf"{_NUMBER}\s*(?P<unit>us|ms|s)(?:\s.*)?", re.IGNORECASE)
+_THROUGHPUT = re.compile(
+    rf"{_NUMBER}\s*(?:[a-z]+\s*/\s*s(?:ec(?:ond)?)?|[a-z]+ per second|fps|hz)(?:\s.*)?", re.IGNORECASE
+)
+_ROOFLINE = re.compile(
+    rf"{_NUMBER}\s*(?:(?P<percent>%)(?:\s*(?:of\s+)?(?:the\s+)?roofline)?|(?:of\s+)?(?:the\s+)?roofline)",
+    re.IGNORECASE,
+)
+_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a run is worth, and at best could be, in the target's unit (ms, samples/s, share).
+
+    Attributes:
+        now: where the run is; by wall time where that was measured, else by kernel time alone.
+        at_best: where it could be if every remaining finding gave all it can; None where nobody looked.
+    """
+
+    now: float
+    at_best: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far, and whether to go on."""
+
+    status: Status
+    why: str
+    stop: bool
+
+
+def parse_target(text: str, baseline: RunSeen, batch: int) -> Target:
+    """`10 ms`, `100 samples/s`, `60 % of roofline`.
+
+    Raises:
+        ArgumentsInvalid: none of these.
+    """
+    said = text.strip()
+    kind: TargetKind = "latency_ms"
+    value = 0.0
+    if match := _LATENCY.fullmatch(said):
+        value = float(match["number"]) * _MS[match["unit"].lower()]
+    elif match := _THROUGHPUT.fullmatch(said):
+        kind, value = "samples_per_s", float(match["number"])
+    elif match := _ROOFLINE.fullmatch(said):
+        kind, value = "roofline_share", float(match["number"]) / (100 if match["percent"] else 1)
+    if not 0 < value < float("inf") or (kind == "roofline_share" and value > 1):
+        raise ArgumentsInvalid(
+            f"experiments: no target in '{shown(text)}'. Write '10 ms', '100 samples/s' or '60 % of roofline'."
+        )
+    return Target(baseline, kind, value, batch)
+
+
+def progress_of(target: Target, reach: Reach, *, wall_known: bool, worth_trying: bool | None) -> Progress:
+    """Whether the target is met, can be met by what is left to try, and whether to stop.
+
+    Args:
+        target: the target.
+        reach: where the best run is and could be.
+        wall_known: whether `reach.now` rests on wall time measured with the profiler off.
+        worth_trying: whether a finding could save more than the noise; None where nobody looked.
+    """
+    unit = {"latency_ms": "ms", "samples_per_s": "samples/s", "roofline_share": "of the roofline"}[target.kind]
+    kernel_only = not wall_known and target.kind != "roofline_share"
+    here = f"{reach.now:.4g} {unit}{' by kernel time alone' if kernel_only else ''}, target {target.said}"
+    if _meets(target, reach.now):
+        sure = "; confirm it by wall time with the profiler off" if kernel_only else ""
+        return Progress("met", f"{here}: met, stop here{sure}", stop=True)
+    if reach.at_best is None:
+        return Progress("unknown", f"{here}; what is left to try needs the best run's reports", stop=False)
+    if worth_trying is False:
+        why = "no finding could save more than the noise: stop, or change the model"
+        return Progress("out_of_reach", f"{here}; {why}", stop=True)
+    best = f"all remaining findings together reach {reach.at_best:.4g} at best"
+    if not _meets(target, reach.at_best):
+        return Progress("out_of_reach", f"{here}; {best}: relax the target, or change the model", stop=False)
+    return Progress("within_reach", f"{here}; {best}", stop=False)
+
+
+def _meets(target: Target, value: float) -> bool:
+    return value <= target.value if target.kind == "latency_ms" else value >= target.value

@@ -1,0 +1,149 @@
+"""experiments: the feedback loop's memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
+from ttnn_mcp.tools.tool import Arguments as Closed
+from ttnn_mcp.tools.tool import Tool
+from ttnn_mcp.wire import Ms, NextCall, Share, Table, Wire
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.session import Session
+
+LONGEST_TEXT = 500
+
+
+class Arguments(Closed):
+    """Arguments of experiments."""
+
+    action: Literal["list", "record", "target", "export", "import"] = "list"
+    change: str | None = Field(None, max_length=LONGEST_TEXT, description="What was changed; one thing")
+    step: int | None = Field(None, ge=1, le=7, description="Of the skill")
+    hypothesis: str | None = Field(None, max_length=LONGEST_TEXT)
+    baseline: str | None = Field(None, description="Run before; default: best so far")
+    candidate: str | None = Field(None, description="Run after; default: the newest")
+    pcc: float | None = Field(
+        None, ge=-1, le=1, allow_inf_nan=False, description="Against the reference; never kept without"
+    )
+    note: str | None = Field(None, max_length=LONGEST_TEXT)
+    wall_before_ms: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Profiler off; for steps 4, 5"
+    )
+    wall_after_ms: float | None = Field(None, gt=0, allow_inf_nan=False)
+    start_signpost: str | None = None
+    end_signpost: str | None = None
+    target: str | None = Field(None, description="'10 ms', '100 samples/s', '60 % of roofline'")
+    batch: int = Field(1, ge=1, description="Samples per iteration, for samples/s")
+    path: str | None = Field(None, description="JSON file to export to or import")
+
+
+class BeforeAfter(Wire):
+    """Milliseconds on both sides."""
+
+    before: Ms
+    after: Ms
+
+
+class Recorded(Wire):
+    """One experiment as it was recorded."""
+
+    id: int
+    verdict: Literal["keep", "revert", "inconclusive"]
+    why: str
+    flags: tuple[str, ...] = ()
+    judged_by: Literal["kernel", "wall", "per_sample"]
+    change_share: Share
+    noise_share: Share
+    kernel_ms: BeforeAfter
+    baseline: str
+    candidate: str
+
+
+class RunSaid(Wire):
+    """A run of the loop."""
+
+    run: str
+    name: str
+    kernel_ms: Ms
+    wall_ms: Ms | None = None
+    gain_share: Share | None = None
+
+
+class TargetSaid(Wire):
+    """The target, how far it is, and whether to stop."""
+
+    target: str
+    status: Literal["met", "within_reach", "out_of_reach", "unknown"]
+    stop: bool
+    why: str
+
+
+class Moved(Wire):
+    """What an export or import did."""
+
+    path: str
+    experiments: int
+    new: int | None = None
+
+
+class Answer(Wire):
+    """Answer of experiments; which fields are there depends on the action."""
+
+    experiment: Recorded | None = None
+    baseline: RunSaid | None = None
+    best: RunSaid | None = None
+    target: TargetSaid | None = None
+    log: Table | None = None
+    earlier: str | None = None
+    try_next: Table | None = None
+    checklist: Table | None = None
+    file: Moved | None = None
+    notes: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
+
+
+async def experiments(session: Session, asked: Arguments) -> Answer:
+    """The feedback loop's memory.
+
+    record: one change with its PCC and its runs; the server measures and answers keep, revert or inconclusive.
+    list: the story so far (best run, target, log, what to try next, checklist). target: when to stop.
+    """
+    from ttnn_mcp.tools import feedback_loop as loop  # noqa: PLC0415 - checks and store load with the first call
+    from ttnn_mcp.tools import loop_story  # noqa: PLC0415
+
+    match asked.action:
+        case "record":
+            if not (asked.change or "").strip():
+                raise ArgumentsInvalid(
+                    "experiments: 'change' is required to record: say what was changed, one thing."
+                )
+            if (asked.wall_before_ms is None) != (asked.wall_after_ms is None):
+                raise ArgumentsInvalid("experiments: give wall_before_ms and wall_after_ms together, or neither.")
+            return await loop.record(session, asked)
+        case "target":
+            if asked.target is None:
+                raise ArgumentsInvalid("experiments: 'target' is required, such as '10 ms' or '100 samples/s'.")
+            return await loop.set_target(session, asked, asked.target)
+        case "export":
+            return await loop.export(session, asked.path)
+        case "import":
+            if asked.path is None:
+                raise QuestionRefused("experiments: 'path' is required to import: the file an export wrote.")
+            return await loop.bring_in(session, asked.path)
+        case _:
+            return await loop_story.tell(session, asked.baseline)
+
+
+TOOL = Tool(
+    name="experiments",
+    title="Experiments",
+    arguments=Arguments,
+    answer=Answer,
+    ask=experiments,
+    writes=True,
+    search_hint="record change keep revert log progress checklist target",
+)

@@ -1,0 +1,149 @@
+"""Why something failed, as `memory_summary` tells it: what was asked for, who held it, what helps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.l1_moment import Moment, holes_of, moment_of
+from ttnn_mcp.analyses.remedies import Measure, Remedy, remedies
+from ttnn_mcp.errors import shown
+from ttnn_mcp.readers.memory_config import BUFFER_TYPES
+from ttnn_mcp.tools.memory_rows import line_of, operation_of
+from ttnn_mcp.wire import Cell, Table, Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ttnn_mcp.analyses.failures import Failure
+    from ttnn_mcp.analyses.replayed import Replayed
+    from ttnn_mcp.analyses.shortage import Shortage
+    from ttnn_mcp.readers.source_lines import SourceLine
+
+HOLDERS = 5
+REMEDIES = 3
+TENSORS_NAMED = 4
+MESSAGE_CHARS = 240
+HOW: dict[Measure, str] = {
+    "deallocate": "ttnn.deallocate(x) after its last use, if nothing reads it later: tensors {tensors}",
+    "move_to_dram": "ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) until it is needed: tensors {tensors}",
+    "narrower_dtype": "dtype=ttnn.bfloat8_b (bfloat16 for float32) where its producer writes it: tensors {tensors}",
+    "reallocate": "ttnn.reallocate(x) moves tensors together",
+    "reallocate_halo_output": "ttnn.Conv2dConfig(reallocate_halo_output=True) moves tensors together",
+    "smaller_act_block_h": "ttnn.Conv2dConfig(act_block_h_override=32), or half of the present value",
+    "smaller_blocks": "smaller blocks in program_config (in0_block_w, per_core_M/N, chunk sizes)",
+    "dram_slicing": "slice_config=ttnn.Conv2dSliceConfig(slice_type=ttnn.Conv2dDRAMSliceWidth, num_slices=2)",
+    "larger_l1_small": "open_device(l1_small_size=<now + this>), or Conv2dConfig(config_tensors_in_dram=True)",
+}
+
+
+class Failed(Wire):
+    """One operation that went wrong. Bytes are of one bank, or of one core for circular buffers."""
+
+    operation: int | None
+    name: str
+    outcome: str
+    line: str | None = None
+    tied_by: str | None = None
+    kind: str | None = None
+    message: str | None = None
+    scope: str | None = None
+    ran_out_of: str | None = None
+    asked_bytes: int | None = None
+    limit_bytes: int | None = None
+    free_bytes: int | None = None
+    largest_free_bytes: int | None = None
+    short_bytes: int | None = None
+    cores: str | None = None
+    holders: Table | None = None
+    remedies: Table | None = None
+
+
+async def explained(
+    replayed: Replayed, failure: Failure, sources: Mapping[int, SourceLine], *, brief: bool = False
+) -> Failed:
+    """A failure in full; `brief` leaves out who held the memory and what helps."""
+    place, shortage = failure.place, failure.shortage
+    said = Failed(
+        operation=operation_of(replayed, place) if place is not None else None,
+        name=shown(failure.name),
+        outcome=failure.outcome,
+        line=line_of(sources, operation_of(replayed, place)) if place is not None else None,
+        tied_by=f"name alone, the last of {failure.same_name}" if failure.outcome == "unknown" else None,
+        kind=shown(failure.kind) or None,
+        message=None if shortage else _cut(failure.message) or None,
+        scope=shown(failure.scope) if failure.scope else None,
+    )
+    if shortage is None:
+        return said
+    said = said.model_copy(update=_told(shortage))
+    if place is None:
+        return said
+    moment = await moment_of(replayed, place)
+    update = _there(replayed, moment, shortage)
+    if not brief:
+        arguments = await replayed.memory.arguments_of(operation_of(replayed, place))
+        spoken = ",".join(f"{one.name}={one.value}" for one in arguments)
+        found = remedies(replayed, moment, shortage, name=failure.name, arguments=spoken)
+        update["holders"] = _holders(replayed, moment, shortage, sources)
+        update["remedies"] = _table(found[:REMEDIES], update.get("short_bytes"))
+    return said.model_copy(update=update)
+
+
+def _cut(message: str) -> str:
+    clean = " ".join("".join(char if char.isprintable() else " " for char in message).split())
+    return clean if len(clean) <= MESSAGE_CHARS else clean[: MESSAGE_CHARS - 3] + "..."
+
+
+def _told(shortage: Shortage) -> dict[str, object]:
+    what = {"no_room": f"{shortage.buffer} for a tensor", "clash": "L1 between circular buffers and tensors"}
+    return {
+        "ran_out_of": what.get(shortage.kind, "L1 for circular buffers alone"),
+        "asked_bytes": shortage.asked_bytes,
+        "limit_bytes": shortage.limit_bytes,
+        "free_bytes": shortage.free_bytes,
+        "largest_free_bytes": shortage.largest_free_bytes,
+        "short_bytes": shortage.short_bytes,
+        "cores": shown(shortage.cores) if shortage.cores else None,
+    }
+
+
+def _there(replayed: Replayed, moment: Moment, shortage: Shortage) -> dict[str, object]:
+    """What was free by the replay, where the message does not say."""
+    holes = holes_of(replayed, moment)
+    if shortage.kind != "no_room" or shortage.buffer != "L1" or holes is None:
+        return {}
+    free = shortage.free_bytes if shortage.free_bytes is not None else holes.below + holes.holes
+    largest = shortage.largest_free_bytes if shortage.largest_free_bytes is not None else holes.largest
+    return {
+        "limit_bytes": shortage.limit_bytes or replayed.capacity_bytes,
+        "free_bytes": free,
+        "largest_free_bytes": largest,
+        "short_bytes": max(shortage.asked_bytes - largest, 0),
+    }
+
+
+def _holders(replayed: Replayed, moment: Moment, shortage: Shortage, sources: Mapping[int, SourceLine]) -> Table:
+    """The largest buffers of the kind of memory that ran out."""
+    spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
+    code = next((code for code, one in enumerate(BUFFER_TYPES) if one == shortage.buffer), -1)
+    rows = [row for row in moment.rows.tolist() if spans.buffers[row] == code]
+    rows.sort(key=lambda row: -int(spans.bytes_per_bank[row]))
+    cells: list[tuple[Cell, ...]] = []
+    for row in rows[:HOLDERS]:
+        made, read, tensor = lifetimes.producer_of(row), int(lifetimes.last_reads[row]), int(lifetimes.names[row])
+        producer = operation_of(replayed, made) if made >= 0 else None
+        name = shown(replayed.memory.operations.names[made]) if made >= 0 else None
+        last = operation_of(replayed, read) if read >= 0 else None
+        size = int(spans.bytes_per_bank[row])
+        cells.append((tensor if tensor >= 0 else None, size, producer, name, line_of(sources, producer), last))
+    return Table.of("tensor", "bytes_per_bank", "producer", "name", "line", "last_use", rows=cells)
+
+
+def _table(found: list[Remedy], short: object) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for one in found:
+        enough = one.bytes_per_bank >= short if isinstance(short, int) else None
+        named = ", ".join(map(str, one.tensors[:TENSORS_NAMED])) or "-"
+        how = HOW[one.measure].format(tensors=named)
+        rows.append((one.measure, one.bytes_per_bank, "at most" if one.at_most else "exact", enough, how))
+    return Table.of("remedy", "bytes", "bound", "enough", "how", rows=rows)

@@ -1,0 +1,310 @@
+"""memory_summary: the true L1 peak, who holds it, what is freed late, why it ran out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from ttnn_mcp.analyses.failures import failures_of
+from ttnn_mcp.analyses.l1_moment import composition, holes_of, holes_of_chunks, moment_of
+from ttnn_mcp.analyses.memory_replay import replay_of
+from ttnn_mcp.analyses.snapshots import DRAM, L1, TRACE
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.tools import memory_rows as tables
+from ttnn_mcp.tools.memory_errors import Failed, explained
+from ttnn_mcp.tools.tool import OfRun, Tool
+from ttnn_mcp.wire import Table, Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ttnn_mcp.analyses.l1_moment import Moment
+    from ttnn_mcp.analyses.lifetimes import LateFree
+    from ttnn_mcp.analyses.replayed import Replayed
+    from ttnn_mcp.readers.source_lines import SourceLine
+    from ttnn_mcp.run.session import Session
+
+ANSWER_BYTES = 3_900  # of the 4 kB a default answer may take
+LATE_ROWS, LIVE_ROWS, ERRORS = 8, 16, 3
+FLOORS = {
+    "no_graphs": "no captured graphs: circular buffers and what operations free themselves are not counted",
+    "some_graphs": "some operations have no captured graph: their circular buffers and temporaries are not counted",
+    "unsized": "some temporaries are not sized by the report: counted as spread over all banks",
+}
+
+
+class Arguments(OfRun):
+    """Arguments of memory_summary."""
+
+    operation: int | None = Field(None, description="Only this ttnn operation id, with its cores and buffers")
+
+
+class L1Peak(Wire):
+    """The fullest moment; bytes of one bank (one core)."""
+
+    operation: int
+    name: str
+    device_op: str | None = None
+    line: str | None = None
+    device: int | None = None
+    bytes_per_bank: int
+    capacity_bytes: int | None
+    headroom_bytes: int | None
+    tensors_bytes: int
+    circular_buffers_bytes: int
+    persistent_bytes: int = 0
+    activations_bytes: int = 0
+    temporaries_bytes: int = 0
+
+
+class Dram(Wire):
+    """DRAM at its fullest; per bank, and of all buffers together where their sizes are known."""
+
+    operation: int
+    bytes_per_bank: int
+    bytes: int | None = None
+
+
+class Small(Wire):
+    """The L1_SMALL region at its fullest."""
+
+    operation: int
+    bytes_per_bank: int
+    capacity_bytes: int | None = None
+
+
+class Fragmentation(Wire):
+    """Free L1 of a bank at the fullest moment: in one piece, and in holes above the lowest tensor."""
+
+    largest_free_bytes: int
+    largest_hole_bytes: int
+    holes_bytes: int
+    largest_allocation_bytes: int
+    largest_hole_after_bytes: int | None = None
+
+
+class Answer(Wire):
+    """Answer of memory_summary."""
+
+    l1_peak: L1Peak
+    floor: bool = False
+    why: str | None = None
+    buffers_table_bytes: int
+    timeline: Table
+    live: Table
+    more_live: int = 0
+    late_frees: Table
+    more_late_frees: int = 0
+    late_frees_return_bytes: int = 0
+    errors: tuple[Failed, ...]
+    more_errors: int = 0
+    fragmentation: Fragmentation | None = None
+    cores: Table | None = None
+    circular_buffers: Table | None = None
+    l1_small: Small | None = None
+    dram: Dram | None = None
+    devices: Table | None = None
+    rank: int | None = None
+    caveats: tuple[str, ...] = ()
+
+
+async def memory_summary(session: Session, asked: Arguments) -> Answer:
+    """L1 and DRAM of a run by its memory report: true peak with circular buffers, live tensors, late frees, errors.
+
+    Explains out-of-memory and clashes with remedies. Bytes per bank (per core).
+    """
+    run = await session.run(asked.run)
+    replayed = await replay_of(run)
+    peak = _place(replayed, asked.operation)
+    sources = await run.remembered.sources()
+    moment = await moment_of(replayed, peak)
+    late = replayed.lifetimes.late_frees(replayed.fullest.peak)
+    only = asked.operation is not None
+    if only:
+        late = [one for one in late if one.last_use < peak and (one.freed is None or peak < one.freed)]
+    failures = [one for one in failures_of(replayed) if not only or one.place == peak]
+    errors = [await explained(replayed, one, sources, brief=n > 0) for n, one in enumerate(failures[:ERRORS])]
+    because = replayed.floor_because
+    answer = Answer(
+        l1_peak=_peak(replayed, moment, sources),
+        floor=because is not None,
+        why=FLOORS[because] if because else None,
+        buffers_table_bytes=int(replayed.fullest.floor[peak] if only else replayed.fullest.floor.max(initial=0)),
+        timeline=tables.timeline(replayed, peak if only else None),
+        live=tables.live(replayed, moment, sources, everything=only),
+        late_frees=tables.late_frees(replayed, late[:LATE_ROWS], sources),
+        more_late_frees=max(len(late) - LATE_ROWS, 0),
+        late_frees_return_bytes=_returned(replayed, late),
+        errors=tuple(errors),
+        more_errors=len(failures) - len(errors),
+        fragmentation=await _fragmentation(replayed, moment),
+        cores=tables.cores(replayed, moment, even=only),
+        circular_buffers=tables.buffers(moment) if only else None,
+        l1_small=_small(replayed),
+        dram=_dram(replayed, peak if only else None),
+        devices=_devices(replayed),
+        rank=run.remembered.rank if len(run.remembered.ranks) > 1 else None,
+        caveats=tuple(_caveats(replayed)),
+    )
+    return fitted(answer)
+
+
+def _place(replayed: Replayed, operation: int | None) -> int:
+    ids = replayed.operations
+    if not len(ids):
+        raise QuestionRefused("This memory report holds no operations: the capture ended before the model ran.")
+    if operation is None:
+        return replayed.fullest.peak
+    place = replayed.place(operation)
+    if place is None:
+        raise QuestionRefused(f"No operation {operation}: this memory report has {ids.min()} to {ids.max()}.")
+    return place
+
+
+def _peak(replayed: Replayed, moment: Moment, sources: Mapping[int, SourceLine]) -> L1Peak:
+    device, place = replayed.fullest, moment.place
+    level, capacity, kinds = int(device.l1[place]), replayed.capacity_bytes, composition(replayed, moment)
+    operation = tables.operation_of(replayed, place)
+    return L1Peak(
+        operation=operation,
+        name=tables.name_of(replayed, place),
+        device_op=moment.device_op,
+        line=tables.line_of(sources, operation),
+        device=device.device if len(replayed.devices) > 1 else None,
+        bytes_per_bank=level,
+        capacity_bytes=capacity,
+        headroom_bytes=None if capacity is None else capacity - level,
+        tensors_bytes=int(device.tensors[place]),
+        circular_buffers_bytes=int(device.circular[place]),
+        persistent_bytes=kinds.get("persistent", 0),
+        activations_bytes=kinds.get("activation", 0),
+        temporaries_bytes=kinds.get("temporary", 0),
+    )
+
+
+def _returned(replayed: Replayed, late: list[LateFree]) -> int:
+    """How much lower the peak of the run would be, had all of them been freed after their last use."""
+    levels = replayed.fullest.l1
+    return int(levels.max(initial=0) - replayed.lifetimes.levels_without(late, levels).max(initial=0))
+
+
+async def _fragmentation(replayed: Replayed, moment: Moment) -> Fragmentation | None:
+    """By addresses; where pages or chunks were captured, also what they show after the operation."""
+    holes = holes_of(replayed, moment)
+    if holes is None:
+        return None
+    memory, spans, after = replayed.memory, replayed.fullest.spans, None
+    if memory.has & {"buffer_chunks", "buffer_pages"}:
+        chunks = await memory.chunks_of(tables.operation_of(replayed, moment.place))
+        after = holes_of_chunks(replayed, chunks) if len(chunks) else None
+    return Fragmentation(
+        largest_free_bytes=holes.largest,
+        largest_hole_bytes=holes.largest_hole,
+        holes_bytes=holes.holes,
+        largest_allocation_bytes=int(spans.bytes_per_bank[spans.buffers == L1].max(initial=0)),
+        largest_hole_after_bytes=after.largest_hole if after else None,
+    )
+
+
+def _small(replayed: Replayed) -> Small | None:
+    levels = replayed.fullest.small
+    if not levels.any():
+        return None
+    place = int(np.argmax(levels))
+    return Small(
+        operation=tables.operation_of(replayed, place),
+        bytes_per_bank=int(levels[place]),
+        capacity_bytes=replayed.small_capacity_bytes,
+    )
+
+
+def _dram(replayed: Replayed, only: int | None) -> Dram | None:
+    device = replayed.fullest
+    if not device.dram.any():
+        return None
+    place = int(np.argmax(device.dram)) if only is None else only
+    spans, lifetimes, tensors = device.spans, replayed.lifetimes, replayed.memory.tensors
+    rows = spans.live_at(2 * place + 1)
+    rows = rows[np.isin(spans.buffers[rows], (DRAM, TRACE))]
+    named = tensors.ids.searchsorted(lifetimes.names[rows])
+    known = (lifetimes.names[rows] >= 0) & (named < len(tensors.ids))
+    by_tensor = np.where(known, tensors.size_bytes[np.minimum(named, len(tensors.ids) - 1)], -1)
+    sizes = np.where(spans.size_bytes[rows] >= 0, spans.size_bytes[rows], by_tensor)
+    return Dram(
+        operation=tables.operation_of(replayed, place),
+        bytes_per_bank=int(device.dram[place]),
+        bytes=int(sizes.sum()) if (sizes >= 0).all() else None,
+    )
+
+
+def _devices(replayed: Replayed) -> Table | None:
+    followed = [one for one in replayed.devices if one.followed]
+    if len(replayed.devices) < 2 or len(followed) < 2:
+        return None
+    return Table.of(
+        "device",
+        "fullest",
+        "bytes_per_bank",
+        "circular_buffers_bytes",
+        rows=[
+            (
+                one.device,
+                tables.operation_of(replayed, one.peak),
+                int(one.l1[one.peak]),
+                int(one.circular[one.peak]),
+            )
+            for one in sorted(followed, key=lambda one: one.device or 0)
+        ],
+    )
+
+
+def _caveats(replayed: Replayed) -> list[str]:
+    found = replayed.fullest.differences
+    said = [*replayed.memory.caveats]
+    if found.contradicted:
+        said.append(
+            f"graphs and snapshots contradict each other on {found.contradicted} buffers; snapshots were believed"
+        )
+    if found.came or found.went:
+        said.append(f"between captured operations {found.came} buffers came and {found.went} went")
+    if replayed.broken:
+        said.append(f"{replayed.broken} captured graphs could not be read")
+    silent = [one.device for one in replayed.devices if not one.followed]
+    if silent:
+        said.append(f"the graphs speak of {len(replayed.devices) - len(silent)} of {len(replayed.devices)} devices")
+    if replayed.capacity_bytes is None:
+        said.append("no devices table and no known architecture: the capacity of L1 is not known")
+    return said
+
+
+def fitted(answer: Answer) -> Answer:
+    """The answer cut to what an assistant should read at once: the last rows of the longest table go first."""
+    tables_of = {"live": "more_live", "late_frees": "more_late_frees"}
+    short = _cut(answer, "live", "more_live", LIVE_ROWS)
+    while len(json.dumps(short.spoken(), separators=(",", ":"))) > ANSWER_BYTES:
+        longest = max(tables_of, key=lambda name: len(getattr(short, name).rows))
+        rows = len(getattr(short, longest).rows)
+        if rows <= 1:
+            break
+        short = _cut(short, longest, tables_of[longest], rows - 1)
+    return short
+
+
+def _cut(answer: Answer, name: str, more: str, most: int) -> Answer:
+    table: Table = getattr(answer, name)
+    left_out = max(len(table.rows) - most, 0)
+    kept = table.model_copy(update={"rows": table.rows[:most]})
+    return answer.model_copy(update={name: kept, more: getattr(answer, more) + left_out})
+
+
+TOOL = Tool(
+    name="memory_summary",
+    title="Memory summary",
+    arguments=Arguments,
+    answer=Answer,
+    ask=memory_summary,
+    search_hint="L1 memory peak out of memory OOM clash circular buffers deallocate DRAM",
+)
