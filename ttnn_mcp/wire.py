@@ -42,7 +42,7 @@ class Wire(BaseModel):
     A field without a default is always sent; one with a default only where it says something.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # built when first asked
 
     def spoken(self) -> dict[str, Any]:
         """Plain JSON values; a field that still has its default says nothing and is left out."""

@@ -106,7 +106,7 @@ def _of_the_op(
     if holes is not None and shortage.kind != "beyond_l1":
         halo = bool(_WINDOW.search(name))
         yield Remedy("reallocate_halo_output" if halo else "reallocate", holes.holes, at_most=True)
-    circular = _circular(replayed, moment, shortage)
+    circular = _circular(replayed, shortage)
     if not _CONV.search(name):
         yield Remedy("smaller_blocks", circular // 2, at_most=True)
         return
@@ -118,10 +118,10 @@ def _of_the_op(
     yield Remedy("dram_slicing", size // 2, at_most=True)
 
 
-def _circular(replayed: Replayed, moment: Moment, shortage: Shortage) -> int:
-    """What the op's circular buffers take of a core; by the message where the graph ends before them."""
+def _circular(replayed: Replayed, shortage: Shortage) -> int:
+    """What the op's circular buffers take of a core, by the message; the allocator of tensors does not see them."""
     if shortage.kind == "no_room":
-        return sum(one.bytes_per_core for one in moment.circular)
+        return 0
     device = next(iter(replayed.memory.devices), None)
     return shortage.asked_bytes - (device.first_cb_address or 0 if device else 0)
 

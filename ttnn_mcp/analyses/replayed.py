@@ -92,8 +92,12 @@ class Replayed:
 
     @cached_property
     def lifetimes(self) -> Lifetimes:
-        """Tensors on the buffers of the fullest device: who made, last used and freed them."""
-        return lifetimes_of(self.memory, self.operations, self.fullest.spans, self.launched, self.fullest.device)
+        """Tensors on the buffers of the fullest device: who made, last used and freed them.
+
+        An operation that never finished does not count as one that a tensor was held over.
+        """
+        ran = self.launched & np.isfinite(self.memory.operations.duration_s)
+        return lifetimes_of(self.memory, self.operations, self.fullest.spans, ran, self.fullest.device)
 
     def place(self, operation: int) -> int | None:
         """Place of an operation id; None where there is none."""

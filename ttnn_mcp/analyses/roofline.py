@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.op_table import OpTable
-    from ttnn_mcp.run.window import Scope
     from ttnn_mcp.run.texts import Texts
+    from ttnn_mcp.run.window import Scope
 
 LAUNCH_NS = 2_000.0  # starting and draining a program on all cores: 2 to 5 us in warm reports
 LAUNCH_ALWAYS_NS = 2 * LAUNCH_NS  # below, an op is mostly launch whatever else it does

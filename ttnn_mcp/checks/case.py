@@ -39,6 +39,7 @@ class Case:
         self.run = run
         self.scope = scope
         self.ops: OpTable = scope.critical
+        self.answered: dict[str, object] = {}  # what each check said, kept by the diagnosis
 
     def __len__(self) -> int:
         return len(self.ops)
@@ -141,3 +142,11 @@ class Case:
     def line(self, row: int) -> int:
         """The op's line in its file: how it is named towards the user."""
         return int(self.ops.lines[row])
+
+
+def case_of(run: Run, scope: Scope) -> Case:
+    """The case of a window, made once per run: what one check computed serves the next question too."""
+    case = run.kept.get(scope)
+    if not isinstance(case, Case):
+        case = run.kept[scope] = Case(run, scope)
+    return case

@@ -67,7 +67,15 @@ def diagnose(case: Case, checks: Sequence[Check], *, min_saving_share: float = 0
 
 
 def ask(check: Check, case: Case) -> Asked:
-    """One check's outcome on the case; a check without what it needs cannot tell."""
+    """One check's outcome on the case, asked once."""
+    said = case.answered.get(check.id)
+    if not isinstance(said, Asked):
+        said = case.answered[check.id] = _asked(check, case)
+    return said
+
+
+def _asked(check: Check, case: Case) -> Asked:
+    """A check without what it needs cannot tell; one that breaks cannot either."""
     lacking = _lacking(check, case)
     if lacking:
         return Asked(check, "cannot_tell", lacking)

@@ -114,7 +114,8 @@ def decide(measured: Measurement, pcc: float | None) -> tuple[Verdict, str]:
     if measured.slower:
         return "revert", measured.said
     if not measured.faster:
-        return "inconclusive", f"{measured.said}: within the noise of {measured.noise_share:.2%}"
+        noise = "" if measured.judged_by == "kernel" else f" is within the noise of {measured.noise_share:.2%}"
+        return "inconclusive", f"{measured.said}{noise}"
     if pcc is None:
         return "inconclusive", f"{measured.said}, but no PCC was given: measure it and record again"
     return "keep", f"{measured.said}; PCC {pcc:.5g}"

@@ -84,8 +84,9 @@ def progress_of(target: Target, reach: Reach, *, wall_known: bool, worth_trying:
     if _meets(target, reach.now):
         sure = "; confirm it by wall time with the profiler off" if kernel_only else ""
         return Progress("met", f"{here}: met, stop here{sure}", stop=True)
+    here += f", {abs(target.value / reach.now - 1):.0%} to go" if reach.now else ""
     if reach.at_best is None:
-        return Progress("unknown", f"{here}; what is left to try needs the best run's reports", stop=False)
+        return Progress("unknown", f"{here}; list tells what is left to try", stop=False)
     if worth_trying is False:
         why = "no finding could save more than the noise: stop, or change the model"
         return Progress("out_of_reach", f"{here}; {why}", stop=True)

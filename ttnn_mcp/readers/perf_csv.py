@@ -130,7 +130,10 @@ def _header(path: Path) -> list[str]:
     if b"\0" in start:
         raise ReportBroken(f"{shown(path.name)} is binary, not a CSV (or is UTF-16: save it as UTF-8).")
     first = start.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace")
-    names = next(csv.reader([first.rstrip("\r")]), [""])
+    try:
+        names = next(csv.reader([first.rstrip("\r")]), [""])
+    except csv.Error:
+        raise ReportBroken(_said_of(path, ValueError("line 1"))) from None
     if not any(name.strip() for name in names):
         raise ReportBroken(f"{shown(path.name)} begins with a blank line instead of a header. {_REPROFILE}")
     return names
@@ -140,21 +143,13 @@ def _frame(path: Path, header: list[str], names: list[str]) -> tuple[pd.DataFram
     import pandas as pd  # noqa: PLC0415 - half a second that only reading a report may cost
 
     wanted = {raw: name for raw, name in zip(header, names, strict=True) if _is_read(name)}
-    texts = {
-        raw: "category" for raw, name in wanted.items() if name not in BY_HEADER or BY_HEADER[name].kind == "text"
-    }
+    numbers = {raw for raw, name in wanted.items() if name in BY_HEADER and BY_HEADER[name].kind == "number"}
+    texts = {raw: "category" for raw in wanted if raw not in numbers}
     try:
-        frame = pd.read_csv(
-            path,
-            usecols=list(wanted),
-            dtype=texts,  # pyright: ignore[reportArgumentType]
-            na_values=list(NOT_SAID),
-            keep_default_na=False,
-            skip_blank_lines=False,  # a blank line still counts: rows are named by their line
-            low_memory=False,
-            encoding="utf-8-sig",
-            encoding_errors="replace",
-        )
+        try:
+            frame = _read(path, list(wanted), {**texts, **dict.fromkeys(numbers, "float64")}, sure=True)
+        except ValueError:  # some number cell holds text: let pandas infer, and count such cells afterwards
+            frame = _read(path, list(wanted), texts, sure=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, MemoryError) as failed:
         raise ReportBroken(_said_of(path, failed)) from None
     if not isinstance(frame.index, pd.RangeIndex):  # rows longer than the header would silently become an index
@@ -165,6 +160,22 @@ def _frame(path: Path, header: list[str], names: list[str]) -> tuple[pd.DataFram
         frame = frame.iloc[:-1]
         lost.append(f"line {len(frame) + 2} is cut off: the file is truncated or still being written")
     return frame, lost
+
+
+def _read(path: Path, columns: list[str], types: dict[str, str], *, sure: bool) -> pd.DataFrame:
+    import pandas as pd  # noqa: PLC0415
+
+    return pd.read_csv(
+        path,
+        usecols=columns,
+        dtype=types,  # pyright: ignore[reportArgumentType]
+        na_values=list(NOT_SAID),
+        keep_default_na=False,
+        skip_blank_lines=False,  # a blank line still counts: rows are named by their line
+        low_memory=sure,  # in chunks, which is faster, once no type has to be inferred over all of them
+        encoding="utf-8",
+        encoding_errors="replace",
+    )
 
 
 def _is_read(name: str) -> bool:
@@ -182,7 +193,10 @@ def _cut_off(path: Path, fields: int) -> bool:
     if tail.endswith(b"\n"):
         return False
     last = tail.rsplit(b"\n", 1)[-1].decode("utf-8", errors="replace")
-    return len(next(csv.reader([last]), [""])) < fields
+    try:
+        return len(next(csv.reader([last]), [""])) < fields
+    except csv.Error:
+        return True
 
 
 def _said_of(path: Path, failed: BaseException) -> str:

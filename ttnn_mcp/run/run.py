@@ -46,6 +46,7 @@ class Run:
         self.memory = memory
         self.linked = linked
         self.sources = sources or {}
+        self.kept: dict[object, object] = {}  # what later layers computed of this run; dies with it
         self._scopes: dict[tuple[object, str | None, str | None], Scope] = {}
 
     @cached_property

@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from ttnn_mcp.analyses.comparability import Judgement, judged
-from ttnn_mcp.analyses.comparison import Comparison, Delta, Grouping, Verdict
-from ttnn_mcp.analyses.edits import Listed, Rewritten, edits_of
+from ttnn_mcp.analyses.comparison import Comparison, Grouping, Verdict
+from ttnn_mcp.analyses.edits import edits_of
 from ttnn_mcp.analyses.host import timelines_of
 from ttnn_mcp.analyses.like_windows import like_windows, measured
+from ttnn_mcp.analyses.memory_comparison import MemoryDelta, memory_delta
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.tools import compare_tables as tables
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import Ms, Share, Table, Window, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.run.session import Session
 
 FEWER = (10, 7, 5, 3)  # rows tried until a default answer is short enough
-WORTH_A_ROW = 0.001  # of kernel time, for ops of which only the time changed
 ANSWER_BYTES = 3_900  # of the 4 kB of a default list
 
 
@@ -99,7 +98,8 @@ async def compare_runs(session: Session, asked: Arguments) -> Answer:
     to the total), what was inserted, removed, fused or changed.
     """
     found = await compared(session, asked)
-    return await asyncio.to_thread(answered, found, asked)
+    memory = await memory_delta(found.before.run, found.after.run)
+    return await asyncio.to_thread(answered, found, asked, memory)
 
 
 async def compared(session: Session, asked: Arguments) -> Comparison:
@@ -125,19 +125,23 @@ def _compared(before: Run, after: Run, repeats: list[Run], asked: Arguments) -> 
     return Comparison(*sides, [measured(one, asked.iteration, bracket) for one in repeats])
 
 
-def answered(found: Comparison, asked: Arguments) -> Answer:
-    """The answer, with fewer rows where it would be long."""
+def answered(found: Comparison, asked: Arguments, memory: MemoryDelta | None = None) -> Answer:
+    """The answer, with fewer rows where it would be long.
+
+    Raises:
+        QuestionRefused: grouped by layers, and there are none.
+    """
     verdict = judged(found)
     if asked.group_by == "layer" and found.layers is None:
         raise QuestionRefused("No block of ops repeats over most of the baseline: it has no layers to group by.")
     if asked.limit is not None:
-        return _answer(found, verdict, asked.group_by, asked.limit)
-    answers = (_answer(found, verdict, asked.group_by, rows) for rows in FEWER)
+        return _answer(found, verdict, memory, asked.group_by, asked.limit)
+    answers = (_answer(found, verdict, memory, asked.group_by, rows) for rows in FEWER)
     short = (one for one in answers if len(one.model_dump_json(exclude_defaults=True)) <= ANSWER_BYTES)
-    return next(short, None) or _answer(found, verdict, asked.group_by, FEWER[-1])
+    return next(short, None) or _answer(found, verdict, memory, asked.group_by, FEWER[-1])
 
 
-def _answer(found: Comparison, verdict: Judgement, by: Grouping, rows: int) -> Answer:
+def _answer(found: Comparison, verdict: Judgement, memory: MemoryDelta | None, by: Grouping, rows: int) -> Answer:
     edits = edits_of(found)
     some = max(3, rows // 2)
     total = found.total
@@ -146,7 +150,7 @@ def _answer(found: Comparison, verdict: Judgement, by: Grouping, rows: int) -> A
     return Answer(
         verdict=verdict.verdict,
         why=verdict.why,
-        caveats=verdict.caveats,
+        caveats=(*verdict.caveats, *(memory.caveats if memory else ())),
         kernel_ms=BeforeAfter(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
         change_share=found.change_share,
         noise_share=found.noise.share,
@@ -162,100 +166,18 @@ def _answer(found: Comparison, verdict: Judgement, by: Grouping, rows: int) -> A
         ),
         wall_ms=wall,
         busy_share=busy,
-        groups=_groups(found.groups(by), rows),
-        layers=_groups(found.groups("layer"), some) if by != "layer" and found.layers else None,
-        added=_listed(edits.added, some, found.ops[1].lines.tolist()),
-        removed=_listed(edits.removed, some, found.ops[0].lines.tolist()),
-        rewritten=_rewritten(edits.rewritten, some, found.ops[1].lines.tolist()),
-        changed=_changed(found, some),
+        groups=tables.groups(found.groups(by), rows),
+        layers=tables.groups(found.groups("layer"), some) if by != "layer" and found.layers else None,
+        added=tables.listed(edits.added, some, found.ops[1].lines.tolist()),
+        removed=tables.listed(edits.removed, some, found.ops[0].lines.tolist()),
+        rewritten=tables.rewritten(edits.rewritten, some, found.ops[1].lines.tolist()),
+        changed=tables.changed(found, some),
+        memory=tables.memory(memory),
         baseline=found.before.run.id,
         candidate=found.after.run.id,
         baseline_window=found.before.scope.window,
         window=found.after.scope.window,
     )
-
-
-def exact_us(ns: int) -> float | int:
-    """Whole nanoseconds as microseconds, unrounded, so that deltas add up to the last digit."""
-    return ns // 1000 if ns % 1000 == 0 else round(ns / 1000, 3)
-
-
-def _groups(groups: Sequence[Delta], rows: int) -> Table:
-    """The largest changes, and all others in one row, so that the column still adds up."""
-    shown = list(groups)
-    if len(groups) > rows + 1:
-        shown = [*groups[:rows], _together(groups[rows:])]
-    return Table(
-        columns=("key", "before_us", "after_us", "delta_us", "before_count", "after_count"),
-        rows=tuple(
-            (
-                one.key,
-                exact_us(one.before_ns),
-                exact_us(one.after_ns),
-                exact_us(one.delta_ns),
-                one.before_count,
-                one.after_count,
-            )
-            for one in shown
-        ),
-    )
-
-
-def _together(groups: Sequence[Delta]) -> Delta:
-    return Delta(
-        f"({len(groups)} others)",
-        sum(one.before_ns for one in groups),
-        sum(one.after_ns for one in groups),
-        sum(one.before_count for one in groups),
-        sum(one.after_count for one in groups),
-    )
-
-
-def _listed(listed: Sequence[Listed], rows: int, lines: Sequence[int]) -> Table:
-    return Table(
-        columns=("op_code", "how", "count", "kernel_us", "op"),
-        rows=tuple((one.op, one.how, one.count, exact_us(one.ns), lines[one.first]) for one in listed[:rows]),
-    )
-
-
-def _rewritten(rewritten: Sequence[Rewritten], rows: int, lines: Sequence[int]) -> Table | None:
-    if not rewritten:
-        return None
-    return Table(
-        columns=("before", "after", "count", "before_us", "after_us", "op"),
-        rows=tuple(
-            (one.before, one.after, one.count, exact_us(one.before_ns), exact_us(one.after_ns), lines[one.first])
-            for one in rewritten[:rows]
-        ),
-    )
-
-
-def _changed(found: Comparison, rows: int) -> Table | None:
-    """Ops that kept their place: their record changed, or their time by more than noise explains."""
-    if found.little_in_common:
-        return None
-    folded: dict[tuple[str, str], list[int]] = {}  # count, before, after, first line
-    pairs, lines = found.alignment, found.ops[1].lines
-    before, after = found.times[0][pairs.before], found.times[1][pairs.after]
-    for change in found.changes:
-        first = int(lines[pairs.after[change.pairs[0]]])
-        one = folded.setdefault((change.op, change.what or "only its time"), [0, 0, 0, first])
-        one[0] += len(change.pairs)
-        one[1] += int(before[change.pairs].sum())
-        one[2] += int(after[change.pairs].sum())
-        if not change.what and abs(one[2] - one[1]) <= found.noise.share * max(one[1:3]) + _worth_a_row(found):
-            del folded[change.op, "only its time"]
-    said = sorted(folded.items(), key=lambda item: -abs(item[1][2] - item[1][1]))[:rows]
-    if not said:
-        return None
-    return Table(
-        columns=("op_code", "what", "count", "before_us", "after_us", "op"),
-        rows=tuple((*key, one[0], exact_us(one[1]), exact_us(one[2]), one[3]) for key, one in said),
-    )
-
-
-def _worth_a_row(found: Comparison) -> float:
-    return WORTH_A_ROW * found.total.before_ns
 
 
 def _host(found: Comparison) -> tuple[BeforeAfter | None, Shares | None]:

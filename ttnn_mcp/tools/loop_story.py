@@ -39,10 +39,7 @@ async def tell(session: Session, baseline: str | None) -> Answer:
     wanted = (await session.run(baseline)).id if baseline else None
     story = story_of(known, targets, wanted)
     seen = await seen_now(session, story) if story else Seen(None, None)
-    ticks = checklist(story, seen.outlook)
-    marks = Table(
-        columns=("tick", "rests_on", "why"), rows=tuple((one.tick, one.rests_on, one.why) for one in ticks)
-    )
+    marks = Table(columns=Tick._fields, rows=tuple(checklist(story, seen.outlook)))
     if story is None:
         begin = NextCall(tool="open_run", arguments={}, why="a baseline; then target, then record")
         return Answer(log=_log(()), checklist=marks, notes=("nothing recorded yet",), next=(begin,))
@@ -144,7 +141,8 @@ def _notes(story: Story, seen: Seen) -> list[str]:
 
 def _changed_on_disk(run: RunSeen) -> str | None:
     """Whether the run's reports are still where they were, and still itself."""
-    pair = Pair(*(Path(one) if one else None for one in (run.performance, run.memory)), run.rank)
+    performance, memory = (Path(one) if one else None for one in (run.performance, run.memory))
+    pair = Pair(performance, memory, run.rank)
     if not all(one is None or one.is_file() for one in (pair.performance, pair.memory)):
         return "its report is not where it was"
     now = identity(pair)

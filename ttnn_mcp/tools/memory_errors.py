@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.l1_moment import Moment, holes_of, moment_of
@@ -75,17 +76,20 @@ async def explained(
     )
     if shortage is None:
         return said
-    said = said.model_copy(update=_told(shortage))
     if place is None:
-        return said
+        return said.model_copy(update=_told(replayed, shortage))
     moment = await moment_of(replayed, place)
-    update = _there(replayed, moment, shortage)
-    if not brief:
-        arguments = await replayed.memory.arguments_of(operation_of(replayed, place))
-        spoken = ",".join(f"{one.name}={one.value}" for one in arguments)
-        found = remedies(replayed, moment, shortage, name=failure.name, arguments=spoken)
+    if shortage.kind == "no_room":  # the allocator knows nothing of circular buffers
+        moment = replace(moment, circular=())
+    update = _told(replayed, _settled(replayed, moment, shortage))
+    if brief:
+        return said.model_copy(update=update)
+    arguments = await replayed.memory.arguments_of(operation_of(replayed, place))
+    spoken = ",".join(f"{one.name}={one.value}" for one in arguments)
+    found = remedies(replayed, moment, shortage, name=failure.name, arguments=spoken)
+    update["remedies"] = _table(found[:REMEDIES], update["short_bytes"])
+    if shortage.kind != "beyond_l1":
         update["holders"] = _holders(replayed, moment, shortage, sources)
-        update["remedies"] = _table(found[:REMEDIES], update.get("short_bytes"))
     return said.model_copy(update=update)
 
 
@@ -94,40 +98,42 @@ def _cut(message: str) -> str:
     return clean if len(clean) <= MESSAGE_CHARS else clean[: MESSAGE_CHARS - 3] + "..."
 
 
-def _told(shortage: Shortage) -> dict[str, object]:
+def _told(replayed: Replayed, shortage: Shortage) -> dict[str, object]:
+    """The figures, circular buffers counted from where they begin and not from address 0."""
     what = {"no_room": f"{shortage.buffer} for a tensor", "clash": "L1 between circular buffers and tensors"}
+    device = next(iter(replayed.memory.devices), None)
+    base = (device.first_cb_address or 0) if device and shortage.kind != "no_room" else 0
     return {
         "ran_out_of": what.get(shortage.kind, "L1 for circular buffers alone"),
-        "asked_bytes": shortage.asked_bytes,
-        "limit_bytes": shortage.limit_bytes,
+        "asked_bytes": shortage.asked_bytes - base,
+        "limit_bytes": None if shortage.limit_bytes is None else shortage.limit_bytes - base,
         "free_bytes": shortage.free_bytes,
         "largest_free_bytes": shortage.largest_free_bytes,
-        "short_bytes": shortage.short_bytes,
+        "short_bytes": shortage.short_bytes or None,  # 0: there was room by the replay, so it missed something
         "cores": shown(shortage.cores) if shortage.cores else None,
     }
 
 
-def _there(replayed: Replayed, moment: Moment, shortage: Shortage) -> dict[str, object]:
-    """What was free by the replay, where the message does not say."""
+def _settled(replayed: Replayed, moment: Moment, shortage: Shortage) -> Shortage:
+    """With what was free by the replay, where the message does not say."""
     holes = holes_of(replayed, moment)
     if shortage.kind != "no_room" or shortage.buffer != "L1" or holes is None:
-        return {}
-    free = shortage.free_bytes if shortage.free_bytes is not None else holes.below + holes.holes
-    largest = shortage.largest_free_bytes if shortage.largest_free_bytes is not None else holes.largest
-    return {
-        "limit_bytes": shortage.limit_bytes or replayed.capacity_bytes,
-        "free_bytes": free,
-        "largest_free_bytes": largest,
-        "short_bytes": max(shortage.asked_bytes - largest, 0),
-    }
+        return shortage
+    return replace(
+        shortage,
+        limit_bytes=shortage.limit_bytes or replayed.capacity_bytes,
+        free_bytes=holes.below + holes.holes if shortage.free_bytes is None else shortage.free_bytes,
+        largest_free_bytes=holes.largest if shortage.largest_free_bytes is None else shortage.largest_free_bytes,
+    )
 
 
 def _holders(replayed: Replayed, moment: Moment, shortage: Shortage, sources: Mapping[int, SourceLine]) -> Table:
-    """The largest buffers of the kind of memory that ran out."""
+    """The largest buffers of the kind of memory that ran out; in a clash the one that is in the way first."""
     spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
     code = next((code for code, one in enumerate(BUFFER_TYPES) if one == shortage.buffer), -1)
     rows = [row for row in moment.rows.tolist() if spans.buffers[row] == code]
-    rows.sort(key=lambda row: -int(spans.bytes_per_bank[row]))
+    in_the_way = shortage.limit_bytes if shortage.kind == "clash" else None
+    rows.sort(key=lambda row: (int(spans.addresses[row]) != in_the_way, -int(spans.bytes_per_bank[row])))
     cells: list[tuple[Cell, ...]] = []
     for row in rows[:HOLDERS]:
         made, read, tensor = lifetimes.producer_of(row), int(lifetimes.last_reads[row]), int(lifetimes.names[row])

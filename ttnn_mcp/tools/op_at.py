@@ -28,6 +28,4 @@ def row_at(run: Run, line: int) -> int:
         name = shown(rows.texts("op_code")[there])
         raise QuestionRefused(f"Line {line} is '{name}' ({kind}): no timed device op. list_ops gives the lines.")
     first, last = int(ops.lines.min()), int(ops.lines.max())
-    raise QuestionRefused(
-        f"No op at line {line}: device ops stand on lines {first} to {last}. Use list_ops."
-    )
+    raise QuestionRefused(f"No op at line {line}: device ops stand on lines {first} to {last}. Use list_ops.")

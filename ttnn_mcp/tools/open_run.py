@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field
 
+from ttnn_mcp.errors import shown
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.answerable import answerable
 from ttnn_mcp.tools.tool import Arguments as Closed
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.run.session import Session
 
-SIGNPOSTS_SHOWN = 8
+MORE_BYTES = 20
+CARD_BYTES = 1_500  # of the 1.5 kB a card may take: signposts get what is left
 
 
 class Arguments(Closed):
@@ -91,9 +94,7 @@ def card(run: Run) -> Answer:
         caveats += caveats_of(performance)
     if memory is not None:
         caveats += memory.caveats
-    if scope is not None and not scope.window.warm:
-        caveats.append("cold: only kernel times count; gaps hold compile and load time")
-    return Answer(
+    said = Answer(
         id=run.id,
         name=run.name,
         performance=str(performance.csv.path) if performance else None,
@@ -115,7 +116,7 @@ def card(run: Run) -> Answer:
         operations=len(memory.operations) if memory else None,
         iterations=performance.iterations.count if performance else None,
         iteration_ops=performance.iterations.ops or None if performance else None,
-        signposts=_signposts(run),
+        signposts=(),
         kernel_ms=float(scope.critical.numbers("kernel_ns").sum()) / 1e6 if scope else None,
         kernel_ms_by_device=_by_device(run) if performance and len(performance.devices) > 1 else None,
         window=scope.window if scope else None,
@@ -125,6 +126,8 @@ def card(run: Run) -> Answer:
         not_answerable=tuple(cannot),
         caveats=tuple(dict.fromkeys(caveats)),
     )
+    room = CARD_BYTES - len(json.dumps(said.spoken(), separators=(",", ":")))
+    return said.model_copy(update={"signposts": _signposts(run, room)})
 
 
 def _one_report(run: Run) -> str:
@@ -133,14 +136,20 @@ def _one_report(run: Run) -> str:
     return "no performance report: no device times"
 
 
-def _signposts(run: Run) -> tuple[str, ...]:
+def _signposts(run: Run, room: int) -> tuple[str, ...]:
+    """The distinct signposts in order, as many as fit into `room` bytes; how many more there are."""
     if run.performance is None:
         return ()
     names = run.performance.signposts.texts("op_code")
     order = np.unique(names.codes, return_index=True)[1]
-    distinct = [names[int(row)] for row in sorted(order)]
-    more = len(distinct) - SIGNPOSTS_SHOWN
-    return (*distinct[:SIGNPOSTS_SHOWN], *([f"... and {more} more"] if more > 0 else []))
+    distinct = [shown(names[int(row)]) for row in sorted(order)]
+    kept: list[str] = []
+    for name in distinct:
+        room -= len(name) + 3
+        if room < MORE_BYTES:
+            return (*kept, f"... and {len(distinct) - len(kept)} more")
+        kept.append(name)
+    return tuple(kept)
 
 
 def _by_device(run: Run) -> Table:

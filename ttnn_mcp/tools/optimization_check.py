@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from ttnn_mcp.checks import CATALOGUE
-from ttnn_mcp.checks.case import Case
+from ttnn_mcp.checks.case import case_of
 from ttnn_mcp.checks.diagnosis import Diagnosis, diagnose
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
@@ -52,7 +52,7 @@ async def optimization_check(session: Session, asked: Arguments) -> Answer:
     run = await session.run(asked.run)
     scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
-    found = await asyncio.to_thread(diagnose, Case(run, scope), wanted, min_saving_share=asked.min_saving_share)
+    found = await asyncio.to_thread(diagnose, case_of(run, scope), wanted, min_saving_share=asked.min_saving_share)
     answer = Answer(
         kernel_ms=float(scope.critical.numbers("kernel_ns").sum()) / 1e6,
         findings=(),

@@ -11,7 +11,7 @@ from ttnn_mcp.analyses.formats import engine_ops, reads_weights, weight_of
 from ttnn_mcp.analyses.groups import grouped
 from ttnn_mcp.analyses.layouts import TO_ROWS, TO_TILES, moves_bytes, named, tile_waste
 from ttnn_mcp.checks import CATALOGUE
-from ttnn_mcp.checks.case import Case
+from ttnn_mcp.checks.case import case_of
 from ttnn_mcp.checks.diagnosis import ask
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.iterations import signatures
@@ -23,6 +23,7 @@ from ttnn_mcp.wire import Saving, Share, Table, Us, Window, Wire
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ttnn_mcp.checks.case import Case
     from ttnn_mcp.checks.check import Claim
     from ttnn_mcp.run.op_table import OpTable
     from ttnn_mcp.run.operand import Operand
@@ -74,7 +75,7 @@ async def tensor_formats(session: Session, asked: Arguments) -> Answer:
     """
     run = await session.run(asked.run)
     scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
-    return await asyncio.to_thread(answer_of, Case(run, scope))
+    return await asyncio.to_thread(answer_of, case_of(run, scope))
 
 
 def answer_of(case: Case) -> Answer:

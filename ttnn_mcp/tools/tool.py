@@ -27,7 +27,7 @@ JsonSchema: TypeAlias = "dict[str, Any]"
 class Arguments(BaseModel):
     """Base of every tool's arguments: closed, so that a misspelt name is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # built when first asked
 
 
 class OfRun(Arguments):

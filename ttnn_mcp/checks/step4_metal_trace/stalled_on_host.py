@@ -64,8 +64,8 @@ def look(case: Case) -> Iterator[Said]:
     compiler = report.csv.compiler
     yield Claim(
         claim=(
-            f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:.0f} of {line.wall_ns / 1e3:.0f} us "
-            f"are gaps, {line.median_gap_ns / 1e3:.1f} us in the median over {len(case)} ops"
+            f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:.0f} of "
+            f"{line.wall_ns / 1e3:.0f} us are gaps, {line.median_gap_ns / 1e3:.1f} us in the median over {len(case)} ops"
         ),
         rows=rows,
         at_most_ns=no_saving(rows),

@@ -25,7 +25,7 @@ from ttnn_mcp.analyses.l1_limit import l1_limit
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import cite_height, convs_to_judge, l1_caveat, lever, megabytes
 from ttnn_mcp.checks.floors import least_ns
-from ttnn_mcp.checks.wording import time_of
+from ttnn_mcp.checks.wording import cite_op, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,8 +68,7 @@ def look(case: Case) -> Iterator[Said]:
         assumption="all time above the roofline is paid once per block; cores unchanged",
         evidence=(
             *cite_height(case, row),
-            *case.cite(row),
-            *(one for n, *_ in examples[1:] for one in cite_height(case, n)),
+            *cite_op(case, row),
         ),
         fix=lever(
             case,

@@ -21,7 +21,7 @@ import numpy as np
 from ttnn_mcp.analyses.joins import Joins
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import NO_CONVS, conv_behind, lever
-from ttnn_mcp.checks.wording import example, kinds, time_of
+from ttnn_mcp.checks.wording import cite_op, example, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ def look(case: Case) -> Iterator[Said]:
         rows=rows,
         at_most_ns=case.kernel_ns[rows],
         assumption="scale and shift are constants, folded into weights and bias on the host",
-        evidence=tuple(one for n in case.heaviest(rows) for one in case.cite(n, "op_code", "kernel_ns")),
+        evidence=cite_op(case, row),
         fix=(
             "model.eval() before compiling: batch norm then folds"
             if case.run.timed.csv.compiler

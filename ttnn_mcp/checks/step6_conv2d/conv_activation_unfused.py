@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.joins import Joins
+from ttnn_mcp.checks.attribute_cells import cite_attribute
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import NO_CONVS, conv_behind, lever
-from ttnn_mcp.checks.wording import time_of
+from ttnn_mcp.checks.wording import cite_op, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +74,7 @@ def look(case: Case) -> Iterator[Said]:
         rows=rows,
         at_most_ns=case.kernel_ns[rows],
         assumption="applied while packing, the function costs the conv nothing",
-        evidence=tuple(one for n in examples for one in case.cite(n, "op_code", "kernel_ns")),
+        evidence=(cite_attribute(case, row, "op_chain"), *cite_op(case, row)),
         fix=lever(
             case,
             f"ttnn.Conv2dConfig(activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}))  # older builds: "

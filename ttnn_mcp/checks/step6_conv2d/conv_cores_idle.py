@@ -22,7 +22,7 @@ from ttnn_mcp.analyses.convs import Convs, sizes_of
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
 from ttnn_mcp.checks.floors import least_ns
-from ttnn_mcp.checks.wording import example, kinds, time_of
+from ttnn_mcp.checks.wording import cite_op, example, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def look(case: Case) -> Iterator[Said]:
         rows=rows,
         at_most_ns=at_most,
         assumption="time goes with the output tiles of the busiest core; same shard layout",
-        evidence=case.cite(row, "cores", "kernel_ns", *(("worker_cores",) if case.chip.worker_cores else ())),
+        evidence=(*case.cite(row, "cores"), *cite_op(case, row)),
         fix=lever(
             case,
             f"ttnn.Conv2dConfig(override_sharding_config=True, shard_layout=ttnn.TensorMemoryLayout.{layout}, "

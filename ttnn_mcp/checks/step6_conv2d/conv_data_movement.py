@@ -24,7 +24,7 @@ from ttnn_mcp.analyses.joins import Joins
 from ttnn_mcp.analyses.l1_limit import l1_limit
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
-from ttnn_mcp.checks.wording import example, time_of
+from ttnn_mcp.checks.wording import cite_op, example, time_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.op_names import canonical
 
@@ -77,8 +77,7 @@ def _idle_moves(case: Case, convs: Convs) -> NDArray[np.int64]:
 
 
 def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
-    examples = case.heaviest(rows)
-    row = examples[0]
+    row = case.heaviest(rows)[0]
     maker = int(Joins(case.flow).makers[row])
     return Claim(
         claim=(
@@ -88,7 +87,7 @@ def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
         rows=rows,
         at_most_ns=case.kernel_ns[rows],
         assumption="the op before can write the conv's shards itself at no extra cost",
-        evidence=tuple(one for n in examples for one in case.cite(n, "kernel_ns")),
+        evidence=cite_op(case, row),
         fix=lever(
             case,
             f"let line {case.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, "
@@ -101,16 +100,16 @@ def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
 
 
 def _moves_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
-    examples = case.heaviest(rows)
+    row = case.heaviest(rows)[0]
     return Claim(
         claim=(
             f"Moves between Halo and Conv2d ({len(rows)}x, {time_of(case, rows)}) pack L1 that is not short: "
-            f"heaviest at line {case.line(examples[0])}, {case.ops.inputs[0].shape_text(examples[0])}"
+            f"heaviest at line {case.line(row)}, {case.ops.inputs[0].shape_text(row)}"
         ),
         rows=rows,
         at_most_ns=case.kernel_ns[rows],
         assumption="each conv fits with its halo tensor left where it is (L1 by model, 5 % kept free)",
-        evidence=tuple(one for n in examples for one in case.cite(n, "kernel_ns")),
+        evidence=cite_op(case, row),
         fix=lever(
             case,
             "ttnn.Conv2dConfig(reallocate_halo_output=False)  # on these convs; back to True if one runs out of L1",

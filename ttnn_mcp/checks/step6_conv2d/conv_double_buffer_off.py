@@ -26,7 +26,7 @@ from ttnn_mcp.checks.attribute_cells import cite_attribute
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import convs_to_judge, l1_caveat, lever, megabytes
 from ttnn_mcp.checks.floors import least_ns
-from ttnn_mcp.checks.wording import time_of
+from ttnn_mcp.checks.wording import cite_op, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,30 +67,28 @@ def _claims(
     if at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
         return
     setting = f"enable_{what}_double_buffer"
-    examples = case.heaviest(rows)
-    first = convs.at(examples[0])
+    row = case.heaviest(rows)[0]
+    first = convs.at(row)
     to = better[first] if first else None
     if first is None or to is None:
         return
     yield Claim(
         claim=(
             f"{len(rows)} of {len(convs.rows)} convs ({time_of(case, rows)}) run with {setting} off although a "
-            f"second block fits L1; heaviest at line {case.line(examples[0])}: {first.layout}, {first.blocks} x "
+            f"second block fits L1; heaviest at line {case.line(row)}: {first.layout}, {first.blocks} x "
             f"{first.inner_blocks} blocks"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="as in the best case measured (SDXL convs, 40 %); nothing where the conv is compute-bound",
-        evidence=tuple(cite_attribute(case, row, setting) for row in examples)
-        + case.cite(examples[0], "kernel_ns"),
+        evidence=(cite_attribute(case, row, setting), *cite_op(case, row)),
         fix=lever(
             case,
-            f"ttnn.Conv2dConfig({setting}=True)  # line {case.line(examples[0])}: {megabytes(to.total_bytes)} of "
+            f"ttnn.Conv2dConfig({setting}=True)  # line {case.line(row)}: {megabytes(to.total_bytes)} of "
             f"{megabytes(limit.limit_bytes)} L1",
         ),
         verify=(
-            f"re-profile; op_detail(op={case.line(examples[0])}).kernel_us falls, memory_summary headroom stays "
-            "positive"
+            f"re-profile; op_detail(op={case.line(row)}).kernel_us falls, memory_summary headroom stays positive"
         ),
         caveat=l1_caveat(limit, first, case.chip.arch),
     )

@@ -64,7 +64,7 @@ def look(case: Case) -> Iterator[Said]:
         rows=rows,
         at_most_ns=np.where(saved, case.kernel_ns[rows], 0.0),
         assumption="whole convs with the block they have fit L1, and their neighbours read and write L1 too",
-        evidence=case.cite(write, "op_code", "kernel_ns") + case.cite(row, "op_code", "kernel_ns"),
+        evidence=case.cite(row) + case.cite(write),
         fix=lever(
             case,
             f"ttnn.conv2d(..., slice_config=ttnn.Conv2dL1FullSliceConfig)  # line {case.line(heaviest)}"

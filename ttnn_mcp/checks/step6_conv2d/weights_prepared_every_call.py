@@ -21,7 +21,7 @@ import numpy as np
 from ttnn_mcp.analyses.flow import NOBODY
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
 from ttnn_mcp.checks.conv_ops import NO_CONVS, lever
-from ttnn_mcp.checks.wording import example, kinds, time_of
+from ttnn_mcp.checks.wording import cite_op, example, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def look(case: Case) -> Iterator[Said]:
         rows=rows,
         at_most_ns=case.kernel_ns[rows],
         assumption="weights do not change between iterations: prepared once, they stay on the device",
-        evidence=tuple(one for n in case.heaviest(rows) for one in case.cite(n, "op_code", "kernel_ns")),
+        evidence=cite_op(case, row),
         fix=lever(
             case,
             "y, [weight, bias] = ttnn.conv2d(..., weight_tensor=weight, bias_tensor=bias, "

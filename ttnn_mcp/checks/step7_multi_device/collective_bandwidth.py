@@ -21,7 +21,7 @@ from ttnn_mcp.analyses.balance import Balance
 from ttnn_mcp.analyses.collectives import collectives_of, today_gb_s
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.mesh import compared, fastest_ns
-from ttnn_mcp.checks.wording import time_of
+from ttnn_mcp.checks.wording import cite_op, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def look(case: Case) -> Iterator[Said]:
         rows=rows,
         at_most_ns=np.minimum(at_most, case.kernel_ns[rows]),
         assumption="links reach the best rate seen on this architecture; waiting for slower devices stays",
-        evidence=tuple(one for row in examples for one in case.cite(row, "kernel_ns")),
+        evidence=cite_op(case, examples[0]),
         fix=(
             "pass persistent output buffers; raise num_workers_per_link and chunks_per_sync one at a time; "
             "num_links="

@@ -22,7 +22,7 @@ from ttnn_mcp.analyses.collectives import collectives_of, payload_gb_s
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.mesh import compared
-from ttnn_mcp.checks.wording import example, time_of
+from ttnn_mcp.checks.wording import cite_op, example, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ def look(case: Case) -> Iterator[Said]:
         rows=rows,
         at_most_ns=np.maximum(0.0, case.kernel_ns[rows] - needed),
         assumption="at best only the payload at the links' specified rate is left",
-        evidence=tuple(one for row in examples for one in case.cite(row, "kernel_ns")),
+        evidence=cite_op(case, examples[0]),
         fix=(
             "halve the payload: ttnn.typecast(x, ttnn.bfloat8_b) before the exchange; reduce_scatter + "
             "all_gather with the norm on the shard between; one fused QKV instead of three; fused all-gather "

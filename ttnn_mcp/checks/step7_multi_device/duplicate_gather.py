@@ -20,7 +20,7 @@ from ttnn_mcp.analyses.flow import NOBODY
 from ttnn_mcp.analyses.joins import Joins
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.mesh import ONE_DEVICE
-from ttnn_mcp.checks.wording import example, time_of
+from ttnn_mcp.checks.wording import cite_op, example, time_of
 from ttnn_mcp.run.op_names import canonical
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def look(case: Case) -> Iterator[Said]:
         rows=rows,
         at_most_ns=case.kernel_ns[rows],
         assumption="the first result is still in memory and unchanged",
-        evidence=case.cite(row, "op_code", "kernel_ns") + case.cite(before, "op_code", "kernel_ns"),
+        evidence=cite_op(case, row) + case.cite(before),
         fix=(
             f"keep the tensor gathered at line {case.line(before)} and reuse it; deallocate it after its last "
             "reader"
