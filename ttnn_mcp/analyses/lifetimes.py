@@ -111,23 +111,20 @@ class Lifetimes:
         on = self.producers[(self.rows == row) & (self.producers >= 0)]
         return int(on.min()) if len(on) else NOBODY
 
-    def waiting(self, row: int) -> tuple[int, int]:
-        """The longest time a span lies idle between two uses: places of the use before and the use after."""
-        start, stop = np.searchsorted(self.used[0], [row, row + 1])
-        places = self.used[1][start:stop]
-        if len(places) < 2:
-            return 0, 0
-        at = int(np.argmax(np.diff(places)))
-        return int(places[at]), int(places[at + 1])
-
     @cached_property
-    def waits(self) -> Integers:
-        """Per span, how many places lie between the two uses furthest apart."""
-        longest = np.zeros(len(self.spans), dtype=np.int64)
+    def waits(self) -> tuple[Integers, Integers, Integers]:
+        """Per span the longest time it lies idle between two uses: operations that ran meanwhile, first use, second.
+
+        The uses are places; 0 where there are not two.
+        """
         rows, places = self.used
+        idle, first, second = (np.zeros(len(self.spans), dtype=np.int64) for _ in range(3))
         same = np.flatnonzero(rows[1:] == rows[:-1])
-        np.maximum.at(longest, rows[same], places[same + 1] - places[same] - 1)
-        return longest
+        between = self.launches_before[places[same + 1]] - self.launches_before[places[same] + 1]
+        order = np.argsort(between, kind="stable")  # the longest is written last
+        at, same = rows[same[order]], same[order]
+        idle[at], first[at], second[at] = between[order], places[same], places[same + 1]
+        return idle, first, second
 
     @cached_property
     def launches_before(self) -> Integers:

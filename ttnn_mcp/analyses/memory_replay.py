@@ -23,7 +23,7 @@ from ttnn_mcp.readers.graph_memory import read_graph_memory
 from ttnn_mcp.readers.memory_stream import iter_graph_batches, read_snapshots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory_columns import Device
     from ttnn_mcp.readers.memory_db import MemoryReport
     from ttnn_mcp.readers.memory_stream import SnapshotRows
+    from ttnn_mcp.readers.source_lines import SourceLine
     from ttnn_mcp.run.run import Run
 
 _TROUBLES = 100  # operations whose errors are kept
@@ -63,7 +64,7 @@ async def _replay(memory: MemoryReport, limit_bytes: int | None) -> Replayed:
     replay = await asyncio.to_thread(_Replay, memory, await read_snapshots(memory))
     async for batch in iter_graph_batches(memory):
         await asyncio.to_thread(replay.feed, batch)
-    return await asyncio.to_thread(replay.finished, limit_bytes)
+    return await asyncio.to_thread(replay.finished, limit_bytes, await memory.sources())
 
 
 class _Replay:
@@ -153,7 +154,7 @@ class _Replay:
                 self.lanes.append(([device], lane.fork()))
         self.followed |= named
 
-    def finished(self, limit_bytes: int | None) -> Replayed:
+    def finished(self, limit_bytes: int | None, sources: Mapping[int, SourceLine]) -> Replayed:
         """What it came to."""
         self._without_graph(len(self.operations))
         said = self.followed & set(self.devices)
@@ -176,6 +177,7 @@ class _Replay:
             small_capacity_bytes=described.l1_small_bytes if described else None,
             broken=self.broken,
             troubles=self.troubles,
+            sources=sources,
             memory=self.memory,
         )
 

@@ -11,6 +11,8 @@ import numpy as np
 from ttnn_mcp.analyses.lifetimes import Lifetimes, lifetimes_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.l1_replay import Differences
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.graph_events import GraphError
     from ttnn_mcp.readers.memory_columns import Integers
     from ttnn_mcp.readers.memory_db import MemoryReport
+    from ttnn_mcp.readers.source_lines import SourceLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class Replayed:
         small_capacity_bytes: of the L1_SMALL region of a bank.
         broken: graphs that could not be read.
         troubles: by place.
+        sources: the model line of every operation id that has one.
     """
 
     operations: Integers
@@ -83,6 +87,7 @@ class Replayed:
     small_capacity_bytes: int | None
     broken: int
     troubles: dict[int, Trouble]
+    sources: Mapping[int, SourceLine]
     memory: MemoryReport = field(repr=False)
 
     @property

@@ -169,7 +169,7 @@ def _answer(found: Comparison, verdict: Judgement, memory: MemoryDelta | None, b
         groups=tables.groups(found.groups(by), rows),
         layers=tables.groups(found.groups("layer"), some) if by != "layer" and found.layers else None,
         added=tables.listed(edits.added, some, found.ops[1].lines.tolist()),
-        removed=tables.listed(edits.removed, some, found.ops[0].lines.tolist()),
+        removed=tables.listed(edits.removed, some, found.ops[0].lines.tolist(), "baseline_op"),
         rewritten=tables.rewritten(edits.rewritten, some, found.ops[1].lines.tolist()),
         changed=tables.changed(found, some),
         memory=tables.memory(memory),

@@ -53,14 +53,16 @@ def _together(deltas: Sequence[Delta]) -> Delta:
     )
 
 
-def listed(edits: Sequence[Listed], rows: int, lines: Sequence[int]) -> Table:
+def listed(edits: Sequence[Listed], rows: int, lines: Sequence[int], op: str = "op") -> Table:
+    """Ops that are new or gone; `op` names the column with the line of the first, in its own run's file."""
     return Table(
-        columns=("op_code", "how", "count", "kernel_us", "op"),
+        columns=("op_code", "how", "count", "kernel_us", op),
         rows=tuple((one.op, one.how, one.count, exact_us(one.ns), lines[one.first]) for one in edits[:rows]),
     )
 
 
 def rewritten(edits: Sequence[Rewritten], rows: int, lines: Sequence[int]) -> Table | None:
+    """Ops that became others; None where none did."""
     if not edits:
         return None
     return Table(
@@ -101,6 +103,7 @@ def _worth_a_row(found: Comparison) -> float:
 
 
 def memory(found: MemoryDelta | None) -> Table | None:
+    """Memory on both sides; None where it was not compared."""
     if found is None or not found.figures:
         return None
     return Table(

@@ -13,12 +13,9 @@ from ttnn_mcp.tools.memory_rows import line_of, operation_of
 from ttnn_mcp.wire import Cell, Table, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ttnn_mcp.analyses.failures import Failure
     from ttnn_mcp.analyses.replayed import Replayed
     from ttnn_mcp.analyses.shortage import Shortage
-    from ttnn_mcp.readers.source_lines import SourceLine
 
 HOLDERS = 5
 REMEDIES = 3
@@ -59,16 +56,14 @@ class Failed(Wire):
     remedies: Table | None = None
 
 
-async def explained(
-    replayed: Replayed, failure: Failure, sources: Mapping[int, SourceLine], *, brief: bool = False
-) -> Failed:
+async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False) -> Failed:
     """A failure in full; `brief` leaves out who held the memory and what helps."""
     place, shortage = failure.place, failure.shortage
     said = Failed(
         operation=operation_of(replayed, place) if place is not None else None,
         name=shown(failure.name),
         outcome=failure.outcome,
-        line=line_of(sources, operation_of(replayed, place)) if place is not None else None,
+        line=line_of(replayed, operation_of(replayed, place)) if place is not None else None,
         tied_by=f"name alone, the last of {failure.same_name}" if failure.outcome == "unknown" else None,
         kind=shown(failure.kind) or None,
         message=None if shortage else _cut(failure.message) or None,
@@ -89,7 +84,7 @@ async def explained(
     found = remedies(replayed, moment, shortage, name=failure.name, arguments=spoken)
     update["remedies"] = _table(found[:REMEDIES], update["short_bytes"])
     if shortage.kind != "beyond_l1":
-        update["holders"] = _holders(replayed, moment, shortage, sources)
+        update["holders"] = _holders(replayed, moment, shortage)
     return said.model_copy(update=update)
 
 
@@ -127,7 +122,7 @@ def _settled(replayed: Replayed, moment: Moment, shortage: Shortage) -> Shortage
     )
 
 
-def _holders(replayed: Replayed, moment: Moment, shortage: Shortage, sources: Mapping[int, SourceLine]) -> Table:
+def _holders(replayed: Replayed, moment: Moment, shortage: Shortage) -> Table:
     """The largest buffers of the kind of memory that ran out; in a clash the one that is in the way first."""
     spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
     code = next((code for code, one in enumerate(BUFFER_TYPES) if one == shortage.buffer), -1)
@@ -141,7 +136,7 @@ def _holders(replayed: Replayed, moment: Moment, shortage: Shortage, sources: Ma
         name = shown(replayed.memory.operations.names[made]) if made >= 0 else None
         last = operation_of(replayed, read) if read >= 0 else None
         size = int(spans.bytes_per_bank[row])
-        cells.append((tensor if tensor >= 0 else None, size, producer, name, line_of(sources, producer), last))
+        cells.append((tensor if tensor >= 0 else None, size, producer, name, line_of(replayed, producer), last))
     return Table.of("tensor", "bytes_per_bank", "producer", "name", "line", "last_use", rows=cells)
 
 

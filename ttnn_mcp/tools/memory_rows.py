@@ -12,13 +12,10 @@ from ttnn_mcp.readers.memory_config import BUFFER_TYPES
 from ttnn_mcp.wire import Cell, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ttnn_mcp.analyses.core_load import Ranges
     from ttnn_mcp.analyses.l1_moment import Moment
     from ttnn_mcp.analyses.lifetimes import LateFree
     from ttnn_mcp.analyses.replayed import Replayed
-    from ttnn_mcp.readers.source_lines import SourceLine
 
 TIMELINE_ROWS = 10
 AROUND = 4  # operations shown before and after the one that was asked for
@@ -36,9 +33,9 @@ def name_of(replayed: Replayed, place: int) -> str:
     return shown(replayed.memory.operations.names[place])
 
 
-def line_of(sources: Mapping[int, SourceLine], operation: int | None) -> str | None:
+def line_of(replayed: Replayed, operation: int | None) -> str | None:
     """`model.py:31`: the end of the path is enough to find it, `op_detail` has all of it."""
-    source = sources.get(operation) if operation is not None else None
+    source = replayed.sources.get(operation) if operation is not None else None
     if source is None:
         return None
     return shown(f"{source.file.rsplit('/', 1)[-1][-LINE_CHARS:]}:{source.line}")
@@ -61,7 +58,7 @@ def timeline(replayed: Replayed, only: int | None = None) -> Table:
     return Table.of(*columns, rows=rows)
 
 
-def live(replayed: Replayed, moment: Moment, sources: Mapping[int, SourceLine], *, everything: bool) -> Table:
+def live(replayed: Replayed, moment: Moment, *, everything: bool) -> Table:
     """What is live at a moment, the largest first; of L1 alone unless `everything` is asked for."""
     spans, lifetimes, tensors = replayed.fullest.spans, replayed.lifetimes, replayed.memory.tensors
     found: list[tuple[int, tuple[Cell, ...]]] = []
@@ -80,7 +77,7 @@ def live(replayed: Replayed, moment: Moment, sources: Mapping[int, SourceLine], 
             size,
             "x".join(map(str, shape.logical)) if shape else None,
             producer,
-            line_of(sources, producer),
+            line_of(replayed, producer),
             operation_of(replayed, read) if read >= 0 else None,
             *((BUFFER_TYPES[buffer],) if everything else ()),
         )
@@ -90,7 +87,7 @@ def live(replayed: Replayed, moment: Moment, sources: Mapping[int, SourceLine], 
     return Table.of(*columns, *(("buffer",) if everything else ()), rows=rows)
 
 
-def late_frees(replayed: Replayed, late: list[LateFree], sources: Mapping[int, SourceLine]) -> Table:
+def late_frees(replayed: Replayed, late: list[LateFree]) -> Table:
     """Tensors that stay after their last use; `freed` is empty where nothing ever frees them."""
     rows: list[tuple[Cell, ...]] = []
     for one in late:
@@ -98,7 +95,7 @@ def late_frees(replayed: Replayed, late: list[LateFree], sources: Mapping[int, S
         freed = operation_of(replayed, one.freed) if one.freed is not None else None
         returned = one.bytes_per_bank if one.at_peak else 0
         tensor = one.tensor if one.tensor >= 0 else None
-        rows.append((tensor, one.bytes_per_bank, used, freed, one.held, returned, line_of(sources, used)))
+        rows.append((tensor, one.bytes_per_bank, used, freed, one.held, returned, line_of(replayed, used)))
     columns = ("tensor", "bytes_per_bank", "last_use", "freed", "operations_late", "headroom_bytes", "line")
     return Table.of(*columns, rows=rows)
 

@@ -19,12 +19,9 @@ from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Table, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ttnn_mcp.analyses.l1_moment import Moment
     from ttnn_mcp.analyses.lifetimes import LateFree
     from ttnn_mcp.analyses.replayed import Replayed
-    from ttnn_mcp.readers.source_lines import SourceLine
     from ttnn_mcp.run.session import Session
 
 ANSWER_BYTES = 3_900  # of the 4 kB a default answer may take
@@ -119,23 +116,22 @@ async def memory_summary(session: Session, asked: Arguments) -> Answer:
     run = await session.run(asked.run)
     replayed = await replay_of(run)
     peak = _place(replayed, asked.operation)
-    sources = await run.remembered.sources()
     moment = await moment_of(replayed, peak)
     late = replayed.lifetimes.late_frees(replayed.fullest.peak)
     only = asked.operation is not None
     if only:
         late = [one for one in late if one.last_use < peak and (one.freed is None or peak < one.freed)]
     failures = [one for one in failures_of(replayed) if not only or one.place == peak]
-    errors = [await explained(replayed, one, sources, brief=n > 0) for n, one in enumerate(failures[:ERRORS])]
+    errors = [await explained(replayed, one, brief=n > 0) for n, one in enumerate(failures[:ERRORS])]
     because = replayed.floor_because
     answer = Answer(
-        l1_peak=_peak(replayed, moment, sources),
+        l1_peak=_peak(replayed, moment),
         floor=because is not None,
         why=FLOORS[because] if because else None,
         buffers_table_bytes=int(replayed.fullest.floor[peak] if only else replayed.fullest.floor.max(initial=0)),
         timeline=tables.timeline(replayed, peak if only else None),
-        live=tables.live(replayed, moment, sources, everything=only),
-        late_frees=tables.late_frees(replayed, late[:LATE_ROWS], sources),
+        live=tables.live(replayed, moment, everything=only),
+        late_frees=tables.late_frees(replayed, late[:LATE_ROWS]),
         more_late_frees=max(len(late) - LATE_ROWS, 0),
         late_frees_return_bytes=_returned(replayed, late),
         errors=tuple(errors),
@@ -164,7 +160,7 @@ def _place(replayed: Replayed, operation: int | None) -> int:
     return place
 
 
-def _peak(replayed: Replayed, moment: Moment, sources: Mapping[int, SourceLine]) -> L1Peak:
+def _peak(replayed: Replayed, moment: Moment) -> L1Peak:
     device, place = replayed.fullest, moment.place
     level, capacity, kinds = int(device.l1[place]), replayed.capacity_bytes, composition(replayed, moment)
     operation = tables.operation_of(replayed, place)
@@ -172,7 +168,7 @@ def _peak(replayed: Replayed, moment: Moment, sources: Mapping[int, SourceLine])
         operation=operation,
         name=tables.name_of(replayed, place),
         device_op=moment.device_op,
-        line=tables.line_of(sources, operation),
+        line=tables.line_of(replayed, operation),
         device=device.device if len(replayed.devices) > 1 else None,
         bytes_per_bank=level,
         capacity_bytes=capacity,

@@ -65,7 +65,7 @@ def look(case: Case) -> Iterator[Said]:
     yield Claim(
         claim=(
             f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:.0f} of "
-            f"{line.wall_ns / 1e3:.0f} us are gaps, {line.median_gap_ns / 1e3:.1f} us in the median over {len(case)} ops"
+            f"{line.wall_ns / 1e3:.0f} us are gaps, the median of {len(case)} is {line.median_gap_ns / 1e3:.1f} us"
         ),
         rows=rows,
         at_most_ns=no_saving(rows),

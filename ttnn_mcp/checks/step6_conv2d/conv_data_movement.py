@@ -8,7 +8,8 @@ The line: the copies (or the Moves) cost 1 % of the window. A Move counts only w
 another halo tensor's worth of L1 lost to the gap that the Move closes, by the conv's own formulas and with 5 % to
 spare.
 
-Silent about Halo, about the first copy of the model's input, and about slices (see conv-sliced-in-dram). Who
+Silent about Halo, about the first copy of the model's input, about slices (see conv-sliced-in-dram) and about what
+was only just taken out of shards (see placement-round-trip). Who
 feeds whom is inferred from shapes, types and placements; only a memory report makes it certain.
 """
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 MIN_SHARE = 0.01  # of the window, for either kind
 COPIES = ("InterleavedToSharded", "Reshard")
+OUT_OF_SHARDS = ("ShardedToInterleaved", "ShardedToInterleavedPartial")  # half of a placement-round-trip
 
 
 def look(case: Case) -> Iterator[Said]:
@@ -60,7 +62,8 @@ def _feeding_halo(case: Case) -> NDArray[np.int64]:
     before = source[case.named("Halo")]
     before = np.where((before != NOBODY) & move[before], source[before], before)
     before = np.unique(before[before != NOBODY])
-    return before[case.named(*COPIES)[before] & (source[before] != NOBODY)]
+    before = before[case.named(*COPIES)[before] & (source[before] != NOBODY)]
+    return before[~case.named(*OUT_OF_SHARDS)[source[before]]]
 
 
 def _idle_moves(case: Case, convs: Convs) -> NDArray[np.int64]:

@@ -1,0 +1,171 @@
+"""What an assistant is told about two runs."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.asking import session
+from tests.made import Iteration, write_memory_report, write_run
+from tests.pairs import Model, write
+from tests.programs import block
+from tests.shared_reports import CLIP, MEMORY, shared
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, RunUnknown
+from ttnn_mcp.tools.compare_runs import TOOL
+
+BASE = Model()
+
+
+@pytest.fixture
+def at(tmp_path):
+    return session(tmp_path)
+
+
+@pytest.fixture
+def pair(tmp_path, at):
+    async def compared(before, after, **arguments):
+        paths = write(tmp_path / "before", before), write(tmp_path / "after", after)
+        return await TOOL.call(at, {"baseline": paths[0], "candidate": paths[1], **arguments})
+
+    return compared
+
+
+def column(table, name):
+    place = table["columns"].index(name)
+    return [row[place] for row in table["rows"]]
+
+
+async def test_the_answer_says_verdict_figures_and_where_the_time_went(pair):
+    said = await pair(BASE, replace(BASE, fused_relu=True))
+    assert said["verdict"] == "faster"
+    assert said["kernel_ms"]["after"] < said["kernel_ms"]["before"]
+    assert said["change_share"] < -said["noise_share"] < 0
+    assert said["groups"]["columns"] == ["key", "before_us", "after_us", "delta_us", "before_count", "after_count"]
+    assert said["removed"]["rows"][0][:3] == ["Unary", "fused into Matmul", 4]
+    assert said["rewritten"]["rows"][0][:3] == ["Matmul + Unary", "Matmul", 4]
+    assert said["window"]["kind"] == said["baseline_window"]["kind"] == "iteration"
+    assert said["wall_ms"]["after"] < said["wall_ms"]["before"]
+
+
+@pytest.mark.parametrize("group_by", ["op_code", "category", "layer"])
+@pytest.mark.parametrize("limit", [1, 3, 200])
+async def test_the_deltas_of_every_page_add_up_to_the_total(pair, group_by, limit):
+    said = await pair(BASE, replace(BASE, fused_qkv=True, jitter=0.07), group_by=group_by, limit=limit)
+    everything = await pair(BASE, replace(BASE, fused_qkv=True, jitter=0.07), limit=200)
+    total = sum(column(everything["groups"], "delta_us"))
+    assert sum(column(said["groups"], "delta_us")) == pytest.approx(total, abs=1e-6)
+    assert sum(column(said["layers"], "delta_us") if "layers" in said else [total]) == pytest.approx(
+        total, abs=1e-6
+    )
+    assert total / 1e3 == pytest.approx(said["kernel_ms"]["after"] - said["kernel_ms"]["before"], abs=0.0011)
+
+
+async def test_a_different_batch_is_not_comparable_but_comes_per_sample(pair):
+    said = await pair(BASE, replace(BASE, batch=4))
+    assert said["verdict"] == "not_comparable"
+    assert said["why"].startswith("batch 1 -> 4")
+    assert said["per_sample"]["batch_after"] == 4
+    assert said["per_sample"]["change_share"] == pytest.approx(0, abs=1e-4)
+
+
+async def test_a_default_answer_fits_in_four_kilobytes_however_much_changed(pair):
+    everything = replace(
+        BASE,
+        layers=24,
+        fused_qkv=True,
+        split_softmax=True,
+        reshape=False,
+        weights="BFLOAT8_B",
+        jitter=0.2,
+        reshard_in=2,
+    )
+    said = await pair(replace(BASE, layers=24), everything)
+    assert len(json.dumps(said, separators=(",", ":"))) <= 4096
+    assert column(said["layers"], "key")[-1].endswith("others)")
+
+
+async def test_the_candidate_is_the_newest_run_by_default(tmp_path):
+    at = session(tmp_path, tmp_path / "reports")
+    baseline = write(tmp_path / "elsewhere", BASE)
+    write(tmp_path / "reports", replace(BASE, up_ns=50_000))
+    assert (await TOOL.call(at, {"baseline": baseline}))["verdict"] == "faster"
+
+
+async def test_signposts_choose_the_same_range_on_both_sides(tmp_path, at):
+    marked = (Iteration(cold=True), Iteration(signposts=("start", "stop")))
+    paths = [
+        write(tmp_path / name, model, marked) for name, model in (("a", BASE), ("b", replace(BASE, up_ns=60_000)))
+    ]
+    asked = {"baseline": paths[0], "candidate": paths[1], "start_signpost": "start", "end_signpost": "stop"}
+    said = await TOOL.call(at, asked)
+    assert said["verdict"] == "faster"
+    assert said["window"]["kind"] == "signposts"
+    assert "assumed" in said["noise_from"]
+    with pytest.raises(QuestionRefused, match="No signpost 'strat'"):
+        await TOOL.call(at, {**asked, "start_signpost": "strat"})
+
+
+async def test_repeats_measure_the_noise_between_runs(tmp_path, at):
+    paths = [
+        write(tmp_path / str(n), model)
+        for n, model in enumerate((BASE, replace(BASE, up_ns=86_000), replace(BASE, jitter=0.08, seed=9)))
+    ]
+    said = await TOOL.call(at, {"baseline": paths[0], "candidate": paths[1], "repeats": [paths[2]]})
+    assert said["noise_from"].startswith("2 runs of the same")
+
+
+async def test_grouping_by_layer_needs_layers(pair):
+    with pytest.raises(QuestionRefused, match="no layers"):
+        await pair(replace(BASE, layers=1), replace(BASE, layers=1, up_ns=50_000), group_by="layer")
+
+
+async def test_an_unknown_run_or_argument_is_named(at):
+    with pytest.raises(RunUnknown):
+        await TOOL.call(at, {"baseline": "nowhere"})
+    with pytest.raises(ArgumentsInvalid, match="Did you mean baseline"):
+        await TOOL.call(at, {"basline": "x", "baseline": "y"})
+
+
+async def test_memory_is_compared_where_both_runs_have_a_report(tmp_path, at):
+    for name, layers in (("small", 2), ("large", 4)):
+        run = write_run(tmp_path / name, block(layers=layers))
+        await at.open(str(run.performance), str(run.memory), name)
+    said = await TOOL.call(at, {"baseline": "small", "candidate": "large"})
+    figures = {row[0]: row[1:] for row in said["memory"]["rows"]}
+    assert set(figures) == {"l1_peak", "l1_headroom", "l1_live_tensors", "l1_circular_buffers", "dram_peak"}
+    for before, after, delta in figures.values():
+        assert delta == after - before
+    assert figures["dram_peak"][2] > 0
+
+
+async def test_one_memory_report_alone_is_said_and_not_compared(tmp_path, at):
+    run = write_run(tmp_path / "both", block())
+    await at.open(str(run.performance), str(run.memory), "both")
+    said = await TOOL.call(at, {"baseline": "both", "candidate": write(tmp_path / "one", BASE)})
+    assert "memory" not in said
+    assert any("the candidate has no memory report" in caveat for caveat in said["caveats"])
+
+
+async def test_a_run_without_device_times_is_refused_with_what_to_do(tmp_path, at):
+    memory = write_memory_report(tmp_path / "memory", block())
+    with pytest.raises(QuestionRefused, match="no performance report"):
+        await TOOL.call(at, {"baseline": str(memory), "candidate": str(memory)})
+
+
+async def test_the_real_clip_iterations_compare_as_unchanged(at):
+    path = str(shared(CLIP))
+    said = await TOOL.call(at, {"baseline": path, "candidate": path, "iteration": 1, "candidate_iteration": 2})
+    assert said["verdict"] == "unchanged"
+    assert said["kernel_ms"] == {"before": 31.607, "after": 31.611}
+    assert abs(said["change_share"]) < 0.0003
+    assert sum(column(said["groups"], "delta_us")) == pytest.approx(
+        sum(column(said["layers"], "delta_us")), abs=1e-6
+    )
+
+
+async def test_real_memory_reports_of_two_generations_hold_the_same_model(tmp_path, at):
+    for name in MEMORY[1:3]:
+        performance = write(tmp_path / name, BASE)
+        await at.open(performance, str(shared(name)), name)
+    said = await TOOL.call(at, {"baseline": MEMORY[1], "candidate": MEMORY[2]})
+    assert {row[0]: row[3] for row in said["memory"]["rows"]}["l1_peak"] == 0
