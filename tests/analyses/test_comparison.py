@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.made import Iteration, Program
+from tests.made import Iteration, Program, write_performance_report
 from tests.pairs import Model, write
 from tests.shared_reports import CLIP, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.comparability import judged
@@ -246,11 +246,27 @@ def test_a_layer_is_not_compared_with_a_whole_pass(tmp_path):
     assert "is part of the other" in judged(found).why
 
 
+def test_the_same_arithmetic_in_other_shapes_is_the_same_work(tmp_path):
+    runs = []
+    for name, matmuls, wide in (("narrow", 12, 64), ("wide", 3, 256)):
+        program = Program()
+        x = program.tensor([1, 1, 64, 64])
+        for _ in range(matmuls):
+            w = program.weight([1, 1, 64, wide])
+            program.op(
+                "MatmulDeviceOperation", [x, w], shape=[1, 1, 64, wide], fidelity="HiFi2", kernel_ns=80 * wide
+            )
+        y = program.op("SoftmaxDeviceOperation", [x])
+        program.op("UnaryDeviceOperation", [y])
+        runs.append(opened(write_performance_report(tmp_path / name, program)))
+    found = Comparison(*like_windows(*runs))
+    assert found.work.ratio == 1.0
+    assert judged(found).verdict == "unchanged"
+
+
 def test_models_without_a_common_op_are_not_compared(tmp_path):
     program = Program()
     program.op("ConcatDeviceOperation", [program.tensor([1, 1, 32, 32])])
-    from tests.made import write_performance_report
-
     other = opened(write_performance_report(tmp_path / "other", program, (Iteration(cold=True), Iteration())))
     found = Comparison(*like_windows(run_of(tmp_path / "base", BASE), other))
     assert judged(found).verdict == "not_comparable"
@@ -264,8 +280,6 @@ def test_multi_device_runs_are_compared_on_the_device_the_others_wait_for(tmp_pa
         x = program.tensor([1, 1, 64, 64])
         program.op("SoftmaxDeviceOperation", [x], kernel_ns=times)
         program.op("UnaryDeviceOperation", [x], kernel_ns=[5_000, 5_000])
-        from tests.made import write_performance_report
-
         runs.append(opened(write_performance_report(tmp_path / name, program)))
     found = Comparison(*like_windows(*runs))
     assert (found.total.before_ns, found.total.after_ns) == (95_000, 65_000)

@@ -1,7 +1,9 @@
 """Whether two windows did the same amount of work: the same shapes, another batch, or other shapes altogether.
 
-A batch shows as one ratio between the sizes of nearly all tensors. It is certain where convolutions print it or the
-outermost dimension carries it; where rows are folded into one dimension it could as well be a longer sequence.
+Optimising changes shapes (three matmuls become one), but not the model's arithmetic: where the matrix engine did as
+much on both sides, the work is the same. Else a batch shows as one ratio between the sizes of nearly all tensors.
+It is certain where convolutions print it or the outermost dimension carries it; where rows are folded into one
+dimension it could as well be a longer sequence.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.flops import flops_of, on_engine
 from ttnn_mcp.analyses.op_tokens import dims_of
+from ttnn_mcp.analyses.reasons import Reasons
 from ttnn_mcp.readers.attributes import parse_attributes
 
 if TYPE_CHECKING:
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 MOST = 0.5  # of the partners: from there on shapes differ as a whole, not where somebody changed an op
 ALIKE = 0.8  # of the partners of other size: then their common ratio is the batch's
 TOLD_BY = 0.2  # of them: the others fold the batch into their rows
+SAME_WORK = 0.05  # of the arithmetic: padding, a folded bias
+MODELLED = 0.9  # of the matrix engine's time: with less, the sum tells nothing
 _CONVS_READ = 20
 
 
@@ -46,7 +52,7 @@ class Work:
 def work_of(found: Alignment, before: OpTable, after: OpTable, *, padded: bool) -> Work:
     """Compare sizes over all partners."""
     left, right = before.take(found.before), after.take(found.after)
-    if not len(left) or not left.outputs or not right.outputs:
+    if not len(left) or not all(ops.inputs and ops.outputs for ops in (before, after)):
         return Work(1.0, None, differs=False, share=0.0)
     own, other = (dims_of(one.outputs[0], padded=padded) for one in (left, right))
     sizes, others = own.prod(axis=1).astype(np.float64), other.prod(axis=1).astype(np.float64)
@@ -54,7 +60,7 @@ def work_of(found: Alignment, before: OpTable, after: OpTable, *, padded: bool) 
     ratios = np.where(known, others / np.where(known, sizes, 1.0), 1.0)
     changed = known & (ratios != 1.0)
     share = float(changed.sum() / max(1, int(known.sum())))
-    if share < MOST:
+    if share < MOST or _same_arithmetic(before, after, padded=padded):
         return Work(1.0, None, differs=False, share=share)
     distinct, counts = np.unique(np.round(ratios[changed], 6), return_counts=True)
     if counts.max() < ALIKE * changed.sum():
@@ -62,6 +68,27 @@ def work_of(found: Alignment, before: OpTable, after: OpTable, *, padded: bool) 
     ratio = float(distinct[np.argmax(counts)])
     batch = _by_convolutions(left, right, ratio) or _by_outermost(own[changed], other[changed], ratio)
     return Work(ratio, batch, differs=False, share=share)
+
+
+def _same_arithmetic(before: OpTable, after: OpTable, *, padded: bool) -> bool:
+    """Whether both did as much; where that cannot be counted, whether what goes in and comes out is as large."""
+    sums = _arithmetic(before, padded=padded), _arithmetic(after, padded=padded)
+    if sums[0] is None or sums[1] is None:
+        return _ends(before, padded=padded) == _ends(after, padded=padded)
+    return abs(sums[1] / sums[0] - 1) <= SAME_WORK
+
+
+def _ends(ops: OpTable, *, padded: bool) -> tuple[int, int]:
+    first, last = dims_of(ops.inputs[0], padded=padded)[0], dims_of(ops.outputs[0], padded=padded)[-1]
+    return int(first.prod()), int(last.prod())
+
+
+def _arithmetic(ops: OpTable, *, padded: bool) -> float | None:
+    """Floating-point operations of all matmuls, convolutions and attentions; None where too few are modelled."""
+    flops = flops_of(ops, Reasons(len(ops)))[int(padded)]
+    engine, kernel = on_engine(ops), ops.numbers("kernel_ns")
+    modelled = kernel[engine & np.isfinite(flops)].sum()
+    return float(np.nansum(flops)) if modelled >= MODELLED * kernel[engine].sum() > 0 else None
 
 
 def _by_convolutions(left: OpTable, right: OpTable, ratio: float) -> tuple[int, int] | None:

@@ -10,10 +10,10 @@ import numpy as np
 
 from ttnn_mcp.analyses.core_load import Circular, on_cores
 from ttnn_mcp.analyses.l1_replay import Lane
-from ttnn_mcp.analyses.snapshots import L1
 from ttnn_mcp.analyses.spans import before, inside
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph_memory import GraphMemory, MemoryEvent, read_graph_memory
+from ttnn_mcp.readers.memory_spaces import L1
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +102,7 @@ def _sized(events: list[MemoryEvent], replayed: Replayed, came: Integers) -> lis
     spans, rows = replayed.fullest.spans, iter(came.tolist())
     sized: list[MemoryEvent] = []
     for event in events:
-        if event.kind == "allocate" and event.address >= 0 and (row := next(rows, None)) is not None:
+        if event.kind == "allocate" and event.key >= 0 and (row := next(rows, None)) is not None:
             per_bank, buffer = int(spans.bytes_per_bank[row]), int(spans.buffers[row])
             sized.append(event._replace(bytes_per_bank=per_bank, buffer=buffer))
         else:

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.core_load import Circular, OnCores
-from ttnn_mcp.analyses.snapshots import DRAM, L1, L1_SMALL, TRACE, key_of
 from ttnn_mcp.analyses.spans import SpanLog, before, inside
+from ttnn_mcp.readers.memory_spaces import DRAM, L1, L1_SMALL, TRACE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,10 +206,10 @@ class Lane:
                 self._allocate(place, step, at, event, taken=taken)
                 small, dram = max(small, now[L1_SMALL]), max(dram, now[DRAM] + now[TRACE])
             elif event.kind == "free":
-                if step.keys[at] in self.live:
-                    self._close(step.keys[at], inside(place))
+                if event.key in self.live:
+                    self._close(event.key, inside(place))
             elif event.kind == "circular":
-                if event.over_tensor is None and key_of(event.address, L1) in self.live:
+                if event.over_tensor is None and event.key in self.live:
                     continue
                 on_cores.add(event)
             else:
@@ -224,7 +224,7 @@ class Lane:
             self.fullest = Fullest(tuple(self.live.values()), tuple(on_cores.buffers), device_op)
 
     def _allocate(self, place: int, step: _Step, at: int, event: MemoryEvent, *, taken: bool) -> None:
-        key = step.keys[at]
+        key = event.key
         if key < 0:
             return
         if key in self.live:  # its end was not recorded
@@ -266,24 +266,21 @@ class Lane:
 class _Step:
     """One operation's events, and what they say of each address: first word, last word."""
 
-    __slots__ = ("events", "first", "freed", "keys", "last", "nameless")
+    __slots__ = ("events", "first", "freed", "last", "nameless")
 
     def __init__(self, events: Sequence[MemoryEvent]) -> None:
         self.events = events
-        self.keys: list[int] = []
         self.first: dict[int, int] = {}
         self.last: dict[int, int] = {}
         self.freed: set[int] = set()
         self.nameless = False
         """A buffer was freed and the graph does not say which (2024)."""
         for at, event in enumerate(events):
-            key = -1
             if event.kind in ("allocate", "free"):
-                key = key_of(event.address, event.buffer)
+                key = event.key
                 if key >= 0:
                     self.first.setdefault(key, at)
                     self.last[key] = at
                 if event.kind == "free":
                     self.freed.add(key)
                     self.nameless |= key < 0
-            self.keys.append(key)

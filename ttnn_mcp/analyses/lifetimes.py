@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.snapshots import L1, keys_of
 from ttnn_mcp.analyses.spans import NEVER
+from ttnn_mcp.readers.memory_spaces import L1, keys_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,7 +113,7 @@ class Lifetimes:
 
     @cached_property
     def waits(self) -> tuple[Integers, Integers, Integers]:
-        """Per span the longest time it lies idle between two uses: operations that ran meanwhile, first use, second.
+        """Per span the longest idle time between two uses: operations that ran meanwhile, first use, second.
 
         The uses are places; 0 where there are not two.
         """

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import re
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,9 +16,10 @@ from ttnn_mcp.analyses.l1_replay import BEYOND, Lane
 from ttnn_mcp.analyses.lifetimes import keys_written
 from ttnn_mcp.analyses.replayed import DeviceReplay, Replayed, Trouble
 from ttnn_mcp.analyses.shard_bytes import ShardBytes
-from ttnn_mcp.analyses.snapshots import L1, L1_SMALL, same_snapshots, snapshots_of
+from ttnn_mcp.analyses.snapshots import same_snapshots, snapshots_of
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph_memory import read_graph_memory
+from ttnn_mcp.readers.memory_spaces import L1, L1_SMALL
 from ttnn_mcp.readers.memory_stream import iter_graph_batches, read_snapshots
 
 if TYPE_CHECKING:
@@ -39,12 +39,10 @@ _TROUBLES = 100  # operations whose errors are kept
 _PASSIVE = re.compile("deallocate|to_device|from_device|(from|to)_torch")  # nothing of these runs on the device
 
 
-_kept: WeakKeyDictionary[Run, Replayed] = WeakKeyDictionary()
-
-
 def replayed(run: Run) -> Replayed | None:
     """The replay of a run, if `replay_of` has been awaited before."""
-    return _kept.get(run)
+    known = run.kept.get(Replayed)
+    return known if isinstance(known, Replayed) else None
 
 
 async def replay_of(run: Run) -> Replayed:
@@ -53,18 +51,19 @@ async def replay_of(run: Run) -> Replayed:
     Raises:
         QuestionRefused: the run has no memory report.
     """
-    known = _kept.get(run)
+    known = replayed(run)
     if known is None:
-        limit = l1_limit(run)
-        known = _kept[run] = await _replay(run.remembered, limit.limit_bytes if limit else None)
+        known = run.kept[Replayed] = await _replay(run, run.remembered)
     return known
 
 
-async def _replay(memory: MemoryReport, limit_bytes: int | None) -> Replayed:
+async def _replay(run: Run, memory: MemoryReport) -> Replayed:
     replay = await asyncio.to_thread(_Replay, memory, await read_snapshots(memory))
     async for batch in iter_graph_batches(memory):
         await asyncio.to_thread(replay.feed, batch)
-    return await asyncio.to_thread(replay.finished, limit_bytes, await memory.sources())
+    limit = l1_limit(run)
+    sources = run.sources or await memory.sources()
+    return await asyncio.to_thread(replay.finished, limit.limit_bytes if limit else None, sources)
 
 
 class _Replay:
@@ -137,7 +136,7 @@ class _Replay:
         self.launched[place] = bool(graph.device_ops)
         self.next = place + 1
         if (graph.errors or graph.aborted or graph.unfinished) and len(self.troubles) < _TROUBLES:
-            self.troubles[place] = Trouble(graph.errors, graph.aborted, graph.unfinished)
+            self.troubles[place] = Trouble(tuple(graph.errors), tuple(graph.aborted), tuple(graph.unfinished))
         if len(self.devices) == 1:
             self.lanes[0][1].feed(place, graph, graph.events)
             return

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ttnn_mcp.analyses.l1_moment import holes_of
-from ttnn_mcp.analyses.snapshots import L1, L1_SMALL
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.readers.memory_config import BUFFER_TYPES
+from ttnn_mcp.readers.memory_spaces import L1, L1_SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

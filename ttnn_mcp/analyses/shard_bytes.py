@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.snapshots import keys_of
 from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, tensor_bytes
+from ttnn_mcp.readers.memory_spaces import keys_of
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.memory_columns import Tensors
@@ -27,7 +27,7 @@ class ShardBytes:
         self._at: dict[int, dict[int, int]] | None = None
 
     def at(self, key: int, size_bytes: int) -> tuple[int, bool]:
-        """Of the buffer of that size at that address (`snapshots.key_of`), and whether a shard spec tells it.
+        """Of the buffer of that size at that address (`memory_spaces.key_of`), and whether a shard spec tells it.
 
         Else it is a lower bound: no buffer lies on more banks than there are.
         """

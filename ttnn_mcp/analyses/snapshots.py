@@ -6,11 +6,11 @@ The table repeats every live buffer after every operation; a million rows come d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.readers.memory_config import BUFFER_TYPES
+from ttnn_mcp.readers.memory_spaces import L1, keys_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,43 +18,35 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory_columns import Integers
     from ttnn_mcp.readers.memory_stream import SnapshotRows
 
-DRAM, L1, HOST, L1_SMALL, TRACE = range(len(BUFFER_TYPES))  # codes of BUFFER_TYPES
-SPACES = {
-    DRAM: 0,
-    TRACE: 0,
-    L1: 1,
-    L1_SMALL: 1,
-}  # trace buffers lie in DRAM, L1_SMALL in L1: one address, one buffer
-_SPACE_OF_CODE = np.array([SPACES.get(code, -1) for code in (*range(len(BUFFER_TYPES)), -1)])
 
-
-def key_of(address: int, buffer: int) -> int:
-    """One number for an address of a space; -1 where address or buffer is not told, or it is host memory."""
-    space = SPACES.get(buffer, -1)
-    return -1 if address < 0 or space < 0 else address * 2 + space
-
-
-def keys_of(addresses: Integers, buffers: Integers) -> Integers:
-    """`key_of` for columns."""
-    codes = np.where((buffers >= 0) & (buffers < len(BUFFER_TYPES)), buffers, -1)
-    spaces = _SPACE_OF_CODE[codes]
-    return np.where((addresses >= 0) & (spaces >= 0), addresses * 2 + spaces, -1)
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """What one snapshot shows that the one before did not, and what it no longer shows."""
 
-    came: tuple[tuple[int, int, int], ...]
+    came: list[tuple[int, int, int]]
     """(key, bytes per bank, code of BUFFER_TYPES)."""
-    went: tuple[int, ...]
+    went: list[int]
     """Keys."""
 
 
-NOTHING_NEW = Seen((), ())
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What came or went with the snapshots, in the order of the operations; a million rows come down to this.
+
+    Attributes:
+        first: per operation, the row at which its changes begin; one entry more than there are operations.
+    """
+
+    keys: list[int]
+    sizes: list[int]
+    codes: list[int]
+    first: list[int]
+
+    def at(self, place: int) -> slice:
+        """The rows of the operation at `place`."""
+        return slice(self.first[place], self.first[place + 1])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Snapshots:
     """The snapshots of one device. Operations are places in the order they ran, not ids.
 
@@ -65,18 +57,21 @@ class Snapshots:
 
     taken: list[bool]
     l1_bytes: Integers
-    changes: dict[int, Seen]
+    came: Changes
+    went: Changes
 
     def at(self, place: int) -> Seen:
         """What changed with the snapshot after the operation at `place`."""
-        return self.changes.get(place, NOTHING_NEW)
+        came, rows = self.came, self.came.at(place)
+        new = list(zip(came.keys[rows], came.sizes[rows], came.codes[rows], strict=True))
+        return Seen(new, self.went.keys[self.went.at(place)])
 
 
 def same_snapshots(one: Snapshots | None, other: Snapshots | None) -> bool:
     """Whether two devices show the same buffers at the same addresses throughout, as those of a mesh do."""
     if one is None or other is None:
         return one is other
-    return one.changes == other.changes
+    return one.came == other.came and one.went == other.went
 
 
 def snapshots_of(buffers: SnapshotRows, operations: Integers, empty: NDArray[np.bool_]) -> dict[int, Snapshots]:
@@ -115,20 +110,19 @@ def _of_device(
     goes_on &= (np.diff(sizes, prepend=-1) == 0) & (np.diff(codes, prepend=-1) == 0)
     first = np.flatnonzero(~goes_on)
     last = np.append(first[1:], len(keys)) - 1 if len(first) else first
-    came = np.stack((places[first], keys[first], sizes[first], codes[first]), axis=1).tolist()
     after = np.flatnonzero(taken)  # places that have a snapshot, by number
     ended = last[turns[last] + 1 < len(after)]
-    went = np.stack((after[turns[ended] + 1], keys[ended]), axis=1).tolist()
     in_l1 = codes == L1
     level = np.bincount(places[in_l1], weights=sizes[in_l1], minlength=len(taken)).astype(np.int64)
-    return Snapshots(taken.tolist(), level, _changes(came, went))
+    return Snapshots(
+        taken.tolist(),
+        level,
+        came=_changes(places[first], keys[first], sizes[first], codes[first], len(taken)),
+        went=_changes(after[turns[ended] + 1], keys[ended], sizes[ended], codes[ended], len(taken)),
+    )
 
 
-def _changes(came: list[list[int]], went: list[list[int]]) -> dict[int, Seen]:
-    new: dict[int, list[tuple[int, int, int]]] = {}
-    for place, key, size, code in came:
-        new.setdefault(place, []).append((key, size, code))
-    gone: dict[int, list[int]] = {}
-    for place, key in went:
-        gone.setdefault(place, []).append(key)
-    return {place: Seen(tuple(new.get(place, ())), tuple(gone.get(place, ()))) for place in {*new, *gone}}
+def _changes(places: Integers, keys: Integers, sizes: Integers, codes: Integers, operations: int) -> Changes:
+    order = np.argsort(places, kind="stable")
+    first = np.searchsorted(places[order], np.arange(operations + 1))
+    return Changes(keys[order].tolist(), sizes[order].tolist(), codes[order].tolist(), first.tolist())

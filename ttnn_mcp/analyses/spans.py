@@ -34,7 +34,7 @@ class Spans:
     """One row per buffer, in the order they came.
 
     Attributes:
-        keys: address and space (`snapshots.key_of`).
+        keys: address and space (`memory_spaces.key_of`).
         buffers: codes of BUFFER_TYPES.
         bytes_per_bank: in the fullest bank; 0 where nobody says.
         size_bytes: of the whole buffer; -1 where only a snapshot shows it.

@@ -24,6 +24,9 @@ from ttnn_mcp.checks.step2_layouts import (
 )
 from ttnn_mcp.checks.step3_memory_sharding import (
     hot_operands_in_dram,
+    l1_pressure,
+    late_free,
+    long_lived_l1_tensor,
     low_core_count,
     matmul_operands_in_l1_interleaved,
     matmul_program_config,
@@ -33,6 +36,7 @@ from ttnn_mcp.checks.step3_memory_sharding import (
     reshard_chain,
     sdpa_small_chunks,
     unfused_attention,
+    weights_in_l1,
 )
 from ttnn_mcp.checks.step4_metal_trace import (
     stalled_on_host,
@@ -87,6 +91,10 @@ CATALOGUE: tuple[Check, ...] = (
     minimal_matmul_on_few_rows.CHECK,
     unfused_attention.CHECK,
     sdpa_small_chunks.CHECK,
+    l1_pressure.CHECK,
+    late_free.CHECK,
+    long_lived_l1_tensor.CHECK,
+    weights_in_l1.CHECK,
     stalled_on_host.CHECK,
     input_transfer_exposed.CHECK,
     act_block_h_below_maximum.CHECK,

@@ -30,15 +30,15 @@ ANSWER_BYTES = 3_900  # of the 4 kB of a default list
 class Arguments(Closed):
     """Arguments of compare_runs."""
 
-    baseline: str = Field(description="Run before the change: id, path or name")
+    baseline: str = Field(description="Run before the change")
     candidate: str | None = Field(None, description="Run after it; default: the newest")
     iteration: Literal["last", "all"] | int = Field("last", description="Window of both")
-    candidate_iteration: Literal["last", "all"] | int | None = Field(None, description="Another for the candidate")
+    candidate_iteration: int | None = Field(None, description="Another for the candidate")
     start_signpost: str | None = None
     end_signpost: str | None = None
-    repeats: list[str] | None = Field(None, description="Further runs of the unchanged baseline, to measure noise")
+    repeats: list[str] | None = Field(None, description="More runs of the unchanged baseline, for the noise")
     group_by: Grouping = "op_code"
-    limit: int | None = Field(None, ge=1, le=200, description="Rows per table")
+    limit: int | None = Field(None, ge=1, le=200)
 
 
 class BeforeAfter(Wire):
@@ -94,8 +94,8 @@ class Answer(Wire):
 async def compare_runs(session: Session, asked: Arguments) -> Answer:
     """Did a change help?
 
-    Compares two runs like with like: a verdict against the noise, where time went by op and layer (deltas add up
-    to the total), what was inserted, removed, fused or changed.
+    Compares two runs like with like: verdict against the noise, deltas by op and layer that add up to the total,
+    what was inserted, removed, fused or changed.
     """
     found = await compared(session, asked)
     memory = await memory_delta(found.before.run, found.after.run)

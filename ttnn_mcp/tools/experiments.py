@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from ttnn_mcp.checks.check import STEP_TITLES
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
@@ -18,27 +20,23 @@ LONGEST_TEXT = 500
 
 
 class Arguments(Closed):
-    """Arguments of experiments."""
+    """Arguments of experiments; bounds are checked when asked, in the schema every reader would pay for them."""
 
     action: Literal["list", "record", "target", "export", "import"] = "list"
-    change: str | None = Field(None, max_length=LONGEST_TEXT, description="What was changed; one thing")
-    step: int | None = Field(None, ge=1, le=7, description="Of the skill")
-    hypothesis: str | None = Field(None, max_length=LONGEST_TEXT)
+    change: str | None = Field(None, description="The one thing that was changed")
+    step: int | None = Field(None, description="Of the skill, 1 to 7")
+    hypothesis: str | None = None
     baseline: str | None = Field(None, description="Run before; default: best so far")
     candidate: str | None = Field(None, description="Run after; default: the newest")
-    pcc: float | None = Field(
-        None, ge=-1, le=1, allow_inf_nan=False, description="Against the reference; never kept without"
-    )
-    note: str | None = Field(None, max_length=LONGEST_TEXT)
-    wall_before_ms: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="Profiler off; for steps 4, 5"
-    )
-    wall_after_ms: float | None = Field(None, gt=0, allow_inf_nan=False)
+    pcc: float | None = Field(None, description="Against the reference")
+    note: str | None = None
+    wall_before_ms: float | None = Field(None, description="Profiler off; for steps 4, 5")
+    wall_after_ms: float | None = None
     start_signpost: str | None = None
     end_signpost: str | None = None
     target: str | None = Field(None, description="'10 ms', '100 samples/s', '60 % of roofline'")
-    batch: int = Field(1, ge=1, description="Samples per iteration, for samples/s")
-    path: str | None = Field(None, description="JSON file to export to or import")
+    batch: int = Field(1, description="Samples per iteration")
+    path: str | None = Field(None, description="JSON file")
 
 
 class BeforeAfter(Wire):
@@ -109,20 +107,19 @@ class Answer(Wire):
 async def experiments(session: Session, asked: Arguments) -> Answer:
     """The feedback loop's memory.
 
-    record: one change with its PCC and its runs; the server measures and answers keep, revert or inconclusive.
-    list: the story so far (best run, target, log, what to try next, checklist). target: when to stop.
+    record: one change with its PCC and runs; measures and answers keep, revert or inconclusive. list: the story so
+    far (best, target, log, what to try next, checklist). target: when to stop.
     """
     from ttnn_mcp.tools import feedback_loop as loop  # noqa: PLC0415 - checks and store load with the first call
     from ttnn_mcp.tools import loop_story  # noqa: PLC0415
 
+    _check(asked)
     match asked.action:
         case "record":
             if not (asked.change or "").strip():
                 raise ArgumentsInvalid(
                     "experiments: 'change' is required to record: say what was changed, one thing."
                 )
-            if (asked.wall_before_ms is None) != (asked.wall_after_ms is None):
-                raise ArgumentsInvalid("experiments: give wall_before_ms and wall_after_ms together, or neither.")
             return await loop.record(session, asked)
         case "target":
             if asked.target is None:
@@ -136,6 +133,25 @@ async def experiments(session: Session, asked: Arguments) -> Answer:
             return await loop.bring_in(session, asked.path)
         case _:
             return await loop_story.tell(session, asked.baseline)
+
+
+def _check(asked: Arguments) -> None:
+    walls = asked.wall_before_ms, asked.wall_after_ms
+    texts = {"change": asked.change, "hypothesis": asked.hypothesis, "note": asked.note}
+    wrong = [
+        *(["'step' is 1 to 7"] if asked.step is not None and asked.step not in STEP_TITLES else []),
+        *(["'pcc' is -1 to 1"] if asked.pcc is not None and not -1 <= asked.pcc <= 1 else []),
+        *(["'batch' is 1 or more"] if asked.batch < 1 else []),
+        *(["wall_before_ms and wall_after_ms come together"] if (walls[0] is None) != (walls[1] is None) else []),
+        *(["wall times are positive"] if any(one is not None and not 0 < one < inf for one in walls) else []),
+        *(f"'{name}' has more than {LONGEST_TEXT} characters" for name, text in texts.items() if _long(text)),
+    ]
+    if wrong:
+        raise ArgumentsInvalid(f"experiments: {'; '.join(wrong)}.")
+
+
+def _long(text: str | None) -> bool:
+    return len(text or "") > LONGEST_TEXT
 
 
 TOOL = Tool(

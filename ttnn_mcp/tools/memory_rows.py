@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.l1_moment import cores_of, kinds_of
 from ttnn_mcp.analyses.level_segments import stretches
-from ttnn_mcp.analyses.snapshots import DRAM, L1
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.memory_config import BUFFER_TYPES
+from ttnn_mcp.readers.memory_spaces import DRAM, L1
 from ttnn_mcp.wire import Cell, Table
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pydantic import Field
 from ttnn_mcp.analyses.failures import failures_of
 from ttnn_mcp.analyses.l1_moment import composition, holes_of, holes_of_chunks, moment_of
 from ttnn_mcp.analyses.memory_replay import replay_of
-from ttnn_mcp.analyses.snapshots import DRAM, L1, TRACE
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.readers.memory_spaces import DRAM, L1, TRACE
 from ttnn_mcp.tools import memory_rows as tables
 from ttnn_mcp.tools.memory_errors import Failed, explained
 from ttnn_mcp.tools.tool import OfRun, Tool

@@ -14,7 +14,7 @@ from ttnn_mcp.readers.attributes import parse_attributes
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.op_at import row_at
 from ttnn_mcp.tools.tool import OfRun, Tool
-from ttnn_mcp.wire import Cell, Gbps, Share, Table, Us, Wire
+from ttnn_mcp.wire import Gbps, Share, Table, Us, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ VALUE_CHARS = 180  # an attribute's value: enough for a program config, not for 
 ANSWER_BYTES = 1_480  # of the 1.5 kB one op may take: what is left goes to its attributes, the telling ones first
 OPERANDS_SHOWN = 5
 ARGUMENT_CHARS = 60
-ARGUMENTS_CHARS = 320
+ARGUMENTS_CHARS = 120
 PATH_CHARS = 160
 TELLING = (
     *("program_config", "config", "block_config", "parallelization_config", "compute_kernel_config"),
@@ -72,6 +72,17 @@ class Call(Wire):
     device_ops: tuple[str, ...] = ()
 
 
+class Placed(Wire):
+    """An operand (INPUT_0) or tensor and where it lives."""
+
+    name: str
+    shape: str
+    layout: str
+    dtype: str
+    placement: str
+    bytes: int | None = None
+
+
 class Answer(Wire):
     """Answer of op_detail."""
 
@@ -84,7 +95,7 @@ class Answer(Wire):
     worker_cores: int | None = None
     fidelity: str | None = None
     roofline: RooflineOf | None = None
-    operands: Table | None = None
+    operands: tuple[Placed, ...] = ()
     attributes: dict[str, str] = Field(default_factory=dict)
     more_attributes: int = 0
     more_operands: int = 0
@@ -172,21 +183,22 @@ def _roofline(bounds: Roofline, kernel_ns: float) -> RooflineOf:
     )
 
 
-def _operands(ops: OpTable) -> tuple[Table, int]:
+def _operands(ops: OpTable) -> tuple[tuple[Placed, ...], int]:
+    """The operands, outputs first where not all fit; and how many did not."""
     there = [one for one in (*ops.outputs, *ops.inputs) if one.present[0]]
-    table = Table.of(
-        "operand",
-        "shape",
-        "layout",
-        "dtype",
-        "placement",
-        "bytes",
-        rows=[
-            (one.name, one.shape_text(0), one.layout[0], one.dtype[0], one.placement[0], int(one.bytes[0]))
-            for one in sorted(there[:OPERANDS_SHOWN], key=lambda one: one.name)
-        ],
+    shown_first = sorted(there[:OPERANDS_SHOWN], key=lambda one: one.name)
+    placed = (
+        Placed(
+            name=one.name,
+            shape=one.shape_text(0),
+            layout=one.layout[0],
+            dtype=one.dtype[0],
+            placement=one.placement[0],
+            bytes=int(one.bytes[0]),
+        )
+        for one in shown_first
     )
-    return table, max(0, len(there) - OPERANDS_SHOWN)
+    return tuple(placed), max(0, len(there) - OPERANDS_SHOWN)
 
 
 def _attributes(ops: OpTable, room: int) -> tuple[dict[str, str], int]:
@@ -290,22 +302,22 @@ async def _operation_detail(run: Run, operation: int) -> Answer:
         for role, links in (("in", memory.inputs), ("out", memory.outputs))
         for tensor in links.of(operation)
     ]
-    rows: list[tuple[Cell, ...]] = [
-        (
-            f"{role} {one.id}",
-            "x".join(map(str, one.shape.logical)) if one.shape else None,
-            one.layout,
-            one.dtype,
-            str(one.placement) if one.placement else "host",
-            one.size_bytes,
+    placed = (
+        Placed(
+            name=f"{role} {one.id}",
+            shape="x".join(map(str, one.shape.logical)) if one.shape else "",
+            layout=one.layout or "",
+            dtype=one.dtype or "",
+            placement=str(one.placement) if one.placement else "host",
+            bytes=one.size_bytes,
         )
         for role, one in tensors
         if one is not None
-    ]
+    )
     return Answer(
         op=operation,
         op_code=shown(memory.operations.names[place]),
-        operands=Table.of("tensor", "shape", "layout", "dtype", "placement", "bytes", rows=rows),
+        operands=tuple(placed),
         call=await call_of(run, operation),
         caveat="no performance report: no device time, no roofline",
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from ttnn_mcp.analyses.memory_replay import replay_of
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.case import case_of
 from ttnn_mcp.checks.diagnosis import Diagnosis, diagnose
@@ -50,6 +51,8 @@ async def optimization_check(session: Session, asked: Arguments) -> Answer:
     Findings ranked by what they can save, each with evidence, bounds, a fix and how to verify it.
     """
     run = await session.run(asked.run)
+    if run.memory is not None:
+        await replay_of(run)  # the checks on memory read it
     scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
     found = await asyncio.to_thread(diagnose, case_of(run, scope), wanted, min_saving_share=asked.min_saving_share)

@@ -20,8 +20,8 @@ LONGEST_SQL = 10_000
 class Arguments(OfRun):
     """Arguments of query_run."""
 
-    sql: str = Field(max_length=LONGEST_SQL, description="One SELECT in SQLite's dialect")
-    limit: int = Field(50, ge=1, le=1000, description="Most rows")
+    sql: str = Field(description="One SELECT (SQLite)", max_length=LONGEST_SQL)
+    limit: int = Field(50, ge=1, le=1000)
 
 
 class Answer(Wire):
@@ -38,8 +38,7 @@ async def query_run(session: Session, asked: Arguments) -> Answer:
     """Read-only SQL for what no other tool answers.
 
     Tables: ops(line, iteration, device, op_code, kernel_ns, gap_ns, cores, fidelity, in0_shape, in0_dtype,
-    in0_placement, out0_shape, ...), signposts, host_ops, and the memory report's own. A wrong name is answered with
-    the schema.
+    in0_placement, ...), signposts, host_ops and the memory report's. A wrong name is answered with the schema.
     """
     run = await session.run(asked.run)
     if run.memory is not None:

@@ -33,15 +33,15 @@ class Arguments(BaseModel):
 class OfRun(Arguments):
     """Arguments of a tool that looks at one run."""
 
-    run: str | None = Field(None, description="Run id, path, or 'demo'; default: the newest")
+    run: str | None = Field(None, description="Id, path or 'demo'; default: the newest")
 
 
 class OfWindow(OfRun):
     """Arguments of a tool that looks at some rows of one run."""
 
     iteration: Literal["last", "all"] | int = Field("last", description="last (warm), all, or 1..n")
-    start_signpost: str | None = Field(None, description="Only rows after this signpost")
-    end_signpost: str | None = Field(None, description="Only rows before this signpost")
+    start_signpost: str | None = None  # their names say it: only rows after, only rows before
+    end_signpost: str | None = None
 
 
 Asked = TypeVar("Asked", bound=Arguments)

