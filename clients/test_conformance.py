@@ -33,6 +33,8 @@ def test_nothing_fails_but_what_needs_a_fixture(url, ran, suite):
     "scenario", ["sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"]
 )
 def test_the_skills_extension_conforms(url, ran, scenario):
-    done = ran([*command("conformance", "conformance"), "server", "--url", url, "--scenario", scenario])
+    known = str(HERE / "expected-failures-2026-07-28.yml")  # our skill has no folder inside its folder
+    words = ["server", "--url", url, "--scenario", scenario, "--expected-failures", known]
+    done = ran([*command("conformance", "conformance"), *words])
     assert done.returncode == 0, done.stdout
     assert "SUCCESS" in done.stdout

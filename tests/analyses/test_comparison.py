@@ -25,7 +25,7 @@ ONE_PASS = (Iteration(cold=True),)
 
 
 def opened(path):
-    return Run(str(path)[-8:], "run", Performance(read_performance_csv(path)), None)
+    return Run(str(path), "run", Performance(read_performance_csv(path)), None)
 
 
 def run_of(folder, model, iterations=None, **more):
@@ -176,13 +176,22 @@ def test_the_same_report_twice_is_unchanged_to_the_nanosecond(tmp_path):
     assert "nothing was measured" in judged(found).caveats[0]
 
 
-def test_a_warm_iteration_is_not_compared_with_a_cold_report(tmp_path):
-    runs = run_of(tmp_path / "warm", BASE), run_of(tmp_path / "cold", BASE, ONE_PASS)
+def test_a_warm_iteration_beside_a_cold_pass_is_a_warning_where_both_hold_the_same_work(tmp_path):
+    faster = replace(BASE, up_ns=60_000)
+    runs = run_of(tmp_path / "warm", BASE), run_of(tmp_path / "cold", faster, ONE_PASS)
     found = Comparison(*like_windows(*runs))
-    assert judged(found).verdict == "not_comparable"
-    assert judged(found).why.startswith(
-        "windows differ: baseline warm iteration 3 of 3, candidate cold whole report"
+    assert judged(found).verdict == "faster"
+    assert (
+        judged(found).caveats[0].startswith("windows differ: baseline warm iteration 3 of 3, candidate cold whole")
     )
+    assert found.noise.share == 0.02
+
+
+def test_a_warm_iteration_is_not_compared_with_a_report_of_more_than_one_pass(tmp_path):
+    runs = run_of(tmp_path / "warm", BASE), run_of(tmp_path / "cold", BASE)
+    found = Comparison(measured(runs[0]), measured(runs[1], "all"))
+    assert judged(found).verdict == "not_comparable"
+    assert judged(found).why.startswith("windows differ: baseline warm iteration 3 of 3")
 
 
 def test_two_cold_passes_compare_with_the_default_noise(tmp_path):

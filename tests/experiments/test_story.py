@@ -67,6 +67,9 @@ def test_a_baseline_that_is_not_the_best_and_a_candidate_seen_before_are_flagged
     [odd] = flags_of(story, experiment("x", baseline="d", candidate="e"))
     assert odd == "the same candidate run as experiment 4"
     assert not flags_of(story, experiment("x", baseline="d", candidate="z"))
+    assert flags_of(None, experiment("x", baseline="d", candidate="d")) == [
+        "both runs are the same one: nothing was measured"
+    ]
 
 
 def test_a_report_that_was_overwritten_is_noticed():

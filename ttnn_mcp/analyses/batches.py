@@ -60,7 +60,7 @@ def work_of(found: Alignment, before: OpTable, after: OpTable, *, padded: bool) 
     ratios = np.where(known, others / np.where(known, sizes, 1.0), 1.0)
     changed = known & (ratios != 1.0)
     share = float(changed.sum() / max(1, int(known.sum())))
-    if share < MOST or _same_arithmetic(before, after, padded=padded):
+    if share < MOST or _same_work(before, after, padded=padded):
         return Work(1.0, None, differs=False, share=share)
     distinct, counts = np.unique(np.round(ratios[changed], 6), return_counts=True)
     if counts.max() < ALIKE * changed.sum():
@@ -70,12 +70,16 @@ def work_of(found: Alignment, before: OpTable, after: OpTable, *, padded: bool) 
     return Work(ratio, batch, differs=False, share=share)
 
 
-def _same_arithmetic(before: OpTable, after: OpTable, *, padded: bool) -> bool:
-    """Whether both did as much; where that cannot be counted, whether what goes in and comes out is as large."""
+def same_arithmetic(before: OpTable, after: OpTable, *, padded: bool) -> bool | None:
+    """Whether the matrix engine did as much on both sides; None where that cannot be counted."""
     sums = _arithmetic(before, padded=padded), _arithmetic(after, padded=padded)
-    if sums[0] is None or sums[1] is None:
-        return _ends(before, padded=padded) == _ends(after, padded=padded)
-    return abs(sums[1] / sums[0] - 1) <= SAME_WORK
+    return abs(sums[1] / sums[0] - 1) <= SAME_WORK if sums[0] and sums[1] else None
+
+
+def _same_work(before: OpTable, after: OpTable, *, padded: bool) -> bool:
+    """By arithmetic; else by whether what goes in and what comes out are as large."""
+    same = same_arithmetic(before, after, padded=padded)
+    return _ends(before, padded=padded) == _ends(after, padded=padded) if same is None else same
 
 
 def _ends(ops: OpTable, *, padded: bool) -> tuple[int, int]:

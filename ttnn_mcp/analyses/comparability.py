@@ -79,9 +79,11 @@ def _hardware(found: Comparison) -> list[str]:
 
 def _windows(found: Comparison) -> list[str]:
     before, after = found.before.scope.window, found.after.scope.window
-    if before.kind != after.kind:
+    if found.mixed_windows and not found.same_arithmetic:
         differ = f"windows differ: baseline {_named(before)}, candidate {_named(after)}"
         return [f"{differ}; choose the same (iteration, signposts), or profile both with 2 or more iterations"]
+    if found.mixed_windows:
+        return []
     passes = before.of_iterations or 1, after.of_iterations or 1
     if before.kind != "iteration" and passes[0] != passes[1]:
         return [f"the windows hold {passes[0]} and {passes[1]} iterations; take iteration='last'"]
@@ -133,7 +135,10 @@ def _caveats(found: Comparison) -> list[str]:
     if before.run.id == after.run.id:
         same = windows[0] == windows[1]
         said.append("both sides are the same run" + (" and the same window: nothing was measured" if same else ""))
-    if windows[0].warm != windows[1].warm and windows[0].kind == windows[1].kind:
+    if found.mixed_windows:
+        differ = f"windows differ: baseline {_named(windows[0])}, candidate {_named(windows[1])}"
+        said.append(f"{differ}; kernel times hold where both are one pass, gaps do not")
+    elif windows[0].warm != windows[1].warm:
         said.append(
             f"baseline {_named(windows[0])}, candidate {_named(windows[1])}: kernel times hold, gaps do not"
         )

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ttnn_mcp.analyses.alignment import Alignment, aligned
-from ttnn_mcp.analyses.batches import Work, work_of
+from ttnn_mcp.analyses.batches import Work, same_arithmetic, work_of
 from ttnn_mcp.analyses.fusions import absorbed
 from ttnn_mcp.analyses.layers import Layers, layers_of
-from ttnn_mcp.analyses.noise import Measured, Noise, noise_of
+from ttnn_mcp.analyses.noise import DEFAULT_SHARE, Measured, Noise, noise_of
 from ttnn_mcp.analyses.op_changes import Change, changes_of
 from ttnn_mcp.analyses.op_tokens import Tokens, tokens_of
 from ttnn_mcp.errors import QuestionRefused, shown
@@ -84,7 +84,7 @@ class Comparison:
         for repeat in repeats:
             _check_repeat(repeat, before)
         same = [one.kernel_ns for one in (before, *repeats)]
-        self.noise: Noise = noise_of((before, after), same)
+        self.noise: Noise = noise_of((before, after), same, least=DEFAULT_SHARE if self.mixed_windows else 0.0)
 
     @property
     def ops(self) -> tuple[OpTable, OpTable]:
@@ -131,6 +131,16 @@ class Comparison:
     def changes(self) -> list[Change]:
         """What changed about ops that kept their place."""
         return changes_of(self.alignment, *self._ops, padded=self.padded)
+
+    @property
+    def mixed_windows(self) -> bool:
+        """Whether the windows are of different kinds: an iteration beside a whole report."""
+        return self.before.scope.window.kind != self.after.scope.window.kind
+
+    @cached_property
+    def same_arithmetic(self) -> bool:
+        """Whether the windows provably hold the same pass of the model, however they were chosen."""
+        return bool(same_arithmetic(*self._ops, padded=self.padded))
 
     @cached_property
     def work(self) -> Work:

@@ -57,12 +57,13 @@ class Measured:
         return float(self.scope.critical.numbers("kernel_ns").sum())
 
 
-def noise_of(sides: Sequence[Measured], repeats: Sequence[float] = ()) -> Noise:
+def noise_of(sides: Sequence[Measured], repeats: Sequence[float] = (), *, least: float = 0.0) -> Noise:
     """The noise floor of a comparison.
 
     Args:
         sides: what is compared.
         repeats: kernel sums of runs of the same thing; one alone tells nothing.
+        least: a floor for what iterations inside the runs cannot show.
     """
     inside = [_spread(sums) for sums in map(_iteration_sums, sides) if len(sums) > 1]
     if len(repeats) > 1:
@@ -70,12 +71,13 @@ def noise_of(sides: Sequence[Measured], repeats: Sequence[float] = ()) -> Noise:
         return Noise(
             share, "repeats", f"{len(repeats)} runs of the same tell apart what differs by {share:.2%} or more"
         )
-    if inside:
+    if inside and least <= FLOOR_SHARE:
         measured = max(inside)
         said = f"iterations inside the runs tell apart what differs by {measured:.2%} or more"
         floor = f", between runs {FLOOR_SHARE:.1%}" if measured < FLOOR_SHARE else ""
         return Noise(max(measured, FLOOR_SHARE), "iterations", said + floor)
-    return Noise(DEFAULT_SHARE, "default", f"nothing was measured twice: {DEFAULT_SHARE:.0%} is assumed")
+    share = max(DEFAULT_SHARE, least, *inside)
+    return Noise(share, "default", f"nothing alike was measured twice: {share:.2g} is assumed")
 
 
 def _spread(sums: Sequence[float]) -> float:

@@ -115,6 +115,8 @@ def pcc_holds(story: Story) -> bool:
 def flags_of(story: Story | None, experiment: Experiment) -> list[str]:
     """What is odd about an experiment, given the loop it joins."""
     said: list[str] = []
+    if experiment.baseline.id == experiment.candidate.id:
+        said.append("both runs are the same one: nothing was measured")
     if story is None:
         return said
     if experiment.baseline.id != story.best.id:

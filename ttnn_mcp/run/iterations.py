@@ -1,7 +1,8 @@
 """Iterations, found from what the ops are: per device, in the order the device ran them.
 
 Trace replay sessions say it outright. Else signposts that bracket the same ops again and again. Else the largest
-period with which op signatures repeat at the end of the report, reduced to its smallest repeating block.
+period with which op signatures repeat at the end of the report, reduced to its smallest repeating block. Layers
+of one pass repeat too: they hand their output on to the next without a pause.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ttnn_mcp.run.call_counts import runtime_ids
+from ttnn_mcp.run.chained_blocks import are_layers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,8 +78,12 @@ def iterations_of(ops: OpTable, signposts: OpTable) -> Iterations:
     order = device_order(ops)
     devices = ops.numbers("device")[order]
     hashes = signatures(ops)[order]
-    for found_by, find in (("trace replays", _by_replay), ("signposts", _by_signposts), ("repeating ops", None)):
-        number = _by_period(devices, hashes) if find is None else find(ops, order, devices, hashes, signposts)
+    for found_by, find in (
+        ("trace replays", _by_replay),
+        ("signposts", _by_signposts),
+        ("repeating ops", _by_period),
+    ):
+        number = find(ops, order, devices, hashes, signposts)
         count = int(number.max())
         if count:
             per_row = np.zeros(len(ops), dtype=np.int64)
@@ -88,15 +96,32 @@ def iterations_of(ops: OpTable, signposts: OpTable) -> Iterations:
 def _by_replay(
     ops: OpTable,
     order: NDArray[np.int64],
-    _devices: NDArray[np.float64],
+    devices: NDArray[np.float64],
     _hashes: NDArray[np.uint64],
     _signposts: OpTable,
 ) -> NDArray[np.int64]:
-    sessions = ops.numbers("trace_session")[order]
-    replayed = ~np.isnan(sessions) & ~np.isnan(ops.numbers("trace_id")[order])
+    """One iteration per replay; per round of replays where several traces take turns.
+
+    Sessions count from 1 for each trace, so (trace, session) names a replay. Replays before the last trace (or
+    round) began to repeat are another part of the model, prefill before decode: they belong to none.
+    """
+    traces, sessions = ops.numbers("trace_id")[order], ops.numbers("trace_session")[order]
     number = np.zeros(len(order), dtype=np.int64)
-    if replayed.any():
-        number[replayed] = np.unique(sessions[replayed], return_inverse=True)[1] + 1
+    replayed = np.flatnonzero(np.isfinite(sessions) & np.isfinite(traces))
+    if not len(replayed):
+        return number
+    pairs = np.stack((traces[replayed], sessions[replayed]), axis=1)
+    replays, place = np.unique(pairs, axis=0, return_inverse=True)
+    place = np.ravel(place)
+    first = np.full(len(replays), len(replayed))  # where one device ran it; the others ran the same
+    lead = np.flatnonzero(devices[replayed] == devices[replayed[0]])
+    np.minimum.at(first, place[lead], lead)
+    ran = np.argsort(first, kind="stable")
+    length, count = repeating_tail(replays[ran, 0].astype(np.int64).astype(np.uint64))
+    length, count = (length, count) if count else (1, len(ran))
+    of_replay = np.zeros(len(ran), dtype=np.int64)
+    of_replay[ran[len(ran) - length * count :]] = np.repeat(np.arange(1, count + 1), length)
+    number[replayed] = of_replay[place]
     return number
 
 
@@ -144,33 +169,60 @@ def _segments_repeat(
     )
 
 
-def _by_period(devices: NDArray[np.float64], hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _by_period(
+    ops: OpTable,
+    order: NDArray[np.int64],
+    devices: NDArray[np.float64],
+    hashes: NDArray[np.uint64],
+    _signposts: OpTable,
+) -> NDArray[np.int64]:
     number = np.zeros(len(devices), dtype=np.int64)
-    counts: set[int] = set()
+    counts: dict[float, int] = {}
     for device in np.unique(devices):
         places = np.flatnonzero(devices == device)
-        first, ops, count = _repeats(hashes[places])
-        counts.add(count)
-        number[places[first : first + ops * count]] = np.repeat(np.arange(1, count + 1), ops)
-    return number if len(counts) == 1 else np.zeros(len(devices), dtype=np.int64)
+        first, length, count = _repeats(hashes[places], ops.take(order[places]))
+        counts[float(device)] = count
+        number[places[first : first + length * count]] = np.repeat(np.arange(1, count + 1), length)
+    agreed = max(set(counts.values()), key=list(counts.values()).count)
+    odd = [device for device, count in counts.items() if count != agreed]
+    if not odd:
+        return number
+    ids = runtime_ids(ops)
+    if ids is None or not agreed or len(odd) * 2 >= len(counts):
+        return np.zeros(len(devices), dtype=np.int64)
+    return _as_most_devices(number, np.isin(devices, odd), ids[order])
 
 
-def _repeats(sequence: NDArray[np.uint64]) -> tuple[int, int, int]:
-    """(first, length, count) of the blocks that are iterations; count 0 where none are.
+def _as_most_devices(
+    number: NDArray[np.int64], odd: NDArray[np.bool_], ids: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Devices that lost rows: their ops belong to the iteration in which the other devices ran the same launch."""
+    counted = ~odd & (number > 0)
+    count = int(number[counted].max())
+    starts = np.array([ids[counted & (number == one)].min() for one in range(1, count + 1)])
+    found = np.searchsorted(starts, ids, side="right")
+    found[ids > ids[counted].max()] = 0
+    return np.where(odd, found, number)
+
+
+def _repeats(sequence: NDArray[np.uint64], ops: OpTable) -> tuple[int, int, int]:
+    """(first, length, count) of the blocks that are iterations of one device's ops; count 0 where none are.
 
     A few ops may follow the last iteration (the output fetched once), and the last iteration may be cut off where
     the profiler's buffer ended: then the whole sequence repeats with one period, and is counted from its start.
     """
     for after in range(min(TRAILING_OPS, len(sequence)) + 1):
         body = sequence[: len(sequence) - after]
-        ops, count = repeating_tail(body)
+        length, count = repeating_tail(body)
         if count < 2:
             continue
-        covered = ops * count
-        if covered >= COVERED_AT_LEAST * len(sequence) or (not after and _is_model(body[-ops:])):
+        covered = length * count
+        if covered >= COVERED_AT_LEAST * len(sequence) or (not after and _is_model(body[-length:])):
             before = len(body) - covered
-            rotated = 0 < before < ops and np.array_equal(sequence[:before], sequence[ops : ops + before])
-            return (0 if rotated else before), ops, count
+            rotated = 0 < before < length and np.array_equal(sequence[:before], sequence[length : length + before])
+            found = (0 if rotated else before), length, count
+            if covered == len(sequence) or not are_layers(sequence, ops, *found):
+                return found
     return 0, 0, 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.hardware import ARCHITECTURES, canonical_architecture
+from ttnn_mcp.run.call_counts import runtime_ids
 from ttnn_mcp.run.iterations import Iterations, iterations_of
 from ttnn_mcp.run.op_table import OpTable
 
@@ -137,16 +138,12 @@ class Performance:
         """Whether any row is a trace replay. False is no proof: blank columns also mean an unprofiled replay."""
         return bool(np.isfinite(self.rows.numbers("trace_id")).any())
 
-    @cached_property
+    @property
     def encodes_device(self) -> bool:
         """Whether GLOBAL CALL COUNT is (runtime id << 10) | device on every row, as written since 2025."""
-        counts, devices = self.ops.numbers("call_count"), self.ops.numbers("device")
-        if not len(counts) or not np.isfinite(counts).all() or not np.isfinite(devices).all():
-            return False
-        whole = counts.astype(np.int64)
-        return bool((whole >= 1024).all() and ((whole & 1023) == devices.astype(np.int64)).all())
+        return self.runtime_ids is not None
 
     @cached_property
     def runtime_ids(self) -> NDArray[np.int64] | None:
         """Per timed op the id shared by the devices that ran it; None where call counts do not encode it."""
-        return self.ops.numbers("call_count").astype(np.int64) >> 10 if self.encodes_device else None
+        return runtime_ids(self.ops)

@@ -14,12 +14,10 @@ from ttnn_mcp.readers.attributes import parse_attributes
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.op_at import row_at
 from ttnn_mcp.tools.tool import OfRun, Tool
+from ttnn_mcp.tools.ttnn_call import Call, call_of
 from ttnn_mcp.wire import Gbps, Share, Table, Us, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ttnn_mcp.readers.memory_db import Argument
     from ttnn_mcp.run.op_table import OpTable
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.run.session import Session
@@ -28,9 +26,6 @@ JSON_PAIR = 6  # quotes, colon and comma around a name and its value
 VALUE_CHARS = 180  # an attribute's value: enough for a program config, not for a kernel list
 ANSWER_BYTES = 1_480  # of the 1.5 kB one op may take: what is left goes to its attributes, the telling ones first
 OPERANDS_SHOWN = 5
-ARGUMENT_CHARS = 60
-ARGUMENTS_CHARS = 120
-PATH_CHARS = 160
 TELLING = (
     *("program_config", "config", "block_config", "parallelization_config", "compute_kernel_config"),
     *("memory_config", "output_mem_config", "output_memory_config", "dtype", "output_dtype", "groups"),
@@ -57,19 +52,6 @@ class RooflineOf(Wire):
     bound: str | None = None
     efficiency: Share | None = None
     why: str | None = None
-
-
-class Call(Wire):
-    """The ttnn call that launched the op."""
-
-    operation: str
-    operation_id: int
-    host_ms: float | None = None
-    arguments: dict[str, str]
-    file: str | None = None
-    line: int | None = None
-    text: str | None = None
-    device_ops: tuple[str, ...] = ()
 
 
 class Placed(Wire):
@@ -234,49 +216,6 @@ def _repeats(ops: OpTable, row: int) -> Table | None:
         "max_us",
         rows=[(len(kernel), devices, float(kernel.min()), float(np.median(kernel)), float(kernel.max()))],
     )
-
-
-async def call_of(run: Run, operation: int) -> Call:
-    """The ttnn call by its operation id."""
-    memory = run.remembered
-    place = memory.operations.row(operation)
-    source = await memory.source_of(operation)
-    arguments = await memory.arguments_of(operation)
-    seconds = float(memory.operations.duration_s[place]) if place is not None else float("nan")
-    return Call(
-        operation=shown(memory.operations.names[place]) if place is not None else "",
-        operation_id=operation,
-        host_ms=round(seconds * 1e3, 3) if np.isfinite(seconds) else None,
-        arguments=_arguments(arguments),
-        file=_path_text(source.file) if source else None,
-        line=source.line if source else None,
-        text=_short(source.text) if source and source.text else None,
-    )
-
-
-def _arguments(arguments: Sequence[Argument]) -> dict[str, str]:
-    """As many as fit, in the order of the call; the memory report's own tensors are in `operands`."""
-    kept: dict[str, str] = {}
-    used = 0
-    for one in arguments:
-        if one.value.startswith("ttnn.Tensor("):
-            continue
-        value = _short(one.value)
-        used += len(one.name) + len(value)
-        if used > ARGUMENTS_CHARS:
-            break
-        kept[shown(one.name)] = value
-    return kept
-
-
-def _short(text: str) -> str:
-    clean = "".join(char if char.isprintable() else " " for char in text)
-    return clean if len(clean) <= ARGUMENT_CHARS else clean[: ARGUMENT_CHARS - 3] + "..."
-
-
-def _path_text(path: str) -> str:
-    clean = "".join(char for char in path if char.isprintable())
-    return clean if len(clean) <= PATH_CHARS else "..." + clean[-PATH_CHARS:]
 
 
 def _why_no_call(run: Run, operation: int | None) -> str | None:

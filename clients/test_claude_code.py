@@ -1,0 +1,126 @@
+"""What the model sees of us through Claude Code, with a script in the model's place.
+
+The sizes and shapes here are what our design rests on: tools are deferred and listed by name alone, a successful
+answer is shown as its compact structure without the text blocks, a refusal as its text alone.
+"""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from clients.installed import package
+from clients.messages_api import Model, serving
+from ttnn_mcp import calls, pages, prompts
+from ttnn_mcp.tools import TOOLS
+
+PREFIX = "mcp__ttnn__"
+SHOWN_AT_ONCE = {tool.name for tool in TOOLS if tool.always_loaded}
+QUIET = {
+    "ANTHROPIC_API_KEY": "none",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_TELEMETRY": "1",
+    "IS_SANDBOX": "1",  # or it refuses to skip permissions as root
+}
+
+
+@pytest.fixture
+def play(server, ran):
+    """Let Claude Code work on `words`, with a model that calls the tools of `script`: the model, and what was printed."""
+    found = list(package("claude-code").glob("node_modules/@anthropic-ai/claude-code-*/claude*"))
+    if not found:
+        pytest.skip("Claude Code has no program for this machine")
+    ours = {"command": server.command[0], "args": server.command[1:]}
+    settings = server.folder / "servers.json"
+    settings.write_text(json.dumps({"mcpServers": {"ttnn": ours}}), encoding="utf-8")
+    options = ["--mcp-config", str(settings), "--strict-mcp-config", "--dangerously-skip-permissions"]
+
+    def start(words, *script):
+        model = Model(*script)
+        with serving(model) as address:
+            done = ran([str(found[0]), "-p", words, *options], ANTHROPIC_BASE_URL=address, **QUIET)
+        return SimpleNamespace(model=model, said=done.stdout.strip(), status=done.returncode)
+
+    return start
+
+
+def test_the_model_is_told_our_instructions_whole_and_shown_the_entry_tools(play):
+    model = play("go").model
+    assert prompts.INSTRUCTIONS.strip() in model.told()
+    offered = {name.removeprefix(PREFIX): tool for name, tool in model.tools().items() if name.startswith(PREFIX)}
+    assert set(offered) == SHOWN_AT_ONCE
+    for tool in TOOLS:
+        assert PREFIX + tool.name in model.told() or tool.name in offered
+        if tool.name in offered:  # no title, no annotations, no output schema: units belong in field names
+            assert set(offered[tool.name]) == {"name", "description", "input_schema"}
+            assert offered[tool.name]["description"] == tool.description
+            assert offered[tool.name]["input_schema"] == tool.input_schema
+    assert len(calls.compact(list(offered.values()))) < 2_500  # what everybody pays for having us connected
+
+
+@pytest.mark.parametrize(
+    ("words", "tool"),
+    [
+        ("reshard", "reshard_detect"),
+        ("metal trace host bound", "host_overhead"),
+        ("out of memory L1", "memory_summary"),
+        ("before after regression", "compare_runs"),
+        ("bfloat8_b math fidelity", "tensor_formats"),
+        ("slowest ops", "list_ops"),
+        ("act_block_h legal", "check_setting"),
+    ],
+)
+def test_a_deferred_tool_is_found_by_what_it_is_for(play, words, tool):
+    model = play("go", ("ToolSearch", {"query": words, "max_results": 3})).model
+    assert PREFIX + tool in model.tools(turn=1)
+
+
+def test_the_model_reads_an_answer_as_compact_structure_and_a_refusal_as_text(play):
+    model = play(
+        "go",
+        (PREFIX + "optimization_check", {"run": "demo"}),
+        (PREFIX + "list_ops", {"run": "demo", "limmit": 3}),
+        (PREFIX + "open_run", {"run": "dmo"}),
+        (PREFIX + "skill_step", {"page": "key-concepts"}),
+        ("ReadMcpResourceTool", {"server": "ttnn", "uri": "ttnn://checks/stalled-on-host"}),
+        ("ListMcpResourcesTool", {"server": "ttnn"}),
+    ).model
+
+    text, is_error = model.seen(0)
+    answer = json.loads(text)
+    assert not is_error
+    assert text == calls.compact(answer)
+    assert len(text.encode()) < 8_000
+    assert {"findings", "steps", "window"} <= set(answer)
+
+    text, is_error = model.seen(1)
+    assert is_error
+    assert text.startswith("list_ops: unknown argument 'limmit'. Did you mean limit?")
+
+    text, is_error = model.seen(2)
+    assert is_error
+    assert "demo" in text
+    assert len(text) < 300
+
+    text, is_error = model.seen(3)
+    assert not is_error
+    assert json.loads(text)["text"].startswith("# ")
+
+    text, _ = model.seen(4)
+    (page,) = json.loads(text)["contents"]
+    assert page["text"] == pages.catalogue()["ttnn://checks/stalled-on-host"].text
+
+    text, _ = model.seen(5)
+    assert [one["uri"] for one in json.loads(text)] == list(pages.catalogue())
+
+
+def test_a_prompt_is_a_command_whose_words_reach_the_model(play):
+    model = play("/mcp__ttnn__explain_op 7 demo").model
+    assert prompts.PROMPTS[2].text({"op": "7", "run": "demo"}) in model.told()
+
+
+def test_a_prompt_without_its_argument_names_it(play):
+    played = play("/mcp__ttnn__explain_op")
+    assert "Missing required argument: op" in played.said
+    assert played.model.asked == []

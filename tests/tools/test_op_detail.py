@@ -1,0 +1,68 @@
+"""op_detail: one op, with everything the run knows of it, in a kilobyte and a half."""
+
+import json
+
+import pytest
+
+from tests.asking import ask, session
+from tests.made import write_memory_report, write_performance_report, write_run
+from tests.made.demo_model import demo_program
+from tests.programs import block
+from ttnn_mcp.errors import QuestionRefused
+
+CONV = 28  # a Conv2d's line in the demo program's report
+
+
+@pytest.fixture
+def at(tmp_path):
+    return session(tmp_path)
+
+
+async def test_a_matmul_s_roofline_can_be_recomputed_by_hand(at, tmp_path):
+    said = await ask(at, "op_detail", run=str(write_performance_report(tmp_path, block())), op=2)
+    roofline = said["roofline"]
+    assert roofline["flops"] == 2 * 64 * 64 * 128
+    assert roofline["dram_bytes"] == 2 * (64 * 64 + 64 * 128 + 64 * 128)
+    # HiFi2 passes twice over 4096 FLOP per cycle and core, 64 cores at 1 GHz; 288 GB/s
+    assert roofline["compute_us"] == pytest.approx(2 * roofline["flops"] / (4096 * 64) / 1e3, abs=0.01)
+    assert roofline["dram_us"] == pytest.approx(roofline["dram_bytes"] / 288 / 1e3, abs=0.01)
+    assert roofline["efficiency"] == pytest.approx(roofline["dram_bytes"] / 288 / 20_000, abs=1e-3)
+
+
+async def test_operands_tell_where_they_live(at, tmp_path):
+    said = await ask(at, "op_detail", run=str(write_performance_report(tmp_path, block())), op=2)
+    assert [one["name"] for one in said["operands"]] == ["INPUT_0", "INPUT_1", "OUTPUT_0"]
+    assert {one["placement"] for one in said["operands"]} == {"DRAM_INTERLEAVED"}
+
+
+async def test_a_linked_op_names_its_call_and_the_model_s_line(at, tmp_path):
+    made = write_run(tmp_path / "home", demo_program())
+    await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory), name="both")
+    said = await ask(at, "op_detail", run="both", op=CONV)
+    assert said["call"]["operation"] == "ttnn.conv2d"
+    assert said["call"]["file"].endswith("model.py")
+    assert "conv2d" in said["call"]["text"]
+    assert "Conv2d" in said["call"]["device_ops"]
+    assert len(json.dumps(said, separators=(",", ":"))) <= 1536
+
+
+async def test_without_a_memory_report_there_is_no_call_and_no_excuse(at, tmp_path):
+    said = await ask(at, "op_detail", run=str(write_performance_report(tmp_path, block())), op=2)
+    assert "call" not in said
+    assert "caveat" not in said
+
+
+async def test_an_operation_of_a_memory_report_alone_shows_tensors_and_arguments(at, tmp_path):
+    memory = write_memory_report(tmp_path / "memory", block())
+    said = await ask(at, "op_detail", run=str(memory), op=1)
+    assert said["op_code"] == "ttnn.linear"
+    assert [one["name"].split()[0] for one in said["operands"]] == ["in", "in", "out"]
+    assert said["call"]["device_ops"] == ["Matmul"]
+    with pytest.raises(QuestionRefused, match="has 1 to 5"):
+        await ask(at, "op_detail", run=str(memory), op=99)
+
+
+async def test_lines_that_are_no_timed_op_are_named(at, tmp_path):
+    run = str(write_performance_report(tmp_path, block()))
+    with pytest.raises(QuestionRefused, match="lines 2 to 11"):
+        await ask(at, "op_detail", run=run, op=500)
