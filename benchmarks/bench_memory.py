@@ -1,4 +1,4 @@
-"""memory_summary on a database of full size, against sqlite3 reading the same tables: `python -m benchmarks.bench_memory`."""
+"""memory_summary of a full-size database against sqlite3 on the same tables: python -m benchmarks.bench_memory."""
 
 import subprocess
 import sys

@@ -30,13 +30,14 @@ def server(tmp_path):
 
 @pytest.fixture
 def url(server):
-    """The address of that server over HTTP; stopped when the test is over."""
+    """The address of that server over HTTP; stopped when the test is over, and nothing of it may have crashed."""
     process = subprocess.Popen(
         [*server.command, "serve", "--http", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True, env=server.env
     )
     yield process.stderr.readline().split()[-1]
     process.terminate()
-    process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=20)
+    assert "Traceback" not in errors
 
 
 @pytest.fixture

@@ -35,9 +35,17 @@ class Model:
 
     def seen(self, turn):
         """What the model was shown of its tool call number `turn`: the text, and whether it was an error."""
+        result = self._result(turn)
+        return as_text(result["content"]), bool(result.get("is_error"))
+
+    def found(self, turn):
+        """The names of the tools that the search in its tool call number `turn` came up with, best first."""
+        return [block["tool_name"] for block in self._result(turn)["content"] if block["type"] == "tool_reference"]
+
+    def _result(self, turn):
         for block in blocks(self.asked[-1]):
             if block["type"] == "tool_result" and block["tool_use_id"] == self.script[turn]["id"]:
-                return as_text(block["content"]), bool(block.get("is_error"))
+                return block
         raise LookupError(f"the client never answered {self.script[turn]['name']}")
 
     def told(self):
@@ -45,9 +53,9 @@ class Model:
         first = self.asked[0]
         return as_text(first.get("system", "")) + "".join(as_text(one["content"]) for one in first["messages"])
 
-    def tools(self, turn=0):
-        """The tools with schemas that the model was offered in its request number `turn`, by name."""
-        return {tool["name"]: tool for tool in self.asked[turn]["tools"]}
+    def tools(self):
+        """The tools with schemas that the model was offered from the start, by name."""
+        return {tool["name"]: tool for tool in self.asked[0]["tools"]}
 
 
 def blocks(request):

@@ -7,7 +7,8 @@
     |   `-- ReportForeign      a dialect we know and do not read (another tool's output, a dead generation)
     |-- RunUnknown             no run by that id or path
     |-- QuestionRefused        the run cannot answer this, or the argument names nothing in it
-    `-- ArgumentsInvalid       the call's arguments are off
+    |-- ArgumentsInvalid       the call's arguments are off
+    `-- StoreUnusable          the log of experiments cannot be read or written
 
 Their text is written by us and reaches the assistant verbatim; it never quotes foreign text except short,
 cleaned names of files, columns, ops and signposts. Anything else that is raised is a bug.
@@ -52,6 +53,10 @@ class QuestionRefused(TtnnMcpError):  # noqa: N818
 
 class ArgumentsInvalid(TtnnMcpError):  # noqa: N818
     """The call's arguments do not fit the tool."""
+
+
+class StoreUnusable(TtnnMcpError):  # noqa: N818
+    """The log of experiments cannot be read or written; nothing that was recorded is lost."""
 
 
 SHOWN_NAME_CHARS = 80  # a name quoted from a file is data: cut and cleaned before it meets a reader

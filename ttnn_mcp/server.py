@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import signal
 import sys
 from contextlib import suppress
 from functools import cached_property
@@ -20,14 +22,16 @@ import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
 from ttnn_mcp import __version__, calls, completions, pages, prompts, skills_extension
 from ttnn_mcp.errors import ArgumentsInvalid, TtnnMcpError, nearest, shown
+from ttnn_mcp.news import EXPERIMENTS_URI, RUNS_URI, news
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import FrameType
 
     from mcp.server.context import ServerRequestContext
 
@@ -46,6 +50,15 @@ TEMPLATES = (
     ("ttnn://hardware/{arch}", "hardware", "Facts about one architecture, each with its source", "text/markdown"),
     (f"{pages.SKILL_ROOT}/{{page}}", "skill-page", "One page of the optimisation skill", "text/markdown"),
 )
+JSON = "application/json"
+LIVE = (
+    (RUNS_URI, "runs", "Runs under the roots and opened before"),
+    (EXPERIMENTS_URI, "experiments", "The feedback loop so far"),
+)
+ANSWERED_BY: dict[str, tuple[str, dict[str, object]]] = {
+    RUNS_URI: ("list_runs", {}),
+    EXPERIMENTS_URI: ("experiments", {"action": "list"}),
+}
 LISTS_FRESH = CacheHint(ttl_ms=3_600_000, scope="public")  # lists change with a release, not with a run
 BEAT_SECONDS = 1.0  # clients that reset their timeout on progress then wait for long reads
 MOST_COMPLETIONS = 100  # the protocol's limit
@@ -99,7 +112,7 @@ def build(session: Session, tools: Sequence[Tool[Any, Any]] | None = None) -> Se
         on_list_prompts=offer.list_prompts,
         on_get_prompt=offer.get_prompt,
         on_completion=offer.complete,
-        on_subscriptions_listen=ListenHandler(InMemorySubscriptionBus()),  # nothing of ours changes while we serve
+        on_subscriptions_listen=offer.listen,
     )
     skills_extension.extend(server)
     return server
@@ -111,6 +124,10 @@ class _Offer:
     def __init__(self, session: Session, tools: Sequence[Tool[Any, Any]] | None) -> None:
         self.session = session
         self._given = tools
+        self._bus = InMemorySubscriptionBus()
+        self._listening = ListenHandler(self._bus)
+        self._listeners = 0
+        self._watching: asyncio.Task[None] | None = None
 
     @cached_property
     def tools(self) -> Sequence[Tool[Any, Any]]:
@@ -124,6 +141,23 @@ class _Offer:
     @cached_property
     def listing(self) -> list[types.Tool]:
         return [offered(tool) for tool in self.tools]
+
+    async def listen(self, ctx: Ctx, params: types.SubscriptionsListenRequestParams) -> Any:
+        """Hold one stream of news open; the roots are watched only while somebody listens."""
+        self._listeners += 1
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch())
+        try:
+            return await self._listening(ctx, params)
+        finally:
+            self._listeners -= 1
+            if not self._listeners and self._watching is not None:
+                self._watching.cancel()
+                self._watching = None
+
+    async def _watch(self) -> None:
+        async for uri in news(self.session):
+            await self._bus.publish(ResourceUpdated(uri=uri))
 
     async def list_tools(self, _ctx: Ctx, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=self.listing)
@@ -156,7 +190,10 @@ class _Offer:
     async def list_resources(
         self, _ctx: Ctx, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        listed = [skills_extension.resource(page) for page in pages.catalogue().values()]
+        listed = [
+            *(skills_extension.resource(page) for page in pages.catalogue().values()),
+            *(types.Resource(uri=uri, name=name, title=title, mime_type=JSON) for uri, name, title in LIVE),
+        ]
         return types.ListResourcesResult(resources=listed)
 
     async def list_templates(
@@ -184,6 +221,9 @@ class _Offer:
         page = served.get(uri) or served.get(f"{uri}.md")
         if page is not None:
             return page.text, "text/markdown"
+        if uri in ANSWERED_BY:
+            tool, given = ANSWERED_BY[uri]
+            return calls.compact(await self.ask(tool, given)), "application/json"
         scheme, _, path = uri.partition("ttnn://runs/")
         parts = [unquote(part) for part in path.split("/")]
         if not scheme and parts[0]:
@@ -257,6 +297,7 @@ async def _beat(ctx: Ctx, name: str) -> None:
 async def over_stdio(session: Session) -> None:
     """Serve one client over stdin and stdout until it hangs up."""
     _log_to_stderr()
+    signal.signal(signal.SIGINT, _leave)
     server = build(session)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
@@ -284,7 +325,17 @@ async def over_http(session: Session, host: str, port: int) -> None:
     address = f"http://{shown_host}:{listening.getsockname()[1]}/mcp"
     print(f"ttnn-mcp serves {address}", file=sys.stderr, flush=True)  # noqa: T201 - stdout is for the protocol
     config = uvicorn.Config(app, log_level="warning", access_log=False)
-    await uvicorn.Server(config).serve(sockets=[listening])
+    serving = uvicorn.Server(config)
+    serving.handle_exit = _leave
+    await serving.serve(sockets=[listening])
+
+
+def _leave(sig: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the names uvicorn gives them
+    """End at once: a thread that reads stdin, or a client that listens, would keep us for as long as it likes.
+
+    Nothing is lost by it: reports are only read, and our own store writes in transactions.
+    """
+    os._exit(128 + sig)  # the exit status shells give to what a signal ended
 
 
 def _log_to_stderr() -> None:

@@ -247,8 +247,8 @@ def test_where_layers_are_all_there_is_both_windows_still_hold_one_pass(compare)
 
 
 def test_a_layer_is_not_compared_with_a_whole_pass(tmp_path):
-    almost_bare = replace(BASE, head_ops=1)
-    runs = run_of(tmp_path / "three", almost_bare), run_of(tmp_path / "one", almost_bare, ONE_PASS)
+    with_head, bare = replace(BASE, head_ops=1), replace(BASE, head_ops=0)
+    runs = run_of(tmp_path / "three", with_head), run_of(tmp_path / "one", bare, ONE_PASS)
     found = Comparison(*like_windows(*runs))
     assert (found.total.before_count, found.total.after_count) == (41, 10)
     assert judged(found).verdict == "not_comparable"

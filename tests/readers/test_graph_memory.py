@@ -13,7 +13,12 @@ from tests.made.demo_model import demo_program
 from tests.shared_reports import shared
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.captured_graph import parse_captured_graph
-from ttnn_mcp.readers.graph_events import BufferAllocated, BufferFreed, CircularBufferAllocated, CircularBuffersFreed
+from ttnn_mcp.readers.graph_events import (
+    BufferAllocated,
+    BufferFreed,
+    CircularBufferAllocated,
+    CircularBuffersFreed,
+)
 from ttnn_mcp.readers.graph_memory import MemoryEvent, read_graph_memory
 from ttnn_mcp.readers.memory_config import BUFFER_TYPES
 from ttnn_mcp.readers.memory_spaces import L1
@@ -135,15 +140,23 @@ def test_what_a_buffer_takes_of_a_bank(params, per_bank):
 
 
 def test_the_newer_keys_tell_l1_small_from_l1():
-    params = {"type": "L1", "exact_buffer_type": "L1_SMALL", "address": "64", "size": "32", "max_size_per_bank": "32"}
+    params = {
+        "type": "L1",
+        "exact_buffer_type": "L1_SMALL",
+        "address": "64",
+        "size": "32",
+        "max_size_per_bank": "32",
+    }
     (event,) = read(graph(("buffer_allocate", params))).events
     assert BUFFER_TYPES[event.buffer] == "L1_SMALL"
     assert event.address == 64
 
 
-@pytest.mark.parametrize("text", ["", "{", "7", "null", '{"nodes": []}', "[1, 2]", '[{"node_type": "error", "params": 3}]'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "7", "null", '{"nodes": []}', "[1, 2]", '[{"node_type": "error", "params": 3}]']
+)
 def test_text_that_is_no_graph_is_refused_with_what_to_do(text):
-    with pytest.raises(ReportBroken, match="operation 7 .* cut off"):
+    with pytest.raises(ReportBroken, match=r"operation 7 .* cut off"):
         read(text)
 
 
@@ -152,7 +165,14 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=6,
 )
-KINDS = ("buffer_allocate", "buffer_deallocate", "circular_buffer_allocate", "function_start", "function_end", "error")
+KINDS = (
+    "buffer_allocate",
+    "buffer_deallocate",
+    "circular_buffer_allocate",
+    "function_start",
+    "function_end",
+    "error",
+)
 nodes = st.fixed_dictionaries(
     {"node_type": st.sampled_from(KINDS), "params": st.dictionaries(
         st.sampled_from(("size", "address", "type", "name", "page_size", "num_cores", "core_range_set")), values

@@ -13,10 +13,10 @@ while those of the op before are still on the books; they were never there toget
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.core_load import Circular, OnCores
+from ttnn_mcp.analyses.core_load import OnCores
+from ttnn_mcp.analyses.replay_records import Differences, Fullest, Levels, Step
 from ttnn_mcp.analyses.spans import SpanLog, before, inside
 from ttnn_mcp.readers.memory_spaces import DRAM, L1, L1_SMALL, TRACE
 
@@ -28,54 +28,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.graph_memory import GraphMemory, MemoryEvent
 
 BEYOND = 2**62  # no address
-
-
-@dataclass(slots=True)
-class Differences:
-    """What graphs and snapshots do not both say.
-
-    Attributes:
-        came: buffers a snapshot shows that no graph allocated, after the first snapshot.
-        went: buffers a snapshot no longer shows that no graph freed.
-        contradicted: buffers that a graph and its snapshot tell differently: size, still live, already gone.
-        unsized: L1 buffers counted with a lower bound, because nobody says what they take of a bank.
-    """
-
-    came: int = 0
-    went: int = 0
-    contradicted: int = 0
-    unsized: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Fullest:
-    """What was in memory when an operation used most of L1.
-
-    Attributes:
-        rows: of the lane's spans.
-        device_op: index into the graph's device ops; -1 outside all of them.
-    """
-
-    rows: tuple[int, ...]
-    circular: tuple[Circular, ...]
-    device_op: int
-
-
-@dataclass(slots=True)
-class Levels:
-    """Per operation, bytes per bank at the fullest moment within it; `l1` = `tensors` + circular buffers."""
-
-    l1: list[int] = field(default_factory=list[int])
-    tensors: list[int] = field(default_factory=list[int])
-    small: list[int] = field(default_factory=list[int])
-    dram: list[int] = field(default_factory=list[int])
-
-    def add(self, l1: int, tensors: int, small: int, dram: int) -> None:
-        """Those of one more operation."""
-        self.l1.append(l1)
-        self.tensors.append(tensors)
-        self.small.append(small)
-        self.dram.append(dram)
 
 
 class Lane:
@@ -129,7 +81,7 @@ class Lane:
             events: those of the graph that are this device's.
             written: without a graph, keys of the tensors the operation gives but does not take.
         """
-        step = _Step(events)
+        step = Step(events)
         taken = self.snapshots is not None and self.snapshots.taken[place]
         seen = self.snapshots.at(place) if self.snapshots is not None and taken else None
         lost = self._begin(place, seen, step, captured=graph is not None)
@@ -142,7 +94,7 @@ class Lane:
             self._settle(place, step)
             self._settled = True
 
-    def _begin(self, place: int, seen: Seen | None, step: _Step, *, captured: bool) -> list[int]:
+    def _begin(self, place: int, seen: Seen | None, step: Step, *, captured: bool) -> list[int]:
         """Make the start what graph and snapshot say it was; keys freed within, nobody says when, are returned."""
         lost = self._look(place, seen, step, captured=captured) if seen is not None else []
         for key, at in step.first.items():
@@ -151,12 +103,12 @@ class Lane:
                 if key not in self.live:
                     self.differences.came += self._settled
                     self._open(key, event.buffer, max(event.bytes_per_bank, 0), event.size_bytes, before(place))
-            elif key in self.live and key not in step.freed:
+            elif key in self.live and not step.nameless:  # it went before, or the address were not free
                 self.differences.went += 1
                 self._close(key, before(place))
         return lost
 
-    def _look(self, place: int, seen: Seen, step: _Step, *, captured: bool) -> list[int]:
+    def _look(self, place: int, seen: Seen, step: Step, *, captured: bool) -> list[int]:
         """Take in what the snapshot after the operation shows, as far as its graph has no say in it."""
         for key in seen.went:
             self._shown.pop(key, None)
@@ -194,7 +146,7 @@ class Lane:
                 self._close(key, inside(place))
                 self._open(key, buffer, size, -1, inside(place))
 
-    def _follow(self, place: int, step: _Step, *, taken: bool) -> None:
+    def _follow(self, place: int, step: Step, *, taken: bool) -> None:
         """The operation's events; its fullest moment goes into the levels."""
         on_cores = OnCores()
         now = self._now
@@ -223,7 +175,7 @@ class Lane:
         if self.watch:
             self.fullest = Fullest(tuple(self.live.values()), tuple(on_cores.buffers), device_op)
 
-    def _allocate(self, place: int, step: _Step, at: int, event: MemoryEvent, *, taken: bool) -> None:
+    def _allocate(self, place: int, step: Step, at: int, event: MemoryEvent, *, taken: bool) -> None:
         key = event.key
         if key < 0:
             return
@@ -241,7 +193,7 @@ class Lane:
             self.differences.unsized += buffer == L1 and not told
         self._open(key, buffer, size, event.size_bytes, inside(place), recorded=True)
 
-    def _settle(self, place: int, step: _Step) -> None:
+    def _settle(self, place: int, step: Step) -> None:
         """Where the operation's last word on a buffer and the snapshot differ, the snapshot is right."""
         for key, at in step.last.items():
             live, shown = key in self.live, key in self._shown
@@ -261,26 +213,3 @@ class Lane:
         row = self.live.pop(key)
         self.log.ends[row] = end
         self._now[self.log.buffers[row]] -= self.log.bytes_per_bank[row]
-
-
-class _Step:
-    """One operation's events, and what they say of each address: first word, last word."""
-
-    __slots__ = ("events", "first", "freed", "last", "nameless")
-
-    def __init__(self, events: Sequence[MemoryEvent]) -> None:
-        self.events = events
-        self.first: dict[int, int] = {}
-        self.last: dict[int, int] = {}
-        self.freed: set[int] = set()
-        self.nameless = False
-        """A buffer was freed and the graph does not say which (2024)."""
-        for at, event in enumerate(events):
-            if event.kind in ("allocate", "free"):
-                key = event.key
-                if key >= 0:
-                    self.first.setdefault(key, at)
-                    self.last[key] = at
-                if event.kind == "free":
-                    self.freed.add(key)
-                    self.nameless |= key < 0

@@ -13,10 +13,10 @@ import numpy as np
 
 from ttnn_mcp.analyses.l1_limit import l1_limit
 from ttnn_mcp.analyses.l1_replay import BEYOND, Lane
-from ttnn_mcp.analyses.lifetimes import keys_written
 from ttnn_mcp.analyses.replayed import DeviceReplay, Replayed, Trouble
 from ttnn_mcp.analyses.shard_bytes import ShardBytes
 from ttnn_mcp.analyses.snapshots import same_snapshots, snapshots_of
+from ttnn_mcp.analyses.tensor_spans import keys_written
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph_memory import read_graph_memory
 from ttnn_mcp.readers.memory_spaces import L1, L1_SMALL

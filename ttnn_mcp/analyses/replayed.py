@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.lifetimes import Lifetimes, lifetimes_of
+from ttnn_mcp.analyses.tensor_spans import lifetimes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.analyses.l1_replay import Differences
+    from ttnn_mcp.analyses.lifetimes import Lifetimes
+    from ttnn_mcp.analyses.replay_records import Differences
     from ttnn_mcp.analyses.spans import Spans
     from ttnn_mcp.readers.graph_events import GraphError
     from ttnn_mcp.readers.memory_columns import Integers

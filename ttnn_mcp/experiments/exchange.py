@@ -10,9 +10,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown
+from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable, shown
 from ttnn_mcp.experiments.experiment import Experiment, Target  # noqa: TC001 - pydantic reads the fields' types
-from ttnn_mcp.experiments.store import StoreUnusable
 
 FORMAT = "ttnn-mcp experiments"
 LARGEST_BYTES = 20_000_000  # some 20,000 experiments

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.errors import StoreUnusable
 from ttnn_mcp.experiments.experiment import Experiment, RunSeen, Target
 from ttnn_mcp.experiments.schema import MIGRATIONS, VERSION
 
@@ -29,10 +29,6 @@ _COLUMNS = (
     *("uid", "recorded", "change", "step", "hypothesis", "note", "baseline", "candidate", "pcc", "wall_before_ms"),
     *("wall_after_ms", "measured", "judged_by", "change_share", "noise_share", "verdict", "why", "flags"),
 )
-
-
-class StoreUnusable(TtnnMcpError):  # noqa: N818 - named for what the reader is told
-    """The log cannot be read or written; nothing that was recorded is lost."""
 
 
 class Store:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 HEADER_BYTES = 1 << 18  # the widest real header is 4 kB; anything beyond this is no CSV of ours
 DEVICE_TYPE_MARK = b"tt_dnn_device"
-NOT_SAID = ("", "-")  # writers leave cells empty; some consumers write a dash
+NOT_SAID = ("", "-", "nan", "NaN")  # writers leave cells empty; some consumers write a dash or what pandas prints
 
 _REPROFILE = "Profile with `python -m tracy -r -p -v -m pytest <test>` and pass its ops_perf_results_*.csv."
 

@@ -26,7 +26,7 @@ def are_layers(sequence: NDArray[np.uint64], ops: OpTable, first: int, length: i
     last = first + length * (count - 1)
     return (
         _handed_on(ops, last)
-        and not _paused(ops.numbers("gap_ns")[first : first + length * count].reshape(count, length))
+        and not _paused(ops.numbers("gap_ns")[first : first + length * count], length)
         and not _layered(sequence[last : last + length])
     )
 
@@ -47,9 +47,10 @@ def _handed_on(ops: OpTable, row: int) -> bool:
     )
 
 
-def _paused(gaps: NDArray[np.float64]) -> bool:
-    """Whether time passes before each block but the first (rows: blocks) that passes nowhere else within them."""
-    usual = np.median(np.nan_to_num(gaps[1:]), axis=0)
+def _paused(gaps: NDArray[np.float64], length: int) -> bool:
+    """Whether time passes before each block but the first that passes nowhere within the blocks."""
+    known: NDArray[np.float64] = np.nan_to_num(gaps)
+    usual = np.array([np.median(known[length + place :: length]) for place in range(length)])
     return bool(usual[0] >= PAUSE_NS and usual[0] >= PAUSES * np.median(usual))
 
 

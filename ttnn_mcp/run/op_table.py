@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.perf_csv import PerformanceCsv
 
+CORRECTED = "corrected"  # rows whose times are told from firmware ends, not from their own cells
+
 
 class OpTable:
     """Rows of a performance report, in file order unless said otherwise."""
@@ -86,6 +88,13 @@ class OpTable:
             return self
         return OpTable(self._frame.iloc[places], self.lines[places], self._report)
 
+    def corrected(
+        self, *, kernel_ns: NDArray[np.float64], gap_ns: NDArray[np.float64], where: NDArray[np.bool_]
+    ) -> OpTable:
+        """The same rows with times that do not stand in the file `where` it holds impossible ones."""
+        frame = self._frame.assign(kernel_ns=kernel_ns, gap_ns=gap_ns, **{CORRECTED: where})
+        return OpTable(frame, self.lines, self._report)
+
     def at_line(self, line: int) -> int | None:
         """Position of the row at `line` of the file."""
         found = np.flatnonzero(self.lines == line)
@@ -96,9 +105,10 @@ class OpTable:
         column = BY_NAME[name]
         header = self._report.headers.get(name, column.headers[0])
         value = shown(self.texts(name)[row]) if column.kind == "text" else _plain(float(self.numbers(name)[row]))
-        return Evidence(
-            source=self.source, row=int(self.lines[row]), column=header, value=value, unit=column.unit or None
-        )
+        unit = column.unit or None
+        if name in ("kernel_ns", "gap_ns") and CORRECTED in self._frame and self._frame[CORRECTED].iloc[row]:
+            header, unit = "DEVICE FW END CYCLE", "ns, since the end before"
+        return Evidence(source=self.source, row=int(self.lines[row]), column=header, value=value, unit=unit)
 
     def cite_operand(self, row: int, operand: Operand, part: str) -> Evidence:
         """The operand's cell behind a claim; `part` is LAYOUT, DATATYPE or MEMORY."""

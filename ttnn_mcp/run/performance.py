@@ -11,6 +11,7 @@ from ttnn_mcp.hardware import ARCHITECTURES, canonical_architecture
 from ttnn_mcp.run.call_counts import runtime_ids
 from ttnn_mcp.run.iterations import Iterations, iterations_of
 from ttnn_mcp.run.op_table import OpTable
+from ttnn_mcp.run.wrapped_counters import unwrapped, wrapped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.perf_csv import PerformanceCsv
 
 DEVICE_TYPE = "tt_dnn_device"
-WRAPPED_GAP_NS = 1e6  # a gap this far below zero is no overlap: tt-metal #48043, tt-perf-report's own rule
 CLOCK_TOLERANCE = 0.03  # of an architecture's clock, to recognise it by; measured clocks differ by under 0.1 %
 
 
@@ -39,30 +39,40 @@ class Performance:
         return device, signpost, named & ~device & ~signpost
 
     @cached_property
-    def _measured(self) -> NDArray[np.bool_]:
-        kernel = self.rows.numbers("kernel_ns")
-        return (kernel >= 0) & ~self._impossible
+    def _wrapped(self) -> NDArray[np.bool_]:
+        """Device ops whose duration a wrapped counter made, or a later writer blanked for it."""
+        blank = np.isnan(self.rows.numbers("kernel_ns")) & np.isfinite(self.rows.numbers("fw_end_cycle"))
+        return self._kinds[0] & (wrapped(self.rows) | (blank & np.isfinite(self.rows.numbers("trace_id"))))
 
     @cached_property
-    def _impossible(self) -> NDArray[np.bool_]:
-        """Durations that a wrapped counter wrote on traced Blackhole rows: about 6.92 s, taken back by the gap."""
-        kernel, gap = self.rows.numbers("kernel_ns"), self.rows.numbers("gap_ns")
-        return (gap < -WRAPPED_GAP_NS) & (-gap > np.maximum(kernel / 2, WRAPPED_GAP_NS))
+    def _measured(self) -> OpTable:
+        """Device ops with a duration that can be."""
+        return self.rows.take(self._kinds[0] & (self.rows.numbers("kernel_ns") >= 0) & ~self._wrapped)
 
     @cached_property
     def ops(self) -> OpTable:
-        """Device ops with a measured kernel duration."""
-        return self.rows.take(self._kinds[0] & self._measured)
+        """Device ops with a kernel duration: measured, or told from firmware ends where a counter wrapped."""
+        if not self._wrapped.any() or self.clock_ghz is None:
+            return self._measured
+        on_device = self.rows.take(self._kinds[0])
+        doubtful = self._wrapped[self._kinds[0]]
+        kernel, gap = unwrapped(on_device, doubtful, self.clock_ghz)
+        return on_device.corrected(kernel_ns=kernel, gap_ns=gap, where=doubtful).take(kernel >= 0)
 
     @cached_property
     def untimed(self) -> OpTable:
         """Device ops without one: captured but not replayed, dropped by the profiler, or impossible."""
-        return self.rows.take(self._kinds[0] & ~self._measured)
+        return self.rows.take(self._kinds[0] & ~np.isin(self.rows.lines, self.ops.lines))
 
     @cached_property
     def impossible(self) -> int:
         """Device ops whose duration a wrapped counter made."""
-        return int((self._kinds[0] & self._impossible).sum())
+        return int(self._wrapped.sum())
+
+    @cached_property
+    def impossible_left_out(self) -> int:
+        """Those of them whose time nothing else tells."""
+        return int((self._wrapped & ~np.isin(self.rows.lines, self.ops.lines)).sum())
 
     @cached_property
     def signposts(self) -> OpTable:
@@ -94,8 +104,8 @@ class Performance:
     @cached_property
     def clock_ghz(self) -> float | None:
         """Device clock, from cycles over nanoseconds of the firmware zones; None without cycle columns."""
-        cycles = self.ops.numbers("fw_end_cycle") - self.ops.numbers("fw_start_cycle")
-        took = self.ops.numbers("fw_ns")
+        cycles = self._measured.numbers("fw_end_cycle") - self._measured.numbers("fw_start_cycle")
+        took = self._measured.numbers("fw_ns")
         usable = (took > 0) & (cycles > 0)
         return float(np.median(cycles[usable] / took[usable])) if usable.any() else None
 

@@ -34,13 +34,15 @@ def _dropped(report: Performance) -> list[str]:
             f"devices hold {counts.min()} to {counts.max()} ops (fewest on device {few}): rows were dropped, "
             "or the devices do different work"
         )
+    lost = report.impossible_left_out
     if report.impossible:
         said.append(
-            f"{report.impossible} device ops have impossible durations (a counter wrapped, tt-metal #48043) and "
-            "are left out: sums are too low; profile without trace for kernel times"
+            f"{report.impossible} device ops have impossible durations (a counter wrapped, tt-metal #48043): told from "
+            "DEVICE FW END CYCLE instead, to within a gap"
+            + (f"; {lost} of them left out, sums are too low" if lost else "")
         )
-    if len(report.untimed) > report.impossible:
-        without = len(report.untimed) - report.impossible
+    if len(report.untimed) > lost:
+        without = len(report.untimed) - lost
         said.append(f"{without} device ops have no kernel time (captured or dropped) and are left out")
     found = report.iterations
     if found.count:

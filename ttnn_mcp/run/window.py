@@ -126,14 +126,19 @@ def _why_all(iteration: object, count: int, within: str) -> str:
 
 
 def _ran_before(report: Performance, rows: OpTable) -> bool:
-    """Whether every op signature of `rows` ran earlier in the report, so that its program was compiled."""
+    """Whether every op signature of `rows` ran earlier on a device, so that its program was compiled.
+
+    A mesh compiles a program once for all its devices, and a device may have lost the earlier row.
+    """
     everything = report.steady
-    hashes = signatures(everything) ^ everything.numbers("device").astype(np.uint64)
-    _, places = np.unique(hashes, return_inverse=True)
-    first_line: NDArray[np.int64] = np.full(len(hashes), np.iinfo(np.int64).max, dtype=np.int64)
-    np.minimum.at(first_line, places, everything.lines)
+    devices, device = np.unique(everything.numbers("device"), return_inverse=True)
+    _, signature = np.unique(signatures(everything), return_inverse=True)
     inside = np.isin(everything.lines, rows.lines)
-    return bool(np.all(first_line[places[inside]] < rows.lines.min()))
+    begins: NDArray[np.int64] = np.full(len(devices), np.iinfo(np.int64).max, dtype=np.int64)
+    np.minimum.at(begins, device[inside], everything.lines[inside])
+    compiled = np.zeros(int(signature.max()) + 1, dtype=np.bool_)
+    compiled[signature[(everything.lines < begins[device]) & np.isin(device, device[inside])]] = True
+    return bool(compiled[signature[inside]].all())
 
 
 def _between(report: Performance, start: str | None, end: str | None) -> tuple[OpTable, str]:
