@@ -40,7 +40,8 @@ class Model:
 
     def found(self, turn):
         """The names of the tools that the search in its tool call number `turn` came up with, best first."""
-        return [block["tool_name"] for block in self._result(turn)["content"] if block["type"] == "tool_reference"]
+        content = self._result(turn)["content"]
+        return [] if isinstance(content, str) else [block["tool_name"] for block in content]
 
     def _result(self, turn):
         for block in blocks(self.asked[-1]):

@@ -22,9 +22,13 @@ _PARTITION = ("sub_core_grids", "sub_device_id")  # set: the caller gave this op
 
 
 def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
-    """Ops of 5 us and more on under half of `cores`; none where the grid or CORE COUNT is not known."""
+    """Ops of 5 us and more on under half of `cores`; none where the grid or CORE COUNT is not known.
+
+    An op of a sub-device has its cores only: what its own row says is available counts.
+    """
     used = ops.numbers("cores")
-    few = (used > 0) & (used < FEW_CORES * (cores or 0)) & (ops.numbers("kernel_ns") >= SMALL_NS)
+    there = np.fmin(ops.numbers("worker_cores"), cores or 0)
+    few = (used > 0) & (used < FEW_CORES * there) & (ops.numbers("kernel_ns") >= SMALL_NS)
     few &= ~ops.texts("op_code").where(lambda text: family(text) in _FEW_ON_PURPOSE)
     rows = np.flatnonzero(few)
     told = Settings(ops).numbers(rows, lambda said: float(said.given(*_PARTITION) is not None))

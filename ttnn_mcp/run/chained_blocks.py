@@ -50,8 +50,8 @@ def _handed_on(ops: OpTable, row: int) -> bool:
 def _paused(gaps: NDArray[np.float64], length: int) -> bool:
     """Whether time passes before each block but the first that passes nowhere within the blocks."""
     known: NDArray[np.float64] = np.nan_to_num(gaps)
-    usual = np.array([np.median(known[length + place :: length]) for place in range(length)])
-    return bool(usual[0] >= PAUSE_NS and usual[0] >= PAUSES * np.median(usual))
+    usual = [float(np.median(known[length + place :: length])) for place in range(length)]
+    return usual[0] >= max(PAUSE_NS, PAUSES * float(np.median(usual)))
 
 
 def _layered(block: NDArray[np.uint64]) -> bool:

@@ -55,6 +55,11 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
         else:
             caveats.append("no DEVICE ARCH and no known clock: architecture unknown, no rooflines")
     said = performance.worker_cores_said if performance else None
+    if performance is not None and len(performance.sub_device_cores) > 1:
+        parts = " + ".join(map(str, performance.sub_device_cores.values()))
+        caveats.append(
+            f"{said} worker cores are the sum of the sub-devices that ran ({parts}): the grid may be larger"
+        )
     if said is None and memory is not None and memory.devices:
         said = memory.devices[0].compute_cores
     floor = performance.most_cores_used if performance else None

@@ -81,7 +81,7 @@ class Performance:
 
     @cached_property
     def host_rows(self) -> OpTable:
-        """Host calls; mostly to/from-torch plumbing, no fallbacks."""
+        """Host calls; mostly to/from-torch plumbing, seldom fallbacks."""
         return self.rows.take(self._kinds[2])
 
     @cached_property
@@ -132,8 +132,19 @@ class Performance:
         return self.arch_said or self.arch_inferred
 
     @cached_property
+    def sub_device_cores(self) -> dict[str, int]:
+        """Cores per SUB DEVICE ID, where no row says how many the whole grid has; else empty."""
+        partition, said = self.ops.texts("sub_device"), self.ops.numbers("worker_cores")
+        if (np.isfinite(said) & (partition.codes < 0)).any():
+            return {}
+        rows = {name: said[partition.among(name)] for name in partition.occurring()}
+        return {name: int(np.nanmax(cores)) for name, cores in rows.items() if np.isfinite(cores).any()}
+
+    @cached_property
     def worker_cores_said(self) -> int | None:
-        """Compute grid by AVAILABLE WORKER CORE COUNT; None where no row says it."""
+        """Compute grid by AVAILABLE WORKER CORE COUNT, its sub-devices together; None where no row says it."""
+        if self.sub_device_cores:
+            return sum(self.sub_device_cores.values())
         said = self.ops.numbers("worker_cores")
         return int(np.nanmax(said)) if np.isfinite(said).any() else None
 

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.errors import shown
 from ttnn_mcp.run.iterations import TRAILING_OPS
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.performance import Performance
 
+PLUMBING = (
+    frozenset(  # what ttnn.from_torch and to_torch call of a tensor: 1266 rows of two real reports, and its kin
+        (
+            "__get__",
+            "__getitem__",
+            "contiguous",
+            "numel",
+            "data_ptr",
+            "storage_type",
+            "element_size",
+            "size",
+            "stride",
+        )
+    )
+)
+_TORCH = re.compile(r"^\(torch\)\s*")
 ROUND_COUNT = 1000  # default --op-support-count: the profiler's buffer ends there and drops silently (PR #46710)
 
 
@@ -37,8 +55,8 @@ def _dropped(report: Performance) -> list[str]:
     lost = report.impossible_left_out
     if report.impossible:
         said.append(
-            f"{report.impossible} device ops have impossible durations (a counter wrapped, tt-metal #48043): told from "
-            "DEVICE FW END CYCLE instead, to within a gap"
+            f"{report.impossible} device ops have impossible durations (a counter wrapped, tt-metal #48043): told "
+            "from DEVICE FW END CYCLE instead, to within a gap"
             + (f"; {lost} of them left out, sums are too low" if lost else "")
         )
     if len(report.untimed) > lost:
@@ -70,9 +88,14 @@ def _model_columns(report: Performance) -> list[str]:
 
 
 def _plumbing(report: Performance) -> list[str]:
-    if not len(report.host_rows):
+    names = report.host_rows.texts("op_code")
+    if not len(names):
         return []
-    torch = int(report.host_rows.texts("op_code").where(lambda text: text.startswith("(torch)")).sum())
+    plumbing = int(names.where(lambda text: _TORCH.sub("", text) in PLUMBING).sum())
+    if plumbing == len(names):
+        return [f"{plumbing} host rows, {plumbing} of them to/from-torch plumbing: no fallbacks, no device time"]
+    others = [shown(text) for text in names.occurring() if _TORCH.sub("", text) not in PLUMBING]
     return [
-        f"{len(report.host_rows)} host rows, {torch} of them to/from-torch plumbing: no fallbacks, no device time"
+        f"{len(names)} host rows, {plumbing} of them to/from-torch plumbing; {len(names) - plumbing} may be ops that "
+        f"fall back to the host: {', '.join(others[:3])}{', ...' if len(others) > 3 else ''}"
     ]

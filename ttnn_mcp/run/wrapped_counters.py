@@ -33,19 +33,20 @@ def unwrapped(
 
     `rows` are device ops. The first op of a replay stays unknown: the pause before it is no usual gap.
     """
-    kernel, gap = np.where(doubtful, np.nan, rows.numbers("kernel_ns")), rows.numbers("gap_ns").copy()
+    kernel: NDArray[np.float64] = np.where(doubtful, np.nan, rows.numbers("kernel_ns"))
+    gap: NDArray[np.float64] = np.where(doubtful, np.nan, rows.numbers("gap_ns"))
     ends, devices = rows.numbers("fw_end_cycle"), rows.numbers("device")
-    sessions = np.nan_to_num(rows.numbers("trace_session"), nan=-1.0)
+    session: NDArray[np.float64] = np.nan_to_num(rows.numbers("trace_session"), nan=-1.0)
     order = np.lexsort((ends, devices))
     here, before = order[1:], order[:-1]
-    follows = (devices[here] == devices[before]) & (sessions[here] == sessions[before])
-    span = np.where(follows, (ends[here] - ends[before]) / clock_ghz, np.nan)
-    sure = ~doubtful[here] & ~doubtful[before] & follows & (gap[here] >= 0) & (gap[here] < WRAPPED_GAP_NS)
-    usual = float(np.median(gap[here][sure])) if sure.any() else USUAL_GAP_NS
-    gap[doubtful] = np.nan
+    follows = (devices[here] == devices[before]) & (session[here] == session[before])
+    here, before = here[follows], before[follows]
+    span = (ends[here] - ends[before]) / clock_ghz
+    small = gap[here][(gap[here] >= 0) & (gap[here] < WRAPPED_GAP_NS)]
+    usual = float(np.median(small)) if len(small) else USUAL_GAP_NS
     told = doubtful[here] & (span > usual)
     kernel[here[told]] = span[told] - usual
     gap[here[told]] = usual
-    behind = doubtful[before] & ~doubtful[here] & (np.abs(gap[here]) > WRAPPED_GAP_NS)
+    behind = doubtful[before] & (gap[here] > WRAPPED_GAP_NS)
     gap[here[behind]] = np.maximum(span[behind] - kernel[here[behind]], 0.0)
     return kernel, gap
