@@ -15,10 +15,10 @@ INSTALL := $(HERE) -m pip install -qq --disable-pip-version-check
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix bench pins clean
+.PHONY: help demo test check fix bench clients pins clean
 
 help:  ## show this
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 	@echo "  PYTHON=python3.12 chooses the interpreter, VENV=folder where the packages go"
 
 demo: $(VENV)/ready  ## what ttnn-mcp finds in a bundled profile
@@ -44,11 +44,14 @@ fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything 
 bench: $(VENV)/ready  ## measure what we promise about speed
 	@$(HERE) -m benchmarks
 
+clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm; minutes)
+	@$(HERE) -m pytest clients
+
 pins: $(VENV)/ready  ## choose newer versions of every package we use (needs uv)
 	@$(HERE) -m tests.made.pins
 
 clean:  ## forget everything that was set up
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) .clients .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
 
 # Everything below installs pinned packages whose hashes are checked. constraints.txt has two parts: what it takes to
 # run and to test, and behind its one dividing line what it takes to check.

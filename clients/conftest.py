@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -19,10 +20,12 @@ def server(tmp_path):
     for folder in (home, roots):
         folder.mkdir()
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR", "SYSTEMROOT")}
-    kept["PATH"] = f"{os.path.dirname(node()[0])}{os.pathsep}{kept['PATH']}"
+    kept["PATH"] = f"{Path(node()[0]).parent}{os.pathsep}{kept['PATH']}"
     return SimpleNamespace(
-        command=["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "ttnn_mcp"]  # clients pass on few variables
-        + ["--root", str(roots), "--state", str(tmp_path / "state")],
+        command=[  # by `env`, since clients pass on few variables
+            *("env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "ttnn_mcp"),
+            *("--root", str(roots), "--state", str(tmp_path / "state")),
+        ],
         env={**kept, "HOME": str(home)},
         folder=home,
     )

@@ -1,4 +1,4 @@
-"""The clients we meet, each pinned, each in a folder of its own below `.clients/`, installed by name when first needed."""
+"""The clients we meet: each pinned, installed by name when first needed, in a folder of its own below `.clients/`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,12 @@ def _run_or_skip(wanted: str, words: list[str]) -> None:
     path = f"{Path(words[0]).parent}{os.pathsep}{os.environ['PATH']}"  # install scripts look for `node`
     try:
         done = subprocess.run(
-            words, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False, env={**os.environ, "PATH": path}
+            words,
+            capture_output=True,
+            text=True,
+            timeout=INSTALL_SECONDS,
+            check=False,
+            env={**os.environ, "PATH": path},
         )
     except (OSError, subprocess.TimeoutExpired) as failed:
         pytest.skip(f"{wanted} cannot be installed: {failed}")

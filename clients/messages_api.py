@@ -1,4 +1,4 @@
-"""A model that plays a script: as much of the Messages API as Claude Code needs, and a record of what it was sent."""
+"""A model that plays a script: what Claude Code needs of the Messages API, and a record of what it was sent."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Model:
         raise LookupError(f"the client never answered {self.script[turn]['name']}")
 
     def told(self):
-        """Everything the model was told before its first answer: the system prompt, reminders, the person's words."""
+        """All the model was told before its first answer: the system prompt, reminders, the person's words."""
         first = self.asked[0]
         return as_text(first.get("system", "")) + "".join(as_text(one["content"]) for one in first["messages"])
 

@@ -21,7 +21,7 @@ SEARCHES = {  # how a model that has not seen our words might look for each
     "list_ops": "slowest ops",
     "op_detail": "roofline of one op",
     "sharding_summary": "tensor sharding memory layout",
-    "reshard_detect": "unnecessary resharding",
+    "reshard_detect": "avoidable reshards",
     "host_overhead": "metal trace host bound",
     "tensor_formats": "bfloat8_b math fidelity",
     "memory_summary": "out of memory L1",
@@ -43,7 +43,7 @@ QUIET = {
 
 @pytest.fixture
 def play(server, ran):
-    """Let Claude Code work on `words` with a model that calls the tools of `script`: the model, and what was printed."""
+    """Let Claude Code work on `words`, its model call the tools of `script`: the model, and what was printed."""
     found = list(package("claude-code").glob("node_modules/@anthropic-ai/claude-code-*/claude*"))
     if not found:
         pytest.skip("Claude Code has no program for this machine")

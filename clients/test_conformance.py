@@ -1,8 +1,8 @@
 """The official conformance suite, over HTTP.
 
-Most of its scenarios examine an SDK through fixture tools we have no use for. They run all the same, since every message
-of every scenario is held to the schema of the protocol; `expected-failures-*.yml` names the checks that miss
-their fixture, and a check that starts to pass must leave its list.
+Most of its scenarios examine an SDK through fixture tools we have no use for. They run all the same, since every
+message of every scenario is held to the schema of the protocol; `expected-failures-*.yml` names the checks that
+miss their fixture, and a check that starts to pass must leave its list.
 """
 
 from pathlib import Path

@@ -15,11 +15,8 @@ def inspect(request, server, ran):
     """Ask the Inspector for one method: its exit status, the result, and what it said on stderr."""
 
     def ask(method, *words, era=request.param):
-        inspector = command("inspector", "mcp-inspector")
-        done = ran(
-            [*inspector, "--cli", "--format", "json", "--protocol-era", era, "--method", method, *words, "--"]
-            + server.command
-        )
+        inspector = [*command("inspector", "mcp-inspector"), "--cli", "--format", "json"]
+        done = ran([*inspector, "--protocol-era", era, "--method", method, *words, "--", *server.command])
         said = json.loads(done.stdout.splitlines()[0]) if done.stdout.startswith("{") else {}
         return done.returncode, said.get("result", said), done.stderr
 

@@ -94,3 +94,13 @@ async def test_an_agent_goes_through_the_loop_and_resumes_it_after_losing_its_co
         assert (story["target"]["status"], story["target"]["stop"]) == ("met", True)
         rests_on = {row[0]: row[1] for row in story["checklist"]["rows"]}
         assert rests_on["1 Data formats"] != "not shown"
+
+
+async def test_the_loop_s_prompt_comes_with_the_facts_of_the_run(serving, runs, tmp_path):
+    env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    async with Client(StdioServerParameters(command=sys.executable, args=["-m", "ttnn_mcp"], env=env)) as client:
+        (message,) = (await client.get_prompt("optimize_model", {"run": "demo", "target": "1 ms"})).messages
+        assert "finding `stalled-on-host`" in message.content.text
+        assert "in a warm window of 40 ops" in message.content.text
+        (message,) = (await client.get_prompt("optimize_model", {"run": "/nowhere"})).messages
+        assert "could not be read yet" in message.content.text

@@ -20,6 +20,7 @@ WRITTEN = [
     *MODULES,
     *sorted((ROOT / "tests").rglob("*.py")),
     *sorted((ROOT / "benchmarks").rglob("*.py")),
+    *sorted(path for path in (ROOT / "clients").iterdir() if path.suffix),
     *sorted(path for folder in ("skills", "resources", "tools") for path in (ROOT / folder).rglob("*.*")),
     *[
         ROOT / name

@@ -259,7 +259,7 @@ async def test_a_directory_lists_what_lies_directly_in_it():
 
 
 async def test_every_prompt_names_only_tools_there_are_and_fills_in_what_it_is_given(connect):
-    async with connect() as client:
+    async with connect(tools=TOOLS) as client:
         listed = (await client.list_prompts()).prompts
         assert [prompt.name for prompt in listed] == ["optimize_model", "why_slow", "explain_op"]
         given = {

@@ -57,9 +57,10 @@ class Prompt:
     description: str
     arguments: tuple[Argument, ...]
     write: Callable[[Mapping[str, str]], str]
+    wants_facts: bool = False  # whether what the run already says belongs into the task
 
-    def text(self, given: Mapping[str, str]) -> str:
-        """The task in words.
+    def text(self, given: Mapping[str, str], facts: str = "") -> str:
+        """The task in words, and what is known of the run before it begins.
 
         Raises:
             ArgumentsInvalid: an argument is unknown or missing; the message names the accepted ones.
@@ -71,7 +72,8 @@ class Prompt:
         for argument in self.arguments:
             if argument.required and not given.get(argument.name, "").strip():
                 raise ArgumentsInvalid(f"{self.name}: '{argument.name}' is required: {argument.description}.")
-        return self.write({name: value.strip() for name, value in given.items() if value.strip()})
+        task = self.write({name: value.strip() for name, value in given.items() if value.strip()})
+        return f"{task}\n{facts}" if facts else task
 
 
 def _of(run: str | None) -> str:
@@ -172,6 +174,7 @@ PROMPTS: tuple[Prompt, ...] = (
             Argument("step", "work on one of the skill's seven steps only, 1 to 7"),
         ),
         _optimize_model,
+        wants_facts=True,
     ),
     Prompt(
         "why_slow",

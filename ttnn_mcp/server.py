@@ -22,12 +22,13 @@ import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
 from ttnn_mcp import __version__, calls, completions, pages, prompts, skills_extension
+from ttnn_mcp.briefing import facts_of
 from ttnn_mcp.errors import ArgumentsInvalid, TtnnMcpError, nearest, shown
-from ttnn_mcp.news import EXPERIMENTS_URI, RUNS_URI, news
+from ttnn_mcp.listening import Listening
+from ttnn_mcp.news import EXPERIMENTS_URI, RUNS_URI
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -112,7 +113,7 @@ def build(session: Session, tools: Sequence[Tool[Any, Any]] | None = None) -> Se
         on_list_prompts=offer.list_prompts,
         on_get_prompt=offer.get_prompt,
         on_completion=offer.complete,
-        on_subscriptions_listen=offer.listen,
+        on_subscriptions_listen=Listening(session),
     )
     skills_extension.extend(server)
     return server
@@ -124,10 +125,6 @@ class _Offer:
     def __init__(self, session: Session, tools: Sequence[Tool[Any, Any]] | None) -> None:
         self.session = session
         self._given = tools
-        self._bus = InMemorySubscriptionBus()
-        self._listening = ListenHandler(self._bus)
-        self._listeners = 0
-        self._watching: asyncio.Task[None] | None = None
 
     @cached_property
     def tools(self) -> Sequence[Tool[Any, Any]]:
@@ -141,23 +138,6 @@ class _Offer:
     @cached_property
     def listing(self) -> list[types.Tool]:
         return [offered(tool) for tool in self.tools]
-
-    async def listen(self, ctx: Ctx, params: types.SubscriptionsListenRequestParams) -> Any:
-        """Hold one stream of news open; the roots are watched only while somebody listens."""
-        self._listeners += 1
-        if self._watching is None:
-            self._watching = asyncio.create_task(self._watch())
-        try:
-            return await self._listening(ctx, params)
-        finally:
-            self._listeners -= 1
-            if not self._listeners and self._watching is not None:
-                self._watching.cancel()
-                self._watching = None
-
-    async def _watch(self) -> None:
-        async for uri in news(self.session):
-            await self._bus.publish(ResourceUpdated(uri=uri))
 
     async def list_tools(self, _ctx: Ctx, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=self.listing)
@@ -257,7 +237,8 @@ class _Offer:
         if prompt is None:
             raise MCPError(types.INVALID_PARAMS, f"No prompt '{shown(params.name)}'.{nearest(params.name, named)}")
         try:
-            text = prompt.text(params.arguments or {})
+            given = params.arguments or {}
+            text = prompt.text(given, await facts_of(self.ask, given.get("run")) if prompt.wants_facts else "")
         except ArgumentsInvalid as refusal:
             raise MCPError(types.INVALID_PARAMS, str(refusal)) from None
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))

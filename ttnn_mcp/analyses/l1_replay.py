@@ -166,8 +166,9 @@ class Lane:
                 on_cores.add(event)
             else:
                 on_cores.drop(event)
-            if now[L1] + on_cores.fullest > most:
-                most, tensors = now[L1] + on_cores.fullest, now[L1]
+            level = now[L1] + on_cores.fullest
+            if level > most or (level == most and self.watch and event.kind == "circular"):
+                most, tensors = level, now[L1]
                 self._watch(on_cores, event.device_op)
         self.levels.add(most, tensors, small, dram)
 

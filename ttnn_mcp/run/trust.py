@@ -95,7 +95,6 @@ def _plumbing(report: Performance) -> list[str]:
     if plumbing == len(names):
         return [f"{plumbing} host rows, {plumbing} of them to/from-torch plumbing: no fallbacks, no device time"]
     others = [shown(text) for text in names.occurring() if _TORCH.sub("", text) not in PLUMBING]
-    return [
-        f"{len(names)} host rows, {plumbing} of them to/from-torch plumbing; {len(names) - plumbing} may be ops that "
-        f"fall back to the host: {', '.join(others[:3])}{', ...' if len(others) > 3 else ''}"
-    ]
+    some = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
+    said = f"{len(names)} host rows, {plumbing} of them to/from-torch plumbing"
+    return [f"{said}; {len(names) - plumbing} may be ops that fall back to the host: {some}"]

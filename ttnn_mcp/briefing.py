@@ -1,0 +1,43 @@
+"""What a run says before the loop begins: the facts that come with the `optimize_model` prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.errors import TtnnMcpError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    Ask = Callable[[str, Mapping[str, object]], Awaitable[dict[str, Any]]]
+
+MOST = 3  # caveats, findings and past changes each: a prompt sets a task, the tools give the rest
+
+
+async def facts_of(ask: Ask, run: str | None) -> str:
+    """Facts as a short list, from the answers of the tools; or why there are none yet."""
+    try:
+        card = await ask("open_run", {"run": run} if run else {})
+        check = await ask("optimization_check", {"run": card["id"]})
+        loop = await ask("experiments", {"action": "list"})
+    except TtnnMcpError as refusal:
+        return f"The run could not be read yet: {refusal}\n"
+    lines = [
+        "Known already (measured, this run):",
+        f"* run `{card['id']}` on {card['arch']}, {card['worker_cores'] or 'unknown'} cores",
+        f"* {check['kernel_ms']} ms of kernels in a {_said_of(check['window'])}",
+        *(f"* caveat: {caveat}" for caveat in card["caveats"][:MOST]),
+        *(_finding(one) for one in check["findings"][:MOST]),
+        f"* unexplained by any check: {check['unexplained_share']:.0%} of kernel time",
+        *(f"* tried before: {row[2]} -> {row[3]}" for row in loop["log"]["rows"][-MOST:]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _said_of(window: Mapping[str, Any]) -> str:
+    return f"{'warm' if window['warm'] else 'COLD'} window of {window['rows']} ops"
+
+
+def _finding(one: Mapping[str, Any]) -> str:
+    at_most = one["saving_us"]["at_most"]
+    return f"* finding `{one['check']}` (step {one['step']}), at most {at_most} us: {one['claim']}"
