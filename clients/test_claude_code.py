@@ -21,7 +21,7 @@ SEARCHES = {  # how a model that has not seen our words might look for each
     "list_ops": "slowest ops",
     "op_detail": "roofline of one op",
     "sharding_summary": "tensor sharding memory layout",
-    "reshard_detect": "avoidable reshards",
+    "reshard_detect": "unnecessary resharding",
     "host_overhead": "metal trace host bound",
     "tensor_formats": "bfloat8_b math fidelity",
     "memory_summary": "out of memory L1",

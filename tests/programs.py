@@ -10,7 +10,12 @@ def block(devices: int = 1, layers: int = 2) -> Program:
     for layer in range(1, layers + 1):
         w = program.weight([1, 1, 64 * layer, 64 * (layer + 1)])
         y = program.op(
-            "MatmulDeviceOperation", [x, w], call="ttnn.linear", fidelity="HiFi2", kernel_ns=20_000 * layer
+            "MatmulDeviceOperation",
+            [x, w],
+            call="ttnn.linear",
+            shape=[1, 1, 64, 64 * (layer + 1)],
+            fidelity="HiFi2",
+            kernel_ns=20_000 * layer,
         )
         x = program.op("UnaryDeviceOperation", [y], call="ttnn.relu", kernel_ns=4_000, gap_ns=1_500)
     program.op(

@@ -10,7 +10,7 @@ import gc
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, TtnnMcpError, shown
@@ -228,8 +228,19 @@ def _demo(asked: argparse.Namespace) -> int:
     from ttnn_mcp.tools import TOOLS  # noqa: PLC0415
 
     tool = calls.tool_named("optimization_check", TOOLS)
-    answer, _text = asyncio.run(calls.answer(_session(asked), tool, {"run": "demo"}))
-    print(rendering.check_report(answer, run="demo", colour=sys.stdout.isatty()), end="")
+
+    async def whole() -> dict[str, Any]:
+        """All pages as one: a person has more patience than an assistant has tokens."""
+        session = _session(asked)
+        first, _ = await calls.answer(session, tool, {"run": "demo"})
+        following = first.pop("next_cursor", None)
+        while following is not None:
+            page, _ = await calls.answer(session, tool, {"run": "demo", "cursor": following})
+            first["findings"] += page["findings"]
+            following = page.get("next_cursor")
+        return first
+
+    print(rendering.check_report(asyncio.run(whole()), run="demo", colour=sys.stdout.isatty()), end="")
     return 0
 
 

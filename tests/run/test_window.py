@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.made import Iteration, write_performance_report
+from tests.made import Iteration, header_of, performance_rows, write_performance_report, write_rows
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.readers.perf_csv import read_performance_csv
@@ -97,3 +97,23 @@ def test_every_device_is_in_the_window_and_the_slowest_is_critical(tmp_path):
     assert scope.window.rows == 2 * (OPS + 1)
     assert scope.critical_device == 1
     assert len(scope.critical) == OPS + 1
+
+
+def compiled(folder, const_eval_rows: int) -> Performance:
+    """A front end's report whose first ops prepare constants once."""
+    passes = [Iteration(cold=True), Iteration(), Iteration()]
+    rows = performance_rows(block(), passes, "tt-torch")
+    for row in rows:
+        row["CONST_EVAL_OP"] = "false"
+    prepared = [{**row, "CONST_EVAL_OP": "true"} for row in rows[:const_eval_rows]]
+    path = write_rows(folder / "device_ops_perf_trace.csv", [*prepared, *rows], header_of(rows, "tt-torch"))
+    return Performance(read_performance_csv(path))
+
+
+def test_const_eval_ops_stay_out_of_the_steady_state(tmp_path):
+    here = compiled(tmp_path, 3)
+    assert len(here.ops) == 3 * OPS + 3
+    scope = scope_of(here)
+    assert (scope.window.rows, scope.window.iteration, scope.window.of_iterations) == (OPS, 3, 3)
+    assert "3 const-eval ops left out" in scope.window.why
+    assert scope_of(here, "all").window.rows == 3 * OPS

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 TRACED_GAP_NS = 1000.0  # gap that stays per op under trace: Wormhole warm median 0.66 us, p90 1.9 us (measured)
 DEVICE_BOUND = 0.9  # busy share from which waiting cannot matter: domain practice, checked on warm CLIP (0.92)
 HOST_BOUND = 0.6  # busy share below which the host (or a sync) dominates
+OVERLAP_NS = (
+    500.0  # a gap further below zero is two ops at a time; clocks and host drift make up to 492 ns (measured)
+)
 COLD_GAP_NS = 1e6  # a millisecond between ops is compiling, loading or Python, never dispatch
 COLD_GAPS_SHARE = 0.5  # of the gap time in such gaps: then the window is not steady, whatever its label
 
@@ -35,22 +38,24 @@ class Timeline:
         kernel_ns: sum of kernel durations.
         wall_ns: first kernel start to last kernel end; the gap before the first op is another window's.
         gaps_ns: gap before each op but the first; NaN where not measured, negative where ops overlap.
+        busy_ns: time in which at least one kernel ran: less than `kernel_ns` where sub-devices work side by side.
     """
 
     device: int
     kernel_ns: float
     wall_ns: float
     gaps_ns: NDArray[np.float64]
+    busy_ns: float
 
     @property
     def busy(self) -> float:
         """Share of the wall time in which a kernel ran."""
-        return min(1.0, self.kernel_ns / self.wall_ns) if self.wall_ns > 0 else float("nan")
+        return min(1.0, self.busy_ns / self.wall_ns) if self.wall_ns > 0 else float("nan")
 
     @property
     def gap_ns(self) -> float:
         """Time in which none ran."""
-        return max(0.0, self.wall_ns - self.kernel_ns)
+        return max(0.0, self.wall_ns - self.busy_ns)
 
     @property
     def median_gap_ns(self) -> float:
@@ -70,12 +75,25 @@ def timeline_of(ops: OpTable, clock_ghz: float | None) -> Timeline:
     kernel = ops.numbers("kernel_ns")
     gaps = ops.numbers("gap_ns")[1:]
     ends = ops.numbers("fw_end_cycle")
+    took = busy = float(kernel.sum())
     if clock_ghz and len(ops) and np.isfinite(ends[[0, -1]]).all():
         # gap = kernel start - previous end, so a kernel starts at FW END - KERNEL DURATION (measured on 7 reports)
         wall = float(np.nanmax(ends) - ends[0]) / clock_ghz + float(kernel[0])
+        if (gaps < -OVERLAP_NS).any() and np.isfinite(ends).all():
+            ends_ns = (ends - ends[0]) / clock_ghz
+            wall, busy = float(ends_ns.max() - (ends_ns - kernel).min()), _covered_ns(ends_ns - kernel, ends_ns)
     else:
-        wall = float(kernel.sum() + np.nansum(np.maximum(gaps, 0.0)))
-    return Timeline(int(ops.numbers("device")[0]), float(kernel.sum()), max(wall, float(kernel.max())), gaps)
+        wall = took + float(np.nansum(np.maximum(gaps, 0.0)))
+    return Timeline(int(ops.numbers("device")[0]), took, max(wall, float(kernel.max())), gaps, busy)
+
+
+def _covered_ns(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> float:
+    """Length of the union of intervals."""
+    order = np.argsort(starts, kind="stable")
+    starts, ends = starts[order], ends[order]
+    reached = np.maximum.accumulate(ends)
+    before = np.concatenate((starts[:1], reached[:-1]))
+    return float(np.maximum(ends - np.maximum(starts, before), 0.0).sum())
 
 
 def timelines_of(ops: OpTable, clock_ghz: float | None) -> list[Timeline]:
@@ -90,12 +108,18 @@ def trace_saving_ns(line: Timeline, ops: int) -> float:
 
 
 def static_shapes(report: Performance) -> bool | None:
-    """Whether all iterations run the same ops on the same shapes; None with fewer than two iterations."""
+    """Whether all iterations run the same ops on the same shapes; None where too little is left to compare.
+
+    A device that lost rows in an iteration tells nothing of its shapes.
+    """
     found = report.iterations
     if found.count < 2:
         return None
-    hashes = signatures(report.steady) ^ report.steady.numbers("device").astype(np.uint64)
-    return all(
-        np.array_equal(np.sort(hashes[found.number == one]), np.sort(hashes[found.number == found.count]))
-        for one in range(1, found.count)
-    )
+    devices = report.steady.numbers("device")
+    hashes = signatures(report.steady)
+    same: list[bool] = []
+    for device in np.unique(devices):
+        each = [np.sort(hashes[(devices == device) & (found.number == n)]) for n in range(1, found.count + 1)]
+        if len(np.unique(devices)) == 1 or len({len(one) for one in each}) == 1:
+            same.append(all(np.array_equal(one, each[-1]) for one in each[:-1]))
+    return all(same) if same else None

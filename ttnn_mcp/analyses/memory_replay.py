@@ -72,6 +72,7 @@ class _Replay:
     def __init__(self, memory: MemoryReport, buffers: SnapshotRows) -> None:
         self.memory = memory
         self.operations = memory.operations.ids
+        self.place_of = {operation: place for place, operation in enumerate(self.operations.tolist())}
         count = len(self.operations)
         self.captured: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
         self.launched = _may_launch(memory)
@@ -112,7 +113,7 @@ class _Replay:
     def feed(self, batch: Iterable[tuple[int, str]]) -> None:
         """Graphs of further operations, in order."""
         for operation, text in batch:
-            place = self.memory.operations.row(operation)
+            place = self.place_of.get(operation)
             if place is None or place < self.next:  # an operation nobody lists, or a second graph of one
                 continue
             try:

@@ -69,6 +69,11 @@ class Case:
         """Time between this device's ops in the window; compile and load time where the window is cold."""
         return self.timeline.gap_ns
 
+    @property
+    def gap_share(self) -> float:
+        """Share of the window's wall time between ops."""
+        return self.gap_ns / self.timeline.wall_ns if self.timeline.wall_ns else 0.0
+
     @cached_property
     def names(self) -> Texts:
         """OP CODE per op."""

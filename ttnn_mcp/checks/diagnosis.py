@@ -135,7 +135,7 @@ def _finding(case: Case, check: Check, claim: Claim, least_ns: float, most_ns: f
         check=check.id,
         step=check.step,
         claim=claim.claim,
-        share=case.share(claim.rows),
+        share=case.share(claim.rows) if claim.gap_ns is None else case.gap_share,
         saving_us=Saving(at_least=least_ns / 1e3, at_most=most_ns / 1e3),
         assumption=assumption,
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(case, claim)),
@@ -191,5 +191,6 @@ def _unexplained(case: Case, claims: list[Claim]) -> float:
         return 0.0
     explained = np.nan_to_num(case.roofline.efficiency) >= AT_ITS_BOUND
     for claim in claims:
-        explained[claim.rows] = True
+        if claim.gap_ns is None:  # gaps explain no kernel
+            explained[claim.rows] = True
     return float(case.kernel_ns[~explained].sum() / case.total_ns)

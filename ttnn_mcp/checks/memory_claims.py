@@ -52,6 +52,11 @@ def named(found: Replayed, place: int) -> str:
     return f"operation {operation} {shown(found.memory.operations.names[place])}{line}"
 
 
+def counted(rows: int) -> str:
+    """'1 tensor', '3 tensors'."""
+    return f"{rows} tensor{'s' if rows > 1 else ''}"
+
+
 def cite_graph(found: Replayed, place: int, value: int) -> Evidence:
     """Bytes per bank by the replay of one operation's graph."""
     row = f"captured_graph:{int(found.operations[place])}"

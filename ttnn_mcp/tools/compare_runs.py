@@ -33,7 +33,7 @@ class Arguments(Closed):
     baseline: str = Field(description="Run before the change")
     candidate: str | None = Field(None, description="Run after it; default: the newest")
     iteration: Literal["last", "all"] | int = Field("last", description="Window of both")
-    candidate_iteration: int | None = Field(None, description="Another for the candidate")
+    candidate_iteration: int | None = Field(None, description="Iteration, if the candidate's differs")
     start_signpost: str | None = None
     end_signpost: str | None = None
     repeats: list[str] | None = Field(None, description="More runs of the unchanged baseline, for the noise")
@@ -198,5 +198,5 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=compare_runs,
-    search_hint="did it help before after faster slower regression diff",
+    search_hint="did it help before after faster slower regression diff speedup two profiles",
 )

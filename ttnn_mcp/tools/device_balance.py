@@ -206,5 +206,5 @@ TOOL = Tool(
     arguments=OfWindow,
     answer=Answer,
     ask=device_balance,
-    search_hint="multi device imbalance collective all_gather reduce_scatter waiting mesh",
+    search_hint="multi device imbalance collective all_gather reduce_scatter waiting mesh multi-chip all_reduce",
 )

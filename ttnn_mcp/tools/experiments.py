@@ -36,7 +36,7 @@ class Arguments(Closed):
     end_signpost: str | None = None
     target: str | None = Field(None, description="'10 ms', '100 samples/s', '60 % of roofline'")
     batch: int = Field(1, description="Samples per iteration")
-    path: str | None = Field(None, description="JSON file")
+    path: str | None = Field(None, description="JSON file, for export and import")
 
 
 class BeforeAfter(Wire):
@@ -161,5 +161,5 @@ TOOL = Tool(
     answer=Answer,
     ask=experiments,
     writes=True,
-    search_hint="record change keep revert log progress checklist target",
+    search_hint="record change keep revert log progress checklist target iterate optimization pcc",
 )

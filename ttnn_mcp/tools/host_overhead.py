@@ -154,5 +154,5 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=host_overhead,
-    search_hint="host bound metal trace gap dispatch latency",
+    search_hint="host bound metal trace gap dispatch latency idle 2cq command queue",
 )

@@ -32,7 +32,7 @@ class Arguments(OfWindow):
     """Arguments of list_ops."""
 
     op_code: str | None = Field(None, description="Only this op; any of its names")
-    category: str | None = Field(None, description="Only this category: " + ", ".join(FAMILIES))
+    category: str | None = Field(None, description="One of " + ", ".join(FAMILIES))
     device: int | None = Field(None, description="Only this device")
     group_by: GroupBy = Field("none", description="Fold ops that are alike")
     sort: Literal["kernel", "gap", "order"] = Field("kernel", description="Largest kernel or gap first, or as run")
@@ -239,5 +239,5 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=list_ops,
-    search_hint="slowest ops kernels top group by op code",
+    search_hint="slowest ops kernels top group by op code durations signpost",
 )

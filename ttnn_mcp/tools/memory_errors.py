@@ -64,7 +64,9 @@ async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False
         name=shown(failure.name),
         outcome=failure.outcome,
         line=line_of(replayed, operation_of(replayed, place)) if place is not None else None,
-        tied_by=f"name alone, the last of {failure.same_name}" if failure.outcome == "unknown" else None,
+        tied_by=f"name alone, the last of {failure.same_name}"
+        if failure.outcome == "unknown" and failure.same_name
+        else None,
         kind=shown(failure.kind) or None,
         message=None if shortage else _cut(failure.message) or None,
         scope=shown(failure.scope) if failure.scope else None,

@@ -268,5 +268,5 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=op_detail,
-    search_hint="why is this op slow roofline placement source line",
+    search_hint="why is this op slow roofline placement source line bandwidth utilization arithmetic intensity",
 )

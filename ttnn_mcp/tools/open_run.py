@@ -30,7 +30,7 @@ class Arguments(Closed):
     memory: str | None = Field(None, description="Path of db.sqlite or its folder")
     name: str | None = Field(None, description="Name for the pair")
     rank: int | None = Field(None, ge=0, description="Rank of a multi-host memory report; default 0")
-    run: str | None = Field(None, description="Instead: id, path or 'demo'")
+    run: str | None = Field(None, description="Or one id, path or 'demo'")
 
 
 class Rows(Wire):

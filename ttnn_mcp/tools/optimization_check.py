@@ -28,7 +28,7 @@ class Arguments(OfWindow):
     """Arguments of optimization_check."""
 
     steps: list[int] | None = Field(None, description="Only these steps of the skill, 1 to 7")
-    min_saving_share: float = Field(0.005, ge=0, le=1, description="Drop findings that save less of kernel time")
+    min_saving_share: float = Field(0.005, ge=0, le=1, description="Drop findings below this share of kernel time")
     cursor: int = Field(0, ge=0, description="Findings to skip: next_cursor of the page before")
 
 
@@ -46,7 +46,7 @@ class Answer(Wire):
 
 
 async def optimization_check(session: Session, asked: Arguments) -> Answer:
-    """Why is the model slow? The seven optimisation steps diagnosed.
+    """Why is this TTNN model slow? Diagnoses the seven optimisation steps from a profile.
 
     Findings ranked by what they can save, each with evidence, bounds, a fix and how to verify it.
     """

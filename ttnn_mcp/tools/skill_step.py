@@ -43,5 +43,5 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=skill_step,
-    search_hint="how to optimize ttnn guide step",
+    search_hint="how to optimize ttnn guide step documentation tenstorrent skill",
 )

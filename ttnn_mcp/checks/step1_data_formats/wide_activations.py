@@ -24,6 +24,7 @@ from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
 from ttnn_mcp.errors import shown
+from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.run.op_names import canonical
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 WORTH_SHARE = 0.01  # of the window
 EXPLAINED = 0.3  # of the op's time by its bytes: below, overhead or few cores hold it back (domain practice)
+_NARROWED = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 MAPS = ("Binary", "Unary", "Ternary", "Where", "Copy", "Clone")
 
 
@@ -54,6 +56,7 @@ def look(case: Case) -> Iterator[Said]:
     for operand in (*case.ops.inputs, *case.ops.outputs):
         narrowed = spared_bytes(operand, "BFLOAT8_B")
         spared += np.where(operand.dtype.among("BFLOAT16") & operand.layout.among("TILE"), narrowed, 0.0)
+    spared = np.fmin(spared, _NARROWED * case.roofline.dram_bytes)  # a slice reads a part of its input only
     at_most = fewer_bytes_save(case.ops, case.roofline, spared, LAUNCH_FLOOR_NS)[rows]
     if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
         return

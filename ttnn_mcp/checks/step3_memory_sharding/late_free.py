@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
-from ttnn_mcp.checks.memory_claims import cite_capacity, cite_tensor, named, replay_behind, rows_of
+from ttnn_mcp.checks.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def look(case: Case) -> Iterator[Said]:
     rows = rows_of(case, [int(found.operations[one.last_use]) for one in late])
     yield Claim(
         claim=(
-            f"{len(late)} L1 tensors are freed late: tensor {first.tensor} ({first.bytes_per_bank} bytes per bank) "
+            f"{counted(len(late))} in L1 freed late: tensor {first.tensor} ({first.bytes_per_bank} bytes per bank) "
             f"stays {first.held} device operations too long; in time, the L1 peak falls by {returned} bytes"
         ),
         rows=rows,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
-from ttnn_mcp.checks.memory_claims import cite_capacity, cite_tensor, named, replay_behind, rows_of
+from ttnn_mcp.checks.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
 from ttnn_mcp.readers.memory_spaces import L1
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def look(case: Case) -> Iterator[Said]:
     rows = rows_of(case, found.operations[second[tensors]].tolist())
     yield Claim(
         claim=(
-            f"{len(tensors)} tensors wait in L1 for {LONG} operations or more, tensor {int(lifetimes.names[row])} "
+            f"{counted(len(tensors))} wait in L1 for {LONG} operations: tensor {int(lifetimes.names[row])} "
             f"({int(spans.bytes_per_bank[row])} bytes per bank) for {int(idle[row])}; "
             f"{int(spans.bytes_per_bank[at_peak].sum())} bytes of them lie there at the peak"
         ),

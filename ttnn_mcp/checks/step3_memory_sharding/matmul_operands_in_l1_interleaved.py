@@ -27,7 +27,7 @@ from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.floors import achievable_ns
 from ttnn_mcp.checks.levers import unless_compiled
 from ttnn_mcp.checks.lost_columns import NO_CORES, NO_PLACEMENTS, has_cores, has_placements
-from ttnn_mcp.checks.wording import cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_op, example, kinds, time_of
 from ttnn_mcp.hardware import FIDELITY_PHASES
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def look(case: Case) -> Iterator[Said]:
     heaviest = examples[0]
     yield Claim(
         claim=(
-            f"{len(rows)} matmuls left to TTNN with an operand in L1_INTERLEAVED run on {int(used.min())} of "
+            f"{kinds(case, rows)} left to TTNN with an operand in L1_INTERLEAVED, on {int(used.min())} of "
             f"{cores} cores ({time_of(case, rows)}): {example(case, heaviest)}"
         ),
         rows=rows,

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
-from ttnn_mcp.checks.memory_claims import cite_capacity, cite_graph, cite_tensor, named, replay_behind, rows_of
+from ttnn_mcp.checks.memory_claims import (
+    cite_capacity,
+    cite_graph,
+    cite_tensor,
+    counted,
+    named,
+    replay_behind,
+    rows_of,
+)
 from ttnn_mcp.readers.memory_spaces import L1
 
 if TYPE_CHECKING:
@@ -45,7 +53,7 @@ def look(case: Case) -> Iterator[Said]:
     rows = rows_of(case, [int(found.operations[peak])])
     yield Claim(
         claim=(
-            f"{len(tensors)} tensors that no operation made hold {size} bytes of every L1 bank all along "
+            f"{counted(len(tensors))} made by no operation: {size} bytes of every L1 bank all along "
             f"({size / capacity:.0%}); at {named(found, peak)} only {capacity - level} bytes are free"
         ),
         rows=rows,
