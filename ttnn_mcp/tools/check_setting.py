@@ -217,5 +217,7 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=check_setting,
-    search_hint="act_block_h program config legal L1 fits circular buffers chunk size core grid matmul conv2d subblock",
+    search_hint=(
+        "act_block_h program config legal L1 fits circular buffers chunk size core grid matmul conv2d subblock"
+    ),
 )

@@ -219,5 +219,8 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=reshard_detect,
-    search_hint="reshard sharded interleaved round trip placement move to_memory_config resharding reshards conversion avoidable",
+    search_hint=(
+        "reshard sharded interleaved round trip placement "
+        "move to_memory_config resharding reshards conversion avoidable"
+    ),
 )

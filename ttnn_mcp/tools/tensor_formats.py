@@ -199,5 +199,8 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=tensor_formats,
-    search_hint="dtype bfloat8_b math fidelity tilize untilize layout padding typecast precision quantize bfp8 bfloat4_b bf16",
+    search_hint=(
+        "dtype bfloat8_b math fidelity tilize untilize layout "
+        "padding typecast precision quantize bfp8 bfloat4_b bf16"
+    ),
 )
