@@ -39,6 +39,7 @@ fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything 
 	@$(HERE) -m ruff format .
 	@$(HERE) -m tests.made.demo
 	@$(HERE) -m tests.made.contracts
+	@$(HERE) -m tests.made.golden
 	@$(HERE) -m tests.made.readme
 
 bench: $(VENV)/ready  ## measure what we promise about speed

@@ -31,6 +31,12 @@ FAMILIES: tuple[str, ...] = get_args(Family)
 _SUFFIX = re.compile(r"(DeviceOperation|Operation|(?<=[a-z])Op)$")
 _RENAMED = {
     "OptimizedConvNew": "Conv2d",
+    "OptimizedConv": "Conv2d",
+    "EltwiseUnary": "Unary",
+    "EltwiseBinary": "Binary",
+    "EltwiseBinaryBroadcast": "Binary",
+    "UntilizeWithHalo": "Halo",
+    "UntilizeWithHaloV2": "Halo",
     "SDPA": "ScaledDotProductAttention",
     "SdpaDecode": "ScaledDotProductAttentionDecode",
     "BinaryNg": "Binary",
@@ -49,20 +55,30 @@ _BY_NAME: dict[str, Family] = {
     **dict.fromkeys(("Repeat", "RepeatInterleave", "Split", "ConcatenateHeads", "NlpCreateHeads"), "shape"),
     **dict.fromkeys(("Binary", "Unary", "Ternary", "Where", "Accumulation", "RotaryEmbedding"), "eltwise"),
     **dict.fromkeys(("RotaryEmbeddingLlama", "UpdateKVCache", "PagedUpdateCache"), "eltwise"),
+    **dict.fromkeys(("Bcast", "RotateHalf"), "eltwise"),
     **dict.fromkeys(("LayerNorm", "RMSNorm", "GroupNorm", "BatchNorm", "RMSAllGather"), "norm"),
     **dict.fromkeys(("Pool2D", "Upsample", "GridSample"), "pool"),
-    **dict.fromkeys(("Reduce", "FastReduceNC", "ArgMax", "TopK", "Sum", "Prod", "IntImg"), "reduction"),
+    **dict.fromkeys(("Reduce", "FastReduceNC", "ArgMax", "Argmax", "TopK", "Sum", "Prod", "IntImg"), "reduction"),
     **dict.fromkeys(("Embeddings", "Embedding"), "embedding"),
     "Softmax": "softmax",
     "Conv2d": "conv",
 }
 
-_COLLECTIVE = re.compile(
+_COLLECTIVE = (
     r"AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint|SendAsync|RecvAsync|SendDirect|RecvDirect"
-    r"|MeshPartition|ReduceToRoot|ReduceToOne|^Broadcast$|SelectiveReduceCombine"
+    r"|MeshPartition|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)$|SelectiveReduceCombine"
+    r"|SliceReshardAsync|NeighborPad"
 )
-_ATTENTION = re.compile(r"ScaledDotProductAttention|SDPA|FlashMLA", re.IGNORECASE)
-_HEADS = re.compile(r"(Create|Concat|Split).*Heads", re.IGNORECASE)
+_BY_PATTERN: tuple[tuple[re.Pattern[str], Family], ...] = (  # the first that fits
+    (re.compile(r"ScaledDotProductAttention|SDPA|FlashMLA|FlashMultiLatentAttention", re.IGNORECASE), "attention"),
+    (re.compile(r"Matmul|^Linear$"), "matmul"),
+    (re.compile(r"(Layer|RMS|Group|Batch)Norm"), "norm"),  # the stages around an all-gather too
+    (re.compile(_COLLECTIVE), "collective"),
+    (re.compile(r"^Conv"), "conv"),
+    (re.compile(r"(Create|Concat|Split).*Heads", re.IGNORECASE), "shape"),
+    (re.compile(r"^RotaryEmbedding|(Update|Fill)\w*Cache$"), "eltwise"),
+    (re.compile(r"Pool"), "pool"),
+)
 
 
 def canonical(op_code: str) -> str:
@@ -79,12 +95,4 @@ def family(op_code: str) -> Family:
     name = canonical(op_code)
     if name in _BY_NAME:
         return _BY_NAME[name]
-    if _ATTENTION.search(name):
-        return "attention"
-    if "Matmul" in name or name == "Linear":
-        return "matmul"
-    if _COLLECTIVE.search(name):
-        return "collective"
-    if name.startswith("Conv"):
-        return "conv"
-    return "shape" if _HEADS.search(name) else "other"
+    return next((meant for pattern, meant in _BY_PATTERN if pattern.search(name)), "other")
