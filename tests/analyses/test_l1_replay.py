@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.analyses.replays import l1_after, opened, peaks, replay, wanted_l1_after, wanted_peaks
+from tests.analyses.replays import l1_after, late, opened, peaks, replay, wanted_l1_after, wanted_peaks
 from tests.made import (
     DATABASE_GENERATIONS,
     DRAM,
@@ -49,7 +49,8 @@ async def test_the_peak_of_a_chain_is_its_tensors_and_the_buffers_of_one_op(tmp_
     assert (int(device.tensors[2]), int(device.circular[2])) == (4 * 16_384, 65_536)
     assert found.capacity_bytes == BANK
     assert found.headroom_at(3) == BANK - 4 * 16_384 - 65_536
-    assert found.headroom_at(99) is None
+    assert found.room_for_buffers_at(3) == BANK - 4 * 16_384
+    assert found.headroom_at(99) is found.room_for_buffers_at(99) is None
     assert device.floor.tolist() == [2 * 16_384, 3 * 16_384, 4 * 16_384]
 
 
@@ -292,3 +293,21 @@ async def test_the_real_graph_of_2024_replays_to_what_its_nodes_say(tmp_path):
     found = await replay_of(await opened(path))
     assert peaks(found) == {1: 524_288 + 4_096}
     assert l1_after(found) == [262_144]
+
+
+async def test_absurd_figures_and_missing_tables_are_no_obstacle(tmp_path):
+    path = write_memory_report(tmp_path, chain(), "G4")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "UPDATE buffers SET max_size_per_bank = 4611686018427387904, address = address * 4000000000"
+        )
+        connection.commit()
+    assert (await replay_of(await opened(path))).fullest.l1.max() > 0
+    with closing(sqlite3.connect(path)) as connection:
+        for table in ("devices", "buffers", "input_tensors", "output_tensors", "tensors"):
+            connection.execute(f"DELETE FROM {table}")
+        connection.commit()
+    found = await replay_of(await opened(path))
+    assert peaks(found)[3] == 3 * 16_384 + 65_536  # x is in no graph
+    assert found.fullest.device is None
+    assert late(found) == []

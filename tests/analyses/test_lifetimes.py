@@ -67,7 +67,7 @@ async def test_freeing_in_time_gives_back_what_the_peak_held(tmp_path):
     assert [one.at_peak for one in frees] == [True, True]
     assert [one.held for one in frees] == [9, 3]
     levels = found.fullest.l1
-    without = found.lifetimes.levels_without(frees, levels)
+    without = frees.levels_without(levels)
     assert int(levels.max() - without.max()) == 32_768 + 16_384
     assert int(without[26]) == int(levels[26]) - 16_384  # operation 27 frees the first itself
 

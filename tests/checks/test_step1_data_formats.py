@@ -286,6 +286,13 @@ def test_activations_stay_as_they_are_where_narrower_ones_would_not_help(tmp_pat
     assert not claims(wide_activations.CHECK, case_of(tmp_path, program))
 
 
+def test_a_slice_is_spared_the_bytes_it_touches_not_those_of_its_whole_input(tmp_path, program):
+    x, out = program.tensor([1, 1, 4096, 16384]), program.tensor([1, 1, 4096, 4096])
+    put(program, DeviceOp("SliceDeviceOperation", (x,), (out,), 300_000))
+    claim = the_claim(wide_activations.CHECK, case_of(tmp_path, program))
+    assert claim.at_most_ns.sum() <= (1 - 0.53125) * 300_000 * 1.0001
+
+
 def test_a_cast_that_somebody_else_reads_stays(tmp_path, program):
     x = cast(program, relu(program, program.tensor([1, 1, 512, 512], NARROW)), WIDE)
     relu(program, x, "FLOAT32")

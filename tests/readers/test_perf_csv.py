@@ -58,6 +58,7 @@ def test_every_generation_is_recognised_and_reads_the_same_ops(tmp_path, generat
         CsvStyle(line_ending="\r\n", quoting="all"),
         CsvStyle(float_numbers=True),
         CsvStyle(blank="-"),
+        CsvStyle(blank="nan"),  # as pandas prints an empty cell
         CsvStyle(counters=True, cache_hits=True),
     ],
 )

@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.made import Iteration, header_of, performance_rows, write_performance_report, write_rows
+from tests.made.program import Program
 from tests.programs import block
 from ttnn_mcp.readers.perf_csv import read_performance_csv
 from ttnn_mcp.run.iterations import repeating_tail
 from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.window import scope_of
 
 
 def tail(text: str) -> tuple[int, int]:
@@ -93,3 +95,81 @@ def test_a_layer_that_repeats_at_the_end_is_no_iteration(tmp_path):
     for _ in range(2):
         program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 32])])
     assert report(tmp_path, program, [Iteration(cold=True)]).iterations.count == 0
+
+
+def layered(layers: int, tail: int = 1, *, embedded: bool = True) -> Program:
+    """An embedding, equal layers that hand one tensor on, a final norm: what one pass of an encoder looks like."""
+    program = Program()
+    x = program.tensor([1, 1, 32, 64])
+    if embedded:
+        x = program.op("EmbeddingsDeviceOperation", [program.weight([1, 1, 512, 64])], shape=[1, 1, 32, 64])
+    for _ in range(layers):
+        y = program.op("LayerNormDeviceOperation", [x])
+        for name in ("MatmulDeviceOperation", "SoftmaxDeviceOperation", "TransposeDeviceOperation"):
+            y = program.op(name, [y])
+        x = program.op("BinaryNgDeviceOperation", [x, y])
+    for _ in range(tail):
+        x = program.op("PermuteDeviceOperation", [x])
+    return program
+
+
+def after_set_up(folder, rows) -> Performance:
+    """One op more in front, so that the passes do not cover all rows."""
+    first = {**rows[0], "OP CODE": "FillPadDeviceOperation", "DEVICE FW END CYCLE": "14000000000000"}
+    return Performance(read_performance_csv(write_rows(folder / "x.csv", [first, *rows], header_of(rows, "C7"))))
+
+
+@pytest.mark.parametrize("tail", [0, 1, 3])
+def test_layers_of_one_pass_are_no_iterations(tmp_path, tail):
+    assert report(tmp_path, layered(12, tail), [Iteration(cold=True)]).iterations.count == 0
+
+
+def test_passes_made_of_layers_are_iterations(tmp_path):
+    found = report(tmp_path, layered(12), [Iteration(cold=True), Iteration(before_ns=800)]).iterations
+    assert (found.count, found.ops) == (2, 62)
+
+
+@pytest.mark.parametrize(("pause_ns", "count"), [(60_000, 5), (1_500, 0)])
+def test_a_layer_run_again_and_again_is_an_iteration_if_it_pauses(tmp_path, pause_ns, count):
+    rows = performance_rows(
+        layered(1, 0, embedded=False), [Iteration(cold=True)] + [Iteration(before_ns=pause_ns)] * 4
+    )
+    assert after_set_up(tmp_path, rows).iterations.count == count
+
+
+def test_a_decode_loop_that_feeds_its_token_back_is_no_stack_of_layers(tmp_path):
+    program = layered(8, tail=0)
+    token = program.op("ArgMaxDeviceOperation", [program.calls[-1].outputs[0]], shape=[1, 1, 512, 64])
+    assert token.shape == program.calls[0].inputs[0].shape
+    rows = performance_rows(program, [Iteration(cold=True), *[Iteration(before_ns=700)] * 3])
+    assert after_set_up(tmp_path, rows).iterations.count == 4
+
+
+def replays(*pairs: tuple[int, int]) -> list[Iteration]:
+    return [Iteration(cold=True), Iteration(capture=True), *(Iteration(trace=pair) for pair in pairs)]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "count", "replays_each"),
+    [
+        ([(1, 1), (1, 2), (2, 1), (2, 2), (2, 3)], 3, 1),  # prefill twice, then decode
+        ([(1, 1), (2, 1), (1, 2), (2, 2)], 2, 2),  # two traces take turns
+        ([(1, 1), (2, 1)], 2, 1),
+        ([(7, 4)], 1, 1),
+    ],
+)
+def test_replays_of_several_traces_are_told_apart(tmp_path, pairs, count, replays_each):
+    found = report(tmp_path, block(), replays(*pairs)).iterations
+    assert (found.count, found.ops) == (count, replays_each * len(block().device_ops))
+
+
+def test_a_device_that_lost_rows_does_not_cost_the_others_their_iterations(tmp_path):
+    program = block(devices=4, layers=4)
+    rows = performance_rows(program, [Iteration(cold=True), Iteration(), Iteration()])
+    lost = next(n for n, row in enumerate(rows) if row["DEVICE ID"] == "2" and n > 40)
+    path = write_rows(tmp_path / "x.csv", rows[:lost] + rows[lost + 1 :], header_of(rows, "C7"))
+    here = Performance(read_performance_csv(path))
+    assert here.iterations.count == 3
+    assert (here.iterations.number == 0).sum() == 0
+    assert np.bincount(here.iterations.number).sum() == len(rows) - 1
+    assert scope_of(here).window.warm

@@ -12,6 +12,7 @@ from tests.made import (
 from tests.made.program import Program
 from tests.programs import block
 from ttnn_mcp.readers.perf_csv import read_performance_csv
+from ttnn_mcp.run.chip import chip_of
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.trust import caveats_of
 
@@ -55,3 +56,26 @@ def test_host_rows_are_plumbing_not_fallbacks(tmp_path):
         tmp_path, block(), [Iteration(host_rows=("(torch) contiguous", "(torch) numel"))], style=CsvStyle()
     )
     assert "2 host rows, 2 of them to/from-torch plumbing" in caveats(path)
+
+
+def test_host_rows_that_compute_may_be_fallbacks(tmp_path):
+    rows = ("(torch) numel", "(torch) softmax", "tt_dnn_cpu_op")
+    said = caveats(write_performance_report(tmp_path, block(), [Iteration(host_rows=rows)]))
+    assert "3 host rows, 1 of them to/from-torch plumbing" in said
+    assert "(torch) softmax" in said
+    assert "no fallbacks" not in said
+
+
+def sub_devices(folder, whole: str) -> Performance:
+    rows = performance_rows(block(layers=3))
+    for number, row in enumerate(rows):
+        row["SUB DEVICE ID"], row["AVAILABLE WORKER CORE COUNT"] = (str(number % 2), ("48", "12")[number % 2])
+    rows[0]["SUB DEVICE ID"], rows[0]["AVAILABLE WORKER CORE COUNT"] = whole, "64" if not whole else "48"
+    return Performance(read_performance_csv(write_rows(folder / "x.csv", rows, header_of(rows, "C7"))))
+
+
+def test_sub_devices_together_are_the_grid_unless_a_row_says_it(tmp_path):
+    parts = chip_of(sub_devices(tmp_path / "parts", "0"), None)
+    assert parts.worker_cores == 60
+    assert any("48 + 12" in caveat for caveat in parts.caveats)
+    assert chip_of(sub_devices(tmp_path / "whole", ""), None).worker_cores == 64

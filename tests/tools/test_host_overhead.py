@@ -3,7 +3,7 @@
 import pytest
 
 from tests.asking import ask, session
-from tests.made import Iteration, Program, write_performance_report
+from tests.made import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from ttnn_mcp.errors import QuestionRefused
 
 
@@ -76,3 +76,31 @@ async def test_a_replayed_trace_is_not_advised_again(at, tmp_path):
     said = await ask(at, "host_overhead", run=report(tmp_path, model(10_000, 9_000), passes))
     assert said["traced"] is True
     assert said["trace_saving_ms"]["at_most"] == 0
+
+
+async def test_ops_side_by_side_on_sub_devices_count_their_time_once(at, tmp_path):
+    # every second op starts 8 us before the one ahead of it ends
+    rows = performance_rows(model(10_000, 1_000), COLD_THEN_WARM)
+    cycle, gap = 10**9, 0
+    for number, row in enumerate(rows):
+        gap = -8_000 if number % 2 else 5_000
+        cycle += gap + 10_000
+        row["OP TO OP LATENCY [ns]"] = str(gap)
+        row["DEVICE FW END CYCLE"] = str(cycle)
+    path = write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))
+    said = await ask(at, "host_overhead", run=str(path))
+    # 10 pairs of 12 us, 9 gaps of 5 us between them
+    assert said["kernel_ms"] == pytest.approx(0.2)
+    assert said["wall_ms"] == pytest.approx(0.165)
+    assert said["busy_share"] == pytest.approx(120 / 165, abs=1e-4)
+    assert said["verdict"] == "mixed"
+
+
+async def test_a_device_that_lost_rows_says_nothing_of_shapes(at, tmp_path):
+    program = Program("wormhole_b0", devices=3)
+    x = program.tensor([1, 1, 32, 32])
+    for width in range(1, 9):
+        x = program.op("UnaryDeviceOperation", [x], shape=[1, 1, 32, 32 * width])
+    rows = performance_rows(program, COLD_THEN_WARM)
+    path = write_rows(tmp_path / "x.csv", rows[:7] + rows[8:], header_of(rows, "C7"))
+    assert (await ask(at, "host_overhead", run=str(path)))["static_shapes"] is True

@@ -249,6 +249,21 @@ async def test_circular_buffers_beyond_l1_are_helped_by_smaller_blocks_not_by_fr
     assert "holders" not in error
 
 
+async def test_other_memories_that_ran_out_have_measures_of_their_own(tmp_path):
+    small = NO_ROOM.format(2_097_152, 32_768).replace(" L1 ", " L1_SMALL ")
+    (error,) = (await summary(tmp_path / "small", crashing(small)))["errors"]
+    assert error["ran_out_of"] == "L1_SMALL for a tensor"
+    assert [(one["remedy"], one["bytes"]) for one in rows(error["remedies"])] == [("larger_l1_small", 32_768)]
+    program = crashing("Not enough space to allocate 8589934592 B DRAM buffer across 12 banks, where each bank needs "
+                       "to store 715827904 B")  # fmt: skip
+    program.tensor([1, 1, 12288, 1024])  # a weight of 2,097,152 bytes per bank
+    (error,) = (await summary(tmp_path / "dram", program))["errors"]
+    assert error["ran_out_of"] == "DRAM for a tensor"
+    assert [one["bytes_per_bank"] for one in rows(error["holders"])] == [2_097_152]
+    narrower = 2_097_152 - 2_097_152 * 1088 // 2048
+    assert [(one["remedy"], one["bytes"]) for one in rows(error["remedies"])] == [("narrower_dtype", narrower)]
+
+
 async def test_an_error_the_model_survived_is_told_as_such(tmp_path):
     path = write_memory_report(tmp_path / "memory", demo_program(), "G4")
     with closing(sqlite3.connect(path)) as connection:

@@ -154,20 +154,23 @@ class Lane:
         small, dram = now[L1_SMALL], now[DRAM] + now[TRACE]
         self._watch(on_cores, -1)
         for at, event in enumerate(step.events):
-            if event.kind == "allocate":
+            kind = event.kind
+            if kind == "allocate":
                 self._allocate(place, step, at, event, taken=taken)
                 small, dram = max(small, now[L1_SMALL]), max(dram, now[DRAM] + now[TRACE])
-            elif event.kind == "free":
+            elif kind == "free":
                 if event.key in self.live:
                     self._close(event.key, inside(place))
-            elif event.kind == "circular":
-                if event.over_tensor is None and event.key in self.live:
-                    continue
-                on_cores.add(event)
-            else:
+                continue
+            elif kind != "circular":
                 on_cores.drop(event)
+                continue
+            elif event.over_tensor is None and event.key in self.live:
+                continue
+            else:
+                on_cores.add(event)
             level = now[L1] + on_cores.fullest
-            if level > most or (level == most and self.watch and event.kind == "circular"):
+            if level > most or (level == most and self.watch and kind == "circular"):
                 most, tensors = level, now[L1]
                 self._watch(on_cores, event.device_op)
         self.levels.add(most, tensors, small, dram)

@@ -7,9 +7,10 @@ are further tensors on the same buffer, and a read of any of them is a use of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -45,6 +46,67 @@ class LateFree:
     freed: int | None
     held: int
     at_peak: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LateFrees(Sequence[LateFree]):
+    """All buffers that stayed, the largest at the peak first; a long run may have thousands.
+
+    Attributes:
+        rows: of the spans; the other columns belong to them.
+        freed: places; the number of operations where nothing ever frees them.
+    """
+
+    spans: Spans
+    names: Integers
+    rows: Integers
+    last_uses: Integers
+    freed: Integers
+    held: Integers
+    at_peak: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> LateFree: ...
+    @overload
+    def __getitem__(self, index: slice) -> LateFrees: ...
+    def __getitem__(self, index: int | slice) -> LateFree | LateFrees:
+        if isinstance(index, slice):
+            return self._kept(np.arange(len(self))[index])
+        row = int(self.rows[index])
+        return LateFree(
+            row=row,
+            tensor=int(self.names[row]),
+            bytes_per_bank=int(self.spans.bytes_per_bank[row]),
+            last_use=int(self.last_uses[index]),
+            freed=None if self.spans.ends[row] == NEVER else int(self.freed[index]),
+            held=int(self.held[index]),
+            at_peak=bool(self.at_peak[index]),
+        )
+
+    def over(self, place: int) -> LateFrees:
+        """Those that were held while the operation at `place` ran."""
+        return self._kept(np.flatnonzero((self.last_uses < place) & (place < self.freed)))
+
+    def levels_without(self, levels: Integers) -> Integers:
+        """What `levels` (bytes per bank, per operation) would be, had these been freed after their last use."""
+        less = np.zeros(len(levels) + 1, dtype=np.int64)
+        size = self.spans.bytes_per_bank[self.rows]
+        np.add.at(less, self.last_uses + 1, size)
+        np.subtract.at(less, self.freed, size)
+        return levels - np.cumsum(less)[:-1]
+
+    def _kept(self, at: Integers) -> LateFrees:
+        return replace(
+            self,
+            rows=self.rows[at],
+            last_uses=self.last_uses[at],
+            freed=self.freed[at],
+            held=self.held[at],
+            at_peak=self.at_peak[at],
+        )
 
 
 @dataclass(frozen=True)
@@ -130,10 +192,10 @@ class Lifetimes:
         """Operations that ran on the device before each place; one entry more than there are places."""
         return np.concatenate(([0], np.cumsum(self.launched)))
 
-    def late_frees(self, peak: int, *, least: int = LATE_OPERATIONS) -> list[LateFree]:
+    def late_frees(self, peak: int, *, least: int = LATE_OPERATIONS) -> LateFrees:
         """L1 tensors held over `least` device operations after their last use, or over the one at `peak`.
 
-        The largest at the peak first. Results that nobody reads are not late.
+        Results that nobody reads are not late.
         """
         spans, last = self.spans, self.last_touches
         freed = np.where(spans.ends == NEVER, len(self.launched), spans.ends // 2)
@@ -141,27 +203,8 @@ class Lifetimes:
         rows = np.flatnonzero(asked)
         held = self.launches_before[freed[rows]] - self.launches_before[last[rows] + 1]
         at_peak = (last[rows] < peak) & (peak < freed[rows])
-        kept = (held >= least) | (at_peak & (held > 0))
-        rows, held, at_peak = rows[kept], held[kept], at_peak[kept]
         size = spans.bytes_per_bank[rows]
         order = np.lexsort((rows, -size * held, -size * at_peak))
-        return [
-            LateFree(
-                row=int(rows[n]),
-                tensor=int(self.names[rows[n]]),
-                bytes_per_bank=int(size[n]),
-                last_use=int(last[rows[n]]),
-                freed=None if spans.ends[rows[n]] == NEVER else int(freed[rows[n]]),
-                held=int(held[n]),
-                at_peak=bool(at_peak[n]),
-            )
-            for n in order.tolist()
-        ]
-
-    def levels_without(self, late: list[LateFree], levels: Integers) -> Integers:
-        """What `levels` (bytes per bank, per operation) would be, had these been freed after their last use."""
-        less = np.zeros(len(levels) + 1, dtype=np.int64)
-        for one in late:
-            less[one.last_use + 1] += one.bytes_per_bank
-            less[len(levels) if one.freed is None else one.freed] -= one.bytes_per_bank
-        return levels - np.cumsum(less)[:-1]
+        order = order[((held >= least) | (at_peak & (held > 0)))[order]]
+        rows, held, at_peak = rows[order], held[order], at_peak[order]
+        return LateFrees(spans, self.names, rows, last[rows], freed[rows], held, at_peak)

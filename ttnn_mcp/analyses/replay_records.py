@@ -67,15 +67,13 @@ class Step:
 
     def __init__(self, events: Sequence[MemoryEvent]) -> None:
         self.events = events
-        self.first: dict[int, int] = {}
-        self.last: dict[int, int] = {}
-        self.nameless = False
+        buffers = [(event.key, at) for at, event in enumerate(events) if event.kind in _OF_BUFFERS]
+        self.last = dict(buffers)
+        self.first = dict(reversed(buffers))
+        self.first.pop(-1, None)
+        at = self.last.pop(-1, None)
+        self.nameless = at is not None and any(one.kind == "free" and one.key < 0 for one in events)
         """A buffer was freed and the graph does not say which (2024)."""
-        for at, event in enumerate(events):
-            if event.kind in ("allocate", "free"):
-                key = event.key
-                if key >= 0:
-                    self.first.setdefault(key, at)
-                    self.last[key] = at
-                elif event.kind == "free":
-                    self.nameless = True
+
+
+_OF_BUFFERS = frozenset({"allocate", "free"})

@@ -119,6 +119,13 @@ class Replayed:
             return None
         return self.capacity_bytes - int(self.fullest.l1[place])
 
+    def room_for_buffers_at(self, operation: int) -> int | None:
+        """Bytes per core that circular buffers may take beside the tensors of the operation's fullest moment."""
+        place = self.place(operation)
+        if place is None or self.capacity_bytes is None:
+            return None
+        return self.capacity_bytes - int(self.fullest.tensors[place])
+
     @property
     def floor_because(self) -> str | None:
         """Why the peak is only a floor: 'no_graphs', 'some_graphs', 'unsized'; None where it is the peak."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory_columns import Integers
     from ttnn_mcp.readers.memory_stream import SnapshotRows
 
+_MOST_BYTES = 2**40  # of a bank: more is a misread, and would not add up in 64 bits
+
 
 class Seen(NamedTuple):
     """What one snapshot shows that the one before did not, and what it no longer shows."""
@@ -102,7 +104,10 @@ def _of_device(
     order = np.lexsort((places, keys))
     order = order[keys[order] >= 0]
     keys, places = keys[order], places[order]
-    sizes, codes = np.maximum(buffers.bytes_per_bank[rows][order], 0), buffers.buffers[rows][order]
+    sizes, codes = (
+        np.minimum(np.maximum(buffers.bytes_per_bank[rows][order], 0), _MOST_BYTES),
+        buffers.buffers[rows][order],
+    )
     turns = turn[places]
     same = (np.diff(keys, prepend=-1) == 0) & (np.diff(turns, prepend=-1) == 0)  # one buffer told twice
     keys, places, sizes, codes, turns = (one[~same] for one in (keys, places, sizes, codes, turns))

@@ -38,9 +38,9 @@ def lifetimes_of(
     rows = _spans_at(spans, keys, moments)
     _match_unlinked(spans, keys, moments, rows)
     on, places = np.concatenate((rows[made], rows[read])), np.concatenate((made_at, read_at))
-    told = on >= 0
-    pairs = np.unique(np.stack((on[told], places[told])), axis=1)
-    return Lifetimes(spans, tensors, rows, producers, last_uses, (pairs[0], pairs[1]), launched)
+    pairs = np.unique((on * len(operations) + places)[on >= 0])
+    used = (pairs // max(len(operations), 1), pairs % max(len(operations), 1))
+    return Lifetimes(spans, tensors, rows, producers, last_uses, used, launched)
 
 
 def keys_written(memory: MemoryReport, operations: Integers, device: int | None) -> dict[int, list[int]]:
@@ -119,12 +119,14 @@ def _spans_at(spans: Spans, keys: Integers, moments: Integers) -> Integers:
 
 
 def _match_unlinked(spans: Spans, keys: Integers, moments: Integers, rows: Integers) -> None:
-    """Tensors that only the inside of an operation knows (a halo's output) go to the buffers nobody claims.
+    """Tensors that no operation takes or gives go to the buffers nobody claims: a halo's output, an unused weight.
 
     At each address in order, where there are as many of the one as of the other.
     """
     tensors = np.flatnonzero((moments < 0) & (keys >= 0))
-    unclaimed = spans.recorded & (spans.starts == spans.ends)
+    unclaimed = spans.ends == np.where(
+        spans.recorded, spans.starts, NEVER
+    )  # made and freed at once; there for good
     unclaimed[rows[rows >= 0]] = False
     free = np.flatnonzero(unclaimed & np.isin(spans.keys, keys[tensors]))
     free = free[np.argsort(spans.keys[free], kind="stable")]

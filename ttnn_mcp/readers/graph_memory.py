@@ -84,8 +84,7 @@ def read_graph_memory(text: str, *, operation: int, banks: dict[int, int] | None
     try:
         graph: Any = json.loads(text)
         nodes: list[Params] = cast("Params", graph)["graph"] if isinstance(graph, dict) else graph
-        for at, node in enumerate(nodes):
-            reading.visit(at, node)
+        reading.read(nodes)
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise ReportBroken(_broken(operation)) from error
     return reading.finished()
@@ -115,25 +114,31 @@ class _Reading:
         self.found.unfinished = [name for name, _, _ in self._stack]
         return self.found
 
-    def visit(self, at: int, node: Params) -> None:
-        kind = node.get("node_type")
-        if kind in _IGNORED:
-            return
-        params: Params = node.get("params") or {}
-        device_op = self._stack[-1][1] if self._stack else NO_OP
-        if kind == "buffer_allocate":
-            event = self._buffer("allocate", device_op, params)
-            if behind := node.get("connections"):
-                self._behind[behind[0]] = event
-            self.found.events.append(event)
-        elif kind == "buffer_deallocate":
-            freed = self._buffer("free", device_op, params)
-            self.found.events.append(self._told_by_allocation(freed, node) if node.get("connections") else freed)
-        elif kind == "function_start":
-            self._start(device_op, str(params.get("name") or ""))
-        elif kind == "function_end":
-            self._end(str(params.get("name") or ""), aborted=str(params.get("aborted", "")).lower() in _TRUE)
-        elif kind == "circular_buffer_allocate":
+    def read(self, nodes: list[Params]) -> None:
+        events, stack = self.found.events, self._stack
+        for at, node in enumerate(nodes):
+            kind = node.get("node_type")
+            if kind in _IGNORED:
+                continue
+            params: Params = node.get("params") or {}
+            device_op = stack[-1][1] if stack else NO_OP
+            if kind == "buffer_allocate":
+                event = self._buffer("allocate", device_op, params)
+                events.append(event)
+                if behind := node.get("connections"):
+                    self._behind[behind[0]] = event
+            elif kind == "buffer_deallocate":
+                freed = self._buffer("free", device_op, params)
+                events.append(self._told_by_allocation(freed, node) if node.get("connections") else freed)
+            elif kind == "function_start":
+                self._start(device_op, str(params.get("name") or ""))
+            elif kind == "function_end":
+                self._end(str(params.get("name") or ""), aborted=str(params.get("aborted", "")).lower() in _TRUE)
+            else:
+                self._other(str(kind), at, device_op, params)
+
+    def _other(self, kind: str, at: int, device_op: int, params: Params) -> None:
+        if kind == "circular_buffer_allocate":
             self.found.events.append(_circular(device_op, params))
         elif kind == "circular_buffer_deallocate_all":
             self.found.events.append(MemoryEvent("clear", device_op, _number(params, "device_id")))
@@ -253,7 +258,7 @@ def _number(params: Params, key: str) -> int:
     return NOT_SAID if value >> _BITS else value
 
 
-_BITS = 48  # bytes and addresses of a chip need far fewer; sums stay within 64 bits
+_BITS = 40  # bytes and addresses of a chip need fewer; a million of them add up within 64 bits
 
 
 def _first(said: int, otherwise: int) -> int:

@@ -24,6 +24,7 @@ COVERED_AT_LEAST = 0.5  # of a device's ops: a period that repeats over less is 
 TRAILING_OPS = 4  # that may follow the last iteration
 MODEL_OPS = 16  # a pass this long, of so many kinds of op, is no coincidence at the end of a long set-up
 MODEL_KINDS = 6
+SESSION_BITS = 32  # replay sessions count from 1
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, no pattern (2**64 / golden ratio): spreads codes over 64 bits
 
 
@@ -110,14 +111,13 @@ def _by_replay(
     replayed = np.flatnonzero(np.isfinite(sessions) & np.isfinite(traces))
     if not len(replayed):
         return number
-    pairs = np.stack((traces[replayed], sessions[replayed]), axis=1)
-    replays, place = np.unique(pairs, axis=0, return_inverse=True)
-    place = np.ravel(place)
+    pairs = (traces[replayed].astype(np.int64) << SESSION_BITS) + sessions[replayed].astype(np.int64)
+    replays, place = np.unique(pairs, return_inverse=True)
     first = np.full(len(replays), len(replayed))  # where one device ran it; the others ran the same
     lead = np.flatnonzero(devices[replayed] == devices[replayed[0]])
     np.minimum.at(first, place[lead], lead)
     ran = np.argsort(first, kind="stable")
-    length, count = repeating_tail(replays[ran, 0].astype(np.int64).astype(np.uint64))
+    length, count = repeating_tail((replays[ran] >> SESSION_BITS).astype(np.uint64))
     length, count = (length, count) if count else (1, len(ran))
     of_replay = np.zeros(len(ran), dtype=np.int64)
     of_replay[ran[len(ran) - length * count :]] = np.repeat(np.arange(1, count + 1), length)

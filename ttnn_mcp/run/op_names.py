@@ -95,4 +95,7 @@ def family(op_code: str) -> Family:
     name = canonical(op_code)
     if name in _BY_NAME:
         return _BY_NAME[name]
-    return next((meant for pattern, meant in _BY_PATTERN if pattern.search(name)), "other")
+    for pattern, meant in _BY_PATTERN:
+        if pattern.search(name):
+            return meant
+    return "other"

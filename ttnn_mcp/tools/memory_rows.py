@@ -14,7 +14,7 @@ from ttnn_mcp.wire import Cell, Table
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.core_load import Ranges
     from ttnn_mcp.analyses.l1_moment import Moment
-    from ttnn_mcp.analyses.lifetimes import LateFree
+    from ttnn_mcp.analyses.lifetimes import LateFrees
     from ttnn_mcp.analyses.replayed import Replayed
 
 TIMELINE_ROWS = 10
@@ -87,7 +87,7 @@ def live(replayed: Replayed, moment: Moment, *, everything: bool) -> Table:
     return Table.of(*columns, *(("buffer",) if everything else ()), rows=rows)
 
 
-def late_frees(replayed: Replayed, late: list[LateFree]) -> Table:
+def late_frees(replayed: Replayed, late: LateFrees) -> Table:
     """Tensors that stay after their last use; `freed` is empty where nothing ever frees them."""
     rows: list[tuple[Cell, ...]] = []
     for one in late:

@@ -20,7 +20,7 @@ from ttnn_mcp.wire import Table
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.l1_moment import Moment
-    from ttnn_mcp.analyses.lifetimes import LateFree
+    from ttnn_mcp.analyses.lifetimes import LateFrees
     from ttnn_mcp.analyses.replayed import Replayed
     from ttnn_mcp.run.session import Session
 
@@ -50,7 +50,7 @@ async def memory_summary(session: Session, asked: Arguments) -> Answer:
     late = replayed.lifetimes.late_frees(replayed.fullest.peak)
     only = asked.operation is not None
     if only:
-        late = [one for one in late if one.last_use < peak and (one.freed is None or peak < one.freed)]
+        late = late.over(peak)
     failures = [one for one in failures_of(replayed) if not only or one.place == peak]
     errors = [await explained(replayed, one, brief=n > 0) for n, one in enumerate(failures[:ERRORS])]
     because = replayed.floor_because
@@ -111,10 +111,10 @@ def _peak(replayed: Replayed, moment: Moment) -> L1Peak:
     )
 
 
-def _returned(replayed: Replayed, late: list[LateFree]) -> int:
+def _returned(replayed: Replayed, late: LateFrees) -> int:
     """How much lower the peak of the run would be, had all of them been freed after their last use."""
     levels = replayed.fullest.l1
-    return int(levels.max(initial=0) - replayed.lifetimes.levels_without(late, levels).max(initial=0))
+    return int(levels.max(initial=0) - late.levels_without(levels).max(initial=0))
 
 
 async def _fragmentation(replayed: Replayed, moment: Moment) -> Fragmentation | None:

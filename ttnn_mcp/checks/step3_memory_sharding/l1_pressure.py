@@ -56,9 +56,9 @@ def look(case: Case) -> Iterator[Said]:
 
 def _fix(found: Replayed, peak: int) -> str:
     tensors, circular = int(found.fullest.tensors[peak]), int(found.fullest.circular[peak])
-    late = found.lifetimes.late_frees(peak)
-    if any(one.at_peak for one in late):
-        freed = [one for one in late if one.at_peak][:3]
+    late = found.lifetimes.late_frees(peak).over(peak)
+    if late:
+        freed = late[:3]
         return "; ".join(f"ttnn.deallocate(tensor {one.tensor}): {one.bytes_per_bank} bytes" for one in freed)
     if circular > tensors and "conv" in found.memory.operations.names[peak]:
         return "ttnn.Conv2dConfig(act_block_h_override=<smaller>, weights_dtype=ttnn.bfloat8_b) shrinks its buffers"

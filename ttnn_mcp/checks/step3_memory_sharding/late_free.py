@@ -37,8 +37,8 @@ def look(case: Case) -> Iterator[Said]:
     late = found.lifetimes.late_frees(peak)
     if not late:
         return
-    returned = int(levels.max() - found.lifetimes.levels_without(late, levels).max())
-    largest = max(one.bytes_per_bank for one in late)
+    returned = int(levels.max() - late.levels_without(levels).max())
+    largest = int(found.fullest.spans.bytes_per_bank[late.rows].max())
     if returned < WORTH_AT_PEAK * capacity and largest < WORTH_ALONE * capacity:
         return
     first = late[0]
