@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import case_of, claims, pass_time, put, the_claim
-from tests.made import DRAM, L1, Program, height_sharded
+from tests.made import DRAM, L1, Placement, Program, height_sharded, width_sharded
 from tests.made.model import DeviceOp
 from tests.made.ops import binary, matmul, sharded_to_interleaved, unary
 from ttnn_mcp.checks.check import CannotTell, NotApplicable
@@ -87,6 +87,37 @@ def test_a_guess_on_few_cores_or_with_operands_in_l1_is_another_checks(tmp_path,
     x, w = program.tensor([1, 1, 1024, 1024], placement=L1), program.weight([1, 1, 1024, 1024])
     put(program, matmul(x, w, program.tensor([1, 1, 1024, 1024]), 100_000))
     assert not claims(CONFIG, case_of(tmp_path, program))
+
+
+def decoding(program, *, m=32, k=4096, n=4096, kernel_ns=94_000, where=DRAM, **how):
+    """17.8 MB of weights: 74.3 us at 240 GB/s, 93.8 us at the 190 that interleaved ones reach."""
+    x, y = program.tensor([1, 1, m, k], placement=L1_SHARDS), program.tensor([1, 1, m, n], placement=L1_SHARDS)
+    w = program.tensor([1, 1, k, n], "BFLOAT8_B", placement=where)
+    put(program, matmul(x, w, y, kernel_ns, **{"program_config": config(), **how}))
+
+
+L1_SHARDS = width_sharded(32, 64, (8, 8))
+
+
+@pytest.mark.parametrize(
+    ("change", "fires"),
+    [
+        ({}, True),
+        ({"program_config": None}, True),
+        ({"kernel_ns": 87_000}, False),  # 85 % of what DRAM-sharded weights reach
+        ({"m": 64, "kernel_ns": 100_000}, False),
+        ({"n": 512}, False),
+        ({"where": Placement("DRAM", "WIDTH_SHARDED")}, False),
+        ({"program_config": config(block=1), "kernel_ns": 150_000}, False),  # told as a small block instead
+    ],
+)
+def test_interleaved_weights_of_a_decode_matmul_could_be_sharded_over_the_banks(tmp_path, program, change, fires):
+    decoding(program, **change)
+    said = [one for one in claims(CONFIG, case_of(tmp_path, program)) if "interleaved weights" in one.claim]
+    assert bool(said) is fires
+    for claim in said:
+        assert claim.at_most_ns.sum() == pytest.approx(94_000 - 16_384 * 1088 / 240, rel=1e-3)
+        assert "DRAMShardedProgramConfig(in0_block_w=2, per_core_M=1, per_core_N=2" in claim.fix
 
 
 def minimal(program, *, m=19, times=4, kernel_ns=60_000):

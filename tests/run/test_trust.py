@@ -79,3 +79,12 @@ def test_sub_devices_together_are_the_grid_unless_a_row_says_it(tmp_path):
     assert parts.worker_cores == 60
     assert any("48 + 12" in caveat for caveat in parts.caveats)
     assert chip_of(sub_devices(tmp_path / "whole", ""), None).worker_cores == 64
+
+
+def test_replays_whose_trace_id_was_lost_are_suspected(tmp_path):
+    passes = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(1, 1)), Iteration(trace=(1, 2))]
+    rows = performance_rows(block(), passes)
+    assert "call count" not in caveats(write_rows(tmp_path / "said.csv", rows, header_of(rows, "C7")))
+    blank = {"METAL TRACE ID": "", "METAL TRACE REPLAY SESSION ID": ""}
+    said = caveats(write_rows(tmp_path / "lost.csv", [{**row, **blank} for row in rows], header_of(rows, "C7")))
+    assert f"{len(block().device_ops)} ops repeat the call count of an earlier one" in said

@@ -220,7 +220,7 @@ async def test_a_memory_reports_limit_comes_without_caveat(at, tmp_path):
     made = write_run(tmp_path, conv())
     opened = await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory))
     said = await ask(at, "check_setting", run=opened["id"], op=3, setting="act_block_h_override", value=256)
-    assert "memory report" not in said["caveat"]
+    assert "no memory report" not in said["caveat"]
 
 
 @pytest.mark.parametrize(
@@ -279,3 +279,13 @@ async def test_real_convs_are_judged_as_computed_by_hand(at, name, op, value, ex
     assert (said["l1_bytes"], said["fits"]) == expected
     assert "inferred for blackhole" in said["caveat"]
     assert len(json.dumps(said, separators=(",", ":"))) <= 1_500
+
+
+async def test_with_a_memory_report_the_tensors_beside_the_op_are_those_it_shows(tmp_path):
+    """Operation 24 of the demo holds 157,952 bytes of tensors per core at its fullest (tests.made.Replay)."""
+    at = session(tmp_path)
+    said = await ask(at, "check_setting", run="demo", op=65, setting="act_block_h_override", value=64)
+    moment = await ask(at, "memory_summary", run="demo")
+    assert said["buffers"]["TENSORS"] == moment["l1_peak"]["tensors_bytes"] == 157_952
+    assert said["l1_bytes"] == sum(said["buffers"].values())
+    assert "memory report shows" in said["caveat"]

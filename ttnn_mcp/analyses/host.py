@@ -116,11 +116,10 @@ def static_shapes(report: Performance) -> bool | None:
     if found.count < 2:
         return None
     ids, device = np.unique(report.steady.numbers("device"), return_inverse=True)
-    cells = device * (found.count + 1) + found.number
-    ops = np.bincount(cells, minlength=len(ids) * (found.count + 1)).reshape(len(ids), -1)[:, 1:]
-    sums = np.zeros(len(ids) * (found.count + 1), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        np.add.at(sums, cells, signatures(report.steady))  # of 64-bit hashes: equal for equal ops in any order
-    shapes = sums.reshape(len(ids), -1)[:, 1:]
-    whole = (ops == ops[:, :1]).all(axis=1) if len(ids) > 1 else np.ones(1, dtype=np.bool_)
-    return bool((shapes == shapes[:, :1])[whole].all()) if whole.any() else None
+    shape = len(ids), found.count + 1
+    ops, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint64)
+    np.add.at(ops, (device, found.number), 1)
+    with np.errstate(over="ignore"):  # sums of 64-bit hashes: equal for equal ops in any order
+        np.add.at(sums, (device, found.number), signatures(report.steady))
+    whole = (ops[:, 1:] == ops[:, 1:2]).all(axis=1) if len(ids) > 1 else np.ones(1, dtype=np.bool_)
+    return bool((sums[:, 1:] == sums[:, 1:2])[whole].all()) if whole.any() else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -79,6 +79,25 @@ class Trial:
     def l1_bytes(self) -> int | None:
         """L1 per core in all."""
         return sum(self.buffers.values()) if self.buffers else None
+
+
+TENSORS_BY_MODEL = (
+    "ALLOCATED",
+    "OUT",
+    "OPERANDS_IN_L1",
+)  # guessed from the op's own row
+
+
+def beside(trial: Trial, tensors_bytes: int) -> Trial:
+    """The trial with the tensors that a memory report shows in L1 in place of those the model guesses."""
+    guessed = sum(trial.buffers.get(name, 0) for name in TENSORS_BY_MODEL)
+    own = {name: size for name, size in trial.buffers.items() if name not in TENSORS_BY_MODEL}
+    more = tensors_bytes - guessed
+    return replace(
+        trial,
+        buffers={"TENSORS": tensors_bytes, **own},
+        legal=tuple((value, needed + more) for value, needed in trial.legal),
+    )
 
 
 def op_of(row: OpTable, chip: Chip) -> Op:

@@ -191,6 +191,6 @@ def _unexplained(case: Case, claims: list[Claim]) -> float:
         return 0.0
     explained = np.nan_to_num(case.roofline.efficiency) >= AT_ITS_BOUND
     for claim in claims:
-        if claim.gap_ns is None:  # gaps explain no kernel
+        if claim.gap_ns is None and _promise(claim):  # neither gaps nor risks explain a kernel
             explained[claim.rows] = True
     return float(case.kernel_ns[~explained].sum() / case.total_ns)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory_columns import Integers
     from ttnn_mcp.readers.memory_schema import Schema
 
-_BATCH = 50_000  # rows turned into arrays at a time: bounds the Python objects alive
+_BATCH = 8_000  # rows turned into arrays at a time: bounds the Python objects alive
 _FEW = 1000
 _TEXT_CHARS = 20_000  # foreign text is cut before it is kept; a memory config of 64 core ranges has 4,000
 _CODE_OF_NAME = " ".join(f"WHEN '{name}' THEN {code}" for code, name in enumerate(BUFFER_TYPES))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.captured_graph import parse_captured_graph
 from ttnn_mcp.readers.memory_db import read_memory_report
+from ttnn_mcp.readers.memory_stream import iter_graph_batches
 from ttnn_mcp.readers.perf_csv import read_performance_csv
 from ttnn_mcp.run.link import Launched, Linked, linked
 from ttnn_mcp.run.performance import Performance
@@ -17,6 +18,7 @@ from ttnn_mcp.wire import Link
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ttnn_mcp.readers.graph_events import Scope as GraphScope
     from ttnn_mcp.readers.memory_db import MemoryReport
 
 
@@ -41,13 +43,22 @@ def _understood(path: Path) -> Performance:
     return report
 
 
+def _launched(batch: list[tuple[int, str]]) -> list[tuple[int, GraphScope]]:
+    """The completed device ops of some captured graphs, in launch order."""
+    return [
+        (operation, scope)
+        for operation, text in batch
+        for scope in parse_captured_graph(text, operation=operation).started
+    ]
+
+
 async def _tied(performance: Performance, memory: MemoryReport) -> Linked:
     operations: list[int] = []
     op_codes: list[str] = []
     ends: list[tuple[int, int]] = []  # (place of the operation, node at which the device op ended)
     try:
-        async for operation, text in memory.iter_graphs():
-            for scope in parse_captured_graph(text, operation=operation).started:
+        async for batch in iter_graph_batches(memory):
+            for operation, scope in await asyncio.to_thread(_launched, batch):
                 ends.append((operation, scope.end or 0))
                 operations.append(operation)
                 op_codes.append(scope.name)

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from ttnn_mcp.analyses import settings_compute, settings_conv, settings_matmul, settings_sdpa
 from ttnn_mcp.analyses.l1_limit import L1Limit, l1_limit
-from ttnn_mcp.analyses.setting_trial import Op, Trial, op_of
+from ttnn_mcp.analyses.memory_replay import replay_of
+from ttnn_mcp.analyses.setting_trial import Op, Trial, beside, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.hardware import FIDELITY_PHASES
 from ttnn_mcp.run.op_names import canonical, family
@@ -46,6 +47,9 @@ TAKES = {
     "matmul": (*settings_matmul.FIELDS, "weights_dtype", "math_fidelity", "core_grid"),
     "attention": ("q_chunk_size", "k_chunk_size", "math_fidelity"),
 }
+
+
+MEASURED = "circular buffers modelled to about 5 %; TENSORS as the memory report shows them at this operation"
 
 
 class Arguments(OfRun):
@@ -86,6 +90,9 @@ async def check_setting(session: Session, asked: Arguments) -> Answer:
     op = op_of(table.take(np.array([row_at(run, asked.op)])), run.chip)
     limit = l1_limit(run)
     trial = _tried(op, limit, asked.setting, asked.value)
+    tensors = await _tensors_beside(run, asked.op) if trial.buffers else None
+    if tensors is not None:
+        trial = beside(trial, tensors)
     fits = None if limit is None or trial.l1_bytes is None else trial.l1_bytes <= limit.safe_bytes
     return Answer(
         op=asked.op,
@@ -102,8 +109,18 @@ async def check_setting(session: Session, asked: Arguments) -> Answer:
         instead=_instead(trial, fits, limit, asked.value),
         buffers=trial.buffers,
         needs=None if trial.broken else trial.needs or None,
-        caveat=_caveat(op, trial, limit, run),
+        caveat=_caveat(op, trial, limit, run) if tensors is None else MEASURED,
     )
+
+
+async def _tensors_beside(run: Run, line: int) -> int | None:
+    """Bytes per core of the tensors in L1 while the op runs, by the linked memory report."""
+    operation = run.linked.operation_at.get(line) if run.linked else None
+    if operation is None:
+        return None
+    replay = await replay_of(run)
+    room = None if replay.floor_because else replay.room_for_buffers_at(operation)
+    return None if room is None or replay.capacity_bytes is None else replay.capacity_bytes - room
 
 
 def _tried(op: Op, limit: L1Limit | None, setting: str, value: bool | int | str) -> Trial:

@@ -5,9 +5,13 @@ output subblock uses one of 8 destination registers (4 with fp32_dest_acc_en). M
 reuses nothing. And a matmul that was given nothing gets what TTNN guesses: on a grid of 11 or 13 columns K
 rarely divides, which leaves in0_block_w at 1 (read from matmul_program_config.cpp, not measured).
 
+A matmul of one row of tiles (decode) waits for its weights: interleaved in DRAM they arrive at about 190 of 240
+GB/s that DRAM-sharded ones reach on Wormhole (tech_reports/LLMs/llms.md).
+
 The line: 5 us and more, at under 60 % of the roofline with one of the three blocks above (a claim about what
-is printed), or at under 35 % with no config given on most of the grid (a claim about what to try); each 1 %
-of the window to save. The bound is the roofline itself: arithmetic on all cores, DRAM at achievable
+is printed), or at under 35 % with no config given on most of the grid (a claim about what to try), or at under
+85 % of achievable DRAM bandwidth with up to 32 rows and weights of 1024 x 1024 and more interleaved in DRAM; each
+1 % of the window to save. The bound is the roofline itself: arithmetic on all cores, DRAM at achievable
 bandwidth.
 
 Silent where K is under 4 tiles (nothing to block), about matmuls on few cores (low-core-count), in attention
@@ -25,11 +29,13 @@ import numpy as np
 
 from ttnn_mcp.analyses.attention_chains import attention_chains, rows_of
 from ttnn_mcp.analyses.few_cores import SMALL_NS
+from ttnn_mcp.analyses.formats import reads_weights, waits_for_bytes
 from ttnn_mcp.analyses.grids import worker_grid
 from ttnn_mcp.analyses.l1_limit import l1_limit
 from ttnn_mcp.analyses.matmul_choice import FEW_CORES, MatmulChoice, in_l1_interleaved, matmul_choice
 from ttnn_mcp.analyses.matmul_config import suggested_for
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.dram_sharding import dram_sharded
 from ttnn_mcp.checks.floors import achievable_ns
 from ttnn_mcp.checks.levers import unless_compiled
 from ttnn_mcp.checks.lost_columns import NO_CORES, NO_OPERANDS, has_cores, has_operands
@@ -47,6 +53,8 @@ if TYPE_CHECKING:
 
 WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
 POORLY_USED = 0.35  # of the roofline: below it the guess is worth replacing (ours)
+STREAMS = 0.85  # of achievable bandwidth: interleaved weights reach 190/240 on Wormhole, 0.9 on Blackhole (#55898)
+LEAST_WEIGHTS = 1024  # K and N: below it the stream is too short to saturate DRAM (domain practice)
 LEAST_K_TILES = 4  # below it there is nothing to block
 WORTH_SHARE = 0.01  # of the window
 _PRINTED = re.compile(r"(in0_block_w|out_subblock_[hw]|per_core_[MN])=(\d+)")
@@ -54,7 +62,7 @@ L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tens
 
 
 def look(case: Case) -> Iterator[Said]:
-    """Yield one claim for blocks that are printed and small, one for configs that were never given."""
+    """Yield one claim each for small blocks that are printed, configs never given, decode from interleaved weights."""
     choice = matmul_choice(case.ops)
     if not len(choice.rows):
         yield NotApplicable("no Matmul ops")
@@ -81,8 +89,38 @@ def look(case: Case) -> Iterator[Said]:
     small |= (choice.subblock <= 1) & (choice.per_core > 1)
     mostly = case.ops.numbers("cores")[choice.rows] >= FEW_CORES * (case.chip.cores or np.inf)
     guessed = choice.chosen & ~small & mostly & ~in_l1_interleaved(case.ops)[choice.rows]
-    yield from _claim(case, choice, small, WELL_USED)
-    yield from _claim(case, choice, guessed, POORLY_USED)
+    said = [*_claim(case, choice, small, WELL_USED), *_claim(case, choice, guessed, POORLY_USED)]
+    yield from said
+    told = np.concatenate([np.zeros(0, dtype=np.int64), *(claim.rows for claim in said)])
+    yield from _decode_claim(case, np.setdiff1d(choice.rows, told))
+
+
+def _decode_claim(case: Case, rows: NDArray[np.int64]) -> Iterator[Claim]:
+    """Matmuls of one row of tiles whose weights lie interleaved in DRAM, and arrive no faster than those do."""
+    x, weight = case.ops.inputs[:2]
+    able = reads_weights(case.ops, case.flow) & ~weight.sharded & ~in_l1_interleaved(case.ops)
+    able &= (x.padded[:, :3].prod(axis=1) <= TILE_SIDE) & (weight.padded[:, 2:] >= LEAST_WEIGHTS).all(axis=1)
+    able &= (case.kernel_ns >= SMALL_NS) & waits_for_bytes(case.ops, case.roofline)
+    best = achievable_ns(case)
+    rows = rows[(able & (best < STREAMS * case.kernel_ns))[rows]]
+    at_most = (case.kernel_ns - best)[rows]
+    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+        return
+    row = case.heaviest(rows)[0]
+    reached = float(best[rows].sum() / case.kernel_ns[rows].sum())
+    yield Claim(
+        claim=(
+            f"{len(rows)} matmuls with at most {TILE_SIDE} rows stream interleaved weights at {reached:.0%} of "
+            f"achievable DRAM bandwidth ({time_of(case, rows)}): {example(case, row)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption=f"DRAM-sharded weights arrive at {case.chip.dram_achievable_gb_s:.0f} GB/s",
+        evidence=tuple(one for n in case.heaviest(rows, 2) for one in cite_op(case, n, (weight, "MEMORY"))),
+        fix=unless_compiled(case, dram_sharded(case, row), then="chooses matmul configs"),
+        verify=f"re-profile; op_detail(op={case.line(row)}).roofline.efficiency rises; PCC >= 0.99",
+        caveat="K and N must divide by the cores in tiles; keep compute_kernel_config, or fidelity drops to LoFi",
+    )
 
 
 def _claim(case: Case, choice: MatmulChoice, which: NDArray[np.bool_], used_at_most: float) -> Iterator[Claim]:

@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.grids import most_cores_dividing, worker_grid
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.dram_sharding import dram_sharded
 from ttnn_mcp.checks.floors import achievable_ns
 from ttnn_mcp.checks.levers import unless_compiled
 from ttnn_mcp.checks.lost_columns import NO_OPERANDS, has_operands
 from ttnn_mcp.checks.wording import cite_op, example, time_of, took
-from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 ROWS_AT_MOST = 32  # one row of tiles: decode, and prompts that pad to it
 WELL_USED = 0.6  # of the roofline: nothing to gain beyond it but fewer bytes
 WORTH_SHARE = 0.01  # of the window
-DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: for a fix where the grid is not known
 
 
 def look(case: Case) -> Iterator[Said]:
@@ -71,23 +69,9 @@ def look(case: Case) -> Iterator[Said]:
             f"{took(float(best[rows].sum()))} for the same bytes"
         ),
         evidence=tuple(one for n in examples[:2] for one in cite_op(case, n, (case.input(1), "MEMORY"))),
-        fix=unless_compiled(case, _fix(case, row), then="chooses matmul configs"),
+        fix=unless_compiled(case, dram_sharded(case, row), then="chooses matmul configs"),
         verify="re-profile; op_detail of these ops: roofline.efficiency above 0.6; PCC >= 0.99",
         caveat="K and N must divide by the cores in tiles; keep compute_kernel_config, or fidelity drops to LoFi",
-    )
-
-
-def _fix(case: Case, row: int) -> str:
-    weight = case.ops.inputs[1].padded[row]
-    k, n = int(weight[2]) // TILE_SIDE, int(weight[3]) // TILE_SIDE
-    grid = worker_grid(case.chip) or DEFAULT_GRID
-    x, y = most_cores_dividing(int(np.gcd(k, n)), grid, at_most=max(k // 2, 1)) or (1, 1)
-    cores = x * y
-    return (
-        "ttnn.linear(x, w, compute_kernel_config=..., "
-        "program_config=ttnn.MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig("
-        f"in0_block_w={k // cores}, per_core_M=1, per_core_N={n // cores}, fused_activation=None)); "
-        f"x L1 WIDTH_SHARDED on {cores} cores, w WIDTH_SHARDED in DRAM"
     )
 
 
