@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Annotated, Any, Literal
 
@@ -69,6 +70,14 @@ class Table(Wire):
                 for row in rows
             ),
         )
+
+    def within(self, room: int) -> Table:
+        """As many of the first rows as take `room` bytes of compact JSON; at least one."""
+        for count, row in enumerate(self.rows):
+            room -= len(json.dumps(row, separators=(",", ":"), ensure_ascii=False).encode()) + 1
+            if room < 0 and count:
+                return self.model_copy(update={"rows": self.rows[:count]})
+        return self
 
 
 def _decimals(column: str) -> int:

@@ -1,9 +1,19 @@
 """list_ops: filters, groups and pages that join to the whole."""
 
+import json
+
 import pytest
 
 from tests.asking import ask, session
-from tests.made import Iteration, write_memory_report, write_performance_report, write_run
+from tests.made import (
+    Iteration,
+    header_of,
+    performance_rows,
+    write_memory_report,
+    write_performance_report,
+    write_rows,
+    write_run,
+)
 from tests.programs import block
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 
@@ -107,3 +117,25 @@ async def test_several_devices_are_listed_apart(at, tmp_path):
     path = write_performance_report(tmp_path, block(devices=2), [Iteration(cold=True), Iteration()])
     said = await ask(at, "list_ops", run=str(path), device=1)
     assert set(column(said["ops"], "device")) == {1}
+
+
+async def test_a_default_list_stays_short_on_many_devices_and_its_pages_still_join(at, tmp_path):
+    path = str(write_performance_report(tmp_path, block(devices=8, layers=3)))
+    seen, cursor = [], None
+    while True:
+        page = await ask(at, "list_ops", run=path, sort="order", **({"cursor": cursor} if cursor else {}))
+        assert len(json.dumps(page, separators=(",", ":"))) <= 4096
+        seen += page["ops"]["rows"]
+        cursor = page.get("next_cursor")
+        if cursor is None:
+            break
+    assert len(seen) == page["total"]["count"] == len({row[0] for row in seen})
+
+
+async def test_a_gap_that_was_not_measured_is_not_zero(at, tmp_path):
+    rows = performance_rows(block())
+    for row in rows:
+        row["OP TO OP LATENCY [ns]"] = ""
+    path = write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))
+    said = await ask(at, "list_ops", run=str(path), group_by="op_code")
+    assert set(column(said["groups"], "median_gap_us")) == {None}

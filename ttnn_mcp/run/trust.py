@@ -73,8 +73,8 @@ def _dropped(report: Performance) -> list[str]:
         again = len(runtime_ids) - len(np.unique(report.ops.numbers("call_count")))
         if again and not report.traced:
             said.append(
-                f"{again} ops repeat the call count of an earlier one, as replays of a trace do, though no METAL TRACE "
-                "ID says so: the run may be traced already, or hold several reports"
+                f"{again} ops repeat the call count of an earlier one, as replays of a trace do, though no METAL "
+                "TRACE ID says so: the run may be traced already, or hold several reports"
             )
         elif missing and not report.traced:
             said.append(f"{missing} call counts are missing between the first op and the last: ops may be dropped")

@@ -12,9 +12,10 @@ NEEDS_TIMES = (
     "host_overhead",
     "tensor_formats",
     "device_balance",
+    "check_setting",
     "compare_runs",
 )
-NEEDS_EITHER = ("list_ops", "op_detail", "sharding_summary", "reshard_detect", "check_setting", "query_run")
+NEEDS_EITHER = ("list_ops", "op_detail", "sharding_summary", "reshard_detect", "query_run")
 
 
 def answerable(run: Run) -> tuple[list[str], list[str]]:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.run.session import Session
 
+DEFAULT_LIMIT = 20
+DEFAULT_BYTES = 3_500  # of the 4 kB a default list may take; the rest is totals and the window
+MOST_BYTES = 35_000  # of the 40 kB any answer may take
 GroupBy = Literal["none", "op_code", "signature", "category", "source_line"]
 
 
@@ -37,7 +40,7 @@ class Arguments(OfWindow):
     group_by: GroupBy = Field("none", description="Fold ops that are alike")
     sort: Literal["kernel", "gap", "order"] = Field("kernel", description="Largest kernel or gap first, or as run")
     min_share: float = Field(0.0, ge=0, le=1, description="Drop ops or groups below this share")
-    limit: int = Field(20, ge=1, le=200, description="Rows per page")
+    limit: int = Field(DEFAULT_LIMIT, ge=1, le=200, description="Rows per page")
     cursor: str | None = Field(None, description="next_cursor of the page before")
 
 
@@ -79,24 +82,34 @@ async def list_ops(session: Session, asked: Arguments) -> Answer:
     if asked.group_by == "none":
         order = _order(ops, asked.sort)
         order = order[ops.numbers("kernel_ns")[order] >= asked.min_share * total_ns]
-        page, more = order[offset : offset + asked.limit], len(order) > offset + asked.limit
+        there, page = len(order), order[offset : offset + asked.limit]
         bounds = roofline_of_window(scope, run.chip).take(kept[page])
-        table, groups, caveat = _ops_table(ops.take(page), bounds, total_ns), None, None
+        table = listed = _ops_table(ops.take(page), bounds, total_ns).within(_room(asked))
+        groups, caveat = None, None
     else:
         keys, labels, caveat = _keys(run, ops, asked.group_by)
         found = [
             one for one in grouped(keys, ops.numbers("kernel_ns")) if one.kernel_ns >= asked.min_share * total_ns
         ]
-        chosen, more = found[offset : offset + asked.limit], len(found) > offset + asked.limit
-        table, groups = None, _groups_table(ops, chosen, labels, total_ns)
+        there = len(found)
+        groups = listed = _groups_table(ops, found[offset : offset + asked.limit], labels, total_ns).within(
+            _room(asked)
+        )
+        table = None
+    following = offset + len(listed.rows)
     return Answer(
         ops=table,
         groups=groups,
         total=total,
-        next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
+        next_cursor=cursor_after(following, asked, run.id) if following < there else None,
         window=scope.window,
         caveat=caveat,
     )
+
+
+def _room(asked: Arguments) -> int:
+    """Bytes the rows may take: a default list stays short, whoever raises `limit` wants more."""
+    return DEFAULT_BYTES if asked.limit == DEFAULT_LIMIT else MOST_BYTES
 
 
 def _filtered(ops: OpTable, asked: Arguments) -> NDArray[np.int64]:
@@ -222,8 +235,7 @@ def _groups_table(ops: OpTable, groups: list[Group], labels: list[str], total_ns
             len(group.rows),
             group.kernel_ns / 1e3,
             group.kernel_ns / total_ns,
-            float(np.nan_to_num(np.nanmedian(gaps[group.rows]) if np.isfinite(gaps[group.rows]).any() else np.nan))
-            / 1e3,
+            float(np.nanmedian(gaps[group.rows])) / 1e3 if np.isfinite(gaps[group.rows]).any() else float("nan"),
             float(np.nanmin(cores[group.rows])) if np.isfinite(cores[group.rows]).any() else float("nan"),
             int(ops.lines[heaviest]),
             kernel[heaviest] / 1e3,

@@ -62,7 +62,7 @@ L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tens
 
 
 def look(case: Case) -> Iterator[Said]:
-    """Yield one claim each for small blocks that are printed, configs never given, decode from interleaved weights."""
+    """Yield one claim each for small blocks printed, configs never given, decode from interleaved weights."""
     choice = matmul_choice(case.ops)
     if not len(choice.rows):
         yield NotApplicable("no Matmul ops")
