@@ -36,7 +36,7 @@ ORDER = (
 LONGEST_MODULE = 350  # lines; what a reader takes in one sitting
 NO_NAMES = {"data", "info", "manager", "helper", "helpers", "utils", "util", "handler", "process", "common", "misc"}
 NO_ADDRESS = re.compile(
-    r"pypi\.org|pythonhosted|registry\.npmjs|--(?:extra-)?index-url|--find-links|/root/|"
+    r"://[\w.-]*(?:py|npm|registry|mirror)[\w.-]*/|-{2}(?:extra-)?index-url|-{2}find-links|/root/|"
     + re.escape(f"{ROOT.parent}/")
 )
 NAMES_THEM = {Path(__file__), ROOT / "tests" / "made" / "pins.py"}  # the files that look for what they name

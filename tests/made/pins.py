@@ -19,7 +19,7 @@ ONE_NUMPY = (
     "numpy<2.5\n"  # 2.5 leaves Python 3.11 behind, and pyright's verdict should not depend on the interpreter
 )
 DIVIDE = "# --- check: the linters, beyond the above\n"
-ADDRESS = re.compile(r"--(extra-)?index-url|--find-links|https?://|file://|^/")
+ADDRESS = re.compile(r"-{2}(extra-)?index-url|-{2}find-links|https?://|file://|^/")
 
 
 def compiled(groups, known):
