@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.op_table import OpTable
+    from ttnn_mcp.run.run import Run
     from ttnn_mcp.run.texts import Texts
     from ttnn_mcp.run.window import Scope
 
@@ -161,11 +161,9 @@ def _positive(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(values > 0, values, np.nan)
 
 
-_OF_SCOPES: WeakKeyDictionary[Scope, Roofline] = WeakKeyDictionary()
-
-
-def roofline_of_window(scope: Scope, chip: Chip) -> Roofline:
-    """Bounds of every op of a window, computed once per window; what an op borrowed shows beside its neighbours."""
-    if scope not in _OF_SCOPES:
-        _OF_SCOPES[scope] = roofline_of(scope.ops, chip)
-    return _OF_SCOPES[scope]
+def roofline_of_window(run: Run, scope: Scope) -> Roofline:
+    """Bounds of every op of a window, computed once per run; what an op borrowed shows beside its neighbours."""
+    known = run.kept.get((Roofline, scope))
+    if not isinstance(known, Roofline):
+        known = run.kept[Roofline, scope] = roofline_of(scope.ops, run.chip)
+    return known

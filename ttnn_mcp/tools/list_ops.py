@@ -83,7 +83,7 @@ async def list_ops(session: Session, asked: Arguments) -> Answer:
         order = _order(ops, asked.sort)
         order = order[ops.numbers("kernel_ns")[order] >= asked.min_share * total_ns]
         there, page = len(order), order[offset : offset + asked.limit]
-        bounds = roofline_of_window(scope, run.chip).take(kept[page])
+        bounds = roofline_of_window(run, scope).take(kept[page])
         table = listed = _ops_table(ops.take(page), bounds, total_ns).within(_room(asked))
         groups, caveat = None, None
     else:

@@ -127,7 +127,7 @@ def _bounds(run: Run, line: int, one: OpTable) -> Roofline:
     for scope in (run.scope(), run.scope("all")):
         place = scope.ops.at_line(line)
         if place is not None:
-            return roofline_of_window(scope, run.chip).take(np.array([place]))
+            return roofline_of_window(run, scope).take(np.array([place]))
     return roofline_of(one, run.chip)  # const-eval: outside every window
 
 
