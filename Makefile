@@ -37,10 +37,10 @@ check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
 	@$(HERE) -m ruff check --fix .
 	@$(HERE) -m ruff format .
-	@$(HERE) -m tests.made.demo
-	@$(HERE) -m tests.made.contracts
-	@$(HERE) -m tests.made.golden
-	@$(HERE) -m tests.made.readme
+	@$(HERE) -m tests.profiles.demo
+	@$(HERE) -m generate.contracts
+	@$(HERE) -m generate.golden
+	@$(HERE) -m generate.readme
 
 bench: $(VENV)/ready  ## measure what we promise about speed
 	@$(HERE) -m benchmarks
@@ -49,7 +49,7 @@ clients: $(VENV)/ready  ## let released clients meet the server (installs them w
 	@$(HERE) -m pytest clients
 
 pins: $(VENV)/ready  ## choose newer versions of every package we use (needs uv)
-	@$(HERE) -m tests.made.pins
+	@$(HERE) -m generate.pins
 
 clean:  ## forget everything that was set up
 	rm -rf $(VENV) .clients .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist

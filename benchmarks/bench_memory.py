@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.measures import OURS, ROOT, Result, compared, environment
-from tests.made.big import write_big_database
+from tests.profiles.big import write_big_database
 
 AT_MOST = 3.0
 RSS_AT_MOST_MB = 1000

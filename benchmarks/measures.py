@@ -103,9 +103,9 @@ def second_call():
     absent = missing(what, report)
     if absent:
         return absent
-    from ttnn_mcp.calls import answer, tool_named
-    from ttnn_mcp.run.session import Session, Settings
+    from ttnn_mcp.session.session import Session, Settings
     from ttnn_mcp.tools import TOOLS
+    from ttnn_mcp.tools.answering import answer, tool_named
 
     async def measured(folder):
         session = Session(Settings(state=Path(folder)))
@@ -162,7 +162,7 @@ def repeated(source, target, rows):
 
 def read_columns(report):
     """The columns of `report` that we read."""
-    from ttnn_mcp.readers.columns import BY_HEADER, OPERAND_HEADER
+    from ttnn_mcp.readers.performance.columns import BY_HEADER, OPERAND_HEADER
 
     with report.open(newline="") as lines:
         header = next(csv.reader(lines))

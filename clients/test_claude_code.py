@@ -11,8 +11,9 @@ import pytest
 
 from clients.installed import package
 from clients.messages_api import Model, serving
-from ttnn_mcp import calls, pages, prompts
-from ttnn_mcp.tools import TOOLS
+from ttnn_mcp.served import pages
+from ttnn_mcp.server import prompts
+from ttnn_mcp.tools import TOOLS, answering
 
 PREFIX = "mcp__ttnn__"
 SHOWN_AT_ONCE = {tool.name for tool in TOOLS if tool.always_loaded}
@@ -71,7 +72,7 @@ def test_the_model_is_told_our_instructions_whole_and_shown_the_entry_tools(play
             assert set(offered[tool.name]) == {"name", "description", "input_schema"}
             assert offered[tool.name]["description"] == tool.description
             assert offered[tool.name]["input_schema"] == tool.input_schema
-    assert len(calls.compact(list(offered.values()))) < 2_500  # what everybody pays for having us connected
+    assert len(answering.compact(list(offered.values()))) < 2_500  # what everybody pays for having us connected
 
 
 def test_a_deferred_tool_is_found_by_what_it_is_for(play):
@@ -95,7 +96,7 @@ def test_the_model_reads_an_answer_as_compact_structure_and_a_refusal_as_text(pl
     text, is_error = model.seen(0)
     answer = json.loads(text)
     assert not is_error
-    assert text == calls.compact(answer)
+    assert text == answering.compact(answer)
     assert len(text.encode()) < 8_000
     assert {"findings", "steps", "window"} <= set(answer)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from clients.installed import node, package
-from ttnn_mcp import pages, prompts
+from ttnn_mcp.served import pages
+from ttnn_mcp.server import prompts
 from ttnn_mcp.tools import TOOLS
 
 SCRIPT = Path(__file__).with_name("typescript.mjs")

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from ttnn_mcp.calls import tool_named
-from ttnn_mcp.run.session import Session, Settings
+from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS
+from ttnn_mcp.tools.answering import tool_named
 
 
 def session(state: Path, *roots: Path) -> Session:

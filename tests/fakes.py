@@ -6,7 +6,7 @@ import threading
 from pydantic import Field
 
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.run.session import Session
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.tool import Arguments, Tool
 from ttnn_mcp.wire import Table, Us, Wire
 

@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.made import Iteration, Program, height_sharded, write_performance_report
+from tests.profiles import Iteration, Program, height_sharded, write_performance_report
 
 COLD_AND_TWO_WARM = (Iteration(cold=True), Iteration(), Iteration(kernel_scale=1.001))
 OLD_NAMES = {

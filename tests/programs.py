@@ -1,6 +1,6 @@
 """Small programs many tests share."""
 
-from tests.made import Program, height_sharded
+from tests.profiles import Program, height_sharded
 
 
 def block(devices: int = 1, layers: int = 2) -> Program:

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from mcp.client import Client
 
-from tests.made.contracts import FOLDER, contract
-from ttnn_mcp import server
-from ttnn_mcp.run.session import Session, Settings
+from generate.contracts import FOLDER, contract
+from ttnn_mcp.server import server
+from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS
 
-REWRITE = "run `make fix` (python -m tests.made.contracts) and review the difference as an assistant would read it"
+REWRITE = "run `make fix` (python -m generate.contracts) and review the difference as an assistant would read it"
 
 
 def test_there_is_one_contract_per_tool():

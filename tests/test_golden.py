@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.made import golden
+from generate import golden
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +15,7 @@ def said():
 @pytest.mark.parametrize("tool", list(golden.CALLS))
 def test_an_answer_is_the_one_that_was_reviewed(said, tool):
     kept = (golden.FOLDER / f"{tool}.json").read_text(encoding="utf-8")
-    assert said[tool] == kept, "if the change is meant: python -m tests.made.golden, then read the difference"
+    assert said[tool] == kept, "if the change is meant: python -m generate.golden, then read the difference"
 
 
 def test_there_are_no_golden_answers_that_nothing_checks():

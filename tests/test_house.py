@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import ttnn_mcp
-from tests.made.readme import EXCERPT, excerpt
-from ttnn_mcp import documents, pages, prompts
+from generate.readme import EXCERPT, excerpt
+from ttnn_mcp.served import documents, pages
+from ttnn_mcp.server import prompts
 from ttnn_mcp.tools import TOOLS
 
 ROOT = Path(__file__).parents[1]
@@ -148,7 +149,7 @@ def test_the_readme_names_every_tool_and_every_command():
 
 def test_the_readme_shows_what_the_demo_says():
     shown = EXCERPT.search((ROOT / "README.md").read_text(encoding="utf-8")).group(0)
-    assert shown == excerpt(), "run `make fix` (python -m tests.made.readme)"
+    assert shown == excerpt(), "run `make fix` (python -m generate.readme)"
 
 
 def test_the_skill_has_its_ten_pages():

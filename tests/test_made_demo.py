@@ -7,9 +7,9 @@ import sqlite3
 from contextlib import closing
 from math import prod
 
-from tests.made import Replay
-from tests.made.demo import FOLDER, planted_lines, write_demo
-from tests.made.demo_model import demo_program
+from tests.profiles import Replay
+from tests.profiles.demo import FOLDER, planted_lines, write_demo
+from tests.profiles.demo_model import demo_program
 
 DEMO_CSV = next((FOLDER / "performance").rglob("ops_perf_results_*.csv"), FOLDER)
 PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
@@ -34,14 +34,14 @@ def test_the_bundled_demo_is_what_the_generator_writes_now(tmp_path):
     made = write_demo(tmp_path / "demo")
     files = {p.relative_to(made) for p in made.rglob("*") if p.is_file()}
     assert files == {p.relative_to(FOLDER) for p in FOLDER.rglob("*") if p.is_file()}, (
-        "run python -m tests.made.demo"
+        "run python -m tests.profiles.demo"
     )
     for name in files:
         ours, theirs = made / name, FOLDER / name
         if name.suffix == ".sqlite":
-            assert dump(ours) == dump(theirs), "run python -m tests.made.demo"
+            assert dump(ours) == dump(theirs), "run python -m tests.profiles.demo"
         else:
-            assert ours.read_bytes() == theirs.read_bytes(), "run python -m tests.made.demo"
+            assert ours.read_bytes() == theirs.read_bytes(), "run python -m tests.profiles.demo"
 
 
 def test_the_demo_is_small_enough_to_travel():

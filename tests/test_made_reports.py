@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.made import (
+from tests.profiles import (
     CSV_GENERATIONS,
     DATABASE_GENERATIONS,
     DRAM,
@@ -29,7 +29,7 @@ from tests.made import (
     write_performance_report,
     write_run,
 )
-from tests.made.big import write_big_database
+from tests.profiles.big import write_big_database
 
 ROOT = Path(__file__).parents[1]
 REAL = ROOT / "../shared/data"
@@ -294,7 +294,7 @@ def test_a_big_database_keeps_its_promises(tmp_path):
 
 
 def test_the_generator_shares_no_code_with_what_it_tests():
-    check = "import sys, tests.made.demo, tests.made.big, tests.made.foreign; sys.exit('ttnn_mcp' in sys.modules)"
+    check = "import sys, tests.profiles.demo, tests.profiles.big, tests.profiles.foreign; sys.exit('ttnn_mcp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], cwd=ROOT, check=False).returncode == 0
 
 

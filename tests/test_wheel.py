@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 DIST = f"ttnn_mcp-{__version__}.dist-info"
 PAGES = """
 import hashlib, json
-from ttnn_mcp import documents
+from ttnn_mcp.served import documents
 print(json.dumps([[folder, name, hashlib.sha256(documents.text(folder, name).encode()).hexdigest()]
                   for folder in ("resources", "skills") for name in documents.names(folder)]))
 """
@@ -92,7 +92,7 @@ def test_the_wheel_asks_for_four_packages_and_offers_one_command(wheel):
     metadata = archive.read(f"{DIST}/METADATA").decode()
     required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
     assert len(required) == 4
-    assert "ttnn-mcp = ttnn_mcp.cli:main" in archive.read(f"{DIST}/entry_points.txt").decode()
+    assert "ttnn-mcp = ttnn_mcp.shell.cli:main" in archive.read(f"{DIST}/entry_points.txt").decode()
 
 
 def test_pages_are_served_alike_from_checkout_editable_install_and_wheel(

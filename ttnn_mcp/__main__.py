@@ -2,7 +2,7 @@
 
 import sys
 
-from ttnn_mcp.cli import main
+from ttnn_mcp.shell.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

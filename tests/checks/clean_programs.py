@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from tests.checks.conv_programs import Conv, put_conv, put_halo
 from tests.checks.rows import put
-from tests.made import Iteration, Program, height_sharded, width_sharded
-from tests.made.model import Attribute, DeviceOp, Placement, Tensor
-from tests.made.ops import binary, kernel_config, matmul
+from tests.profiles import Iteration, Program, height_sharded, width_sharded
+from tests.profiles.model import Attribute, DeviceOp, Placement, Tensor
+from tests.profiles.ops import binary, kernel_config, matmul
 
 COLD_THEN_REPLAYED = (
     Iteration(cold=True),

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tests.checks.rows import put
-from tests.made import DRAM, Program, block_sharded, height_sharded, width_sharded
-from tests.made.conv import Window
-from tests.made.conv import halo as halo_op
-from tests.made.model import Attribute, DeviceOp
+from tests.profiles import DRAM, Program, block_sharded, height_sharded, width_sharded
+from tests.profiles.conv import Window
+from tests.profiles.conv import halo as halo_op
+from tests.profiles.model import Attribute, DeviceOp
 
 if TYPE_CHECKING:
-    from tests.made import Placement, Tensor
+    from tests.profiles import Placement, Tensor
 
 SHARDED = {"HEIGHT": height_sharded, "BLOCK": block_sharded, "WIDTH": width_sharded}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.checks.rows import put
-from tests.made import DRAM, L1, Program, height_sharded
-from tests.made.conv import Window, conv2d
-from tests.made.model import DeviceOp
-from tests.made.ops import binary, matmul, tilize, unary, untilize
+from tests.profiles import DRAM, L1, Program, height_sharded
+from tests.profiles.conv import Window, conv2d
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import binary, matmul, tilize, unary, untilize
 
 if TYPE_CHECKING:
-    from tests.made import Placement, Tensor
+    from tests.profiles import Placement, Tensor
 
 WIDE, NARROW = "BFLOAT16", "BFLOAT8_B"
 

@@ -1,16 +1,16 @@
-"""Small cases for checks: a program made by `tests.made`, written as a report, read back, asked."""
+"""Small cases for checks: a program made by `tests.profiles`, written as a report, read back, asked."""
 
 from __future__ import annotations
 
 from itertools import count
 from typing import TYPE_CHECKING
 
-from tests.made import L1, Iteration, Program, write_performance_report
-from tests.made.model import DeviceOp
+from tests.profiles import L1, Iteration, Program, write_performance_report
+from tests.profiles.model import DeviceOp
 from tests.shared_reports import shared
 from ttnn_mcp.checks.case import Case
 from ttnn_mcp.checks.check import Check, Claim
-from ttnn_mcp.readers.perf_csv import read_performance_csv
+from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.run import Run
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tests.made import Tensor
+    from tests.profiles import Tensor
 
 COLD_THEN_WARM = (Iteration(cold=True), Iteration())
 ONE_PASS = (Iteration(cold=True),)

@@ -7,7 +7,7 @@ import pytest
 from tests.asking import ask, session
 from tests.checks.clean_programs import COLD_THEN_REPLAYED, cnn, decode, prefill
 from tests.checks.rows import case_of
-from tests.made import Iteration, Program, write_performance_report
+from tests.profiles import Iteration, Program, write_performance_report
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.checks.rows import ONE_PASS, case_of, pass_time, real_case
-from tests.made import L1, Program
+from tests.profiles import L1, Program
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim

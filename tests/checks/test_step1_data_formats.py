@@ -18,8 +18,8 @@ from tests.checks.programs import (
     to_tiles,
 )
 from tests.checks.rows import ONE_PASS, case_of, claims, pass_time, put, the_claim
-from tests.made import L1, Program
-from tests.made.model import DeviceOp
+from tests.profiles import L1, Program
+from tests.profiles.model import DeviceOp
 from ttnn_mcp.checks.check import CannotTell, NotApplicable
 from ttnn_mcp.checks.step1_data_formats import (
     fidelity_above_operands,

@@ -6,8 +6,8 @@ import pytest
 
 from tests.checks.programs import L1, WIDE, linear, relu, reshape, scaled, to_rows, to_tiles
 from tests.checks.rows import ONE_PASS, case_of, claims, pass_time, put, the_claim
-from tests.made import DRAM, Program, height_sharded
-from tests.made.model import DeviceOp
+from tests.profiles import DRAM, Program, height_sharded
+from tests.profiles.model import DeviceOp
 from ttnn_mcp.checks.check import CannotTell, NotApplicable
 from ttnn_mcp.checks.step2_layouts import (
     constant_converted_repeatedly,

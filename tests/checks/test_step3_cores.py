@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import case_of, claims, pass_time, put, the_claim
-from tests.made import DRAM, L1, Program, height_sharded
-from tests.made.model import DeviceOp
-from tests.made.ops import collective, layer_norm, matmul, unary
+from tests.profiles import DRAM, L1, Program, height_sharded
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import collective, layer_norm, matmul, unary
 from ttnn_mcp.checks.check import CannotTell, NotApplicable
 from ttnn_mcp.checks.step3_memory_sharding import (
     low_core_count,

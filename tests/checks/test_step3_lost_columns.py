@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import put, read
-from tests.made import DRAM, L1, Program, header_of, height_sharded, performance_rows, write_rows
-from tests.made.model import DeviceOp
-from tests.made.ops import layer_norm, matmul, sharded_to_interleaved
+from tests.profiles import DRAM, L1, Program, header_of, height_sharded, performance_rows, write_rows
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import layer_norm, matmul, sharded_to_interleaved
 from ttnn_mcp.checks.check import CannotTell
 from ttnn_mcp.checks.step3_memory_sharding import (
     hot_operands_in_dram,

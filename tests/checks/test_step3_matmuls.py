@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import case_of, claims, pass_time, put, the_claim
-from tests.made import DRAM, L1, Placement, Program, height_sharded, width_sharded
-from tests.made.model import DeviceOp
-from tests.made.ops import binary, matmul, sharded_to_interleaved, unary
+from tests.profiles import DRAM, L1, Placement, Program, height_sharded, width_sharded
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import binary, matmul, sharded_to_interleaved, unary
 from ttnn_mcp.checks.check import CannotTell, NotApplicable
 from ttnn_mcp.checks.step3_memory_sharding import (
     hot_operands_in_dram,

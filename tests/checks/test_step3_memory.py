@@ -5,13 +5,13 @@ import asyncio
 import numpy as np
 import pytest
 
-from tests.made import L1, CircularBuffer, Program, height_sharded, write_run
-from tests.made.demo_model import demo_program
-from ttnn_mcp.analyses.memory_replay import replay_of
+from tests.profiles import L1, CircularBuffer, Program, height_sharded, write_run
+from tests.profiles.demo_model import demo_program
+from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.checks.case import Case
 from ttnn_mcp.checks.check import CannotTell, Claim
 from ttnn_mcp.checks.step3_memory_sharding import l1_pressure, late_free, long_lived_l1_tensor, weights_in_l1
-from ttnn_mcp.run.opening import read_run
+from ttnn_mcp.session.opening import read_run
 
 BANK = 1_499_136 - 103_712 - 24_576
 SHARD = height_sharded(256, 32, (8, 8))  # 16,384 bytes per bank: 1.2 %

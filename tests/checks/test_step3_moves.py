@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import case_of, claims, pass_time, put, the_claim
-from tests.made import DRAM, Program, block_sharded, height_sharded, write_run
-from tests.made.ops import binary, interleaved_to_sharded, matmul, reshard, sharded_to_interleaved, unary
+from tests.profiles import DRAM, Program, block_sharded, height_sharded, write_run
+from tests.profiles.ops import binary, interleaved_to_sharded, matmul, reshard, sharded_to_interleaved, unary
 from ttnn_mcp.checks.case import Case
 from ttnn_mcp.checks.check import NotApplicable
 from ttnn_mcp.checks.step3_memory_sharding import placement_round_trip, reshard_chain
-from ttnn_mcp.run.opening import read_run
+from ttnn_mcp.session.opening import read_run
 
 SHAPE = [1, 1, 2048, 512]
 TALL, TALLER = height_sharded(32, 512, (8, 8)), height_sharded(64, 512, (8, 4))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import case_of, pass_time
-from tests.made import Iteration, Program, write_run
+from tests.profiles import Iteration, Program, write_run
 from ttnn_mcp.checks.case import Case
 from ttnn_mcp.checks.check import CannotTell
 from ttnn_mcp.checks.step5_multi_cq.input_transfer_exposed import CHECK
-from ttnn_mcp.run.opening import read_run
+from ttnn_mcp.session.opening import read_run
 
 
 def fed(megabytes: float = 2, *, call: str = "ttnn.to_device", extra: tuple[str, ...] = ()) -> Program:

@@ -6,10 +6,10 @@ import pytest
 
 from tests.checks.conv_programs import Conv, halo_output, put_conv, put_halo
 from tests.checks.rows import ONE_PASS, case_of, claims, pass_time, put, the_claim
-from tests.made import DRAM, Program, height_sharded
-from tests.made.conv import move
-from tests.made.model import DeviceOp
-from tests.made.ops import binary, interleaved_to_sharded, matmul, sharded_to_interleaved, tilize, unary
+from tests.profiles import DRAM, Program, height_sharded
+from tests.profiles.conv import move
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import binary, interleaved_to_sharded, matmul, sharded_to_interleaved, tilize, unary
 from ttnn_mcp.checks.check import CannotTell, NotApplicable
 from ttnn_mcp.checks.step6_conv2d import (
     act_block_h_below_maximum,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from tests.checks.rows import ONE_PASS, case_of, claims, pass_time, put, read, the_claim
-from tests.made import Iteration, Program, header_of, performance_rows, write_rows
-from tests.made.model import DeviceOp
-from tests.made.ops import collective, unary
+from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import collective, unary
 from ttnn_mcp.checks.check import CannotTell, NotApplicable
 from ttnn_mcp.checks.step7_multi_device import (
     collective_bandwidth,

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.analyses.test_comparison import run_of
-from tests.made import Iteration
+from tests.analyses.comparison.test_comparison import run_of
 from tests.pairs import Model
-from ttnn_mcp.analyses.comparison import Comparison
-from ttnn_mcp.analyses.like_windows import like_windows
+from tests.profiles import Iteration
+from ttnn_mcp.analyses.comparison.comparison import Comparison
+from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 from ttnn_mcp.experiments.rules import Measurement, Walls, decide, measure, several_changes
 
 BASE = Model()

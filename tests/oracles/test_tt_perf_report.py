@@ -9,8 +9,8 @@ import pytest
 
 from tests.oracles.tt_perf_report import Line, stacked, table_of
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, shared
-from ttnn_mcp.analyses.roofline import roofline_of
-from ttnn_mcp.readers.perf_csv import read_performance_csv
+from ttnn_mcp.analyses.roofline.roofline import roofline_of
+from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.chip import chip_of
 from ttnn_mcp.run.performance import Performance
 

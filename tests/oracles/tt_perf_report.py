@@ -11,8 +11,8 @@ from math import fsum
 
 import numpy as np
 
-from ttnn_mcp.readers.attributes import parse_attributes
-from ttnn_mcp.run.op_table import OpTable
+from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.performance import Performance
 
 CARDS = {  # worker cores, cores of a DRAM-sharded matmul, DRAM GB/s, TFLOP/s per core at HiFi4, HiFi3, HiFi2, LoFi

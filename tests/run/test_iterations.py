@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.made import Iteration, header_of, performance_rows, write_performance_report, write_rows
-from tests.made.program import Program
+from tests.profiles import Iteration, header_of, performance_rows, write_performance_report, write_rows
+from tests.profiles.program import Program
 from tests.programs import block
-from ttnn_mcp.readers.perf_csv import read_performance_csv
+from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.iterations import repeating_tail
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.window import scope_of

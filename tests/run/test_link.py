@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.made import (
+from tests.profiles import (
     CsvStyle,
     header_of,
     performance_rows,
@@ -12,7 +12,7 @@ from tests.made import (
     write_run,
 )
 from tests.programs import block
-from ttnn_mcp.run.opening import read_run
+from ttnn_mcp.session.opening import read_run
 
 
 @pytest.mark.parametrize("style", [CsvStyle(), CsvStyle(call_counts="plain")])

@@ -1,6 +1,6 @@
 """A report says itself how far it can be trusted."""
 
-from tests.made import (
+from tests.profiles import (
     CsvStyle,
     Iteration,
     header_of,
@@ -9,9 +9,9 @@ from tests.made import (
     write_performance_report,
     write_rows,
 )
-from tests.made.program import Program
+from tests.profiles.program import Program
 from tests.programs import block
-from ttnn_mcp.readers.perf_csv import read_performance_csv
+from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.chip import chip_of
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.trust import caveats_of

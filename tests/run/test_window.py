@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.made import Iteration, header_of, performance_rows, write_performance_report, write_rows
+from tests.profiles import Iteration, header_of, performance_rows, write_performance_report, write_rows
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.readers.perf_csv import read_performance_csv
+from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.window import scope_of
 

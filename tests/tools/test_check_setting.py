@@ -9,9 +9,9 @@ import pytest
 from tests.asking import ask, session
 from tests.checks.conv_programs import put_conv
 from tests.checks.rows import put
-from tests.made import DRAM, L1, Program, write_performance_report, write_run
-from tests.made.model import DeviceOp
-from tests.made.ops import matmul, tilize
+from tests.profiles import DRAM, L1, Program, write_performance_report, write_run
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import matmul, tilize
 from tests.shared_reports import DEEPLAB, OFT, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 
@@ -282,7 +282,7 @@ async def test_real_convs_are_judged_as_computed_by_hand(at, name, op, value, ex
 
 
 async def test_with_a_memory_report_the_tensors_beside_the_op_are_those_it_shows(tmp_path):
-    """Operation 24 of the demo holds 157,952 bytes of tensors per core at its fullest (tests.made.Replay)."""
+    """Operation 24 of the demo holds 157,952 bytes of tensors per core at its fullest (tests.profiles.Replay)."""
     at = session(tmp_path)
     said = await ask(at, "check_setting", run="demo", op=65, setting="act_block_h_override", value=64)
     moment = await ask(at, "memory_summary", run="demo")

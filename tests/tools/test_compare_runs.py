@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tests.asking import session
-from tests.made import Iteration, write_memory_report, write_run
 from tests.pairs import Model, write
+from tests.profiles import Iteration, write_memory_report, write_run
 from tests.programs import block
 from tests.shared_reports import CLIP, MEMORY, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, RunUnknown

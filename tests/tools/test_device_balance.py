@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from tests.analyses.test_balance import mesh
+from tests.analyses.devices.test_balance import mesh
 from tests.asking import ask, session
 from tests.checks.rows import pass_time
-from tests.made import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
+from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from tests.shared_reports import CLIP, DEEPSEEK, shared
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.asking import ask, session
-from tests.made import (
+from tests.profiles import (
     CSV_GENERATIONS,
     DATABASE_GENERATIONS,
     Iteration,
@@ -20,7 +20,7 @@ from tests.made import (
     write_rows,
     write_run,
 )
-from tests.made.demo_model import demo_program
+from tests.profiles.demo_model import demo_program
 from tests.programs import block
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.tools import TOOLS

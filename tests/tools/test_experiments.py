@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.asking import session
-from tests.made import Iteration
 from tests.pairs import Model, write
+from tests.profiles import Iteration
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportMissing, RunUnknown
 from ttnn_mcp.experiments.store import StoreUnusable
-from ttnn_mcp.run.session import Session, Settings
+from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools.experiments import TOOL
 
 BASE = Model()

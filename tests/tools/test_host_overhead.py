@@ -3,7 +3,7 @@
 import pytest
 
 from tests.asking import ask, session
-from tests.made import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
+from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from ttnn_mcp.errors import QuestionRefused
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.asking import ask, session
-from tests.made import (
+from tests.profiles import (
     Iteration,
     header_of,
     performance_rows,

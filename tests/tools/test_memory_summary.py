@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from tests.asking import ask, session
-from tests.made import (
+from tests.profiles import (
     DATABASE_GENERATIONS,
     L1,
     CircularBuffer,
@@ -20,8 +20,8 @@ from tests.made import (
     height_sharded,
     write_memory_report,
 )
-from tests.made.big import write_big_database
-from tests.made.demo_model import demo_program
+from tests.profiles.big import write_big_database
+from tests.profiles.demo_model import demo_program
 from tests.shared_reports import MEMORY, shared
 from ttnn_mcp.errors import QuestionRefused
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tests.asking import ask, session
-from tests.made import write_memory_report, write_performance_report, write_run
-from tests.made.demo_model import demo_program
+from tests.profiles import write_memory_report, write_performance_report, write_run
+from tests.profiles.demo_model import demo_program
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
 

@@ -8,14 +8,14 @@ from contextlib import closing
 import pytest
 
 from tests.asking import session
-from tests.made import Iteration, Program, write_memory_report, write_run
 from tests.pairs import Model, write
+from tests.profiles import Iteration, Program, write_memory_report, write_run
 from tests.programs import block
 from tests.shared_reports import CLIP, MEMORY, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportBroken
-from ttnn_mcp.readers import sql_guard
-from ttnn_mcp.run.sql import queried
-from ttnn_mcp.run.sql_tables import named_in
+from ttnn_mcp.query import guard as sql_guard
+from ttnn_mcp.query.select import queried
+from ttnn_mcp.query.tables import named_in
 from ttnn_mcp.tools.query_run import TOOL
 
 
@@ -326,7 +326,7 @@ def test_every_pass_of_the_guard_has_its_own_words():
 async def test_an_op_without_operands_is_a_row_of_nulls(tmp_path, at):
     program = Program()
     program.op("SoftmaxDeviceOperation", [program.tensor([1, 1, 32, 32])])
-    from tests.made import write_performance_report
+    from tests.profiles import write_performance_report
 
     path = write_performance_report(tmp_path, program)
     said = await TOOL.call(at, {"run": str(path), "sql": "SELECT in2_shape, trace_id, loc FROM ops LIMIT 1"})

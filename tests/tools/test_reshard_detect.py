@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tests.asking import ask, session
-from tests.made import DRAM, Program, height_sharded, write_memory_report, write_performance_report, write_run
-from tests.made.ops import interleaved_to_sharded, sharded_to_interleaved, unary
+from tests.profiles import DRAM, Program, height_sharded, write_memory_report, write_performance_report, write_run
+from tests.profiles.ops import interleaved_to_sharded, sharded_to_interleaved, unary
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, MEMORY, OFT, SEGFORMER, shared
 from ttnn_mcp.errors import QuestionRefused
 

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.asking import ask, session
-from tests.made import L1, Program, height_sharded, write_memory_report, write_performance_report, write_run
-from tests.made.model import DeviceOp
-from tests.made.ops import collective, unary
+from tests.profiles import L1, Program, height_sharded, write_memory_report, write_performance_report, write_run
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import collective, unary
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 
 TALL = height_sharded(32, 512, (8, 8))

@@ -22,8 +22,8 @@ from tests.checks.programs import (
     to_tiles,
 )
 from tests.checks.rows import case_of, pass_time, put, real_case
-from tests.made import Iteration, Program, write_performance_report
-from tests.made.model import DeviceOp
+from tests.profiles import Iteration, Program, write_performance_report
+from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 from ttnn_mcp.tools.tensor_formats import TOOL, answer_of
 

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.flow import Flow
-from ttnn_mcp.analyses.host import Timeline, timeline_of
-from ttnn_mcp.analyses.roofline import roofline_of
-from ttnn_mcp.readers.attributes import Attributes, parse_attributes
-from ttnn_mcp.run.op_names import canonical, family
+from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+from ttnn_mcp.analyses.devices.host_gaps import Timeline, timeline_of
+from ttnn_mcp.analyses.roofline.roofline import roofline_of
+from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
+from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.analyses.roofline import Roofline
+    from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.run.chip import Chip
-    from ttnn_mcp.run.op_table import OpTable
-    from ttnn_mcp.run.operand import Operand
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.operand import Operand
+    from ttnn_mcp.run.ops.texts import Texts
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.texts import Texts
     from ttnn_mcp.run.window import Scope
     from ttnn_mcp.wire import Evidence
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.comparability import judged
-from ttnn_mcp.analyses.host import timelines_of
-from ttnn_mcp.run.op_names import family
+from ttnn_mcp.analyses.comparison.comparability import judged
+from ttnn_mcp.analyses.devices.host_gaps import timelines_of
+from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.comparison import Comparison
-    from ttnn_mcp.analyses.noise import Measured
+    from ttnn_mcp.analyses.comparison.comparison import Comparison
+    from ttnn_mcp.analyses.comparison.noise import Measured
     from ttnn_mcp.experiments.experiment import JudgedBy, Verdict
 
 PCC_AT_LEAST = 0.99  # the skill's bound, against the original reference

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.errors import ReportMissing, nearest, shown
-from ttnn_mcp.readers.report_folder import report_name
+from ttnn_mcp.readers.memory.folder import report_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.run.op_table import OpTable
+    from ttnn_mcp.run.ops.op_table import OpTable
 
 HANDED_ON_WITHIN = 4  # ops from the end of a block in which it writes what the next one begins with
 PAUSE_NS = 10_000.0  # dispatch leaves 1 to 2 us between ops in warm reports, 30 to 300 us between iterations

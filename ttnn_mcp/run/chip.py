@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.hardware import ARCHITECTURES, Architecture, dram_peak_gb_s
 
 if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory_db import MemoryReport
+    from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.performance import Performance
 
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.run.call_counts import runtime_ids
 from ttnn_mcp.run.chained_blocks import are_layers
+from ttnn_mcp.run.ops.call_counts import runtime_ids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.run.op_table import OpTable
+    from ttnn_mcp.run.ops.op_table import OpTable
 
 COVERED_AT_LEAST = 0.5  # of a device's ops: a period that repeats over less is a layer, not an iteration
 TRAILING_OPS = 4  # that may follow the last iteration

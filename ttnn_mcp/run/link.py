@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.wire import Link
 
 if TYPE_CHECKING:

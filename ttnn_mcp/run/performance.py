@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.hardware import ARCHITECTURES, canonical_architecture
-from ttnn_mcp.run.call_counts import runtime_ids
 from ttnn_mcp.run.iterations import Iterations, iterations_of
-from ttnn_mcp.run.op_table import OpTable
-from ttnn_mcp.run.wrapped_counters import unwrapped, wrapped
+from ttnn_mcp.run.ops.call_counts import runtime_ids
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.wrapped_counters import unwrapped, wrapped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.readers.perf_csv import PerformanceCsv
+    from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 
 DEVICE_TYPE = "tt_dnn_device"
 CLOCK_TOLERANCE = 0.03  # of an architecture's clock, to recognise it by; measured clocks differ by under 0.1 %

@@ -13,7 +13,7 @@ from ttnn_mcp.run.window import Scope, scope_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ttnn_mcp.readers.memory_db import MemoryReport
+    from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.link import Linked
     from ttnn_mcp.run.performance import Performance
 

@@ -15,7 +15,7 @@ from ttnn_mcp.wire import Window
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.run.op_table import OpTable
+    from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.performance import Performance
 
 REPROFILE = "re-profile at least 2 iterations in one run (3 with a compiler front end)"

@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses import settings_compute, settings_conv, settings_matmul, settings_sdpa
-from ttnn_mcp.analyses.l1_limit import L1Limit, l1_limit
-from ttnn_mcp.analyses.memory_replay import replay_of
-from ttnn_mcp.analyses.setting_trial import Op, Trial, beside, op_of
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
+from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.analyses.settings import compute as settings_compute
+from ttnn_mcp.analyses.settings import conv as settings_conv
+from ttnn_mcp.analyses.settings import matmul as settings_matmul
+from ttnn_mcp.analyses.settings import sdpa as settings_sdpa
+from ttnn_mcp.analyses.settings.trial import Op, Trial, beside, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.hardware import FIDELITY_PHASES
-from ttnn_mcp.run.op_names import canonical, family
-from ttnn_mcp.tools.op_at import row_at
-from ttnn_mcp.tools.setting_values import dtype, flag, grid, one_of, whole
+from ttnn_mcp.run.ops.op_names import canonical, family
+from ttnn_mcp.tools.parts.op_at import row_at
+from ttnn_mcp.tools.parts.setting_values import dtype, flag, grid, one_of, whole
 from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.session import Session
 
 Setting: TypeAlias = Literal[
     "act_block_h_override",

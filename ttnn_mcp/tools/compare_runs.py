@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from ttnn_mcp.analyses.comparability import Judgement, judged
-from ttnn_mcp.analyses.comparison import Comparison, Grouping, Verdict
-from ttnn_mcp.analyses.edits import edits_of
-from ttnn_mcp.analyses.host import timelines_of
-from ttnn_mcp.analyses.like_windows import like_windows, measured
-from ttnn_mcp.analyses.memory_comparison import MemoryDelta, memory_delta
+from ttnn_mcp.analyses.comparison.comparability import Judgement, judged
+from ttnn_mcp.analyses.comparison.comparison import Comparison, Grouping, Verdict
+from ttnn_mcp.analyses.comparison.edits import edits_of
+from ttnn_mcp.analyses.comparison.matching_windows import like_windows, measured
+from ttnn_mcp.analyses.devices.host_gaps import timelines_of
+from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta, memory_delta
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.tools import compare_tables as tables
+from ttnn_mcp.tools.parts import compare_tables as tables
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import Ms, Share, Table, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.session import Session
 
 FEWER = (10, 7, 5, 3)  # rows tried until a default answer is short enough
 ANSWER_BYTES = 3_900  # of the 4 kB of a default list

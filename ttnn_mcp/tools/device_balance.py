@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ttnn_mcp.analyses.balance import Balance, balance_of
-from ttnn_mcp.analyses.collectives import collectives_of, today_gb_s
+from ttnn_mcp.analyses.devices.balance import Balance, balance_of
+from ttnn_mcp.analyses.devices.collectives import collectives_of, today_gb_s
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Gbps, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.session import Session
     from ttnn_mcp.run.window import Scope
+    from ttnn_mcp.session.session import Session
     from ttnn_mcp.wire import Cell
 
 DEVICES_SHOWN = 32  # slowest first beyond: a Galaxy's worth

@@ -14,7 +14,7 @@ from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import Ms, NextCall, Share, Table, Wire
 
 if TYPE_CHECKING:
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.session import Session
 
 LONGEST_TEXT = 500
 
@@ -110,8 +110,8 @@ async def experiments(session: Session, asked: Arguments) -> Answer:
     record: one change with its PCC and runs; measures and answers keep, revert or inconclusive. list: the story so
     far (best, target, log, what to try next, checklist). target: when to stop.
     """
-    from ttnn_mcp.tools import feedback_loop as loop  # noqa: PLC0415 - checks and store load with the first call
-    from ttnn_mcp.tools import loop_story  # noqa: PLC0415
+    from ttnn_mcp.tools.parts import loop_actions as loop  # noqa: PLC0415 - checks and store load with the first call
+    from ttnn_mcp.tools.parts import loop_story  # noqa: PLC0415
 
     _check(asked)
     match asked.action:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.host import (
+from ttnn_mcp.analyses.devices.host_gaps import (
     COLD_GAPS_SHARE,
     DEVICE_BOUND,
     HOST_BOUND,
@@ -22,8 +22,8 @@ from ttnn_mcp.wire import Ms, SavingMs, Share, Us, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.performance import Performance
-    from ttnn_mcp.run.session import Session
     from ttnn_mcp.run.window import Scope
+    from ttnn_mcp.session.session import Session
 
 Verdict = Literal["device_bound", "mixed", "host_bound", "unknown"]
 

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.groups import Group, grouped, keyed
-from ttnn_mcp.analyses.roofline import Roofline, roofline_of_window
+from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of_window
 from ttnn_mcp.errors import QuestionRefused, nearest, shown, shown_path
 from ttnn_mcp.readers.source_lines import parse_loc
 from ttnn_mcp.run.iterations import signatures
-from ttnn_mcp.run.op_names import FAMILIES, canonical, family
-from ttnn_mcp.tools.cursor import cursor_after, offset_of
-from ttnn_mcp.tools.host_ops import HostTotals, host_groups
+from ttnn_mcp.run.ops.groups import Group, grouped, keyed
+from ttnn_mcp.run.ops.op_names import FAMILIES, canonical, family
+from ttnn_mcp.tools.parts.cursor import cursor_after, offset_of
+from ttnn_mcp.tools.parts.host_ops import HostTotals, host_groups
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.run.op_table import OpTable
+    from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.session import Session
 
 DEFAULT_LIMIT = 20
 DEFAULT_BYTES = 3_500  # of the 4 kB a default list may take; the rest is totals and the window

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from ttnn_mcp.readers.perf_csv import count_device_ops
+from ttnn_mcp.readers.performance.csv_file import count_device_ops
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import Table, Wire
@@ -16,8 +16,8 @@ from ttnn_mcp.wire import Table, Wire
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ttnn_mcp.run.registry import Known
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.registry import Known
+    from ttnn_mcp.session.session import Session
 
 
 class Arguments(Closed):

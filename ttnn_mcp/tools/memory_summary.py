@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.failures import failures_of
-from ttnn_mcp.analyses.l1_moment import composition, holes_of, holes_of_chunks, moment_of
-from ttnn_mcp.analyses.memory_replay import replay_of
+from ttnn_mcp.analyses.memory.failures import failures_of
+from ttnn_mcp.analyses.memory.l1_moment import composition, holes_of, holes_of_chunks, moment_of
+from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.readers.memory_spaces import DRAM, L1, TRACE
-from ttnn_mcp.tools import memory_rows as tables
-from ttnn_mcp.tools.memory_answer import LATE_ROWS, Answer, Dram, Fragmentation, L1Peak, Small, fitted
-from ttnn_mcp.tools.memory_errors import explained
+from ttnn_mcp.readers.memory.spaces import DRAM, L1, TRACE
+from ttnn_mcp.tools.parts import memory_tables as tables
+from ttnn_mcp.tools.parts.memory_answer import LATE_ROWS, Answer, Dram, Fragmentation, L1Peak, Small, fitted
+from ttnn_mcp.tools.parts.memory_errors import explained
 from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Table
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.l1_moment import Moment
-    from ttnn_mcp.analyses.lifetimes import LateFrees
-    from ttnn_mcp.analyses.replayed import Replayed
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.analyses.memory.l1_moment import Moment
+    from ttnn_mcp.analyses.memory.lifetimes import LateFrees
+    from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.session.session import Session
 
 ERRORS = 3
 FLOORS = {

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.roofline import Roofline, roofline_of, roofline_of_window
+from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of, roofline_of_window
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
-from ttnn_mcp.readers.attributes import parse_attributes
+from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.run.iterations import signatures
-from ttnn_mcp.tools.op_at import row_at
+from ttnn_mcp.tools.parts.op_at import row_at
+from ttnn_mcp.tools.parts.ttnn_call import Call, call_of
 from ttnn_mcp.tools.tool import OfRun, Tool
-from ttnn_mcp.tools.ttnn_call import Call, call_of
 from ttnn_mcp.wire import Gbps, Share, Table, Us, Wire
 
 if TYPE_CHECKING:
-    from ttnn_mcp.run.op_table import OpTable
+    from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.session import Session
 
 JSON_PAIR = 6  # quotes, colon and comma around a name and its value
 VALUE_CHARS = 180  # an attribute's value: enough for a program config, not for a kernel list

@@ -10,14 +10,14 @@ from pydantic import Field
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.trust import caveats_of
-from ttnn_mcp.tools.answerable import answerable
+from ttnn_mcp.tools.parts.answerable import answerable
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import Ghz, Link, Ms, Table, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.session import Session
 
 MORE_BYTES = 20
 CARD_BYTES = 1_500  # of the 1.5 kB a card may take: signposts get what is left

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from ttnn_mcp.analyses.memory_replay import replay_of
+from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.case import case_of
 from ttnn_mcp.checks.diagnosis import Diagnosis, diagnose
@@ -18,7 +18,7 @@ from ttnn_mcp.wire import Finding, Ms, NextCall, Share, StepStatus, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.session import Session
 
 ANSWER_BYTES = 8_000  # 2,000 tokens: findings fill what steps, trust and next calls leave
 NEXT_CALLS = 3

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from ttnn_mcp.readers.database import open_database
+from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Wire
 
 if TYPE_CHECKING:
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.session import Session
 
 LONGEST_SQL = 10_000
 
@@ -44,7 +44,7 @@ async def query_run(session: Session, asked: Arguments) -> Answer:
     if run.memory is not None:
         async with open_database(run.memory.path):  # whole, and nobody writes it: else it is an error of the report
             pass
-    from ttnn_mcp.run.sql import queried  # noqa: PLC0415 - sqlite3 and numpy load with the first query
+    from ttnn_mcp.query.select import queried  # noqa: PLC0415 - sqlite3 and numpy load with the first query
 
     found = await asyncio.to_thread(queried, run, asked.sql, asked.limit)
     return Answer(

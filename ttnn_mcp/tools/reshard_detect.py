@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.flow import NOBODY, Flow
-from ttnn_mcp.analyses.groups import Group, grouped
-from ttnn_mcp.analyses.move_patterns import AVOIDABLE, PATTERNS, MovePattern
-from ttnn_mcp.analyses.moves import Moves, moves_of
-from ttnn_mcp.analyses.placements import folded
-from ttnn_mcp.analyses.remembered_moves import RememberedMove, remembered_moves
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
+from ttnn_mcp.analyses.moves.memory_report_moves import RememberedMove, remembered_moves
+from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, PATTERNS, MovePattern
+from ttnn_mcp.analyses.moves.moves import Moves, moves_of
+from ttnn_mcp.analyses.moves.placements import folded
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.op_names import canonical
-from ttnn_mcp.tools.cursor import cursor_after, offset_of
+from ttnn_mcp.run.ops.groups import Group, grouped
+from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.tools.parts.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Cell, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.session import Session
 
 READERS_SHOWN = 2
 OPS_SHOWN = 3

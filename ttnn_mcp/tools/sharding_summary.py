@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.few_cores import on_few_cores
-from ttnn_mcp.analyses.groups import grouped
-from ttnn_mcp.analyses.placements import (
+from ttnn_mcp.analyses.moves.placements import (
     Lives,
     Sharded,
     folded,
@@ -17,17 +15,19 @@ from ttnn_mcp.analyses.placements import (
     where_operands_live,
     where_tensors_live,
 )
+from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.op_names import canonical
-from ttnn_mcp.tools.cursor import cursor_after, offset_of
+from ttnn_mcp.run.ops.groups import grouped
+from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.list_ops import shapes_of
+from ttnn_mcp.tools.parts.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Cell, Table, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.chip import Chip
-    from ttnn_mcp.run.op_table import OpTable
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.session.session import Session
 
 TIMED = ("layout", "buffer", "operands", "ops", "kernel_us", "share")
 SPECS = ("layout", "buffer", "shard", "grid", "cores", "orientation")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from ttnn_mcp.documents import skill_page, skill_pages
+from ttnn_mcp.served.documents import skill_page, skill_pages
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import Wire
 
 if TYPE_CHECKING:
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.session import Session
 
 
 class Arguments(Closed):

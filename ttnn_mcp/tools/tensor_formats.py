@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.formats import engine_ops, reads_weights, weight_of
-from ttnn_mcp.analyses.groups import grouped
-from ttnn_mcp.analyses.layouts import TO_ROWS, TO_TILES, moves_bytes, named, tile_waste
+from ttnn_mcp.analyses.op_kinds.formats import engine_ops, reads_weights, weight_of
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, moves_bytes, named, tile_waste
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.case import case_of
 from ttnn_mcp.checks.diagnosis import ask
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.iterations import signatures
-from ttnn_mcp.run.op_names import canonical
-from ttnn_mcp.run.texts import Texts
+from ttnn_mcp.run.ops.groups import grouped
+from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.texts import Texts
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Saving, Share, Table, Us, Window, Wire
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.checks.case import Case
     from ttnn_mcp.checks.check import Claim
-    from ttnn_mcp.run.op_table import OpTable
-    from ttnn_mcp.run.operand import Operand
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.operand import Operand
+    from ttnn_mcp.session.session import Session
     from ttnn_mcp.wire import Cell
 
 STEPS = (1, 2)  # of the skill: data formats and layouts

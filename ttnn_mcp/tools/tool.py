@@ -17,7 +17,7 @@ from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from ttnn_mcp.run.session import Session
+    from ttnn_mcp.session.session import Session
     from ttnn_mcp.wire import Wire
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.formats import (
+from ttnn_mcp.analyses.op_kinds.formats import (
     engine_ops,
     fewer_passes_save,
     needed_phases,
@@ -29,8 +29,8 @@ from ttnn_mcp.analyses.formats import (
     weight_of,
 )
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.wording import cite_op, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.shared.wording import cite_op, example, kernel_config, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.formats import SIXTEEN_BITS_OR_MORE, phases, weight_of
+from ttnn_mcp.analyses.op_kinds.formats import SIXTEEN_BITS_OR_MORE, phases, weight_of
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
-from ttnn_mcp.checks.wording import cite_op, kernel_config, kinds, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, kernel_config, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

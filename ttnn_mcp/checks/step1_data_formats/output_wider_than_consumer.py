@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.flow import NOBODY
-from ttnn_mcp.analyses.formats import NO_MANTISSA
-from ttnn_mcp.analyses.layouts import TO_TILES, named, reader_counts
-from ttnn_mcp.analyses.settings import Settings
+from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
+from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES, named, reader_counts
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.wording import cite_op, compiled, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, compiled, time_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import ELEMENT_BYTES
-from ttnn_mcp.run.op_names import canonical, family
+from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

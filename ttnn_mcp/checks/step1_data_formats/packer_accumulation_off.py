@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.formats import weight_of
-from ttnn_mcp.analyses.settings import Settings
+from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.op_kinds.formats import weight_of
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
-from ttnn_mcp.checks.wording import cite_setting, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.shared.wording import cite_setting, example, kernel_config, kinds, time_of
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ttnn_mcp.checks.case import Case
-    from ttnn_mcp.readers.attributes import Attributes
+    from ttnn_mcp.readers.printed.attributes import Attributes
 
 RISK_SHARE = 0.01  # of the window
 BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only beyond: ttnn conv2d_utils.cpp

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.layouts import ends_as_it_began, named, reads_unmade, round_trips
+from ttnn_mcp.analyses.op_kinds.layouts import ends_as_it_began, named, reads_unmade, round_trips
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.formats import fewer_bytes_save, spared_bytes
-from ttnn_mcp.analyses.joins import Joins
-from ttnn_mcp.analyses.layouts import named
+from ttnn_mcp.analyses.dataflow.readers import Joins
+from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save, spared_bytes
+from ttnn_mcp.analyses.op_kinds.layouts import named
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import ELEMENT_BYTES
-from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

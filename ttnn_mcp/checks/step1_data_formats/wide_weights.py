@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.formats import (
+from ttnn_mcp.analyses.op_kinds.formats import (
     SIXTEEN_BITS_OR_MORE,
     fewer_bytes_save,
     reads_weights,
@@ -29,8 +29,8 @@ from ttnn_mcp.analyses.formats import (
     weight_of,
 )
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of, took
+from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of, took
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

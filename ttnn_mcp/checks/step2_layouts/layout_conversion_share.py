@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.layouts import (
+from ttnn_mcp.analyses.op_kinds.layouts import (
     TO_ROWS,
     TO_TILES,
     layout_round_trips,
@@ -28,7 +28,7 @@ from ttnn_mcp.analyses.layouts import (
     reads_unmade,
 )
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of, took
+from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of, took
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

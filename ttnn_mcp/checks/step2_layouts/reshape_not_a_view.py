@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.layouts import moves_tiny_rows
+from ttnn_mcp.analyses.op_kinds.layouts import moves_tiny_rows
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:

@@ -18,11 +18,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.layouts import TO_ROWS, TO_TILES, RoundTrips, ends_as_it_began, layout_round_trips, named
+from ttnn_mcp.analyses.op_kinds.layouts import (
+    TO_ROWS,
+    TO_TILES,
+    RoundTrips,
+    ends_as_it_began,
+    layout_round_trips,
+    named,
+)
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.wording import cite_op, compiled, example, took
+from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, took
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.layouts import TINY_ROW_BYTES, moves_tiny_rows, row_bytes
+from ttnn_mcp.analyses.op_kinds.layouts import TINY_ROW_BYTES, moves_tiny_rows, row_bytes
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.wording import cite_op, compiled, example, time_of
-from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

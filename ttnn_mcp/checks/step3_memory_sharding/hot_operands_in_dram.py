@@ -21,19 +21,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.borrowed_rows import borrowed
-from ttnn_mcp.analyses.few_cores import SMALL_NS
-from ttnn_mcp.analyses.flow import NOBODY
-from ttnn_mcp.analyses.joins import Joins
-from ttnn_mcp.analyses.l1_limit import l1_limit
-from ttnn_mcp.analyses.roofline import EXPLAINS
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.readers import Joins
+from ttnn_mcp.analyses.memory.l1_limit import l1_limit
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
+from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.levers import unless_compiled
-from ttnn_mcp.checks.lost_columns import NO_PLACEMENTS, has_placements
-from ttnn_mcp.checks.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.shared.levers import unless_compiled
+from ttnn_mcp.checks.shared.lost_columns import NO_PLACEMENTS, has_placements
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

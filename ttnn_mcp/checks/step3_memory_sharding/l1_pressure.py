@@ -16,12 +16,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
-from ttnn_mcp.checks.memory_claims import cite_capacity, cite_graph, named, replay_behind, rows_of
+from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_graph, named, replay_behind, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.analyses.replayed import Replayed
+    from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.checks.case import Case
 
 TIGHT_SHARE = 0.05  # of the bank: what the models of conv and matmul L1 are good to

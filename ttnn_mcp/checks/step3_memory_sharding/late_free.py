@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
-from ttnn_mcp.checks.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
+from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
-from ttnn_mcp.checks.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
-from ttnn_mcp.readers.memory_spaces import L1
+from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
+from ttnn_mcp.readers.memory.spaces import L1
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attention_chains import attention_chains, rows_of
-from ttnn_mcp.analyses.few_cores import SMALL_NS, on_few_cores, parallel_units, spread_ns
-from ttnn_mcp.analyses.matmul_choice import matmul_choice, trapped
+from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains, rows_of
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores, parallel_units, spread_ns
+from ttnn_mcp.analyses.op_kinds.matmul_choice import matmul_choice, trapped
 from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.floors import achievable_ns
-from ttnn_mcp.checks.levers import unless_compiled
-from ttnn_mcp.checks.lost_columns import NO_CORES, has_cores
-from ttnn_mcp.checks.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.levers import unless_compiled
+from ttnn_mcp.checks.shared.lost_columns import NO_CORES, has_cores
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

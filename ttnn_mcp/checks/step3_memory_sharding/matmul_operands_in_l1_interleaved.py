@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.grids import worker_grid
-from ttnn_mcp.analyses.matmul_choice import matmul_choice, trapped
+from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.op_kinds.matmul_choice import matmul_choice, trapped
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.floors import achievable_ns
-from ttnn_mcp.checks.levers import unless_compiled
-from ttnn_mcp.checks.lost_columns import NO_CORES, NO_PLACEMENTS, has_cores, has_placements
-from ttnn_mcp.checks.wording import cite_op, example, kinds, time_of
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.levers import unless_compiled
+from ttnn_mcp.checks.shared.lost_columns import NO_CORES, NO_PLACEMENTS, has_cores, has_placements
+from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 from ttnn_mcp.hardware import FIDELITY_PHASES
 
 if TYPE_CHECKING:

@@ -27,19 +27,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attention_chains import attention_chains, rows_of
-from ttnn_mcp.analyses.few_cores import SMALL_NS
-from ttnn_mcp.analyses.formats import reads_weights, waits_for_bytes
-from ttnn_mcp.analyses.grids import worker_grid
-from ttnn_mcp.analyses.l1_limit import l1_limit
-from ttnn_mcp.analyses.matmul_choice import FEW_CORES, MatmulChoice, in_l1_interleaved, matmul_choice
-from ttnn_mcp.analyses.matmul_config import suggested_for
+from ttnn_mcp.analyses.memory.l1_limit import l1_limit
+from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains, rows_of
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.op_kinds.formats import reads_weights, waits_for_bytes
+from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.op_kinds.matmul_choice import FEW_CORES, MatmulChoice, in_l1_interleaved, matmul_choice
+from ttnn_mcp.analyses.op_kinds.matmul_config import suggested_for
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.dram_sharding import dram_sharded
-from ttnn_mcp.checks.floors import achievable_ns
-from ttnn_mcp.checks.levers import unless_compiled
-from ttnn_mcp.checks.lost_columns import NO_CORES, NO_OPERANDS, has_cores, has_operands
-from ttnn_mcp.checks.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.dram_sharding import dram_sharded
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.levers import unless_compiled
+from ttnn_mcp.checks.shared.lost_columns import NO_CORES, NO_OPERANDS, has_cores, has_operands
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.wire import Evidence

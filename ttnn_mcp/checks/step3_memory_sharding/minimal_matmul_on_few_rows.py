@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.dram_sharding import dram_sharded
-from ttnn_mcp.checks.floors import achievable_ns
-from ttnn_mcp.checks.levers import unless_compiled
-from ttnn_mcp.checks.lost_columns import NO_OPERANDS, has_operands
-from ttnn_mcp.checks.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.shared.dram_sharding import dram_sharded
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.levers import unless_compiled
+from ttnn_mcp.checks.shared.lost_columns import NO_OPERANDS, has_operands
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

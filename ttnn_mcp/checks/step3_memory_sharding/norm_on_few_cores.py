@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.few_cores import SMALL_NS, on_few_cores
-from ttnn_mcp.analyses.grids import most_cores_dividing, worker_grid
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
+from ttnn_mcp.analyses.op_kinds.grids import most_cores_dividing, worker_grid
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.levers import unless_compiled
-from ttnn_mcp.checks.lost_columns import NO_CORES, NO_OPERANDS, has_cores, has_operands
-from ttnn_mcp.checks.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.shared.levers import unless_compiled
+from ttnn_mcp.checks.shared.lost_columns import NO_CORES, NO_OPERANDS, has_cores, has_operands
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
-from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.move_patterns import AVOIDABLE, CONFIG_KEYS
-from ttnn_mcp.analyses.moves import Moves, moves_of
+from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, CONFIG_KEYS
+from ttnn_mcp.analyses.moves.moves import Moves, moves_of
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.levers import unless_compiled
-from ttnn_mcp.checks.lost_columns import NO_PLACEMENTS, has_placements
-from ttnn_mcp.checks.wording import cite_op, time_of
+from ttnn_mcp.checks.shared.levers import unless_compiled
+from ttnn_mcp.checks.shared.lost_columns import NO_PLACEMENTS, has_placements
+from ttnn_mcp.checks.shared.wording import cite_op, time_of
 from ttnn_mcp.errors import shown
-from ttnn_mcp.readers.memory_config import parse_memory_config
-from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.settings import Settings
+from ttnn_mcp.analyses.attribute_columns import Settings
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.floors import achievable_ns
-from ttnn_mcp.checks.levers import unless_compiled
-from ttnn_mcp.checks.lost_columns import NO_OPERANDS, has_operands
-from ttnn_mcp.checks.wording import cite_op, example, time_of
-from ttnn_mcp.run.op_names import canonical, family
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.levers import unless_compiled
+from ttnn_mcp.checks.shared.lost_columns import NO_OPERANDS, has_operands
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.checks.case import Case
-    from ttnn_mcp.readers.attributes import Attributes
+    from ttnn_mcp.readers.printed.attributes import Attributes
 
 SMALL_CHUNK = 32  # rows: the default before tt-metal #51911 was closed
 LONG = 2048  # rows of Q: below it small chunks cost little (domain practice)

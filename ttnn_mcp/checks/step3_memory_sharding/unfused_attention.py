@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attention_chains import AttentionChain, attention_chains, rows_of
+from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, attention_chains, rows_of
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.lost_columns import NO_OPERANDS, has_operands
-from ttnn_mcp.checks.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.lost_columns import NO_OPERANDS, has_operands
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.host import (
+from ttnn_mcp.analyses.devices.host_gaps import (
     COLD_GAPS_SHARE,
     DEVICE_BOUND,
     TRACED_GAP_NS,

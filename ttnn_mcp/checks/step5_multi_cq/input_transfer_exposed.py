@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ttnn_mcp.checks.case import Case
-    from ttnn_mcp.readers.memory_columns import Tensor
-    from ttnn_mcp.readers.memory_db import MemoryReport
+    from ttnn_mcp.readers.memory.columns import Tensor
+    from ttnn_mcp.readers.memory.report import MemoryReport
 
 SLOW_COPY_BYTES_PER_NS = 1.0  # pageable host memory; pinned copies over PCIe 4.0 x16 reach 20 times as much
 MIN_TRANSFER_SHARE = 0.05  # of a step: the skill's line for a second queue

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.joins import Joins
-from ttnn_mcp.checks.attribute_cells import cite_attribute
+from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.conv_ops import NO_CONVS, conv_behind, lever
-from ttnn_mcp.checks.wording import cite_op, time_of
+from ttnn_mcp.checks.shared.attribute_cells import cite_attribute
+from ttnn_mcp.checks.shared.conv_ops import NO_CONVS, conv_behind, lever
+from ttnn_mcp.checks.shared.wording import cite_op, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.conv_cores import grid_of, least_tiles, tiles_of_busiest_core
-from ttnn_mcp.analyses.convs import Convs, sizes_of
+from ttnn_mcp.analyses.op_kinds.conv_cores import grid_of, least_tiles, tiles_of_busiest_core
+from ttnn_mcp.analyses.op_kinds.convs import Convs, sizes_of
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
-from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
-from ttnn_mcp.checks.floors import least_ns
-from ttnn_mcp.checks.wording import cite_op, example, kinds, time_of
+from ttnn_mcp.checks.shared.conv_ops import convs_to_judge, lever
+from ttnn_mcp.checks.shared.floors import least_ns
+from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

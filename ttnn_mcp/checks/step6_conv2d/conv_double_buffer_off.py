@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.conv_l1 import DOUBLE_BUFFER_BEST, HEIGHT, Conv
-from ttnn_mcp.analyses.convs import Convs
-from ttnn_mcp.analyses.l1_limit import L1Limit, l1_limit
-from ttnn_mcp.checks.attribute_cells import cite_attribute
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
+from ttnn_mcp.analyses.op_kinds.conv_l1 import DOUBLE_BUFFER_BEST, HEIGHT, Conv
+from ttnn_mcp.analyses.op_kinds.convs import Convs
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
-from ttnn_mcp.checks.conv_ops import convs_to_judge, l1_caveat, lever, megabytes
-from ttnn_mcp.checks.floors import least_ns
-from ttnn_mcp.checks.wording import cite_op, time_of
+from ttnn_mcp.checks.shared.attribute_cells import cite_attribute
+from ttnn_mcp.checks.shared.conv_ops import convs_to_judge, l1_caveat, lever, megabytes
+from ttnn_mcp.checks.shared.floors import least_ns
+from ttnn_mcp.checks.shared.wording import cite_op, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -21,21 +21,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.conv_cores import fits_in, grid_of
-from ttnn_mcp.analyses.conv_l1 import BLOCK, HEIGHT
-from ttnn_mcp.analyses.convs import Convs, sizes_of
-from ttnn_mcp.analyses.l1_limit import l1_limit
+from ttnn_mcp.analyses.memory.l1_limit import l1_limit
+from ttnn_mcp.analyses.op_kinds.conv_cores import fits_in, grid_of
+from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT
+from ttnn_mcp.analyses.op_kinds.convs import Convs, sizes_of
 from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.conv_ops import convs_to_judge, lever
-from ttnn_mcp.checks.floors import least_ns
-from ttnn_mcp.checks.wording import cite_setting, example, kinds, time_of
+from ttnn_mcp.checks.shared.conv_ops import convs_to_judge, lever
+from ttnn_mcp.checks.shared.floors import least_ns
+from ttnn_mcp.checks.shared.wording import cite_setting, example, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.analyses.conv_l1 import Conv
+    from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
     from ttnn_mcp.checks.case import Case
 
 TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well

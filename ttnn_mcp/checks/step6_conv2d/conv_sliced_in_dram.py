@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.convs import Convs
-from ttnn_mcp.analyses.flow import NOBODY
-from ttnn_mcp.analyses.l1_limit import L1Limit, l1_limit
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
+from ttnn_mcp.analyses.op_kinds.convs import Convs
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.conv_ops import convs_to_judge, l1_caveat, lever
-from ttnn_mcp.checks.wording import kinds, time_of
+from ttnn_mcp.checks.shared.conv_ops import convs_to_judge, l1_caveat, lever
+from ttnn_mcp.checks.shared.wording import kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.flow import NOBODY
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
-from ttnn_mcp.checks.conv_ops import NO_CONVS, lever
-from ttnn_mcp.checks.wording import cite_op, example, kinds, time_of
+from ttnn_mcp.checks.shared.conv_ops import NO_CONVS, lever
+from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

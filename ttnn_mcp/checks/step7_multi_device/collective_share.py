@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.balance import Balance
-from ttnn_mcp.analyses.collectives import collectives_of, payload_gb_s
+from ttnn_mcp.analyses.devices.balance import Balance
+from ttnn_mcp.analyses.devices.collectives import collectives_of, payload_gb_s
 from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.mesh import compared
-from ttnn_mcp.checks.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.shared.mesh import compared
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

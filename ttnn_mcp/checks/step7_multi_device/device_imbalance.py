@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.balance import Balance
+from ttnn_mcp.analyses.devices.balance import Balance
 from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.mesh import compared, critical_rows, spoken
+from ttnn_mcp.checks.shared.mesh import compared, critical_rows, spoken
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

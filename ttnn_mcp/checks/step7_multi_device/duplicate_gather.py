@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.flow import NOBODY
-from ttnn_mcp.analyses.joins import Joins
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.mesh import ONE_DEVICE
-from ttnn_mcp.checks.wording import cite_op, example, time_of
-from ttnn_mcp.run.op_names import canonical
+from ttnn_mcp.checks.shared.mesh import ONE_DEVICE
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,89 @@
+"""Layouts in numbers: round trips, who demands rows, avoidable padding, bytes of a row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.checks.programs import relu, to_rows, to_tiles
+from tests.checks.rows import case_of, put
+from tests.profiles import Program, height_sharded
+from tests.profiles.model import DeviceOp
+from ttnn_mcp.analyses.op_kinds.layouts import (
+    ends_as_it_began,
+    feeds_row_readers,
+    layout_round_trips,
+    reads_unmade,
+    row_bytes,
+    wasted_bytes,
+)
+
+ROWS = "ROW_MAJOR"
+TILE_BYTES = 2048
+
+
+@pytest.fixture
+def program() -> Program:
+    return Program("wormhole_b0")
+
+
+def test_a_round_trip_knows_its_ops_and_whether_the_copy_has_other_readers(tmp_path, program):
+    x = to_rows(program, relu(program, program.tensor([1, 1, 64, 64])))
+    to_tiles(program, x)
+    relu(program, x, "FLOAT32")
+    case = case_of(tmp_path, program)
+    trips = layout_round_trips(case.ops, case.flow)
+    assert (trips.out.tolist(), trips.back.tolist(), trips.sole.tolist()) == ([1], [2], [False])
+    assert ends_as_it_began(case.ops, trips).tolist() == [True]
+
+
+def test_no_ops_no_round_trips(tmp_path, program):
+    relu(program, program.tensor([1, 1, 64, 64]))
+    case = case_of(tmp_path, program)
+    trips = layout_round_trips(case.ops, case.flow)
+    assert len(trips.out) == len(ends_as_it_began(case.ops, trips)) == 0
+
+
+def test_movers_hand_the_demand_for_rows_back_to_the_untilize(tmp_path, program):
+    rows = to_rows(program, relu(program, program.tensor([1, 1, 64, 64])))
+    where = height_sharded(32, 64, 2)
+    sharded = put(
+        program,
+        DeviceOp("InterleavedToSharded", (rows,), (program.tensor([1, 1, 64, 64], layout=ROWS, placement=where),)),
+    )
+    put(program, DeviceOp("HaloDeviceOperation", (sharded,), (program.tensor([1, 1, 99, 64], layout=ROWS),)))
+    case = case_of(tmp_path, program)
+    assert feeds_row_readers(case.ops, case.flow).tolist() == [False, True, True, False]
+
+
+def test_what_the_window_did_not_make_comes_from_outside(tmp_path, program):
+    relu(program, relu(program, program.tensor([1, 1, 64, 64]), "FLOAT32"))
+    case = case_of(tmp_path, program)
+    assert reads_unmade(case.ops, case.flow).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout", "tiles"),
+    [
+        ([1, 1, 1, 64], "TILE", 0),
+        ([1, 4, 1, 64], "TILE", 6),  # 4 rows of 2 tiles, 1 would do
+        ([1, 1, 320, 3], "TILE", 9),  # 960 elements are one tile; 10 are there
+        ([1, 1, 33, 64], "TILE", 0),  # a second row of tiles is the least
+        ([1, 1, 320, 3], ROWS, 0),
+    ],
+)
+def test_waste_is_what_another_shape_would_not_need(tmp_path, program, shape, layout, tiles):
+    x, y = program.tensor(shape, layout=layout), program.tensor(shape, layout=layout)
+    put(program, DeviceOp("UnaryDeviceOperation", (x,), (y,)))
+    case = case_of(tmp_path, program)
+    assert wasted_bytes(case.ops.inputs[0])[0] == pytest.approx(tiles * TILE_BYTES)
+
+
+def test_only_interleaved_rows_are_pages(tmp_path, program):
+    rows = program.tensor([1, 1, 64, 7], layout=ROWS)
+    tiles = program.tensor([1, 1, 64, 7])
+    shards = program.tensor([1, 1, 64, 7], layout=ROWS, placement=height_sharded(32, 7, 2))
+    for x in (rows, tiles, shards):
+        put(program, DeviceOp("UnaryDeviceOperation", (x,), (program.tensor([1, 1, 64, 7]),)))
+    case = case_of(tmp_path, program)
+    assert row_bytes(case.ops.inputs[0]).tolist() == [14, np.inf, np.inf]

@@ -1,0 +1,52 @@
+"""A suggested program config is one that TTNN accepts."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttnn_mcp.analyses.op_kinds.grids import most_cores_dividing, rectangle
+from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles, suggested
+
+sides = st.integers(1, 400)
+grids = st.sampled_from([(8, 8), (8, 7), (11, 10), (13, 10), (5, 4)])
+
+
+@given(m=sides, k=sides, n=sides, grid=grids, fp32=st.booleans())
+def test_blocks_cover_the_output_divide_k_and_fit(m, k, n, grid, fp32):
+    config = suggested(Tiles(m, k, n, 2048, 1088, 2048), grid, 700_000, fp32_acc=fp32)
+    if config is None:
+        return
+    cores_m, cores_n = -(-m // config.per_core_m), -(-n // config.per_core_n)
+    assert cores_m * cores_n <= grid[0] * grid[1]
+    if config.kind == "2D":
+        assert cores_m <= grid[1]
+        assert cores_n <= grid[0]
+    assert k % config.in0_block_w == 0
+    assert config.per_core_m % config.out_subblock_h == 0
+    assert config.per_core_n % config.out_subblock_w == 0
+    assert config.out_subblock_h * config.out_subblock_w <= (4 if fp32 else 8)
+    assert config.l1_bytes <= 700_000
+    assert f"in0_block_w={config.in0_block_w}," in str(config)
+
+
+def test_a_square_matmul_is_cut_both_ways_and_a_tall_one_along_its_rows():
+    square = suggested(Tiles(32, 32, 32, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=False)
+    assert (square.kind, square.per_core_m, square.per_core_n, square.in0_block_w) == ("2D", 4, 4, 8)
+    tall = suggested(Tiles(1024, 4, 8, 1088, 1088, 1088), (11, 10), 1_000_000, fp32_acc=False)
+    assert (tall.kind, tall.per_core_m, tall.per_core_n, tall.mcast_in0) == ("1D", 10, 8, False)
+    wide = suggested(Tiles(1, 40, 160, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=False)
+    assert (wide.kind, wide.per_core_m, wide.per_core_n, wide.mcast_in0) == ("1D", 1, 3, True)
+
+
+def test_what_cannot_fit_is_not_suggested():
+    assert suggested(Tiles(4096, 1, 4096, 4096, 4096, 4096), (8, 8), 1_000_000, fp32_acc=False) is None
+
+
+@given(parts=st.integers(1, 500), grid=grids)
+def test_a_row_of_tiles_is_dealt_out_evenly(parts, grid):
+    x, y = most_cores_dividing(parts, grid)
+    assert parts % (x * y) == 0
+    assert x <= grid[0]
+    assert y <= grid[1]
+    assert rectangle(x * y, grid) == (x, y)

@@ -1,0 +1,169 @@
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.readers.printed.nesting import parse_call, split_fields
+
+REPORTS = Path(__file__).parents[3] / "../shared/data/perf"
+
+
+def distinct_cells():
+    if not REPORTS.is_dir():
+        pytest.skip("the real reports are not here")
+    csv.field_size_limit(10**9)
+    cells = {}
+    for report in sorted(REPORTS.glob("*.csv")):
+        with report.open(newline="") as lines:
+            cells.update({row["ATTRIBUTES"] or "": row["OP TYPE"] for row in csv.DictReader(lines)})
+    assert len(cells) > 400
+    return cells
+
+
+def test_keys_and_values_are_read_in_order():
+    attributes = parse_attributes("{'dim': '3'; 'groups': '1'; 'output_mem_config': 'std::nullopt'}")
+    assert list(attributes.items()) == [("dim", "3"), ("groups", "1"), ("output_mem_config", "std::nullopt")]
+    assert attributes.number("dim") == 3
+
+
+def test_the_trailing_underscore_of_older_reports_makes_no_difference():
+    attributes = parse_attributes("{'output_memory_config_': 'x'; 'remote_read_': 'false'}")
+    assert attributes["output_memory_config"] == attributes["output_memory_config_"] == "x"
+    assert "remote_read" in attributes
+    assert attributes.flag("remote_read") is False
+
+
+def test_values_keep_their_nested_separators():
+    text = "{'a': 'X(p=(1; 2);q={[(x=0;y=0) - (x=7;y=7)]})'; 'b': '{1; 2}'; 'c': ''}"
+    assert dict(parse_attributes(text)) == {
+        "a": "X(p=(1; 2);q={[(x=0;y=0) - (x=7;y=7)]})",
+        "b": "{1; 2}",
+        "c": "",
+    }
+
+
+def test_values_keep_quotes_and_printed_dicts():
+    text = "{'inner': '{'x': 'y'; 'z': 'w'}'; 'said': \"it's\"; 'both': 'it\\'s \"so\"'; 'n': 5}"
+    assert dict(parse_attributes(text)) == {
+        "inner": "{'x': 'y'; 'z': 'w'}",
+        "said": "it's",
+        "both": 'it\'s "so"',
+        "n": "5",
+    }
+
+
+def test_a_value_whose_bracket_never_closes_ends_at_the_next_key():
+    assert dict(parse_attributes("{'a': 'f('; 'b': '1'}")) == {"a": "f(", "b": "1"}
+
+
+@pytest.mark.parametrize("cell", ["", "None", "second line of a signpost", "{}", "{'a'", "a 'b': 'c'"])
+def test_a_cell_that_is_no_dict_has_no_attributes(cell):
+    assert len(parse_attributes(cell)) == 0
+
+
+def test_a_cell_cut_short_gives_what_it_still_says():
+    assert dict(parse_attributes("{'a': '1'; 'b': 'X(p=1;q")) == {"a": "1", "b": "'X(p=1;q"}
+
+
+def test_absent_values_are_passed_over():
+    attributes = parse_attributes("{'memory_config': 'std::nullopt'; 'output_mem_config': 'M(a=1)'; 'on': 'true'}")
+    assert attributes.given("memory_config") is None
+    assert attributes.given("memory_config", "output_mem_config") == "M(a=1)"
+    assert attributes.call("output_mem_config").fields == {"a": "1"}
+    assert attributes.flag("on") is True
+    assert attributes.flag("output_mem_config") is None
+
+
+KEYS = st.from_regex(r"[a-z][a-z0-9]{0,10}", fullmatch=True)
+WORDS = st.text(alphabet="abc123_.:=- ", max_size=8).map(str.strip)
+NESTED = st.recursive(
+    WORDS,
+    lambda inner: st.tuples(st.sampled_from(["()", "[]", "{}"]), st.lists(inner, max_size=3)).map(
+        lambda made: made[0][0] + "; ".join(made[1]) + made[0][1]
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(KEYS, NESTED, min_size=1, max_size=6))
+def test_rendered_attributes_read_back(expected):
+    assert dict(parse_attributes(str(expected).replace(",", ";"))) == expected
+
+
+@given(st.dictionaries(KEYS, st.text(alphabet="ab'\"\\ ", max_size=12), min_size=1, max_size=4))
+def test_quotes_and_backslashes_read_back(expected):
+    assert dict(parse_attributes(str(expected).replace(",", ";"))) == expected
+
+
+@given(st.text(alphabet="{}()[]'\":;, ab\\", max_size=80))
+def test_no_cell_breaks_the_reader(cell):
+    parse_attributes(cell)
+    parse_attributes("{'a': '" + cell)
+    parse_call(cell)
+    split_fields(cell)
+
+
+def test_a_long_hostile_cell_is_read_in_time():
+    assert len(parse_attributes("{" + "'k': '('; " * 20_000 + "}")) == 1
+    split_fields("([{" * 50_000)
+
+
+def test_every_distinct_cell_of_the_real_reports_gives_all_its_keys():
+    for cell, op_type in distinct_cells().items():
+        attributes = parse_attributes(cell)
+        if op_type != "tt_dnn_device":
+            assert len(attributes) == 0
+            continue
+        # an independent count: keys of the printed dict are lower-case words at its top level, never inside a struct
+        expected = re.findall(r"'([a-z0-9_]+)': '", cell)
+        assert [key.rstrip("_") for key in expected] == list(attributes)
+        assert "; ".join(f"'{key}': '{attributes[key]}'" for key in expected) == cell[1:-1]
+
+
+def test_every_struct_of_the_real_reports_is_taken_apart():
+    structs = {value for cell in distinct_cells() for value in parse_attributes(cell).values() if "(" in value}
+    assert len(structs) > 300
+    for text in structs:
+        call = parse_call(text)
+        assert call is not None
+        assert text.startswith(call.name)
+        if "Config(" in text.split("=")[0] and not text.endswith("Config()"):
+            assert call.fields
+            assert not call.values
+
+
+def test_a_struct_gives_its_name_and_fields():
+    call = parse_call("Conv2dBlockConfig(act_block_h_ntiles=2;act_block_w_ntiles=24;out_subblock_h_ntiles=1)")
+    assert call.name == "Conv2dBlockConfig"
+    assert call.number("act_block_w_ntiles") == 24
+    assert list(call.fields) == ["act_block_h_ntiles", "act_block_w_ntiles", "out_subblock_h_ntiles"]
+
+
+def test_nested_structs_stay_whole():
+    call = parse_call(
+        "P(grid_size=(x=5;y=4);fused=BasicUnaryWithParam<float; int>(op_type=UnaryOpType::RELU;param={}), padding = ((1; 1); (0; 0)); core_range_set_={[(x=0;y=0) - (x=7;y=7)]}; f=std::nullopt)"
+    )
+    assert call.fields == {
+        "grid_size": "(x=5;y=4)",
+        "fused": "BasicUnaryWithParam<float; int>(op_type=UnaryOpType::RELU;param={})",
+        "padding": "((1; 1); (0; 0))",
+        "core_range_set": "{[(x=0;y=0) - (x=7;y=7)]}",
+        "f": "std::nullopt",
+    }
+    assert parse_call(call.fields["grid_size"]).number("y") == 4
+    assert call.given("f") is None
+
+
+def test_braces_of_c_are_read_too():
+    assert parse_call("Config{.a = 1, .b = {2, 3}}").fields == {"a": "1", "b": "{2, 3}"}
+    assert parse_call("{1; 512; 512; 3}").values == ("1", "512", "512", "3")
+    assert parse_call("SmallVector([0; 3; 1; 2])").values == ("[0; 3; 1; 2]",)
+
+
+@pytest.mark.parametrize("text", ["", "3", "std::nullopt", "DataType::BFLOAT16", "1e-05"])
+def test_a_plain_value_is_no_struct(text):
+    assert parse_call(text) is None

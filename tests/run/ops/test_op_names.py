@@ -1,0 +1,38 @@
+"""What an op is, across the names that versions gave it."""
+
+import pytest
+
+from ttnn_mcp.run.ops.op_names import canonical, family
+
+
+@pytest.mark.parametrize(
+    ("names", "meant"),
+    [
+        ("LayerNormPreAllGather LayerNormPostAllGatherDeviceOperation RMSNorm BatchNormOperation", "norm"),
+        (
+            "AllGatherAsync ReduceScatterMinimalAsyncDeviceOperation Dispatch Combine LlamaReduceScatter",
+            "collective",
+        ),
+        ("AllGatherMatmul MinimalMatmulOp SparseMatmul MatmulReduceScatterAsync", "matmul"),
+        (
+            "EltwiseBinary EltwiseUnary BinaryNgDeviceOperation RotaryEmbeddingLlamaFusedQK PagedFillCache",
+            "eltwise",
+        ),
+        (
+            "ScaledDotProductAttentionDecode FlashMultiLatentAttentionDecode RingJointSDPA SDPAOperation",
+            "attention",
+        ),
+        ("NlpCreateHeads NLPConcatHeadsDecodeDeviceOperation CreateQKVHeadsDeviceOperation", "shape"),
+        ("OptimizedConvNew OptimizedConv Conv2dDeviceOperation Conv3d", "conv"),
+        ("MaxPool Pool2D AvgPool2D UpSample GridSampleOperation", "pool"),
+        ("UntilizeWithHaloV2 Halo Move ReshardDeviceOperation", "movement"),
+        ("SomethingNobodyKnows", "other"),
+    ],
+)
+def test_families_hold_across_names(names, meant):
+    assert {name: family(name) for name in names.split()} == dict.fromkeys(names.split(), meant)
+
+
+def test_renamed_ops_are_one():
+    assert canonical("OptimizedConvNew") == canonical("Conv2dDeviceOperation") == "Conv2d"
+    assert canonical("EltwiseBinary") == canonical("BinaryNgDeviceOperation") == "Binary"

@@ -1,0 +1,54 @@
+"""Who listens hears of new reports and new experiments; who does not costs nothing."""
+
+import asyncio
+
+import pytest
+from mcp import Client
+
+from tests.asking import ask, session
+from tests.profiles import write_performance_report
+from tests.programs import block
+from ttnn_mcp.server import changes, server
+
+
+@pytest.fixture
+def at(tmp_path, monkeypatch):
+    monkeypatch.setattr(changes, "EVERY_SECONDS", 0.05)
+    (tmp_path / "generated").mkdir()
+    return session(tmp_path, tmp_path / "generated")
+
+
+async def first_news(at) -> str:
+    async for uri in changes.news(at, every_seconds=0.02):
+        return uri
+    return ""
+
+
+async def test_a_new_report_under_the_roots_is_news(at, tmp_path):
+    waiting = asyncio.create_task(first_news(at))
+    await asyncio.sleep(0.1)
+    write_performance_report(tmp_path / "generated", block())
+    assert await asyncio.wait_for(waiting, 5) == "ttnn://runs"
+
+
+async def test_a_recorded_experiment_is_news_whoever_recorded_it(at, tmp_path):
+    path = str(write_performance_report(tmp_path / "perf", block()))
+    waiting = asyncio.create_task(first_news(at))
+    await asyncio.sleep(0.1)
+    other = session(tmp_path)
+    await ask(other, "experiments", action="record", change="x", step=1, baseline=path, candidate=path, pcc=0.999)
+    assert await asyncio.wait_for(waiting, 5) == "ttnn://experiments"
+
+
+async def test_a_client_that_listens_is_told_and_can_read_what_is_new(at, tmp_path):
+    async with Client(server.build(at)) as client:
+        listed = {str(one.uri) for one in (await client.list_resources()).resources}
+        assert {"ttnn://runs", "ttnn://experiments"} <= listed
+        async with client.listen(resource_subscriptions=["ttnn://runs"]) as events:
+            await asyncio.sleep(0.1)
+            write_performance_report(tmp_path / "generated", block())
+            event = await asyncio.wait_for(anext(aiter(events)), 10)
+        assert "ttnn://runs" in str(event)
+        read = await client.read_resource("ttnn://runs")
+        assert "ops_perf_results" in read.contents[0].text
+        assert '"checklist"' in (await client.read_resource("ttnn://experiments")).contents[0].text

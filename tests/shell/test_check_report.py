@@ -1,0 +1,79 @@
+"""What a person reads in a terminal."""
+
+import pytest
+
+from ttnn_mcp.shell import check_report
+
+FINDING = {
+    "check": "few-cores",
+    "step": 3,
+    "claim": "a matmul runs on 8 of 64 cores " * 6,
+    "share": 0.25,
+    "saving_us": {"at_least": 999.94, "at_most": 2500.0},
+    "assumption": "time falls with cores",
+    "evidence": [
+        {"source": "ops.csv", "row": 57, "column": "DEVICE KERNEL DURATION [ns]", "value": 12300, "unit": "ns"},
+        {"source": "db.sqlite", "row": "tensors:12", "column": "size", "value": 4096, "unit": "bytes"},
+        {"source": "ops.csv", "row": 57, "column": "CORE COUNT", "value": 8, "unit": "cores"},
+    ],
+    "fix": "core_grid=ttnn.CoreGrid(y=8, x=8)",
+    "verify": "op_detail: cores up",
+    "read_next": "step-03-memory-sharding.md",
+}
+ANSWER = {
+    "findings": [FINDING],
+    "steps": [{"step": 3, "title": "Memory and sharding", "status": "not_applicable", "why": "nothing is sharded " * 9}],
+    "unexplained_share": 0.5,
+    "trust": ["the report lacks DEVICE ARCH"],
+    "next": [{"tool": "op_detail", "arguments": {"run": "ab12", "op": 57}, "why": "the op behind few-cores"}],
+    "window": {"kind": "iteration", "rows": 1200, "first_row": 2, "last_row": 1201, "warm": True, "why": "signposts",
+               "iteration": 3, "of_iterations": 3},
+}  # fmt: skip
+
+
+def test_a_report_fits_the_screen_and_says_where_its_evidence_lies():
+    text = check_report.check_report(ANSWER, run="demo")
+    assert max(len(line) for line in text.splitlines()) <= check_report.WIDTH
+    assert "1. few-cores  (step 3, 25.0% of the window)" in text
+    assert "ops.csv, line 57: DEVICE KERNEL DURATION [ns] = 12300; CORE COUNT = 8 cores" in text
+    assert text.count("line 57") == 1  # one row, told once
+    assert "db.sqlite, tensors:12: size = 4096 bytes" in text
+    assert "iteration 3 of 3, warm, 1,200 ops (lines 2 to 1201): signposts" in text
+    assert "50.0% of the window" in text
+    assert "\x1b" not in text
+
+
+def test_savings_are_told_with_both_bounds_and_their_assumption():
+    text = " ".join(check_report.check_report(ANSWER, run="demo").split())
+    assert "999.9 us to 2.50 ms; assumes time falls with cores" in text
+
+
+def test_the_next_call_can_be_pasted_into_a_shell():
+    assert "ttnn-mcp call op_detail run=demo op=57" in check_report.check_report(ANSWER, run="demo")
+
+
+def test_colour_changes_nothing_but_the_weight_of_headings():
+    plain = check_report.check_report(ANSWER, run="demo")
+    bold = check_report.check_report(ANSWER, run="demo", colour=True)
+    assert bold != plain
+    assert bold.replace("\x1b[1m", "").replace("\x1b[0m", "") == plain
+
+
+def test_what_did_not_fit_is_one_call_away():
+    assert "cursor" not in check_report.check_report(ANSWER, run="demo")
+    assert "optimization_check run=demo cursor=5" in check_report.check_report(
+        {**ANSWER, "next_cursor": 5}, run="demo"
+    )
+
+
+def test_without_findings_a_report_says_so():
+    assert "No check found anything it could prove." in check_report.check_report(
+        {"findings": [], "steps": []}, run="r"
+    )
+
+
+@pytest.mark.parametrize(
+    ("us", "said"), [(0.0, "0.0 us"), (999.9, "999.9 us"), (1000.0, "1.00 ms"), (1234567.0, "1,234.57 ms")]
+)
+def test_a_duration_changes_its_unit_at_a_thousand(us, said):
+    assert check_report.duration(us) == said

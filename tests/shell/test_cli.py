@@ -1,0 +1,184 @@
+"""The shell's door, mostly as a real process: exit status, stdout and stderr are its interface."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.shell import call_arguments, check_report, cli
+from ttnn_mcp.tools import TOOLS
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Run `ttnn-mcp` with words, in an empty home."""
+
+    def run(*argv, code=None, **options):
+        start = [sys.executable, "-c", code] if code else [sys.executable, "-m", "ttnn_mcp"]
+        env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+        return subprocess.run(
+            [*start, *argv], capture_output=True, text=True, timeout=60, check=False, env=env, **options
+        )
+
+    return run
+
+
+def loaded(shell, code):
+    """The top-level packages a process has imported after running `code`."""
+    ran = shell(code=f"{code}\nimport sys; print(sorted({{name.split('.')[0] for name in sys.modules}}))")
+    assert ran.returncode == 0, ran.stderr
+    return set(json.loads(ran.stdout.splitlines()[-1].replace("'", '"')))
+
+
+def test_importing_the_shell_loads_neither_mcp_nor_pandas(shell):
+    assert not loaded(shell, "import ttnn_mcp.shell.cli") & {"mcp", "mcp_types", "pandas", "numpy", "pydantic"}
+
+
+def test_a_call_never_loads_mcp(shell):
+    code = "from ttnn_mcp.shell.cli import main\nassert main(['call', 'optimization_check', 'run=demo']) == 0"
+    assert not loaded(shell, code) & {"mcp", "mcp_types", "starlette", "uvicorn"}
+
+
+def test_listing_tools_waits_for_no_table(shell):
+    assert not loaded(shell, "from ttnn_mcp.shell.cli import main\nmain(['call'])") & {"mcp", "pandas"}
+
+
+def test_a_call_prints_one_line_of_json_and_exits_with_zero(shell):
+    ran = shell("call", "optimization_check", "run=demo")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == ""
+    assert ran.stdout.count("\n") == 1
+    assert json.loads(ran.stdout)["findings"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["call", "optimisation_check"], "Did you mean optimization_check?"),
+        (["call", "list_ops", "limmit=3"], "'limmit'"),
+        (["call", "list_ops", "run=no-such-run"], "no-such-run"),
+        (["call", "list_ops", "limit"], "name=value"),
+        (["call", "list_ops", "limit=1", "limit=2"], "twice"),
+        (["serve", "--http", "0.0.0.0:8765"], "ssh -L"),
+        (["serve", "--http", "example.org:80"], "ssh -L"),
+        (["serve", "--http", "127.0.0.1:http"], "HOST:PORT"),
+    ],
+)
+def test_a_mistake_exits_with_one_and_says_what_to_do_on_stderr_only(shell, argv, says):
+    ran = shell(*argv)
+    assert ran.returncode == 1
+    assert ran.stdout == ""
+    assert says in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "argv", [["bogus"], ["doctor", "--bogus"], ["call", "list_runs", "--bogus"], ["demo", "x"]]
+)
+def test_a_word_the_shell_does_not_know_is_a_usage_error(shell, argv):
+    ran = shell(*argv)
+    assert ran.returncode == 2
+    assert "usage: ttnn-mcp" in ran.stderr
+
+
+@pytest.mark.parametrize("argv", [[], ["serve"], ["call"], ["demo"], ["doctor"]])
+def test_help_is_friendly_at_every_level(shell, argv):
+    ran = shell(*argv, "--help")
+    assert ran.returncode == 0
+    assert ran.stdout.startswith("usage: ttnn-mcp")
+    assert "--root" in ran.stdout
+
+
+def test_without_a_tool_call_lists_them_all(shell):
+    ran = shell("call")
+    assert [line.split()[0] for line in ran.stdout.splitlines() if line][:-1] == [tool.name for tool in TOOLS]
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_the_help_of_a_tool_shows_every_argument(tool):
+    text = call_arguments.usage(tool)
+    for name in tool.arguments.model_fields:
+        assert f"  {name} " in text
+
+
+def test_options_may_stand_before_and_behind_the_command(shell, tmp_path):
+    before = shell("--root", str(tmp_path), "call", "list_runs")
+    behind = shell("call", "list_runs", "--root", str(tmp_path))
+    assert before.returncode == behind.returncode == 0
+    assert before.stdout == behind.stdout
+
+
+def test_arguments_may_stand_behind_an_option(shell, tmp_path):
+    ran = shell("call", "list_ops", "--root", str(tmp_path), "run=demo", "limit=2")
+    assert ran.returncode == 0, ran.stderr
+    assert len(json.loads(ran.stdout)["ops"]["rows"]) == 2
+
+
+def test_roots_before_and_behind_the_command_add_up():
+    asked, _ = cli._parser().parse_known_args(["--root", "a", "call", "list_runs", "--root", "b"])
+    assert [str(root) for root in cli._session(asked).settings.roots] == ["a", "b"]
+
+
+def test_values_are_json_where_they_can_be_and_else_strings():
+    tool = next(tool for tool in TOOLS if tool.name == "list_ops")
+    given = call_arguments.arguments(
+        tool, ["limit=5", "op_code=Matmul", "min_share=0.5", "iteration=last", "cursor=null"]
+    )
+    assert given == {"limit": 5, "op_code": "Matmul", "min_share": 0.5, "iteration": "last", "cursor": None}
+
+
+@pytest.mark.parametrize("run", ["12345678", "12e45678", "true", "NaN", "[1]"])
+def test_what_can_only_be_text_stays_text(run):
+    tool = next(tool for tool in TOOLS if tool.name == "list_ops")
+    assert call_arguments.arguments(tool, [f"run={run}"]) == {"run": run}
+
+
+def test_a_value_may_hold_the_equals_sign_and_spaces():
+    tool = next(tool for tool in TOOLS if tool.name == "list_ops")
+    assert call_arguments.arguments(tool, ["op_code=a = b == c"]) == {"op_code": "a = b == c"}
+
+
+def test_a_word_without_a_name_is_refused():
+    with pytest.raises(ArgumentsInvalid, match="name=value"):
+        call_arguments.arguments(TOOLS[0], ["demo"])
+
+
+def test_the_demo_tells_a_person_what_to_change_and_why(shell):
+    ran = shell("demo")
+    assert ran.returncode == 0, ran.stderr
+    for word in ("saves", "evidence", "fix", "verify", "The seven steps"):
+        assert word in ran.stdout
+    assert "\x1b" not in ran.stdout  # no colour where nobody would see it
+    assert max(len(line) for line in ran.stdout.splitlines()) <= check_report.WIDTH
+
+
+def test_the_doctor_says_what_is_here_and_what_is_not(shell, tmp_path):
+    ran = shell("doctor", "--root", str(tmp_path / "nowhere"))
+    assert ran.returncode == 0, ran.stderr
+    assert "does not exist" in ran.stdout
+    assert "pandas" in ran.stdout
+    assert "NO pages" not in ran.stdout
+
+
+def test_a_reader_that_closes_the_pipe_early_sees_no_traceback(tmp_path):
+    env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ttnn_mcp", "call", "skill_step", "page=SKILL"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=env,
+    )
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=30) == 141
+    assert errors == b""
+
+
+def test_the_version_is_the_packages_own(shell):
+    from ttnn_mcp import __version__
+
+    assert shell("--version").stdout == f"ttnn-mcp {__version__}\n"

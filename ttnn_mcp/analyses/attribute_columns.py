@@ -1,0 +1,41 @@
+"""What the ATTRIBUTES of many ops say: each distinct text is taken apart once, however many ops share it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+
+class Settings:
+    """Attributes of the ops of a table, asked column-wise."""
+
+    def __init__(self, ops: OpTable) -> None:
+        self._texts = ops.texts("attributes")
+        self._parsed: dict[int, Attributes] = {-1: Attributes({})}
+
+    def numbers(
+        self, rows: NDArray[np.int64], meaning: Callable[[Attributes], float | None]
+    ) -> NDArray[np.float64]:
+        """`meaning` of the attributes of each of `rows`; NaN where it is None."""
+        codes, places = np.unique(self._texts.codes[rows], return_inverse=True)
+        values = [meaning(self._of(int(code))) for code in codes]
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)[places]
+
+    def flags(self, rows: NDArray[np.int64], *keys: str) -> NDArray[np.bool_]:
+        """Rows of `rows` where the first of `keys` that is given is true."""
+        return self.numbers(rows, lambda said: float(said.flag(*keys) or False)) > 0
+
+    def _of(self, code: int) -> Attributes:
+        if code not in self._parsed:
+            self._parsed[code] = parse_attributes(self._texts.distinct[code])
+        return self._parsed[code]

@@ -1,0 +1,221 @@
+"""Did a change help? Two windows compared on the device the others wait for, in whole nanoseconds.
+
+Deltas of groups add up exactly to the total, because every op belongs to one group on its side. Alignment only adds
+names to it: what was inserted, removed, fused, split or changed, and which layer it belongs to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ttnn_mcp.analyses.comparison.alignment import Alignment, aligned
+from ttnn_mcp.analyses.comparison.batches import Work, same_arithmetic, work_of
+from ttnn_mcp.analyses.comparison.fusions import absorbed
+from ttnn_mcp.analyses.comparison.layers import Layers, layers_of
+from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE, Measured, Noise, noise_of
+from ttnn_mcp.analyses.comparison.op_changes import Change, changes_of
+from ttnn_mcp.analyses.comparison.op_tokens import Tokens, tokens_of
+from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.run.ops.op_names import canonical, family
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+LITTLE = 0.25  # of the shorter window's ops with a partner of the same shapes: less is another model
+FEW_OPS = 10  # of which nothing can be said in shares
+
+Grouping = Literal["op_code", "category", "layer"]
+Verdict = Literal["faster", "slower", "unchanged", "not_comparable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """One group on both sides, in nanoseconds."""
+
+    key: str
+    before_ns: int
+    after_ns: int
+    before_count: int
+    after_count: int
+
+    @property
+    def delta_ns(self) -> int:
+        """Positive: slower."""
+        return self.after_ns - self.before_ns
+
+
+@dataclass(frozen=True, slots=True)
+class PerSample:
+    """Kernel time of one sample, where the batch differs; `certain` is False where it may be something else."""
+
+    before_ns: float
+    after_ns: float
+    batch: tuple[int, int] | None
+
+    @property
+    def change_share(self) -> float:
+        """Relative change of the time per sample; negative is faster."""
+        return self.after_ns / self.before_ns - 1
+
+
+class Comparison:
+    """Two measured windows, laid side by side.
+
+    Attributes:
+        before: the baseline.
+        after: the candidate.
+        noise: the share below which a change proves nothing; from `repeats` of the unchanged baseline if given.
+
+    Raises:
+        QuestionRefused: a repeat runs other ops than the baseline.
+    """
+
+    def __init__(self, before: Measured, after: Measured, repeats: Sequence[Measured] = ()) -> None:
+        self.before, self.after = before, after
+        self._ops = before.scope.critical, after.scope.critical
+        for repeat in repeats:
+            _check_repeat(repeat, before)
+        same = [one.kernel_ns for one in (before, *repeats)]
+        self.noise: Noise = noise_of((before, after), same, least=DEFAULT_SHARE if self.mixed_windows else 0.0)
+
+    @property
+    def ops(self) -> tuple[OpTable, OpTable]:
+        """Ops of both critical devices, in the order they ran."""
+        return self._ops
+
+    @cached_property
+    def times(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Kernel nanoseconds per op, whole."""
+        before, after = (np.rint(ops.numbers("kernel_ns")).astype(np.int64) for ops in self._ops)
+        return before, after
+
+    @property
+    def total(self) -> Delta:
+        """Both windows as a whole."""
+        before, after = self.times
+        return Delta("total", int(before.sum()), int(after.sum()), len(before), len(after))
+
+    @property
+    def change_share(self) -> float:
+        """Relative change of kernel time; negative is faster."""
+        return self.total.delta_ns / self.total.before_ns if self.total.before_ns else 0.0
+
+    @cached_property
+    def padded(self) -> bool:
+        """Compare padded shapes: one of the reports writes no logical ones (before 2025-09)."""
+        return any(not one.logical_said for ops in self._ops for one in ops.outputs[:1])
+
+    @cached_property
+    def _tokens(self) -> tuple[Tokens, Tokens]:
+        before, after = (tokens_of(ops, padded=self.padded) for ops in self._ops)
+        return before, after
+
+    @cached_property
+    def _aligned(self) -> Alignment:
+        return aligned(*self._tokens)
+
+    @cached_property
+    def alignment(self) -> Alignment:
+        """Which op became which."""
+        return absorbed(self._aligned, *self._ops)
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """What changed about ops that kept their place."""
+        return changes_of(self.alignment, *self._ops, padded=self.padded)
+
+    @property
+    def mixed_windows(self) -> bool:
+        """Whether the windows are of different kinds: an iteration beside a whole report."""
+        return self.before.scope.window.kind != self.after.scope.window.kind
+
+    @cached_property
+    def same_arithmetic(self) -> bool:
+        """Whether the windows provably hold the same pass of the model, however they were chosen."""
+        return bool(same_arithmetic(*self._ops, padded=self.padded))
+
+    @cached_property
+    def work(self) -> Work:
+        """Whether both did the same amount of work."""
+        return work_of(self.alignment, *self._ops, padded=self.padded)
+
+    @cached_property
+    def little_in_common(self) -> bool:
+        """Whether the two are so different that laying them side by side tells nothing."""
+        shorter = min(len(self.times[0]), len(self.times[1]))
+        alike = int(self._aligned.same_shape.sum())
+        return shorter >= FEW_OPS and self.work.ratio == 1.0 and alike < LITTLE * shorter
+
+    @cached_property
+    def layers(self) -> Layers | None:
+        """The layers of the baseline, where its ops repeat and the candidate's can be laid beside them."""
+        if not self.alignment.complete or self.little_in_common:
+            return None
+        return layers_of(self._tokens[0].name)
+
+    @property
+    def per_sample(self) -> PerSample | None:
+        """Time per sample; None where the batch is the same."""
+        if self.work.ratio == 1.0:
+            return None
+        first, second = self.work.batch or (1, self.work.ratio)
+        return PerSample(self.total.before_ns / first, self.total.after_ns / second, self.work.batch)
+
+    def names(self, side: int) -> list[str]:
+        """One name per op of a side (0 before, 1 after), whatever the version called it."""
+        texts = self._ops[side].texts("op_code")
+        folded = [shown(canonical(text)) for text in texts.distinct]
+        return [folded[code] if code >= 0 else "" for code in texts.codes.tolist()]
+
+    def groups(self, by: Grouping) -> list[Delta]:
+        """Groups, the largest change first; every op in exactly one."""
+        if by == "layer":
+            labels = self._layer_labels()
+        else:
+            labels = tuple(self.names(side) for side in (0, 1))
+            if by == "category":
+                labels = tuple([family(name) for name in names] for names in labels)
+        keys = sorted({*labels[0], *labels[1]})
+        place = {key: number for number, key in enumerate(keys)}
+        sums: list[tuple[list[int], list[int]]] = []
+        for names, times in zip(labels, self.times, strict=True):
+            codes = np.array([place[name] for name in names], dtype=np.int64)
+            total = np.zeros(len(keys), dtype=np.int64)
+            np.add.at(total, codes, times)  # exact, where weights of bincount would be floats
+            sums.append((total.tolist(), np.bincount(codes, minlength=len(keys)).tolist()))
+        (before, before_counts), (after, after_counts) = sums
+        deltas = map(Delta, keys, before, after, before_counts, after_counts)
+        return sorted(deltas, key=lambda one: (-abs(one.delta_ns), -one.before_ns, one.key))
+
+    def _layer_labels(self) -> tuple[list[str], ...]:
+        """An op of the candidate belongs to its partner's layer, an inserted one to that of the op before it."""
+        layers = self.layers
+        if layers is None:
+            return ["the window"] * len(self.times[0]), ["the window"] * len(self.times[1])
+        before = layers.of(np.arange(len(self.times[0])))
+        after = np.full(len(self.times[1]), -1, dtype=np.int64)
+        after[self.alignment.after] = before[self.alignment.before]
+        for edit in self.alignment.edits:
+            if edit.before:
+                after[list(edit.after)] = before[edit.before[0]]
+        last_known = np.maximum.accumulate(np.where(after >= 0, np.arange(len(after)), 0))
+        after = np.maximum(after[last_known], 0)
+        names = ["before the layers", *(f"layer {n}" for n in range(1, layers.count + 1)), "behind the layers"]
+        return [names[code] for code in before.tolist()], [names[code] for code in after.tolist()]
+
+
+def _check_repeat(repeat: Measured, baseline: Measured) -> None:
+    own, other = repeat.scope.critical, baseline.scope.critical
+    if len(own) != len(other) or not np.array_equal(tokens_of(own).record, tokens_of(other).record):
+        raise QuestionRefused(
+            f"Run {repeat.run.id} is no repeat of the baseline: it runs other ops. "
+            "Give runs of the unchanged model, or none."
+        )

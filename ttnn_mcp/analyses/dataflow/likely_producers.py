@@ -1,0 +1,81 @@
+"""Data flow between device ops: who made an input, who else reads an output.
+
+A performance report names no tensors. An input is taken to be the last earlier output with the same element
+count, data type, layout and placement: adjacency is not data flow, but a tensor that nothing else could have
+produced is. Only a memory report (tensor ids) or equal addresses make a join certain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.operand import Operand
+
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Joins between the ops of one device, in the order they ran. Positions are rows of `ops`."""
+
+    ops: OpTable
+
+    @cached_property
+    def _made(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(tensor keys, producing rows) of all outputs, sorted by key, then by row."""
+        keys = [self._key(operand) for operand in self.ops.outputs]
+        rows = [np.flatnonzero(operand.present) for operand in self.ops.outputs]
+        if not keys:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        key = np.concatenate([one[place] for one, place in zip(keys, rows, strict=True)])
+        row = np.concatenate(rows)
+        order = np.lexsort((row, key))
+        return key[order], row[order]
+
+    @cached_property
+    def _names(self) -> dict[str, int]:
+        """One number per text, the same for every operand, so that keys of inputs and outputs compare."""
+        texts = {
+            text
+            for operand in (*self.ops.inputs, *self.ops.outputs)
+            for part in (operand.dtype, operand.layout, operand.placement)
+            for text in part.distinct
+        }
+        return {text: number for number, text in enumerate(sorted(texts), start=1)}
+
+    def _key(self, operand: Operand) -> NDArray[np.int64]:
+        key: NDArray[np.int64] = operand.elements
+        for part in (operand.dtype, operand.layout, operand.placement):
+            key = key * 1009 + part.mapped(self._names.__getitem__, missing=0, dtype=np.int64)
+        return key
+
+    def producer(self, operand: Operand) -> NDArray[np.int64]:
+        """Per row, the row that made this input; NOBODY where none did (a weight, or the model's input)."""
+        keys, rows = self._made
+        wanted = self._key(operand)
+        made_by = np.full(len(self.ops), NOBODY, dtype=np.int64)
+        if not len(keys):
+            return made_by
+        # last producer before the row: order (key, row) pairs as one sorted sequence
+        span = len(self.ops) + 1
+        _, place = np.unique(np.concatenate((keys, wanted)), return_inverse=True)
+        sequence = place[: len(keys)] * span + rows
+        asked = place[len(keys) :] * span + np.arange(len(self.ops))
+        found = np.searchsorted(sequence, asked, side="left") - 1
+        usable = (found >= 0) & operand.present
+        usable[usable] &= place[: len(keys)][found[usable]] == place[len(keys) :][usable]
+        made_by[usable] = rows[found[usable]]
+        return made_by
+
+    @cached_property
+    def producers(self) -> tuple[NDArray[np.int64], ...]:
+        """`producer` of INPUT_0, INPUT_1, ..."""
+        return tuple(self.producer(operand) for operand in self.ops.inputs)

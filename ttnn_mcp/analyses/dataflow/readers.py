@@ -1,0 +1,105 @@
+"""Who reads whose output, with room for rows that show another op's operands (`borrowed_rows`).
+
+Where the program's hash leaves shapes out, later rows of the program repeat the first one's: SegFormer's 8x256x256
+add is written as 16384x256 and takes a sixth of the time. Same description, other time: such a row is doubtful. A
+doubtful op is taken to read what the op before it wrote and to write what the op after it reads; every other join
+is `flow`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
+from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.op_names import canonical, family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+SHAPELESS_PROGRAMS = ("eltwise", "softmax")  # families whose program hash leaves shapes out: five real reports
+SAME_WORK = 1.3  # times the quickest of the same record: equal work in one report spreads less
+MEASURABLE_NS = 500.0  # below it a spread is noise
+FILLS_ITS_INPUT = frozenset(  # INPUT_1 of these is the tensor they write into, not one they read
+    ("InterleavedToSharded", "InterleavedToShardedPartial", "Reshard", "Move", "Copy", "Clone")
+)
+
+
+@dataclass(frozen=True)
+class Joins:
+    """Joins between the ops of one device, in the order they ran; positions are rows of `flow.ops`."""
+
+    flow: Flow
+
+    @property
+    def ops(self) -> OpTable:
+        """The ops."""
+        return self.flow.ops
+
+    @cached_property
+    def doubtful(self) -> NDArray[np.bool_]:
+        """Ops whose operands may be another call's: they fit no neighbour, or their like took another time."""
+        ops, kernel = self.ops, self.ops.numbers("kernel_ns")
+        if not len(ops):
+            return np.zeros(0, dtype=np.bool_)
+        with np.errstate(over="ignore"):
+            record = signatures(ops) * np.uint64(1_000_003) + ops.texts("attributes").codes.astype(np.uint64)
+        _, place = np.unique(record, return_inverse=True)
+        quickest = np.full(place.max() + 1, np.inf)
+        slowest = np.zeros(place.max() + 1)
+        np.minimum.at(quickest, place, kernel)
+        np.maximum.at(slowest, place, kernel)
+        spread = (slowest > SAME_WORK * quickest) & (slowest - quickest > MEASURABLE_NS)
+        shapeless = ops.texts("op_code").where(lambda text: family(text) in SHAPELESS_PROGRAMS)
+        return (spread[place] & shapeless) | borrowed(ops)
+
+    @cached_property
+    def makers(self) -> NDArray[np.int64]:
+        """Per row, who made INPUT_0; NOBODY where the window has no such op."""
+        return self._by_input[0] if self._by_input else np.full(len(self.ops), NOBODY, dtype=np.int64)
+
+    @cached_property
+    def _by_input(self) -> tuple[NDArray[np.int64], ...]:
+        before = np.arange(len(self.ops)) - 1
+        found = self.flow.producers
+        if not found:
+            return ()
+        fills = self.ops.texts("op_code").where(lambda text: canonical(text) in FILLS_ITS_INPUT)
+        behind = np.zeros(len(before), dtype=np.bool_)
+        behind[1:] = self.doubtful[:-1]
+        behind &= ~np.any([made_by == before for made_by in found], axis=0)
+        first = np.where(self.doubtful | behind, before, found[0])
+        return (first, *(np.where(self.doubtful | fills, NOBODY, made_by) for made_by in found[1:]))
+
+    @cached_property
+    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(makers, readers), each pair once, sorted by maker, then by reader."""
+        rows = np.arange(len(self.ops))
+        span = len(rows) + 1
+        pairs = [made_by[made_by != NOBODY] * span + rows[made_by != NOBODY] for made_by in self._by_input]
+        joined = np.unique(np.concatenate(pairs)) if pairs else np.zeros(0, dtype=np.int64)
+        return joined // span, joined % span
+
+    @cached_property
+    def reader_counts(self) -> NDArray[np.int64]:
+        """Per row, how many ops read what it made."""
+        return np.bincount(self.edges[0], minlength=len(self.ops))
+
+    def readers(self, row: int) -> tuple[int, ...]:
+        """The ops that read what `row` made, in order."""
+        start, stop = np.searchsorted(self.edges[0], [row, row + 1])
+        return tuple(int(reader) for reader in self.edges[1][start:stop])
+
+    def readers_among(self, bits: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Per row, the bits of all its readers together."""
+        together = np.zeros(len(self.ops), dtype=np.int64)
+        makers, readers = self.edges
+        np.bitwise_or.at(together, makers, bits[readers])
+        return together

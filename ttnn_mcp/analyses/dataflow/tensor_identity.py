@@ -1,0 +1,67 @@
+"""Whether two device ops really pass one tensor on, by the tensor ids of a memory report linked to the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.readers.memory.report import MemoryReport
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.run import Run
+
+NOT_LINKED = -1
+
+
+@dataclass(frozen=True)
+class TensorIdentity:
+    """The ttnn operation behind each row (NOT_LINKED where unknown), and its tensors."""
+
+    operations: NDArray[np.int64]
+    memory: MemoryReport
+
+    @classmethod
+    def of(cls, run: Run, ops: OpTable) -> TensorIdentity | None:
+        """None where the run has no linked memory report."""
+        if run.memory is None or run.linked is None or run.linked.said.status != "linked":
+            return None
+        at = run.linked.operation_at
+        return cls(np.array([at.get(int(line), NOT_LINKED) for line in ops.lines], dtype=np.int64), run.memory)
+
+    def passed_on(self, maker: int, reader: int) -> tuple[int, ...] | None:
+        """Tensors that go from one row's operation to the other's.
+
+        None where it cannot be told: a row is not linked, or one operation launched both.
+        """
+        made, took = int(self.operations[maker]), int(self.operations[reader])
+        if NOT_LINKED in (made, took) or made == took:
+            return None
+        return tuple(set(self.memory.outputs.of(made)) & set(self.memory.inputs.of(took)))
+
+    def times_read(self, row: int) -> int | None:
+        """How many operations take what the row's operation made; freeing does not count. None where not linked."""
+        operation = int(self.operations[row])
+        if operation == NOT_LINKED:
+            return None
+        return sum(self._readers(tensor) for tensor in self.memory.outputs.of(operation))
+
+    def read_once(self, tensor: int) -> bool:
+        """Whether a single operation takes the tensor."""
+        return self._readers(tensor) == 1
+
+    def _readers(self, tensor: int) -> int:
+        start, stop = np.searchsorted(self._taken, [tensor, tensor + 1])
+        return int(stop - start)
+
+    @cached_property
+    def _taken(self) -> NDArray[np.int64]:
+        """Tensor ids, once per operation that reads them, sorted."""
+        names, links = self.memory.operations, self.memory.inputs
+        frees = [int(names.ids[row]) for row, name in enumerate(names.names) if "deallocate" in name]
+        pairs = np.unique(np.stack((links.tensors, links.operations)), axis=1)
+        return pairs[0][~np.isin(pairs[1], frees)]

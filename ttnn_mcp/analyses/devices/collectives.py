@@ -1,0 +1,105 @@
+"""What collectives exchange, over which links, and how fast.
+
+Bytes per device for a full tensor of T bytes on N devices: all-gather and reduce-scatter (N-1)/N x T, all-reduce
+twice that (tech_reports/CCLs/CCL_bandwidth.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.run.ops.op_names import canonical, family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.readers.printed.attributes import Attributes
+    from ttnn_mcp.run.chip import Chip
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+TODAY_SHARE = {"blackhole": 0.5}  # of a link's payload: BH links run at 25 of 50 GB/s so far (CCL_bandwidth.md)
+
+
+@dataclass(frozen=True)
+class Collectives:
+    """The collectives of a table; NaN where the attributes or operands do not say.
+
+    Attributes:
+        rows: positions in the table.
+        payload_bytes: what each device sends.
+        devices: how many take part.
+        links: links used per direction.
+        directions: 2 in a ring, 1 at the end of a line.
+        persistent: whether buffers persist between calls; NaN where not said.
+    """
+
+    rows: NDArray[np.int64]
+    payload_bytes: NDArray[np.float64]
+    devices: NDArray[np.float64]
+    links: NDArray[np.float64]
+    directions: NDArray[np.float64]
+    persistent: NDArray[np.float64]
+
+    def rate_gb_s(self, exchange_ns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Achieved per link and direction."""
+        return self.payload_bytes / (np.maximum(exchange_ns, 1.0) * self.links * self.directions)
+
+    def least_ns(self, gb_s: float | None, *, both_directions: bool = False) -> NDArray[np.float64]:
+        """The payload over the links at a rate per link and direction; NaN where unknown."""
+        directions = 2.0 if both_directions else self.directions
+        return self.payload_bytes / (self.links * directions * (gb_s or np.nan))
+
+
+def payload_gb_s(chip: Chip) -> float | None:
+    """What one link carries in one direction by specification."""
+    return chip.architecture.ethernet_payload_gb_s if chip.architecture else None
+
+
+def today_gb_s(chip: Chip) -> float | None:
+    """What one link has been seen to carry."""
+    rate = payload_gb_s(chip)
+    return None if rate is None else rate * TODAY_SHARE.get(chip.arch or "", 1.0)
+
+
+def collectives_of(ops: OpTable, mesh_devices: int) -> Collectives:
+    """The collectives of one device's ops; `mesh_devices` where the attributes do not say how many take part."""
+    names, settings = ops.texts("op_code"), Settings(ops)
+    rows = np.flatnonzero(names.where(lambda text: family(text) == "collective"))
+    ring = settings.numbers(rows, _devices)
+    devices = np.where(np.isnan(ring), float(mesh_devices), ring)
+    sent = (devices - 1) / devices
+    given, made = (
+        operands[0].bytes[rows] if operands else np.zeros(len(rows)) for operands in (ops.inputs, ops.outputs)
+    )
+    kinds = names.mapped(lambda text: _kind(canonical(text)), missing="", dtype=np.object_)[rows]
+    whole = np.select(
+        [kinds == "gather", kinds == "scatter", kinds == "reduce"], [made, given, 2 * given], default=np.nan
+    )
+    return Collectives(
+        rows=rows,
+        payload_bytes=np.where(whole > 0, sent * whole, np.nan),
+        devices=devices,
+        links=settings.numbers(rows, lambda said: said.number("num_links")),
+        directions=settings.numbers(rows, _directions),
+        persistent=settings.numbers(rows, lambda said: said.flag("using_persistent_buffers")),
+    )
+
+
+def _kind(name: str) -> str:
+    for part, kind in (("AllGather", "gather"), ("ReduceScatter", "scatter"), ("AllReduce", "reduce")):
+        if part in name:
+            return kind
+    return "scatter" if "AllToAll" in name else ""
+
+
+def _devices(said: Attributes) -> float | None:
+    return said.number("ring_size", "num_devices", "ring_devices")
+
+
+def _directions(said: Attributes) -> float | None:
+    topology = said.given("topology") or ""
+    return 2.0 if "Ring" in topology else 1.0 if "Linear" in topology else None

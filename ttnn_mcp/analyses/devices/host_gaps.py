@@ -1,0 +1,125 @@
+"""Does the device wait for the host? Time between ops, and the most that Metal Trace could take from it.
+
+OP TO OP LATENCY is the gap BEFORE an op (kernel start minus the previous kernel end on that device). Small gaps
+prove a device-bound run; large gaps prove little, because the profiler itself, compiling and Python sit in them:
+a verdict needs a warm window, and the only certain host share needs the wall time with the profiler off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.run.iterations import signatures
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.performance import Performance
+
+TRACED_GAP_NS = 1000.0  # gap that stays per op under trace: Wormhole warm median 0.66 us, p90 1.9 us (measured)
+DEVICE_BOUND = 0.9  # busy share from which waiting cannot matter: domain practice, checked on warm CLIP (0.92)
+HOST_BOUND = 0.6  # busy share below which the host (or a sync) dominates
+OVERLAP_NS = (
+    500.0  # a gap further below zero is two ops at a time; clocks and host drift make up to 492 ns (measured)
+)
+COLD_GAP_NS = 1e6  # a millisecond between ops is compiling, loading or Python, never dispatch
+COLD_GAPS_SHARE = 0.5  # of the gap time in such gaps: then the window is not steady, whatever its label
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Time on one device over some ops, in nanoseconds.
+
+    Attributes:
+        kernel_ns: sum of kernel durations.
+        wall_ns: first kernel start to last kernel end; the gap before the first op is another window's.
+        gaps_ns: gap before each op but the first; NaN where not measured, negative where ops overlap.
+        busy_ns: time in which at least one kernel ran: less than `kernel_ns` where sub-devices work side by side.
+    """
+
+    device: int
+    kernel_ns: float
+    wall_ns: float
+    gaps_ns: NDArray[np.float64]
+    busy_ns: float
+
+    @property
+    def busy(self) -> float:
+        """Share of the wall time in which a kernel ran."""
+        return min(1.0, self.busy_ns / self.wall_ns) if self.wall_ns > 0 else float("nan")
+
+    @property
+    def gap_ns(self) -> float:
+        """Time in which none ran."""
+        return max(0.0, self.wall_ns - self.busy_ns)
+
+    @property
+    def median_gap_ns(self) -> float:
+        """The usual gap; robust against the few that hold a sync or a compile."""
+        known = self.gaps_ns[np.isfinite(self.gaps_ns)]
+        return float(np.median(known)) if len(known) else float("nan")
+
+    @property
+    def long_gaps(self) -> tuple[int, float]:
+        """(count, ns) of gaps of a millisecond and more."""
+        long = self.gaps_ns[self.gaps_ns >= COLD_GAP_NS]
+        return len(long), float(long.sum())
+
+
+def timeline_of(ops: OpTable, clock_ghz: float | None) -> Timeline:
+    """The timeline of one device's ops, given in the order they ran."""
+    kernel = ops.numbers("kernel_ns")
+    gaps = ops.numbers("gap_ns")[1:]
+    ends = ops.numbers("fw_end_cycle")
+    took = busy = float(kernel.sum())
+    if clock_ghz and len(ops) and np.isfinite(ends[[0, -1]]).all():
+        # gap = kernel start - previous end, so a kernel starts at FW END - KERNEL DURATION (measured on 7 reports)
+        wall = float(np.nanmax(ends) - ends[0]) / clock_ghz + float(kernel[0])
+        if (gaps < -OVERLAP_NS).any() and np.isfinite(ends).all():
+            ends_ns = (ends - ends[0]) / clock_ghz
+            wall, busy = float(ends_ns.max() - (ends_ns - kernel).min()), _covered_ns(ends_ns - kernel, ends_ns)
+    else:
+        wall = took + float(np.nansum(np.maximum(gaps, 0.0)))
+    return Timeline(int(ops.numbers("device")[0]), took, max(wall, float(kernel.max())), gaps, busy)
+
+
+def _covered_ns(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> float:
+    """Length of the union of intervals."""
+    order = np.argsort(starts, kind="stable")
+    starts, ends = starts[order], ends[order]
+    reached = np.maximum.accumulate(ends)
+    before = np.concatenate((starts[:1], reached[:-1]))
+    return float(np.maximum(ends - np.maximum(starts, before), 0.0).sum())
+
+
+def timelines_of(ops: OpTable, clock_ghz: float | None) -> list[Timeline]:
+    """One timeline per device; `ops` sorted by device, then by time."""
+    devices = ops.numbers("device")
+    return [timeline_of(ops.take(devices == device), clock_ghz) for device in np.unique(devices)]
+
+
+def trace_saving_ns(line: Timeline, ops: int) -> float:
+    """The most that replaying a trace can save: the gaps, less what dispatch leaves between traced ops."""
+    return max(0.0, line.gap_ns - ops * TRACED_GAP_NS)
+
+
+def static_shapes(report: Performance) -> bool | None:
+    """Whether all iterations run the same ops on the same shapes; None where too little is left to compare.
+
+    A device that lost rows in an iteration tells nothing of its shapes.
+    """
+    found = report.iterations
+    if found.count < 2:
+        return None
+    ids, device = np.unique(report.steady.numbers("device"), return_inverse=True)
+    shape = len(ids), found.count + 1
+    ops, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint64)
+    np.add.at(ops, (device, found.number), 1)
+    with np.errstate(over="ignore"):  # sums of 64-bit hashes: equal for equal ops in any order
+        np.add.at(sums, (device, found.number), signatures(report.steady))
+    whole = (ops[:, 1:] == ops[:, 1:2]).all(axis=1) if len(ids) > 1 else np.ones(1, dtype=np.bool_)
+    return bool((sums[:, 1:] == sums[:, 1:2])[whole].all()) if whole.any() else None

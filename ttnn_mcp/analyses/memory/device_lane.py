@@ -1,0 +1,219 @@
+"""Replays what a device's memory went through, operation by operation, from captured graphs and snapshots.
+
+A graph shows what an operation allocates and frees; the snapshot after it shows what is live then. Between
+operations (uploads the importer leaves out, Python names that go) only snapshots see anything. So each operation
+starts from what both together say was live, follows its graph, and is settled with its snapshot; what the two say
+differently is counted.
+
+Circular buffers live on top: from their allocation until they are cleared, until their device op is over, or until
+the operation is, whatever comes first. The allocator knows nothing of them, so the next op's output may be placed
+while those of the op before are still on the books; they were never there together.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.memory.buffer_spans import SpanLog, before, inside
+from ttnn_mcp.analyses.memory.core_load import OnCores
+from ttnn_mcp.analyses.memory.replay_records import Differences, Fullest, Levels, Step
+from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
+    from ttnn_mcp.analyses.memory.snapshots import Seen, Snapshots
+    from ttnn_mcp.readers.graph.graph_memory import GraphMemory, MemoryEvent
+
+BEYOND = 2**62  # no address
+
+
+class Lane:
+    """One device's memory while it is replayed. Feed it the operations in order.
+
+    Args:
+        snapshots: of the device; None where the report has none.
+        small_from: address from which L1 belongs to the L1_SMALL region: older graphs call both L1.
+        shards: sizes for what neither graph nor snapshot sizes.
+        watch: keep what was live at the fullest moment of the last operation fed.
+    """
+
+    def __init__(
+        self,
+        snapshots: Snapshots | None,
+        small_from: int = BEYOND,
+        shards: ShardBytes | None = None,
+        *,
+        watch: bool = False,
+    ) -> None:
+        self.snapshots = snapshots
+        self.small_from = small_from
+        self.shards = shards
+        self.watch = watch
+        self.log = SpanLog()
+        self.levels = Levels()
+        self.differences = Differences()
+        self.fullest = Fullest((), (), -1)
+        self.live: dict[int, int] = {}
+        self._now = [0, 0, 0, 0, 0]  # bytes per bank, by code of BUFFER_TYPES
+        self._shown: dict[int, tuple[int, int]] = {}  # the last snapshot: key -> (bytes per bank, buffer)
+        self._settled = False  # whether a snapshot has been seen
+
+    def preload(self, key: int, buffer: int, per_bank: int) -> None:
+        """A buffer that is there before the first operation fed."""
+        self._open(key, buffer, per_bank, -1, 0, recorded=False)
+
+    def fork(self) -> Lane:
+        """Another device with the same history so far."""
+        shared = (self.snapshots, self.shards)
+        return deepcopy(self, {id(one): one for one in shared})
+
+    def feed(
+        self, place: int, graph: GraphMemory | None, events: Sequence[MemoryEvent], written: Sequence[int] = ()
+    ) -> None:
+        """Replay one operation.
+
+        Args:
+            place: of the operation in the order they ran.
+            graph: None where it was not captured: then snapshots alone speak.
+            events: those of the graph that are this device's.
+            written: without a graph, keys of the tensors the operation gives but does not take.
+        """
+        step = Step(events)
+        taken = self.snapshots is not None and self.snapshots.taken[place]
+        seen = self.snapshots.at(place) if self.snapshots is not None and taken else None
+        lost = self._begin(place, seen, step, captured=graph is not None)
+        if graph is None:
+            self._written_over(place, written, seen)
+        self._follow(place, step, taken=taken)
+        for key in lost:
+            self._close(key, inside(place))
+        if taken:
+            self._settle(place, step)
+            self._settled = True
+
+    def _begin(self, place: int, seen: Seen | None, step: Step, *, captured: bool) -> list[int]:
+        """Make the start what graph and snapshot say it was; keys freed within, nobody says when, are returned."""
+        lost = self._look(place, seen, step, captured=captured) if seen is not None else []
+        for key, at in step.first.items():
+            event = step.events[at]
+            if event.kind == "free":
+                if key not in self.live:
+                    self.differences.came += self._settled
+                    self._open(key, event.buffer, max(event.bytes_per_bank, 0), event.size_bytes, before(place))
+            elif key in self.live and not step.nameless:  # it went before, or the address were not free
+                self.differences.went += 1
+                self._close(key, before(place))
+        return lost
+
+    def _look(self, place: int, seen: Seen, step: Step, *, captured: bool) -> list[int]:
+        """Take in what the snapshot after the operation shows, as far as its graph has no say in it."""
+        for key in seen.went:
+            self._shown.pop(key, None)
+        for key, size, buffer in seen.came:
+            self._shown[key] = (size, buffer)
+            if key not in step.last:
+                self._came(place, key, size, buffer, captured=captured)
+        gone = [one for one in seen.went if one in self.live and one not in step.last and one not in self._shown]
+        if captured and step.nameless:
+            return gone
+        for key in gone:
+            self.differences.went += captured
+            self._close(key, before(place) if captured else inside(place))
+        return []
+
+    def _came(self, place: int, key: int, size: int, buffer: int, *, captured: bool) -> None:
+        """A buffer the snapshot shows and the operation's graph does not speak of."""
+        row = self.live.get(key)
+        if row is not None:
+            if (self.log.bytes_per_bank[row], self.log.buffers[row]) == (size, buffer):
+                return
+            self.differences.contradicted += captured
+            self._close(key, before(place))
+        else:
+            self.differences.came += self._settled and captured
+        self._open(key, buffer, size, -1, before(place))
+
+    def _written_over(self, place: int, written: Sequence[int], seen: Seen | None) -> None:
+        """Without a graph: a new tensor at an address that was taken means that the old one is gone."""
+        new = {key for key, _, _ in seen.came} if seen else set[int]()
+        for key in written:
+            row = self.live.get(key)
+            if row is not None and key not in new:
+                buffer, size = self.log.buffers[row], self.log.bytes_per_bank[row]
+                self._close(key, inside(place))
+                self._open(key, buffer, size, -1, inside(place))
+
+    def _follow(self, place: int, step: Step, *, taken: bool) -> None:
+        """The operation's events; its fullest moment goes into the levels."""
+        on_cores = OnCores()
+        now = self._now
+        most, tensors = now[L1], now[L1]
+        small, dram = now[L1_SMALL], now[DRAM] + now[TRACE]
+        self._watch(on_cores, -1)
+        for at, event in enumerate(step.events):
+            kind = event.kind
+            if kind == "allocate":
+                self._allocate(place, step, at, event, taken=taken)
+                small, dram = max(small, now[L1_SMALL]), max(dram, now[DRAM] + now[TRACE])
+            elif kind == "free":
+                if event.key in self.live:
+                    self._close(event.key, inside(place))
+                continue
+            elif kind != "circular":
+                on_cores.drop(event)
+                continue
+            elif event.over_tensor is None and event.key in self.live:
+                continue
+            else:
+                on_cores.add(event)
+            level = now[L1] + on_cores.fullest
+            if level > most or (level == most and self.watch and kind == "circular"):
+                most, tensors = level, now[L1]
+                self._watch(on_cores, event.device_op)
+        self.levels.add(most, tensors, small, dram)
+
+    def _watch(self, on_cores: OnCores, device_op: int) -> None:
+        if self.watch:
+            self.fullest = Fullest(tuple(self.live.values()), tuple(on_cores.buffers), device_op)
+
+    def _allocate(self, place: int, step: Step, at: int, event: MemoryEvent, *, taken: bool) -> None:
+        key = event.key
+        if key < 0:
+            return
+        if key in self.live:  # its end was not recorded
+            self._close(key, inside(place))
+        size, buffer = event.bytes_per_bank, event.buffer
+        if buffer == L1 and event.address >= self.small_from:
+            buffer = L1_SMALL
+        if taken and step.last[key] == at and key in self._shown:  # it stays: the snapshot knows what it takes
+            shown, buffer = self._shown[key]
+            self.differences.contradicted += size not in (-1, shown)
+            size = shown
+        if size < 0:
+            size, told = self.shards.at(key, event.size_bytes) if self.shards and buffer == L1 else (0, False)
+            self.differences.unsized += buffer == L1 and not told
+        self._open(key, buffer, size, event.size_bytes, inside(place), recorded=True)
+
+    def _settle(self, place: int, step: Step) -> None:
+        """Where the operation's last word on a buffer and the snapshot differ, the snapshot is right."""
+        for key, at in step.last.items():
+            live, shown = key in self.live, key in self._shown
+            if live and not shown:
+                self.differences.contradicted += 1
+                self._close(key, inside(place))
+            elif shown and not live:
+                self.differences.contradicted += 1
+                size, buffer = self._shown[key]
+                self._open(key, buffer, size, step.events[at].size_bytes, inside(place))
+
+    def _open(self, key: int, buffer: int, size: int, whole: int, start: int, *, recorded: bool = False) -> None:
+        self.live[key] = self.log.open(key, buffer, size, whole, start, recorded=recorded)
+        self._now[buffer] += size
+
+    def _close(self, key: int, end: int) -> None:
+        row = self.live.pop(key)
+        self.log.ends[row] = end
+        self._now[self.log.buffers[row]] -= self.log.bytes_per_bank[row]

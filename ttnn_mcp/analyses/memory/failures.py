@@ -1,0 +1,100 @@
+"""What went wrong in a run, gathered from its three witnesses and tied to the operation.
+
+`errors` rows (importers file them under an id that is no operation, with the name alone), operations that never
+finished, and what a captured graph saw: exceptions, scopes that were aborted or never ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ttnn_mcp.analyses.memory.shortage import Shortage, parse_shortage
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.readers.memory.columns import OperationError
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One operation that went wrong. Texts are foreign.
+
+    Attributes:
+        place: of the operation; None where the report does not tell which it was.
+        outcome: it never finished; a scope in it was aborted; it finished although something was reported; unknown
+            where only the name tells which operation it was, and all of that name finished.
+        same_name: operations of that name; of several the last is taken where only the name is told.
+        scope: innermost scope that was aborted or never ended.
+    """
+
+    place: int | None
+    name: str
+    outcome: Literal["unfinished", "aborted", "finished", "unknown"]
+    same_name: int
+    kind: str
+    message: str
+    scope: str | None
+    shortage: Shortage | None
+
+
+def failures_of(replayed: Replayed) -> list[Failure]:
+    """All of them: those that explain a shortage first, then in the order they ran."""
+    told: dict[int, list[tuple[str, str]]] = {}  # place -> (kind, message)
+    nowhere: list[OperationError] = []
+    by_name: set[int] = set()
+    for error in replayed.memory.errors:
+        place = replayed.place(error.operation) if error.operation is not None else None
+        if place is None and (place := _by_name(replayed, error.operation_name)) is not None:
+            by_name.add(place)
+        if place is None:
+            nowhere.append(error)
+        else:
+            told.setdefault(place, []).append((error.kind, error.message))
+    for place, trouble in replayed.troubles.items():
+        seen = told.setdefault(place, [])
+        seen.extend((error.kind, error.message) for error in trouble.errors)
+    for place in np.flatnonzero(np.isnan(replayed.memory.operations.duration_s)).tolist():
+        told.setdefault(place, [])
+    found = [_failure(replayed, place, words, by_name=place in by_name) for place, words in sorted(told.items())]
+    found += [
+        Failure(None, one.operation_name, "unknown", 0, one.kind, one.message, None, parse_shortage(one.message))
+        for one in nowhere
+    ]
+    return sorted(found, key=lambda one: one.shortage is None)
+
+
+def _by_name(replayed: Replayed, name: str) -> int | None:
+    """The operation an error names: one of that name that went wrong, else the last of that name."""
+    operations = replayed.memory.operations
+    places = [place for place, one in enumerate(operations.names) if _bare(one) == _bare(name)]
+    wrong = [one for one in places if np.isnan(operations.duration_s[one]) or one in replayed.troubles]
+    return next(iter([*wrong[-1:], *places[-1:]]), None)
+
+
+def _bare(name: str) -> str:
+    return name.replace("::", ".")
+
+
+def _failure(replayed: Replayed, place: int, words: list[tuple[str, str]], *, by_name: bool) -> Failure:
+    operations, trouble = replayed.memory.operations, replayed.troubles.get(place)
+    shortages = [found for _, message in words if (found := parse_shortage(message))]
+    kind, message = next(
+        (pair for pair in words if parse_shortage(pair[1])),
+        max(words, key=lambda pair: len(pair[1]), default=("", "")),
+    )
+    name = operations.names[place]
+    scopes = (*trouble.unfinished, *trouble.aborted) if trouble else ()
+    unfinished = bool(np.isnan(operations.duration_s[place])) or bool(trouble and trouble.unfinished)
+    return Failure(
+        place=place,
+        name=name,
+        outcome="unfinished" if unfinished else "aborted" if scopes else "unknown" if by_name else "finished",
+        same_name=sum(_bare(one) == _bare(name) for one in operations.names),
+        kind=kind,
+        message=message,
+        scope=next((one for one in reversed(scopes) if _bare(one) != _bare(name)), None),
+        shortage=shortages[0] if shortages else None,
+    )

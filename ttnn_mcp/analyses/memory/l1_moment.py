@@ -1,0 +1,201 @@
+"""One operation when it used most of L1: what lay there, of which kind, on which cores, with which holes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ttnn_mcp.analyses.memory.buffer_spans import before, inside
+from ttnn_mcp.analyses.memory.core_load import Circular, on_cores
+from ttnn_mcp.analyses.memory.device_lane import Lane
+from ttnn_mcp.errors import ReportBroken
+from ttnn_mcp.readers.graph.graph_memory import GraphMemory, MemoryEvent, read_graph_memory
+from ttnn_mcp.readers.memory.spaces import L1
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.readers.memory.columns import Chunks, Integers
+
+Kind = Literal["persistent", "activation", "temporary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What was in memory at an operation's fullest moment, on the device with the highest peak.
+
+    Attributes:
+        rows: of the device's spans, L1 and every other buffer type.
+        circular: circular buffers, those over tensors left out.
+        device_op: the device op under way; None between and outside them.
+    """
+
+    place: int
+    rows: Integers
+    circular: tuple[Circular, ...]
+    device_op: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """Free L1 of a bank, as addresses lie. In bytes.
+
+    Attributes:
+        below: between circular buffers and the lowest tensor: where either may still grow.
+        largest_hole: the largest gap above the lowest tensor.
+        holes: all gaps above it: what moving tensors together would give back.
+    """
+
+    below: int
+    largest_hole: int
+    holes: int
+
+    @property
+    def largest(self) -> int:
+        """The largest buffer that still fits in one piece."""
+        return max(self.below, self.largest_hole)
+
+
+@dataclass(frozen=True, slots=True)
+class Cores:
+    """Cores that carry the same load: what lies there, not what the allocator keeps free of others."""
+
+    cores: tuple[tuple[int, int], ...]
+    tensors_bytes: int
+    circular_bytes: int
+
+
+async def moment_of(replayed: Replayed, place: int) -> Moment:
+    """The fullest moment of the operation at `place`; without a graph, what its snapshot shows."""
+    if not replayed.captured[place]:
+        return Moment(place, replayed.fullest.spans.live_at(inside(place)), (), None)
+    operation = int(replayed.operations[place])
+    try:
+        graph = read_graph_memory(await replayed.memory.graph_of(operation) or "[]", operation=operation)
+    except ReportBroken:
+        return Moment(place, replayed.fullest.spans.live_at(inside(place)), (), None)
+    return _replay(replayed, place, graph)
+
+
+def _replay(replayed: Replayed, place: int, graph: GraphMemory) -> Moment:
+    """Once more over the operation, with the sizes that the first time over settled on."""
+    spans, device = replayed.fullest.spans, replayed.fullest.device
+    known = {one.device for one in replayed.devices}
+    events = [one for one in graph.events if len(known) == 1 or one.device == device or one.device not in known]
+    there = spans.live_at(before(place))
+    came = np.flatnonzero(spans.starts == inside(place))
+    lane = Lane(None, watch=True)
+    for row in there.tolist():
+        lane.preload(int(spans.keys[row]), int(spans.buffers[row]), int(spans.bytes_per_bank[row]))
+    lane.feed(0, graph, _sized(events, replayed, came))
+    all_rows = np.concatenate((there, came))
+    rows = [row for row in lane.fullest.rows if row < len(all_rows)]
+    at = lane.fullest.device_op
+    return Moment(place, np.sort(all_rows[rows]), lane.fullest.circular, graph.device_ops[at] if at >= 0 else None)
+
+
+def _sized(events: list[MemoryEvent], replayed: Replayed, came: Integers) -> list[MemoryEvent]:
+    spans, rows = replayed.fullest.spans, iter(came.tolist())
+    sized: list[MemoryEvent] = []
+    for event in events:
+        if event.kind == "allocate" and event.key >= 0 and (row := next(rows, None)) is not None:
+            per_bank, buffer = int(spans.bytes_per_bank[row]), int(spans.buffers[row])
+            sized.append(event._replace(bytes_per_bank=per_bank, buffer=buffer))
+        else:
+            sized.append(event)
+    return sized
+
+
+def kinds_of(replayed: Replayed, moment: Moment) -> list[Kind]:
+    """What each row of a moment is: there for good, made and freed within the operation, or neither."""
+    spans, persistent = replayed.fullest.spans, replayed.lifetimes.persistent
+    within = inside(moment.place)
+    return [
+        "persistent"
+        if persistent[row]
+        else "temporary"
+        if spans.starts[row] == within == spans.ends[row]
+        else "activation"
+        for row in moment.rows.tolist()
+    ]
+
+
+def composition(replayed: Replayed, moment: Moment) -> dict[Kind, int]:
+    """Bytes per bank of the L1 tensors by kind."""
+    spans = replayed.fullest.spans
+    found: Counter[Kind] = Counter()
+    for row, kind in zip(moment.rows.tolist(), kinds_of(replayed, moment), strict=True):
+        if spans.buffers[row] == L1:
+            found[kind] += int(spans.bytes_per_bank[row])
+    return dict(found)
+
+
+def holes_of(replayed: Replayed, moment: Moment) -> Holes | None:
+    """How the free L1 is cut up; None where the report does not say where L1 begins and ends."""
+    bounds = _bounds(replayed)
+    if bounds is None:
+        return None
+    spans, (bottom, top) = replayed.fullest.spans, bounds
+    rows = moment.rows[spans.buffers[moment.rows] == L1]
+    floor = max((one.address + one.bytes_per_core for one in moment.circular), default=bottom)
+    return _holes(spans.addresses[rows], spans.bytes_per_bank[rows], floor, top)
+
+
+def holes_of_chunks(replayed: Replayed, chunks: Chunks) -> Holes | None:
+    """The same from where the pages of the tensors lie, after an operation."""
+    bounds = _bounds(replayed)
+    if bounds is None:
+        return None
+    device = replayed.fullest.device
+    here = (chunks.buffers == L1) & ((chunks.devices == device) if device is not None else True)
+    return _holes(chunks.chunk_addresses[here], chunks.chunk_bytes[here], *bounds)
+
+
+def _bounds(replayed: Replayed) -> tuple[int, int] | None:
+    device = next(iter(replayed.memory.devices), None)
+    if device is None or device.first_cb_address is None or replayed.capacity_bytes is None:
+        return None
+    return device.first_cb_address, device.first_cb_address + replayed.capacity_bytes
+
+
+def _holes(starts: Integers, sizes: Integers, floor: int, top: int) -> Holes:
+    if not len(starts):
+        return Holes(max(top - floor, 0), 0, 0)
+    order = np.argsort(starts, kind="stable")
+    starts, ends = starts[order], np.maximum.accumulate((starts + sizes)[order])
+    gaps = np.maximum(np.append(starts[1:], top) - ends, 0)
+    return Holes(max(int(starts[0]) - floor, 0), int(gaps.max()), int(gaps.sum()))
+
+
+def cores_of(replayed: Replayed, moment: Moment) -> list[Cores]:
+    """Which cores carry how much, the fullest first; sharded tensors lie on their shards' cores alone."""
+    device = next(iter(replayed.memory.devices), None)
+    spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
+    tensors: list[tuple[tuple[tuple[tuple[int, int], tuple[int, int]], ...], int]] = []
+    for row in moment.rows.tolist():
+        if spans.buffers[row] == L1:
+            tensor = replayed.memory.tensors.row(int(lifetimes.names[row]))
+            placement = replayed.memory.tensors.placements[tensor] if tensor is not None else None
+            ranges = placement.shard.ranges if placement and placement.shard else ()
+            tensors.append((ranges, int(spans.bytes_per_bank[row])))
+    held = on_cores(tensors)
+    circular = on_cores((one.ranges, one.bytes_per_core) for one in moment.circular)
+    return _alike(held, circular, (device.compute_grid_x, device.compute_grid_y) if device else (None, None))
+
+
+def _alike(
+    held: NDArray[np.int64], circular: NDArray[np.int64], grid: tuple[int | None, int | None]
+) -> list[Cores]:
+    width, height = grid
+    held, circular = held[:width, :height], circular[:width, :height]
+    found: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for x, y in np.argwhere(held + circular > 0).tolist():
+        found.setdefault((int(held[x, y]), int(circular[x, y])), []).append((x, y))
+    return sorted(
+        (Cores(tuple(cores), *load) for load, cores in found.items()),
+        key=lambda one: -(one.tensors_bytes + one.circular_bytes),
+    )

@@ -1,0 +1,55 @@
+"""A long curve of levels as a few stretches that each stay near one level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.memory.columns import Integers
+
+_TOLERANCES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)  # of the highest level
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Places first to last, both included; `highest` is where among them the level is highest."""
+
+    first: int
+    last: int
+    highest: int
+
+
+def stretches(levels: Integers, most: int) -> list[Stretch]:
+    """At most `most` stretches over all places, as finely as that allows.
+
+    Levels that jump up and down all the time do not come in stretches: they are cut evenly.
+    """
+    if not len(levels):
+        return []
+    top = max(int(levels.max()), 1)
+    values: list[int] = levels.tolist()
+    tried = (_cuts(values, share * top, most) for share in _TOLERANCES)
+    cuts = next((found for found in tried if len(found) <= most), None)
+    if cuts is None or (cuts == [0] and len(values) > most and min(values) < max(values)):
+        cuts = sorted({len(values) * n // most for n in range(most)})
+    return [
+        Stretch(first, last - 1, first + int(np.argmax(levels[first:last])))
+        for first, last in zip(cuts, [*cuts[1:], len(values)], strict=True)
+    ]
+
+
+def _cuts(values: list[int], tolerance: float, most: int) -> list[int]:
+    """Where a new stretch begins: as soon as one would span more than `tolerance`. Gives up past `most`."""
+    cuts = [0]
+    low = high = values[0]
+    for place, value in enumerate(values):
+        low, high = min(low, value), max(high, value)
+        if high - low > tolerance:
+            cuts.append(place)
+            low = high = value
+            if len(cuts) > most:
+                break
+    return cuts

@@ -1,0 +1,210 @@
+"""Tensors on buffers: who made what lies at an address, who read it last, and how long it stayed after that.
+
+Tensor ids are re-issued for every output, addresses are recycled: a tensor belongs to the buffer that was live at
+its address when it was made (or, where no operation made it, when it was first read). Views and in-place results
+are further tensors on the same buffer, and a read of any of them is a use of the buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from ttnn_mcp.analyses.memory.buffer_spans import NEVER
+from ttnn_mcp.readers.memory.spaces import L1
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.memory.buffer_spans import Spans
+    from ttnn_mcp.readers.memory.columns import Integers
+
+NOBODY = -1
+LATE_OPERATIONS = 2  # that run on the device while a tensor waits to be freed: one is the usual idiom, not late
+
+
+@dataclass(frozen=True, slots=True)
+class LateFree:
+    """A buffer that stayed after its last use.
+
+    Attributes:
+        row: of the spans.
+        last_use: place of the last operation that reads it.
+        freed: place of the operation with which it went; None = never.
+        held: operations that ran on the device in between.
+        at_peak: the operation with the most L1 in use is among them.
+    """
+
+    row: int
+    tensor: int
+    bytes_per_bank: int
+    last_use: int
+    freed: int | None
+    held: int
+    at_peak: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LateFrees(Sequence[LateFree]):
+    """All buffers that stayed, the largest at the peak first; a long run may have thousands.
+
+    Attributes:
+        rows: of the spans; the other columns belong to them.
+        freed: places; the number of operations where nothing ever frees them.
+    """
+
+    spans: Spans
+    names: Integers
+    rows: Integers
+    last_uses: Integers
+    freed: Integers
+    held: Integers
+    at_peak: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> LateFree: ...
+    @overload
+    def __getitem__(self, index: slice) -> LateFrees: ...
+    def __getitem__(self, index: int | slice) -> LateFree | LateFrees:
+        if isinstance(index, slice):
+            return self._kept(np.arange(len(self))[index])
+        row = int(self.rows[index])
+        return LateFree(
+            row=row,
+            tensor=int(self.names[row]),
+            bytes_per_bank=int(self.spans.bytes_per_bank[row]),
+            last_use=int(self.last_uses[index]),
+            freed=None if self.spans.ends[row] == NEVER else int(self.freed[index]),
+            held=int(self.held[index]),
+            at_peak=bool(self.at_peak[index]),
+        )
+
+    def over(self, place: int) -> LateFrees:
+        """Those that were held while the operation at `place` ran."""
+        return self._kept(np.flatnonzero((self.last_uses < place) & (place < self.freed)))
+
+    def levels_without(self, levels: Integers) -> Integers:
+        """What `levels` (bytes per bank, per operation) would be, had these been freed after their last use."""
+        less = np.zeros(len(levels) + 1, dtype=np.int64)
+        size = self.spans.bytes_per_bank[self.rows]
+        np.add.at(less, self.last_uses + 1, size)
+        np.subtract.at(less, self.freed, size)
+        return levels - np.cumsum(less)[:-1]
+
+    def _kept(self, at: Integers) -> LateFrees:
+        return replace(
+            self,
+            rows=self.rows[at],
+            last_uses=self.last_uses[at],
+            freed=self.freed[at],
+            held=self.held[at],
+            at_peak=self.at_peak[at],
+        )
+
+
+@dataclass(frozen=True)
+class Lifetimes:
+    """Tensors and the spans they lie on. Places count operations in the order they ran.
+
+    Attributes:
+        tensors: ids, ascending; the next three belong to them.
+        rows: the span of each tensor; NOBODY where none was found.
+        producers: place of the operation that made it; NOBODY for weights and inputs.
+        last_uses: place of the last operation that read it, deallocation apart; NOBODY if none did.
+        used: (span row, place) once per use of a buffer by any tensor on it, made or read; sorted.
+    """
+
+    spans: Spans
+    tensors: Integers
+    rows: Integers
+    producers: Integers
+    last_uses: Integers
+    used: tuple[Integers, Integers]
+    launched: NDArray[np.bool_]
+
+    @cached_property
+    def made(self) -> NDArray[np.bool_]:
+        """Per span, whether an operation of the run made it."""
+        made: NDArray[np.bool_] = np.array(self.spans.recorded)
+        made[self.rows[(self.rows >= 0) & (self.producers >= 0)]] = True
+        return made
+
+    @cached_property
+    def persistent(self) -> NDArray[np.bool_]:
+        """Per span: there without an operation having made it, and never freed, as weights are."""
+        return ~self.made & (self.spans.ends == NEVER)
+
+    @cached_property
+    def last_reads(self) -> Integers:
+        """Per span, place of the last read of any tensor on it; NOBODY if none."""
+        last = np.full(len(self.spans), NOBODY, dtype=np.int64)
+        read = (self.rows >= 0) & (self.last_uses >= 0)
+        np.maximum.at(last, self.rows[read], self.last_uses[read])
+        return last
+
+    @cached_property
+    def last_touches(self) -> Integers:
+        """The same, with the making of views and in-place results as a use."""
+        last: Integers = np.array(self.last_reads)
+        made = (self.rows >= 0) & (self.producers >= 0)
+        np.maximum.at(last, self.rows[made], self.producers[made])
+        return last
+
+    @cached_property
+    def names(self) -> Integers:
+        """Per span, the first tensor on it; NOBODY where none is known."""
+        found = np.full(len(self.spans), NEVER, dtype=np.int64)
+        on = self.rows >= 0
+        np.minimum.at(found, self.rows[on], self.tensors[on])
+        return np.where(found == NEVER, NOBODY, found)
+
+    def producer_of(self, row: int) -> int:
+        """Place of the operation that made a span; NOBODY where none did."""
+        if self.spans.recorded[row]:
+            return int(self.spans.starts[row]) // 2
+        on = self.producers[(self.rows == row) & (self.producers >= 0)]
+        return int(on.min()) if len(on) else NOBODY
+
+    @cached_property
+    def waits(self) -> tuple[Integers, Integers, Integers]:
+        """Per span the longest idle time between two uses: operations that ran meanwhile, first use, second.
+
+        The uses are places; 0 where there are not two.
+        """
+        rows, places = self.used
+        idle, first, second = (np.zeros(len(self.spans), dtype=np.int64) for _ in range(3))
+        same = np.flatnonzero(rows[1:] == rows[:-1])
+        between = self.launches_before[places[same + 1]] - self.launches_before[places[same] + 1]
+        order = np.argsort(between, kind="stable")  # the longest is written last
+        at, same = rows[same[order]], same[order]
+        idle[at], first[at], second[at] = between[order], places[same], places[same + 1]
+        return idle, first, second
+
+    @cached_property
+    def launches_before(self) -> Integers:
+        """Operations that ran on the device before each place; one entry more than there are places."""
+        return np.concatenate(([0], np.cumsum(self.launched)))
+
+    def late_frees(self, peak: int, *, least: int = LATE_OPERATIONS) -> LateFrees:
+        """L1 tensors held over `least` device operations after their last use, or over the one at `peak`.
+
+        Results that nobody reads are not late.
+        """
+        spans, last = self.spans, self.last_touches
+        freed = np.where(spans.ends == NEVER, len(self.launched), spans.ends // 2)
+        asked = (spans.buffers == L1) & (self.last_reads >= 0) & ~self.persistent & (freed > last)
+        rows = np.flatnonzero(asked)
+        held = self.launches_before[freed[rows]] - self.launches_before[last[rows] + 1]
+        at_peak = (last[rows] < peak) & (peak < freed[rows])
+        size = spans.bytes_per_bank[rows]
+        order = np.lexsort((rows, -size * held, -size * at_peak))
+        order = order[((held >= least) | (at_peak & (held > 0)))[order]]
+        rows, held, at_peak = rows[order], held[order], at_peak[order]
+        return LateFrees(spans, self.names, rows, last[rows], freed[rows], held, at_peak)

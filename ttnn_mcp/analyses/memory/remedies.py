@@ -1,0 +1,151 @@
+"""What would have given an operation the memory it lacked, and how much each measure gives."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ttnn_mcp.analyses.memory.l1_moment import holes_of
+from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
+from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.memory.l1_moment import Moment
+    from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.analyses.memory.shortage import Shortage
+    from ttnn_mcp.readers.memory.columns import Integers
+
+Measure = Literal[
+    "deallocate",
+    "move_to_dram",
+    "narrower_dtype",
+    "reallocate",
+    "reallocate_halo_output",
+    "smaller_act_block_h",
+    "smaller_blocks",
+    "dram_slicing",
+    "larger_l1_small",
+]
+NARROWER = {"FLOAT32": "BFLOAT16", "BFLOAT16": "BFLOAT8_B"}
+_CONV = re.compile(r"conv")
+_WINDOW = re.compile(r"conv|pool|upsample")
+_SMALLEST_BLOCK = re.compile(r"act_block_h_override\s*=\s*32\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One measure.
+
+    Attributes:
+        at_most: the bytes are an upper bound; else they are what the tensors take.
+        tensors: ids it speaks of, the largest first.
+    """
+
+    measure: Measure
+    bytes_per_bank: int
+    at_most: bool
+    tensors: tuple[int, ...] = ()
+
+
+def remedies(replayed: Replayed, moment: Moment, shortage: Shortage, *, name: str, arguments: str) -> list[Remedy]:
+    """Measures for the operation of the moment, the most effective first.
+
+    Args:
+        replayed: the run.
+        moment: of the operation that failed.
+        shortage: what it lacked.
+        name: of the operation.
+        arguments: as printed; tell whether a setting is at its end already.
+    """
+    found = list(_measures(replayed, moment, shortage, name.lower(), arguments))
+    return sorted((one for one in found if one.bytes_per_bank > 0), key=lambda one: -one.bytes_per_bank)
+
+
+def _measures(
+    replayed: Replayed, moment: Moment, shortage: Shortage, name: str, arguments: str
+) -> Iterator[Remedy]:
+    code = next((code for code, one in enumerate(BUFFER_TYPES) if one == shortage.buffer), L1)
+    if code == L1_SMALL:
+        yield Remedy("larger_l1_small", shortage.short_bytes or shortage.asked_bytes, at_most=False)
+    if shortage.kind != "beyond_l1":
+        yield from _of_tensors(replayed, moment, code)
+    if code == L1:
+        yield from _of_the_op(replayed, moment, shortage, name, arguments)
+
+
+def _of_tensors(replayed: Replayed, moment: Moment, code: int) -> Iterator[Remedy]:
+    """Tensors the operation does not read: those read before may be freed, those still to come may wait in DRAM."""
+    spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
+    rows = moment.rows[spans.buffers[moment.rows] == code]
+    rows = rows[spans.starts[rows] <= 2 * moment.place]
+    read = _read_by(replayed, moment.place, rows)
+    over = ~read & ~lifetimes.persistent[rows] & (lifetimes.last_reads[rows] >= 0)
+    over &= lifetimes.last_touches[rows] < moment.place
+    yield _remedy(replayed, "deallocate", rows[over])
+    if code == L1:
+        yield _remedy(replayed, "move_to_dram", rows[~over & (~read | lifetimes.persistent[rows])])
+    narrow = [_narrowed(replayed, row) for row in (rows[read] if code == L1 else rows).tolist()]
+    tensors = tuple(int(lifetimes.names[row]) for row, less in narrow if less)
+    yield Remedy("narrower_dtype", sum(less for _, less in narrow), at_most=False, tensors=tensors)
+
+
+def _of_the_op(
+    replayed: Replayed, moment: Moment, shortage: Shortage, name: str, arguments: str
+) -> Iterator[Remedy]:
+    spans = replayed.fullest.spans
+    rows = moment.rows[spans.buffers[moment.rows] == L1]
+    holes = holes_of(replayed, moment)
+    if holes is not None and shortage.kind != "beyond_l1":
+        halo = bool(_WINDOW.search(name))
+        yield Remedy("reallocate_halo_output" if halo else "reallocate", holes.holes, at_most=True)
+    circular = _circular(replayed, shortage)
+    if not _CONV.search(name):
+        yield Remedy("smaller_blocks", circular // 2, at_most=True)
+        return
+    if not _SMALLEST_BLOCK.search(arguments):
+        yield Remedy("smaller_act_block_h", circular // 2, at_most=True)
+    own = rows[_read_by(replayed, moment.place, rows) | (spans.starts[rows] > 2 * moment.place)]
+    asked = shortage.asked_bytes if shortage.kind == "no_room" else 0
+    size = int(spans.bytes_per_bank[own].sum()) + asked + circular
+    yield Remedy("dram_slicing", size // 2, at_most=True)
+
+
+def _circular(replayed: Replayed, shortage: Shortage) -> int:
+    """What the op's circular buffers take of a core, by the message; the allocator of tensors does not see them."""
+    if shortage.kind == "no_room":
+        return 0
+    device = next(iter(replayed.memory.devices), None)
+    return shortage.asked_bytes - (device.first_cb_address or 0 if device else 0)
+
+
+def _read_by(replayed: Replayed, place: int, rows: Integers) -> NDArray[np.bool_]:
+    """Whether the operation takes a tensor of each span."""
+    used, places = replayed.lifetimes.used
+    return np.isin(rows, used[places == place])
+
+
+def _remedy(replayed: Replayed, measure: Measure, rows: Integers) -> Remedy:
+    spans, names = replayed.fullest.spans, replayed.lifetimes.names
+    ordered = sorted(rows.tolist(), key=lambda row: -int(spans.bytes_per_bank[row]))
+    tensors = tuple(int(names[row]) for row in ordered if names[row] >= 0)
+    return Remedy(measure, sum(int(spans.bytes_per_bank[row]) for row in ordered), at_most=False, tensors=tensors)
+
+
+def _narrowed(replayed: Replayed, row: int) -> tuple[int, int]:
+    """(span, bytes per bank it would lose) with the next narrower dtype; block floats exist in tiles only."""
+    tensors = replayed.memory.tensors
+    at = tensors.row(int(replayed.lifetimes.names[row]))
+    dtype = tensors.dtypes[at] if at is not None else None
+    narrower = NARROWER.get(dtype or "")
+    if at is None or dtype is None or narrower is None or tensors.layouts[at] != "TILE":
+        return row, 0
+    size = int(replayed.fullest.spans.bytes_per_bank[row])
+    return row, size - size * TILE_BYTES[narrower] // TILE_BYTES[dtype]

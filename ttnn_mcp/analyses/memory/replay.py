@@ -1,0 +1,221 @@
+"""The memory of a run, replayed once and kept.
+
+Graphs are streamed from the report, some megabytes at a time, and parsed in a thread; none is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
+from ttnn_mcp.analyses.memory.l1_limit import l1_limit
+from ttnn_mcp.analyses.memory.replayed import DeviceReplay, Replayed, Trouble
+from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
+from ttnn_mcp.analyses.memory.snapshots import same_snapshots, snapshots_of
+from ttnn_mcp.analyses.memory.tensor_spans import keys_written
+from ttnn_mcp.errors import ReportBroken
+from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
+from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
+from ttnn_mcp.readers.memory.stream import iter_graph_batches, read_snapshots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.memory.snapshots import Snapshots
+    from ttnn_mcp.readers.graph.graph_memory import GraphMemory
+    from ttnn_mcp.readers.memory.columns import Device
+    from ttnn_mcp.readers.memory.report import MemoryReport
+    from ttnn_mcp.readers.memory.stream import SnapshotRows
+    from ttnn_mcp.readers.source_lines import SourceLine
+    from ttnn_mcp.run.run import Run
+
+_TROUBLES = 100  # operations whose errors are kept
+_PASSIVE = re.compile("deallocate|to_device|from_device|(from|to)_torch")  # nothing of these runs on the device
+
+
+def replayed(run: Run) -> Replayed | None:
+    """The replay of a run, if `replay_of` has been awaited before."""
+    known = run.kept.get(Replayed)
+    return known if isinstance(known, Replayed) else None
+
+
+async def replay_of(run: Run) -> Replayed:
+    """Replay a run's memory report; once per run.
+
+    Raises:
+        QuestionRefused: the run has no memory report.
+    """
+    known = replayed(run)
+    if known is None:
+        known = run.kept[Replayed] = await _replay(run, run.remembered)
+    return known
+
+
+async def _replay(run: Run, memory: MemoryReport) -> Replayed:
+    replay = await asyncio.to_thread(_Replay, memory, await read_snapshots(memory))
+    async for batch in iter_graph_batches(memory):
+        await asyncio.to_thread(replay.feed, batch)
+    limit = l1_limit(run)
+    sources = run.sources or await memory.sources()
+    return await asyncio.to_thread(replay.finished, limit.limit_bytes if limit else None, sources)
+
+
+class _Replay:
+    """A replay under way: one lane per device, shared by devices as long as nothing tells them apart."""
+
+    def __init__(self, memory: MemoryReport, buffers: SnapshotRows) -> None:
+        self.memory = memory
+        self.operations = memory.operations.ids
+        self.place_of = {operation: place for place, operation in enumerate(self.operations.tolist())}
+        count = len(self.operations)
+        self.captured: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
+        self.launched = _may_launch(memory)
+        finished = np.isfinite(memory.operations.duration_s)
+        graphs = "captured_graph" in memory.has
+        empty = np.zeros(count, dtype=np.bool_) if graphs or not len(buffers) else finished
+        self.snapshots = snapshots_of(buffers, self.operations, empty)
+        self.troubles: dict[int, Trouble] = {}
+        self.broken = 0
+        self.next = 0
+        self.written: dict[int, list[int]] | None = None
+        devices = sorted({*(one.id for one in memory.devices), *self.snapshots})
+        self.devices: list[int | None] = [*devices] or [None]
+        described = memory.devices[0] if memory.devices else None
+        small_from = _small_region(described)
+        self.banks = _banks(described)
+        self.lanes = [
+            (group, Lane(self._snapshots_of(group[0]), small_from, ShardBytes(memory.tensors, self.banks.get(L1))))
+            for group in self._alike()
+        ]
+        self.followed: set[int | None] = set()
+
+    def _alike(self) -> list[list[int | None]]:
+        """Devices whose snapshots are the same, together."""
+        groups: list[list[int | None]] = []
+        for device in self.devices:
+            for group in groups:
+                if same_snapshots(self._snapshots_of(device), self._snapshots_of(group[0])):
+                    group.append(device)
+                    break
+            else:
+                groups.append([device])
+        return groups
+
+    def _snapshots_of(self, device: int | None) -> Snapshots | None:
+        return None if device is None else self.snapshots.get(device)
+
+    def feed(self, batch: Iterable[tuple[int, str]]) -> None:
+        """Graphs of further operations, in order."""
+        for operation, text in batch:
+            place = self.place_of.get(operation)
+            if place is None or place < self.next:  # an operation nobody lists, or a second graph of one
+                continue
+            try:
+                graph = read_graph_memory(text, operation=operation, banks=self.banks)
+            except ReportBroken:
+                self.broken += 1
+                continue
+            self._without_graph(place)
+            self._operation(place, graph)
+
+    def _without_graph(self, until: int) -> None:
+        for place in range(self.next, until):
+            if self.written is None:
+                self.written = keys_written(self.memory, self.operations, self.devices[0])
+            for _, lane in self.lanes:
+                lane.feed(place, None, (), self.written.get(place, ()))
+        self.next = max(self.next, until)
+
+    def _operation(self, place: int, graph: GraphMemory) -> None:
+        self.captured[place] = True
+        self.launched[place] = bool(graph.device_ops)
+        self.next = place + 1
+        if (graph.errors or graph.aborted or graph.unfinished) and len(self.troubles) < _TROUBLES:
+            self.troubles[place] = Trouble(tuple(graph.errors), tuple(graph.aborted), tuple(graph.unfinished))
+        if len(self.devices) == 1:
+            self.lanes[0][1].feed(place, graph, graph.events)
+            return
+        self._tell_apart({event.device for event in graph.events})
+        known = set(self.devices)
+        for group, lane in self.lanes:
+            lane.feed(place, graph, [one for one in graph.events if one.device in group or one.device not in known])
+
+    def _tell_apart(self, named: set[int]) -> None:
+        """A device that a graph names gets a lane of its own, with the history shared so far."""
+        for group, lane in [*self.lanes]:
+            for device in [one for one in group if one in named and len(group) > 1]:
+                group.remove(device)
+                self.lanes.append(([device], lane.fork()))
+        self.followed |= named
+
+    def finished(self, limit_bytes: int | None, sources: Mapping[int, SourceLine]) -> Replayed:
+        """What it came to."""
+        self._without_graph(len(self.operations))
+        said = self.followed & set(self.devices)
+        devices = [
+            _device(device, lane, self._snapshots_of(device), not said or device in said)
+            for group, lane in self.lanes
+            for device in group
+        ]
+        described = self.memory.devices[0] if self.memory.devices else None
+        taken = np.zeros(len(self.operations), dtype=np.bool_)
+        for one in self.snapshots.values():
+            taken |= np.array(one.taken, dtype=np.bool_)
+        return Replayed(
+            operations=self.operations,
+            devices=tuple(sorted(devices, key=lambda one: -int(one.l1.max(initial=0)))),
+            captured=self.captured,
+            launched=self.launched,
+            checked=int((taken & self.captured).sum()),
+            capacity_bytes=_capacity(described, limit_bytes),
+            small_capacity_bytes=described.l1_small_bytes if described else None,
+            broken=self.broken,
+            troubles=self.troubles,
+            sources=sources,
+            memory=self.memory,
+        )
+
+
+def _device(device: int | None, lane: Lane, snapshots: Snapshots | None, followed: bool) -> DeviceReplay:
+    levels = lane.levels
+    count = len(levels.l1)
+    return DeviceReplay(
+        device=device,
+        l1=np.array(levels.l1, dtype=np.int64),
+        tensors=np.array(levels.tensors, dtype=np.int64),
+        circular=np.array(levels.l1, dtype=np.int64) - np.array(levels.tensors, dtype=np.int64),
+        small=np.array(levels.small, dtype=np.int64),
+        dram=np.array(levels.dram, dtype=np.int64),
+        floor=snapshots.l1_bytes if snapshots else np.zeros(count, dtype=np.int64),
+        spans=lane.log.spans(),
+        differences=lane.differences,
+        followed=followed,
+    )
+
+
+def _may_launch(memory: MemoryReport) -> NDArray[np.bool_]:
+    """Operations that may start a device op, by their names: all but those that only move or free."""
+    return np.array([not _PASSIVE.search(name) for name in memory.operations.names], dtype=np.bool_)
+
+
+def _small_region(device: Device | None) -> int:
+    """First address of L1_SMALL: it lies on top of what tensors and circular buffers share."""
+    if device is None or not device.l1_small_bytes or device.l1_bank_bytes is None:
+        return BEYOND
+    return (device.first_cb_address or 0) + device.l1_bank_bytes
+
+
+def _banks(device: Device | None) -> dict[int, int]:
+    banks = device.l1_banks if device else None
+    return {L1: banks, L1_SMALL: banks} if banks else {}
+
+
+def _capacity(device: Device | None, limit_bytes: int | None) -> int | None:
+    """An L1 bank; never `total_l1_for_tensors`, which nobody fills."""
+    return (device.l1_bank_bytes or device.cb_limit_bytes if device else None) or limit_bytes

@@ -1,0 +1,79 @@
+"""What the replay of a device writes down, and an operation's events as it reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.analyses.memory.core_load import Circular
+    from ttnn_mcp.readers.graph.graph_memory import MemoryEvent
+
+
+@dataclass(slots=True)
+class Differences:
+    """What graphs and snapshots do not both say.
+
+    Attributes:
+        came: buffers a snapshot shows that no graph allocated, after the first snapshot.
+        went: buffers a snapshot no longer shows that no graph freed.
+        contradicted: buffers that a graph and its snapshot tell differently: size, still live, already gone.
+        unsized: L1 buffers counted with a lower bound, because nobody says what they take of a bank.
+    """
+
+    came: int = 0
+    went: int = 0
+    contradicted: int = 0
+    unsized: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fullest:
+    """What was in memory when an operation used most of L1.
+
+    Attributes:
+        rows: of the lane's spans.
+        device_op: index into the graph's device ops; -1 outside all of them.
+    """
+
+    rows: tuple[int, ...]
+    circular: tuple[Circular, ...]
+    device_op: int
+
+
+@dataclass(slots=True)
+class Levels:
+    """Per operation, bytes per bank at the fullest moment within it; `l1` = `tensors` + circular buffers."""
+
+    l1: list[int] = field(default_factory=list[int])
+    tensors: list[int] = field(default_factory=list[int])
+    small: list[int] = field(default_factory=list[int])
+    dram: list[int] = field(default_factory=list[int])
+
+    def add(self, l1: int, tensors: int, small: int, dram: int) -> None:
+        """Those of one more operation."""
+        self.l1.append(l1)
+        self.tensors.append(tensors)
+        self.small.append(small)
+        self.dram.append(dram)
+
+
+class Step:
+    """One operation's events, and what they say of each address: first word, last word."""
+
+    __slots__ = ("events", "first", "last", "nameless")
+
+    def __init__(self, events: Sequence[MemoryEvent]) -> None:
+        self.events = events
+        buffers = [(event.key, at) for at, event in enumerate(events) if event.kind in _OF_BUFFERS]
+        self.last = dict(buffers)
+        self.first = dict(reversed(buffers))
+        self.first.pop(-1, None)
+        at = self.last.pop(-1, None)
+        self.nameless = at is not None and any(one.kind == "free" and one.key < 0 for one in events)
+        """A buffer was freed and the graph does not say which (2024)."""
+
+
+_OF_BUFFERS = frozenset({"allocate", "free"})

@@ -1,0 +1,136 @@
+"""What the replay of a run's memory came to: levels per operation, the life of every buffer, what went wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.memory.tensor_spans import lifetimes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.memory.buffer_spans import Spans
+    from ttnn_mcp.analyses.memory.lifetimes import Lifetimes
+    from ttnn_mcp.analyses.memory.replay_records import Differences
+    from ttnn_mcp.readers.graph.graph_events import GraphError
+    from ttnn_mcp.readers.memory.columns import Integers
+    from ttnn_mcp.readers.memory.report import MemoryReport
+    from ttnn_mcp.readers.source_lines import SourceLine
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What the graph of one operation says went wrong; names and messages are foreign text."""
+
+    errors: tuple[GraphError, ...]
+    aborted: tuple[str, ...]
+    unfinished: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DeviceReplay:
+    """One device. Arrays have one entry per operation, in the order they ran; bytes are per bank.
+
+    Attributes:
+        device: its id; None where the report names no device.
+        l1: the most L1 in use within the operation: tensors and, beside them, circular buffers.
+        tensors: the tensors' part of it, L1_SMALL not counted.
+        circular: the circular buffers' part, on the fullest core.
+        floor: what the snapshot after the operation shows; no more than that is known without graphs.
+        followed: graphs speak of this device; else its levels are floors.
+    """
+
+    device: int | None
+    l1: Integers
+    tensors: Integers
+    circular: Integers
+    small: Integers
+    dram: Integers
+    floor: Integers
+    spans: Spans
+    differences: Differences
+    followed: bool
+
+    @property
+    def peak(self) -> int:
+        """Place of the operation with most L1 in use, the first of equals."""
+        return int(np.argmax(self.l1)) if len(self.l1) else 0
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The memory of a run.
+
+    Attributes:
+        operations: ids in the order they ran; everything else counts places in it.
+        devices: the device with the highest L1 peak first.
+        captured: per operation, whether its graph was replayed.
+        launched: per operation, whether it started a device op (without a graph: whether it may have).
+        capacity_bytes: of an L1 bank, shared by tensors and circular buffers; None where nobody says.
+        small_capacity_bytes: of the L1_SMALL region of a bank.
+        broken: graphs that could not be read.
+        troubles: by place.
+        sources: the model line of every operation id that has one.
+    """
+
+    operations: Integers
+    devices: tuple[DeviceReplay, ...]
+    captured: NDArray[np.bool_]
+    launched: NDArray[np.bool_]
+    checked: int
+    capacity_bytes: int | None
+    small_capacity_bytes: int | None
+    broken: int
+    troubles: dict[int, Trouble]
+    sources: Mapping[int, SourceLine]
+    memory: MemoryReport = field(repr=False)
+
+    @property
+    def fullest(self) -> DeviceReplay:
+        """The device with the highest L1 peak."""
+        return self.devices[0]
+
+    @cached_property
+    def lifetimes(self) -> Lifetimes:
+        """Tensors on the buffers of the fullest device: who made, last used and freed them.
+
+        An operation that never finished does not count as one that a tensor was held over.
+        """
+        ran = self.launched & np.isfinite(self.memory.operations.duration_s)
+        return lifetimes_of(self.memory, self.operations, self.fullest.spans, ran, self.fullest.device)
+
+    def place(self, operation: int) -> int | None:
+        """Place of an operation id; None where there is none."""
+        return self.memory.operations.row(operation)
+
+    def headroom_at(self, operation: int) -> int | None:
+        """Bytes per bank that were free at the operation's fullest moment; None where that is not known.
+
+        Where no graph was captured it is an upper bound: `captured` tells.
+        """
+        place = self.place(operation)
+        if place is None or self.capacity_bytes is None:
+            return None
+        return self.capacity_bytes - int(self.fullest.l1[place])
+
+    def room_for_buffers_at(self, operation: int) -> int | None:
+        """Bytes per core that circular buffers may take beside the tensors of the operation's fullest moment."""
+        place = self.place(operation)
+        if place is None or self.capacity_bytes is None:
+            return None
+        return self.capacity_bytes - int(self.fullest.tensors[place])
+
+    @property
+    def floor_because(self) -> str | None:
+        """Why the peak is only a floor: 'no_graphs', 'some_graphs', 'unsized'; None where it is the peak."""
+        if not self.captured.any():
+            return "no_graphs"
+        if (self.launched & ~self.captured).any():
+            return "some_graphs"
+        return "unsized" if self.fullest.differences.unsized else None

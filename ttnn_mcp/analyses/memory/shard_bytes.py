@@ -1,0 +1,66 @@
+"""What sharded tensors take of a bank, from their shard specs: for graphs of 2024, which tell only whole sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, tensor_bytes
+from ttnn_mcp.readers.memory.spaces import keys_of
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.memory.columns import Tensors
+
+BANK_ALIGNMENT_BYTES = 32  # allocations of a bank begin at multiples of it: tt_metal allocator
+
+
+class ShardBytes:
+    """Bytes per bank of sharded L1 buffers; worked out when first asked.
+
+    Args:
+        tensors: of the report.
+        banks: of L1 on the device; None where it does not say.
+    """
+
+    def __init__(self, tensors: Tensors, banks: int | None) -> None:
+        self._tensors = tensors
+        self._banks = banks
+        self._at: dict[int, dict[int, int]] | None = None
+
+    def at(self, key: int, size_bytes: int) -> tuple[int, bool]:
+        """Of the buffer of that size at that address (`memory_spaces.key_of`), and whether a shard spec tells it.
+
+        Else it is a lower bound: no buffer lies on more banks than there are.
+        """
+        if self._at is None:
+            self._at = self._worked_out()
+        there = self._at.get(key, {})
+        if size_bytes in there or len(set(there.values())) == 1:
+            return there.get(size_bytes) or next(iter(there.values())), True
+        return (-(-size_bytes // self._banks) if self._banks and size_bytes > 0 else 0), False
+
+    def _worked_out(self) -> dict[int, dict[int, int]]:
+        tensors = self._tensors
+        found: dict[int, dict[int, int]] = {}
+        for row, key in enumerate(keys_of(tensors.addresses, tensors.buffers).tolist()):
+            size = self._of_bank(row) if key >= 0 else None
+            if size is not None:
+                found.setdefault(key, {})[int(tensors.size_bytes[row])] = size
+        return found
+
+    def _of_bank(self, row: int) -> int | None:
+        tensors = self._tensors
+        placement, dtype, layout = tensors.placements[row], tensors.dtypes[row], tensors.layouts[row]
+        if (
+            placement is None
+            or placement.shard is None
+            or len(placement.shard.shape) != 2
+            or not dtype
+            or not layout
+        ):
+            return None
+        rows, columns = placement.shard.shape
+        size = tensor_bytes((rows, columns), dtype, layout)
+        if layout == "ROW_MAJOR" and dtype in ELEMENT_BYTES:  # a row of the shard is a page
+            page = int(columns * ELEMENT_BYTES[dtype])
+            size = rows * -(-page // LOCAL_L1_ALIGNMENT_BYTES) * LOCAL_L1_ALIGNMENT_BYTES
+        return None if size is None else -(-size // BANK_ALIGNMENT_BYTES) * BANK_ALIGNMENT_BYTES

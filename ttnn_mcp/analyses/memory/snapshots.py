@@ -1,0 +1,133 @@
+"""The `buffers` table as stretches: from which operation to which a buffer was seen live at its address.
+
+The table repeats every live buffer after every operation; a million rows come down to one stretch per buffer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.readers.memory.spaces import L1, keys_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.readers.memory.columns import Integers
+    from ttnn_mcp.readers.memory.stream import SnapshotRows
+
+_MOST_BYTES = 2**40  # of a bank: more is a misread, and would not add up in 64 bits
+
+
+class Seen(NamedTuple):
+    """What one snapshot shows that the one before did not, and what it no longer shows."""
+
+    came: list[tuple[int, int, int]]
+    """(key, bytes per bank, code of BUFFER_TYPES)."""
+    went: list[int]
+    """Keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What came or went with the snapshots, in the order of the operations; a million rows come down to this.
+
+    Attributes:
+        first: per operation, the row at which its changes begin; one entry more than there are operations.
+    """
+
+    keys: list[int]
+    sizes: list[int]
+    codes: list[int]
+    first: list[int]
+
+    def at(self, place: int) -> slice:
+        """The rows of the operation at `place`."""
+        return slice(self.first[place], self.first[place + 1])
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshots:
+    """The snapshots of one device. Operations are places in the order they ran, not ids.
+
+    Attributes:
+        taken: per operation, whether there is a snapshot at all.
+        l1_bytes: per operation, bytes per bank of the L1 tensors it shows: a floor of what was in use.
+    """
+
+    taken: list[bool]
+    l1_bytes: Integers
+    came: Changes
+    went: Changes
+
+    def at(self, place: int) -> Seen:
+        """What changed with the snapshot after the operation at `place`."""
+        came, rows = self.came, self.came.at(place)
+        new = list(zip(came.keys[rows], came.sizes[rows], came.codes[rows], strict=True))
+        return Seen(new, self.went.keys[self.went.at(place)])
+
+
+def same_snapshots(one: Snapshots | None, other: Snapshots | None) -> bool:
+    """Whether two devices show the same buffers at the same addresses throughout, as those of a mesh do."""
+    if one is None or other is None:
+        return one is other
+    return one.came == other.came and one.went == other.went
+
+
+def snapshots_of(buffers: SnapshotRows, operations: Integers, empty: NDArray[np.bool_]) -> dict[int, Snapshots]:
+    """The snapshots per device.
+
+    Args:
+        buffers: the table.
+        operations: ids in the order they ran.
+        empty: operations whose snapshot counts although it has no rows: nothing was live after them.
+    """
+    rows = np.flatnonzero(np.isin(buffers.operations, operations))
+    places = np.searchsorted(operations, buffers.operations[rows])
+    taken: NDArray[np.bool_] = np.array(empty)
+    taken[places] = True
+    turn = np.cumsum(taken) - 1  # number of the snapshot: operations without one do not end a stretch
+    found: dict[int, Snapshots] = {}
+    devices = buffers.devices[rows]
+    for device in np.unique(devices).tolist():
+        mine = devices == device
+        found[device] = _of_device(buffers, rows[mine], places[mine], taken, turn)
+    return found
+
+
+def _of_device(
+    buffers: SnapshotRows, rows: Integers, places: Integers, taken: NDArray[np.bool_], turn: Integers
+) -> Snapshots:
+    keys = keys_of(buffers.addresses[rows], buffers.buffers[rows])
+    order = np.lexsort((places, keys))
+    order = order[keys[order] >= 0]
+    keys, places = keys[order], places[order]
+    sizes, codes = (
+        np.minimum(np.maximum(buffers.bytes_per_bank[rows][order], 0), _MOST_BYTES),
+        buffers.buffers[rows][order],
+    )
+    turns = turn[places]
+    same = (np.diff(keys, prepend=-1) == 0) & (np.diff(turns, prepend=-1) == 0)  # one buffer told twice
+    keys, places, sizes, codes, turns = (one[~same] for one in (keys, places, sizes, codes, turns))
+    goes_on = (np.diff(keys, prepend=-1) == 0) & (np.diff(turns, prepend=-2) == 1)
+    goes_on &= (np.diff(sizes, prepend=-1) == 0) & (np.diff(codes, prepend=-1) == 0)
+    first = np.flatnonzero(~goes_on)
+    last = np.append(first[1:], len(keys)) - 1 if len(first) else first
+    after = np.flatnonzero(taken)  # places that have a snapshot, by number
+    ended = last[turns[last] + 1 < len(after)]
+    in_l1 = codes == L1
+    level = np.bincount(places[in_l1], weights=sizes[in_l1], minlength=len(taken)).astype(np.int64)
+    return Snapshots(
+        taken.tolist(),
+        level,
+        came=_changes(places[first], keys[first], sizes[first], codes[first], len(taken)),
+        went=_changes(after[turns[ended] + 1], keys[ended], sizes[ended], codes[ended], len(taken)),
+    )
+
+
+def _changes(places: Integers, keys: Integers, sizes: Integers, codes: Integers, operations: int) -> Changes:
+    order = np.argsort(places, kind="stable")
+    first = np.searchsorted(places[order], np.arange(operations + 1))
+    return Changes(keys[order].tolist(), sizes[order].tolist(), codes[order].tolist(), first.tolist())

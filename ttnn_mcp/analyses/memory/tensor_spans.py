@@ -1,0 +1,138 @@
+"""Which tensor lies on which buffer, and who makes and reads it: the tables of a report laid on its spans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.memory.buffer_spans import NEVER
+from ttnn_mcp.analyses.memory.lifetimes import NOBODY, Lifetimes
+from ttnn_mcp.readers.memory.spaces import keys_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.memory.buffer_spans import Spans
+    from ttnn_mcp.readers.memory.columns import Integers, TensorLinks
+    from ttnn_mcp.readers.memory.report import MemoryReport
+
+
+def lifetimes_of(
+    memory: MemoryReport, operations: Integers, spans: Spans, launched: NDArray[np.bool_], device: int | None
+) -> Lifetimes:
+    """Lay the report's tensors on the spans of one device."""
+    tensors = memory.tensors.ids
+    frees = np.array(["deallocate" in name for name in memory.operations.names], dtype=np.bool_)
+    made_at, made = _placed(memory.outputs, operations, tensors)
+    read_at, read = _placed(memory.inputs, operations, tensors)
+    reads = ~frees[read_at]
+    read_at, read = read_at[reads], read[reads]
+    producers = _least(made_at, made, len(tensors))
+    first_reads = _least(read_at, read, len(tensors))
+    last_uses = np.full(len(tensors), NOBODY, dtype=np.int64)
+    np.maximum.at(last_uses, read, read_at)
+    _add_told(memory, operations, frees, producers, last_uses)
+    moments = np.where(producers >= 0, 2 * producers + 1, np.where(first_reads >= 0, 2 * first_reads, NOBODY))
+    keys = _keys(memory, device)
+    rows = _spans_at(spans, keys, moments)
+    _match_unlinked(spans, keys, moments, rows)
+    on, places = np.concatenate((rows[made], rows[read])), np.concatenate((made_at, read_at))
+    pairs = np.unique((on * len(operations) + places)[on >= 0])
+    used = (pairs // max(len(operations), 1), pairs % max(len(operations), 1))
+    return Lifetimes(spans, tensors, rows, producers, last_uses, used, launched)
+
+
+def keys_written(memory: MemoryReport, operations: Integers, device: int | None) -> dict[int, list[int]]:
+    """By place, the keys of the tensors an operation gives and does not take: what it wrote anew."""
+    tensors, keys = memory.tensors.ids, _keys(memory, device)
+    taken_at, taken = _placed(memory.inputs, operations, tensors)
+    given_at, given = _placed(memory.outputs, operations, tensors)
+    taken_keys = set(zip(taken_at.tolist(), keys[taken].tolist(), strict=True))
+    written: dict[int, list[int]] = {}
+    for place, key in zip(given_at.tolist(), keys[given].tolist(), strict=True):
+        if key >= 0 and (place, key) not in taken_keys:
+            written.setdefault(place, []).append(key)
+    return written
+
+
+def _keys(memory: MemoryReport, device: int | None) -> Integers:
+    """Where each tensor lies on the device; -1 where it does not."""
+    tensors, copies = memory.tensors, memory.device_tensors
+    addresses: Integers = np.array(tensors.addresses)
+    if device is not None and np.isin(device, tensors.devices):
+        addresses = np.where((tensors.devices == device) | (tensors.devices < 0), addresses, -1)
+    if device is not None and len(copies.tensors):
+        here = np.flatnonzero((copies.devices == device) & np.isin(copies.tensors, tensors.ids))
+        addresses[np.searchsorted(tensors.ids, copies.tensors[here])] = copies.addresses[here]
+    return keys_of(addresses, tensors.buffers)
+
+
+def _placed(links: TensorLinks, operations: Integers, tensors: Integers) -> tuple[Integers, Integers]:
+    """(place, tensor row) of the links whose operation and tensor the report knows."""
+    known = np.isin(links.operations, operations) & np.isin(links.tensors, tensors)
+    return np.searchsorted(operations, links.operations[known]), np.searchsorted(tensors, links.tensors[known])
+
+
+def _least(places: Integers, rows: Integers, count: int) -> Integers:
+    least = np.full(count, NEVER, dtype=np.int64)
+    np.minimum.at(least, rows, places)
+    return np.where(least == NEVER, NOBODY, least)
+
+
+def _add_told(
+    memory: MemoryReport,
+    operations: Integers,
+    frees: NDArray[np.bool_],
+    producers: Integers,
+    last_uses: Integers,
+) -> None:
+    """What `tensor_lifetime` (3.x) tells beyond the tables of inputs and outputs."""
+    told = memory.lifetimes
+    if told is None:
+        return
+    known = np.isin(told.tensors, memory.tensors.ids)
+    rows = np.searchsorted(memory.tensors.ids, told.tensors[known])
+    for column, ours in ((told.producers[known], producers), (told.last_uses[known], last_uses)):
+        there = np.isin(column, operations)
+        places = np.searchsorted(operations, column[there])
+        usable = ~frees[places] & (ours[rows[there]] < 0)
+        ours[rows[there][usable]] = places[usable]
+
+
+def _spans_at(spans: Spans, keys: Integers, moments: Integers) -> Integers:
+    """For each (key, moment) the span that was live there then; NOBODY where none was."""
+    found = np.full(len(keys), NOBODY, dtype=np.int64)
+    if not len(spans):
+        return found
+    distinct, ranks = np.unique(spans.keys, return_inverse=True)
+    width = int(max(spans.starts.max(), moments.max(initial=0))) + 2
+    line = ranks * width + spans.starts
+    order = np.argsort(line, kind="stable")
+    rank = np.minimum(np.searchsorted(distinct, keys), len(distinct) - 1)
+    at = np.searchsorted(line[order], rank * width + moments, side="right") - 1
+    rows = order[np.maximum(at, 0)]
+    good = (at >= 0) & (moments >= 0) & (distinct[rank] == keys) & (spans.keys[rows] == keys)
+    good &= spans.ends[rows] > moments
+    found[good] = rows[good]
+    return found
+
+
+def _match_unlinked(spans: Spans, keys: Integers, moments: Integers, rows: Integers) -> None:
+    """Tensors that no operation takes or gives go to the buffers nobody claims: a halo's output, an unused weight.
+
+    At each address in order, where there are as many of the one as of the other.
+    """
+    tensors = np.flatnonzero((moments < 0) & (keys >= 0))
+    unclaimed = spans.ends == np.where(
+        spans.recorded, spans.starts, NEVER
+    )  # made and freed at once; there for good
+    unclaimed[rows[rows >= 0]] = False
+    free = np.flatnonzero(unclaimed & np.isin(spans.keys, keys[tensors]))
+    free = free[np.argsort(spans.keys[free], kind="stable")]
+    tensors = tensors[np.argsort(keys[tensors], kind="stable")]
+    for key in np.unique(spans.keys[free]).tolist():
+        ours = free[slice(*np.searchsorted(spans.keys[free], [key, key + 1]))]
+        theirs = tensors[slice(*np.searchsorted(keys[tensors], [key, key + 1]))]
+        if len(ours) == len(theirs):
+            rows[theirs] = ours

@@ -1,0 +1,88 @@
+"""Attention written out as single ops: matmul, scale, mask, softmax, matmul."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS
+from ttnn_mcp.run.ops.op_names import canonical, family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+BETWEEN_AT_MOST = 5  # ops between a matmul and its softmax: move, scale, mask, typecast, move
+_BETWEEN, _MATMUL, _SOFTMAX = 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionChain:
+    """One attention, by rows.
+
+    Attributes:
+        scores: the matmul of Q and K.
+        softmax: the softmax over its result.
+        context: the matmul with V.
+    """
+
+    scores: int
+    softmax: int
+    context: int
+
+    @property
+    def rows(self) -> range:
+        """All ops of it, those between the three included."""
+        return range(self.scores, self.context + 1)
+
+
+def attention_chains(ops: OpTable, flow: Flow) -> list[AttentionChain]:
+    """The attentions among the ops of one device.
+
+    Shapes of the ops between cannot be trusted (see `joins`), those of matmuls can: what the first writes the last
+    reads, and both second operands were made by ops, so that they are no weights.
+    """
+    if len(ops.inputs) < 2 or not ops.outputs:
+        return []
+    role = ops.texts("op_code").mapped(_role, missing=0, dtype=np.int64)
+    made, taken = ops.outputs[0].elements, ops.inputs[0].elements
+    no_weight = (flow.producers[1] != NOBODY) | (ops.inputs[1].logical[:, :2].prod(axis=1) > 1)
+    chains: list[AttentionChain] = []
+    for softmax in np.flatnonzero(role == _SOFTMAX):
+        scores = _nearest_matmul(role, int(softmax), -1)
+        context = _nearest_matmul(role, int(softmax), 1)
+        if scores is None or context is None or made[scores] != taken[context]:
+            continue
+        if no_weight[scores] and no_weight[context]:
+            chains.append(AttentionChain(scores, int(softmax), context))
+    return chains
+
+
+def rows_of(chains: list[AttentionChain]) -> NDArray[np.int64]:
+    """All ops of all chains, in order."""
+    return np.array(sorted({row for chain in chains for row in chain.rows}), dtype=np.int64)
+
+
+def _role(op_code: str) -> int:
+    name, kin = canonical(op_code), family(op_code)
+    if name in MATMULS:
+        return _MATMUL
+    if kin == "softmax":
+        return _SOFTMAX
+    return _BETWEEN if kin in ("eltwise", "movement") or name == "Typecast" else 0
+
+
+def _nearest_matmul(role: NDArray[np.int64], start: int, step: int) -> int | None:
+    row = start + step
+    for _ in range(BETWEEN_AT_MOST + 1):
+        if not 0 <= row < len(role) or role[row] not in (_BETWEEN, _MATMUL):
+            return None
+        if role[row] == _MATMUL:
+            return row
+        row += step
+    return None

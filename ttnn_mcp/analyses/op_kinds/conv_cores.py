@@ -1,0 +1,70 @@
+"""How a conv's output can be dealt out over the grid: tiles of the busiest core, and L1 in another layout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil, isqrt
+
+from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, Conv, divisors
+from ttnn_mcp.hardware import CARDS
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A conv's matrix product in tiles, and the bytes of its input."""
+
+    rows: int
+    columns: int
+    inner: int
+    input_bytes: float
+
+
+def grid_of(cores: int, arch: str | None) -> tuple[int, int]:
+    """(columns, rows) of a grid with that many cores: of a card that has it, else the squarest."""
+    known = [
+        grid for card in CARDS if card.architecture == arch for grid in card.grids if grid[0] * grid[1] == cores
+    ]
+    if known:
+        return known[0]
+    rows = next(side for side in range(isqrt(cores), 0, -1) if cores % side == 0)
+    return cores // rows, rows
+
+
+def tiles_of_busiest_core(conv: Conv) -> int:
+    """Output tiles of the busiest core."""
+    return conv.per_core_h * conv.per_core_w
+
+
+def least_tiles(conv: Conv, size: Size, grid: tuple[int, int]) -> int:
+    """The same in the conv's layout with the whole grid at its disposal."""
+    x, y = grid
+    if conv.layout == HEIGHT:
+        return ceil(size.rows / (x * y)) * conv.per_core_w
+    if conv.layout == BLOCK:
+        return min(ceil(size.rows / a) * ceil(size.columns / b) for a, b in ((x, y), (y, x)))
+    return conv.per_core_h * ceil(size.columns / (x * y))
+
+
+def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Conv:
+    """The conv in HEIGHT or BLOCK on the whole grid, with the smallest block."""
+    x, y = grid
+    down, across = (x * y, 1) if layout == HEIGHT else (y, x)
+    return replace(
+        conv,
+        layout=layout,
+        block_h=1,
+        block_w=ceil(size.inner / (conv.kernel_h * across)),
+        per_core_h=ceil(size.rows / down),
+        per_core_w=ceil(size.columns / across),
+        inner_blocks=conv.kernel_h * across,
+        cores=(down, across, across),
+        allocated_bytes=ceil(size.input_bytes / (down * across)),
+        allocated_said=False,
+        weights_double=conv.weights_double and layout != HEIGHT,  # one block of weights serves all rows of a core
+    )
+
+
+def fits_in(conv: Conv, layout: str, size: Size, grid: tuple[int, int], safe_bytes: float) -> bool:
+    """Whether the conv would fit L1 in HEIGHT or BLOCK on the whole grid, with any legal block height."""
+    other = in_layout(conv, layout, size, grid)
+    return any(replace(other, block_h=one).total_bytes <= safe_bytes for one in divisors(other.per_core_h))

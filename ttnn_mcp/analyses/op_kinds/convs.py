@@ -1,0 +1,89 @@
+"""The Conv2d ops of a table, each distinct configuration taken apart once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.conv_cores import Size
+from ttnn_mcp.analyses.op_kinds.conv_l1 import conv_of
+from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+
+@dataclass(frozen=True)
+class Convs:
+    """Conv2d rows and what their attributes say.
+
+    Attributes:
+        rows: positions in the table.
+        kinds: per row, which of `distinct` it is.
+        distinct: the configurations; None where attributes say too little.
+    """
+
+    rows: NDArray[np.int64]
+    kinds: NDArray[np.int64]
+    distinct: tuple[Conv | None, ...]
+
+    def at(self, row: int) -> Conv | None:
+        """The configuration of the op at position `row` of the table."""
+        return self.distinct[int(self.kinds[np.searchsorted(self.rows, row)])]
+
+    def numbers(self, meaning: Callable[[Conv], float | None]) -> NDArray[np.float64]:
+        """`meaning` of each row's configuration; NaN where it is None or the configuration unknown."""
+        found = [None if conv is None else meaning(conv) for conv in self.distinct]
+        return np.array([np.nan if one is None else one for one in found], dtype=np.float64)[self.kinds]
+
+    def where(self, is_so: Callable[[Conv], bool]) -> NDArray[np.int64]:
+        """Positions in the table of the convs of which `is_so` holds."""
+        return self.rows[self.numbers(is_so) == 1]
+
+    @property
+    def known(self) -> int:
+        """How many rows have a known configuration."""
+        return int(np.isfinite(self.numbers(lambda _: 1.0)).sum())
+
+
+def sizes_of(ops: OpTable, rows: NDArray[np.int64]) -> list[Size]:
+    """The matrix products of conv rows."""
+    source, weights, output = ops.inputs[0], ops.inputs[1], ops.outputs[0]
+    tiles = np.stack(
+        (output.padded[rows, :3].prod(axis=1), output.padded[rows, 3], weights.padded[rows, 2]), axis=1
+    )
+    found = np.ceil(tiles / TILE_SIDE).astype(np.int64).tolist()
+    given = source.bytes[rows].tolist()
+    return [Size(down, across, inner, size) for (down, across, inner), size in zip(found, given, strict=True)]
+
+
+def convs_of(ops: OpTable) -> Convs:
+    """The Conv2d ops (`OptimizedConvNew` before mid 2025) of `ops`."""
+    rows = np.flatnonzero(ops.texts("op_code").where(lambda text: canonical(text) == "Conv2d"))
+    if not len(rows) or len(ops.inputs) < 2 or not ops.outputs:
+        return Convs(rows, np.zeros(len(rows), dtype=np.int64), (None,))
+    source, weights, output = ops.inputs[0], ops.inputs[1], ops.outputs[0]
+    said = ops.texts("attributes")
+    columns = (said.codes, source.dtype.codes, weights.dtype.codes, output.dtype.codes, source.bytes)
+    signature = np.stack([column[rows].astype(np.int64) for column in columns])
+    _, first, kinds = np.unique(signature, axis=1, return_index=True, return_inverse=True)
+    distinct = tuple(
+        conv_of(
+            parse_attributes(said[row]),
+            input_dtype=source.dtype[row],
+            weights_dtype=weights.dtype[row],
+            output_dtype=output.dtype[row],
+            input_bytes=float(source.bytes[row]),
+        )
+        for row in rows[first].tolist()
+    )
+    return Convs(rows, np.ravel(kinds), distinct)  # NumPy 2.0 alone returns it two-dimensional

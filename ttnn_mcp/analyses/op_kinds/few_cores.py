@@ -1,0 +1,62 @@
+"""Ops that leave most of the grid idle, and over how many cores their work could be spread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.run.ops.op_names import family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+FEW_CORES = 0.5  # of the grid (domain practice)
+SMALL_NS = 5_000.0  # below it an op is about its launch, and fewer cores may even be quicker (tt-metal #54915)
+_FEW_ON_PURPOSE = ("collective",)  # a collective drives links with a few workers
+_PARTITION = ("sub_core_grids", "sub_device_id")  # set: the caller gave this op a part of the grid
+
+
+def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
+    """Ops of 5 us and more on under half of `cores`; none where the grid or CORE COUNT is not known.
+
+    An op of a sub-device has its cores only: what its own row says is available counts.
+    """
+    used = ops.numbers("cores")
+    there = np.fmin(ops.numbers("worker_cores"), cores or 0)
+    few = (used > 0) & (used < FEW_CORES * there) & (ops.numbers("kernel_ns") >= SMALL_NS)
+    few &= ~ops.texts("op_code").where(lambda text: family(text) in _FEW_ON_PURPOSE)
+    rows = np.flatnonzero(few)
+    told = Settings(ops).numbers(rows, lambda said: float(said.given(*_PARTITION) is not None))
+    few[rows[told > 0]] = False
+    return few
+
+
+def parallel_units(ops: OpTable) -> NDArray[np.float64]:
+    """Per op, into how many pieces its output can be cut: tiles, or rows in ROW_MAJOR.
+
+    HEIGHT_SHARDED outputs are cut into rows of tiles only, WIDTH_SHARDED into columns. NaN without an output.
+    """
+    if not ops.outputs:
+        return np.full(len(ops), np.nan)
+    output = ops.outputs[0]
+    tall = np.where(output.layout.among("TILE"), TILE_SIDE, 1)
+    rows = np.ceil(output.padded[:, :3].prod(axis=1) / tall)
+    columns = np.ceil(output.padded[:, 3] / TILE_SIDE)
+    by_rows = output.placement.where(lambda text: text.endswith("HEIGHT_SHARDED"))
+    by_columns = output.placement.where(lambda text: text.endswith("WIDTH_SHARDED"))
+    in_rows = output.layout.among("ROW_MAJOR") & ~output.sharded
+    units = np.where(by_rows | in_rows, rows, np.where(by_columns, columns, rows * columns))
+    return np.where(output.present, units, np.nan)
+
+
+def spread_ns(ops: OpTable, cores: int) -> NDArray[np.float64]:
+    """Per op, its kernel time were its pieces dealt out evenly over `cores`; never above what it took."""
+    took, used = ops.numbers("kernel_ns"), ops.numbers("cores")
+    units = np.nan_to_num(parallel_units(ops), nan=1.0)
+    wide = np.maximum(np.minimum(cores, np.maximum(units, 1)), used)
+    return np.where(used > 0, took * used / wide, took)

@@ -1,0 +1,125 @@
+"""Data formats: which operands are weights, what narrower ones would move, what a lower fidelity would compute.
+
+All functions answer per op of a table, in its order. Bounds are upper bounds on a saving: the op keeps at least its
+roofline and at least the floor, and never gains more than in step with the bytes (or passes) it is spared, because
+nothing says that the rest of its time would shrink too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES
+from ttnn_mcp.run.ops.op_names import family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+    from ttnn_mcp.analyses.roofline.roofline import Roofline
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.operand import Operand
+
+SIXTEEN_BITS_OR_MORE = ("BFLOAT16", "FLOAT32")
+NO_MANTISSA = ("UINT32", "INT32", "UINT16", "UINT8")
+EXPLAINS_AT_LEAST = 0.1
+"""Share of an op's time that its bytes (or its arithmetic) must need at best before fewer of them can matter.
+
+Ours: real MinimalMatmuls that wait for bytes show 0.23 and more, convs that wait for the engine 0.22 and more; ops
+on a few cores, which wait for neither, stay below 0.09.
+"""
+
+
+def engine_ops(ops: OpTable) -> NDArray[np.bool_]:
+    """Ops whose arithmetic runs on the matrix engine and obeys MATH FIDELITY."""
+    return ops.texts("op_code").where(lambda text: family(text) in ("matmul", "conv", "attention"))
+
+
+def weight_of(ops: OpTable) -> Operand | None:
+    """INPUT_1, which holds the weights of matmuls and convs (a conv's ATTRIBUTES do not say its data type)."""
+    return ops.inputs[1] if len(ops.inputs) > 1 else None
+
+
+def reads_weights(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
+    """Matmuls and convs whose INPUT_1 is a weight: in DRAM, and made by no earlier op (unlike attention's K)."""
+    weight = weight_of(ops)
+    if weight is None:
+        return np.zeros(len(ops), dtype=np.bool_)
+    able = ops.texts("op_code").where(lambda text: family(text) in ("matmul", "conv"))
+    maker = flow.producers[1]
+    # equal sizes can be chance; a view keeps the last dim, so a maker of another width made another tensor
+    width = weight.logical[:, 3]
+    made = np.zeros(len(ops), dtype=np.bool_)
+    for output in ops.outputs:
+        made |= (maker != NOBODY) & (output.logical[maker, 3] == width)
+    batched = (weight.logical[:, :2].prod(axis=1) > 1) & (ops.inputs[0].logical[:, :2].prod(axis=1) > 1)
+    return able & weight.present & weight.in_dram & ~made & ~batched
+
+
+def spared_bytes(operand: Operand, dtype: str) -> NDArray[np.float64]:
+    """DRAM bytes fewer if the operand were stored as `dtype`; 0 where it is as narrow, or lives in L1."""
+    narrower = ELEMENT_BYTES[dtype]
+    now = operand.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, 0.0), missing=0.0, dtype=np.float64)
+    share = np.where(now > narrower, 1 - narrower / np.where(now > 0, now, 1.0), 0.0)
+    return np.where(operand.in_dram, operand.bytes * share, 0.0)
+
+
+def waits_for_bytes(ops: OpTable, roofline: Roofline) -> NDArray[np.bool_]:
+    """Ops whose DRAM traffic outweighs their arithmetic and explains part of their time."""
+    bytes_ns = roofline.dram_achievable_ns
+    known = np.isfinite(bytes_ns) & (bytes_ns > 0)
+    more = bytes_ns >= np.nan_to_num(roofline.compute_used_ns)
+    return known & more & (bytes_ns >= EXPLAINS_AT_LEAST * ops.numbers("kernel_ns"))
+
+
+def waits_for_arithmetic(ops: OpTable, roofline: Roofline) -> NDArray[np.bool_]:
+    """Ops whose arithmetic outweighs their DRAM traffic and explains part of their time."""
+    engine_ns = roofline.compute_used_ns
+    more = engine_ns > np.nan_to_num(roofline.dram_achievable_ns)
+    return np.isfinite(engine_ns) & more & (engine_ns >= EXPLAINS_AT_LEAST * ops.numbers("kernel_ns"))
+
+
+def fewer_bytes_save(
+    ops: OpTable, roofline: Roofline, spared: NDArray[np.float64], floor_ns: float
+) -> NDArray[np.float64]:
+    """Nanoseconds saved at most by moving `spared` bytes fewer."""
+    kernel = ops.numbers("kernel_ns")
+    share = spared / np.where(roofline.dram_bytes > 0, roofline.dram_bytes, np.inf)
+    then_ns = np.fmax(np.fmax(roofline.dram_achievable_ns * (1 - share), roofline.compute_used_ns), floor_ns)
+    return np.maximum(np.minimum(kernel * share, kernel - then_ns), 0.0)
+
+
+def needed_phases(ops: OpTable) -> NDArray[np.float64]:
+    """Passes of the engine that the operands' mantissas can use; NaN where nothing is known or float32 is meant.
+
+    The engine takes weights in 5 + 5 bits and activations in 7 + 4. HiFi2 covers BFLOAT8_B weights whole and is
+    nearly exact for BFLOAT16; a BFLOAT4_B weight has nothing beyond LoFi (tt-mlir #7421, tt-metal #39627).
+    """
+    weight = weight_of(ops)
+    if weight is None:
+        return np.full(len(ops), np.nan)
+    by_weight = {"BFLOAT16": 2.0, "BFLOAT8_B": 2.0, "BFLOAT4_B": 1.0}
+    needed = weight.dtype.mapped(lambda text: by_weight.get(text, np.nan), missing=np.nan, dtype=np.float64)
+    narrow = ops.inputs[0].dtype.among("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")
+    return np.where(narrow & engine_ops(ops), needed, np.nan)
+
+
+def phases(ops: OpTable) -> NDArray[np.float64]:
+    """Passes of the engine per op, by MATH FIDELITY; NaN for ops that do not use it."""
+    said = ops.texts("fidelity").mapped(
+        lambda text: FIDELITY_PHASES.get(text, np.nan), missing=np.nan, dtype=np.float64
+    )
+    return np.where(engine_ops(ops), said, np.nan)
+
+
+def fewer_passes_save(
+    ops: OpTable, roofline: Roofline, wanted: NDArray[np.float64], floor_ns: float
+) -> NDArray[np.float64]:
+    """Nanoseconds saved at most by computing with `wanted` passes; 0 where that is not fewer."""
+    kernel = ops.numbers("kernel_ns")
+    ratio = np.nan_to_num(wanted / phases(ops), nan=1.0)
+    then_ns = np.fmax(np.fmax(roofline.compute_used_ns * ratio, roofline.dram_achievable_ns), floor_ns)
+    return np.maximum(np.minimum(kernel * (1 - ratio), kernel - then_ns), 0.0)

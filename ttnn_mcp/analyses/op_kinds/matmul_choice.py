@@ -1,0 +1,93 @@
+"""How a matmul was told to run: by the caller's program config, or as TTNN chose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.readers.printed.attributes import Attributes
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+MATMULS = ("Matmul", "Linear")  # the ops that take `program_config`; minimal and sparse matmuls have their own
+SLOWEST = "MatmulMultiCoreProgramConfig"  # one tile at a time, no reuse: matmul_program_config.cpp's last resort
+FEW_CORES = 0.6  # of the grid: a matmul that leaves more idle loses at least 40 % (ours)
+
+
+@dataclass(frozen=True)
+class MatmulChoice:
+    """The matmuls of a table; arrays are aligned with `rows`.
+
+    Attributes:
+        rows: positions of the matmuls.
+        told: their ATTRIBUTES speak of a program config at all.
+        chosen: neither program config nor core grid was given (a config that TTNN chose may be printed as given).
+        slowest: they run MatmulMultiCoreProgramConfig.
+        block_w: in0_block_w, tiles of K per step; NaN where not printed.
+        subblock: out_subblock_h x out_subblock_w, tiles; NaN where not printed.
+        per_core: per_core_M x per_core_N, tiles; NaN where not printed.
+    """
+
+    rows: NDArray[np.int64]
+    told: NDArray[np.bool_]
+    chosen: NDArray[np.bool_]
+    slowest: NDArray[np.bool_]
+    block_w: NDArray[np.float64]
+    subblock: NDArray[np.float64]
+    per_core: NDArray[np.float64]
+
+
+def matmul_choice(ops: OpTable) -> MatmulChoice:
+    """How each matmul of the table was told to run."""
+    rows = np.flatnonzero(ops.texts("op_code").where(lambda text: canonical(text) in MATMULS))
+    settings = Settings(ops)
+    told = settings.numbers(rows, lambda said: float("program_config" in said)) > 0
+    given = settings.numbers(rows, lambda said: float(said.given("program_config", "user_core_coord") is not None))
+    return MatmulChoice(
+        rows=rows,
+        told=told,
+        chosen=told & (given == 0),
+        slowest=settings.numbers(rows, _runs_slowest) > 0,
+        block_w=settings.numbers(rows, lambda said: _field(said, "in0_block_w")),
+        subblock=settings.numbers(rows, lambda said: _product(said, "out_subblock_h", "out_subblock_w")),
+        per_core=settings.numbers(rows, lambda said: _product(said, "per_core_M", "per_core_N")),
+    )
+
+
+def trapped(ops: OpTable, choice: MatmulChoice, cores: int | None) -> NDArray[np.int64]:
+    """Matmuls left to TTNN with an operand interleaved in L1, on under 60 % of `cores`."""
+    if not len(choice.rows) or cores is None or not ops.inputs or not ops.outputs:
+        return np.zeros(0, dtype=np.int64)
+    rows = choice.rows
+    used = ops.numbers("cores")[rows]
+    return rows[choice.chosen & in_l1_interleaved(ops)[rows] & (used < FEW_CORES * cores)]
+
+
+def in_l1_interleaved(ops: OpTable) -> NDArray[np.bool_]:
+    """Ops with INPUT_0, INPUT_1 or OUTPUT_0 interleaved in L1, whose INPUT_0 is not sharded."""
+    found = np.zeros(len(ops), dtype=np.bool_)
+    for operand in (*ops.inputs[:2], *ops.outputs[:1]):
+        found |= operand.in_l1 & ~operand.sharded
+    return found & ~ops.inputs[0].sharded if ops.inputs else found
+
+
+def _runs_slowest(said: Attributes) -> float:
+    config = said.given("program_config") or ""
+    return float(config.partition("(")[0].strip() == SLOWEST)
+
+
+def _field(said: Attributes, key: str) -> float | None:
+    config = said.call("program_config")
+    return config.number(key) if config else None
+
+
+def _product(said: Attributes, one: str, other: str) -> float | None:
+    left, right = _field(said, one), _field(said, other)
+    return None if left is None or right is None else left * right

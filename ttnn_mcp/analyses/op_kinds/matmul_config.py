@@ -1,0 +1,90 @@
+"""A program config for a matmul of given tiles that TTNN accepts and that fits L1: its kind and block sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.readers.printed.attributes import parse_attributes
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+NARROW = 8  # sides whose ratio is above it are cut along the longer one: tt-metal's create_matmul_program_config
+BLOCKS = (8, 4, 2, 1)  # tiles of K per step, largest first
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """A matmul in tiles: M (all batches), K, N, and the bytes of one tile of A, B and the output."""
+
+    m: int
+    k: int
+    n: int
+    a_bytes: float
+    b_bytes: float
+    out_bytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class MatmulConfig:
+    """Block sizes in tiles; `kind` "1D" deals out one side over all cores, "2D" both."""
+
+    kind: Literal["1D", "2D"]
+    grid: Grid
+    in0_block_w: int
+    out_subblock_h: int
+    out_subblock_w: int
+    per_core_m: int
+    per_core_n: int
+    mcast_in0: bool
+    l1_bytes: float
+
+    def __str__(self) -> str:
+        """The ttnn call that makes it."""
+        name, tail = "MatmulMultiCoreReuseMultiCastProgramConfig", "transpose_mcast=False"
+        if self.kind == "1D":
+            name = "MatmulMultiCoreReuseMultiCast1DProgramConfig"
+            tail = f"fuse_batch=True, mcast_in0={self.mcast_in0}"
+        return (
+            f"ttnn.{name}(compute_with_storage_grid_size={self.grid}, in0_block_w={self.in0_block_w}, "
+            f"out_subblock_h={self.out_subblock_h}, out_subblock_w={self.out_subblock_w}, "
+            f"per_core_M={self.per_core_m}, per_core_N={self.per_core_n}, {tail}, fused_activation=None)"
+        )
+
+
+def suggested_for(ops: OpTable, row: int, grid: Grid, l1_bytes: float) -> MatmulConfig | None:
+    """`suggested` for the matmul at `row`; None also where the second operand is batched."""
+    a, b, out = ops.inputs[0], ops.inputs[1], ops.outputs[0]
+    sizes = [TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (a, b, out)]
+    m, k, n = (int(side) // TILE_SIDE for side in (a.padded[row, :3].prod(), a.padded[row, 3], out.padded[row, 3]))
+    if min(m, k, n) < 1 or int(b.padded[row, :2].prod()) != 1:
+        return None
+    said = parse_attributes(ops.texts("attributes")[row]).given("compute_kernel_config") or ""
+    fp32 = "fp32_dest_acc_en=1" in said or "fp32_dest_acc_en=true" in said
+    return suggested(Tiles(m, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32)
+
+
+def suggested(tiles: Tiles, grid: Grid, l1_bytes: float, *, fp32_acc: bool) -> MatmulConfig | None:
+    """The config with the deepest K step whose circular buffers fit `l1_bytes` per core; None if none does."""
+    x, y = grid
+    one_sided = max(tiles.m, tiles.n) > NARROW * min(tiles.m, tiles.n) or min(tiles.m, tiles.n) == 1
+    wide = tiles.n >= tiles.m
+    per_m, per_n = -(-tiles.m // y), -(-tiles.n // x)
+    if one_sided:
+        per_m, per_n = (tiles.m, -(-tiles.n // (x * y))) if wide else (-(-tiles.m // (x * y)), tiles.n)
+    dst = DST_TILES_FP32 if fp32_acc else DST_TILES
+    sub_w = max(width for width in range(1, min(dst, per_n) + 1) if per_n % width == 0)
+    sub_h = max(height for height in range(1, min(dst // sub_w, per_m) + 1) if per_m % height == 0)
+    for block in BLOCKS:
+        if tiles.k % block:
+            continue
+        # both inputs are double buffered; partial sums share the output's buffer where formats agree
+        inputs = 2 * block * (per_m * tiles.a_bytes + per_n * tiles.b_bytes)
+        used = inputs + per_m * per_n * tiles.out_bytes
+        if used <= l1_bytes:
+            kind = "1D" if one_sided else "2D"
+            return MatmulConfig(kind, grid, block, sub_h, sub_w, per_m, per_n, one_sided and wide, used)
+    return None

@@ -1,0 +1,79 @@
+"""Floating-point operations of convolutions."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.attribute_columns import Settings
+    from ttnn_mcp.analyses.roofline.reasons import Reasons
+    from ttnn_mcp.readers.printed.attributes import Attributes
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+WHY_OPERANDS = "the report does not show weights and output of this convolution"
+WHY_KIND = "an unknown kind of convolution"
+KNOWN = frozenset({"Conv1d", "Conv2d", "Conv3d"})
+_WHOLE = re.compile(r"\d+")
+
+
+def conv_flops(
+    ops: OpTable, rows: NDArray[np.int64], settings: Settings, why: Reasons
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of `rows`: what the model asked for, and what the engine performs.
+
+    Asked for: 2 x output pixels x Cout x Cin / groups x window; NaN where the attributes leave out `groups`
+    (reports up to C4 do). Performed: the op multiplies im2col rows with prepared weights, 2 x padded output rows x
+    padded weight rows x columns. Weights of grouped convolutions are prepared dense, with zeros between the groups
+    (a SegFormer report: depthwise 3x3 of 640 channels with 6048 x 672 weights), so a depthwise one performs Cin
+    times what was asked for.
+    """
+    if len(ops.inputs) < 2 or not ops.outputs:
+        why.say(rows, WHY_OPERANDS)
+        return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    weight, out = ops.inputs[1], ops.outputs[0]
+    there = weight.present[rows] & out.present[rows]
+    known = ops.texts("op_code").where(lambda text: canonical(text) in KNOWN)[rows]
+    why.say(rows[~known], WHY_KIND)
+    why.say(rows[~there], WHY_OPERANDS)
+    there &= known
+    performed = 2.0 * out.padded[rows, :3].prod(axis=1) * weight.padded[rows, 2:].prod(axis=1)
+    pixels = settings.numbers(rows, _transposed_pixels)
+    pixels = np.where(np.isnan(pixels), out.logical[rows, :3].prod(axis=1), pixels)
+    asked = pixels * settings.numbers(rows, _per_pixel)
+    return np.where(there, asked, np.nan), np.where(there, performed, np.nan)
+
+
+def _per_pixel(said: Attributes) -> float | None:
+    """Operations per pixel, over all output channels."""
+    groups, channels = said.number("groups"), said.number("output_channels")
+    image, kernel = _image(said), _numbers(said, "window_hw")
+    if not groups or not channels or not image or len(kernel) != 2:
+        return None
+    return 2.0 * channels * (image[3] / groups) * prod(kernel)
+
+
+def _transposed_pixels(said: Attributes) -> float | None:
+    """A transposed convolution applies its window to every input pixel, not to every output pixel."""
+    window = said.call("sliding_window_config")
+    image = _image(said)
+    transposed = window is not None and (window.given("is_transpose") or "").strip() in {"true", "1"}
+    return float(prod(image[:3])) if transposed and image else None
+
+
+def _image(said: Attributes) -> list[int]:
+    """N, H, W and C of the input; empty where not said."""
+    shape = [int(text) for text in _WHOLE.findall(said.given("input_tensor_shape") or "")]
+    return shape if len(shape) == 4 else []
+
+
+def _numbers(said: Attributes, key: str) -> list[int]:
+    window = said.call("sliding_window_config")
+    return [int(text) for text in _WHOLE.findall((window.given(key) if window else None) or "")]

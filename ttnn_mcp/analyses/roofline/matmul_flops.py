@@ -1,0 +1,73 @@
+"""Floating-point operations of matrix multiplications: plain, batched, transposed, sparse, with a collective."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.attribute_columns import Settings
+    from ttnn_mcp.analyses.roofline.reasons import Reasons
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+WHY_OPERANDS = "the report does not show two inputs and an output of this matmul"
+WHY_UNFIT = "the inputs of this matmul do not fit together as the report shows them"
+WHY_EXPERTS = "sparse matmul without nnz: how many experts were active is not in the report"
+
+
+def matmul_flops(
+    ops: OpTable, rows: NDArray[np.int64], settings: Settings, why: Reasons
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """2 x batches x M x K x N of `rows`, on logical and on padded shapes.
+
+    Operands are transposed as the attributes say, unless only the untransposed shapes fit: some builds transpose in
+    an op before and print the wish all the same. Where A is gathered first, or lies as decoding attention has it,
+    batches x M is the output's.
+    """
+    if len(ops.inputs) < 2 or not ops.outputs:
+        why.say(rows, WHY_OPERANDS)
+        return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    first, second = ops.inputs[0], ops.inputs[1]
+    there = first.present[rows] & second.present[rows] & ops.outputs[0].present[rows]
+    gathers, attention, sparse = (_like(ops, rows, word) for word in ("AllGather", "AttnMatmul", "Sparse"))
+    active = settings.numbers(rows, lambda said: said.number("nnz"))
+    turn_a, turn_b = settings.flags(rows, "transpose_a"), settings.flags(rows, "transpose_b")
+    _, k, inner, _ = _sides(first.padded[rows], second.padded[rows], turn_a, turn_b)
+    turn_a, turn_b = turn_a & (k == inner), turn_b & (k == inner)
+    _, k, inner, _ = _sides(first.padded[rows], second.padded[rows], turn_a, turn_b)
+    fits = (k == inner) | gathers
+    why.say(rows[~there], WHY_OPERANDS)
+    why.say(rows[~fits], WHY_UNFIT)
+    why.say(rows[sparse & np.isnan(active)], WHY_EXPERTS)
+
+    def flops(a: NDArray[np.int64], b: NDArray[np.int64], outs: list[NDArray[np.int64]]) -> NDArray[np.float64]:
+        m, k, inner, n = _sides(a, b, turn_a, turn_b)
+        batches = np.maximum(a[:, 0], b[:, 0]) * np.maximum(a[:, 1], b[:, 1])
+        by_inputs = np.where(sparse, active, batches) * m
+        by_output = np.full(len(rows), np.nan)
+        for out in outs:  # the product is the last output that is N wide: a gathered A comes before it
+            by_output = np.where(out[:, 3] == n, out[:, :3].prod(axis=1), by_output)
+        lines = np.where((gathers & (k != inner)) | attention, by_output, by_inputs)
+        return np.where(there & fits, 2.0 * lines * inner * n, np.nan)
+
+    return (
+        flops(first.logical[rows], second.logical[rows], [out.logical[rows] for out in ops.outputs]),
+        flops(first.padded[rows], second.padded[rows], [out.padded[rows] for out in ops.outputs]),
+    )
+
+
+def _sides(
+    a: NDArray[np.int64], b: NDArray[np.int64], turn_a: NDArray[np.bool_], turn_b: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """M and K of A, K and N of B."""
+    m, k = np.where(turn_a, a[:, 3], a[:, 2]), np.where(turn_a, a[:, 2], a[:, 3])
+    inner, n = np.where(turn_b, b[:, 3], b[:, 2]), np.where(turn_b, b[:, 2], b[:, 3])
+    return m, k, inner, n
+
+
+def _like(ops: OpTable, rows: NDArray[np.int64], word: str) -> NDArray[np.bool_]:
+    return ops.texts("op_code").where(lambda text: re.search(word, text, re.IGNORECASE) is not None)[rows]

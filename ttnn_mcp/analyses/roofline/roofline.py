@@ -1,0 +1,169 @@
+"""The roofline of every op: the least time its arithmetic and its DRAM traffic can take, and what binds it.
+
+Bounds are true ones: peak rates, padded shapes, every worker core, each byte moved once. What an op is held up by
+otherwise (launch, too few cores, the network on the chip) is told from how far it stays below them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.roofline.borrowed_rows import WHY_BORROWED, borrowed
+from ttnn_mcp.analyses.roofline.flops import flops_of, on_engine
+from ttnn_mcp.analyses.roofline.reasons import Reasons
+from ttnn_mcp.analyses.roofline.traffic import dram_bytes_of
+from ttnn_mcp.hardware import FIDELITY_PHASES, MATMUL_FLOP_PER_CYCLE_PER_CORE
+from ttnn_mcp.run.ops.op_names import family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.chip import Chip
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.texts import Texts
+    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.run.window import Scope
+
+LAUNCH_NS = 2_000.0  # starting and draining a program on all cores: 2 to 5 us in warm reports
+LAUNCH_ALWAYS_NS = 2 * LAUNCH_NS  # below, an op is mostly launch whatever else it does
+LAUNCH_MAYBE_NS = 2 * 5_000.0  # below, launch can be the reason if nothing else is
+EXPLAINS = 0.3  # efficiency from which on a bound explains the time; below, something else does
+SUGGESTS = 0.1  # the same where both arithmetic and traffic are known: the larger is the first to look at
+IMPOSSIBLE = 1.05  # efficiency that cannot be: clocks and spec bandwidths are good to a few percent
+
+WHY_TIME = "no kernel time was measured"
+WHY_FIDELITY = "no known MATH FIDELITY, so the peak rate is unknown"
+WHY_CORES = "clock or worker cores unknown, so the peak rate is unknown"
+WHY_DRAM = "architecture unknown, so the peak DRAM bandwidth is"
+WHY_COLLECTIVE = "a collective is bound by links and by waiting for other devices, not by its own chip"
+WHY_OTHER = "an unknown op: it is taken to move each operand once, its arithmetic is unknown"
+WHY_IMPOSSIBLE = "what the row shows cannot be done in the time it took, even at peak rates"
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """Bounds per op; NaN where not modelled.
+
+    Attributes:
+        flops: useful arithmetic of matmuls, convolutions and attention, on logical shapes.
+        padded_flops: the same as the engine performs it, on padded shapes.
+        dram_bytes: least bytes to and from DRAM, padding and block-float exponents included.
+        compute_ns: `padded_flops` at the op's fidelity on all worker cores at the measured clock.
+        compute_used_ns: the same on the cores the op used.
+        dram_ns: `dram_bytes` at the chip's peak DRAM bandwidth (a true lower bound).
+        dram_achievable_ns: the same at what well-placed ops reach (for savings).
+        bound: "compute", "dram", "l1" or "overhead" per op; empty where nothing can be said. "overhead" is launch,
+            too few cores or data movement: whatever is neither arithmetic, nor DRAM, nor an op wholly in L1.
+        efficiency: the larger of compute_ns and dram_ns over the measured kernel time.
+        why: what stands in the way of a model, or what a figure leaves out, per op; empty where nothing does.
+    """
+
+    flops: NDArray[np.float64]
+    padded_flops: NDArray[np.float64]
+    dram_bytes: NDArray[np.float64]
+    compute_ns: NDArray[np.float64]
+    compute_used_ns: NDArray[np.float64]
+    dram_ns: NDArray[np.float64]
+    dram_achievable_ns: NDArray[np.float64]
+    bound: Texts
+    efficiency: NDArray[np.float64]
+    why: Texts
+
+    def take(self, rows: NDArray[np.int64]) -> Roofline:
+        """The bounds of some ops, in the order wanted."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Roofline(**{name: part.take(rows) for name, part in parts.items()})  # arrays and texts alike
+
+
+def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
+    """Bounds of every op of the table on this chip.
+
+    `ops` must be all ops of a stretch of time: whether a row shows its own operands is told from its neighbours.
+    For some ops only, compute the bounds of all and `take`.
+    """
+    why = Reasons(len(ops))
+    not_its_own = borrowed(ops)
+    why.say(not_its_own, WHY_BORROWED)
+    flops, padded_flops = flops_of(ops, why)
+    dram_bytes = np.where(not_its_own, np.nan, dram_bytes_of(ops, why))
+    engine = on_engine(ops)
+    phases = ops.texts("fidelity").mapped(FIDELITY_PHASES.get, missing=np.nan, dtype=np.float64)
+    one_core_ns = padded_flops * phases / (MATMUL_FLOP_PER_CYCLE_PER_CORE * (chip.clock_ghz or np.nan))
+    compute_ns = one_core_ns / (chip.cores or np.nan)
+    dram_ns = _over(dram_bytes, chip.dram_peak_gb_s)
+    kernel_ns = _positive(ops.numbers("kernel_ns"))
+    impossible = np.fmax(compute_ns, dram_ns) > IMPOSSIBLE * kernel_ns
+    why.say(np.isnan(kernel_ns), WHY_TIME)
+    why.say(impossible, WHY_IMPOSSIBLE)
+    why.say(engine & np.isnan(phases), WHY_FIDELITY)
+    why.say(engine & np.isnan(compute_ns), WHY_CORES)
+    why.say(np.isnan(dram_ns), WHY_DRAM)
+    families = ops.texts("op_code").mapped(family, missing="other", dtype=object)
+    why.say(families == "collective", WHY_COLLECTIVE)
+    why.say(families == "other", WHY_OTHER)
+    compute_ns, dram_ns = np.where(impossible, np.nan, compute_ns), np.where(impossible, np.nan, dram_ns)
+    least_ns = np.where(engine, np.maximum(compute_ns, dram_ns), dram_ns)
+    return Roofline(
+        flops=np.where(impossible, np.nan, flops),
+        padded_flops=np.where(impossible, np.nan, padded_flops),
+        dram_bytes=np.where(impossible, np.nan, dram_bytes),
+        compute_ns=compute_ns,
+        compute_used_ns=np.where(impossible, np.nan, one_core_ns / _positive(ops.numbers("cores"))),
+        dram_ns=dram_ns,
+        dram_achievable_ns=np.where(impossible, np.nan, _over(dram_bytes, chip.dram_achievable_gb_s)),
+        bound=_bound(ops, families == "collective", compute_ns, dram_ns, least_ns),
+        efficiency=least_ns / kernel_ns,
+        why=why.texts(),
+    )
+
+
+def _bound(
+    ops: OpTable,
+    exchanged: NDArray[np.bool_],
+    compute_ns: NDArray[np.float64],
+    dram_ns: NDArray[np.float64],
+    least_ns: NDArray[np.float64],
+) -> Texts:
+    """What binds each op, by the first rule that applies."""
+    kernel_ns = _positive(ops.numbers("kernel_ns"))
+    efficiency = least_ns / kernel_ns
+    larger = np.where(np.nan_to_num(compute_ns) > dram_ns, "compute", "dram")
+    on_chip = _on_chip(ops)
+    bound = Reasons(len(ops))
+    for binds in ("compute", "dram"):
+        bound.say(~exchanged & (kernel_ns > LAUNCH_ALWAYS_NS) & (efficiency >= EXPLAINS) & (larger == binds), binds)
+    bound.say(~exchanged & (kernel_ns <= LAUNCH_ALWAYS_NS), "overhead")
+    told = ~exchanged & np.isfinite(efficiency)
+    bound.say(told & (kernel_ns <= LAUNCH_MAYBE_NS), "overhead")
+    bound.say(told & on_chip, "l1")
+    for binds in ("compute", "dram"):
+        bound.say(told & np.isfinite(compute_ns) & (efficiency >= SUGGESTS) & (larger == binds), binds)
+    bound.say(told, "overhead")
+    return bound.texts()
+
+
+def _on_chip(ops: OpTable) -> NDArray[np.bool_]:
+    """Ops whose first input and first output lie in L1."""
+    if not ops.inputs or not ops.outputs:
+        return np.zeros(len(ops), dtype=np.bool_)
+    return ops.inputs[0].in_l1 & ops.outputs[0].in_l1
+
+
+def _over(amount: NDArray[np.float64], rate: float | None) -> NDArray[np.float64]:
+    """Nothing takes no time, even at an unknown rate."""
+    return np.where(amount == 0, 0.0, amount / (rate or np.nan))
+
+
+def _positive(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(values > 0, values, np.nan)
+
+
+def roofline_of_window(run: Run, scope: Scope) -> Roofline:
+    """Bounds of every op of a window, computed once per run; what an op borrowed shows beside its neighbours."""
+    known = run.kept.get((Roofline, scope))
+    if not isinstance(known, Roofline):
+        known = run.kept[Roofline, scope] = roofline_of(scope.ops, run.chip)
+    return known

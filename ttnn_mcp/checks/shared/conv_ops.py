@@ -1,0 +1,87 @@
+"""What the Conv2d checks have in common: the convs of a case, and sentences about their L1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.op_kinds.convs import Convs, convs_of
+from ttnn_mcp.checks.check import CannotTell, NotApplicable
+from ttnn_mcp.checks.shared.levers import unless_compiled
+from ttnn_mcp.checks.shared.wording import cite_setting
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.dataflow.readers import Joins
+    from ttnn_mcp.analyses.memory.l1_limit import L1Limit
+    from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
+    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.wire import Evidence
+
+MOST_COPIES = 3  # between a conv and its activation; sharded to interleaved, a slice, a move
+NO_CONVS = NotApplicable("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)")
+SILENT_CONVS = CannotTell(
+    "the Conv2d rows carry no block_config in ATTRIBUTES; profile with a tt-metal of 2025 or later"
+)
+
+
+def convs_to_judge(case: Case) -> Convs | NotApplicable | CannotTell:
+    """The convs; or why there is nothing to judge."""
+    convs = convs_of(case.ops)
+    if not len(convs.rows):
+        return NO_CONVS
+    return convs if convs.known else SILENT_CONVS
+
+
+def conv_behind(case: Case, joins: Joins, row: int) -> int | None:
+    """The conv whose output comes to `row` unchanged and to no one else: directly, or through copies and slices."""
+    at, convs = row, case.named("Conv2d")
+    passes = case.of_family("movement") | case.named("SliceWrite")
+    for _ in range(MOST_COPIES):
+        maker = int(joins.makers[at])
+        if maker == NOBODY or joins.readers(maker) != (at,):
+            return None
+        if convs[maker]:
+            return None if _twice_read(case, row) else maker
+        if not passes[maker]:
+            return None
+        at = maker
+    return None
+
+
+def _twice_read(case: Case, row: int) -> bool:
+    """Whether an op seems to read `row`'s output twice: one of the two may be the conv's, which looks alike."""
+    if len(case.flow.producers) < 2:
+        return False
+    first, second = case.flow.producers[:2]
+    return bool(((first == row) & (second == row) & ~case.of_family("movement")).any())
+
+
+def cite_height(case: Case, row: int) -> tuple[Evidence, ...]:
+    """The block height of a conv, and the height per core it is a part of (in elements before 2025-03)."""
+    spread = case.attributes(row).call("parallelization_config")
+    tiles, elements = "per_core_out_matrix_height_ntile", "per_core_out_matrix_height"
+    key = tiles if spread is not None and spread.given(tiles) else elements
+    return (
+        cite_setting(case, row, "block_config", "act_block_h_ntiles"),
+        cite_setting(case, row, "parallelization_config", key),
+    )
+
+
+def megabytes(size: float) -> str:
+    """1370368 -> '1.37 MB'."""
+    return f"{size / 1e6:.2f} MB"
+
+
+def l1_caveat(limit: L1Limit, conv: Conv, arch: str | None) -> str:
+    """What the L1 figures rest on, as far as it is not read from the reports."""
+    said = "L1 modelled to about 5 %"
+    if not limit.read:
+        said += f"; limit {'of' if limit.measured else 'inferred for'} {arch} (no memory report)"
+    if not conv.allocated_said:
+        said += "; other tensors in L1 are not known, only the conv's input is counted"
+    return said
+
+
+def lever(case: Case, fix: str) -> str:
+    """The fix for whoever writes TTNN, or the compiler's option where a compiler wrote it."""
+    return unless_compiled(case, fix, "chooses the conv configs itself")

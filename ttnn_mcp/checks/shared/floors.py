@@ -1,0 +1,26 @@
+"""The least an op can take, whatever is changed about it: what savings are counted down to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+
+
+def least_ns(case: Case) -> NDArray[np.float64]:
+    """Per op: its arithmetic at the fidelity it has, its DRAM bytes at peak bandwidth, or its launch."""
+    bounds = np.fmax(case.roofline.compute_ns, case.roofline.dram_ns)
+    return np.minimum(np.fmax(bounds, LAUNCH_FLOOR_NS), case.kernel_ns)
+
+
+def achievable_ns(case: Case) -> NDArray[np.float64]:
+    """Per op: its arithmetic on all cores, its DRAM bytes at achievable bandwidth, or its launch."""
+    bounds = np.fmax(case.roofline.compute_ns, case.roofline.dram_achievable_ns)
+    return np.minimum(np.fmax(bounds, LAUNCH_FLOOR_NS), case.kernel_ns)

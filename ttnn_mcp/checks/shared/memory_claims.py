@@ -1,0 +1,81 @@
+"""What the checks on a memory report share: the replay behind a case, its ops, and cells of the database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.memory.replay import replayed
+from ttnn_mcp.checks.check import CannotTell
+from ttnn_mcp.errors import shown
+from ttnn_mcp.wire import Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.checks.case import Case
+
+NOT_REPLAYED = CannotTell("the memory report was not replayed; ask memory_summary")
+NO_CAPACITY = CannotTell("no devices table and no known architecture: L1 capacity unknown")
+NO_GRAPHS = CannotTell("no captured graphs: the L1 peak is not known; capture with ttnn.graph.full_graph_capture")
+
+
+def replay_behind(case: Case, *, graphs: bool = True) -> tuple[Replayed, int] | CannotTell:
+    """The replay and the capacity of an L1 bank; or what is missing. `graphs`: whether true peaks are needed."""
+    found = replayed(case.run)
+    if found is None or not len(found.operations):
+        return NOT_REPLAYED
+    if not found.capacity_bytes:
+        return NO_CAPACITY
+    if graphs and found.floor_because == "no_graphs":
+        return NO_GRAPHS
+    return found, found.capacity_bytes
+
+
+def rows_of(case: Case, operations: Iterable[int]) -> NDArray[np.int64]:
+    """The case's ops that these ttnn operations launched; none where the reports are not linked."""
+    linked, wanted = case.run.linked, set(operations)
+    at = linked.operation_at if linked else {}
+    found = [row for row, line in enumerate(case.ops.lines.tolist()) if at.get(line) in wanted]
+    return np.array(found, dtype=np.int64)
+
+
+def named(found: Replayed, place: int) -> str:
+    """'operation 24 ttnn.conv2d (model.py:34)'."""
+    operation = int(found.operations[place])
+    source = found.sources.get(operation)
+    line = f" ({shown(source.file.rsplit('/', 1)[-1])}:{source.line})" if source else ""
+    return f"operation {operation} {shown(found.memory.operations.names[place])}{line}"
+
+
+def counted(rows: int) -> str:
+    """'1 tensor', '3 tensors'."""
+    return f"{rows} tensor{'s' if rows > 1 else ''}"
+
+
+def cite_graph(found: Replayed, place: int, value: int) -> Evidence:
+    """Bytes per bank by the replay of one operation's graph."""
+    row = f"captured_graph:{int(found.operations[place])}"
+    return Evidence(source=found.memory.path.name, row=row, column="captured_graph", value=value, unit="bytes")
+
+
+def cite_tensor(found: Replayed, row: int, place: int) -> Evidence:
+    """What a buffer takes of a bank, by the snapshot after an operation, or by the graph that allocates it."""
+    spans, size = found.fullest.spans, int(found.fullest.spans.bytes_per_bank[row])
+    if not found.fullest.floor[place]:
+        return cite_graph(found, int(spans.starts[row]) // 2, size)
+    at = f"buffers:operation_id={int(found.operations[place])},address={int(spans.addresses[row])}"
+    return Evidence(source=found.memory.path.name, row=at, column="max_size_per_bank", value=size, unit="bytes")
+
+
+def cite_capacity(found: Replayed) -> Evidence:
+    """The L1 bank the claim is measured against."""
+    devices = found.memory.devices
+    row = f"devices:{devices[0].id}" if devices else "devices"
+    return Evidence(
+        source=found.memory.path.name, row=row, column="l1_bank_size", value=found.capacity_bytes, unit="bytes"
+    )

@@ -1,0 +1,91 @@
+"""Phrases and cells that claims share: how long, which op, who wrote the program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import shown
+from ttnn_mcp.hardware import FIDELITY_PHASES
+from ttnn_mcp.wire import Evidence
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.readers.printed.nesting import Call
+    from ttnn_mcp.run.ops.operand import Operand
+
+SHAPES_AT_MOST = 48  # characters an op's shapes may take of a claim's 200
+
+
+def took(ns: float) -> str:
+    """19476700.0 -> '19.5 ms'; below a millisecond in microseconds."""
+    return f"{ns / 1e6:.1f} ms" if ns >= 1e6 else f"{ns / 1e3:.0f} us"
+
+
+def time_of(case: Case, rows: NDArray[np.int64]) -> str:
+    """'19.5 ms, 61.6 %': kernel time of the rows, and its share of the window."""
+    return f"{took(float(case.kernel_ns[rows].sum()))}, {case.share(rows):.1%}"
+
+
+def example(case: Case, row: int) -> str:
+    """'19[32]x1280 -> 19x20[32]x64 at line 948': an op that anybody can look up."""
+    shapes = case.shapes(row)
+    if len(shapes) > SHAPES_AT_MOST:
+        shapes = f"{shapes[: SHAPES_AT_MOST - 3]}..."
+    return f"{shapes} at line {case.line(row)}"
+
+
+def cite_op(case: Case, row: int, *cells: tuple[Operand | None, str]) -> tuple[Evidence, ...]:
+    """The op's kernel time, cells of its operands (`(operand, "DATATYPE")`), its model line if written."""
+    there = [(operand, part) for operand, part in cells if operand is not None and operand.present[row]]
+    found = [*case.cite(row), *(case.ops.cite_operand(row, operand, part) for operand, part in there)]
+    line = case.ops.texts("loc")[row]
+    if line:
+        found += [one.model_copy(update={"value": shown(line)}) for one in case.cite(row, "loc")]
+    return tuple(found)
+
+
+def kinds(case: Case, rows: NDArray[np.int64]) -> str:
+    """'54 convs and 3 matmuls': the rows by what they do."""
+    names = (("conv", "conv"), ("matmul", "matmul"), ("attention", "attention op"))
+    counts = [(int(case.of_family(family)[rows].sum()), name) for family, name in names]
+    return " and ".join(f"{count} {name}{'s' * (count > 1)}" for count, name in counts if count)
+
+
+def kernel_config(case: Case, row: int, **changed: str) -> str:
+    """The keyword argument that gives this op its present compute config with the named fields changed."""
+    if compiled(case):
+        said = ", ".join(f"{name}={value}" for name, value in changed.items())
+        return f"the compiler writes the compute config: try a release that sets {said} (tt-mlir #6560)"
+    now = case.attributes(row).call("compute_kernel_config")
+    fidelity = case.ops.texts("fidelity")[row]
+    fields = {
+        "math_fidelity": fidelity if fidelity in FIDELITY_PHASES else "HiFi2",
+        "math_approx_mode": _flag(now, "math_approx_mode"),
+        "fp32_dest_acc_en": _flag(now, "fp32_dest_acc_en"),
+        "packer_l1_acc": _flag(now, "packer_l1_acc"),
+        **changed,
+    }
+    fields["math_fidelity"] = f"ttnn.MathFidelity.{fields['math_fidelity']}"
+    keyword = "compute_config" if case.of_family("conv")[row] else "compute_kernel_config"
+    said = ", ".join(f"{name}={value}" for name, value in fields.items())
+    return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {said})"
+
+
+def _flag(config: Call | None, field: str) -> str:
+    return str(bool(config and config.number(field)))
+
+
+def cite_setting(case: Case, row: int, key: str, field: str) -> Evidence:
+    """One field of a struct in the op's ATTRIBUTES cell."""
+    config = case.attributes(row).call(key)
+    said = config.given(field) if config else None
+    value = None if said is None else shown(said)
+    return Evidence(source=case.ops.source, row=case.line(row), column=f"ATTRIBUTES.{key}.{field}", value=value)
+
+
+def compiled(case: Case) -> bool:
+    """Whether a front end (tt-xla, tt-torch) wrote the program, so that its options are the lever."""
+    return case.run.timed.csv.compiler

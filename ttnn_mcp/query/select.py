@@ -1,0 +1,96 @@
+"""A read-only SQL statement over one run."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import QuestionRefused, ReportBroken, nearest, shown
+from ttnn_mcp.query.guard import SECONDS, NameUnknown, Rows, check_statement, guarded
+from ttnn_mcp.query.tables import attach, load, named_in, performance_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ttnn_mcp.run.run import Run
+
+COLUMNS_SHOWN = 60  # in an error's schema
+TABLES_SHOWN = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Rows, and what their reader should know of the tables."""
+
+    rows: Rows
+    notes: tuple[str, ...]
+
+
+def queried(run: Run, sql: str, limit: int, seconds: float = SECONDS) -> Found:
+    """Run one SELECT over the run's tables. Blocks: call it off the event loop, after the reports were checked.
+
+    Raises:
+        QuestionRefused: not one reading statement, a wrong name (the message has the schema), too slow, too big.
+        ReportBroken: the memory report changed or is damaged.
+    """
+    check_statement(sql)
+    words = named_in(sql)
+    with closing(sqlite3.connect(":memory:", uri=True)) as connection:
+        connection.text_factory = _decoded
+        tables: dict[str, tuple[str, ...]] = {}
+        if run.performance is not None:
+            made = performance_tables(run.performance)
+            load(connection, made, words)
+            tables.update((name, tuple(columns)) for name, columns in made.items())
+            connection.commit()
+        if run.memory is not None:
+            try:
+                tables.update(attach(connection, run.memory, words))
+            except sqlite3.Error:
+                raise ReportBroken(
+                    f"{shown(run.memory.path.name)} cannot be read any more: it was damaged or is being written. "
+                    "Wait until the run has ended, then ask again."
+                ) from None
+        try:
+            return Found(guarded(connection, sql, tables, limit, seconds), tuple(_notes(run, words)))
+        except NameUnknown as unknown:
+            raise QuestionRefused(_schema(unknown, tables, words)) from None
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _notes(run: Run, words: frozenset[str]) -> Iterable[str]:
+    count = run.performance.iterations.count if run.performance else 0
+    if "ops" in words and count > 1 and "iteration" not in words:
+        yield f"ops holds all {count} iterations; other tools look at iteration {count}"
+    if run.memory is not None and len(run.memory.ranks) > 1:
+        yield f"rank {run.memory.rank} alone"
+
+
+def _schema(unknown: NameUnknown, tables: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> str:
+    """The wrong name, the nearest there is, and the schema: of the tables in question, or the list of tables."""
+    name = unknown.name.rpartition(".")[2]
+    asked = [table for table in tables if table in words]
+    if unknown.column and asked:
+        there = [column for table in asked for column in tables[table]]
+        listed = "; ".join(f"{table}({', '.join(_some(tables[table], COLUMNS_SHOWN))})" for table in asked)
+        return f"There is no column '{shown(name)}'.{_near(name, there)} {listed}."
+    kind = "column" if unknown.column else "table"
+    listed = ", ".join(_some(tuple(map(shown, tables)), TABLES_SHOWN))
+    likely = next(iter([*get_close_matches(name, tables), *tables]), None)
+    columns = f"; {shown(likely)}({', '.join(_some(tables[likely], COLUMNS_SHOWN))})" if likely else ""
+    return f"There is no {kind} '{shown(unknown.name)}'.{_near(name, tables)} Tables: {listed}{columns}."
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    hint = nearest(name, names, limit=2)
+    return hint if "mean" in hint else ""
+
+
+def _some(names: tuple[str, ...], most: int) -> list[str]:
+    return [*map(shown, names[:most]), *(["..."] if len(names) > most else [])]

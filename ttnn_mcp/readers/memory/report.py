@@ -1,0 +1,251 @@
+"""A memory report (`db.sqlite` and its folder) of any generation since mid 2024.
+
+What every answer needs is read at once, in one snapshot: devices, operations, tensors and who uses them. What is
+large or rarely asked for (buffers, arguments, source lines, captured graphs) is read when asked for; the file is
+closed in between.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import ReportMissing, shown
+from ttnn_mcp.readers.memory import tables
+from ttnn_mcp.readers.memory.database import open_database
+from ttnn_mcp.readers.memory.folder import read_folder
+from ttnn_mcp.readers.memory.rows import Rows
+from ttnn_mcp.readers.memory.schema import Schema, read_schema
+from ttnn_mcp.readers.printed.nesting import whole
+from ttnn_mcp.readers.source_lines import SourceLine, line_of, parse_stack_trace
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from sqlite3 import Row
+
+    from ttnn_mcp.readers.memory.columns import (
+        Buffers,
+        Chunks,
+        Device,
+        DeviceTensors,
+        Executions,
+        Lifetimes,
+        OperationError,
+        Operations,
+        TensorLinks,
+        Tensors,
+    )
+
+DATABASE = "db.sqlite"
+_VALUE_CHARS = 2000  # a tensor argument is printed with its values: 100 kB and more
+_TRACE_CHARS = 4000  # the innermost frame comes first
+_GRAPHS = 64  # captured graphs held at a time; one can have megabytes
+_GRAPH = "CAST(captured_graph AS TEXT)"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of an operation as printed, cut to 2,000 characters; positional ones are named '0', '1', ..."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryReport:
+    """One rank of a memory report.
+
+    Attributes:
+        path: the database; `folder` holds it.
+        generation: 'G1 (2024)' ... 'G5a (2026)', or the writer's own version ('2.1', '3.3').
+        arch: from the cluster descriptor; None where the folder has none.
+        boards: board names from the same file.
+        lifetimes: None before schema 3.x.
+        executions: None unless the report holds the ids of the performance report.
+        has: tables that hold rows of this rank.
+    """
+
+    path: Path
+    folder: Path
+    schema: Schema
+    arch: str | None
+    boards: tuple[str, ...]
+    report_name: str | None
+    devices: tuple[Device, ...]
+    operations: Operations
+    tensors: Tensors
+    device_tensors: DeviceTensors
+    inputs: TensorLinks
+    outputs: TensorLinks
+    lifetimes: Lifetimes | None
+    executions: Executions | None
+    errors: tuple[OperationError, ...]
+    has: frozenset[str]
+    caveats: tuple[str, ...]
+
+    @property
+    def generation(self) -> str:
+        """What kind of database this is, for a person."""
+        return self.schema.generation
+
+    @property
+    def schema_version(self) -> str | None:
+        """The writer's schema_version; None before 2026."""
+        return self.schema.version
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """All ranks of the database."""
+        return self.schema.ranks
+
+    @property
+    def rank(self) -> int:
+        """The rank this is."""
+        return self.schema.rank
+
+    @property
+    def timestamp_ns(self) -> int | None:
+        """When the capture was made, ns since 1970; None before 2026."""
+        return whole(self.schema.metadata.get("timestamp_ns", ""))
+
+    async def buffers(self, operation: int | None = None) -> Buffers:
+        """Live buffers after every operation, or after one."""
+        async with self._rows() as rows:
+            return await tables.read_buffers(rows, operation)
+
+    async def chunks_of(self, operation: int) -> Chunks:
+        """Where the L1 buffers live after `operation` lie, bank by bank."""
+        async with self._rows() as rows:
+            return await tables.read_chunks(rows, operation)
+
+    async def arguments_of(self, operation: int) -> tuple[Argument, ...]:
+        """The arguments of an operation, in the order they were written."""
+        async with self._rows() as rows:
+            columns = [rows.text("operation_arguments", name, _VALUE_CHARS) for name in ("name", "value")]
+            found = await rows.few("operation_arguments", columns, operation=operation)
+            return tuple(Argument(name or "", value or "") for name, value in found)
+
+    async def source_of(self, operation: int) -> SourceLine | None:
+        """The model line that called the operation; its text from the report's copy of the file if there is one."""
+        async with self._rows() as rows:
+            file_id = rows.numbers("stack_traces", ("source_file_id",))
+            columns = [rows.text("stack_traces", "stack_trace", _TRACE_CHARS), *file_id]
+            for trace, source_file in await rows.few("stack_traces", columns, operation=operation):
+                line = parse_stack_trace(trace or "")
+                if line is not None:
+                    return replace(line, text=await _line_text(rows, source_file, line.line) or line.text)
+        return None
+
+    async def sources(self) -> dict[int, SourceLine]:
+        """The model line of every operation that has one; the line's text as its stack trace quotes it."""
+        parsed: dict[str, SourceLine | None] = {}
+        found: dict[int, SourceLine] = {}
+
+        def keep(batch: list[Row]) -> None:
+            for operation, trace in batch:
+                if trace not in parsed:
+                    parsed[trace] = parse_stack_trace(trace or "")
+                line = parsed[trace]
+                if line is not None:
+                    found.setdefault(operation, line)
+
+        async with self._rows() as rows:
+            ids = rows.numbers("stack_traces", ("operation_id",))
+            await rows.each_batch(
+                "stack_traces", [*ids, rows.text("stack_traces", "stack_trace", _TRACE_CHARS)], keep
+            )
+        return found
+
+    async def graph_of(self, operation: int) -> str | None:
+        """The captured graph of one operation, as JSON text."""
+        async with self._rows() as rows:
+            if not rows.schema.has("captured_graph", "captured_graph"):
+                return None
+            found = await rows.few("captured_graph", [_GRAPH], operation=operation, limit=1)
+            return next((text for (text,) in found if text), None)
+
+    async def iter_graphs(self) -> AsyncGenerator[tuple[int, str], None]:
+        """Captured graphs as (operation, JSON text) in operation order, a few in memory at a time.
+
+        The file is closed while the caller works on them.
+        """
+        if not self.schema.has("captured_graph", "captured_graph"):
+            return
+        async with self._rows() as rows:
+            columns = [*rows.numbers("captured_graph", ["operation_id"]), "rowid"]
+            ids, places = await rows.arrays("captured_graph", columns, order=2)
+        wanted: list[tuple[int, int]] = list(zip(ids.tolist(), places.tolist(), strict=True))
+        for start in range(0, len(wanted), _GRAPHS):
+            some = wanted[start : start + _GRAPHS]
+            rowids = ", ".join(str(rowid) for _, rowid in some)
+            async with self._rows() as rows:
+                found = await rows.connection.execute_fetchall(
+                    f"SELECT rowid, {_GRAPH} FROM captured_graph WHERE rowid IN ({rowids})"  # noqa: S608
+                )
+            texts = {int(row[0]): str(row[1] or "") for row in found}
+            for operation, rowid in some:
+                if texts.get(rowid):
+                    yield operation, texts[rowid]
+
+    @asynccontextmanager
+    async def _rows(self) -> AsyncGenerator[Rows, None]:
+        async with open_database(self.path) as connection:
+            yield Rows(connection, self.schema)
+
+
+async def read_memory_report(path: str | Path, *, rank: int | None = None) -> MemoryReport:
+    """Read a memory report.
+
+    Args:
+        path: its folder, or the database in it.
+        rank: which rank of a multi-host report; default 0, or the lowest there is.
+
+    Raises:
+        ReportMissing: nothing there.
+        ReportBroken: empty, cut off, damaged, half written or being written.
+        ReportForeign: a database of something else, or of early 2024.
+        QuestionRefused: the report has no such rank.
+    """
+    database = _database(Path(path))
+    async with open_database(database) as connection:
+        await connection.execute("BEGIN")  # one snapshot, whoever writes meanwhile
+        schema = await read_schema(connection, rank)
+        rows = Rows(connection, schema)
+        operations = await tables.read_operations(rows)
+        facts = read_folder(database.parent, schema.rank)
+        return MemoryReport(
+            path=database,
+            folder=database.parent,
+            schema=schema,
+            arch=facts.arch,
+            boards=facts.boards,
+            report_name=facts.report_name,
+            devices=await tables.read_devices(rows),
+            operations=operations,
+            tensors=await tables.read_tensors(rows),
+            device_tensors=await tables.read_device_tensors(rows),
+            inputs=await tables.read_links(rows, "input_tensors", "input_index"),
+            outputs=await tables.read_links(rows, "output_tensors", "output_index"),
+            lifetimes=await tables.read_lifetimes(rows),
+            executions=await tables.read_executions(rows),
+            errors=await tables.read_errors(rows, operations),
+            has=await tables.read_filled(rows),
+            caveats=schema.caveats,
+        )
+
+
+def _database(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    if not (path / DATABASE).exists():
+        raise ReportMissing(f"{shown(path.name)} holds no {DATABASE}; give the folder of a memory report.")
+    return path / DATABASE
+
+
+async def _line_text(rows: Rows, source_file: int, line: int) -> str | None:
+    if source_file < 0 or not rows.schema.has("source_files", "contents"):
+        return None
+    found = await rows.connection.execute_fetchall("SELECT contents FROM source_files WHERE id = ?", [source_file])
+    return next((line_of(str(contents), line) for (contents,) in found if contents), None)

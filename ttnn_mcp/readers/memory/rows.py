@@ -1,0 +1,110 @@
+"""Columns of one rank's rows, straight into arrays; a table or column that is not there reads as empty or -1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Sequence
+
+    import aiosqlite
+
+    from ttnn_mcp.readers.memory.columns import Integers
+    from ttnn_mcp.readers.memory.schema import Schema
+
+_BATCH = 8_000  # rows turned into arrays at a time: bounds the Python objects alive
+_FEW = 1000
+_TEXT_CHARS = 20_000  # foreign text is cut before it is kept; a memory config of 64 core ranges has 4,000
+_CODE_OF_NAME = " ".join(f"WHEN '{name}' THEN {code}" for code, name in enumerate(BUFFER_TYPES))
+_BUFFER_CODE = (  # captures exist with names instead of numbers
+    "COALESCE(CASE typeof(buffer_type) WHEN 'text' THEN "
+    "CASE replace(replace(replace(upper(buffer_type), 'BUFFERTYPE', ''), '::', ''), '.', '') "
+    f"{_CODE_OF_NAME} ELSE -1 END ELSE CAST(buffer_type AS INTEGER) END, -1)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Reads columns of an open database at one rank. Table and column names are ours, never the file's."""
+
+    connection: aiosqlite.Connection
+    schema: Schema
+
+    async def integers(
+        self, table: str, columns: Sequence[str], *, order: int = 0, operation: int | None = None
+    ) -> list[Integers]:
+        """Integer columns, sorted by the first `order` of them; `operation` keeps one operation's rows."""
+        return await self.arrays(table, self.numbers(table, columns), order=order, operation=operation)
+
+    async def arrays(
+        self,
+        table: str,
+        expressions: Sequence[str],
+        *,
+        order: int = 0,
+        operation: int | None = None,
+        group: str = "",
+    ) -> list[Integers]:
+        """The same for expressions that yield integers only."""
+        import numpy as np  # noqa: PLC0415 - only who reads a report pays for it
+
+        width = len(expressions)
+        batches: list[Integers] = [np.empty(0, dtype=np.int64)]
+
+        def keep(rows: list[sqlite3.Row]) -> None:
+            batches.append(np.fromiter(chain.from_iterable(rows), np.int64, count=len(rows) * width))
+
+        await self.each_batch(table, expressions, keep, operation=operation, group=group)
+        columns = [np.concatenate([batch[at::width] for batch in batches]) for at in range(width)]
+        if order:
+            place = np.lexsort(columns[:order][::-1])
+            columns = [column[place] for column in columns]
+        return columns
+
+    async def each_batch(
+        self,
+        table: str,
+        expressions: Sequence[str],
+        visit: Callable[[list[sqlite3.Row]], None],
+        *,
+        operation: int | None = None,
+        group: str = "",
+    ) -> None:
+        """Show `visit` the rows, some ten thousand at a time, in the order they were written."""
+        if self.schema.has(table):
+            async with self.connection.execute(self._select(table, expressions, operation) + group) as cursor:
+                while rows := list(await cursor.fetchmany(_BATCH)):
+                    visit(rows)
+
+    async def few(
+        self, table: str, expressions: Sequence[str], *, operation: int | None = None, limit: int = _FEW
+    ) -> list[sqlite3.Row]:
+        """Rows of which there are few, all at once."""
+        if not self.schema.has(table):
+            return []
+        sql = self._select(table, expressions, operation)
+        return list(await self.connection.execute_fetchall(f"{sql} LIMIT {limit:d}"))
+
+    def _select(self, table: str, expressions: Sequence[str], operation: int | None) -> str:
+        only = "" if operation is None else f" AND operation_id = {operation:d}"
+        return f"SELECT {', '.join(expressions)} FROM {table} WHERE {self.schema.where(table)}{only}"  # noqa: S608
+
+    def text(self, table: str, column: str, chars: int = _TEXT_CHARS) -> str:
+        """The expression of a text column, cut."""
+        return f"substr(CAST({column if self.schema.has(table, column) else 'NULL'} AS TEXT), 1, {chars})"
+
+    def numbers(self, table: str, columns: Sequence[str]) -> list[str]:
+        """The expressions of integer columns, -1 where missing or NULL."""
+        return [
+            "-1"
+            if not self.schema.has(table, column)
+            else _BUFFER_CODE
+            if column == "buffer_type"
+            else f"CAST(COALESCE({column}, -1) AS INTEGER)"
+            for column in columns
+        ]

@@ -1,0 +1,34 @@
+"""Places in memory as single numbers: address and space together, the same for every table and graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.memory.columns import Integers
+
+DRAM, L1, HOST, L1_SMALL, TRACE = range(len(BUFFER_TYPES))  # codes of BUFFER_TYPES
+SPACES = {
+    DRAM: 0,
+    TRACE: 0,
+    L1: 1,
+    L1_SMALL: 1,
+}  # trace buffers lie in DRAM, L1_SMALL in L1: one address, one buffer
+_SPACE_OF_CODE = np.array([SPACES.get(code, -1) for code in (*range(len(BUFFER_TYPES)), -1)])
+
+
+def key_of(address: int, buffer: int) -> int:
+    """One number for an address of a space; -1 where address or buffer is not told, or it is host memory."""
+    space = SPACES.get(buffer, -1)
+    return -1 if address < 0 or space < 0 else address * 2 + space
+
+
+def keys_of(addresses: Integers, buffers: Integers) -> Integers:
+    """`key_of` for columns."""
+    codes = np.where((buffers >= 0) & (buffers < len(BUFFER_TYPES)), buffers, -1)
+    spaces = _SPACE_OF_CODE[codes]
+    return np.where((addresses >= 0) & (spaces >= 0), addresses * 2 + spaces, -1)

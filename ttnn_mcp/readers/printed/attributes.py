@@ -1,0 +1,98 @@
+"""The CSV's ATTRIBUTES cell: a printed Python dict whose values are printed C++ structs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.readers.printed.nesting import is_given, normal_key, parse_call, whole
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.printed.nesting import Call
+
+# A key follows the opening brace, or the separator behind a finished value. Every ',' of the CSV was made ';'.
+_KEY = re.compile(r"(?:\A\s*\{\s*|(?<=['\"\w)\]}])\s*[;,]\s*)(['\"])([A-Za-z_][^'\"\\]{0,120}?)\1\s*:\s*")
+_ESCAPED = re.compile(r"\\(.)")
+_PAIRS = ("()", "[]", "{}")
+_LOOKAHEAD = 32  # keys that one value may seem to hold; no op has more attributes than about 25
+_WHITE = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+class Attributes(Mapping[str, str]):
+    """The attributes of an op by name, without the trailing '_' of older reports (`config_` finds `config`)."""
+
+    __slots__ = ("_texts",)
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = {normal_key(key): text for key, text in texts.items()}
+
+    def __getitem__(self, key: str) -> str:
+        return self._texts[normal_key(key)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __repr__(self) -> str:
+        return f"Attributes({self._texts!r})"
+
+    def given(self, *keys: str) -> str | None:
+        """The text of the first of these keys that holds a value; `std::nullopt` holds none."""
+        texts = (self._texts.get(normal_key(key)) for key in keys)
+        return next((text for text in texts if text is not None and is_given(text)), None)
+
+    def call(self, *keys: str) -> Call | None:
+        """The first of these keys that holds a printed struct, taken apart one level."""
+        text = self.given(*keys)
+        return parse_call(text) if text is not None else None
+
+    def number(self, *keys: str) -> int | None:
+        """The first of these keys as an integer."""
+        text = self.given(*keys)
+        return whole(text) if text is not None else None
+
+    def flag(self, *keys: str) -> bool | None:
+        """The first of these keys as a boolean: 'true' and '1', 'false' and '0'; None for anything else."""
+        return {"true": True, "1": True, "false": False, "0": False}.get((self.given(*keys) or "").strip().lower())
+
+
+def parse_attributes(cell: str) -> Attributes:
+    """Take the cell apart; a cell that is no dict (empty, 'None', a signpost's words) has no attributes.
+
+    A value may hold quotes, brackets and separators: it ends where its brackets are closed, its quote is closed and
+    another key follows. A value whose brackets never close ends at the next key.
+    """
+    keys = list(_KEY.finditer(cell))
+    if not keys or keys[0].start() > 0:
+        return Attributes({})
+    end = len(cell.rstrip())
+    end -= cell.endswith("}", 0, end)
+    stops = [*(key.start() for key in keys[1:]), end]
+    texts: dict[str, str] = {}
+    at = 0
+    while at < len(keys):
+        start = keys[at].end()
+        nearby = range(at, min(at + _LOOKAHEAD, len(stops)))
+        last = next((n for n in nearby if _whole(cell[start : stops[n]])), at)
+        texts[keys[at].group(2)] = _unquoted(cell[start : stops[last]])
+        at = last + 1
+    return Attributes(texts)
+
+
+def _whole(text: str) -> bool:
+    """Whether a value could end here: brackets balanced, quote closed."""
+    text = text.strip()
+    quoted = not text.startswith(("'", '"')) or (len(text) > 1 and text[-1] == text[0])
+    return quoted and all(text.count(pair[0]) == text.count(pair[1]) for pair in _PAIRS)
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
+        text = text[1:-1]
+    if "\\" not in text:
+        return text
+    return _ESCAPED.sub(lambda match: _WHITE.get(match.group(1), match.group(1)), text)

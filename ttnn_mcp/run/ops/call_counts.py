@@ -1,0 +1,24 @@
+"""GLOBAL CALL COUNT: what ties the rows of one op together across devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+DEVICE_BITS = 10
+
+
+def runtime_ids(ops: OpTable) -> NDArray[np.int64] | None:
+    """Per op the id that all devices share; None unless every call count is (id << 10) | device, as since 2025."""
+    counts, devices = ops.numbers("call_count"), ops.numbers("device")
+    if not len(counts) or not np.isfinite(counts).all() or not np.isfinite(devices).all():
+        return None
+    whole = counts.astype(np.int64)
+    packed = (whole >= 1 << DEVICE_BITS) & ((whole & ((1 << DEVICE_BITS) - 1)) == devices.astype(np.int64))
+    return whole >> DEVICE_BITS if packed.all() else None

@@ -1,0 +1,139 @@
+"""The op table: every row of a performance report behind one class.
+
+Rows stay in a pandas frame whose columns `readers.columns` declares; analyses get numpy arrays. Texts are
+categories (`Texts`: one code per row, each distinct text once), so asking something of a million rows asks it of
+the few distinct texts. Row-at-a-time access (`cite`, `row_text`) is for the few rows an answer names.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.errors import shown
+from ttnn_mcp.readers.performance.columns import BY_NAME
+from ttnn_mcp.run.ops.operand import Operand, operands_of
+from ttnn_mcp.run.ops.texts import Texts, texts_of
+from ttnn_mcp.wire import Evidence
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
+
+CORRECTED = "corrected"  # rows whose times are told from firmware ends, not from their own cells
+
+
+class OpTable:
+    """Rows of a performance report, in file order unless said otherwise."""
+
+    def __init__(self, frame: pd.DataFrame, lines: NDArray[np.int64], report: PerformanceCsv) -> None:
+        self._frame = frame
+        self._report = report
+        self.lines = lines  # line in the file; names a row towards the user
+        self._numbers: dict[str, NDArray[np.float64]] = {}
+        self._texts: dict[str, Texts] = {}
+
+    @classmethod
+    def of(cls, report: PerformanceCsv) -> OpTable:
+        """All rows of the report, host calls and signposts included."""
+        return cls(report.frame, _line_numbers(report.frame), report)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    @property
+    def source(self) -> str:
+        """The file the rows stand in."""
+        return self._report.path.name
+
+    def has(self, name: str) -> bool:
+        """Whether this generation writes the column."""
+        return name in self._report.headers
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A number column; NaN where not measured, and everywhere if the report has no such column."""
+        if name not in self._numbers:
+            there = name in self._frame
+            self._numbers[name] = (
+                self._frame[name].to_numpy(dtype=np.float64) if there else np.full(len(self), np.nan)
+            )
+        return self._numbers[name]
+
+    def texts(self, name: str) -> Texts:
+        """A text column; empty everywhere if the report has no such column."""
+        if name not in self._texts:
+            self._texts[name] = texts_of(self._frame[name]) if name in self._frame else self._no_texts()
+        return self._texts[name]
+
+    @cached_property
+    def inputs(self) -> tuple[Operand, ...]:
+        """INPUT_0, INPUT_1, ... of every row."""
+        return operands_of(self._frame, "INPUT", logical_said=self._report.logical_shapes)
+
+    @cached_property
+    def outputs(self) -> tuple[Operand, ...]:
+        """OUTPUT_0, OUTPUT_1, ... of every row."""
+        return operands_of(self._frame, "OUTPUT", logical_said=self._report.logical_shapes)
+
+    def take(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> OpTable:
+        """The chosen rows (a mask, or positions in the order wanted)."""
+        places = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
+        if len(places) == len(self) and np.array_equal(places, np.arange(len(self))):
+            return self
+        return OpTable(self._frame.iloc[places], self.lines[places], self._report)
+
+    def corrected(
+        self, *, kernel_ns: NDArray[np.float64], gap_ns: NDArray[np.float64], where: NDArray[np.bool_]
+    ) -> OpTable:
+        """The same rows with times that do not stand in the file `where` it holds impossible ones."""
+        frame = self._frame.assign(kernel_ns=kernel_ns, gap_ns=gap_ns, **{CORRECTED: where})
+        return OpTable(frame, self.lines, self._report)
+
+    def at_line(self, line: int) -> int | None:
+        """Position of the row at `line` of the file."""
+        found = np.flatnonzero(self.lines == line)
+        return int(found[0]) if len(found) else None
+
+    def cite(self, row: int, name: str) -> Evidence:
+        """The cell behind a claim: file, line, column header, value, unit."""
+        column = BY_NAME[name]
+        header = self._report.headers.get(name, column.headers[0])
+        value = shown(self.texts(name)[row]) if column.kind == "text" else _plain(float(self.numbers(name)[row]))
+        unit = column.unit or None
+        if name in ("kernel_ns", "gap_ns") and CORRECTED in self._frame and self._frame[CORRECTED].iloc[row]:
+            header, unit = "DEVICE FW END CYCLE", "ns, since the end before"
+        return Evidence(source=self.source, row=int(self.lines[row]), column=header, value=value, unit=unit)
+
+    def cite_operand(self, row: int, operand: Operand, part: str) -> Evidence:
+        """The operand's cell behind a claim; `part` is LAYOUT, DATATYPE or MEMORY."""
+        return Evidence(
+            source=self.source,
+            row=int(self.lines[row]),
+            column=f"{operand.name}_{part}",
+            value=shown(operand.cell(row, part)),
+        )
+
+    def _no_texts(self) -> Texts:
+        return Texts(np.full(len(self), -1, dtype=np.int64), ())
+
+
+def _plain(value: float) -> float | int | None:
+    if np.isnan(value):
+        return None
+    return int(value) if value == int(value) else value
+
+
+def _line_numbers(frame: pd.DataFrame) -> NDArray[np.int64]:
+    """Line of each row; cells that hold line breaks push the later rows down."""
+    lines = np.arange(2, len(frame) + 2, dtype=np.int64)
+    for name in ("op_code", "attributes"):
+        if name in frame and any("\n" in text for text in frame[name].cat.categories):
+            breaks = texts_of(frame[name]).mapped(lambda text: text.count("\n"), missing=0, dtype=np.int64)
+            lines[1:] += np.cumsum(breaks)[:-1]
+    return lines

@@ -1,0 +1,150 @@
+"""One operand (INPUT_n, OUTPUT_n) of every row: shape, layout, data type, placement."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.hardware import ELEMENT_BYTES
+from ttnn_mcp.readers.performance.columns import OPERAND_HEADER
+from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_cell
+from ttnn_mcp.readers.printed.shapes import parse_cell
+from ttnn_mcp.run.ops.texts import Texts, texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+DIMS = ("W", "Z", "Y", "X")  # outermost first; Y and X are the tiled ones
+_DEVICE_PREFIX = re.compile(r"^DEV_\d+_")
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One operand of every row; where a row has no such operand, `present` is False and sizes are 0.
+
+    Attributes:
+        name: "INPUT_0".
+        logical_said: False for generations that only wrote padded shapes (then `logical` equals `padded`).
+    """
+
+    name: str
+    columns: dict[str, pd.Series]
+    rows: int
+    logical_said: bool
+
+    @cached_property
+    def padded(self) -> NDArray[np.int64]:
+        """(rows, 4) dims as they lie in memory; 0 where absent."""
+        return self._dims[0]
+
+    @cached_property
+    def logical(self) -> NDArray[np.int64]:
+        """(rows, 4) dims as the model sees them; equal to `padded` before C4."""
+        return self._dims[1]
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """Rows that have this operand."""
+        return self.padded[:, 3] > 0
+
+    @cached_property
+    def layout(self) -> Texts:
+        """TILE or ROW_MAJOR."""
+        return self._texts("LAYOUT")
+
+    @cached_property
+    def dtype(self) -> Texts:
+        """BFLOAT16, BFLOAT8_B, ..."""
+        return self._texts("DATATYPE")
+
+    @cached_property
+    def memory(self) -> Texts:
+        """Placement as written, e.g. DEV_1_L1_HEIGHT_SHARDED; the number is a mesh handle, not DEVICE ID."""
+        return self._texts("MEMORY")
+
+    @cached_property
+    def placement(self) -> Texts:
+        """Placement without the device handle: L1_HEIGHT_SHARDED."""
+        bare = [_DEVICE_PREFIX.sub("", text) for text in self.memory.distinct]
+        distinct = tuple(dict.fromkeys(bare))
+        place = np.array([*(distinct.index(text) for text in bare), -1], dtype=np.int64)
+        return Texts(place[self.memory.codes], distinct)
+
+    @cached_property
+    def in_dram(self) -> NDArray[np.bool_]:
+        """Rows whose operand lives in DRAM."""
+        return self._lives(lambda where: where.buffer == "DRAM")
+
+    @cached_property
+    def in_l1(self) -> NDArray[np.bool_]:
+        """Rows whose operand lives in L1 (L1_SMALL included)."""
+        return self._lives(lambda where: where.buffer.startswith("L1"))
+
+    @cached_property
+    def sharded(self) -> NDArray[np.bool_]:
+        """Rows whose operand is sharded."""
+        return self._lives(lambda where: where.layout.endswith("SHARDED"))
+
+    @cached_property
+    def elements(self) -> NDArray[np.int64]:
+        """Logical element count; 0 where absent."""
+        return self.logical.prod(axis=1)
+
+    @cached_property
+    def bytes(self) -> NDArray[np.float64]:
+        """Size in memory, padding and block-float exponents included; 0 where absent."""
+        each = self.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, 0.0), missing=0.0, dtype=np.float64)
+        return self.padded.prod(axis=1) * each
+
+    def _lives(self, so: Callable[[Placement], bool]) -> NDArray[np.bool_]:
+        def is_so(cell: str) -> bool:
+            where = parse_memory_cell(cell)
+            return where is not None and so(where)
+
+        return self.memory.where(is_so)
+
+    def cell(self, row: int, part: str) -> str:
+        """The file's text of LAYOUT, DATATYPE or MEMORY."""
+        return {"LAYOUT": self.layout, "DATATYPE": self.dtype, "MEMORY": self.memory}[part][row]
+
+    def shape_text(self, row: int) -> str:
+        """`1x1x19x1280` (logical), with `[32]` behind a dim that is padded."""
+        pairs = zip(self.logical[row], self.padded[row], strict=True)
+        dims = [f"{seen}" if seen == lies else f"{seen}[{lies}]" for seen, lies in pairs]
+        while len(dims) > 2 and dims[0] == "1":
+            dims.pop(0)
+        return "x".join(dims)
+
+    @cached_property
+    def _dims(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        padded = np.zeros((self.rows, len(DIMS)), dtype=np.int64)
+        logical = np.zeros_like(padded)
+        for place, dim in enumerate(DIMS):
+            texts = self._texts(dim)
+            cells = [parse_cell(text) or (0, 0) for text in texts.distinct]
+            padded[:, place] = np.array([*(cell[0] for cell in cells), 0], dtype=np.int64)[texts.codes]
+            logical[:, place] = np.array([*(cell[1] for cell in cells), 0], dtype=np.int64)[texts.codes]
+        return padded, logical
+
+    def _texts(self, part: str) -> Texts:
+        column = self.columns.get(part)
+        return texts_of(column) if column is not None else Texts(np.full(self.rows, -1, dtype=np.int64), ())
+
+
+def operands_of(frame: pd.DataFrame, role: str, *, logical_said: bool) -> tuple[Operand, ...]:
+    """The operands of `role` (INPUT, OUTPUT), in order."""
+    found: dict[int, dict[str, pd.Series]] = {}
+    for header in frame.columns:
+        match = OPERAND_HEADER.match(header)
+        if match and match[1] == role:
+            found.setdefault(int(match[2]), {})[match[3]] = frame[header]
+    return tuple(Operand(f"{role}_{number}", found[number], len(frame), logical_said) for number in sorted(found))

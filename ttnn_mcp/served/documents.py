@@ -1,0 +1,77 @@
+"""The pages we serve: reference in `resources/`, the skill in `skills/`; the same in a checkout and in a wheel.
+
+A page is named by its path below the folder, with forward slashes (`hardware/wormhole_b0.md`). Only names that
+`names` lists can be read, so no name leads out of the folder.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from ttnn_mcp.errors import QuestionRefused, nearest, shown
+
+Folder = Literal["resources", "skills"]
+
+SKILL = "optimizing-ttnn-models"
+
+
+def home() -> Path:
+    """The folder that holds `resources/` and `skills/`: inside the wheel, else the checkout's root."""
+    package = Path(__file__).resolve().parents[1]
+    return package / "_served" if (package / "_served").is_dir() else package.parent
+
+
+@cache
+def names(folder: Folder) -> tuple[str, ...]:
+    """Every page of `folder`, `SKILL.md` first where there is one, then by name."""
+    top = home() / folder
+    found = [page.relative_to(top).as_posix() for page in top.rglob("*.md")]
+    return tuple(sorted(found, key=lambda name: (not name.endswith("/SKILL.md"), name)))
+
+
+def text(folder: Folder, name: str) -> str:
+    """The page `name` of `folder`.
+
+    Raises:
+        QuestionRefused: there is no such page; the message names the nearest.
+    """
+    if name not in names(folder):
+        raise QuestionRefused(f"There is no page '{shown(name)}'.{nearest(name, names(folder))}")
+    return (home() / folder / name).read_text(encoding="utf-8")
+
+
+def skill_pages() -> tuple[str, ...]:
+    """The skill's pages without folder and suffix, `SKILL` first."""
+    return tuple(name.removeprefix(f"{SKILL}/").removesuffix(".md") for name in names("skills"))
+
+
+def skill_page(page: str) -> str:
+    """One page of the skill by its short name, with or without `.md`, in any case.
+
+    Raises:
+        QuestionRefused: there is no such page; the message names the nearest.
+    """
+    wanted = page.strip().removesuffix(".md").lower()
+    for name in skill_pages():
+        if name.lower() == wanted:
+            return text("skills", f"{SKILL}/{name}.md")
+    raise QuestionRefused(f"The skill has no page '{shown(page)}'.{nearest(page, skill_pages())}")
+
+
+def frontmatter(page_text: str) -> dict[str, str]:
+    """The `key: value` lines between the two `---` a skill begins with; our pages keep to plain scalars."""
+    lines = page_text.splitlines()
+    if not lines or lines[0] != "---" or "---" not in lines[1:]:
+        return {}
+    head = lines[1 : lines.index("---", 1)]
+    return {key.strip(): value.strip() for key, colon, value in (line.partition(":") for line in head) if colon}
+
+
+def first_heading(page_text: str) -> str:
+    """The first Markdown heading of a page, '' where it has none."""
+    for line in page_text.splitlines():
+        if line.startswith("# "):
+            return line.removeprefix("# ").strip()
+    return ""

@@ -1,0 +1,76 @@
+"""Opening a run: read its reports once, understand them, and link them where they link."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import ReportBroken
+from ttnn_mcp.readers.graph.captured_graph import parse_captured_graph
+from ttnn_mcp.readers.memory.report import read_memory_report
+from ttnn_mcp.readers.memory.stream import iter_graph_batches
+from ttnn_mcp.readers.performance.csv_file import read_performance_csv
+from ttnn_mcp.run.link import Launched, Linked, linked
+from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.run import Run
+from ttnn_mcp.wire import Link
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ttnn_mcp.readers.graph.graph_events import Scope as GraphScope
+    from ttnn_mcp.readers.memory.report import MemoryReport
+
+
+async def read_run(
+    run_id: str, name: str, performance: Path | None, memory: Path | None, rank: int | None = None
+) -> Run:
+    """Read one run from its reports' paths.
+
+    Raises:
+        ReportError: a report is missing, foreign or broken.
+    """
+    understood = await asyncio.to_thread(_understood, performance) if performance else None
+    remembered = await read_memory_report(memory, rank=rank) if memory else None
+    tied = await _tied(understood, remembered) if understood and remembered else None
+    sources = await remembered.sources() if remembered and tied and tied.said.status == "linked" else None
+    return Run(run_id, name, understood, remembered, linked=tied, sources=sources)
+
+
+def _understood(path: Path) -> Performance:
+    report = Performance(read_performance_csv(path))
+    _ = report.iterations  # found here, off the event loop
+    return report
+
+
+def _launched(batch: list[tuple[int, str]]) -> list[tuple[int, GraphScope]]:
+    """The completed device ops of some captured graphs, in launch order."""
+    return [
+        (operation, scope)
+        for operation, text in batch
+        for scope in parse_captured_graph(text, operation=operation).started
+    ]
+
+
+async def _tied(performance: Performance, memory: MemoryReport) -> Linked:
+    operations: list[int] = []
+    op_codes: list[str] = []
+    ends: list[tuple[int, int]] = []  # (place of the operation, node at which the device op ended)
+    try:
+        async for batch in iter_graph_batches(memory):
+            for operation, scope in await asyncio.to_thread(_launched, batch):
+                ends.append((operation, scope.end or 0))
+                operations.append(operation)
+                op_codes.append(scope.name)
+    except ReportBroken as broken:
+        return Linked(Link(status="not_linked", why=str(broken)), {})
+    finished = tuple(sorted(range(len(ends)), key=ends.__getitem__))
+    return linked(performance, Launched(tuple(operations), tuple(op_codes), finished), _executions(memory))
+
+
+def _executions(memory: MemoryReport) -> list[tuple[int, int, int]]:
+    """(operation, device, global call count) where the report has the exact join."""
+    there = memory.executions
+    if there is None:
+        return []
+    return list(zip(there.operations.tolist(), there.devices.tolist(), there.call_counts.tolist(), strict=True))

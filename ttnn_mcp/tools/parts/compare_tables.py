@@ -1,0 +1,112 @@
+"""The tables of a comparison: columns that add up to the last digit, rows that matter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.comparison.comparison import Delta
+from ttnn_mcp.wire import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.analyses.comparison.comparison import Comparison
+    from ttnn_mcp.analyses.comparison.edits import Listed, Rewritten
+    from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
+
+WORTH_A_ROW = 0.001  # of kernel time, for ops of which only the time changed
+
+
+def exact_us(ns: int) -> float | int:
+    """Whole nanoseconds as microseconds, unrounded, so that deltas add up to the last digit."""
+    return ns // 1000 if ns % 1000 == 0 else round(ns / 1000, 3)
+
+
+def groups(deltas: Sequence[Delta], rows: int) -> Table:
+    """The largest changes, and all others in one row, so that the column still adds up."""
+    shown = list(deltas)
+    if len(deltas) > rows + 1:
+        shown = [*deltas[:rows], _together(deltas[rows:])]
+    return Table(
+        columns=("key", "before_us", "after_us", "delta_us", "before_count", "after_count"),
+        rows=tuple(
+            (
+                one.key,
+                exact_us(one.before_ns),
+                exact_us(one.after_ns),
+                exact_us(one.delta_ns),
+                one.before_count,
+                one.after_count,
+            )
+            for one in shown
+        ),
+    )
+
+
+def _together(deltas: Sequence[Delta]) -> Delta:
+    return Delta(
+        f"({len(deltas)} others)",
+        sum(one.before_ns for one in deltas),
+        sum(one.after_ns for one in deltas),
+        sum(one.before_count for one in deltas),
+        sum(one.after_count for one in deltas),
+    )
+
+
+def listed(edits: Sequence[Listed], rows: int, lines: Sequence[int], op: str = "op") -> Table:
+    """Ops that are new or gone; `op` names the column with the line of the first, in its own run's file."""
+    return Table(
+        columns=("op_code", "how", "count", "kernel_us", op),
+        rows=tuple((one.op, one.how, one.count, exact_us(one.ns), lines[one.first]) for one in edits[:rows]),
+    )
+
+
+def rewritten(edits: Sequence[Rewritten], rows: int, lines: Sequence[int]) -> Table | None:
+    """Ops that became others; None where none did."""
+    if not edits:
+        return None
+    return Table(
+        columns=("before", "after", "count", "before_us", "after_us", "op"),
+        rows=tuple(
+            (one.before, one.after, one.count, exact_us(one.before_ns), exact_us(one.after_ns), lines[one.first])
+            for one in edits[:rows]
+        ),
+    )
+
+
+def changed(found: Comparison, rows: int) -> Table | None:
+    """Ops that kept their place: their record changed, or their time by more than noise explains."""
+    if found.little_in_common:
+        return None
+    folded: dict[tuple[str, str], list[int]] = {}  # count, before, after, first line
+    pairs, lines = found.alignment, found.ops[1].lines
+    before, after = found.times[0][pairs.before], found.times[1][pairs.after]
+    for change in found.changes:
+        first = int(lines[pairs.after[change.pairs[0]]])
+        one = folded.setdefault((change.op, change.what or "only its time"), [0, 0, 0, first])
+        one[0] += len(change.pairs)
+        one[1] += int(before[change.pairs].sum())
+        one[2] += int(after[change.pairs].sum())
+        if not change.what and abs(one[2] - one[1]) <= found.noise.share * max(one[1:3]) + _worth_a_row(found):
+            del folded[change.op, "only its time"]
+    said = sorted(folded.items(), key=lambda item: -abs(item[1][2] - item[1][1]))[:rows]
+    if not said:
+        return None
+    return Table(
+        columns=("op_code", "what", "count", "before_us", "after_us", "op"),
+        rows=tuple((*key, one[0], exact_us(one[1]), exact_us(one[2]), one[3]) for key, one in said),
+    )
+
+
+def _worth_a_row(found: Comparison) -> float:
+    return WORTH_A_ROW * found.total.before_ns
+
+
+def memory(found: MemoryDelta | None) -> Table | None:
+    """Memory on both sides; None where it was not compared."""
+    if found is None or not found.figures:
+        return None
+    return Table(
+        columns=("bytes_per_bank", "before", "after", "delta"),
+        rows=tuple((one.name, one.before, one.after, one.delta) for one in found.figures),
+    )

@@ -1,0 +1,212 @@
+"""What the actions of `experiments` do."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.comparison.comparability import judged
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.experiments.exchange import read_document, write_document
+from ttnn_mcp.experiments.experiment import Experiment, RunSeen
+from ttnn_mcp.experiments.rules import Walls, decide, measure, several_changes
+from ttnn_mcp.experiments.store import Store
+from ttnn_mcp.experiments.story import flags_of, overwritten, story_of
+from ttnn_mcp.experiments.targets import parse_target
+from ttnn_mcp.tools import compare_runs
+from ttnn_mcp.tools.experiments import Answer, Arguments, BeforeAfter, Moved, Recorded
+from ttnn_mcp.tools.parts.loop_story import seen_now, target_said
+from ttnn_mcp.wire import NextCall
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.comparison.comparison import Comparison
+    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.session.session import Session
+
+EXPORT = "experiments.json"
+
+
+async def record(session: Session, asked: Arguments) -> Answer:
+    """Measure a change, judge it, and write it down.
+
+    Raises:
+        QuestionRefused: no baseline is known, or its report was overwritten.
+        StoreUnusable: the log cannot be written.
+    """
+    store = Store(session.settings.state_folder)
+    known, targets = await store.all()
+    baseline = asked.baseline
+    if baseline is None:
+        latest = story_of(known, targets)
+        if latest is None:
+            raise QuestionRefused("Nothing is recorded yet: give `baseline`, the run before the change.")
+        baseline = latest.best.id
+    question = compare_runs.Arguments.model_validate(
+        {
+            "baseline": baseline,
+            "candidate": asked.candidate,
+            "start_signpost": asked.start_signpost,
+            "end_signpost": asked.end_signpost,
+        }
+    )
+    found = await compare_runs.compared(session, question)
+    _check_identity(found.before.run, baseline, known)
+    _check_identity(found.after.run, asked.candidate, known)
+    experiment = await asyncio.to_thread(_judged, found, asked)
+    story = story_of(known, targets, experiment.baseline.id) or story_of(known, targets, experiment.candidate.id)
+    odd = [*flags_of(story, experiment), *experiment.flags]
+    odd += [said for run in (experiment.baseline, experiment.candidate) if (said := overwritten(known, run))]
+    saved = await store.add(replace(experiment, flags=tuple(odd)))
+    now = story_of([*known, saved], targets, saved.baseline.id)
+    return Answer(
+        experiment=_recorded(saved, found),
+        target=target_said(now, None) if now else None,
+        next=(_next(saved),),
+    )
+
+
+def _check_identity(run: Run, wanted: str | None, known: list[Experiment]) -> None:
+    """A run asked for by an id on record must still be that run: ids are of contents."""
+    ids = {one.id for experiment in known for one in (experiment.baseline, experiment.candidate)}
+    if wanted in ids and run.id != wanted:
+        raise QuestionRefused(
+            f"Run {wanted} is no more: its report was overwritten, the file now holds run {run.id}. "
+            "Give that id if you mean it, or the path of a copy of the old report."
+        )
+
+
+def _judged(found: Comparison, asked: Arguments) -> Experiment:
+    walls = None
+    if asked.wall_before_ms is not None and asked.wall_after_ms is not None:
+        walls = Walls(asked.wall_before_ms, asked.wall_after_ms, profiled=False)
+    measured = measure(found, asked.step, walls)
+    verdict, why = decide(measured, asked.pcc)
+    several = several_changes(found)
+    total = found.total
+    return Experiment(
+        change=(asked.change or "").strip(),
+        step=asked.step,
+        baseline=_seen(found.before.run, total.before_ns, warm=found.before.scope.window.warm),
+        candidate=_seen(found.after.run, total.after_ns, warm=found.after.scope.window.warm),
+        pcc=asked.pcc,
+        wall_before_ms=asked.wall_before_ms,
+        wall_after_ms=asked.wall_after_ms,
+        measured=judged(found).verdict,
+        judged_by=measured.judged_by,
+        change_share=measured.change_share,
+        noise_share=measured.noise_share,
+        verdict=verdict,
+        why=why,
+        flags=(several,) if several else (),
+        hypothesis=asked.hypothesis,
+        note=asked.note,
+    )
+
+
+def _seen(run: Run, kernel_ns: int, *, warm: bool) -> RunSeen:
+    return RunSeen(
+        id=run.id,
+        name=run.name,
+        performance=str(run.performance.csv.path.absolute()) if run.performance else None,
+        memory=str(run.memory.path.absolute()) if run.memory else None,
+        kernel_ns=kernel_ns,
+        warm=warm,
+        rank=run.memory.rank if run.memory else None,
+    )
+
+
+def _recorded(one: Experiment, found: Comparison) -> Recorded:
+    total = found.total
+    return Recorded(
+        id=one.id,
+        verdict=one.verdict,
+        why=one.why,
+        flags=one.flags,
+        judged_by=one.judged_by,
+        change_share=one.change_share,
+        noise_share=one.noise_share,
+        kernel_ms=BeforeAfter(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
+        baseline=one.baseline.id,
+        candidate=one.candidate.id,
+    )
+
+
+def _next(one: Experiment) -> NextCall:
+    if one.verdict == "keep":
+        return NextCall(
+            tool="optimization_check", arguments={"run": one.candidate.id}, why="the kept run is the next baseline"
+        )
+    if one.verdict == "revert":
+        return NextCall(
+            tool="optimization_check", arguments={"run": one.baseline.id}, why="revert, then try another way"
+        )
+    return NextCall(
+        tool="compare_runs",
+        arguments={"baseline": one.baseline.id, "candidate": one.candidate.id},
+        why="where the time went; more iterations lower the noise",
+    )
+
+
+async def set_target(session: Session, asked: Arguments, text: str) -> Answer:
+    """Set when to stop, for the loop that holds the baseline.
+
+    Raises:
+        ArgumentsInvalid: the target cannot be understood.
+        StoreUnusable: the log cannot be written.
+    """
+    store = Store(session.settings.state_folder)
+    known, targets = await store.all()
+    story = story_of(known, targets) if asked.baseline is None else None
+    baseline = story.baseline if story else await _seen_alone(await session.run(asked.baseline), asked)
+    await store.set_target(parse_target(text, baseline, asked.batch))
+    known, targets = await store.all()
+    story = story_of(known, targets, baseline.id)
+    return Answer(target=target_said(story, await seen_now(session, story)) if story else None)
+
+
+async def _seen_alone(run: Run, asked: Arguments) -> RunSeen:
+    scope = await asyncio.to_thread(run.scope, "last", asked.start_signpost, asked.end_signpost)
+    kernel_ns = round(float(scope.critical.numbers("kernel_ns").sum()))
+    return _seen(run, kernel_ns, warm=scope.window.warm)
+
+
+async def export(session: Session, path: str | None) -> Answer:
+    """Write the whole log as JSON.
+
+    Raises:
+        QuestionRefused: the path is not ours to write.
+        StoreUnusable: the log cannot be read, or the file not written.
+    """
+    folder = session.settings.state_folder
+    if path is not None and session.settings.confined:
+        raise QuestionRefused(f"Over HTTP an export goes to {EXPORT} in the state folder: leave out `path`.")
+    target = _user_path(path) if path else folder / EXPORT
+    known, targets = await Store(folder).all()
+    await asyncio.to_thread(write_document, target, known, targets)
+    return Answer(file=Moved(path=str(target), experiments=len(known)))
+
+
+async def bring_in(session: Session, path: str) -> Answer:
+    """Add the experiments of an export that are not there yet.
+
+    Raises:
+        ReportMissing, QuestionRefused: there is no export at the path.
+        StoreUnusable: the log cannot be written.
+    """
+    source = _user_path(path)
+    folder = session.settings.state_folder
+    if session.settings.confined and not await asyncio.to_thread(_lies_in, source, folder):
+        raise QuestionRefused("Over HTTP only files in the state folder can be imported. Put the export there.")
+    document = await asyncio.to_thread(read_document, source)
+    new = await Store(folder).merge(document.experiments, document.targets)
+    return Answer(file=Moved(path=str(source), experiments=len(document.experiments), new=new))
+
+
+def _user_path(text: str) -> Path:
+    return Path(text).expanduser()
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())

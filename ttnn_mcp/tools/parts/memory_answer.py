@@ -1,0 +1,100 @@
+"""The answer of memory_summary, and how it is kept short."""
+
+from __future__ import annotations
+
+import json
+
+from ttnn_mcp.tools.parts.memory_errors import Failed
+from ttnn_mcp.wire import Table, Wire
+
+ANSWER_BYTES = 3_900  # of the 4 kB a default answer may take
+LATE_ROWS, LIVE_ROWS = 8, 16
+
+
+class L1Peak(Wire):
+    """The fullest moment; bytes of one bank (one core)."""
+
+    operation: int
+    name: str
+    device_op: str | None = None
+    line: str | None = None
+    device: int | None = None
+    bytes_per_bank: int
+    capacity_bytes: int | None
+    headroom_bytes: int | None
+    tensors_bytes: int
+    circular_buffers_bytes: int
+    persistent_bytes: int = 0
+    activations_bytes: int = 0
+    temporaries_bytes: int = 0
+
+
+class Dram(Wire):
+    """DRAM at its fullest; per bank, and of all buffers together where their sizes are known."""
+
+    operation: int
+    bytes_per_bank: int
+    bytes: int | None = None
+
+
+class Small(Wire):
+    """The L1_SMALL region at its fullest."""
+
+    operation: int
+    bytes_per_bank: int
+    capacity_bytes: int | None = None
+
+
+class Fragmentation(Wire):
+    """Free L1 of a bank at the fullest moment: in one piece, and in holes above the lowest tensor."""
+
+    largest_free_bytes: int
+    largest_hole_bytes: int
+    holes_bytes: int
+    largest_allocation_bytes: int
+    largest_hole_after_bytes: int | None = None
+
+
+class Answer(Wire):
+    """Answer of memory_summary."""
+
+    l1_peak: L1Peak
+    floor: bool = False
+    why: str | None = None
+    buffers_table_bytes: int
+    timeline: Table
+    live: Table
+    more_live: int = 0
+    late_frees: Table
+    more_late_frees: int = 0
+    late_frees_return_bytes: int = 0
+    errors: tuple[Failed, ...]
+    more_errors: int = 0
+    fragmentation: Fragmentation | None = None
+    cores: Table | None = None
+    circular_buffers: Table | None = None
+    l1_small: Small | None = None
+    dram: Dram | None = None
+    devices: Table | None = None
+    rank: int | None = None
+    caveats: tuple[str, ...] = ()
+
+
+def fitted(answer: Answer) -> Answer:
+    """The answer cut to what an assistant should read at once: the last rows of the longest table go first."""
+    tables_of = {"live": "more_live", "late_frees": "more_late_frees"}
+    short = _cut(answer, "live", "more_live", LIVE_ROWS)
+    while len(json.dumps(short.spoken(), separators=(",", ":"))) > ANSWER_BYTES:
+        longest = max(tables_of, key=lambda name: len(getattr(short, name).rows))
+        rows = len(getattr(short, longest).rows)
+        if rows <= 1:
+            break
+        short = _cut(short, longest, tables_of[longest], rows - 1)
+    return short
+
+
+def _cut(answer: Answer, name: str, more: str, most: int) -> Answer:
+    table: Table = getattr(answer, name)
+    left_out = max(len(table.rows) - most, 0)
+    kept = table.model_copy(update={"rows": table.rows[:most]})
+    return answer.model_copy(update={name: kept, more: getattr(answer, more) + left_out})

@@ -1,0 +1,152 @@
+"""Why something failed, as `memory_summary` tells it: what was asked for, who held it, what helps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.memory.l1_moment import Moment, holes_of, moment_of
+from ttnn_mcp.analyses.memory.remedies import Measure, Remedy, remedies
+from ttnn_mcp.errors import shown
+from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+from ttnn_mcp.tools.parts.memory_tables import line_of, operation_of
+from ttnn_mcp.wire import Cell, Table, Wire
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.memory.failures import Failure
+    from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.analyses.memory.shortage import Shortage
+
+HOLDERS = 5
+REMEDIES = 3
+TENSORS_NAMED = 4
+MESSAGE_CHARS = 240
+HOW: dict[Measure, str] = {
+    "deallocate": "ttnn.deallocate(x) after its last use, if nothing reads it later: tensors {tensors}",
+    "move_to_dram": "ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) until it is needed: tensors {tensors}",
+    "narrower_dtype": "dtype=ttnn.bfloat8_b (bfloat16 for float32) where its producer writes it: tensors {tensors}",
+    "reallocate": "ttnn.reallocate(x) moves tensors together",
+    "reallocate_halo_output": "ttnn.Conv2dConfig(reallocate_halo_output=True) moves tensors together",
+    "smaller_act_block_h": "ttnn.Conv2dConfig(act_block_h_override=32), or half of the present value",
+    "smaller_blocks": "smaller blocks in program_config (in0_block_w, per_core_M/N, chunk sizes)",
+    "dram_slicing": "slice_config=ttnn.Conv2dSliceConfig(slice_type=ttnn.Conv2dDRAMSliceWidth, num_slices=2)",
+    "larger_l1_small": "open_device(l1_small_size=<now + this>), or Conv2dConfig(config_tensors_in_dram=True)",
+}
+
+
+class Failed(Wire):
+    """One operation that went wrong. Bytes are of one bank, or of one core for circular buffers."""
+
+    operation: int | None
+    name: str
+    outcome: str
+    line: str | None = None
+    tied_by: str | None = None
+    kind: str | None = None
+    message: str | None = None
+    scope: str | None = None
+    ran_out_of: str | None = None
+    asked_bytes: int | None = None
+    limit_bytes: int | None = None
+    free_bytes: int | None = None
+    largest_free_bytes: int | None = None
+    short_bytes: int | None = None
+    cores: str | None = None
+    holders: Table | None = None
+    remedies: Table | None = None
+
+
+async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False) -> Failed:
+    """A failure in full; `brief` leaves out who held the memory and what helps."""
+    place, shortage = failure.place, failure.shortage
+    said = Failed(
+        operation=operation_of(replayed, place) if place is not None else None,
+        name=shown(failure.name),
+        outcome=failure.outcome,
+        line=line_of(replayed, operation_of(replayed, place)) if place is not None else None,
+        tied_by=f"name alone, the last of {failure.same_name}"
+        if failure.outcome == "unknown" and failure.same_name
+        else None,
+        kind=shown(failure.kind) or None,
+        message=None if shortage else _cut(failure.message) or None,
+        scope=shown(failure.scope) if failure.scope else None,
+    )
+    if shortage is None:
+        return said
+    if place is None:
+        return said.model_copy(update=_told(replayed, shortage))
+    moment = await moment_of(replayed, place)
+    if shortage.kind == "no_room":  # the allocator knows nothing of circular buffers
+        moment = replace(moment, circular=())
+    update = _told(replayed, _settled(replayed, moment, shortage))
+    if brief:
+        return said.model_copy(update=update)
+    arguments = await replayed.memory.arguments_of(operation_of(replayed, place))
+    spoken = ",".join(f"{one.name}={one.value}" for one in arguments)
+    found = remedies(replayed, moment, shortage, name=failure.name, arguments=spoken)
+    update["remedies"] = _table(found[:REMEDIES], update["short_bytes"])
+    if shortage.kind != "beyond_l1":
+        update["holders"] = _holders(replayed, moment, shortage)
+    return said.model_copy(update=update)
+
+
+def _cut(message: str) -> str:
+    clean = " ".join("".join(char if char.isprintable() else " " for char in message).split())
+    return clean if len(clean) <= MESSAGE_CHARS else clean[: MESSAGE_CHARS - 3] + "..."
+
+
+def _told(replayed: Replayed, shortage: Shortage) -> dict[str, object]:
+    """The figures, circular buffers counted from where they begin and not from address 0."""
+    what = {"no_room": f"{shortage.buffer} for a tensor", "clash": "L1 between circular buffers and tensors"}
+    device = next(iter(replayed.memory.devices), None)
+    base = (device.first_cb_address or 0) if device and shortage.kind != "no_room" else 0
+    return {
+        "ran_out_of": what.get(shortage.kind, "L1 for circular buffers alone"),
+        "asked_bytes": shortage.asked_bytes - base,
+        "limit_bytes": None if shortage.limit_bytes is None else shortage.limit_bytes - base,
+        "free_bytes": shortage.free_bytes,
+        "largest_free_bytes": shortage.largest_free_bytes,
+        "short_bytes": shortage.short_bytes or None,  # 0: there was room by the replay, so it missed something
+        "cores": shown(shortage.cores) if shortage.cores else None,
+    }
+
+
+def _settled(replayed: Replayed, moment: Moment, shortage: Shortage) -> Shortage:
+    """With what was free by the replay, where the message does not say."""
+    holes = holes_of(replayed, moment)
+    if shortage.kind != "no_room" or shortage.buffer != "L1" or holes is None:
+        return shortage
+    return replace(
+        shortage,
+        limit_bytes=shortage.limit_bytes or replayed.capacity_bytes,
+        free_bytes=holes.below + holes.holes if shortage.free_bytes is None else shortage.free_bytes,
+        largest_free_bytes=holes.largest if shortage.largest_free_bytes is None else shortage.largest_free_bytes,
+    )
+
+
+def _holders(replayed: Replayed, moment: Moment, shortage: Shortage) -> Table:
+    """The largest buffers of the kind of memory that ran out; in a clash the one that is in the way first."""
+    spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
+    code = next((code for code, one in enumerate(BUFFER_TYPES) if one == shortage.buffer), -1)
+    rows = [row for row in moment.rows.tolist() if spans.buffers[row] == code]
+    in_the_way = shortage.limit_bytes if shortage.kind == "clash" else None
+    rows.sort(key=lambda row: (int(spans.addresses[row]) != in_the_way, -int(spans.bytes_per_bank[row])))
+    cells: list[tuple[Cell, ...]] = []
+    for row in rows[:HOLDERS]:
+        made, read, tensor = lifetimes.producer_of(row), int(lifetimes.last_reads[row]), int(lifetimes.names[row])
+        producer = operation_of(replayed, made) if made >= 0 else None
+        name = shown(replayed.memory.operations.names[made]) if made >= 0 else None
+        last = operation_of(replayed, read) if read >= 0 else None
+        size = int(spans.bytes_per_bank[row])
+        cells.append((tensor if tensor >= 0 else None, size, producer, name, line_of(replayed, producer), last))
+    return Table.of("tensor", "bytes_per_bank", "producer", "name", "line", "last_use", rows=cells)
+
+
+def _table(found: list[Remedy], short: object) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for one in found:
+        enough = one.bytes_per_bank >= short if isinstance(short, int) else None
+        named = ", ".join(map(str, one.tensors[:TENSORS_NAMED])) or "-"
+        how = HOW[one.measure].format(tensors=named)
+        rows.append((one.measure, one.bytes_per_bank, "at most" if one.at_most else "exact", enough, how))
+    return Table.of("remedy", "bytes", "bound", "enough", "how", rows=rows)

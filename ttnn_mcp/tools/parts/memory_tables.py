@@ -1,0 +1,133 @@
+"""The tables of `memory_summary`, from the replay of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.memory.l1_moment import cores_of, kinds_of
+from ttnn_mcp.analyses.memory.level_segments import stretches
+from ttnn_mcp.errors import shown
+from ttnn_mcp.readers.memory.spaces import DRAM, L1
+from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+from ttnn_mcp.wire import Cell, Table
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.memory.core_load import Ranges
+    from ttnn_mcp.analyses.memory.l1_moment import Moment
+    from ttnn_mcp.analyses.memory.lifetimes import LateFrees
+    from ttnn_mcp.analyses.memory.replayed import Replayed
+
+TIMELINE_ROWS = 10
+AROUND = 4  # operations shown before and after the one that was asked for
+CORE_ROWS = 4
+LINE_CHARS = 60
+
+
+def operation_of(replayed: Replayed, place: int) -> int:
+    """The id of the operation at a place."""
+    return int(replayed.operations[place])
+
+
+def name_of(replayed: Replayed, place: int) -> str:
+    """Its name."""
+    return shown(replayed.memory.operations.names[place])
+
+
+def line_of(replayed: Replayed, operation: int | None) -> str | None:
+    """`model.py:31`: the end of the path is enough to find it, `op_detail` has all of it."""
+    source = replayed.sources.get(operation) if operation is not None else None
+    if source is None:
+        return None
+    return shown(f"{source.file.rsplit('/', 1)[-1][-LINE_CHARS:]}:{source.line}")
+
+
+def timeline(replayed: Replayed, only: int | None = None) -> Table:
+    """L1 over the run in a few stretches, each by its fullest operation; or the operations around one."""
+    device = replayed.fullest
+    rows: list[tuple[Cell, ...]] = []
+    if only is not None:
+        first, last = max(only - AROUND, 0), min(only + AROUND + 1, len(device.l1))
+        parts = [(place, place, place) for place in range(first, last)]
+    else:
+        parts = [(one.first, one.last, one.highest) for one in stretches(device.l1, TIMELINE_ROWS)]
+    for first, last, highest in parts:
+        level, circular = int(device.l1[highest]), int(device.circular[highest])
+        ids = (operation_of(replayed, place) for place in (first, last, highest))
+        rows.append((*ids, name_of(replayed, highest), level, circular))
+    columns = ("from", "to", "fullest", "name", "bytes_per_bank", "circular_buffers_bytes")
+    return Table.of(*columns, rows=rows)
+
+
+def live(replayed: Replayed, moment: Moment, *, everything: bool) -> Table:
+    """What is live at a moment, the largest first; of L1 alone unless `everything` is asked for."""
+    spans, lifetimes, tensors = replayed.fullest.spans, replayed.lifetimes, replayed.memory.tensors
+    found: list[tuple[int, tuple[Cell, ...]]] = []
+    for row, kind in zip(moment.rows.tolist(), kinds_of(replayed, moment), strict=True):
+        buffer = int(spans.buffers[row])
+        if buffer != L1 and not everything:
+            continue
+        tensor, size = int(lifetimes.names[row]), int(spans.bytes_per_bank[row])
+        at = tensors.row(tensor)
+        shape = tensors.shapes[at] if at is not None else None
+        made, read = lifetimes.producer_of(row), int(lifetimes.last_reads[row])
+        producer = operation_of(replayed, made) if made >= 0 else None
+        cells: tuple[Cell, ...] = (
+            tensor if tensor >= 0 else None,
+            kind,
+            size,
+            "x".join(map(str, shape.logical)) if shape else None,
+            producer,
+            line_of(replayed, producer),
+            operation_of(replayed, read) if read >= 0 else None,
+            *((BUFFER_TYPES[buffer],) if everything else ()),
+        )
+        found.append((-size if buffer != DRAM else -size + 2**50, cells))
+    columns = ("tensor", "kind", "bytes_per_bank", "shape", "producer", "line", "last_use")
+    rows = [cells for _, cells in sorted(found, key=lambda pair: pair[0])]
+    return Table.of(*columns, *(("buffer",) if everything else ()), rows=rows)
+
+
+def late_frees(replayed: Replayed, late: LateFrees) -> Table:
+    """Tensors that stay after their last use; `freed` is empty where nothing ever frees them."""
+    rows: list[tuple[Cell, ...]] = []
+    for one in late:
+        used = operation_of(replayed, one.last_use)
+        freed = operation_of(replayed, one.freed) if one.freed is not None else None
+        returned = one.bytes_per_bank if one.at_peak else 0
+        tensor = one.tensor if one.tensor >= 0 else None
+        rows.append((tensor, one.bytes_per_bank, used, freed, one.held, returned, line_of(replayed, used)))
+    columns = ("tensor", "bytes_per_bank", "last_use", "freed", "operations_late", "headroom_bytes", "line")
+    return Table.of(*columns, rows=rows)
+
+
+def cores(replayed: Replayed, moment: Moment, *, even: bool) -> Table | None:
+    """Which cores carry how much, the fullest first; None where all carry the same, unless `even` is asked for."""
+    found = cores_of(replayed, moment)
+    if len(found) < 2 and not even:
+        return None
+    rows: list[tuple[Cell, ...]] = [
+        (spelled(one.cores), len(one.cores), one.tensors_bytes, one.circular_bytes) for one in found[:CORE_ROWS]
+    ]
+    return Table.of("cores", "count", "tensors_bytes", "circular_buffers_bytes", rows=rows)
+
+
+def spelled(found: tuple[tuple[int, int], ...]) -> str:
+    """`0-0..7-5` for a full rectangle, else its corners with `within`."""
+    low = (min(x for x, _ in found), min(y for _, y in found))
+    high = (max(x for x, _ in found), max(y for _, y in found))
+    full = (high[0] - low[0] + 1) * (high[1] - low[1] + 1) == len(found)
+    text = f"{low[0]}-{low[1]}..{high[0]}-{high[1]}"
+    return text if full else f"within {text}"
+
+
+def buffers(moment: Moment) -> Table:
+    """Circular buffers of one operation, in the order of their addresses."""
+    rows: list[tuple[Cell, ...]] = [
+        (one.address if one.address >= 0 else None, one.bytes_per_core, _ranges(one.ranges))
+        for one in sorted(moment.circular, key=lambda one: one.address)
+    ]
+    return Table.of("address", "bytes", "cores", rows=rows)
+
+
+def _ranges(ranges: Ranges) -> str:
+    return "+".join(f"{x0}-{y0}..{x1}-{y1}" for (x0, y0), (x1, y1) in ranges) or "all"
