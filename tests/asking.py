@@ -1,16 +1,23 @@
 """Ask a tool the way the shell does: validated arguments in, plain JSON values out."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS
-from ttnn_mcp.tools.answering import tool_named
+from ttnn_mcp.tools.answering import answer, tool_named
+from ttnn_mcp.tools.tool import Tool
 
 
 def session(state: Path, *roots: Path) -> Session:
     return Session(Settings(roots=roots or (state / "no-reports",), state=state / "state"))
 
 
+async def call(tool: Tool[Any, Any], at: Session, arguments: Mapping[str, object]) -> dict[str, Any]:
+    structured, _text = await answer(at, tool, arguments)
+    return structured
+
+
 async def ask(at: Session, tool: str, **arguments: object) -> dict[str, Any]:
-    return await tool_named(tool, TOOLS).call(at, arguments)
+    return await call(tool_named(tool, TOOLS), at, arguments)

@@ -52,7 +52,16 @@ async def open_run(session: Session, asked: CountArguments) -> Counted:
 
 
 FAKES = (
-    Tool("count_ops", "Count", CountArguments, Counted, count_ops, always_loaded=True, search_hint="numbers"),
+    Tool(
+        "count_ops",
+        "Count",
+        CountArguments,
+        Counted,
+        count_ops,
+        narrow=("limit",),
+        always_loaded=True,
+        search_hint="numbers",
+    ),
     Tool("refuse", "Refuse", CountArguments, Counted, refuse),
     Tool("crash", "Crash", CountArguments, Counted, crash),
     Tool("dawdle", "Dawdle", CountArguments, Counted, dawdle, writes=True),

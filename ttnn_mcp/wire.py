@@ -37,6 +37,16 @@ Status = Literal["found", "clean", "not_applicable", "cannot_tell"]
 WindowKind = Literal["iteration", "signposts", "whole_report"]
 
 
+def compact(plain: object) -> str:
+    """JSON without a byte to spare, as assistants that show structured answers print it."""
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def bytes_of(plain: object) -> int:
+    """What plain JSON values take on the wire."""
+    return len(compact(plain).encode())
+
+
 class Wire(BaseModel):
     """Base of all that crosses the wire: immutable and closed.
 
@@ -74,7 +84,7 @@ class Table(Wire):
     def within(self, room: int) -> Table:
         """As many of the first rows as take `room` bytes of compact JSON; at least one."""
         for count, row in enumerate(self.rows):
-            room -= len(json.dumps(row, separators=(",", ":"), ensure_ascii=False).encode()) + 1
+            room -= bytes_of(row) + 1
             if room < 0 and count:
                 return self.model_copy(update={"rows": self.rows[:count]})
         return self

@@ -128,8 +128,8 @@ def test_a_finding_s_numbers_stand_in_the_file(report):
 
 async def test_pages_of_findings_join_to_the_whole(tmp_path):
     at = session(tmp_path)
-    seen, cursor = [], 0
-    while cursor is not None:
+    seen, cursor, page = [], None, None
+    while page is None or cursor is not None:
         page = await ask(at, "optimization_check", run="demo", cursor=cursor)
         seen += [one["check"] + one["claim"] for one in page["findings"]]
         cursor = page.get("next_cursor")

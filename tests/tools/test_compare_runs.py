@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.asking import session
+from tests.asking import call, session
 from tests.pairs import Model, write
 from tests.profiles import Iteration, write_memory_report, write_run
 from tests.programs import block
@@ -25,7 +25,7 @@ def at(tmp_path):
 def pair(tmp_path, at):
     async def compared(before, after, **arguments):
         paths = write(tmp_path / "before", before), write(tmp_path / "after", after)
-        return await TOOL.call(at, {"baseline": paths[0], "candidate": paths[1], **arguments})
+        return await call(TOOL, at, {"baseline": paths[0], "candidate": paths[1], **arguments})
 
     return compared
 
@@ -88,7 +88,7 @@ async def test_the_candidate_is_the_newest_run_by_default(tmp_path):
     at = session(tmp_path, tmp_path / "reports")
     baseline = write(tmp_path / "elsewhere", BASE)
     write(tmp_path / "reports", replace(BASE, up_ns=50_000))
-    assert (await TOOL.call(at, {"baseline": baseline}))["verdict"] == "faster"
+    assert (await call(TOOL, at, {"baseline": baseline}))["verdict"] == "faster"
 
 
 async def test_signposts_choose_the_same_range_on_both_sides(tmp_path, at):
@@ -97,12 +97,12 @@ async def test_signposts_choose_the_same_range_on_both_sides(tmp_path, at):
         write(tmp_path / name, model, marked) for name, model in (("a", BASE), ("b", replace(BASE, up_ns=60_000)))
     ]
     asked = {"baseline": paths[0], "candidate": paths[1], "start_signpost": "start", "end_signpost": "stop"}
-    said = await TOOL.call(at, asked)
+    said = await call(TOOL, at, asked)
     assert said["verdict"] == "faster"
     assert said["window"]["kind"] == "signposts"
     assert "assumed" in said["noise_from"]
     with pytest.raises(QuestionRefused, match="No signpost 'strat'"):
-        await TOOL.call(at, {**asked, "start_signpost": "strat"})
+        await call(TOOL, at, {**asked, "start_signpost": "strat"})
 
 
 async def test_repeats_measure_the_noise_between_runs(tmp_path, at):
@@ -110,7 +110,7 @@ async def test_repeats_measure_the_noise_between_runs(tmp_path, at):
         write(tmp_path / str(n), model)
         for n, model in enumerate((BASE, replace(BASE, up_ns=86_000), replace(BASE, jitter=0.08, seed=9)))
     ]
-    said = await TOOL.call(at, {"baseline": paths[0], "candidate": paths[1], "repeats": [paths[2]]})
+    said = await call(TOOL, at, {"baseline": paths[0], "candidate": paths[1], "repeats": [paths[2]]})
     assert said["noise_from"].startswith("2 runs of the same")
 
 
@@ -121,16 +121,16 @@ async def test_grouping_by_layer_needs_layers(pair):
 
 async def test_an_unknown_run_or_argument_is_named(at):
     with pytest.raises(RunUnknown):
-        await TOOL.call(at, {"baseline": "nowhere"})
+        await call(TOOL, at, {"baseline": "nowhere"})
     with pytest.raises(ArgumentsInvalid, match="Did you mean baseline"):
-        await TOOL.call(at, {"basline": "x", "baseline": "y"})
+        await call(TOOL, at, {"basline": "x", "baseline": "y"})
 
 
 async def test_memory_is_compared_where_both_runs_have_a_report(tmp_path, at):
     for name, layers in (("small", 2), ("large", 4)):
         run = write_run(tmp_path / name, block(layers=layers))
         await at.open(str(run.performance), str(run.memory), name)
-    said = await TOOL.call(at, {"baseline": "small", "candidate": "large"})
+    said = await call(TOOL, at, {"baseline": "small", "candidate": "large"})
     figures = {row[0]: row[1:] for row in said["memory"]["rows"]}
     assert set(figures) == {"l1_peak", "l1_headroom", "l1_live_tensors", "l1_circular_buffers", "dram_peak"}
     for before, after, delta in figures.values():
@@ -141,7 +141,7 @@ async def test_memory_is_compared_where_both_runs_have_a_report(tmp_path, at):
 async def test_one_memory_report_alone_is_said_and_not_compared(tmp_path, at):
     run = write_run(tmp_path / "both", block())
     await at.open(str(run.performance), str(run.memory), "both")
-    said = await TOOL.call(at, {"baseline": "both", "candidate": write(tmp_path / "one", BASE)})
+    said = await call(TOOL, at, {"baseline": "both", "candidate": write(tmp_path / "one", BASE)})
     assert "memory" not in said
     assert any("the candidate has no memory report" in caveat for caveat in said["caveats"])
 
@@ -149,12 +149,12 @@ async def test_one_memory_report_alone_is_said_and_not_compared(tmp_path, at):
 async def test_a_run_without_device_times_is_refused_with_what_to_do(tmp_path, at):
     memory = write_memory_report(tmp_path / "memory", block())
     with pytest.raises(QuestionRefused, match="no performance report"):
-        await TOOL.call(at, {"baseline": str(memory), "candidate": str(memory)})
+        await call(TOOL, at, {"baseline": str(memory), "candidate": str(memory)})
 
 
 async def test_the_real_clip_iterations_compare_as_unchanged(at):
     path = str(shared(CLIP))
-    said = await TOOL.call(at, {"baseline": path, "candidate": path, "iteration": 1, "candidate_iteration": 2})
+    said = await call(TOOL, at, {"baseline": path, "candidate": path, "iteration": 1, "candidate_iteration": 2})
     assert said["verdict"] == "unchanged"
     assert said["kernel_ms"] == {"before": 31.607, "after": 31.611}
     assert abs(said["change_share"]) < 0.0003
@@ -167,5 +167,5 @@ async def test_real_memory_reports_of_two_generations_hold_the_same_model(tmp_pa
     for name in MEMORY[1:3]:
         performance = write(tmp_path / name, BASE)
         await at.open(performance, str(shared(name)), name)
-    said = await TOOL.call(at, {"baseline": MEMORY[1], "candidate": MEMORY[2]})
+    said = await call(TOOL, at, {"baseline": MEMORY[1], "candidate": MEMORY[2]})
     assert {row[0]: row[3] for row in said["memory"]["rows"]}["l1_peak"] == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.asking import session
+from tests.asking import call, session
 from tests.pairs import Model, write
 from tests.profiles import Iteration
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportMissing, RunUnknown
@@ -33,7 +33,7 @@ def tell(tmp_path):
     at = session(tmp_path)
 
     async def told(action="list", **arguments):
-        return await TOOL.call(at, {"action": action, **arguments})
+        return await call(TOOL, at, {"action": action, **arguments})
 
     return told
 
@@ -77,7 +77,7 @@ async def test_the_whole_loop_keeps_reverts_and_meets_its_target(looped, tell):
 
 
 async def test_a_fresh_server_takes_up_the_log(looped, tell, tmp_path):
-    assert (await TOOL.call(session(tmp_path), {})) == await tell()
+    assert (await call(TOOL, session(tmp_path), {})) == await tell()
 
 
 async def test_the_story_takes_less_than_a_thousand_tokens(looped, tell, runs):
@@ -202,11 +202,11 @@ async def test_the_log_moves_to_another_machine_as_json(looped, tell, tmp_path):
     document = json.loads((tmp_path / "log.json").read_text())
     assert [one["change"] for one in document["experiments"]][:1] == ["weights to bfloat8_b"]
     elsewhere = session(tmp_path / "elsewhere")
-    imported = await TOOL.call(elsewhere, {"action": "import", "path": str(tmp_path / "log.json")})
+    imported = await call(TOOL, elsewhere, {"action": "import", "path": str(tmp_path / "log.json")})
     assert (imported["file"]["experiments"], imported["file"]["new"]) == (4, 4)
-    again = await TOOL.call(elsewhere, {"action": "import", "path": str(tmp_path / "log.json")})
+    again = await call(TOOL, elsewhere, {"action": "import", "path": str(tmp_path / "log.json")})
     assert again["file"]["new"] == 0
-    there, here = (await TOOL.call(elsewhere, {}))["log"], (await tell())["log"]
+    there, here = (await call(TOOL, elsewhere, {}))["log"], (await tell())["log"]
     assert there == here
 
 
@@ -237,9 +237,9 @@ async def test_what_is_no_export_is_not_imported(tell, tmp_path):
 async def test_over_http_files_stay_in_the_state_folder(tmp_path):
     confined = Session(Settings(roots=(tmp_path,), state=tmp_path / "state", confined=True))
     with pytest.raises(QuestionRefused, match="state folder"):
-        await TOOL.call(confined, {"action": "export", "path": str(tmp_path / "x.json")})
+        await call(TOOL, confined, {"action": "export", "path": str(tmp_path / "x.json")})
     with pytest.raises(QuestionRefused, match="state folder"):
-        await TOOL.call(confined, {"action": "import", "path": "/etc/hostname"})
+        await call(TOOL, confined, {"action": "import", "path": "/etc/hostname"})
 
 
 async def test_a_loop_on_signposts_compares_the_marked_range(tmp_path, tell):

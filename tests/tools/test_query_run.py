@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.asking import session
+from tests.asking import call, session
 from tests.pairs import Model, write
 from tests.profiles import Iteration, Program, write_memory_report, write_run
 from tests.programs import block
@@ -30,7 +30,7 @@ def ask(at, tmp_path):
 
     async def asked(sql, **more):
         await at.open(str(run.performance), str(run.memory), "both")
-        return await TOOL.call(at, {"run": "both", "sql": sql, **more})
+        return await call(TOOL, at, {"run": "both", "sql": sql, **more})
 
     return asked
 
@@ -61,7 +61,7 @@ async def test_the_memory_reports_tables_stand_beside_them(ask):
 
 async def test_sums_agree_with_the_file(at):
     path = shared(CLIP)
-    said = await TOOL.call(at, {"run": str(path), "sql": "SELECT count(*), sum(kernel_ns) FROM ops"})
+    said = await call(TOOL, at, {"run": str(path), "sql": "SELECT count(*), sum(kernel_ns) FROM ops"})
     import csv
 
     with path.open(newline="") as file:
@@ -73,8 +73,8 @@ async def test_sums_agree_with_the_file(at):
 async def test_signposts_and_host_calls_are_tables_too(tmp_path, at):
     marked = (Iteration(cold=True, host_rows=("(torch) numel",)), Iteration(signposts=("start", "stop")))
     run = write(tmp_path, Model(), marked)
-    said = await TOOL.call(
-        at, {"run": run, "sql": "SELECT name FROM signposts UNION ALL SELECT op_code FROM host_ops"}
+    said = await call(
+        TOOL, at, {"run": run, "sql": "SELECT name FROM signposts UNION ALL SELECT op_code FROM host_ops"}
     )
     assert said["rows"] == [["start"], ["stop"], ["(torch) numel"]]
 
@@ -255,13 +255,13 @@ async def test_ranks_of_a_report_never_mix(tmp_path, at):
         "WITH o AS (SELECT * FROM operations) SELECT count(*) FROM o",
         'SELECT count(*) FROM "operations"',
     ):
-        said = await TOOL.call(at, {"run": str(path), "sql": sql})
+        said = await call(TOOL, at, {"run": str(path), "sql": sql})
         assert said["rows"] == [[there]], sql
         assert said["notes"] == ["rank 0 alone"]
     with pytest.raises(QuestionRefused, match=r"no table 'report\.operations'"):
-        await TOOL.call(at, {"run": str(path), "sql": "SELECT count(*) FROM report.operations"})
+        await call(TOOL, at, {"run": str(path), "sql": "SELECT count(*) FROM report.operations"})
     await at.open(None, str(path), "second", 1)
-    said = await TOOL.call(at, {"run": "second", "sql": "SELECT DISTINCT name FROM operations"})
+    said = await call(TOOL, at, {"run": "second", "sql": "SELECT DISTINCT name FROM operations"})
     assert said["rows"] == [["of rank one"]]
 
 
@@ -283,20 +283,20 @@ async def test_a_view_or_trigger_in_the_report_runs_nothing(tmp_path, at):
         database.execute("CREATE VIEW sneaky AS SELECT load_extension('x')")
         database.commit()
     with pytest.raises(QuestionRefused):
-        await TOOL.call(at, {"run": str(path), "sql": "SELECT * FROM sneaky"})
+        await call(TOOL, at, {"run": str(path), "sql": "SELECT * FROM sneaky"})
 
 
 async def test_a_report_that_was_cut_off_is_an_error_of_the_report(tmp_path, at):
     path = write_memory_report(tmp_path / "memory", block())
-    await TOOL.call(at, {"run": str(path), "sql": "SELECT 1"})
+    await call(TOOL, at, {"run": str(path), "sql": "SELECT 1"})
     path.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(ReportBroken):
-        await TOOL.call(at, {"run": str(path), "sql": "SELECT count(*) FROM operations"})
+        await call(TOOL, at, {"run": str(path), "sql": "SELECT count(*) FROM operations"})
 
 
 @pytest.mark.parametrize("folder", MEMORY)
 async def test_every_memory_generation_can_be_queried(at, folder):
-    said = await TOOL.call(at, {"run": str(shared(folder)), "sql": "SELECT count(*) FROM operations"})
+    said = await call(TOOL, at, {"run": str(shared(folder)), "sql": "SELECT count(*) FROM operations"})
     assert said["rows"][0][0] > 5
 
 
@@ -329,5 +329,5 @@ async def test_an_op_without_operands_is_a_row_of_nulls(tmp_path, at):
     from tests.profiles import write_performance_report
 
     path = write_performance_report(tmp_path, program)
-    said = await TOOL.call(at, {"run": str(path), "sql": "SELECT in2_shape, trace_id, loc FROM ops LIMIT 1"})
+    said = await call(TOOL, at, {"run": str(path), "sql": "SELECT in2_shape, trace_id, loc FROM ops LIMIT 1"})
     assert said["rows"] == [[None, None, None]]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.asking import session
+from tests.asking import call, session
 from tests.checks.programs import (
     NARROW,
     WIDE,
@@ -25,7 +25,7 @@ from tests.checks.rows import case_of, pass_time, put, real_case
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
-from ttnn_mcp.tools.tensor_formats import TOOL, answer_of
+from ttnn_mcp.tools.tensor_formats import TOOL, Arguments, tensor_formats
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ async def test_weights_and_fidelity_are_listed_by_kernel_time(tmp_path, program)
     prefill(program)
     conv(program)
     csv = write_performance_report(tmp_path, program)
-    said = await TOOL.call(session(tmp_path), {"run": str(csv)})
+    said = await call(TOOL, session(tmp_path), {"run": str(csv)})
     assert [(one["dtype"], one["op_code"], one["kernel_us"]) for one in rows(said["weights"])] == [
         (NARROW, "Matmul", 4000),
         (WIDE, "Matmul", 300),
@@ -62,7 +62,7 @@ def test_every_op_is_in_one_line_of_activations_and_of_layouts(tmp_path, program
     decode(program)
     scaled(program)
     at = case_of(tmp_path, program)
-    said = answer_of(at).spoken()
+    said = tensor_formats(at, Arguments()).spoken()
     for name in ("activations", "layouts"):
         assert sum(one["ops"] for one in rows(said[name])) == len(at)
         assert sum(one["share"] for one in rows(said[name])) == pytest.approx(1, abs=0.001)
@@ -74,7 +74,7 @@ def test_many_kinds_fold_into_a_last_line_and_no_time_is_lost(tmp_path, program)
         linear(program, 32, 64, 64, 10_000 * (number + 1), fidelity=fidelity, weights=weights)
     decode(program, activations=NARROW)
     at = case_of(tmp_path, program)
-    said = answer_of(at).spoken()
+    said = tensor_formats(at, Arguments()).spoken()
     lines = rows(said["fidelity"])
     assert len(lines) == 5
     assert lines[-1]["fidelity"] == "(other)"
@@ -85,7 +85,7 @@ def test_many_kinds_fold_into_a_last_line_and_no_time_is_lost(tmp_path, program)
 def test_conversions_hold_tilize_untilize_and_typecast(tmp_path, program):
     x = to_tiles(program, program.tensor([1, 1, 512, 512], layout="ROW_MAJOR"))
     relu(program, cast(program, x, NARROW))
-    said = rows(answer_of(case_of(tmp_path, program)).spoken()["conversions"])
+    said = rows(tensor_formats(case_of(tmp_path, program), Arguments()).spoken()["conversions"])
     assert [(one["op_code"], one["in"], one["out"]) for one in said] == [
         ("Tilize", WIDE, WIDE),
         ("Typecast", WIDE, NARROW),
@@ -95,14 +95,14 @@ def test_conversions_hold_tilize_untilize_and_typecast(tmp_path, program):
 def test_padding_names_the_shape_and_its_waste(tmp_path, program):
     x, y = program.tensor([1, 384, 1280, 3]), program.tensor([1, 384, 1280, 3])
     put(program, DeviceOp("UnaryDeviceOperation", (x,), (y,), 1_000_000))
-    (line,) = rows(answer_of(case_of(tmp_path, program)).spoken()["padding"])
+    (line,) = rows(tensor_formats(case_of(tmp_path, program), Arguments()).spoken()["padding"])
     assert line["shapes"] == "384x1280x3[32] -> 384x1280x3[32]"
     assert line["waste"] == pytest.approx(1 - 3 / 32, abs=0.001)
 
 
 def test_padding_of_an_old_report_is_unknown_and_said_so(tmp_path, program):
     decode(program)
-    said = answer_of(case_of(tmp_path, program, generation="C2")).spoken()
+    said = tensor_formats(case_of(tmp_path, program, generation="C2"), Arguments()).spoken()
     assert said["padding"]["rows"] == []
     assert "padding not known" in said["caveat"]
 
@@ -110,7 +110,7 @@ def test_padding_of_an_old_report_is_unknown_and_said_so(tmp_path, program):
 def test_a_candidate_names_its_check_and_an_op_to_look_up(tmp_path, program):
     decode(program)
     at = case_of(tmp_path, program)
-    (candidate,) = answer_of(at).spoken()["candidates"]
+    (candidate,) = tensor_formats(at, Arguments()).spoken()["candidates"]
     assert candidate["check"] == "wide-weights"
     assert candidate["heaviest_op"] == at.line(0)
     assert 0 < candidate["saving_us"]["at_most"] < 300
@@ -118,14 +118,14 @@ def test_a_candidate_names_its_check_and_an_op_to_look_up(tmp_path, program):
 
 def test_a_run_with_nothing_to_say_still_answers(tmp_path, program):
     pass_time(program, 1000)
-    said = answer_of(case_of(tmp_path, program)).spoken()
+    said = tensor_formats(case_of(tmp_path, program), Arguments()).spoken()
     assert said["weights"]["rows"] == []
     assert said["candidates"] == []
 
 
 @pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
 def test_a_default_answer_fits_4_kb(name):
-    assert len(json.dumps(answer_of(real_case(name)).spoken(), separators=(",", ":"))) <= 4000
+    assert len(json.dumps(tensor_formats(real_case(name), Arguments()).spoken(), separators=(",", ":"))) <= 4000
 
 
 def test_an_answer_about_every_kind_of_op_fits_4_kb(tmp_path, program):
@@ -139,13 +139,13 @@ def test_an_answer_about_every_kind_of_op_fits_4_kb(tmp_path, program):
         cast(program, cast(program, x, dtype, 500_000), WIDE, 500_000)
         scaled(program, kernel_ns=700_000)
         reshape(program, [1, 1, 640_000 + number, 7], [1, 1, 7, 640_000 + number], layout="ROW_MAJOR")
-    said = answer_of(case_of(tmp_path, program)).spoken()
+    said = tensor_formats(case_of(tmp_path, program), Arguments()).spoken()
     assert len(said["candidates"]) == 6
     assert len(json.dumps(said, separators=(",", ":"))) <= 4000
 
 
 def test_segformer_is_all_lofi():
-    lines = rows(answer_of(real_case(SEGFORMER)).spoken()["fidelity"])
+    lines = rows(tensor_formats(real_case(SEGFORMER), Arguments()).spoken()["fidelity"])
     assert {one["fidelity"] for one in lines} == {"LoFi"}
     by_op = {name: sum(one["ops"] for one in lines if one["op_code"] == name) for name in ("Conv2d", "Matmul")}
     assert by_op == {"Conv2d": 18, "Matmul": 64}
@@ -155,7 +155,7 @@ async def test_signposts_choose_the_window(tmp_path, program):
     decode(program)
     passes = [Iteration(signposts=("warmup", "done")), Iteration(signposts=("measured", "over"))]
     csv = write_performance_report(tmp_path, program, passes)
-    said = await TOOL.call(session(tmp_path), {"run": str(csv), "start_signpost": "measured"})
+    said = await call(TOOL, session(tmp_path), {"run": str(csv), "start_signpost": "measured"})
     assert said["window"]["kind"] == "signposts"
     assert rows(said["weights"])[0]["ops"] == 1
 

@@ -1,4 +1,4 @@
-"""What the ATTRIBUTES of many ops say: each distinct text is taken apart once, however many ops share it."""
+"""The ATTRIBUTES of many ops: each distinct text is parsed once, however many ops share it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
+from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 
-class Settings:
-    """Attributes of the ops of a table, asked column-wise."""
+class AttributeColumns:
+    """The ATTRIBUTES of the ops of a table, asked by column or by row."""
 
     def __init__(self, ops: OpTable) -> None:
         self._texts = ops.texts("attributes")
@@ -35,7 +36,17 @@ class Settings:
         """Rows of `rows` where the first of `keys` that is given is true."""
         return self.numbers(rows, lambda said: float(said.flag(*keys) or False)) > 0
 
+    def row(self, row: int) -> Attributes:
+        """The attributes of one op."""
+        return self._of(int(self._texts.codes[row]))
+
     def _of(self, code: int) -> Attributes:
         if code not in self._parsed:
             self._parsed[code] = parse_attributes(self._texts.distinct[code])
         return self._parsed[code]
+
+
+@artefact
+def attributes_of(ops: OpTable) -> AttributeColumns:
+    """The attributes of a table's ops."""
+    return AttributeColumns(ops)

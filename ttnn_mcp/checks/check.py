@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.wire import Evidence
 
 Need: TypeAlias = Literal["performance", "memory", "link"]
@@ -29,15 +29,15 @@ STEP_TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing that is wrong, on some ops of the case.
+    """One thing that is wrong, on some ops of the facts.
 
     Attributes:
         claim: what is seen, with the figures that matter; one sentence.
-        rows: positions in `case.ops`; the ops the claim is about.
+        rows: positions in `facts.ops`; the ops the claim is about.
         at_most_ns: per row, the most a change can give back. Never above what the op took.
         at_least_ns: per row, the least; zeros where only an upper bound is honest.
         assumption: what the bounds rest on.
-        evidence: cells cited with `case.cite`; the heaviest examples first, three are plenty.
+        evidence: cells cited with `facts.cite`; the heaviest examples first, three are plenty.
         fix: current TTNN code with this op's numbers in it.
         verify: which tool to call after re-profiling, and which field must move.
         caveat: when to distrust the claim.
@@ -85,7 +85,7 @@ class Check:
     """One problem we look for.
 
     Attributes:
-        id: kebab-case, names the problem seen, not the remedy.
+        id: kebab-facts, names the problem seen, not the remedy.
         title: a few words for a list.
         step: of the skill, 1 to 7.
         look: yields claims; or one NotApplicable or CannotTell; nothing means clean.
@@ -96,7 +96,7 @@ class Check:
     id: str
     title: str
     step: int
-    look: Callable[[Case], Iterator[Said]]
+    look: Callable[[WindowFacts], Iterator[Said]]
     read_next: str
     needs: tuple[Need, ...] = ("performance",)
 

@@ -1,4 +1,4 @@
-"""All checks asked of one case: findings ranked by what they can save, and what each step came to.
+"""All checks asked of one facts: findings ranked by what they can save, and what each step came to.
 
 No microsecond is saved twice. Findings are taken in the order of their promise; each takes its part of what the
 ones before have left of an op (half the time by one change and half by another leave a quarter, not nothing). Gaps
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 _log = logging.getLogger(__name__)
 
@@ -55,34 +55,35 @@ class Diagnosis:
     unexplained_share: float
 
 
-def diagnose(case: Case, checks: Sequence[Check], *, min_saving_share: float = 0.0) -> Diagnosis:
+def diagnose(facts: WindowFacts, checks: Sequence[Check], *, min_saving_share: float = 0.0) -> Diagnosis:
     """Ask every check and settle their claims."""
-    asked = [ask(check, case) for check in checks]
+    asked = [ask(check, facts) for check in checks]
     claims = [(one.check, claim) for one in asked for claim in one.claims]
-    findings = _settled(case, claims)
+    findings = _settled(facts, claims)
     risks = {check.id for check, claim in claims if not _promise(claim)}
-    least_ns = min_saving_share * case.total_ns
+    least_ns = min_saving_share * facts.total_ns
     kept = [one for one in findings if one.saving_us.at_most * 1e3 >= least_ns or one.check in risks]
-    return Diagnosis(tuple(kept), tuple(_steps(asked)), _unexplained(case, [claim for _, claim in claims]))
+    return Diagnosis(tuple(kept), tuple(_steps(asked)), _unexplained(facts, [claim for _, claim in claims]))
 
 
-def ask(check: Check, case: Case) -> Asked:
-    """One check's outcome on the case, asked once."""
-    said = case.answered.get(check.id)
-    if not isinstance(said, Asked):
-        said = case.answered[check.id] = _asked(check, case)
-    return said
+def ask(check: Check, facts: WindowFacts) -> Asked:
+    """One check's outcome on the window, asked once."""
+    with facts.lock:
+        outcome = facts.outcomes.get(check.id)
+        if not isinstance(outcome, Asked):
+            outcome = facts.outcomes[check.id] = _asked(check, facts)
+    return outcome
 
 
-def _asked(check: Check, case: Case) -> Asked:
+def _asked(check: Check, facts: WindowFacts) -> Asked:
     """A check without what it needs cannot tell; one that breaks cannot either."""
-    lacking = _lacking(check, case)
+    lacking = _lacking(check, facts)
     if lacking:
         return Asked(check, "cannot_tell", lacking)
     try:
-        said = list(check.look(case))
+        said = list(check.look(facts))
     except Exception:  # noqa: BLE001 - one check's bug must not cost the user the others; the trace goes to stderr
-        _log.exception("check %s failed on run %s", check.id, case.run.id)
+        _log.exception("check %s failed on run %s", check.id, facts.run.id)
         return Asked(check, "cannot_tell", f"{check.id} failed on this report: a bug in ttnn-mcp")
     claims = tuple(one for one in said if isinstance(one, Claim))
     if claims:
@@ -95,17 +96,17 @@ def _asked(check: Check, case: Case) -> Asked:
     return Asked(check, "clean", "")
 
 
-def _lacking(check: Check, case: Case) -> str:
-    if "memory" in check.needs and case.run.memory is None:
+def _lacking(check: Check, facts: WindowFacts) -> str:
+    if "memory" in check.needs and facts.run.memory is None:
         return "needs a memory report"
-    if "link" in check.needs and (case.run.linked is None or case.run.linked.said.status != "linked"):
+    if "link" in check.needs and (facts.run.linked is None or facts.run.linked.said.status != "linked"):
         return "needs a memory report linked to this run"
     return ""
 
 
-def _settled(case: Case, claims: list[tuple[Check, Claim]]) -> list[Finding]:
-    left: NDArray[np.float64] = np.array(case.kernel_ns)
-    gaps_left = max(0.0, float(case.gap_ns))
+def _settled(facts: WindowFacts, claims: list[tuple[Check, Claim]]) -> list[Finding]:
+    left: NDArray[np.float64] = np.array(facts.kernel_ns)
+    gaps_left = max(0.0, float(facts.gap_ns))
     found: list[Finding] = []
     for check, claim in sorted(claims, key=lambda pair: -_promise(pair[1])):
         if claim.gap_ns is not None:
@@ -113,14 +114,14 @@ def _settled(case: Case, claims: list[tuple[Check, Claim]]) -> list[Finding]:
             least = min(claim.gap_ns[0], most)
             gaps_left -= most
         else:
-            took = case.kernel_ns[claim.rows]
+            took = facts.kernel_ns[claim.rows]
             still = np.divide(left[claim.rows], took, out=np.zeros_like(took), where=took > 0)
             per_row = np.minimum(claim.at_most_ns, took) * still
             left[claim.rows] -= per_row
             most = float(per_row.sum())
             sure = claim.at_least_ns
             least = 0.0 if sure is None else float(np.minimum(sure * still, per_row).sum())
-        found.append(_finding(case, check, claim, least, most))
+        found.append(_finding(facts, check, claim, least, most))
     return sorted(found, key=lambda one: (-one.saving_us.at_most, -one.share))
 
 
@@ -128,17 +129,17 @@ def _promise(claim: Claim) -> float:
     return claim.gap_ns[1] if claim.gap_ns is not None else float(claim.at_most_ns.sum())
 
 
-def _finding(case: Case, check: Check, claim: Claim, least_ns: float, most_ns: float) -> Finding:
+def _finding(facts: WindowFacts, check: Check, claim: Claim, least_ns: float, most_ns: float) -> Finding:
     shared = most_ns + 1.0 < _promise(claim)
     assumption = f"{claim.assumption}; less what findings above already save" if shared else claim.assumption
     return Finding(
         check=check.id,
         step=check.step,
         claim=claim.claim,
-        share=case.share(claim.rows) if claim.gap_ns is None else case.gap_share,
+        share=facts.share(claim.rows) if claim.gap_ns is None else facts.gap_share,
         saving_us=Saving(at_least=least_ns / 1e3, at_most=most_ns / 1e3),
         assumption=assumption,
-        evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(case, claim)),
+        evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
         fix=claim.fix,
         verify=claim.verify,
         caveat=claim.caveat,
@@ -146,17 +147,17 @@ def _finding(case: Case, check: Check, claim: Claim, least_ns: float, most_ns: f
     )
 
 
-def _model_line(case: Case, claim: Claim) -> tuple[Evidence, ...]:
+def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:
     """Where the model calls the heaviest op of the claim: a compiler's LOC, or the linked call's source line."""
     if not len(claim.rows):
         return ()
-    line = case.line(int(claim.rows[np.argmax(case.kernel_ns[claim.rows])]))
-    source = case.run.source_at(line)
+    line = facts.line(int(claim.rows[np.argmax(facts.kernel_ns[claim.rows])]))
+    source = facts.run.source_at(line)
     if source is None or any(one.column == "LOC" for one in claim.evidence):
         return ()
-    if case.run.timed.csv.compiler:
-        return (Evidence(source=case.ops.source, row=line, column="LOC", value=shown_path(source)),)
-    operation = case.run.linked.operation_at[line] if case.run.linked else ""
+    if facts.run.timed.csv.compiler:
+        return (Evidence(source=facts.ops.source, row=line, column="LOC", value=shown_path(source)),)
+    operation = facts.run.linked.operation_at[line] if facts.run.linked else ""
     row = f"operations:{operation}"
     return (Evidence(source="db.sqlite", row=row, column="stack_traces", value=shown_path(source)),)
 
@@ -186,11 +187,11 @@ def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
     return "not_applicable", "; ".join(dict.fromkeys(one.why for one in by_status.get("not_applicable", [])))
 
 
-def _unexplained(case: Case, claims: list[Claim]) -> float:
-    if not case.total_ns:
+def _unexplained(facts: WindowFacts, claims: list[Claim]) -> float:
+    if not facts.total_ns:
         return 0.0
-    explained = np.nan_to_num(case.roofline.efficiency) >= AT_ITS_BOUND
+    explained = np.nan_to_num(facts.roofline.efficiency) >= AT_ITS_BOUND
     for claim in claims:
         if claim.gap_ns is None and _promise(claim):  # neither gaps nor risks explain a kernel
             explained[claim.rows] = True
-    return float(case.kernel_ns[~explained].sum() / case.total_ns)
+    return float(facts.kernel_ns[~explained].sum() / facts.total_ns)

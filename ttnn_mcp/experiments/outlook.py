@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.checks import CATALOGUE
-from ttnn_mcp.checks.case import Case
 from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.experiments.rules import HOST_STEPS
 from ttnn_mcp.experiments.targets import Reach
@@ -46,14 +46,14 @@ class Outlook:
 
 
 def outlook_of(run: Run) -> Outlook | None:
-    """Ask the checks; None where that takes long. Blocks."""
+    """Ask the checks, as optimization_check does; None where that takes long. The caller replays memory before."""
     scope = run.scope()
     if len(scope.ops) > CHEAP_OPS:
         return None
-    case = Case(run, scope)
-    found = diagnose(case, CATALOGUE)
-    least = float(np.nansum(case.roofline.efficiency * case.kernel_ns))
-    return Outlook(case.total_ns, least, found.findings, found.steps)
+    facts = facts_of(run, scope)
+    found = diagnose(facts, CATALOGUE)
+    least = float(np.nansum(facts.roofline.efficiency * facts.kernel_ns))
+    return Outlook(facts.total_ns, least, found.findings, found.steps)
 
 
 def reach_of(target: Target, kernel_ns: float, wall_ms: float | None, outlook: Outlook | None) -> Reach:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.run.chained_blocks import are_layers
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.call_counts import runtime_ids
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Iterations:
     found_by: str
 
 
+@artefact
 def signatures(ops: OpTable) -> NDArray[np.uint64]:
     """A 64-bit hash of op code, operand shapes, types and placements per row (not of device or attributes)."""
     mixed = np.zeros(len(ops), dtype=np.uint64)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TOOLS: tuple[Tool[Any, Any], ...] = (
     optimization_check.TOOL,
     list_runs.TOOL,
-    open_run.TOOL,
+    open_run.tool_over(lambda: TOOLS),
     list_ops.TOOL,
     op_detail.TOOL,
     sharding_summary.TOOL,

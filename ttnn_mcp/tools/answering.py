@@ -1,25 +1,37 @@
-"""One tool call, the same through either door: the protocol (server) and the shell (cli)."""
+"""One tool call, the same through either door: the protocol (server) and the shell.
+
+Validates the arguments, opens the run, refuses what it lacks, replays its memory once, chooses the window, asks in
+a worker thread and fits the answer into its budget. A tool states what it needs of this; it does none of it.
+"""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+import asyncio
+import inspect
+from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary
 
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown
+from ttnn_mcp.tools.budget import LIMIT_BYTES, fitted
+from ttnn_mcp.tools.validation import validated
+from ttnn_mcp.wire import compact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
-    from ttnn_mcp.tools.tool import Tool
+    from ttnn_mcp.tools.tool import Arguments, OfRun, OfWindow, Tool
+    from ttnn_mcp.wire import Wire
 
-# Claude Code saves a result above 50,000 characters to a file and shows the model 2 kB of it; tools stay far below
-# either figure by construction, so that this limit is met only by a bug or a run like none before.
-LIMIT_BYTES = 40_000
-NARROWING = ("limit", "steps", "op_code", "category", "group_by", "min_share", "device", "iteration")
+    AnyTool = Tool[Any, Any]
+
+_replays: WeakKeyDictionary[Run, asyncio.Task[Replayed]] = WeakKeyDictionary()  # under way: one for all who ask
 
 
-def tool_named(name: str, tools: Sequence[Tool[Any, Any]]) -> Tool[Any, Any]:
+def tool_named(name: str, tools: Sequence[AnyTool]) -> AnyTool:
     """The tool called `name`.
 
     Raises:
@@ -31,17 +43,18 @@ def tool_named(name: str, tools: Sequence[Tool[Any, Any]]) -> Tool[Any, Any]:
     raise ArgumentsInvalid(f"There is no tool '{shown(name)}'.{nearest(name, [tool.name for tool in tools])}")
 
 
-async def answer(session: Session, tool: Tool[Any, Any], given: Mapping[str, object]) -> tuple[dict[str, Any], str]:
+async def answer(session: Session, tool: AnyTool, given: Mapping[str, object]) -> tuple[dict[str, Any], str]:
     """The structured answer, and the same as one line of compact JSON.
 
     Raises:
         TtnnMcpError: whatever the tool refuses, or an answer larger than its reader could take.
     """
-    structured = await tool.call(session, given)
+    asked = validated(tool, given)
+    structured = (await _asked(session, tool, asked)).spoken()
     text = compact(structured)
     size = len(text.encode())
     if size > LIMIT_BYTES:
-        narrowing = [name for name in NARROWING if name in tool.arguments.model_fields] or ["other arguments"]
+        narrowing = tool.narrow or ("other arguments",)
         raise QuestionRefused(
             f"{tool.name} has {size // 1000} kB to say, and one answer may have {LIMIT_BYTES // 1000} kB. "
             f"Narrow it with {' or '.join(narrowing)}."
@@ -49,9 +62,93 @@ async def answer(session: Session, tool: Tool[Any, Any], given: Mapping[str, obj
     return structured, text
 
 
-def compact(structured: object) -> str:
-    """JSON without a byte to spare, as assistants that show structured answers print it."""
-    return json.dumps(structured, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+async def _asked(session: Session, tool: AnyTool, asked: Arguments) -> Wire:
+    if tool.about == "session":
+        reply = tool.ask(session, asked)
+        return await reply if inspect.isawaitable(reply) else reply
+    run = await session.run(cast("OfRun", asked).run)
+    lacking = lacks(tool, run)
+    if lacking:
+        raise QuestionRefused(lacking)
+    replays = run.memory is not None and (tool.replay or tool.about == "replay")
+    replay = await replay_once(run) if replays else None
+    reply = await asyncio.to_thread(_reply, tool, run, replay, asked)
+    return reply if tool.budget is None else await asyncio.to_thread(fitted, reply, tool.budget, asked, run.id)
+
+
+def _reply(tool: AnyTool, run: Run, replay: Replayed | None, asked: Arguments) -> Wire:
+    """The tool's answer; in a worker thread, with a loop of its own for what reads the database."""
+    if run.performance is None and tool.alone is not None:
+        reply = tool.alone(run, asked)
+    elif tool.about == "window":
+        reply = tool.ask(window_asked(run, cast("OfWindow", asked)), asked)
+    else:
+        reply = tool.ask(replay if tool.about == "replay" else run, asked)
+    return asyncio.run(_awaited(reply)) if inspect.isawaitable(reply) else reply
+
+
+async def _awaited(reply: Any) -> Wire:
+    return await reply
+
+
+def window_asked(run: Run, asked: OfWindow) -> WindowFacts:
+    """The facts of the window that the arguments choose.
+
+    Raises:
+        QuestionRefused: the run has no such window.
+    """
+    from ttnn_mcp.analyses.window_facts import facts_of  # noqa: PLC0415 - the analyses load with the first question
+
+    return facts_of(run, run.scope(asked.iteration, asked.start_signpost, asked.end_signpost))
+
+
+async def replay_once(run: Run) -> Replayed:
+    """The replay of a run's memory report: one task for all who ask at the same time, kept for those who follow.
+
+    Raises:
+        QuestionRefused: the run has no memory report.
+        ReportError: it is broken.
+    """
+    from ttnn_mcp.analyses.memory.replay import replay_of  # noqa: PLC0415 - the analyses load with the first question
+
+    loop = asyncio.get_running_loop()
+    task = _replays.get(run)
+    if task is None or task.cancelled() or task.get_loop() is not loop or (task.done() and task.exception()):
+        task = _replays[run] = loop.create_task(replay_of(run))
+    return await asyncio.shield(task)  # a caller who gives up does not take the answer from the others
+
+
+def lacks(tool: AnyTool, run: Run) -> str:
+    """Why the run cannot answer the tool's question; empty where it can."""
+    if run.performance is None and "performance" in tool.needs and tool.alone is None:
+        return (
+            f"Run {run.id} has no performance report, and {tool.name} needs device times. Profile with "
+            "`python -m tracy -r -p -v -m pytest <test>`, then open_run with both reports."
+        )
+    if run.memory is None and "memory" in tool.needs:
+        return (
+            f"Run {run.id} has no memory report, and {tool.name} needs one. Capture it with "
+            "ttnn.graph.full_graph_capture and `python -m ttnn.graph_report`, then open_run with both reports."
+        )
+    return ""
+
+
+def answerable(tools: Sequence[AnyTool], run: Run) -> tuple[list[str], list[str]]:
+    """(tools that answer for this run, "tool: why not" for the others), read off what the tools declare."""
+    timed = run.performance is not None and len(run.performance.steady) > 0
+    can: list[str] = []
+    cannot: list[str] = []
+    for tool in tools:
+        if tool.about == "session" and not tool.needs:
+            continue
+        if "performance" in tool.needs and not timed and not (tool.alone is not None and run.memory is not None):
+            cannot.append(f"{tool.name}: no device times")
+        elif "memory" in tool.needs and run.memory is None:
+            cannot.append(f"{tool.name}: no memory report")
+        else:
+            can.append(tool.name)
+    cold = timed and not run.scope().window.warm
+    return can, [*cannot, *(f"{tool.name}.{tool.warm}: no warm iteration" for tool in tools if tool.warm and cold)]
 
 
 def unforeseen(name: str) -> str:

@@ -237,6 +237,7 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=check_setting,
+    needs=("performance",),
     search_hint=(
         "act_block_h program config legal L1 fits circular buffers chunk size core grid matmul conv2d subblock"
     ),

@@ -10,17 +10,16 @@ from pydantic import Field
 from ttnn_mcp.analyses.comparison.comparability import Judgement, judged
 from ttnn_mcp.analyses.comparison.comparison import Comparison, Grouping, Verdict
 from ttnn_mcp.analyses.comparison.edits import edits_of
-from ttnn_mcp.analyses.comparison.matching_windows import like_windows, measured
 from ttnn_mcp.analyses.devices.host_gaps import timelines_of
 from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta, memory_delta
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.parts import compare_tables as tables
+from ttnn_mcp.tools.parts.comparing import Sides, compared
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import Ms, Share, Table, Window, Wire
 
 if TYPE_CHECKING:
-    from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
 
 FEWER = (10, 7, 5, 3)  # rows tried until a default answer is short enough
@@ -97,32 +96,18 @@ async def compare_runs(session: Session, asked: Arguments) -> Answer:
     Compares two runs like with like: verdict against the noise, deltas by op and layer that add up to the total,
     what was inserted, removed, fused or changed.
     """
-    found = await compared(session, asked)
+    sides = Sides(
+        asked.baseline,
+        asked.candidate,
+        asked.iteration,
+        asked.candidate_iteration,
+        asked.start_signpost,
+        asked.end_signpost,
+        tuple(asked.repeats or ()),
+    )
+    found = await compared(session, sides)
     memory = await memory_delta(found.before.run, found.after.run)
     return await asyncio.to_thread(answered, found, asked, memory)
-
-
-async def compared(session: Session, asked: Arguments) -> Comparison:
-    """The comparison itself.
-
-    Raises:
-        RunUnknown: a run is not there.
-        QuestionRefused: one has no such window, or a repeat is none.
-    """
-    before = await session.run(asked.baseline)
-    after = await session.run(asked.candidate)
-    repeats = [await session.run(one) for one in asked.repeats or ()]
-    return await asyncio.to_thread(_compared, before, after, repeats, asked)
-
-
-def _compared(before: Run, after: Run, repeats: list[Run], asked: Arguments) -> Comparison:
-    bracket = (asked.start_signpost, asked.end_signpost)
-    later = asked.iteration if asked.candidate_iteration is None else asked.candidate_iteration
-    if (asked.iteration, later, *bracket) == ("last", "last", None, None):
-        sides = like_windows(before, after)
-    else:
-        sides = measured(before, asked.iteration, bracket), measured(after, later, bracket)
-    return Comparison(*sides, [measured(one, asked.iteration, bracket) for one in repeats])
 
 
 def answered(found: Comparison, asked: Arguments, memory: MemoryDelta | None = None) -> Answer:
@@ -198,5 +183,6 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=compare_runs,
+    needs=("performance",),
     search_hint="did it help before after faster slower regression diff speedup two profiles",
 )

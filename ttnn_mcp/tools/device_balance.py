@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ttnn_mcp.analyses.devices.balance import Balance, balance_of
 from ttnn_mcp.analyses.devices.collectives import collectives_of, today_gb_s
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
@@ -14,9 +13,10 @@ from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Gbps, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.devices.balance import Balance
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.run.window import Scope
-    from ttnn_mcp.session.session import Session
     from ttnn_mcp.wire import Cell
 
 DEVICES_SHOWN = 32  # slowest first beyond: a Galaxy's worth
@@ -58,14 +58,12 @@ class Answer(Wire):
     window: Window
 
 
-async def device_balance(session: Session, asked: OfWindow) -> Answer:
+def device_balance(facts: WindowFacts, _asked: OfWindow) -> Answer:
     """Per device: kernel and collective (ccl) time, and who waits for whom.
 
     Uneven ops with slowest, mean and fastest device; collectives with their rate per link.
     """
-    run = await session.run(asked.run)
-    scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
-    balance = balance_of(scope.ops, encodes_device=run.timed.encodes_device)
+    run, scope, balance = facts.run, facts.scope, facts.balance
     several = len(balance.devices) > 1
     exchanges = _exchanges(scope, balance) if several else None
     return Answer(
@@ -206,5 +204,8 @@ TOOL = Tool(
     arguments=OfWindow,
     answer=Answer,
     ask=device_balance,
+    about="window",
+    needs=("performance",),
+    narrow=("iteration",),
     search_hint="multi device imbalance collective all_gather reduce_scatter waiting mesh multi-chip all_reduce",
 )

@@ -3,105 +3,17 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.check import STEP_TITLES
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
-from ttnn_mcp.tools.tool import Arguments as Closed
+from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments
 from ttnn_mcp.tools.tool import Tool
-from ttnn_mcp.wire import Ms, NextCall, Share, Table, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.session.session import Session
 
 LONGEST_TEXT = 500
-
-
-class Arguments(Closed):
-    """Arguments of experiments; bounds are checked when asked, in the schema every reader would pay for them."""
-
-    action: Literal["list", "record", "target", "export", "import"] = "list"
-    change: str | None = Field(None, description="The one thing that was changed")
-    step: int | None = Field(None, description="Of the skill, 1 to 7")
-    hypothesis: str | None = None
-    baseline: str | None = Field(None, description="Run before; default: best so far")
-    candidate: str | None = Field(None, description="Run after; default: the newest")
-    pcc: float | None = Field(None, description="Against the reference")
-    note: str | None = None
-    wall_before_ms: float | None = Field(None, description="Profiler off; for steps 4, 5")
-    wall_after_ms: float | None = None
-    start_signpost: str | None = None
-    end_signpost: str | None = None
-    target: str | None = Field(None, description="'10 ms', '100 samples/s', '60 % of roofline'")
-    batch: int = Field(1, description="Samples per iteration")
-    path: str | None = Field(None, description="JSON file, for export and import")
-
-
-class BeforeAfter(Wire):
-    """Milliseconds on both sides."""
-
-    before: Ms
-    after: Ms
-
-
-class Recorded(Wire):
-    """One experiment as it was recorded."""
-
-    id: int
-    verdict: Literal["keep", "revert", "inconclusive"]
-    why: str
-    flags: tuple[str, ...] = ()
-    judged_by: Literal["kernel", "wall", "per_sample"]
-    change_share: Share
-    noise_share: Share
-    kernel_ms: BeforeAfter
-    baseline: str
-    candidate: str
-
-
-class RunSaid(Wire):
-    """A run of the loop."""
-
-    run: str
-    name: str
-    kernel_ms: Ms
-    wall_ms: Ms | None = None
-    gain_share: Share | None = None
-
-
-class TargetSaid(Wire):
-    """The target, how far it is, and whether to stop."""
-
-    target: str
-    status: Literal["met", "within_reach", "out_of_reach", "unknown"]
-    stop: bool
-    why: str
-
-
-class Moved(Wire):
-    """What an export or import did."""
-
-    path: str
-    experiments: int
-    new: int | None = None
-
-
-class Answer(Wire):
-    """Answer of experiments; which fields are there depends on the action."""
-
-    experiment: Recorded | None = None
-    baseline: RunSaid | None = None
-    best: RunSaid | None = None
-    target: TargetSaid | None = None
-    log: Table | None = None
-    earlier: str | None = None
-    try_next: Table | None = None
-    checklist: Table | None = None
-    file: Moved | None = None
-    notes: tuple[str, ...] = ()
-    next: tuple[NextCall, ...] = ()
 
 
 async def experiments(session: Session, asked: Arguments) -> Answer:

@@ -21,9 +21,9 @@ from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Ms, SavingMs, Share, Us, Window, Wire
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.run.performance import Performance
     from ttnn_mcp.run.window import Scope
-    from ttnn_mcp.session.session import Session
 
 Verdict = Literal["device_bound", "mixed", "host_bound", "unknown"]
 
@@ -62,13 +62,12 @@ class Answer(Wire):
     read_next: str
 
 
-async def host_overhead(session: Session, asked: Arguments) -> Answer:
+def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     """Does the device wait for the host, and would Metal Trace help?
 
     Needs a warm window; refuses a verdict on a cold one. wall_ms measured with the profiler off makes it certain.
     """
-    run = await session.run(asked.run)
-    scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
+    run, scope = facts.run, facts.scope
     lines = timelines_of(scope.ops, run.chip.clock_ghz)
     slowest = max(lines, key=lambda line: line.wall_ns)
     ops = int((scope.ops.numbers("device") == slowest.device).sum())
@@ -154,5 +153,8 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=host_overhead,
+    about="window",
+    needs=("performance",),
+    warm="verdict",
     search_hint="host bound metal trace gap dispatch latency idle 2cq command queue",
 )

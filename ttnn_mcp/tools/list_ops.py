@@ -7,27 +7,25 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of_window
 from ttnn_mcp.errors import QuestionRefused, nearest, shown, shown_path
 from ttnn_mcp.readers.source_lines import parse_loc
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.groups import Group, grouped, keyed
 from ttnn_mcp.run.ops.op_names import FAMILIES, canonical, family
-from ttnn_mcp.tools.parts.cursor import cursor_after, offset_of
+from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.parts.host_ops import HostTotals, host_groups
-from ttnn_mcp.tools.tool import OfWindow, Tool
+from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ttnn_mcp.analyses.roofline.roofline import Roofline
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.session.session import Session
 
 DEFAULT_LIMIT = 20
-DEFAULT_BYTES = 3_500  # of the 4 kB a default list may take; the rest is totals and the window
-MOST_BYTES = 35_000  # of the 40 kB any answer may take
 GroupBy = Literal["none", "op_code", "signature", "category", "source_line"]
 
 
@@ -63,53 +61,45 @@ class Answer(Wire):
     caveat: str | None = None
 
 
-async def list_ops(session: Session, asked: Arguments) -> Answer:
+def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
     """List device ops of a window with kernel time, share, gap before, cores and bound.
 
     Filter, sort, group, page. On a memory report alone: ttnn operations with host durations.
     """
-    run = await session.run(asked.run)
-    if run.performance is None:
-        return Answer(
-            host=host_groups(run, asked.limit), caveat="no performance report: host durations, not device times"
-        )
-    scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
+    run, scope = facts.run, facts.scope
     kept = _filtered(scope.ops, asked)
     ops = scope.ops.take(kept)
     total_ns = float(scope.ops.numbers("kernel_ns").sum()) or 1.0  # all zero: shares are zero, not undefined
     offset = offset_of(asked.cursor, asked, run.id)
-    total = Total(count=len(ops), kernel_us=float(ops.numbers("kernel_ns").sum()) / 1e3)
+    end = offset + asked.limit
+    table = groups = caveat = None
     if asked.group_by == "none":
         order = _order(ops, asked.sort)
         order = order[ops.numbers("kernel_ns")[order] >= asked.min_share * total_ns]
-        there, page = len(order), order[offset : offset + asked.limit]
-        bounds = roofline_of_window(run, scope).take(kept[page])
-        table = listed = _ops_table(ops.take(page), bounds, total_ns).within(_room(asked))
-        groups, caveat = None, None
+        page = order[offset:end]
+        table = _ops_table(ops.take(page), facts.roofline_of_devices.take(kept[page]), total_ns)
+        matches = len(order)
     else:
         keys, labels, caveat = _keys(run, ops, asked.group_by)
-        found = [
-            one for one in grouped(keys, ops.numbers("kernel_ns")) if one.kernel_ns >= asked.min_share * total_ns
-        ]
-        there = len(found)
-        groups = listed = _groups_table(ops, found[offset : offset + asked.limit], labels, total_ns).within(
-            _room(asked)
-        )
-        table = None
-    following = offset + len(listed.rows)
+        least_ns = asked.min_share * total_ns
+        folded = [group for group in grouped(keys, ops.numbers("kernel_ns")) if group.kernel_ns >= least_ns]
+        groups = _groups_table(ops, folded[offset:end], labels, total_ns)
+        matches = len(folded)
     return Answer(
         ops=table,
         groups=groups,
-        total=total,
-        next_cursor=cursor_after(following, asked, run.id) if following < there else None,
+        total=Total(count=len(ops), kernel_us=float(ops.numbers("kernel_ns").sum()) / 1e3),
+        next_cursor=cursor_after(end, asked, run.id) if end < matches else None,
         window=scope.window,
         caveat=caveat,
     )
 
 
-def _room(asked: Arguments) -> int:
-    """Bytes the rows may take: a default list stays short, whoever raises `limit` wants more."""
-    return DEFAULT_BYTES if asked.limit == DEFAULT_LIMIT else MOST_BYTES
+def operations_alone(run: Run, asked: Arguments) -> Answer:
+    """The answer of a memory report alone: ttnn operations and host durations."""
+    return Answer(
+        host=host_groups(run, asked.limit), caveat="no performance report: host durations, not device times"
+    )
 
 
 def _filtered(ops: OpTable, asked: Arguments) -> NDArray[np.int64]:
@@ -168,18 +158,11 @@ def _ops_table(chosen: OpTable, bounds: Roofline, total_ns: float) -> Table:
                 cores[row],
                 bounds.bound[row] or None,
                 chosen.texts("fidelity")[row] or None,
-                shapes_of(chosen, row),
+                chosen.shapes(row),
             )
             for row in range(len(chosen))
         ],
     )
-
-
-def shapes_of(ops: OpTable, row: int) -> str:
-    """`1x384x1280 * 1280x5120 -> 1x384x5120`, logical, with the padded dim in brackets where it differs."""
-    inputs = " * ".join(one.shape_text(row) for one in ops.inputs if one.present[row])
-    outputs = " * ".join(one.shape_text(row) for one in ops.outputs if one.present[row])
-    return f"{inputs} -> {outputs}"
 
 
 def _keys(run: Run, ops: OpTable, group_by: GroupBy) -> tuple[NDArray[np.int64], list[str], str | None]:
@@ -193,7 +176,7 @@ def _keys(run: Run, ops: OpTable, group_by: GroupBy) -> tuple[NDArray[np.int64],
         _, first, keys = np.unique(signatures(ops), return_index=True, return_inverse=True)
         return (
             keys.astype(np.int64),
-            [f"{shown(names[int(row)])} {shapes_of(ops, int(row))}" for row in first],
+            [f"{shown(names[int(row)])} {ops.shapes(int(row))}" for row in first],
             None,
         )
     lines, caveat = source_lines(run, ops)
@@ -251,5 +234,10 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=list_ops,
+    about="window",
+    needs=("performance",),
+    alone=operations_alone,
+    budget=Budget(4_000, cut=("ops", "groups")),  # 1,000 tokens: what a default list may cost
+    narrow=("limit", "op_code", "category", "group_by", "min_share", "device", "iteration"),
     search_hint="slowest ops kernels top group by op code durations signpost",
 )

@@ -212,5 +212,6 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=memory_summary,
+    needs=("memory",),
     search_hint="L1 memory peak out of memory OOM clash circular buffers deallocate DRAM",
 )

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of, roofline_of_window
+from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
+from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.ttnn_call import Call, call_of
-from ttnn_mcp.tools.tool import OfRun, Tool
+from ttnn_mcp.tools.tool import Budget, OfRun, Tool
 from ttnn_mcp.wire import Gbps, Share, Table, Us, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.session.session import Session
 
-JSON_PAIR = 6  # quotes, colon and comma around a name and its value
 VALUE_CHARS = 180  # an attribute's value: enough for a program config, not for a kernel list
-ANSWER_BYTES = 1_480  # of the 1.5 kB one op may take: what is left goes to its attributes, the telling ones first
 OPERANDS_SHOWN = 5
 TELLING = (
     *("program_config", "config", "block_config", "parallelization_config", "compute_kernel_config"),
@@ -87,48 +84,44 @@ class Answer(Wire):
     caveat: str | None = None
 
 
-async def op_detail(session: Session, asked: Arguments) -> Answer:
+async def op_detail(run: Run, asked: Arguments) -> Answer:
     """One op by its CSV line: kernel time, roofline (flops, DRAM bytes, bound, efficiency), operands, attributes.
 
     With a linked memory report also the ttnn call and its model line.
     """
-    run = await session.run(asked.run)
-    if run.performance is None:
-        return await _operation_detail(run, asked.op)
-    ops = run.performance.ops
+    ops = run.timed.ops
     row = row_at(run, asked.op)
-    one = ops.take(np.array([row]))
+    op = ops.take(np.array([row]))
     operation = run.linked.operation_at.get(asked.op) if run.linked else None
-    operands, more_operands = _operands(one)
-    answer = Answer(
+    operands, more_operands = _operands(op)
+    kernel_ns = float(op.numbers("kernel_ns")[0])
+    return Answer(
         op=asked.op,
-        op_code=shown(one.texts("op_code")[0]),
-        device=int(one.numbers("device")[0]),
-        kernel_us=float(one.numbers("kernel_ns")[0]) / 1e3,
-        gap_us=_measured(one, "gap_ns", 1e3),
-        cores=_whole(one, "cores"),
+        op_code=shown(op.texts("op_code")[0]),
+        device=int(op.numbers("device")[0]),
+        kernel_us=kernel_ns / 1e3,
+        gap_us=_measured(op, "gap_ns", 1e3),
+        cores=_whole(op, "cores"),
         worker_cores=run.chip.worker_cores,
-        fidelity=one.texts("fidelity")[0] or None,
-        roofline=_roofline(_bounds(run, asked.op, one), float(one.numbers("kernel_ns")[0])),
+        fidelity=op.texts("fidelity")[0] or None,
+        roofline=_roofline(_bounds(run, asked.op, op), kernel_ns),
         operands=operands,
         more_operands=more_operands,
-        repeats=_repeats(run.performance.ops, row),
+        attributes=_attributes(op),
+        repeats=_repeats(ops, row),
         call=await call_of(run, operation) if operation is not None else None,
-        loc=shown_path(one.texts("loc")[0]) or None,
+        loc=shown_path(op.texts("loc")[0]) or None,
         caveat=_why_no_call(run, operation),
     )
-    said = len(json.dumps(answer.spoken(), separators=(",", ":")))
-    attributes, more = _attributes(one, ANSWER_BYTES - said)
-    return answer.model_copy(update={"attributes": attributes, "more_attributes": more})
 
 
-def _bounds(run: Run, line: int, one: OpTable) -> Roofline:
+def _bounds(run: Run, line: int, op: OpTable) -> Roofline:
     """The op's bounds, judged among its neighbours: in the default window if it lies there, else in the report."""
     for scope in (run.scope(), run.scope("all")):
         place = scope.ops.at_line(line)
         if place is not None:
-            return roofline_of_window(run, scope).take(np.array([place]))
-    return roofline_of(one, run.chip)  # const-eval: outside every window
+            return facts_of(run, scope).roofline_of_devices.take(np.array([place]))
+    return roofline_of(op, run.chip)  # const-eval: outside every window
 
 
 def _measured(ops: OpTable, name: str, per: float) -> float | None:
@@ -173,8 +166,8 @@ def _operands(ops: OpTable) -> tuple[tuple[Placed, ...], int]:
         Placed(
             name=one.name,
             shape=one.shape_text(0),
-            layout=one.layout[0],
-            dtype=one.dtype[0],
+            layout=shown(one.layout[0]),
+            dtype=shown(one.dtype[0]),
             placement=one.placement[0],
             bytes=int(one.bytes[0]),
         )
@@ -183,22 +176,18 @@ def _operands(ops: OpTable) -> tuple[tuple[Placed, ...], int]:
     return tuple(placed), max(0, len(there) - OPERANDS_SHOWN)
 
 
-def _attributes(ops: OpTable, room: int) -> tuple[dict[str, str], int]:
-    """The telling attributes first, as many as fit into `room` bytes of JSON; and how many did not."""
-    said = parse_attributes(ops.texts("attributes")[0])
-    order = [*(name for name in TELLING if name in said), *(name for name in said if name not in TELLING)]
-    kept: dict[str, str] = {}
-    used = 0
-    for name in order:
-        value = said[name]
-        if value in ("std::nullopt", "") or name in kept:
-            continue
-        short = value if len(value) <= VALUE_CHARS else value[: VALUE_CHARS - 3] + "..."
-        if used + len(name) + len(short) + JSON_PAIR > room:
-            continue
-        used += len(name) + len(short) + JSON_PAIR
-        kept[shown(name)] = "".join(char for char in short if char.isprintable())
-    return kept, len(said) - len(kept)
+def _attributes(op: OpTable) -> dict[str, str]:
+    """The attributes with a value, the telling ones first; long values are cut."""
+    attributes = parse_attributes(op.texts("attributes")[0])
+    order = dict.fromkeys(
+        [*(name for name in TELLING if name in attributes), *(name for name in attributes if name not in TELLING)]
+    )
+    return {shown(name): _cut(attributes[name]) for name in order if attributes[name] not in ("std::nullopt", "")}
+
+
+def _cut(value: str) -> str:
+    short = value if len(value) <= VALUE_CHARS else f"{value[: VALUE_CHARS - 3]}..."
+    return "".join(char for char in short if char.isprintable())
 
 
 def _repeats(ops: OpTable, row: int) -> Table | None:
@@ -226,7 +215,9 @@ def _why_no_call(run: Run, operation: int | None) -> str | None:
     return "no ttnn call: this op lies outside the linked pass"
 
 
-async def _operation_detail(run: Run, operation: int) -> Answer:
+async def operation_alone(run: Run, asked: Arguments) -> Answer:
+    """The answer of a memory report alone: one ttnn operation by its id."""
+    operation = asked.op
     memory = run.remembered
     place = memory.operations.row(operation)
     if place is None:
@@ -245,9 +236,9 @@ async def _operation_detail(run: Run, operation: int) -> Answer:
         Placed(
             name=f"{role} {one.id}",
             shape="x".join(map(str, one.shape.logical)) if one.shape else "",
-            layout=one.layout or "",
-            dtype=one.dtype or "",
-            placement=str(one.placement) if one.placement else "host",
+            layout=shown(one.layout or ""),
+            dtype=shown(one.dtype or ""),
+            placement=shown(str(one.placement)) if one.placement else "host",
             bytes=one.size_bytes,
         )
         for role, one in tensors
@@ -268,5 +259,9 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=op_detail,
+    about="run",
+    needs=("performance",),
+    alone=operation_alone,
+    budget=Budget(1_500, cut=("attributes",), keep=0),
     search_hint="why is this op slow roofline placement source line bandwidth utilization arithmetic intensity",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,17 +10,21 @@ from pydantic import Field
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.trust import caveats_of
-from ttnn_mcp.tools.parts.answerable import answerable
+from ttnn_mcp.tools.answering import answerable
+from ttnn_mcp.tools.budget import fitted
 from ttnn_mcp.tools.tool import Arguments as Closed
-from ttnn_mcp.tools.tool import Tool
+from ttnn_mcp.tools.tool import Budget, Tool
 from ttnn_mcp.wire import Ghz, Link, Ms, Table, Window, Wire
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
+    from ttnn_mcp.tools.answering import AnyTool
 
-MORE_BYTES = 20
-CARD_BYTES = 1_500  # of the 1.5 kB a card may take: signposts get what is left
+CARD = Budget(1_500, cut=("signposts",), keep=0)
+SIGNPOSTS_AT_MOST = 200  # more are never shown, and a report can hold a million
 
 
 class Arguments(Closed):
@@ -28,7 +32,7 @@ class Arguments(Closed):
 
     performance: str | None = Field(None, description="Path of the CSV or its folder")
     memory: str | None = Field(None, description="Path of db.sqlite or its folder")
-    name: str | None = Field(None, description="Name for the pair")
+    name: str | None = Field(None, max_length=80, description="Name for the pair")
     rank: int | None = Field(None, ge=0, description="Rank of a multi-host memory report; default 0")
     run: str | None = Field(None, description="Or one id, path or 'demo'")
 
@@ -60,6 +64,7 @@ class Answer(Wire):
     iterations: int | None
     iteration_ops: int | None
     signposts: tuple[str, ...]
+    more_signposts: int = 0
     kernel_ms: Ms | None
     kernel_ms_by_device: Table | None = None
     window: Window | None = None
@@ -70,31 +75,18 @@ class Answer(Wire):
     caveats: tuple[str, ...]
 
 
-async def open_run(session: Session, asked: Arguments) -> Answer:
-    """Open a profile and learn what it can answer; start here.
-
-    Pass `performance` (CSV or folder), `memory` (db.sqlite or folder) or both. Returns the run card: id,
-    iterations, link between the two, caveats.
-    """
-    if asked.performance is None and asked.memory is None:
-        run = await session.run(asked.run)
-    else:
-        run = await session.open(asked.performance, asked.memory, asked.name, asked.rank)
-    return card(run)
-
-
-def card(run: Run) -> Answer:
+def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
     """The run card."""
     performance, memory = run.performance, run.memory
     timed = performance is not None and len(performance.steady) > 0
     scope = run.scope() if timed else None
-    can, cannot = answerable(run)
+    can, cannot = answerable(tools, run)
     caveats = [*run.chip.caveats]
     if performance is not None:
         caveats += caveats_of(performance)
     if memory is not None:
         caveats += memory.caveats
-    said = Answer(
+    return Answer(
         id=run.id,
         name=run.name,
         performance=str(performance.csv.path) if performance else None,
@@ -116,7 +108,7 @@ def card(run: Run) -> Answer:
         operations=len(memory.operations) if memory else None,
         iterations=performance.iterations.count if performance else None,
         iteration_ops=performance.iterations.ops or None if performance else None,
-        signposts=(),
+        signposts=_signposts(run),
         kernel_ms=float(scope.critical.numbers("kernel_ns").sum()) / 1e6 if scope else None,
         kernel_ms_by_device=_by_device(run) if performance and len(performance.devices) > 1 else None,
         window=scope.window if scope else None,
@@ -126,8 +118,6 @@ def card(run: Run) -> Answer:
         not_answerable=tuple(cannot),
         caveats=tuple(dict.fromkeys(caveats)),
     )
-    room = CARD_BYTES - len(json.dumps(said.spoken(), separators=(",", ":")))
-    return said.model_copy(update={"signposts": _signposts(run, room)})
 
 
 def _one_report(run: Run) -> str:
@@ -136,20 +126,13 @@ def _one_report(run: Run) -> str:
     return "no performance report: no device times"
 
 
-def _signposts(run: Run, room: int) -> tuple[str, ...]:
-    """The distinct signposts in order, as many as fit into `room` bytes; how many more there are."""
+def _signposts(run: Run) -> tuple[str, ...]:
+    """The distinct signposts in order."""
     if run.performance is None:
         return ()
     names = run.performance.signposts.texts("op_code")
     order = np.unique(names.codes, return_index=True)[1]
-    distinct = [shown(names[int(row)]) for row in sorted(order)]
-    kept: list[str] = []
-    for name in distinct:
-        room -= len(name) + 3
-        if room < MORE_BYTES:
-            return (*kept, f"... and {len(distinct) - len(kept)} more")
-        kept.append(name)
-    return tuple(kept)
+    return tuple(shown(names[int(row)]) for row in sorted(order)[:SIGNPOSTS_AT_MOST])
 
 
 def _by_device(run: Run) -> Table:
@@ -166,12 +149,27 @@ def _by_device(run: Run) -> Table:
     )
 
 
-TOOL = Tool(
-    name="open_run",
-    title="Open a run",
-    arguments=Arguments,
-    answer=Answer,
-    ask=open_run,
-    always_loaded=True,
-    search_hint="open profile report csv db.sqlite run card",
-)
+def tool_over(tools: Callable[[], Sequence[AnyTool]]) -> AnyTool:
+    """The tool; `tools` are those whose needs the card compares with the run."""
+
+    async def open_run(session: Session, asked: Arguments) -> Answer:
+        """Open a profile and learn what it can answer; start here.
+
+        Pass `performance` (CSV or folder), `memory` (db.sqlite or folder) or both. Returns the run card: id,
+        iterations, link between the two, caveats.
+        """
+        if asked.performance is None and asked.memory is None:
+            run = await session.run(asked.run)
+        else:
+            run = await session.open(asked.performance, asked.memory, asked.name, asked.rank)
+        return fitted(await asyncio.to_thread(card, run, tools()), CARD, asked, run.id)
+
+    return Tool(
+        name="open_run",
+        title="Open a run",
+        arguments=Arguments,
+        answer=Answer,
+        ask=open_run,
+        always_loaded=True,
+        search_hint="open profile report csv db.sqlite run card",
+    )

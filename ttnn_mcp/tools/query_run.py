@@ -12,7 +12,9 @@ from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Wire
 
 if TYPE_CHECKING:
-    from ttnn_mcp.session.session import Session
+    from pathlib import Path
+
+    from ttnn_mcp.run.run import Run
 
 LONGEST_SQL = 10_000
 
@@ -34,19 +36,17 @@ class Answer(Wire):
     notes: tuple[str, ...] = ()
 
 
-async def query_run(session: Session, asked: Arguments) -> Answer:
+def query_run(run: Run, asked: Arguments) -> Answer:
     """Read-only SQL for what no other tool answers.
 
     Tables: ops(line, iteration, device, op_code, kernel_ns, gap_ns, cores, fidelity, in0_shape, in0_dtype,
     in0_placement, ...), signposts, host_ops and the memory report's. A wrong name is answered with the schema.
     """
-    run = await session.run(asked.run)
-    if run.memory is not None:
-        async with open_database(run.memory.path):  # whole, and nobody writes it: else it is an error of the report
-            pass
     from ttnn_mcp.query.select import queried  # noqa: PLC0415 - sqlite3 and numpy load with the first query
 
-    found = await asyncio.to_thread(queried, run, asked.sql, asked.limit)
+    if run.memory is not None:
+        asyncio.run(_readable(run.memory.path))
+    found = queried(run, asked.sql, asked.limit)
     return Answer(
         columns=found.rows.columns,
         rows=found.rows.rows,
@@ -56,11 +56,19 @@ async def query_run(session: Session, asked: Arguments) -> Answer:
     )
 
 
+async def _readable(path: Path) -> None:
+    """Raises ReportError where the database is not whole, or is being written."""
+    async with open_database(path):
+        pass
+
+
 TOOL = Tool(
     name="query_run",
     title="Query a run",
     arguments=Arguments,
     answer=Answer,
     ask=query_run,
+    about="run",
+    narrow=("limit",),
     search_hint="sql select custom table rows",
 )

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
-from ttnn_mcp.analyses.moves.memory_report_moves import RememberedMove, remembered_moves
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.moves.memory_report_moves import remembered_moves
 from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, PATTERNS, MovePattern
-from ttnn_mcp.analyses.moves.moves import Moves, moves_of
 from ttnn_mcp.analyses.moves.placements import folded
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.groups import Group, grouped
 from ttnn_mcp.run.ops.op_names import canonical
-from ttnn_mcp.tools.parts.cursor import cursor_after, offset_of
+from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Cell, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.session.session import Session
+    from ttnn_mcp.analyses.moves.moves import Moves
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.run.run import Run
 
 READERS_SHOWN = 2
 OPS_SHOWN = 3
@@ -89,17 +90,13 @@ class Answer(Wire):
     window: Window | None = None
 
 
-async def reshard_detect(session: Session, asked: Arguments) -> Answer:
+def reshard_detect(facts: WindowFacts, asked: Arguments) -> Answer:
     """Every change of tensor placement (reshards, sharded from or to interleaved) and which are avoidable.
 
     Cost, producer, consumers and pattern of each; alike moves are folded, totals cover all.
     """
-    run = await session.run(asked.run)
+    run, scope, moves = facts.run, facts.scope, facts.moves
     offset = offset_of(asked.cursor, asked, run.id)
-    if run.performance is None:
-        return _remembered(remembered_moves(run.remembered), asked, offset, run.id)
-    scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
-    moves = moves_of(Flow(scope.critical), run)
     groups = grouped(_alike(moves), moves.kernel_ns)
     page, more = groups[offset : offset + asked.limit], len(groups) > offset + asked.limit
     total_ns = float(scope.critical.numbers("kernel_ns").sum())
@@ -182,7 +179,9 @@ def _patterns(moves: Moves) -> list[Pattern]:
     return sorted(found, key=lambda one: -(one.avoidable_at_most_us or 0.0))
 
 
-def _remembered(moves: list[RememberedMove], asked: Arguments, offset: int, run_id: str) -> Answer:
+def reshards_of_tensors(run: Run, asked: Arguments) -> Answer:
+    """The answer of a memory report alone: moves by tensor identity, without times."""
+    moves, offset = remembered_moves(run.remembered), offset_of(asked.cursor, asked, run.id)
     page, more = moves[offset : offset + asked.limit], len(moves) > offset + asked.limit
     rows: list[tuple[Cell, ...]] = [
         (
@@ -208,7 +207,7 @@ def _remembered(moves: list[RememberedMove], asked: Arguments, offset: int, run_
             if there
         ),
         count=len(moves),
-        next_cursor=cursor_after(offset + asked.limit, asked, run_id) if more else None,
+        next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
         caveat="no performance report: `op` is the ttnn operation's id, and nothing is timed",
     )
 
@@ -219,6 +218,10 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=reshard_detect,
+    about="window",
+    needs=("performance",),
+    alone=reshards_of_tensors,
+    narrow=("limit",),
     search_hint=(
         "reshard sharded interleaved round trip placement "
         "move to_memory_config resharding reshards conversion avoidable"

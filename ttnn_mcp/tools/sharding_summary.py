@@ -19,15 +19,15 @@ from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import canonical
-from ttnn_mcp.tools.list_ops import shapes_of
-from ttnn_mcp.tools.parts.cursor import cursor_after, offset_of
+from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Cell, Table, Window, Wire
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.session.session import Session
+    from ttnn_mcp.run.run import Run
 
 TIMED = ("layout", "buffer", "operands", "ops", "kernel_us", "share")
 SPECS = ("layout", "buffer", "shard", "grid", "cores", "orientation")
@@ -67,32 +67,14 @@ class Answer(Wire):
     window: Window | None = None
 
 
-async def sharding_summary(session: Session, asked: Arguments) -> Answer:
+def sharding_summary(facts: WindowFacts, asked: Arguments) -> Answer:
     """Where tensors live (layout, buffer, kernel time of ops writing there), shard specs, ops on few cores.
 
     On a memory report alone: tensors and bytes.
     """
-    run = await session.run(asked.run)
+    run, scope = facts.run, facts.scope
     offset = offset_of(asked.cursor, asked, run.id)
     tensors = run.memory.tensors if run.memory else None
-    if run.performance is None:
-        specs = shard_specs(None, run.remembered.tensors)
-        more = len(specs) > offset + asked.limit
-        return Answer(
-            distribution=Table.of(
-                *("layout", "buffer", "operands", "bytes"),
-                rows=[
-                    (one.layout, one.buffer, count, size)
-                    for one, count, size in where_tensors_live(run.remembered.tensors)
-                ],
-            ),
-            shard_specs=_specs(specs[offset : offset + asked.limit], None, remembered=True),
-            worker_cores=run.chip.worker_cores,
-            total=Total(shard_specs=len(specs), low_core_ops=0),
-            next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
-            caveat="no performance report: operands are tensors, nothing is timed, cores per op are not known",
-        )
-    scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
     ops = scope.critical
     total_ns = float(ops.numbers("kernel_ns").sum()) or float("nan")
     specs, lives = shard_specs(ops, tensors), where_operands_live(ops)
@@ -122,6 +104,27 @@ async def sharding_summary(session: Session, asked: Arguments) -> Answer:
         caveat=_caveat(run.chip, specs, lives),
         device=scope.critical_device if len(ops) < len(scope.ops) else None,
         window=scope.window,
+    )
+
+
+def tensors_alone(run: Run, asked: Arguments) -> Answer:
+    """The answer of a memory report alone: tensors and bytes, without times."""
+    offset = offset_of(asked.cursor, asked, run.id)
+    specs = shard_specs(None, run.remembered.tensors)
+    more = len(specs) > offset + asked.limit
+    return Answer(
+        distribution=Table.of(
+            *("layout", "buffer", "operands", "bytes"),
+            rows=[
+                (kind.layout, kind.buffer, count, size)
+                for kind, count, size in where_tensors_live(run.remembered.tensors)
+            ],
+        ),
+        shard_specs=_specs(specs[offset : offset + asked.limit], None, remembered=True),
+        worker_cores=run.chip.worker_cores,
+        total=Total(shard_specs=len(specs), low_core_ops=0),
+        next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
+        caveat="no performance report: operands are tensors, nothing is timed, cores per op are not known",
     )
 
 
@@ -162,7 +165,7 @@ def _low_core_ops(ops: OpTable, cores: int | None, total_ns: float) -> tuple[lis
     for group in grouped(folded((names.codes[few], used.astype(np.int64))), kernel):
         heaviest = int(group.rows[np.argmax(kernel[group.rows])])
         row = int(few[heaviest])
-        shapes = shapes_of(ops, row)
+        shapes = ops.shapes(row)
         rows.append(
             (
                 canonical(shown(names[row])),
@@ -194,5 +197,9 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=sharding_summary,
+    about="window",
+    needs=("performance",),
+    alone=tensors_alone,
+    narrow=("limit",),
     search_hint="placement layout buffer shard spec grid core count L1 DRAM",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.formats import engine_ops, reads_weights, weight_of
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, moves_bytes, named, tile_waste
 from ttnn_mcp.checks import CATALOGUE
-from ttnn_mcp.checks.case import case_of
 from ttnn_mcp.checks.diagnosis import ask
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.iterations import signatures
@@ -23,11 +21,10 @@ from ttnn_mcp.wire import Saving, Share, Table, Us, Window, Wire
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.check import Claim
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
-    from ttnn_mcp.session.session import Session
     from ttnn_mcp.wire import Cell
 
 STEPS = (1, 2)  # of the skill: data formats and layouts
@@ -68,35 +65,28 @@ class Answer(Wire):
     window: Window
 
 
-async def tensor_formats(session: Session, asked: Arguments) -> Answer:
+def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
     """Data types, math fidelity, layouts, conversions and tile padding by kernel time of the busiest device.
 
     Each with an example op; candidates say what a change would save at most.
     """
-    run = await session.run(asked.run)
-    scope = run.scope(asked.iteration, asked.start_signpost, asked.end_signpost)
-    return await asyncio.to_thread(answer_of, case_of(run, scope))
-
-
-def answer_of(case: Case) -> Answer:
-    """The tables and candidates of a case."""
-    ops, first, second, output = case.ops, case.input(0), case.input(1), case.output()
-    codes, weight = _canonical(case), weight_of(ops)
-    logical = case.run.timed.csv.logical_shapes
+    ops, first, second, output = facts.ops, facts.input(0), facts.input(1), facts.output()
+    codes, weight = _canonical(facts), weight_of(ops)
+    logical = facts.run.timed.csv.logical_shapes
     everything = np.arange(len(ops), dtype=np.int64)
     waste = tile_waste(ops)
     padded = moves_bytes(ops) & (waste >= WASTE) & logical
     return Answer(
-        kernel_us=case.total_ns / 1e3,
+        kernel_us=facts.total_ns / 1e3,
         weights=_folded(
-            case,
-            np.flatnonzero(reads_weights(ops, case.flow)),
+            facts,
+            np.flatnonzero(reads_weights(ops, facts.flow)),
             {"dtype": _dtype(weight, ops), "op_code": codes},
             megabytes=weight.bytes / 1e6 if weight else np.zeros(len(ops)),
         ),
-        activations=_folded(case, everything, {"in": _dtype(first, ops), "out": _dtype(output, ops)}),
+        activations=_folded(facts, everything, {"in": _dtype(first, ops), "out": _dtype(output, ops)}),
         fidelity=_folded(
-            case,
+            facts,
             np.flatnonzero(engine_ops(ops)),
             {
                 "fidelity": ops.texts("fidelity"),
@@ -105,29 +95,29 @@ def answer_of(case: Case) -> Answer:
                 "in1": _dtype(second, ops),
             },
         ),
-        layouts=_folded(case, everything, {"in": _layout(first, ops), "out": _layout(output, ops)}),
+        layouts=_folded(facts, everything, {"in": _layout(first, ops), "out": _layout(output, ops)}),
         conversions=_folded(
-            case,
+            facts,
             np.flatnonzero(named(ops, *TO_TILES, *TO_ROWS, "Typecast")),
             {"op_code": codes, "in": _dtype(first, ops), "out": _dtype(output, ops)},
         ),
-        padding=_folded(case, np.flatnonzero(padded), {"op_code": codes, "shapes": _shapes(case)}, waste=waste),
-        candidates=tuple(_candidates(case)),
+        padding=_folded(facts, np.flatnonzero(padded), {"op_code": codes, "shapes": _shapes(facts)}, waste=waste),
+        candidates=tuple(_candidates(facts)),
         caveat=None if logical else "padding not known: reports before 2025-09 write padded shapes only",
-        window=case.scope.window,
+        window=facts.scope.window,
     )
 
 
-def _candidates(case: Case) -> list[Candidate]:
-    claims = [(check, claim) for check in CATALOGUE if check.step in STEPS for claim in ask(check, case).claims]
+def _candidates(facts: WindowFacts) -> list[Candidate]:
+    claims = [(check, claim) for check in CATALOGUE if check.step in STEPS for claim in ask(check, facts).claims]
     claims.sort(key=lambda pair: -float(pair[1].at_most_ns.sum()))
     return [
         Candidate(
             check=check.id,
             problem=check.title,
             ops=len(claim.rows),
-            heaviest_op=case.line(case.heaviest(claim.rows, 1)[0]),
-            share=case.share(claim.rows),
+            heaviest_op=facts.line(facts.heaviest(claim.rows, 1)[0]),
+            share=facts.share(claim.rows),
             saving_us=_saving(claim),
         )
         for check, claim in claims[:CANDIDATES_AT_MOST]
@@ -140,43 +130,43 @@ def _saving(claim: Claim) -> Saving:
 
 
 def _folded(
-    case: Case, rows: NDArray[np.int64], named_by: dict[str, Texts], **measured: NDArray[np.float64]
+    facts: WindowFacts, rows: NDArray[np.int64], named_by: dict[str, Texts], **measured: NDArray[np.float64]
 ) -> Table:
     """Ops of equal texts as one line, heaviest first, the lightest as one. `waste` is averaged, not summed."""
     key = np.zeros(len(rows), dtype=np.int64)
     for texts in named_by.values():
         key = key * (len(texts.distinct) + 1) + texts.codes[rows] + 1
-    groups = [rows[group.rows] for group in grouped(key, case.kernel_ns[rows])]
+    groups = [rows[group.rows] for group in grouped(key, facts.kernel_ns[rows])]
     lightest = groups[LINES_AT_MOST:]
     lines: list[tuple[Cell, ...]] = []
     for members in [*groups[:LINES_AT_MOST], *([np.concatenate(lightest)] if lightest else [])]:
-        example = int(members[np.argmax(case.kernel_ns[members])])
+        example = int(members[np.argmax(facts.kernel_ns[members])])
         said: list[Cell] = [shown(texts[example]) or None for texts in named_by.values()]
         if lightest and len(lines) == LINES_AT_MOST:
             said = [OTHER, *([None] * (len(named_by) - 1))]
-        spent = float(case.kernel_ns[members].sum())
+        spent = float(facts.kernel_ns[members].sum())
         figures = [
-            float(values[members] @ case.kernel_ns[members]) / spent
+            float(values[members] @ facts.kernel_ns[members]) / spent
             if name == "waste" and spent
             else values[members].sum()
             for name, values in measured.items()
         ]
-        share = spent / case.total_ns if case.total_ns else 0.0
-        lines.append((*said, len(members), spent / 1e3, share, *map(float, figures), case.line(example)))
+        share = spent / facts.total_ns if facts.total_ns else 0.0
+        lines.append((*said, len(members), spent / 1e3, share, *map(float, figures), facts.line(example)))
     return Table.of(*named_by, "ops", "kernel_us", "share", *measured, "heaviest_op", rows=lines)
 
 
-def _canonical(case: Case) -> Texts:
+def _canonical(facts: WindowFacts) -> Texts:
     """One name per op, whatever its version called it."""
-    names = [canonical(text) for text in case.names.distinct]
+    names = [canonical(text) for text in facts.names.distinct]
     distinct = tuple(dict.fromkeys(names))
     place = np.array([*(distinct.index(name) for name in names), -1], dtype=np.int64)
-    return Texts(place[case.names.codes], distinct)
+    return Texts(place[facts.names.codes], distinct)
 
 
-def _shapes(case: Case) -> Texts:
-    _, rows, codes = np.unique(signatures(case.ops), return_index=True, return_inverse=True)
-    texts = [case.shapes(int(row)) for row in rows]
+def _shapes(facts: WindowFacts) -> Texts:
+    _, rows, codes = np.unique(signatures(facts.ops), return_index=True, return_inverse=True)
+    texts = [facts.shapes(int(row)) for row in rows]
     short = [text if len(text) <= SHAPES_AT_MOST else f"{text[: SHAPES_AT_MOST - 3]}..." for text in texts]
     return Texts(codes.astype(np.int64), tuple(short))
 
@@ -199,6 +189,8 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=tensor_formats,
+    about="window",
+    needs=("performance",),
     search_hint=(
         "dtype bfloat8_b math fidelity tilize untilize layout "
         "padding typecast precision quantize bfp8 bfloat4_b bf16"

@@ -1,27 +1,26 @@
-"""What a tool is: a name, closed arguments, a typed answer and the question that leads from one to the other.
+"""What a tool is: a name, closed arguments, a typed answer, and a plain function that leads to it.
 
-The record knows nothing of MCP: the server offers it over the protocol, the shell calls it directly, and both
-validate by the same models.
+A tool declares what it needs; `answering` prepares it. The record knows nothing of MCP: the server offers it over
+the protocol, the shell calls it directly, and both validate by the same models.
 """
 
 from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown
+from ttnn_mcp.tools.schema import slim
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
-    from ttnn_mcp.session.session import Session
+    from ttnn_mcp.run.run import Run
     from ttnn_mcp.wire import Wire
 
-
-JsonSchema: TypeAlias = "dict[str, Any]"
+Iteration: TypeAlias = Literal["last", "all"] | int
 
 
 class Arguments(BaseModel):
@@ -39,30 +38,71 @@ class OfRun(Arguments):
 class OfWindow(OfRun):
     """Arguments of a tool that looks at some rows of one run."""
 
-    iteration: Literal["last", "all"] | int = Field("last", description="last (warm), all, or 1..n")
+    iteration: Iteration = Field("last", description="last (warm), all, or 1..n")
     start_signpost: str | None = None  # their names say it: only rows after, only rows before
     end_signpost: str | None = None
 
 
+About: TypeAlias = Literal["session", "run", "window", "replay"]
+Report: TypeAlias = Literal["performance", "memory"]
 Asked = TypeVar("Asked", bound=Arguments)
 Answered = TypeVar("Answered", bound="Wire")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long an answer may be, and what is left out first.
+
+    Attributes:
+        size: bytes of compact JSON.
+        cut: fields (tables, lists or mappings, most telling entries first) whose last entries go until the answer
+            fits, the longest field first. A field `more_<name>` counts what went; `next_cursor` moves to it.
+        keep: entries that stay in each of them, however long the answer is.
+    """
+
+    size: int
+    cut: tuple[str, ...] = ()
+    keep: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[Asked, Answered]):
     """One question the server answers.
 
-    `ask`'s docstring is the description the assistant reads. `writes` is true only where a call leaves
-    something behind (in our own store; users' reports are never written).
+    Attributes:
+        name: what a client calls.
+        title: a few words for people.
+        arguments: what may be asked; its fields' descriptions are read by the assistant.
+        answer: what comes back.
+        ask: the question: a function of the subject and the arguments, called in a worker thread. Its docstring is
+            the description the assistant reads. Only tools about the session are coroutines.
+        about: what the door prepares for `ask`. "run": a Run. "window": the WindowFacts of the rows asked for.
+            "replay": the Replayed memory report. "session": nothing, the tool looks after itself.
+        needs: reports without which it refuses.
+        alone: the answer on a memory report alone, of a tool that otherwise needs device times.
+        replay: whether the memory report, where there is one, is replayed before `ask`.
+        warm: a field of the answer that needs a warm window.
+        budget: how long the answer may be.
+        narrow: arguments that make a long answer shorter; named when an answer is refused for its length.
+        writes: true only where a call leaves something behind (in our own store; reports are never written).
+        always_loaded: an entry tool: hosts that defer tools should show it from the start.
+        search_hint: words by which hosts that defer tools find it.
     """
 
     name: str
     title: str
     arguments: type[Asked]
     answer: type[Answered]
-    ask: Callable[[Session, Asked], Awaitable[Answered]]
+    ask: Callable[[Any, Asked], Answered | Awaitable[Answered]]
+    about: About = "session"
+    needs: tuple[Report, ...] = ()
+    alone: Callable[[Run, Asked], Answered | Awaitable[Answered]] | None = None
+    replay: bool = False
+    warm: str | None = None
+    budget: Budget | None = None
+    narrow: tuple[str, ...] = ()
     writes: bool = False
-    always_loaded: bool = False  # an entry tool: hosts that defer tools should show it from the start
+    always_loaded: bool = False
     search_hint: str = ""
 
     @property
@@ -81,65 +121,3 @@ class Tool(Generic[Asked, Answered]):
     def output_schema(self) -> dict[str, Any]:
         """JSON Schema of the structured answer."""
         return slim(self.answer.model_json_schema(mode="serialization"))
-
-    async def call(self, session: Session, given: Mapping[str, object]) -> dict[str, Any]:
-        """Validate `given`, ask, and return the structured answer as plain JSON values.
-
-        Raises:
-            ArgumentsInvalid: with the nearest accepted name, or what a value should have been.
-            TtnnMcpError: what the question itself could not answer.
-        """
-        try:
-            asked = self.arguments.model_validate(dict(given))
-        except ValidationError as invalid:
-            raise ArgumentsInvalid(self._said_of(invalid)) from None
-        return (await self.ask(session, asked)).spoken()
-
-    def _said_of(self, invalid: ValidationError) -> str:
-        accepted = list(self.arguments.model_fields)
-        said: list[str] = []
-        for error in invalid.errors(include_url=False, include_context=False):
-            name = shown(error["loc"][0]) if error["loc"] else "arguments"
-            if error["type"] == "extra_forbidden":
-                hint = nearest(name, accepted, limit=1)
-                said.append(f"unknown argument '{name}'.{hint if 'mean' in hint else ''}")
-            elif error["type"] == "missing":
-                said.append(f"'{name}' is required.")
-            else:
-                said.append(f"'{name}': {error['msg'][0].lower()}{error['msg'][1:]}.")
-        return f"{self.name}: {' '.join(dict.fromkeys(said))} Accepted: {', '.join(accepted)}."
-
-
-def slim(schema: JsonSchema) -> JsonSchema:
-    """A JSON Schema without what says nothing: titles, null defaults, null where a field may be left out."""
-    kept = {key: _slimmed(key, value) for key, value in schema.items() if not _silent(key, value)}
-    required = kept.get("required", [])
-    for name, part in kept.get("properties", {}).items():
-        if name not in required:
-            kept["properties"][name] = _without(part, {"type": "null"})
-    if {"type": "number"} in kept.get("anyOf", []):  # a whole number is a number already
-        kept = _without(kept, {"type": "integer"})
-    return kept
-
-
-def _silent(key: str, value: object) -> bool:
-    return (key == "title" and isinstance(value, str)) or (key == "default" and value is None)
-
-
-def _slimmed(key: str, value: Any) -> Any:
-    if key in ("properties", "$defs"):
-        return {name: slim(part) for name, part in value.items()}
-    if isinstance(value, dict):
-        return slim(cast("JsonSchema", value))
-    if key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        return [slim(part) for part in value]
-    return value
-
-
-def _without(schema: JsonSchema, option: JsonSchema) -> JsonSchema:
-    """`schema` with one alternative taken out; a single alternative left becomes the schema itself."""
-    options = [one for one in schema.get("anyOf", []) if one != option]
-    if not options or len(options) == len(schema["anyOf"]):
-        return schema
-    rest = {key: value for key, value in schema.items() if key != "anyOf"}
-    return {**options[0], **rest} if len(options) == 1 else {"anyOf": options, **rest}

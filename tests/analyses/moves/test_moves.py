@@ -26,7 +26,7 @@ def program() -> Program:
 
 def moves(tmp_path, program):
     case = case_of(tmp_path, program)
-    return moves_of(case.flow, case.run)
+    return moves_of(case.ops, case.run)
 
 
 def into_shards(program, x, placement=TALL):
@@ -130,7 +130,7 @@ def test_the_buffer_a_move_fills_is_nothing_it_reads(tmp_path, program):
 
 def by_kind(name):
     case = real_case(name)
-    found = moves_of(case.flow, case.run)
+    found = moves_of(case.ops, case.run)
     shares = {}
     for index, row in enumerate(found.rows):
         op = canonical(case.names[int(row)])

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.run.ops.artefact import artefact
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -79,3 +81,9 @@ class Flow:
     def producers(self) -> tuple[NDArray[np.int64], ...]:
         """`producer` of INPUT_0, INPUT_1, ..."""
         return tuple(self.producer(operand) for operand in self.ops.inputs)
+
+
+@artefact
+def flow_of(ops: OpTable) -> Flow:
+    """Who made which input of a device's ops; computed once per table."""
+    return Flow(ops)

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow, flow_of
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
 from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -103,3 +104,9 @@ class Joins:
         makers, readers = self.edges
         np.bitwise_or.at(together, makers, bits[readers])
         return together
+
+
+@artefact
+def joins_of(ops: OpTable) -> Joins:
+    """The joins between a device's ops; computed once per table."""
+    return Joins(flow_of(ops))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Balance:
         return (exchange - exchange.min(axis=1, keepdims=True, initial=np.inf)).sum(axis=0)
 
 
+@artefact
 def balance_of(ops: OpTable, *, encodes_device: bool) -> Balance:
     """Compare the devices of `ops`, which are sorted by device, then by time."""
     device, kernel = ops.numbers("device"), ops.numbers("kernel_ns")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -65,9 +66,10 @@ def today_gb_s(chip: Chip) -> float | None:
     return None if rate is None else rate * TODAY_SHARE.get(chip.arch or "", 1.0)
 
 
+@artefact
 def collectives_of(ops: OpTable, mesh_devices: int) -> Collectives:
     """The collectives of one device's ops; `mesh_devices` where the attributes do not say how many take part."""
-    names, settings = ops.texts("op_code"), Settings(ops)
+    names, settings = ops.texts("op_code"), attributes_of(ops)
     rows = np.flatnonzero(names.where(lambda text: family(text) == "collective"))
     ring = settings.numbers(rows, _devices)
     devices = np.where(np.isnan(ring), float(mesh_devices), ring)

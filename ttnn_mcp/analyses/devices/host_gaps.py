@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,6 +71,7 @@ class Timeline:
         return len(long), float(long.sum())
 
 
+@artefact
 def timeline_of(ops: OpTable, clock_ghz: float | None) -> Timeline:
     """The timeline of one device's ops, given in the order they ran."""
     kernel = ops.numbers("kernel_ns")
@@ -96,6 +98,7 @@ def _covered_ns(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> float
     return float(np.maximum(ends - np.maximum(starts, before), 0.0).sum())
 
 
+@artefact
 def timelines_of(ops: OpTable, clock_ghz: float | None) -> list[Timeline]:
     """One timeline per device; `ops` sorted by device, then by time."""
     devices = ops.numbers("device")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.run.ops.op_names import canonical, family
@@ -190,7 +190,7 @@ def _returns(ops: OpTable, makers: NDArray[np.int64], goes_in: NDArray[np.bool_]
         return float(distinct.setdefault(placement, len(distinct)))
 
     began = makers[makers]  # who made what the first move read
-    specs = Settings(ops).numbers(np.arange(len(ops)), spec)
+    specs = attributes_of(ops).numbers(np.arange(len(ops)), spec)
     into_shards: NDArray[np.bool_] = (began != NOBODY) & (specs == specs[began])
     if not ops.inputs or not ops.outputs:
         return into_shards

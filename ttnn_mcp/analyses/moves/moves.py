@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.readers import Joins
+from ttnn_mcp.analyses.dataflow.readers import Joins, joins_of
 from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
 from ttnn_mcp.analyses.moves.move_patterns import (
     AVOIDABLE,
@@ -19,12 +19,12 @@ from ttnn_mcp.analyses.moves.move_patterns import (
     MovePattern,
     judged,
 )
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
@@ -108,10 +108,10 @@ class Moves:
         return self.joins.readers(int(self.rows[index]))
 
 
-def moves_of(flow: Flow, run: Run) -> Moves:
-    """The moves among the ops of `flow`, judged with the run's memory report where it is linked."""
-    joins = Joins(flow)
-    ops = flow.ops
+@artefact
+def moves_of(ops: OpTable, run: Run) -> Moves:
+    """The moves among a device's ops, judged with the run's memory report where it is linked."""
+    joins = joins_of(ops)
     kind = _kinds(ops)
     rows = np.flatnonzero(kind != NONE)
     found = judged(joins, kind, TensorIdentity.of(run, ops))

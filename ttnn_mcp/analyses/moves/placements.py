@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_cell, parse_memory_config
 from ttnn_mcp.run.ops.groups import grouped
@@ -127,7 +127,7 @@ def _written(ops: OpTable) -> dict[Placement, NDArray[np.int64]]:
             return None
         return float(distinct.setdefault(placement, len(distinct)))
 
-    codes = Settings(ops).numbers(np.arange(len(ops)), spec)
+    codes = attributes_of(ops).numbers(np.arange(len(ops)), spec)
     groups = grouped(np.nan_to_num(codes, nan=UNKNOWN).astype(np.int64), ops.numbers("kernel_ns"))
     of_code = {group.key: group.rows for group in groups}
     return {placement: of_code[code] for placement, code in distinct.items()}

@@ -9,6 +9,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class AttentionChain:
         return range(self.scores, self.context + 1)
 
 
+@artefact
 def attention_chains(ops: OpTable, flow: Flow) -> list[AttentionChain]:
     """The attentions among the ops of one device.
 

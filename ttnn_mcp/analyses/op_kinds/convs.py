@@ -11,6 +11,7 @@ from ttnn_mcp.analyses.op_kinds.conv_cores import Size
 from ttnn_mcp.analyses.op_kinds.conv_l1 import conv_of
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def sizes_of(ops: OpTable, rows: NDArray[np.int64]) -> list[Size]:
     return [Size(down, across, inner, size) for (down, across, inner), size in zip(found, given, strict=True)]
 
 
+@artefact
 def convs_of(ops: OpTable) -> Convs:
     """The Conv2d ops (`OptimizedConvNew` before mid 2025) of `ops`."""
     rows = np.flatnonzero(ops.texts("op_code").where(lambda text: canonical(text) == "Conv2d"))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
@@ -31,11 +32,12 @@ def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
     few = (used > 0) & (used < FEW_CORES * there) & (ops.numbers("kernel_ns") >= SMALL_NS)
     few &= ~ops.texts("op_code").where(lambda text: family(text) in _FEW_ON_PURPOSE)
     rows = np.flatnonzero(few)
-    told = Settings(ops).numbers(rows, lambda said: float(said.given(*_PARTITION) is not None))
+    told = attributes_of(ops).numbers(rows, lambda said: float(said.given(*_PARTITION) is not None))
     few[rows[told > 0]] = False
     return few
 
 
+@artefact
 def parallel_units(ops: OpTable) -> NDArray[np.float64]:
     """Per op, into how many pieces its output can be cut: tiles, or rows in ROW_MAJOR.
 

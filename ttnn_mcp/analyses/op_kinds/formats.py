@@ -13,6 +13,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ on a few cores, which wait for neither, stay below 0.09.
 """
 
 
+@artefact
 def engine_ops(ops: OpTable) -> NDArray[np.bool_]:
     """Ops whose arithmetic runs on the matrix engine and obeys MATH FIDELITY."""
     return ops.texts("op_code").where(lambda text: family(text) in ("matmul", "conv", "attention"))
@@ -43,6 +45,7 @@ def weight_of(ops: OpTable) -> Operand | None:
     return ops.inputs[1] if len(ops.inputs) > 1 else None
 
 
+@artefact
 def reads_weights(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     """Matmuls and convs whose INPUT_1 is a weight: in DRAM, and made by no earlier op (unlike attention's K)."""
     weight = weight_of(ops)
@@ -92,6 +95,7 @@ def fewer_bytes_save(
     return np.maximum(np.minimum(kernel * share, kernel - then_ns), 0.0)
 
 
+@artefact
 def needed_phases(ops: OpTable) -> NDArray[np.float64]:
     """Passes of the engine that the operands' mantissas can use; NaN where nothing is known or float32 is meant.
 
@@ -107,6 +111,7 @@ def needed_phases(ops: OpTable) -> NDArray[np.float64]:
     return np.where(narrow & engine_ops(ops), needed, np.nan)
 
 
+@artefact
 def phases(ops: OpTable) -> NDArray[np.float64]:
     """Passes of the engine per op, by MATH FIDELITY; NaN for ops that do not use it."""
     said = ops.texts("fidelity").mapped(

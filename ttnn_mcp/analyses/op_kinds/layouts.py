@@ -13,6 +13,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_SIDE
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def round_trips(ops: OpTable, flow: Flow, out: NDArray[np.bool_], back: NDArray[
     return RoundTrips(firsts, rows[nearest], reader_counts(flow)[firsts] == undone[firsts])
 
 
+@artefact
 def layout_round_trips(ops: OpTable, flow: Flow) -> RoundTrips:
     """TILE to rows to TILE, or the reverse, on one tensor whose tiles stay where they were.
 
@@ -112,6 +114,7 @@ def _same_text(before: Texts, out: NDArray[np.int64], after: Texts, back: NDArra
     )
 
 
+@artefact
 def reads_unmade(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     """Ops whose INPUT_0 no op of the table made: the model's input, a constant, or state from an earlier pass."""
     if not flow.producers:
@@ -133,6 +136,7 @@ def feeds_row_readers(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     return feeds
 
 
+@artefact
 def on_demand(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     """Conversions that a neighbour demands: untilize for what reads rows, tilize after what writes them."""
     demanded = named(ops, *TO_ROWS) & feeds_row_readers(ops, flow)
@@ -159,6 +163,7 @@ def wasted_bytes(operand: Operand) -> NDArray[np.float64]:
     return np.where(operand.layout.among("TILE"), operand.bytes * np.maximum(share, 0.0), 0.0)
 
 
+@artefact
 def tile_waste(ops: OpTable) -> NDArray[np.float64]:
     """Share of the bytes of all operands that is avoidable tile padding."""
     operands = (*ops.inputs, *ops.outputs)
@@ -182,6 +187,7 @@ def row_bytes(operand: Operand) -> NDArray[np.float64]:
     return np.where(rows, operand.padded[:, 3] * each, np.inf)
 
 
+@artefact
 def moves_tiny_rows(ops: OpTable) -> NDArray[np.bool_]:
     """Ops with rows below `TINY_ROW_BYTES` on either side."""
     tiny = np.zeros(len(ops), dtype=np.bool_)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
@@ -44,10 +45,11 @@ class MatmulChoice:
     per_core: NDArray[np.float64]
 
 
+@artefact
 def matmul_choice(ops: OpTable) -> MatmulChoice:
     """How each matmul of the table was told to run."""
     rows = np.flatnonzero(ops.texts("op_code").where(lambda text: canonical(text) in MATMULS))
-    settings = Settings(ops)
+    settings = attributes_of(ops)
     told = settings.numbers(rows, lambda said: float("program_config" in said)) > 0
     given = settings.numbers(rows, lambda said: float(said.given("program_config", "user_core_coord") is not None))
     return MatmulChoice(
@@ -70,6 +72,7 @@ def trapped(ops: OpTable, choice: MatmulChoice, cores: int | None) -> NDArray[np
     return rows[choice.chosen & in_l1_interleaved(ops)[rows] & (used < FEW_CORES * cores)]
 
 
+@artefact
 def in_l1_interleaved(ops: OpTable) -> NDArray[np.bool_]:
     """Ops with INPUT_0, INPUT_1 or OUTPUT_0 interleaved in L1, whose INPUT_0 is not sharded."""
     found = np.zeros(len(ops), dtype=np.bool_)

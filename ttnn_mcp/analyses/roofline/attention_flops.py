@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.analyses.attribute_columns import Settings
+    from ttnn_mcp.analyses.attribute_columns import AttributeColumns
     from ttnn_mcp.analyses.roofline.reasons import Reasons
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
@@ -25,7 +25,7 @@ WHY_PLACE = (
 
 
 def attention_flops(
-    ops: OpTable, rows: NDArray[np.int64], settings: Settings, why: Reasons
+    ops: OpTable, rows: NDArray[np.int64], settings: AttributeColumns, why: Reasons
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """2 x batch x query heads x (query, key) pairs x (key width + value width) of `rows`.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.run.iterations import device_order, signatures
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _ODD = np.uint64(0xD6E8FEB86659FD93)  # spreads small numbers over 64 bits
 WHY_BORROWED = "the row shows another op's operands: they fit neither the op before nor the op after"
 
 
+@artefact
 def borrowed(ops: OpTable) -> NDArray[np.bool_]:
     """Ops whose element counts fit neither neighbour, though another row has the very same description.
 

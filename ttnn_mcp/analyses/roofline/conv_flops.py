@@ -13,7 +13,7 @@ from ttnn_mcp.run.ops.op_names import canonical
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.analyses.attribute_columns import Settings
+    from ttnn_mcp.analyses.attribute_columns import AttributeColumns
     from ttnn_mcp.analyses.roofline.reasons import Reasons
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -25,7 +25,7 @@ _WHOLE = re.compile(r"\d+")
 
 
 def conv_flops(
-    ops: OpTable, rows: NDArray[np.int64], settings: Settings, why: Reasons
+    ops: OpTable, rows: NDArray[np.int64], settings: AttributeColumns, why: Reasons
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Of `rows`: what the model asked for, and what the engine performs.
 

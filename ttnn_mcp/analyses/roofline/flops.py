@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.attention_flops import attention_flops
 from ttnn_mcp.analyses.roofline.conv_flops import conv_flops
 from ttnn_mcp.analyses.roofline.matmul_flops import matmul_flops
@@ -33,7 +33,7 @@ def flops_of(ops: OpTable, why: Reasons) -> tuple[NDArray[np.float64], NDArray[n
     left out: it runs on other units, whose peak is not the matrix engine's.
     """
     useful, performed = np.full(len(ops), np.nan), np.full(len(ops), np.nan)
-    settings = Settings(ops)
+    settings = attributes_of(ops)
     families = ops.texts("op_code").mapped(family, missing="other", dtype=object)
     for name, model in MODELS.items():
         rows = np.flatnonzero(families == name)

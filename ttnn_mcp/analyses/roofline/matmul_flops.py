@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.analyses.attribute_columns import Settings
+    from ttnn_mcp.analyses.attribute_columns import AttributeColumns
     from ttnn_mcp.analyses.roofline.reasons import Reasons
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -20,7 +20,7 @@ WHY_EXPERTS = "sparse matmul without nnz: how many experts were active is not in
 
 
 def matmul_flops(
-    ops: OpTable, rows: NDArray[np.int64], settings: Settings, why: Reasons
+    ops: OpTable, rows: NDArray[np.int64], settings: AttributeColumns, why: Reasons
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """2 x batches x M x K x N of `rows`, on logical and on padded shapes.
 

@@ -16,6 +16,7 @@ from ttnn_mcp.analyses.roofline.flops import flops_of, on_engine
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import dram_bytes_of
 from ttnn_mcp.hardware import FIDELITY_PHASES, MATMUL_FLOP_PER_CYCLE_PER_CORE
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.window import Scope
 
 LAUNCH_NS = 2_000.0  # starting and draining a program on all cores: 2 to 5 us in warm reports
 LAUNCH_ALWAYS_NS = 2 * LAUNCH_NS  # below, an op is mostly launch whatever else it does
@@ -78,6 +77,7 @@ class Roofline:
         return Roofline(**{name: part.take(rows) for name, part in parts.items()})  # arrays and texts alike
 
 
+@artefact
 def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
     """Bounds of every op of the table on this chip.
 
@@ -159,11 +159,3 @@ def _over(amount: NDArray[np.float64], rate: float | None) -> NDArray[np.float64
 
 def _positive(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(values > 0, values, np.nan)
-
-
-def roofline_of_window(run: Run, scope: Scope) -> Roofline:
-    """Bounds of every op of a window, computed once per run; what an op borrowed shows beside its neighbours."""
-    known = run.kept.get((Roofline, scope))
-    if not isinstance(known, Roofline):
-        known = run.kept[Roofline, scope] = roofline_of(scope.ops, run.chip)
-    return known

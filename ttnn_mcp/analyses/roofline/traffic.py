@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.attribute_columns import AttributeColumns, attributes_of
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class _Touched:
     """Bytes per operand (first axis) and op (second)."""
 
     ops: OpTable
-    settings: Settings
+    settings: AttributeColumns
     reads: NDArray[np.float64]
     writes: NDArray[np.float64]
     why: Reasons
@@ -56,7 +56,7 @@ def dram_bytes_of(ops: OpTable, why: Reasons) -> NDArray[np.float64]:
         return np.full(len(ops), np.nan)
     reads = np.stack([_in_dram(operand) for operand in ops.inputs])
     writes = np.stack([_in_dram(operand) for operand in ops.outputs])
-    touched = _Touched(ops, Settings(ops), reads, writes, why)
+    touched = _Touched(ops, attributes_of(ops), reads, writes, why)
     for concerns, correct in _EXCEPTIONS:
         rows = np.flatnonzero(ops.texts("op_code").where(concerns))
         if len(rows):

@@ -8,11 +8,11 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 
-def cite_attribute(case: Case, row: int, key: str) -> Evidence:
+def cite_attribute(facts: WindowFacts, row: int, key: str) -> Evidence:
     """One entry, as written."""
-    said = case.attributes(row).get(key)
+    said = facts.attributes(row).get(key)
     value = None if said is None else shown(said)
-    return Evidence(source=case.ops.source, row=case.line(row), column=f"ATTRIBUTES.{key}", value=value)
+    return Evidence(source=facts.ops.source, row=facts.line(row), column=f"ATTRIBUTES.{key}", value=value)

@@ -1,4 +1,4 @@
-"""What the Conv2d checks have in common: the convs of a case, and sentences about their L1."""
+"""What the Conv2d checks have in common: the convs of a facts, and sentences about their L1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.dataflow.readers import Joins
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
     from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.wire import Evidence
 
 MOST_COPIES = 3  # between a conv and its activation; sharded to interleaved, a slice, a move
@@ -24,46 +24,46 @@ SILENT_CONVS = CannotTell(
 )
 
 
-def convs_to_judge(case: Case) -> Convs | NotApplicable | CannotTell:
+def convs_to_judge(facts: WindowFacts) -> Convs | NotApplicable | CannotTell:
     """The convs; or why there is nothing to judge."""
-    convs = convs_of(case.ops)
+    convs = convs_of(facts.ops)
     if not len(convs.rows):
         return NO_CONVS
     return convs if convs.known else SILENT_CONVS
 
 
-def conv_behind(case: Case, joins: Joins, row: int) -> int | None:
+def conv_behind(facts: WindowFacts, joins: Joins, row: int) -> int | None:
     """The conv whose output comes to `row` unchanged and to no one else: directly, or through copies and slices."""
-    at, convs = row, case.named("Conv2d")
-    passes = case.of_family("movement") | case.named("SliceWrite")
+    at, convs = row, facts.named("Conv2d")
+    passes = facts.of_family("movement") | facts.named("SliceWrite")
     for _ in range(MOST_COPIES):
         maker = int(joins.makers[at])
         if maker == NOBODY or joins.readers(maker) != (at,):
             return None
         if convs[maker]:
-            return None if _twice_read(case, row) else maker
+            return None if _twice_read(facts, row) else maker
         if not passes[maker]:
             return None
         at = maker
     return None
 
 
-def _twice_read(case: Case, row: int) -> bool:
+def _twice_read(facts: WindowFacts, row: int) -> bool:
     """Whether an op seems to read `row`'s output twice: one of the two may be the conv's, which looks alike."""
-    if len(case.flow.producers) < 2:
+    if len(facts.flow.producers) < 2:
         return False
-    first, second = case.flow.producers[:2]
-    return bool(((first == row) & (second == row) & ~case.of_family("movement")).any())
+    first, second = facts.flow.producers[:2]
+    return bool(((first == row) & (second == row) & ~facts.of_family("movement")).any())
 
 
-def cite_height(case: Case, row: int) -> tuple[Evidence, ...]:
+def cite_height(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
     """The block height of a conv, and the height per core it is a part of (in elements before 2025-03)."""
-    spread = case.attributes(row).call("parallelization_config")
+    spread = facts.attributes(row).call("parallelization_config")
     tiles, elements = "per_core_out_matrix_height_ntile", "per_core_out_matrix_height"
     key = tiles if spread is not None and spread.given(tiles) else elements
     return (
-        cite_setting(case, row, "block_config", "act_block_h_ntiles"),
-        cite_setting(case, row, "parallelization_config", key),
+        cite_setting(facts, row, "block_config", "act_block_h_ntiles"),
+        cite_setting(facts, row, "parallelization_config", key),
     )
 
 
@@ -82,6 +82,6 @@ def l1_caveat(limit: L1Limit, conv: Conv, arch: str | None) -> str:
     return said
 
 
-def lever(case: Case, fix: str) -> str:
+def lever(facts: WindowFacts, fix: str) -> str:
     """The fix for whoever writes TTNN, or the compiler's option where a compiler wrote it."""
-    return unless_compiled(case, fix, "chooses the conv configs itself")
+    return unless_compiled(facts, fix, "chooses the conv configs itself")

@@ -10,16 +10,16 @@ from ttnn_mcp.analyses.op_kinds.grids import most_cores_dividing, worker_grid
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: for a fix where the grid is not known
 
 
-def dram_sharded(case: Case, row: int) -> str:
+def dram_sharded(facts: WindowFacts, row: int) -> str:
     """The call for the matmul at `row`, one row of tiles high, with its block sizes."""
-    weight = case.ops.inputs[1].padded[row]
+    weight = facts.ops.inputs[1].padded[row]
     k, n = int(weight[2]) // TILE_SIDE, int(weight[3]) // TILE_SIDE
-    grid = worker_grid(case.chip) or DEFAULT_GRID
+    grid = worker_grid(facts.chip) or DEFAULT_GRID
     x, y = most_cores_dividing(int(np.gcd(k, n)), grid, at_most=max(k // 2, 1)) or (1, 1)
     cores = x * y
     return (

@@ -1,4 +1,4 @@
-"""What the checks on a memory report share: the replay behind a case, its ops, and cells of the database."""
+"""What the checks on a memory report share: the replay behind a facts, its ops, and cells of the database."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 NOT_REPLAYED = CannotTell("the memory report was not replayed; ask memory_summary")
 NO_CAPACITY = CannotTell("no devices table and no known architecture: L1 capacity unknown")
 NO_GRAPHS = CannotTell("no captured graphs: the L1 peak is not known; capture with ttnn.graph.full_graph_capture")
 
 
-def replay_behind(case: Case, *, graphs: bool = True) -> tuple[Replayed, int] | CannotTell:
+def replay_behind(facts: WindowFacts, *, graphs: bool = True) -> tuple[Replayed, int] | CannotTell:
     """The replay and the capacity of an L1 bank; or what is missing. `graphs`: whether true peaks are needed."""
-    found = replayed(case.run)
+    found = replayed(facts.run)
     if found is None or not len(found.operations):
         return NOT_REPLAYED
     if not found.capacity_bytes:
@@ -36,11 +36,11 @@ def replay_behind(case: Case, *, graphs: bool = True) -> tuple[Replayed, int] | 
     return found, found.capacity_bytes
 
 
-def rows_of(case: Case, operations: Iterable[int]) -> NDArray[np.int64]:
+def rows_of(facts: WindowFacts, operations: Iterable[int]) -> NDArray[np.int64]:
     """The case's ops that these ttnn operations launched; none where the reports are not linked."""
-    linked, wanted = case.run.linked, set(operations)
+    linked, wanted = facts.run.linked, set(operations)
     at = linked.operation_at if linked else {}
-    found = [row for row, line in enumerate(case.ops.lines.tolist()) if at.get(line) in wanted]
+    found = [row for row, line in enumerate(facts.ops.lines.tolist()) if at.get(line) in wanted]
     return np.array(found, dtype=np.int64)
 
 

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 ONE_DEVICE = NotApplicable("one device")
 
 
-def compared(case: Case) -> Balance | NotApplicable | CannotTell:
+def compared(facts: WindowFacts) -> Balance | NotApplicable | CannotTell:
     """The devices of the window; or why they cannot be compared."""
-    if len(np.unique(case.scope.ops.numbers("device"))) < 2:
+    if len(np.unique(facts.scope.ops.numbers("device"))) < 2:
         return ONE_DEVICE
-    balance = balance_of(case.scope.ops, encodes_device=case.run.timed.encodes_device)
+    balance = balance_of(facts.scope.ops, encodes_device=facts.run.timed.encodes_device)
     if balance.matched == "not_matched" or len(set(balance.ops.tolist())) > 1:
         few, many = int(balance.ops.min()), int(balance.ops.max())
         return CannotTell(
@@ -33,10 +33,10 @@ def compared(case: Case) -> Balance | NotApplicable | CannotTell:
     return balance
 
 
-def critical_rows(case: Case, balance: Balance) -> NDArray[np.int64]:
-    """Per launch, its position in `case.ops`."""
-    column = balance.devices.index(case.scope.critical_device)
-    mine = np.flatnonzero(case.scope.ops.numbers("device") == case.scope.critical_device)
+def critical_rows(facts: WindowFacts, balance: Balance) -> NDArray[np.int64]:
+    """Per launch, its position in `facts.ops`."""
+    column = balance.devices.index(facts.scope.critical_device)
+    mine = np.flatnonzero(facts.scope.ops.numbers("device") == facts.scope.critical_device)
     return np.searchsorted(mine, balance.rows[:, column])
 
 
@@ -52,8 +52,8 @@ def spoken(devices: Sequence[int], chosen: NDArray[np.bool_]) -> str:
     return ", ".join("-".join(map(str, one)) for one in ranges)
 
 
-def fastest_ns(case: Case, balance: Balance) -> NDArray[np.float64]:
+def fastest_ns(facts: WindowFacts, balance: Balance) -> NDArray[np.float64]:
     """Per op of the critical device, the fastest device's time for the same launch: without waiting."""
-    fastest: NDArray[np.float64] = np.array(case.kernel_ns)
-    fastest[critical_rows(case, balance)] = balance.times_ns.min(axis=1, initial=np.inf)
+    fastest: NDArray[np.float64] = np.array(facts.kernel_ns)
+    fastest[critical_rows(facts, balance)] = balance.times_ns.min(axis=1, initial=np.inf)
     return fastest

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.readers.printed.nesting import Call
     from ttnn_mcp.run.ops.operand import Operand
 
@@ -24,43 +24,43 @@ def took(ns: float) -> str:
     return f"{ns / 1e6:.1f} ms" if ns >= 1e6 else f"{ns / 1e3:.0f} us"
 
 
-def time_of(case: Case, rows: NDArray[np.int64]) -> str:
+def time_of(facts: WindowFacts, rows: NDArray[np.int64]) -> str:
     """'19.5 ms, 61.6 %': kernel time of the rows, and its share of the window."""
-    return f"{took(float(case.kernel_ns[rows].sum()))}, {case.share(rows):.1%}"
+    return f"{took(float(facts.kernel_ns[rows].sum()))}, {facts.share(rows):.1%}"
 
 
-def example(case: Case, row: int) -> str:
+def example(facts: WindowFacts, row: int) -> str:
     """'19[32]x1280 -> 19x20[32]x64 at line 948': an op that anybody can look up."""
-    shapes = case.shapes(row)
+    shapes = facts.shapes(row)
     if len(shapes) > SHAPES_AT_MOST:
         shapes = f"{shapes[: SHAPES_AT_MOST - 3]}..."
-    return f"{shapes} at line {case.line(row)}"
+    return f"{shapes} at line {facts.line(row)}"
 
 
-def cite_op(case: Case, row: int, *cells: tuple[Operand | None, str]) -> tuple[Evidence, ...]:
+def cite_op(facts: WindowFacts, row: int, *cells: tuple[Operand | None, str]) -> tuple[Evidence, ...]:
     """The op's kernel time, cells of its operands (`(operand, "DATATYPE")`), its model line if written."""
     there = [(operand, part) for operand, part in cells if operand is not None and operand.present[row]]
-    found = [*case.cite(row), *(case.ops.cite_operand(row, operand, part) for operand, part in there)]
-    line = case.ops.texts("loc")[row]
+    found = [*facts.cite(row), *(facts.ops.cite_operand(row, operand, part) for operand, part in there)]
+    line = facts.ops.texts("loc")[row]
     if line:
-        found += [one.model_copy(update={"value": shown(line)}) for one in case.cite(row, "loc")]
+        found += [one.model_copy(update={"value": shown(line)}) for one in facts.cite(row, "loc")]
     return tuple(found)
 
 
-def kinds(case: Case, rows: NDArray[np.int64]) -> str:
+def kinds(facts: WindowFacts, rows: NDArray[np.int64]) -> str:
     """'54 convs and 3 matmuls': the rows by what they do."""
     names = (("conv", "conv"), ("matmul", "matmul"), ("attention", "attention op"))
-    counts = [(int(case.of_family(family)[rows].sum()), name) for family, name in names]
+    counts = [(int(facts.of_family(family)[rows].sum()), name) for family, name in names]
     return " and ".join(f"{count} {name}{'s' * (count > 1)}" for count, name in counts if count)
 
 
-def kernel_config(case: Case, row: int, **changed: str) -> str:
+def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
     """The keyword argument that gives this op its present compute config with the named fields changed."""
-    if compiled(case):
+    if compiled(facts):
         said = ", ".join(f"{name}={value}" for name, value in changed.items())
         return f"the compiler writes the compute config: try a release that sets {said} (tt-mlir #6560)"
-    now = case.attributes(row).call("compute_kernel_config")
-    fidelity = case.ops.texts("fidelity")[row]
+    now = facts.attributes(row).call("compute_kernel_config")
+    fidelity = facts.ops.texts("fidelity")[row]
     fields = {
         "math_fidelity": fidelity if fidelity in FIDELITY_PHASES else "HiFi2",
         "math_approx_mode": _flag(now, "math_approx_mode"),
@@ -69,7 +69,7 @@ def kernel_config(case: Case, row: int, **changed: str) -> str:
         **changed,
     }
     fields["math_fidelity"] = f"ttnn.MathFidelity.{fields['math_fidelity']}"
-    keyword = "compute_config" if case.of_family("conv")[row] else "compute_kernel_config"
+    keyword = "compute_config" if facts.of_family("conv")[row] else "compute_kernel_config"
     said = ", ".join(f"{name}={value}" for name, value in fields.items())
     return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {said})"
 
@@ -78,14 +78,14 @@ def _flag(config: Call | None, field: str) -> str:
     return str(bool(config and config.number(field)))
 
 
-def cite_setting(case: Case, row: int, key: str, field: str) -> Evidence:
+def cite_setting(facts: WindowFacts, row: int, key: str, field: str) -> Evidence:
     """One field of a struct in the op's ATTRIBUTES cell."""
-    config = case.attributes(row).call(key)
+    config = facts.attributes(row).call(key)
     said = config.given(field) if config else None
     value = None if said is None else shown(said)
-    return Evidence(source=case.ops.source, row=case.line(row), column=f"ATTRIBUTES.{key}.{field}", value=value)
+    return Evidence(source=facts.ops.source, row=facts.line(row), column=f"ATTRIBUTES.{key}.{field}", value=value)
 
 
-def compiled(case: Case) -> bool:
+def compiled(facts: WindowFacts) -> bool:
     """Whether a front end (tt-xla, tt-torch) wrote the program, so that its options are the lever."""
-    return case.run.timed.csv.compiler
+    return facts.run.timed.csv.compiler

@@ -35,39 +35,39 @@ from ttnn_mcp.checks.shared.wording import cite_op, example, kernel_config, kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.01  # of the window
 NAMES = {1.0: "LoFi", 2.0: "HiFi2"}
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all ops that compute more passes than they need."""
-    engine = np.flatnonzero(engine_ops(case.ops))
+    engine = np.flatnonzero(engine_ops(facts.ops))
     if not len(engine):
         yield NotApplicable("no matmul, conv or attention ops")
         return
-    now, needed = phases(case.ops), needed_phases(case.ops)
+    now, needed = phases(facts.ops), needed_phases(facts.ops)
     if np.isnan(now[engine]).all():
         yield CannotTell("MATH FIDELITY is empty on every matmul and conv; profile with device-side profiling on")
         return
     above = now > needed
-    rows = np.flatnonzero(above & waits_for_arithmetic(case.ops, case.roofline))
-    at_most = fewer_passes_save(case.ops, case.roofline, needed, LAUNCH_FLOOR_NS)[rows]
-    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+    rows = np.flatnonzero(above & waits_for_arithmetic(facts.ops, facts.roofline))
+    at_most = fewer_passes_save(facts.ops, facts.roofline, needed, LAUNCH_FLOOR_NS)[rows]
+    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     wanted = NAMES[float(needed[row])]
     yield Claim(
         claim=(
-            f"{kinds(case, rows)} ({time_of(case, rows)}) compute at {case.ops.texts('fidelity')[row]} what "
-            f"{wanted} covers; heaviest {example(case, row)}"
+            f"{kinds(facts, rows)} ({time_of(facts, rows)}) compute at {facts.ops.texts('fidelity')[row]} what "
+            f"{wanted} covers; heaviest {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption=f"{wanted} instead; time falls at most in step with the passes",
-        evidence=(*case.cite(row, "fidelity"), *cite_op(case, row, (weight_of(case.ops), "DATATYPE"))),
-        fix=kernel_config(case, row, math_fidelity=wanted),
+        evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (weight_of(facts.ops), "DATATYPE"))),
+        fix=kernel_config(facts, row, math_fidelity=wanted),
         verify="re-profile: tensor_formats.fidelity shows the new fidelity, kernel_us falls; PCC >= 0.99",
         caveat="an op that waits for its readers gains less; with BFLOAT8_B weights LoFi is worth one PCC try",
     )

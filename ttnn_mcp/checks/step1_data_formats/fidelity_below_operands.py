@@ -21,42 +21,42 @@ from ttnn_mcp.checks.shared.wording import cite_op, kernel_config, kinds, time_o
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 RISK_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all ops that drop mantissa bits on both sides."""
-    able = case.of_family("matmul", "conv")
-    weight, activation = weight_of(case.ops), case.input(0)
+    able = facts.of_family("matmul", "conv")
+    weight, activation = weight_of(facts.ops), facts.input(0)
     if weight is None or activation is None or not able.any():
         yield NotApplicable("no matmul or conv ops")
         return
-    now = phases(case.ops)
+    now = phases(facts.ops)
     if np.isnan(now[able]).all():
         yield CannotTell("MATH FIDELITY is empty on every matmul and conv; profile with device-side profiling on")
         return
     wide = weight.dtype.among(*SIXTEEN_BITS_OR_MORE) & activation.dtype.among(*SIXTEEN_BITS_OR_MORE)
     rows = np.flatnonzero(able & wide & (now == 1))
-    if not len(rows) or case.share(rows) < RISK_SHARE:
+    if not len(rows) or facts.share(rows) < RISK_SHARE:
         return
-    row = case.heaviest(rows)[0]
-    chosen = case.attributes(row).given("program_config", "user_core_coord") is not None
+    row = facts.heaviest(rows)[0]
+    chosen = facts.attributes(row).given("program_config", "user_core_coord") is not None
     yield Claim(
         claim=(
-            f"{kinds(case, rows)} ({time_of(case, rows)}) multiply {activation.dtype[row]} by "
-            f"{weight.dtype[row]} at LoFi: half of each mantissa is not read; heaviest line {case.line(row)}"
+            f"{kinds(facts, rows)} ({time_of(facts, rows)}) multiply {activation.dtype[row]} by "
+            f"{weight.dtype[row]} at LoFi: half of each mantissa is not read; heaviest line {facts.line(row)}"
         ),
         rows=rows,
         at_most_ns=no_saving(rows),
         assumption="accuracy risk; HiFi2 costs at most twice the arithmetic",
         evidence=(
-            *case.cite(row, "fidelity"),
-            case.ops.cite_operand(row, activation, "DATATYPE"),
-            *cite_op(case, row, (weight, "DATATYPE")),
+            *facts.cite(row, "fidelity"),
+            facts.ops.cite_operand(row, activation, "DATATYPE"),
+            *cite_op(facts, row, (weight, "DATATYPE")),
         ),
-        fix=f"if PCC is short: {kernel_config(case, row, math_fidelity='HiFi2')}; else weights in BFLOAT8_B",
+        fix=f"if PCC is short: {kernel_config(facts, row, math_fidelity='HiFi2')}; else weights in BFLOAT8_B",
         verify="compare PCC of this op's output at LoFi and HiFi2; tensor_formats.fidelity shows which ran",
         caveat="a program_config or core_grid was given: without compute_kernel_config it sets LoFi"
         if chosen

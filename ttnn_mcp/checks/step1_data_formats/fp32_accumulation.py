@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.formats import waits_for_arithmetic, weight_of
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
 from ttnn_mcp.checks.shared.wording import cite_setting, example, kernel_config, kinds, time_of
@@ -25,43 +25,43 @@ from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.readers.printed.attributes import Attributes
 
 RISK_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all ops that the smaller register could hold back."""
-    able = np.flatnonzero(case.of_family("matmul", "conv"))
+    able = np.flatnonzero(facts.of_family("matmul", "conv"))
     if not len(able):
         yield NotApplicable("no matmul or conv ops")
         return
-    settings = Settings(case.ops)
+    settings = attributes_of(facts.ops)
     fp32 = settings.numbers(able, accumulates_in_fp32)
     if np.isnan(fp32).all():
         yield CannotTell("ATTRIBUTES hold no compute_kernel_config; profile with a tt-metal of 2025 or later")
         return
-    float32 = np.zeros(len(case), dtype=np.bool_)
-    for operand in (case.input(0), weight_of(case.ops), case.output()):
+    float32 = np.zeros(len(facts), dtype=np.bool_)
+    for operand in (facts.input(0), weight_of(facts.ops), facts.output()):
         if operand is not None:
             float32 |= operand.dtype.among("FLOAT32")
     at_limit = settings.numbers(able, subblock_tiles) == DST_TILES_FP32
-    rows = able[(fp32 == 1) & at_limit & ~float32[able] & waits_for_arithmetic(case.ops, case.roofline)[able]]
-    if not len(rows) or case.share(rows) < RISK_SHARE:
+    rows = able[(fp32 == 1) & at_limit & ~float32[able] & waits_for_arithmetic(facts.ops, facts.roofline)[able]]
+    if not len(rows) or facts.share(rows) < RISK_SHARE:
         return
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     yield Claim(
         claim=(
-            f"{kinds(case, rows)} ({time_of(case, rows)}) accumulate narrow operands in float32, and their "
-            f"subblocks fill the {DST_TILES_FP32} tiles it leaves; heaviest {example(case, row)}"
+            f"{kinds(facts, rows)} ({time_of(facts, rows)}) accumulate narrow operands in float32, and their "
+            f"subblocks fill the {DST_TILES_FP32} tiles it leaves; heaviest {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=no_saving(rows),
         assumption=f"a try: {DST_TILES} destination tiles, not {DST_TILES_FP32}; the gain is not known beforehand",
-        evidence=(cite_setting(case, row, "compute_kernel_config", "fp32_dest_acc_en"), *case.cite(row)),
-        fix=kernel_config(case, row, fp32_dest_acc_en="False"),
-        verify=f"re-profile; op_detail(op={case.line(row)}).kernel_us falls; PCC >= 0.99",
+        evidence=(cite_setting(facts, row, "compute_kernel_config", "fp32_dest_acc_en"), *facts.cite(row)),
+        fix=kernel_config(facts, row, fp32_dest_acc_en="False"),
+        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="long inner dimensions may need it: judge by PCC of the whole model",
     )
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES, named, reader_counts
@@ -30,15 +30,15 @@ from ttnn_mcp.run.ops.op_names import canonical, family
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.005  # of the window: trivially safe, so half of the usual 1 %
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all typecasts that their producer could make needless."""
-    casts = named(case.ops, "Typecast")
-    source, output = case.input(0), case.output()
+    casts = named(facts.ops, "Typecast")
+    source, output = facts.input(0), facts.output()
     if source is None or output is None or not casts.any():
         yield NotApplicable("no Typecast ops")
         return
@@ -46,38 +46,38 @@ def look(case: Case) -> Iterator[Said]:
         one.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, np.nan), missing=np.nan, dtype=np.float64)
         for one in (source, output)
     )
-    maker = case.flow.producers[0]
+    maker = facts.flow.producers[0]
     narrowing = casts & (after < before) & (maker != NOBODY) & ~source.dtype.among(*NO_MANTISSA)
     rows = np.flatnonzero(narrowing)
     makers = maker[rows]
     writes_any = (
-        Settings(case.ops).numbers(makers, lambda said: float("output_dtype" in said or "dtype" in said)) > 0
+        attributes_of(facts.ops).numbers(makers, lambda said: float("output_dtype" in said or "dtype" in said)) > 0
     )
-    settable = ~named(case.ops, "Unary", "Typecast")[makers] & writes_any
-    rows = rows[settable & (reader_counts(case.flow)[makers] == 1)]
-    if case.kernel_ns[rows].sum() < WORTH_SHARE * case.total_ns or not len(rows):
+    settable = ~named(facts.ops, "Unary", "Typecast")[makers] & writes_any
+    rows = rows[settable & (reader_counts(facts.flow)[makers] == 1)]
+    if facts.kernel_ns[rows].sum() < WORTH_SHARE * facts.total_ns or not len(rows):
         return
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     made_by = int(maker[row])
     yield Claim(
         claim=(
             f"{len(rows)} outputs are written as {source.dtype[row]} only to be cast to {output.dtype[row]} "
-            f"({time_of(case, rows)}); heaviest: {shown(canonical(case.names[made_by]))} at line "
-            f"{case.line(made_by)}, cast at line {case.line(row)}"
+            f"({time_of(facts, rows)}); heaviest: {shown(canonical(facts.names[made_by]))} at line "
+            f"{facts.line(made_by)}, cast at line {facts.line(row)}"
         ),
         rows=rows,
-        at_most_ns=case.kernel_ns[rows],
+        at_most_ns=facts.kernel_ns[rows],
         assumption="the producer writes the narrow type and the typecast goes",
-        evidence=(*cite_op(case, row, (output, "DATATYPE")), case.ops.cite_operand(made_by, output, "DATATYPE")),
-        fix=_fix(case, made_by, f"ttnn.{output.dtype[row].lower()}"),
+        evidence=(*cite_op(facts, row, (output, "DATATYPE")), facts.ops.cite_operand(made_by, output, "DATATYPE")),
+        fix=_fix(facts, made_by, f"ttnn.{output.dtype[row].lower()}"),
         verify="re-profile: tensor_formats.conversions lists fewer Typecast ops; PCC unchanged",
         caveat="joined by size, type, layout and placement: make sure that nothing else reads the wide tensor",
     )
 
 
-def _fix(case: Case, made_by: int, dtype: str) -> str:
-    name = case.names[made_by]
-    if compiled(case):
+def _fix(facts: WindowFacts, made_by: int, dtype: str) -> str:
+    name = facts.names[made_by]
+    if compiled(facts):
         return "cast the module's output dtype in PyTorch once, so that the compiler need not insert a typecast"
     if canonical(name) in TO_TILES:
         return f"x = ttnn.to_layout(x, ttnn.TILE_LAYOUT, dtype={dtype})  # tilizes and narrows in one op"

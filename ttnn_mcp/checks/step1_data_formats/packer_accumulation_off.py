@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.formats import weight_of
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
 from ttnn_mcp.checks.shared.wording import cite_setting, example, kernel_config, kinds, time_of
@@ -24,7 +24,7 @@ from ttnn_mcp.hardware import TILE_SIDE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.readers.printed.attributes import Attributes
 
 RISK_SHARE = 0.01  # of the window
@@ -32,14 +32,14 @@ BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only beyond: ttnn conv2
 BLOCKS_WITH_BIAS = 1  # same
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all ops with several blocks along K and the packer not accumulating."""
-    able = np.flatnonzero(case.of_family("matmul", "conv"))
-    weight = weight_of(case.ops)
+    able = np.flatnonzero(facts.of_family("matmul", "conv"))
+    weight = weight_of(facts.ops)
     if weight is None or not len(able):
         yield NotApplicable("no matmul or conv ops")
         return
-    settings = Settings(case.ops)
+    settings = attributes_of(facts.ops)
     packer = settings.numbers(able, accumulates_in_l1)
     if np.isnan(packer).all():
         yield CannotTell("ATTRIBUTES hold no compute_kernel_config; profile with a tt-metal of 2025 or later")
@@ -49,21 +49,21 @@ def look(case: Case) -> Iterator[Said]:
     biased = settings.flags(able, "has_bias")
     off = (packer == 0) & (blocks > np.where(biased, BLOCKS_WITH_BIAS, BLOCKS_WITHOUT_BIAS))
     rows = able[off]
-    if not len(rows) or case.share(rows) < RISK_SHARE:
+    if not len(rows) or facts.share(rows) < RISK_SHARE:
         return
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     count = int(blocks[np.flatnonzero(able == row)[0]])
     yield Claim(
         claim=(
-            f"{kinds(case, rows)} ({time_of(case, rows)}) sum several K blocks with packer_l1_acc off; "
-            f"heaviest, {count} blocks: {example(case, row)}"
+            f"{kinds(facts, rows)} ({time_of(facts, rows)}) sum several K blocks with packer_l1_acc off; "
+            f"heaviest, {count} blocks: {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=no_saving(rows),
         assumption="a try: partial sums stay in L1; the gain is not known beforehand",
-        evidence=(cite_setting(case, row, "compute_kernel_config", "packer_l1_acc"), *case.cite(row)),
-        fix=kernel_config(case, row, packer_l1_acc="True"),
-        verify=f"re-profile; op_detail(op={case.line(row)}).kernel_us falls; PCC >= 0.99",
+        evidence=(cite_setting(facts, row, "compute_kernel_config", "packer_l1_acc"), *facts.cite(row)),
+        fix=kernel_config(facts, row, packer_l1_acc="True"),
+        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="takes an L1 buffer for the partial sums: check memory_summary.l1_peak headroom",
     )
 

@@ -25,46 +25,46 @@ from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield a claim over the round trips, and one over the constants."""
-    casts = named(case.ops, "Typecast")
+    casts = named(facts.ops, "Typecast")
     if not casts.any():
         yield NotApplicable("no Typecast ops")
         return
-    yield from _there_and_back(case)
-    yield from _constants(case)
+    yield from _there_and_back(facts)
+    yield from _constants(facts)
 
 
-def _there_and_back(case: Case) -> Iterator[Said]:
-    casts = named(case.ops, "Typecast")
-    trips = round_trips(case.ops, case.flow, casts, casts)
-    trips = trips.where(ends_as_it_began(case.ops, trips))
+def _there_and_back(facts: WindowFacts) -> Iterator[Said]:
+    casts = named(facts.ops, "Typecast")
+    trips = round_trips(facts.ops, facts.flow, casts, casts)
+    trips = trips.where(ends_as_it_began(facts.ops, trips))
     rows = np.concatenate((trips.out, trips.back))
     at_most = np.where(
-        np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_))), case.kernel_ns[rows], 0.0
+        np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_))), facts.kernel_ns[rows], 0.0
     )
-    if at_most.sum() < WORTH_SHARE * case.total_ns:
+    if at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    row = case.heaviest(trips.out)[0]
+    row = facts.heaviest(trips.out)[0]
     back = int(trips.back[trips.out == row][0])
-    source, output = case.input(0), case.output()
+    source, output = facts.input(0), facts.output()
     yield Claim(
         claim=(
-            f"{len(trips.out)} tensors are cast and cast straight back ({time_of(case, rows)}); heaviest "
-            f"{example(case, row)} and {case.line(back)}"
+            f"{len(trips.out)} tensors are cast and cast straight back ({time_of(facts, rows)}); heaviest "
+            f"{example(facts, row)} and {facts.line(back)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="both casts go where nobody else reads the copy, else the second one",
-        evidence=(*cite_op(case, row, (source, "DATATYPE")), *cite_op(case, back, (output, "DATATYPE"))),
+        evidence=(*cite_op(facts, row, (source, "DATATYPE")), *cite_op(facts, back, (output, "DATATYPE"))),
         fix=(
             "drop the .to() pair in the model"
-            if compiled(case)
+            if compiled(facts)
             else "drop both ttnn.typecast calls, or let the producer write the type: ttnn.linear(..., dtype=...)"
         ),
         verify="re-profile: tensor_formats.conversions lists fewer Typecast ops; PCC unchanged",
@@ -72,21 +72,21 @@ def _there_and_back(case: Case) -> Iterator[Said]:
     )
 
 
-def _constants(case: Case) -> Iterator[Said]:
-    repeats = (case.scope.window.of_iterations or 0) > 1
-    rows = np.flatnonzero(named(case.ops, "Typecast") & reads_unmade(case.ops, case.flow))
-    if not repeats or case.kernel_ns[rows].sum() < WORTH_SHARE * case.total_ns:
+def _constants(facts: WindowFacts) -> Iterator[Said]:
+    repeats = (facts.scope.window.of_iterations or 0) > 1
+    rows = np.flatnonzero(named(facts.ops, "Typecast") & reads_unmade(facts.ops, facts.flow))
+    if not repeats or facts.kernel_ns[rows].sum() < WORTH_SHARE * facts.total_ns:
         return
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     yield Claim(
         claim=(
-            f"{len(rows)} casts per iteration ({time_of(case, rows)}) read what no op of it made, so constants or "
-            f"inputs; heaviest {example(case, row)}"
+            f"{len(rows)} casts per iteration ({time_of(facts, rows)}) read what no op of it made, so constants or "
+            f"inputs; heaviest {example(facts, row)}"
         ),
         rows=rows,
-        at_most_ns=case.kernel_ns[rows],
+        at_most_ns=facts.kernel_ns[rows],
         assumption="all of them are constants and are cast once, before the loop",
-        evidence=cite_op(case, row, (case.input(0), "DATATYPE"), (case.output(), "DATATYPE")),
+        evidence=cite_op(facts, row, (facts.input(0), "DATATYPE"), (facts.output(), "DATATYPE")),
         fix="cast where it is loaded, outside forward(): w = ttnn.typecast(w, ttnn.bfloat8_b)",
         verify="re-profile: tensor_formats.conversions lists fewer Typecast ops",
         caveat="the model's own inputs may be among them: upload those in the type that is wanted",

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save, spared_bytes
 from ttnn_mcp.analyses.op_kinds.layouts import named
 from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.01  # of the window
 EXPLAINED = 0.3  # of the op's time by its bytes: below, overhead or few cores hold it back (domain practice)
@@ -40,39 +39,39 @@ _NARROWED = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 MAPS = ("Binary", "Unary", "Ternary", "Where", "Copy", "Clone")
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all DRAM-bound ops on bfloat16 activations."""
-    able = named(case.ops, *MAPS) | case.of_family("shape")
-    source, output = case.input(0), case.output()
+    able = named(facts.ops, *MAPS) | facts.of_family("shape")
+    source, output = facts.input(0), facts.output()
     if source is None or output is None or not able.any():
         yield NotApplicable("no element-wise or shape ops")
         return
     for operand in (source, output):
         able &= operand.dtype.among("BFLOAT16") & operand.layout.among("TILE") & operand.in_dram
-    bytes_ns = np.nan_to_num(case.roofline.dram_achievable_ns)
-    able &= (bytes_ns >= EXPLAINED * case.kernel_ns) & ~_residual_adds(case) & ~Joins(case.flow).doubtful
+    bytes_ns = np.nan_to_num(facts.roofline.dram_achievable_ns)
+    able &= (bytes_ns >= EXPLAINED * facts.kernel_ns) & ~_residual_adds(facts) & ~facts.joins.doubtful
     rows = np.flatnonzero(able)
-    spared = np.zeros(len(case))
-    for operand in (*case.ops.inputs, *case.ops.outputs):
+    spared = np.zeros(len(facts))
+    for operand in (*facts.ops.inputs, *facts.ops.outputs):
         narrowed = spared_bytes(operand, "BFLOAT8_B")
         spared += np.where(operand.dtype.among("BFLOAT16") & operand.layout.among("TILE"), narrowed, 0.0)
-    spared = np.fmin(spared, _NARROWED * case.roofline.dram_bytes)  # a slice reads a part of its input only
-    at_most = fewer_bytes_save(case.ops, case.roofline, spared, LAUNCH_FLOOR_NS)[rows]
-    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+    spared = np.fmin(spared, _NARROWED * facts.roofline.dram_bytes)  # a slice reads a part of its input only
+    at_most = fewer_bytes_save(facts.ops, facts.roofline, spared, LAUNCH_FLOOR_NS)[rows]
+    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     yield Claim(
         claim=(
-            f"{len(rows)} element-wise and shape ops ({time_of(case, rows)}) wait for DRAM with BFLOAT16 "
-            f"activations; heaviest {shown(canonical(case.names[row]))} {example(case, row)}"
+            f"{len(rows)} element-wise and shape ops ({time_of(facts, rows)}) wait for DRAM with BFLOAT16 "
+            f"activations; heaviest {shown(canonical(facts.names[row]))} {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="BFLOAT8_B in and out (0.53 of the bytes); time falls at most in step with them",
-        evidence=cite_op(case, row, (source, "DATATYPE"), (output, "DATATYPE")),
+        evidence=cite_op(facts, row, (source, "DATATYPE"), (output, "DATATYPE")),
         fix=(
             'torch_xla.set_custom_compile_options({"enable_bfp8_conversion": "true"}) converts the model as a whole'
-            if compiled(case)
+            if compiled(facts)
             else "write it narrow where it is made: ttnn.linear(..., dtype=ttnn.bfloat8_b), "
             "ttnn.mul(a, b, dtype=ttnn.bfloat8_b); shape ops pass the data type on"
         ),
@@ -81,11 +80,11 @@ def look(case: Case) -> Iterator[Said]:
     )
 
 
-def _residual_adds(case: Case) -> NDArray[np.bool_]:
-    first, second = case.input(0), case.input(1)
+def _residual_adds(facts: WindowFacts) -> NDArray[np.bool_]:
+    first, second = facts.input(0), facts.input(1)
     if first is None or second is None:
-        return np.zeros(len(case), dtype=np.bool_)
-    adds = named(case.ops, "Binary") & case.ops.texts("attributes").where(
+        return np.zeros(len(facts), dtype=np.bool_)
+    adds = named(facts.ops, "Binary") & facts.ops.texts("attributes").where(
         lambda text: "BinaryOpType::ADD" in text or "BinaryOpType::SUB" in text
     )
     return adds & (first.elements == second.elements)

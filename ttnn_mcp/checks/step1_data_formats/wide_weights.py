@@ -35,44 +35,44 @@ from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.01  # of the window: below, PCC runs cost more than they bring (domain practice)
 REACHES = 0.3  # of achievable bandwidth: below it something else than bytes is in the way too
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all ops whose weights could be narrower."""
-    weight = weight_of(case.ops)
-    weighted = reads_weights(case.ops, case.flow)
+    weight = weight_of(facts.ops)
+    weighted = reads_weights(facts.ops, facts.flow)
     if weight is None or not weighted.any():
         yield NotApplicable("no matmul or conv reads weights from DRAM")
         return
     wide = weighted & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)
-    if case.chip.dram_achievable_gb_s is None and case.share(np.flatnonzero(wide)) >= WORTH_SHARE:
+    if facts.chip.dram_achievable_gb_s is None and facts.share(np.flatnonzero(wide)) >= WORTH_SHARE:
         yield CannotTell("unknown architecture, so no DRAM bandwidth to compare with; profile with DEVICE ARCH")
         return
     spared = spared_bytes(weight, "BFLOAT8_B")
-    rows = np.flatnonzero(wide & waits_for_bytes(case.ops, case.roofline))
-    at_most = fewer_bytes_save(case.ops, case.roofline, spared, LAUNCH_FLOOR_NS)[rows]
-    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+    rows = np.flatnonzero(wide & waits_for_bytes(facts.ops, facts.roofline))
+    at_most = fewer_bytes_save(facts.ops, facts.roofline, spared, LAUNCH_FLOOR_NS)[rows]
+    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    bandwidth = case.chip.dram_achievable_gb_s or 1.0
-    now_ns = float(case.roofline.dram_achievable_ns[rows].sum())
+    bandwidth = facts.chip.dram_achievable_gb_s or 1.0
+    now_ns = float(facts.roofline.dram_achievable_ns[rows].sum())
     then_ns = now_ns - float(spared[rows].sum()) / bandwidth
-    reached = now_ns / float(case.kernel_ns[rows].sum())
-    row = case.heaviest(rows)[0]
+    reached = now_ns / float(facts.kernel_ns[rows].sum())
+    row = facts.heaviest(rows)[0]
     yield Claim(
         claim=(
             f"{len(rows)} of {int(weighted.sum())} ops with weights read {weight.dtype[row]} ones and wait for "
-            f"bytes ({time_of(case, rows)}): {took(now_ns)} at {bandwidth:.0f} GB/s, {took(then_ns)} as BFLOAT8_B; "
-            f"heaviest line {case.line(row)}"
+            f"bytes ({time_of(facts, rows)}): {took(now_ns)} at {bandwidth:.0f} GB/s, {took(then_ns)} as BFLOAT8_B; "
+            f"heaviest line {facts.line(row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="weights as BFLOAT8_B (0.53 of the bytes); time falls at most in step with the bytes",
-        evidence=cite_op(case, row, (weight, "DATATYPE"), (weight, "MEMORY")),
-        fix=_fix(case, row),
+        evidence=cite_op(facts, row, (weight, "DATATYPE"), (weight, "MEMORY")),
+        fix=_fix(facts, row),
         verify="re-profile: tensor_formats.weights shows BFLOAT8_B, kernel_us falls; PCC >= 0.99",
         caveat=(
             f"they reach only {reached:.0%} of that bandwidth: a better program config (step 3) comes first"
@@ -82,17 +82,17 @@ def look(case: Case) -> Iterator[Said]:
     )
 
 
-def _fix(case: Case, row: int) -> str:
-    if compiled(case):
+def _fix(facts: WindowFacts, row: int) -> str:
+    if compiled(facts):
         return (
             "model.to(torch.bfloat16) before compiling, then "
             'torch_xla.set_custom_compile_options({"enable_bfp8_conversion": "true"})'
         )
-    if case.of_family("conv")[row]:
-        return f"conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b)  # {example(case, row)}"
+    if facts.of_family("conv")[row]:
+        return f"conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b)  # {example(facts, row)}"
     return (
         "w = ttnn.from_torch(torch_w, dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device)"
-        f"  # {example(case, row)}"
+        f"  # {example(facts, row)}"
     )
 
 

@@ -24,40 +24,40 @@ from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all conversions of tensors that the window did not make."""
-    conversions = named(case.ops, *TO_TILES, *TO_ROWS)
+    conversions = named(facts.ops, *TO_TILES, *TO_ROWS)
     if not conversions.any():
         yield NotApplicable("no Tilize or Untilize ops")
         return
-    rows = np.flatnonzero(conversions & reads_unmade(case.ops, case.flow))[1:]
-    spent = float(case.kernel_ns[rows].sum())
-    if spent < WORTH_SHARE * case.total_ns or not len(rows):
+    rows = np.flatnonzero(conversions & reads_unmade(facts.ops, facts.flow))[1:]
+    spent = float(facts.kernel_ns[rows].sum())
+    if spent < WORTH_SHARE * facts.total_ns or not len(rows):
         return
-    if (case.scope.window.of_iterations or 0) < 2 or case.scope.window.kind != "iteration":
+    if (facts.scope.window.of_iterations or 0) < 2 or facts.scope.window.kind != "iteration":
         yield CannotTell(
             f"{len(rows)} conversions ({took(spent)}) read what no op made; one pass does not show whether they "
             "repeat. Profile 2 or more iterations"
         )
         return
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     yield Claim(
         claim=(
-            f"{len(rows)} conversions per iteration ({time_of(case, rows)}) read tensors that no op of it made, so "
-            f"likely constants; heaviest {example(case, row)}"
+            f"{len(rows)} conversions per iteration ({time_of(facts, rows)}) read tensors that no op of it made, so "
+            f"likely constants; heaviest {example(facts, row)}"
         ),
         rows=rows,
-        at_most_ns=case.kernel_ns[rows],
+        at_most_ns=facts.kernel_ns[rows],
         assumption="all of them are constants and are converted once, where they are loaded",
-        evidence=cite_op(case, row, (case.input(0), "LAYOUT"), (case.output(), "LAYOUT")),
+        evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
         fix=(
             "keep the tensor as a parameter or buffer of the module: the compiler folds its conversion once"
-            if compiled(case)
+            if compiled(facts)
             else "ttnn.from_torch(t, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device) at load time; no "
             "ttnn.to_layout on it in forward()"
         ),

@@ -33,44 +33,44 @@ from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 FOUND_SHARE = 0.05  # of the window: domain practice
 FIRST_SHARE = 0.25  # same: from here on no other step matters before
 WORTH_SHARE = 0.01  # of the window that nothing seems to demand
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all conversions."""
-    to_tiles, to_rows = named(case.ops, *TO_TILES), named(case.ops, *TO_ROWS)
+    to_tiles, to_rows = named(facts.ops, *TO_TILES), named(facts.ops, *TO_ROWS)
     rows = np.flatnonzero(to_tiles | to_rows)
     if not len(rows):
         yield NotApplicable("no Tilize or Untilize ops")
         return
-    share = case.share(rows)
+    share = facts.share(rows)
     if share <= FOUND_SHARE:
         return
-    bound = on_demand(case.ops, case.flow)
-    bound |= (to_tiles & reads_unmade(case.ops, case.flow)) | (to_rows & (reader_counts(case.flow) == 0))
-    trips = layout_round_trips(case.ops, case.flow)
+    bound = on_demand(facts.ops, facts.flow)
+    bound |= (to_tiles & reads_unmade(facts.ops, facts.flow)) | (to_rows & (reader_counts(facts.flow) == 0))
+    trips = layout_round_trips(facts.ops, facts.flow)
     bound[np.concatenate((trips.out, trips.back))] = True
-    at_most = np.where(bound, 0.0, case.kernel_ns)[rows]
-    if at_most.sum() < WORTH_SHARE * case.total_ns and share <= FIRST_SHARE:
+    at_most = np.where(bound, 0.0, facts.kernel_ns)[rows]
+    if at_most.sum() < WORTH_SHARE * facts.total_ns and share <= FIRST_SHARE:
         return
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     yield Claim(
         claim=(
-            f"{int(to_tiles.sum())} tilize and {int(to_rows.sum())} untilize ops take {time_of(case, rows)}"
+            f"{int(to_tiles.sum())} tilize and {int(to_rows.sum())} untilize ops take {time_of(facts, rows)}"
             f"{': do this step first' if share > FIRST_SHARE else ''}; nothing seems to demand "
-            f"{took(float(at_most.sum()))} of it; heaviest {example(case, row)}"
+            f"{took(float(at_most.sum()))} of it; heaviest {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="what no row-only op, model boundary or round trip explains can go",
-        evidence=cite_op(case, row, (case.input(0), "LAYOUT"), (case.output(), "LAYOUT")),
+        evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
         fix=(
             'torch_xla.set_custom_compile_options({"optimization_level": "1"}); fewer permutes in the model'
-            if compiled(case)
+            if compiled(facts)
             else "x = ttnn.to_layout(x, ttnn.TILE_LAYOUT) once at the start; TILE through eltwise, norm, permute "
             "and concat; ttnn.conv2d takes TILE too and untilizes in its halo"
         ),

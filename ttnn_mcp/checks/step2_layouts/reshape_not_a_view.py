@@ -27,47 +27,47 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield a claim over reshapes that change the width, and one over those that keep it."""
-    source, output = case.input(0), case.output()
-    reshapes = case.named("Reshape")
+    source, output = facts.input(0), facts.output()
+    reshapes = facts.named("Reshape")
     if source is None or output is None or not reshapes.any():
         yield NotApplicable("no Reshape ops took device time: all were views, or there were none")
         return
-    reshapes &= ~moves_tiny_rows(case.ops)
+    reshapes &= ~moves_tiny_rows(facts.ops)
     same_width = source.logical[:, 3] == output.logical[:, 3]
-    yield from _claim(case, np.flatnonzero(reshapes & ~same_width), same_width=False)
-    yield from _claim(case, np.flatnonzero(reshapes & same_width), same_width=True)
+    yield from _claim(facts, np.flatnonzero(reshapes & ~same_width), same_width=False)
+    yield from _claim(facts, np.flatnonzero(reshapes & same_width), same_width=True)
 
 
-def _claim(case: Case, rows: NDArray[np.int64], *, same_width: bool) -> Iterator[Said]:
-    if not len(rows) or case.share(rows) < WORTH_SHARE:
+def _claim(facts: WindowFacts, rows: NDArray[np.int64], *, same_width: bool) -> Iterator[Said]:
+    if not len(rows) or facts.share(rows) < WORTH_SHARE:
         return
-    row = case.heaviest(rows)[0]
-    source, output = case.ops.inputs[0], case.ops.outputs[0]
+    row = facts.heaviest(rows)[0]
+    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
     height = max((source, output), key=lambda one: one.logical[row, 2] % TILE_SIDE).logical[row, 2]
     why = f"{height} rows are no whole tiles" if same_width and height % TILE_SIDE else "the last dim changes"
     if same_width and not height % TILE_SIDE:
         why = "though width and whole tiles stay: a view would do"
     yield Claim(
-        claim=f"{len(rows)} reshapes ({time_of(case, rows)}) copy, no views: {why}; heaviest {example(case, row)}",
+        claim=f"{len(rows)} reshapes ({time_of(facts, rows)}) copy, no views: {why}; heaviest {example(facts, row)}",
         rows=rows,
-        at_most_ns=case.kernel_ns[rows],
+        at_most_ns=facts.kernel_ns[rows],
         assumption="each becomes a view, or falls into a fused op that does its move",
-        evidence=cite_op(case, row, (source, "LAYOUT"), (output, "LAYOUT")),
-        fix=_fix(case, row, same_width=same_width),
+        evidence=cite_op(facts, row, (source, "LAYOUT"), (output, "LAYOUT")),
+        fix=_fix(facts, row, same_width=same_width),
         verify="re-profile: compare_runs.removed lists the Reshape ops; PCC unchanged",
         caveat="a fused op takes some time of its own, which the bound does not subtract",
     )
 
 
-def _fix(case: Case, row: int, *, same_width: bool) -> str:
-    if compiled(case):
+def _fix(facts: WindowFacts, row: int, *, same_width: bool) -> str:
+    if compiled(facts):
         return (
             "pad sequence and head dims to multiples of 32 in the model, so that the compiler's reshapes are views"
         )
@@ -76,7 +76,7 @@ def _fix(case: Case, row: int, *, same_width: bool) -> str:
             "pad the height to a multiple of 32 once, or reshape while the tensor is ROW_MAJOR (a view there), "
             "before ttnn.to_layout(x, ttnn.TILE_LAYOUT)"
         )
-    heads = _heads(case, row)
+    heads = _heads(facts, row)
     return (
         f"q, k, v = ttnn.transformer.split_query_key_value_and_split_heads(qkv, num_heads={heads}, "
         "transpose_key=False); join with ttnn.experimental.nlp_concat_heads(x)"
@@ -85,9 +85,9 @@ def _fix(case: Case, row: int, *, same_width: bool) -> str:
     )
 
 
-def _heads(case: Case, row: int) -> int | None:
+def _heads(facts: WindowFacts, row: int) -> int | None:
     """Heads, where one side is [.., heads, width] and the other [.., heads * width]."""
-    wide, split = case.ops.inputs[0].logical[row], case.ops.outputs[0].logical[row]
+    wide, split = facts.ops.inputs[0].logical[row], facts.ops.outputs[0].logical[row]
     if wide[3] < split[3]:
         wide, split = split, wide
     return int(split[2]) if split[2] > 1 and split[2] * split[3] == wide[3] else None

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.op_kinds.layouts import moves_bytes, tile_waste
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
@@ -30,47 +29,49 @@ from ttnn_mcp.run.ops.op_names import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WASTE = 0.30  # of an op's bytes: domain practice
 RISK_SHARE = 0.02  # of the window on such ops: same
 WORTH_SHARE = 0.01  # of the window to give back
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all ops that move mostly padding."""
-    moving = moves_bytes(case.ops)
+    moving = moves_bytes(facts.ops)
     if not moving.any():
         yield NotApplicable("no element-wise, shape, layout or movement ops")
         return
-    if not case.run.timed.csv.logical_shapes:
+    if not facts.run.timed.csv.logical_shapes:
         yield CannotTell("this report writes padded shapes only; profile with a tt-metal of 2025-09 or later")
         return
-    waste = tile_waste(case.ops)
-    rows = np.flatnonzero(moving & (waste >= WASTE) & ~Joins(case.flow).doubtful)
-    then_ns = np.fmax(case.roofline.dram_achievable_ns * (1 - waste), LAUNCH_FLOOR_NS)
-    at_most = np.maximum(np.minimum(case.kernel_ns * waste, case.kernel_ns - then_ns), 0.0)[rows]
-    if case.share(rows) < RISK_SHARE or at_most.sum() < WORTH_SHARE * case.total_ns:
+    waste = tile_waste(facts.ops)
+    rows = np.flatnonzero(moving & (waste >= WASTE) & ~facts.joins.doubtful)
+    then_ns = np.fmax(facts.roofline.dram_achievable_ns * (1 - waste), LAUNCH_FLOOR_NS)
+    at_most = np.maximum(np.minimum(facts.kernel_ns * waste, facts.kernel_ns - then_ns), 0.0)[rows]
+    if facts.share(rows) < RISK_SHARE or at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    row = case.heaviest(rows)[0]
-    narrow = any(0 < one.logical[row, 3] < one.padded[row, 3] // 2 for one in (*case.ops.inputs, *case.ops.outputs))
+    row = facts.heaviest(rows)[0]
+    narrow = any(
+        0 < one.logical[row, 3] < one.padded[row, 3] // 2 for one in (*facts.ops.inputs, *facts.ops.outputs)
+    )
     yield Claim(
         claim=(
-            f"{len(rows)} ops ({time_of(case, rows)}) move {WASTE:.0%} tile padding or more; heaviest "
-            f"{shown(canonical(case.names[row]))}, {waste[row]:.0%} padding: {example(case, row)}"
+            f"{len(rows)} ops ({time_of(facts, rows)}) move {WASTE:.0%} tile padding or more; heaviest "
+            f"{shown(canonical(facts.names[row]))}, {waste[row]:.0%} padding: {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="another shape holds the same elements in full tiles; time falls at most in step with the bytes",
-        evidence=cite_op(case, row, (case.input(0), "LAYOUT"), (case.output(), "LAYOUT")),
-        fix=_fix(case, narrow=narrow),
+        evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
+        fix=_fix(facts, narrow=narrow),
         verify="re-profile: tensor_formats.padding no longer lists these ops; PCC unchanged",
         caveat="the shape may be what the next op demands; then change the order of ops instead",
     )
 
 
-def _fix(case: Case, *, narrow: bool) -> str:
-    if compiled(case):
+def _fix(facts: WindowFacts, *, narrow: bool) -> str:
+    if compiled(facts):
         return "choose dims that are multiples of 32 in the model, and keep a large dim last"
     if narrow:
         return (

@@ -34,50 +34,50 @@ from ttnn_mcp.run.ops.op_names import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield a claim over the pairs that change nothing, and one over those that move or cast on the way."""
-    if not named(case.ops, *TO_TILES).any() or not named(case.ops, *TO_ROWS).any():
+    if not named(facts.ops, *TO_TILES).any() or not named(facts.ops, *TO_ROWS).any():
         yield NotApplicable("tilize and untilize do not both occur")
         return
-    trips = layout_round_trips(case.ops, case.flow)
-    same = ends_as_it_began(case.ops, trips)
-    yield from _claim(case, trips.where(same), "drop both: pass the TILE tensor on")
+    trips = layout_round_trips(facts.ops, facts.flow)
+    same = ends_as_it_began(facts.ops, trips)
+    yield from _claim(facts, trips.where(same), "drop both: pass the TILE tensor on")
     yield from _claim(
-        case, trips.where(~same), "replace both by one ttnn.to_memory_config or ttnn.typecast in TILE"
+        facts, trips.where(~same), "replace both by one ttnn.to_memory_config or ttnn.typecast in TILE"
     )
 
 
-def _claim(case: Case, trips: RoundTrips, advice: str) -> Iterator[Said]:
+def _claim(facts: WindowFacts, trips: RoundTrips, advice: str) -> Iterator[Said]:
     rows = np.concatenate((trips.out, trips.back))
     gone = np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_)))
-    at_most = np.where(gone, case.kernel_ns[rows], 0.0)
-    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+    at_most = np.where(gone, facts.kernel_ns[rows], 0.0)
+    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    row = case.heaviest(trips.out)[0]
+    row = facts.heaviest(trips.out)[0]
     back = int(trips.back[trips.out == row][0])
-    first_ns, second_ns = (float(case.kernel_ns[leg].sum()) for leg in (trips.out, trips.back))
-    names = [shown(canonical(case.names[leg])).split("With")[0] for leg in (row, back)]
+    first_ns, second_ns = (float(facts.kernel_ns[leg].sum()) for leg in (trips.out, trips.back))
+    names = [shown(canonical(facts.names[leg])).split("With")[0] for leg in (row, back)]
     yield Claim(
         claim=(
             f"{len(trips.out)} {names[0]}->{names[1]} pairs on one tensor ({took(first_ns)} + {took(second_ns)}, "
-            f"{case.share(rows):.1%}); heaviest {example(case, row)} and {case.line(back)}"
+            f"{facts.share(rows):.1%}); heaviest {example(facts, row)} and {facts.line(back)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="nothing else reads the copy in the other layout",
         evidence=(
-            *cite_op(case, row, (case.output(), "LAYOUT")),
-            *cite_op(case, back, (case.output(), "LAYOUT")),
+            *cite_op(facts, row, (facts.output(), "LAYOUT")),
+            *cite_op(facts, back, (facts.output(), "LAYOUT")),
         ),
         fix=(
             "keep one layout in the model code there: no view, permute or slice between the two"
-            if compiled(case)
-            else f"{advice} (lines {case.line(row)}, {case.line(back)}). For element-wise chains: x = "
+            if compiled(facts)
+            else f"{advice} (lines {facts.line(row)}, {facts.line(back)}). For element-wise chains: x = "
             "ttnn.to_layout(x, ttnn.TILE_LAYOUT) once before them: each op on ROW_MAJOR inputs converts in and out"
         ),
         verify="re-profile: tensor_formats.conversions loses these pairs; compare_runs.added shows none elsewhere",

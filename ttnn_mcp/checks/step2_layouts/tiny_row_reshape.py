@@ -25,40 +25,40 @@ from ttnn_mcp.run.ops.op_names import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all such ops."""
-    source, output = case.input(0), case.output()
-    reshapes = case.named("Reshape", "Permute", "Transpose")
+    source, output = facts.input(0), facts.output()
+    reshapes = facts.named("Reshape", "Permute", "Transpose")
     if source is None or output is None or not reshapes.any():
         yield NotApplicable("no Reshape, Permute or Transpose ops")
         return
-    rows = np.flatnonzero(reshapes & moves_tiny_rows(case.ops))
-    left_ns = np.fmax(case.roofline.dram_achievable_ns, LAUNCH_FLOOR_NS)
-    at_most = np.maximum(case.kernel_ns - left_ns, 0.0)[rows]
-    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+    rows = np.flatnonzero(reshapes & moves_tiny_rows(facts.ops))
+    left_ns = np.fmax(facts.roofline.dram_achievable_ns, LAUNCH_FLOOR_NS)
+    at_most = np.maximum(facts.kernel_ns - left_ns, 0.0)[rows]
+    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    row = case.heaviest(rows)[0]
-    name = canonical(case.names[row])
+    row = facts.heaviest(rows)[0]
+    name = canonical(facts.names[row])
     short = min((source, output), key=lambda one: row_bytes(one)[row])
     yield Claim(
         claim=(
-            f"{len(rows)} reshapes and permutes ({time_of(case, rows)}) move ROW_MAJOR rows below {TINY_ROW_BYTES} "
+            f"{len(rows)} reshapes and permutes ({time_of(facts, rows)}) move ROW_MAJOR rows below {TINY_ROW_BYTES} "
             f"B; heaviest {name}, {short.padded[row, 3]}-wide rows ({row_bytes(short)[row]:.0f} B): "
-            f"{example(case, row)}"
+            f"{example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="the same bytes in long rows run at achievable DRAM bandwidth",
-        evidence=cite_op(case, row, (short, "LAYOUT"), (short, "DATATYPE")),
+        evidence=cite_op(facts, row, (short, "LAYOUT"), (short, "DATATYPE")),
         fix=(
             "reorder dims in the PyTorch code so that a large one is last before the view or permute"
-            if compiled(case)
-            else f"have a large dim last before line {case.line(row)}: permute where rows are still long, batch "
+            if compiled(facts)
+            else f"have a large dim last before line {facts.line(row)}: permute where rows are still long, batch "
             "the op that made the rows so that the reshape falls away, or concat along the last dim (dim=-1)"
         ),
         verify=f"re-profile; list_ops(op_code='{name}') kernel_us falls; PCC unchanged",

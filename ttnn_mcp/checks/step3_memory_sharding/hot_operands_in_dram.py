@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 STREAMING = ("eltwise", "norm", "softmax")
 FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensors
@@ -49,49 +48,49 @@ IMPOSSIBLE = 1.05  # of DRAM peak: the row shows another op's operands
 WORTH_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all such ops."""
-    streaming = case.of_family(*STREAMING)
+    streaming = facts.of_family(*STREAMING)
     if not streaming.any():
         yield NotApplicable("no element-wise, norm or softmax ops")
         return
-    if not has_placements(case):
+    if not has_placements(facts):
         yield NO_PLACEMENTS
         return
-    limit, bandwidth, cores = l1_limit(case.run), case.chip.dram_peak_gb_s, case.chip.cores
+    limit, bandwidth, cores = l1_limit(facts.run), facts.chip.dram_peak_gb_s, facts.chip.cores
     if limit is None or bandwidth is None or cores is None:
         yield CannotTell("unknown architecture or grid, so no L1 and no DRAM bandwidth; profile with DEVICE ARCH")
         return
-    stays = _from_elsewhere(case) / bandwidth
-    moved = case.roofline.efficiency
+    stays = _from_elsewhere(facts) / bandwidth
+    moved = facts.roofline.efficiency
     rows = np.flatnonzero(
         streaming
-        & _between_ops(case)
-        & (case.roofline.dram_ns >= EXPLAINS * case.kernel_ns)
+        & _between_ops(facts)
+        & (facts.roofline.dram_ns >= EXPLAINS * facts.kernel_ns)
         & (np.nan_to_num(moved) <= IMPOSSIBLE)
-        & (_all_bytes(case) <= FITS_SHARE * cores * limit.safe_bytes)
+        & (_all_bytes(facts) <= FITS_SHARE * cores * limit.safe_bytes)
     )
-    at_most = np.maximum(case.kernel_ns - np.maximum(stays, LAUNCH_FLOOR_NS), 0)[rows]
-    if at_most.sum() < WORTH_SHARE * case.total_ns:
+    at_most = np.maximum(facts.kernel_ns - np.maximum(stays, LAUNCH_FLOOR_NS), 0)[rows]
+    if at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    row = case.heaviest(rows)[0]
-    name, size = shown(canonical(case.names[row])), float(_all_bytes(case)[row])
-    maker = int(case.flow.producers[0][row])
+    row = facts.heaviest(rows)[0]
+    name, size = shown(canonical(facts.names[row])), float(_all_bytes(facts)[row])
+    maker = int(facts.flow.producers[0][row])
     yield Claim(
         claim=(
-            f"{len(rows)} streaming ops pass activations through DRAM that fit L1 ({time_of(case, rows)}): "
-            f"{name} {example(case, row)}, {took(float(case.kernel_ns[row]))} for {size / 1e6:.0f} MB"
+            f"{len(rows)} streaming ops pass activations through DRAM that fit L1 ({time_of(facts, rows)}): "
+            f"{name} {example(facts, row)}, {took(float(facts.kernel_ns[row]))} for {size / 1e6:.0f} MB"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="producer, op and reader keep one shard spec; other tensors leave half of L1 free",
         evidence=tuple(
-            one for n in case.heaviest(rows, 2) for one in cite_op(case, n, (case.ops.inputs[0], "MEMORY"))
+            one for n in facts.heaviest(rows, 2) for one in cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))
         ),
         fix=unless_compiled(
-            case,
+            facts,
             "cfg = ttnn.create_sharded_memory_config(x.shape, core_grid=..., "
-            f"strategy=ttnn.ShardStrategy.{_cut(case, row)}); memory_config=cfg at line {case.line(maker)}, here "
+            f"strategy=ttnn.ShardStrategy.{_cut(facts, row)}); memory_config=cfg at line {facts.line(maker)}, here "
             "and at the reader; a matmul among them: 1D program_config and compute_kernel_config",
             then="keeps chains in shards",
         ),
@@ -100,33 +99,33 @@ def look(case: Case) -> Iterator[Said]:
     )
 
 
-def _cut(case: Case, row: int) -> str:
+def _cut(facts: WindowFacts, row: int) -> str:
     """The side with more tiles."""
-    *outer, width = (int(size) for size in case.ops.inputs[0].padded[row])
+    *outer, width = (int(size) for size in facts.ops.inputs[0].padded[row])
     return "HEIGHT" if prod(outer) >= width else "WIDTH"
 
 
-def _between_ops(case: Case) -> NDArray[np.bool_]:
+def _between_ops(facts: WindowFacts) -> NDArray[np.bool_]:
     """Ops between two others, INPUT_0 and output interleaved in DRAM, whose shapes are their own."""
-    source, result = case.ops.inputs[0], case.ops.outputs[0]
-    joins = Joins(case.flow)
-    passed_on = (joins.makers != NOBODY) & (joins.reader_counts > 0) & (case.kernel_ns >= SMALL_NS)
+    source, result = facts.ops.inputs[0], facts.ops.outputs[0]
+    joins = facts.joins
+    passed_on = (joins.makers != NOBODY) & (joins.reader_counts > 0) & (facts.kernel_ns >= SMALL_NS)
     in_dram = source.in_dram & ~source.sharded & result.in_dram & ~result.sharded
-    if not case.of_family("conv").any():
+    if not facts.of_family("conv").any():
         in_dram &= source.padded[:, :3].prod(axis=1) <= LARGE_M
-    return passed_on & in_dram & ~borrowed(case.ops)
+    return passed_on & in_dram & ~borrowed(facts.ops)
 
 
-def _from_elsewhere(case: Case) -> NDArray[np.float64]:
+def _from_elsewhere(facts: WindowFacts) -> NDArray[np.float64]:
     """DRAM bytes of operands that no op of the window made: they stay where they are."""
-    total = np.zeros(len(case))
-    for operand, made_by in zip(case.ops.inputs, case.flow.producers, strict=True):
+    total = np.zeros(len(facts))
+    for operand, made_by in zip(facts.ops.inputs, facts.flow.producers, strict=True):
         total += np.where(operand.in_dram & (made_by == NOBODY), operand.bytes, 0.0)
     return total
 
 
-def _all_bytes(case: Case) -> NDArray[np.float64]:
-    operands = (*case.ops.inputs, *case.ops.outputs)
+def _all_bytes(facts: WindowFacts) -> NDArray[np.float64]:
+    operands = (*facts.ops.inputs, *facts.ops.outputs)
     return np.sum([np.where(operand.present, operand.bytes, 0.0) for operand in operands], axis=0)
 
 

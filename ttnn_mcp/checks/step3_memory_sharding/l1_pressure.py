@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 TIGHT_SHARE = 0.05  # of the bank: what the models of conv and matmul L1 are good to
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim about the operation at the peak."""
-    behind = replay_behind(case)
+    behind = replay_behind(facts)
     if isinstance(behind, CannotTell):
         yield behind
         return
@@ -38,7 +38,7 @@ def look(case: Case) -> Iterator[Said]:
     level, circular = int(found.fullest.l1[peak]), int(found.fullest.circular[peak])
     if capacity - level >= TIGHT_SHARE * capacity:
         return
-    rows = rows_of(case, [int(found.operations[peak])])
+    rows = rows_of(facts, [int(found.operations[peak])])
     yield Claim(
         claim=(
             f"L1 is {level / capacity:.1%} full at {named(found, peak)}: {level} of {capacity} bytes per bank, "

@@ -20,15 +20,15 @@ from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_tensor, cou
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_AT_PEAK = 0.02  # of a bank, returned at the peak by all of them
 WORTH_ALONE = 0.05  # of a bank, by one tensor anywhere
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all tensors freed late."""
-    behind = replay_behind(case, graphs=False)
+    behind = replay_behind(facts, graphs=False)
     if isinstance(behind, CannotTell):
         yield behind
         return
@@ -42,7 +42,7 @@ def look(case: Case) -> Iterator[Said]:
     if returned < WORTH_AT_PEAK * capacity and largest < WORTH_ALONE * capacity:
         return
     first = late[0]
-    rows = rows_of(case, [int(found.operations[one.last_use]) for one in late])
+    rows = rows_of(facts, [int(found.operations[one.last_use]) for one in late])
     yield Claim(
         claim=(
             f"{counted(len(late))} in L1 freed late: tensor {first.tensor} ({first.bytes_per_bank} bytes per bank) "

@@ -23,15 +23,15 @@ from ttnn_mcp.readers.memory.spaces import L1
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 LONG = 20  # operations without a use
 WORTH_SHARE = 0.01  # of a bank
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all tensors that wait long, the largest first."""
-    behind = replay_behind(case, graphs=False)
+    behind = replay_behind(facts, graphs=False)
     if isinstance(behind, CannotTell):
         yield behind
         return
@@ -45,7 +45,7 @@ def look(case: Case) -> Iterator[Said]:
     tensors = tensors[np.argsort(-spans.bytes_per_bank[tensors], kind="stable")]
     row, peak = int(tensors[0]), found.fullest.peak
     at_peak = tensors[(first[tensors] < peak) & (peak < second[tensors])]
-    rows = rows_of(case, found.operations[second[tensors]].tolist())
+    rows = rows_of(facts, found.operations[second[tensors]].tolist())
     yield Claim(
         claim=(
             f"{counted(len(tensors))} wait in L1 for {LONG} operations: tensor {int(lifetimes.names[row])} "

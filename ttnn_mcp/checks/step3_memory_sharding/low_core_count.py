@@ -34,61 +34,61 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.01  # of the window, taken by these ops (domain practice)
 WORTH_SAVING = 0.005  # of the window: a core grid is a safe change
 CHECKED_ELSEWHERE = ("conv", "norm", "movement")
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all ops on few cores."""
-    cores = case.chip.cores
-    if cores is None or not has_cores(case):
+    cores = facts.chip.cores
+    if cores is None or not has_cores(facts):
         yield NO_CORES
         return
-    rows = _rows(case, cores)
-    best = np.maximum(np.maximum(spread_ns(case.ops, cores), achievable_ns(case)), SMALL_NS)
-    at_most = np.maximum(case.kernel_ns - best, 0)
+    rows = _rows(facts, cores)
+    best = np.maximum(np.maximum(spread_ns(facts.ops, cores), achievable_ns(facts)), SMALL_NS)
+    at_most = np.maximum(facts.kernel_ns - best, 0)
     rows = rows[at_most[rows] > 0]
-    if case.share(rows) < WORTH_SHARE or at_most[rows].sum() < WORTH_SAVING * case.total_ns:
+    if facts.share(rows) < WORTH_SHARE or at_most[rows].sum() < WORTH_SAVING * facts.total_ns:
         return
-    used, examples = case.ops.numbers("cores"), case.heaviest(rows)
+    used, examples = facts.ops.numbers("cores"), facts.heaviest(rows)
     row = examples[0]
-    name, units = shown(canonical(case.names[row])), int(parallel_units(case.ops)[row])
+    name, units = shown(canonical(facts.names[row])), int(parallel_units(facts.ops)[row])
     yield Claim(
         claim=(
-            f"{len(rows)} ops use under half of the {cores} cores ({time_of(case, rows)}): "
-            f"{name} on {int(used[row])} with {units} pieces to share out, {example(case, row)}"
+            f"{len(rows)} ops use under half of the {cores} cores ({time_of(facts, rows)}): "
+            f"{name} on {int(used[row])} with {units} pieces to share out, {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most[rows],
         assumption="output pieces dealt out evenly over all cores, 5 us at least",
-        evidence=tuple(one for n in examples for one in (*cite_op(case, n), *case.cite(n, "cores"))),
-        fix=unless_compiled(case, _fix(case, row, cores), then="chooses shards and cores"),
+        evidence=tuple(one for n in examples for one in (*cite_op(facts, n), *facts.cite(n, "cores"))),
+        fix=unless_compiled(facts, _fix(facts, row, cores), then="chooses shards and cores"),
         verify="re-profile; sharding_summary.low_core_ops no longer lists them",
         caveat=(
             "an op may need whole rows on one core; try the heaviest first"
-            if case.chip.worker_cores
+            if facts.chip.worker_cores
             else f"the grid is not in the report: {cores} is the most cores any op used"
         ),
     )
 
 
-def _rows(case: Case, cores: int) -> NDArray[np.int64]:
-    few = on_few_cores(case.ops, cores) & ~case.of_family(*CHECKED_ELSEWHERE) & ~case.named("MinimalMatmul")
-    few[trapped(case.ops, matmul_choice(case.ops), cores)] = False
-    few[rows_of(attention_chains(case.ops, case.flow))] = False
+def _rows(facts: WindowFacts, cores: int) -> NDArray[np.int64]:
+    few = on_few_cores(facts.ops, cores) & ~facts.of_family(*CHECKED_ELSEWHERE) & ~facts.named("MinimalMatmul")
+    few[trapped(facts.ops, matmul_choice(facts.ops), cores)] = False
+    few[rows_of(attention_chains(facts.ops, facts.flow))] = False
     return np.flatnonzero(few)
 
 
-def _fix(case: Case, row: int, cores: int) -> str:
-    if case.of_family("matmul")[row]:
+def _fix(facts: WindowFacts, row: int, cores: int) -> str:
+    if facts.of_family("matmul")[row]:
         return (
             "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
             "device.compute_with_storage_grid_size(); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first"
         )
-    if case.ops.outputs and case.ops.outputs[0].sharded[row]:
+    if facts.ops.outputs and facts.ops.outputs[0].sharded[row]:
         return (
             "cut the input finer: ttnn.create_sharded_memory_config(x.shape, ttnn.CoreGrid(y=g.y, x=g.x), "
             f"strategy=ttnn.ShardStrategy.HEIGHT) with g = device.compute_with_storage_grid_size() ({cores} cores)"

@@ -6,7 +6,7 @@ per core instead, the first that fits L1, so few cores work: 22 of 120 in tt-met
 us), 32 of 110 in a DeepLabV3 report on Blackhole.
 
 The line: INPUT_0 is not sharded, INPUT_0, INPUT_1 or the output is L1_INTERLEAVED, ATTRIBUTES show neither
-program_config nor user_core_coord, and under 60 % of the grid works (the case is
+program_config nor user_core_coord, and under 60 % of the grid works (the facts is
 create_simple_matmul_program_config of tt-metal; the 60 % is ours). The bound spreads the same work over all
 cores, at best four times as fast, which is what was measured.
 
@@ -33,66 +33,66 @@ from ttnn_mcp.hardware import FIDELITY_PHASES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.wire import Evidence
 
 FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
 WORTH_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all trapped matmuls."""
-    choice, cores = matmul_choice(case.ops), case.chip.cores
+    choice, cores = matmul_choice(facts.ops), facts.chip.cores
     if not len(choice.rows):
         yield NotApplicable("no Matmul ops")
         return
-    if not has_placements(case):
+    if not has_placements(facts):
         yield NO_PLACEMENTS
         return
-    if cores is None or not has_cores(case):
+    if cores is None or not has_cores(facts):
         yield NO_CORES
         return
     if not choice.told.any():
         yield CannotTell("matmuls without program_config in ATTRIBUTES; profile with a tt-metal of 2025 or later")
         return
-    rows = trapped(case.ops, choice, cores)
-    took = case.kernel_ns[rows]
-    used = case.ops.numbers("cores")[rows]
+    rows = trapped(facts.ops, choice, cores)
+    took = facts.kernel_ns[rows]
+    used = facts.ops.numbers("cores")[rows]
     spread = np.maximum(took * used / cores, took / FASTER_AT_MOST)
-    at_most = np.maximum(took - np.maximum(spread, achievable_ns(case)[rows]), 0)
-    if at_most.sum() < WORTH_SHARE * case.total_ns:
+    at_most = np.maximum(took - np.maximum(spread, achievable_ns(facts)[rows]), 0)
+    if at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    examples = case.heaviest(rows)
+    examples = facts.heaviest(rows)
     heaviest = examples[0]
     yield Claim(
         claim=(
-            f"{kinds(case, rows)} left to TTNN with an operand in L1_INTERLEAVED, on {int(used.min())} of "
-            f"{cores} cores ({time_of(case, rows)}): {example(case, heaviest)}"
+            f"{kinds(facts, rows)} left to TTNN with an operand in L1_INTERLEAVED, on {int(used.min())} of "
+            f"{cores} cores ({time_of(facts, rows)}): {example(facts, heaviest)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="the same work spread over all cores, at best 4x as fast (tt-metal #56976)",
-        evidence=tuple(one for row in examples[:2] for one in _evidence(case, row)),
-        fix=unless_compiled(case, _fix(case, heaviest), then="chooses shards and cores"),
-        verify=f"re-profile; op_detail(op={case.line(heaviest)}) shows more cores, kernel_us falls; PCC >= 0.99",
+        evidence=tuple(one for row in examples[:2] for one in _evidence(facts, row)),
+        fix=unless_compiled(facts, _fix(facts, heaviest), then="chooses shards and cores"),
+        verify=f"re-profile; op_detail(op={facts.line(heaviest)}) shows more cores, kernel_us falls; PCC >= 0.99",
         caveat=(
             "L1_INTERLEAVED alone makes it slower, not faster"
-            if case.chip.worker_cores
+            if facts.chip.worker_cores
             else f"the grid is not in the report: {cores} is the most cores any op used"
         ),
     )
 
 
-def _evidence(case: Case, row: int) -> tuple[Evidence, ...]:
-    operands = (*case.ops.inputs[:2], *case.ops.outputs[:1])
+def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
+    operands = (*facts.ops.inputs[:2], *facts.ops.outputs[:1])
     cells = [(operand, "MEMORY") for operand in operands if operand.in_l1[row]]
-    return (*cite_op(case, row, *cells[:1]), *case.cite(row, "cores"))
+    return (*cite_op(facts, row, *cells[:1]), *facts.cite(row, "cores"))
 
 
-def _fix(case: Case, row: int) -> str:
-    grid = worker_grid(case.chip)
+def _fix(facts: WindowFacts, row: int) -> str:
+    grid = worker_grid(facts.chip)
     said = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
-    fidelity = case.ops.texts("fidelity")[row]
+    fidelity = facts.ops.texts("fidelity")[row]
     fidelity = fidelity if fidelity in FIDELITY_PHASES else "HiFi2"
     return (
         f"ttnn.matmul(a, b, core_grid={said}, compute_kernel_config=ttnn.init_device_compute_kernel_config("

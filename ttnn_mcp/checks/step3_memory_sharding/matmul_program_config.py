@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
 POORLY_USED = 0.35  # of the roofline: below it the guess is worth replacing (ours)
@@ -61,92 +61,94 @@ _PRINTED = re.compile(r"(in0_block_w|out_subblock_[hw]|per_core_[MN])=(\d+)")
 L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim each for small blocks printed, configs never given, decode from interleaved weights."""
-    choice = matmul_choice(case.ops)
+    choice = matmul_choice(facts.ops)
     if not len(choice.rows):
         yield NotApplicable("no Matmul ops")
         return
-    if not has_operands(case, 2):
+    if not has_operands(facts, 2):
         yield NO_OPERANDS
         return
-    if not has_cores(case):
+    if not has_cores(facts):
         yield NO_CORES
         return
     if not choice.told.any():
         yield CannotTell("matmuls without program_config in ATTRIBUTES; profile with a tt-metal of 2025 or later")
         return
-    if case.chip.architecture is None:
+    if facts.chip.architecture is None:
         yield CannotTell("unknown architecture, so no roofline to compare with; profile with DEVICE ARCH")
         return
-    if np.isnan(case.roofline.compute_ns[choice.rows]).all():
+    if np.isnan(facts.roofline.compute_ns[choice.rows]).all():
         yield CannotTell(
             "matmuls without MATH FIDELITY, so no roofline to compare with; profile on a newer tt-metal"
         )
         return
-    k_tiles = case.ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE
+    k_tiles = facts.ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE
     small = choice.slowest | ((choice.block_w <= 1) & (k_tiles >= LEAST_K_TILES))
     small |= (choice.subblock <= 1) & (choice.per_core > 1)
-    mostly = case.ops.numbers("cores")[choice.rows] >= FEW_CORES * (case.chip.cores or np.inf)
-    guessed = choice.chosen & ~small & mostly & ~in_l1_interleaved(case.ops)[choice.rows]
-    said = [*_claim(case, choice, small, WELL_USED), *_claim(case, choice, guessed, POORLY_USED)]
+    mostly = facts.ops.numbers("cores")[choice.rows] >= FEW_CORES * (facts.chip.cores or np.inf)
+    guessed = choice.chosen & ~small & mostly & ~in_l1_interleaved(facts.ops)[choice.rows]
+    said = [*_claim(facts, choice, small, WELL_USED), *_claim(facts, choice, guessed, POORLY_USED)]
     yield from said
     told = np.concatenate([np.zeros(0, dtype=np.int64), *(claim.rows for claim in said)])
-    yield from _decode_claim(case, np.setdiff1d(choice.rows, told))
+    yield from _decode_claim(facts, np.setdiff1d(choice.rows, told))
 
 
-def _decode_claim(case: Case, rows: NDArray[np.int64]) -> Iterator[Claim]:
+def _decode_claim(facts: WindowFacts, rows: NDArray[np.int64]) -> Iterator[Claim]:
     """Matmuls of one row of tiles whose weights lie interleaved in DRAM, and arrive no faster than those do."""
-    x, weight = case.ops.inputs[:2]
-    able = reads_weights(case.ops, case.flow) & ~weight.sharded & ~in_l1_interleaved(case.ops)
+    x, weight = facts.ops.inputs[:2]
+    able = reads_weights(facts.ops, facts.flow) & ~weight.sharded & ~in_l1_interleaved(facts.ops)
     able &= (x.padded[:, :3].prod(axis=1) <= TILE_SIDE) & (weight.padded[:, 2:] >= LEAST_WEIGHTS).all(axis=1)
-    able &= (case.kernel_ns >= SMALL_NS) & waits_for_bytes(case.ops, case.roofline)
-    best = achievable_ns(case)
-    rows = rows[(able & (best < STREAMS * case.kernel_ns))[rows]]
-    at_most = (case.kernel_ns - best)[rows]
-    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+    able &= (facts.kernel_ns >= SMALL_NS) & waits_for_bytes(facts.ops, facts.roofline)
+    best = achievable_ns(facts)
+    rows = rows[(able & (best < STREAMS * facts.kernel_ns))[rows]]
+    at_most = (facts.kernel_ns - best)[rows]
+    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    row = case.heaviest(rows)[0]
-    reached = float(best[rows].sum() / case.kernel_ns[rows].sum())
+    row = facts.heaviest(rows)[0]
+    reached = float(best[rows].sum() / facts.kernel_ns[rows].sum())
     yield Claim(
         claim=(
             f"{len(rows)} matmuls with at most {TILE_SIDE} rows stream interleaved weights at {reached:.0%} of "
-            f"achievable DRAM bandwidth ({time_of(case, rows)}): {example(case, row)}"
+            f"achievable DRAM bandwidth ({time_of(facts, rows)}): {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
-        assumption=f"DRAM-sharded weights arrive at {case.chip.dram_achievable_gb_s:.0f} GB/s",
-        evidence=tuple(one for n in case.heaviest(rows, 2) for one in cite_op(case, n, (weight, "MEMORY"))),
-        fix=unless_compiled(case, dram_sharded(case, row), then="chooses matmul configs"),
-        verify=f"re-profile; op_detail(op={case.line(row)}).roofline.efficiency rises; PCC >= 0.99",
+        assumption=f"DRAM-sharded weights arrive at {facts.chip.dram_achievable_gb_s:.0f} GB/s",
+        evidence=tuple(one for n in facts.heaviest(rows, 2) for one in cite_op(facts, n, (weight, "MEMORY"))),
+        fix=unless_compiled(facts, dram_sharded(facts, row), then="chooses matmul configs"),
+        verify=f"re-profile; op_detail(op={facts.line(row)}).roofline.efficiency rises; PCC >= 0.99",
         caveat="K and N must divide by the cores in tiles; keep compute_kernel_config, or fidelity drops to LoFi",
     )
 
 
-def _claim(case: Case, choice: MatmulChoice, which: NDArray[np.bool_], used_at_most: float) -> Iterator[Claim]:
-    best = achievable_ns(case)
-    which = which & (best[choice.rows] < used_at_most * case.kernel_ns[choice.rows])
-    which &= (case.kernel_ns[choice.rows] >= SMALL_NS) & ~np.isnan(case.roofline.compute_ns[choice.rows])
-    which &= ~np.isin(choice.rows, rows_of(attention_chains(case.ops, case.flow)))
+def _claim(
+    facts: WindowFacts, choice: MatmulChoice, which: NDArray[np.bool_], used_at_most: float
+) -> Iterator[Claim]:
+    best = achievable_ns(facts)
+    which = which & (best[choice.rows] < used_at_most * facts.kernel_ns[choice.rows])
+    which &= (facts.kernel_ns[choice.rows] >= SMALL_NS) & ~np.isnan(facts.roofline.compute_ns[choice.rows])
+    which &= ~np.isin(choice.rows, rows_of(attention_chains(facts.ops, facts.flow)))
     rows = choice.rows[which]
-    at_most = (case.kernel_ns - best)[rows]
-    if at_most.sum() < WORTH_SHARE * case.total_ns:
+    at_most = (facts.kernel_ns - best)[rows]
+    if at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     guessed = used_at_most == POORLY_USED
     seen = "were given no program config" if guessed else f"run with small blocks ({_blocks(choice, row)})"
-    reached = float(best[rows].sum() / case.kernel_ns[rows].sum())
+    reached = float(best[rows].sum() / facts.kernel_ns[rows].sum())
     yield Claim(
         claim=(
-            f"{len(rows)} matmuls {seen} and reach {reached:.0%} of their roofline ({time_of(case, rows)}): "
-            f"{example(case, row)}, {case.kernel_ns[row] / 1e3:.0f} us"
+            f"{len(rows)} matmuls {seen} and reach {reached:.0%} of their roofline ({time_of(facts, rows)}): "
+            f"{example(facts, row)}, {facts.kernel_ns[row] / 1e3:.0f} us"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="the roofline is reached: arithmetic on all cores, DRAM at achievable bandwidth",
-        evidence=tuple(one for n in case.heaviest(rows) for one in _evidence(case, n)),
-        fix=unless_compiled(case, _fix(case, row), then="chooses matmul configs"),
-        verify=f"re-profile; op_detail(op={case.line(row)}).roofline.efficiency rises; PCC >= 0.99",
+        evidence=tuple(one for n in facts.heaviest(rows) for one in _evidence(facts, n)),
+        fix=unless_compiled(facts, _fix(facts, row), then="chooses matmul configs"),
+        verify=f"re-profile; op_detail(op={facts.line(row)}).roofline.efficiency rises; PCC >= 0.99",
         caveat="sweep in0_block_w and subblocks; pass compute_kernel_config, or bfloat16 drops to LoFi",
     )
 
@@ -158,16 +160,16 @@ def _blocks(choice: MatmulChoice, row: int) -> str:
     return f"in0_block_w {choice.block_w[at]:.0f}, subblock of {np.nan_to_num(choice.subblock[at]):.0f} tiles"
 
 
-def _evidence(case: Case, row: int) -> tuple[Evidence, ...]:
-    said = case.attributes(row).get("program_config", "")
+def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
+    said = facts.attributes(row).get("program_config", "")
     short = "; ".join(f"{key}={value}" for key, value in _PRINTED.findall(said)) or shown(said)
-    cell = Evidence(source=case.ops.source, row=case.line(row), column="ATTRIBUTES.program_config", value=short)
-    return (*cite_op(case, row), cell)
+    cell = Evidence(source=facts.ops.source, row=facts.line(row), column="ATTRIBUTES.program_config", value=short)
+    return (*cite_op(facts, row), cell)
 
 
-def _fix(case: Case, row: int) -> str:
-    grid, limit = worker_grid(case.chip), l1_limit(case.run)
-    config = suggested_for(case.ops, row, grid, L1_SHARE * limit.safe_bytes) if grid and limit else None
+def _fix(facts: WindowFacts, row: int) -> str:
+    grid, limit = worker_grid(facts.chip), l1_limit(facts.run)
+    config = suggested_for(facts.ops, row, grid, L1_SHARE * limit.safe_bytes) if grid and limit else None
     if config is None:
         return (
             "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "

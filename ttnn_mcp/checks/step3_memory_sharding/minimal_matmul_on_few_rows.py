@@ -29,47 +29,47 @@ from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 ROWS_AT_MOST = 32  # one row of tiles: decode, and prompts that pad to it
 WELL_USED = 0.6  # of the roofline: nothing to gain beyond it but fewer bytes
 WORTH_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all minimal matmuls of few rows."""
-    minimal = case.named("MinimalMatmul")
+    minimal = facts.named("MinimalMatmul")
     if not minimal.any():
         yield NotApplicable("no minimal_matmul ops")
         return
-    if not has_operands(case, 2):
+    if not has_operands(facts, 2):
         yield NO_OPERANDS
         return
-    few = minimal & (case.ops.inputs[0].padded[:, :3].prod(axis=1) <= ROWS_AT_MOST)
-    if few.any() and case.chip.dram_achievable_gb_s is None:
+    few = minimal & (facts.ops.inputs[0].padded[:, :3].prod(axis=1) <= ROWS_AT_MOST)
+    if few.any() and facts.chip.dram_achievable_gb_s is None:
         yield CannotTell("unknown architecture, so no DRAM bandwidth to compare with; profile with DEVICE ARCH")
         return
-    best = achievable_ns(case)
-    rows = np.flatnonzero(few & (best < WELL_USED * case.kernel_ns))
-    at_most = (case.kernel_ns - best)[rows]
-    if at_most.sum() < WORTH_SHARE * case.total_ns:
+    best = achievable_ns(facts)
+    rows = np.flatnonzero(few & (best < WELL_USED * facts.kernel_ns))
+    at_most = (facts.kernel_ns - best)[rows]
+    if at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    examples = case.heaviest(rows)
+    examples = facts.heaviest(rows)
     row = examples[0]
-    reached = case.roofline.efficiency[rows]
+    reached = facts.roofline.efficiency[rows]
     yield Claim(
         claim=(
-            f"{len(rows)} minimal_matmul calls with at most {ROWS_AT_MOST} rows ({time_of(case, rows)}) reach "
-            f"{np.nanmin(reached):.0%} to {np.nanmax(reached):.0%} of DRAM peak: {example(case, row)}"
+            f"{len(rows)} minimal_matmul calls with at most {ROWS_AT_MOST} rows ({time_of(facts, rows)}) reach "
+            f"{np.nanmin(reached):.0%} to {np.nanmax(reached):.0%} of DRAM peak: {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption=(
-            f"weights at {case.chip.dram_achievable_gb_s:.0f} GB/s: "
+            f"weights at {facts.chip.dram_achievable_gb_s:.0f} GB/s: "
             f"{took(float(best[rows].sum()))} for the same bytes"
         ),
-        evidence=tuple(one for n in examples[:2] for one in cite_op(case, n, (case.input(1), "MEMORY"))),
-        fix=unless_compiled(case, dram_sharded(case, row), then="chooses matmul configs"),
+        evidence=tuple(one for n in examples[:2] for one in cite_op(facts, n, (facts.input(1), "MEMORY"))),
+        fix=unless_compiled(facts, dram_sharded(facts, row), then="chooses matmul configs"),
         verify="re-profile; op_detail of these ops: roofline.efficiency above 0.6; PCC >= 0.99",
         caveat="K and N must divide by the cores in tiles; keep compute_kernel_config, or fidelity drops to LoFi",
     )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.01  # of the window, taken by these norms (domain practice)
 WORTH_SAVING = 0.005  # of the window: a core grid is a safe change
@@ -41,60 +41,60 @@ FASTER_AT_MOST = 10.0  # measured: 108 us on one core, tt-mlir #7717, #7965
 DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: for a fix where the grid is not known
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all norms on few cores."""
-    norms, cores = case.of_family("norm"), case.chip.cores
+    norms, cores = facts.of_family("norm"), facts.chip.cores
     if not norms.any():
         yield NotApplicable("no norm ops")
         return
-    if not has_operands(case):
+    if not has_operands(facts):
         yield NO_OPERANDS
         return
-    if cores is None or not has_cores(case):
+    if cores is None or not has_cores(facts):
         yield NO_CORES
         return
-    rows = np.flatnonzero(norms & on_few_cores(case.ops, cores))
-    at_most = _at_most(case, rows, cores)
-    if case.share(rows) < WORTH_SHARE or at_most.sum() < WORTH_SAVING * case.total_ns:
+    rows = np.flatnonzero(norms & on_few_cores(facts.ops, cores))
+    at_most = _at_most(facts, rows, cores)
+    if facts.share(rows) < WORTH_SHARE or at_most.sum() < WORTH_SAVING * facts.total_ns:
         return
-    used, examples = case.ops.numbers("cores")[rows].astype(int), case.heaviest(rows)
+    used, examples = facts.ops.numbers("cores")[rows].astype(int), facts.heaviest(rows)
     row = examples[0]
-    name = shown(canonical(case.names[row]))
+    name = shown(canonical(facts.names[row]))
     some = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
     yield Claim(
         claim=(
-            f"{len(rows)} norm{'s' if len(rows) > 1 else ''} on {some} of {cores} cores ({time_of(case, rows)}): "
-            f"{name} {example(case, row)}, {took(float(case.kernel_ns[row]))}"
+            f"{len(rows)} norm{'s' if len(rows) > 1 else ''} on {some} of {cores} cores ({time_of(facts, rows)}): "
+            f"{name} {example(facts, row)}, {took(float(facts.kernel_ns[row]))}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="layer norms up to 10x (measured), group norms by cores; 5 us stay",
-        evidence=tuple(one for n in examples for one in (*cite_op(case, n), *case.cite(n, "cores"))),
-        fix=unless_compiled(case, _fix(case, row), then="shards norms"),
+        evidence=tuple(one for n in examples for one in (*cite_op(facts, n), *facts.cite(n, "cores"))),
+        fix=unless_compiled(facts, _fix(facts, row), then="shards norms"),
         verify=f"re-profile; sharding_summary.low_core_ops lists no {name}; PCC >= 0.99",
         caveat="moving the row into shards and back costs two small ops: keep neighbours sharded too",
     )
 
 
-def _at_most(case: Case, rows: NDArray[np.int64], cores: int) -> NDArray[np.float64]:
-    took, used = case.kernel_ns[rows], case.ops.numbers("cores")[rows]
-    tiles = case.ops.inputs[0].padded.prod(axis=1)[rows] / TILE_SIDE**2
+def _at_most(facts: WindowFacts, rows: NDArray[np.int64], cores: int) -> NDArray[np.float64]:
+    took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
+    tiles = facts.ops.inputs[0].padded.prod(axis=1)[rows] / TILE_SIDE**2
     wide = np.maximum(np.minimum(cores, tiles), used)
-    by_rows = ~case.named("GroupNorm")[rows]
+    by_rows = ~facts.named("GroupNorm")[rows]
     best = np.where(by_rows, np.maximum(took * used / wide, took / FASTER_AT_MOST), took * used / cores)
     return np.maximum(took - np.maximum(best, SMALL_NS), 0)
 
 
-def _fix(case: Case, row: int) -> str:
-    grid = worker_grid(case.chip) or DEFAULT_GRID
-    if case.named("GroupNorm")[row]:
-        groups = case.attributes(row).number("num_groups") or "..."
+def _fix(facts: WindowFacts, row: int) -> str:
+    grid = worker_grid(facts.chip) or DEFAULT_GRID
+    if facts.named("GroupNorm")[row]:
+        groups = facts.attributes(row).number("num_groups") or "..."
         return (
             f"ttnn.group_norm(x, num_groups={groups}, core_grid=<a larger grid>, num_out_blocks=<fewer>, ...): "
             "the grid's columns must divide the channels in whole groups, its rows the height in tiles"
         )
-    width = max(int(case.ops.inputs[0].padded[row, 3]) // TILE_SIDE, 1)
-    height = -(-int(case.ops.inputs[0].padded[row, :3].prod()) // TILE_SIDE)
+    width = max(int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, 1)
+    height = -(-int(facts.ops.inputs[0].padded[row, :3].prod()) // TILE_SIDE)
     if height == 1:
         (x, y), shards = most_cores_dividing(width, grid) or (1, 1), "WIDTH_SHARDED"
         block = 1, width // (x * y)

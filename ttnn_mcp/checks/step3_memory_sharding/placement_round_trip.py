@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.wire import Evidence
 
 ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real
@@ -45,57 +45,57 @@ DETOUR_SHARE = 0.01  # of the window: the element-wise op has to change too
 UNPROVEN = "likely, not certain: only a linked memory report tells tensors apart"
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim for round trips, one for detours through element-wise ops."""
-    moves = moves_of(case.flow, case.run)
+    moves = moves_of(facts.ops, facts.run)
     if not len(moves):
         yield NotApplicable("no op changes a placement")
         return
-    if not has_placements(case):
+    if not has_placements(facts):
         yield NO_PLACEMENTS
         return
     trips = moves.among("round-trip")
-    if moves.at_most_ns[trips].sum() >= ROUND_TRIP_SHARE * case.total_ns:
-        yield _round_trips(case, moves, trips)
+    if moves.at_most_ns[trips].sum() >= ROUND_TRIP_SHARE * facts.total_ns:
+        yield _round_trips(facts, moves, trips)
     detours = moves.among("eltwise-detour")
     detours = detours[moves.avoidable[detours] >= AVOIDABLE.index("likely")]
-    if moves.at_most_ns[detours].sum() >= DETOUR_SHARE * case.total_ns:
-        yield _detours(case, moves, detours)
+    if moves.at_most_ns[detours].sum() >= DETOUR_SHARE * facts.total_ns:
+        yield _detours(facts, moves, detours)
 
 
-def _round_trips(case: Case, moves: Moves, trips: NDArray[np.int64]) -> Claim:
+def _round_trips(facts: WindowFacts, moves: Moves, trips: NDArray[np.int64]) -> Claim:
     rows = moves.rows[trips]
     back = trips[np.isin(moves.makers[trips], rows)]
     heaviest = int(back[np.argmax(moves.kernel_ns[back])])
     row, first = int(moves.rows[heaviest]), int(moves.makers[heaviest])
     others = [reader for reader in moves.joins.readers(first) if reader != row and reader not in rows]
-    stays = f"; the copy is also read at line {case.line(others[0])} and stays" if others else ""
-    start = case.ops.inputs[0].placement[first]
+    stays = f"; the copy is also read at line {facts.line(others[0])} and stays" if others else ""
+    start = facts.ops.inputs[0].placement[first]
     places = " -> ".join(shown(one) for one in (start, moves.before(heaviest), moves.after(heaviest)))
     return Claim(
         claim=(
-            f"{len(back)} placement round trip{'s' if len(back) > 1 else ''} ({time_of(case, rows)}): {places}, "
-            f"{case.ops.inputs[0].shape_text(row)}, lines {case.line(first)} and {case.line(row)}{stays}"
+            f"{len(back)} placement round trip{'s' if len(back) > 1 else ''} ({time_of(facts, rows)}): {places}, "
+            f"{facts.ops.inputs[0].shape_text(row)}, lines {facts.line(first)} and {facts.line(row)}{stays}"
         ),
         rows=rows,
         at_most_ns=moves.at_most_ns[trips],
         assumption=_assumption(moves, trips, others=bool(others)),
         evidence=(
-            *cite_op(case, first),
-            *cite_op(case, row, (case.ops.outputs[0], "MEMORY")),
-            *(_cite_read(case, first, reader) for reader in others[:1]),
+            *cite_op(facts, first),
+            *cite_op(facts, row, (facts.ops.outputs[0], "MEMORY")),
+            *(_cite_read(facts, first, reader) for reader in others[:1]),
         ),
-        fix=unless_compiled(case, _fix(case, moves, heaviest), then="keeps chains in shards"),
-        verify=f"re-profile; reshard_detect.patterns shows no round-trip at line {case.line(row)}; PCC unchanged",
+        fix=unless_compiled(facts, _fix(facts, moves, heaviest), then="keeps chains in shards"),
+        verify=f"re-profile; reshard_detect.patterns shows no round-trip at line {facts.line(row)}; PCC unchanged",
         caveat=None if _certain(moves, trips) else UNPROVEN,
     )
 
 
-def _cite_read(case: Case, maker: int, reader: int) -> Evidence:
+def _cite_read(facts: WindowFacts, maker: int, reader: int) -> Evidence:
     """The operand of `reader` that `maker` made."""
-    pairs = zip(case.ops.inputs, case.flow.producers, strict=True)
-    operand = next((one for one, made_by in pairs if made_by[reader] == maker), case.ops.inputs[0])
-    return case.ops.cite_operand(reader, operand, "MEMORY")
+    pairs = zip(facts.ops.inputs, facts.flow.producers, strict=True)
+    operand = next((one for one, made_by in pairs if made_by[reader] == maker), facts.ops.inputs[0])
+    return facts.ops.cite_operand(reader, operand, "MEMORY")
 
 
 def _assumption(moves: Moves, trips: NDArray[np.int64], *, others: bool) -> str:
@@ -106,40 +106,40 @@ def _assumption(moves: Moves, trips: NDArray[np.int64], *, others: bool) -> str:
     return "the shards are the same: both ops go; nobody else reads the copy"
 
 
-def _fix(case: Case, moves: Moves, heaviest: int) -> str:
+def _fix(facts: WindowFacts, moves: Moves, heaviest: int) -> str:
     row, first = int(moves.rows[heaviest]), int(moves.makers[heaviest])
     if moves.verdict(heaviest) != "partly":
-        lines = f"{case.line(first)} and {case.line(row)}"
+        lines = f"{facts.line(first)} and {facts.line(row)}"
         return f"drop the ttnn.to_memory_config calls behind lines {lines}: pass the tensor on as it is"
-    text = case.attributes(row).given(*CONFIG_KEYS)
+    text = facts.attributes(row).given(*CONFIG_KEYS)
     target = parse_memory_config(text) if text else None
     return (
-        f"y = ttnn.reshard(x, cfg)  # x: the sharded tensor that line {case.line(first)} reads; cfg: what line "
-        f"{case.line(row)} writes ({target or shown(moves.after(heaviest))}). Or let the op before write cfg"
+        f"y = ttnn.reshard(x, cfg)  # x: the sharded tensor that line {facts.line(first)} reads; cfg: what line "
+        f"{facts.line(row)} writes ({target or shown(moves.after(heaviest))}). Or let the op before write cfg"
     )
 
 
-def _detours(case: Case, moves: Moves, detours: NDArray[np.int64]) -> Claim:
+def _detours(facts: WindowFacts, moves: Moves, detours: NDArray[np.int64]) -> Claim:
     rows = moves.rows[detours]
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     reader = next(iter(moves.joins.readers(row)))
     maker = int(moves.joins.makers[row])
     return Claim(
         claim=(
-            f"{len(rows)} moves only take a tensor out of its shards for element-wise ops ({time_of(case, rows)}): "
-            f"{_name(case, maker)} -> {_name(case, row)} -> {_name(case, reader)}, "
-            f"{case.ops.inputs[0].shape_text(row)} at line {case.line(row)}"
+            f"{len(rows)} moves only take a tensor out of its shards for element-wise ops ({time_of(facts, rows)}): "
+            f"{_name(facts, maker)} -> {_name(facts, row)} -> {_name(facts, reader)}, "
+            f"{facts.ops.inputs[0].shape_text(row)} at line {facts.line(row)}"
         ),
         rows=rows,
         at_most_ns=moves.at_most_ns[detours],
         assumption="the element-wise op takes the shards as they are; no later op reads the interleaved copy",
         evidence=tuple(
-            one for n in case.heaviest(rows) for one in cite_op(case, n, (case.ops.inputs[0], "MEMORY"))
+            one for n in facts.heaviest(rows) for one in cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))
         ),
         fix=unless_compiled(
-            case,
-            f"drop the move at line {case.line(row)}: ttnn.add(a, b, memory_config=a.memory_config()) with a "
-            f"sharded as line {case.line(maker)} writes it, b in the same shards or one that broadcasts",
+            facts,
+            f"drop the move at line {facts.line(row)}: ttnn.add(a, b, memory_config=a.memory_config()) with a "
+            f"sharded as line {facts.line(maker)} writes it, b in the same shards or one that broadcasts",
             then="keeps chains in shards",
         ),
         verify="re-profile; reshard_detect.patterns: eltwise-detour count falls; PCC unchanged",
@@ -147,8 +147,8 @@ def _detours(case: Case, moves: Moves, detours: NDArray[np.int64]) -> Claim:
     )
 
 
-def _name(case: Case, row: int) -> str:
-    return shown(canonical(case.names[row]))
+def _name(facts: WindowFacts, row: int) -> str:
+    return shown(canonical(facts.names[row]))
 
 
 def _certain(moves: Moves, trips: NDArray[np.int64]) -> bool:

@@ -26,50 +26,50 @@ from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_SHARE = 0.005  # of the window: merging two moves is safe
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all chains."""
-    moves = moves_of(case.flow, case.run)
+    moves = moves_of(facts.ops, facts.run)
     if not len(moves):
         yield NotApplicable("no op changes a placement")
         return
-    if not has_placements(case):
+    if not has_placements(facts):
         yield NO_PLACEMENTS
         return
     chained = moves.among("chain")
-    if not len(chained) or moves.at_most_ns[chained].sum() < WORTH_SHARE * case.total_ns:
+    if not len(chained) or moves.at_most_ns[chained].sum() < WORTH_SHARE * facts.total_ns:
         return
     rows = moves.rows[chained]
     last = [index for index in chained if int(moves.makers[index]) in rows]
     heaviest = max(last, key=lambda index: float(moves.kernel_ns[index]))
     row, first = int(moves.rows[heaviest]), int(moves.makers[heaviest])
-    text = case.attributes(row).given(*CONFIG_KEYS)
+    text = facts.attributes(row).given(*CONFIG_KEYS)
     target = parse_memory_config(text) if text else None
     yield Claim(
         claim=(
-            f"{len(rows)} moves follow one another on the same tensor ({time_of(case, rows)}): "
-            f"{shown(case.ops.inputs[0].placement[first])} -> {shown(moves.before(heaviest))} -> "
+            f"{len(rows)} moves follow one another on the same tensor ({time_of(facts, rows)}): "
+            f"{shown(facts.ops.inputs[0].placement[first])} -> {shown(moves.before(heaviest))} -> "
             f"{shown(moves.after(heaviest))}, "
-            f"{case.ops.inputs[0].shape_text(row)}, lines {case.line(first)} and {case.line(row)}"
+            f"{facts.ops.inputs[0].shape_text(row)}, lines {facts.line(first)} and {facts.line(row)}"
         ),
         rows=rows,
         at_most_ns=moves.at_most_ns[chained],
         assumption="one move of each chain stays, at the price of the cheaper; nobody else reads in between",
         evidence=(
-            *cite_op(case, first, (case.ops.outputs[0], "MEMORY")),
-            *cite_op(case, row, (case.ops.outputs[0], "MEMORY")),
+            *cite_op(facts, first, (facts.ops.outputs[0], "MEMORY")),
+            *cite_op(facts, row, (facts.ops.outputs[0], "MEMORY")),
         ),
         fix=unless_compiled(
-            case,
-            f"one ttnn.to_memory_config(x, cfg) in place of lines {case.line(first)} and {case.line(row)}; "
+            facts,
+            f"one ttnn.to_memory_config(x, cfg) in place of lines {facts.line(first)} and {facts.line(row)}; "
             f"cfg: what the last one writes ({target or shown(moves.after(heaviest))})",
             then="keeps chains in shards",
         ),
-        verify=f"re-profile; reshard_detect.patterns shows no chain at line {case.line(row)}; PCC unchanged",
+        verify=f"re-profile; reshard_detect.patterns shows no chain at line {facts.line(row)}; PCC unchanged",
         caveat="likely, not certain: only a linked memory report tells tensors apart",
     )
 

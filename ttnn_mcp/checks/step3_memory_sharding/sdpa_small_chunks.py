@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import Settings
+from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import unless_compiled
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.readers.printed.attributes import Attributes
 
 SMALL_CHUNK = 32  # rows: the default before tt-metal #51911 was closed
@@ -44,39 +44,39 @@ FIX = (
 )
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all fused attentions in small chunks."""
-    rows = np.flatnonzero(case.names.where(_streams))
+    rows = np.flatnonzero(facts.names.where(_streams))
     if not len(rows):
         yield NotApplicable("no prefill SDPA ops")
         return
-    if not has_operands(case):
+    if not has_operands(facts):
         yield NO_OPERANDS
         return
-    if (case.ops.texts("attributes").codes[rows] < 0).all():
+    if (facts.ops.texts("attributes").codes[rows] < 0).all():
         yield CannotTell("the SDPA ops carry no ATTRIBUTES; profile with a tt-metal of 2025 or later")
         return
-    chunks = Settings(case.ops).numbers(rows, _smallest_chunk)
-    small = (chunks <= SMALL_CHUNK) & (case.ops.inputs[0].logical[rows, 2] >= LONG)
+    chunks = attributes_of(facts.ops).numbers(rows, _smallest_chunk)
+    small = (chunks <= SMALL_CHUNK) & (facts.ops.inputs[0].logical[rows, 2] >= LONG)
     rows, chunks = rows[small], chunks[small]
-    at_most = _at_most(case, rows)
-    if not len(rows) or at_most.sum() < WORTH_SHARE * case.total_ns:
+    at_most = _at_most(facts, rows)
+    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    examples = case.heaviest(rows)
+    examples = facts.heaviest(rows)
     row = examples[0]
     given = chunks[np.flatnonzero(rows == row)[0]] > 0
     yield Claim(
         claim=(
-            f"{len(rows)} fused attentions over {case.ops.inputs[0].logical[row, 2]} rows "
-            f"{'work in chunks of 32' if given else 'have no program config'} ({time_of(case, rows)}): "
-            f"{example(case, row)}"
+            f"{len(rows)} fused attentions over {facts.ops.inputs[0].logical[row, 2]} rows "
+            f"{'work in chunks of 32' if given else 'have no program config'} ({time_of(facts, rows)}): "
+            f"{example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="at best 3.75x as fast (measured, tt-metal #51911), never above 75 % of the engine",
-        evidence=tuple(one for n in examples for one in (*cite_op(case, n), *case.cite(n, "attributes")))[:4],
-        fix=unless_compiled(case, FIX, then="chooses SDPA chunks on builds since September 2026"),
-        verify=f"re-profile; op_detail(op={case.line(row)}).kernel_us falls; PCC >= 0.99",
+        evidence=tuple(one for n in examples for one in (*cite_op(facts, n), *facts.cite(n, "attributes")))[:4],
+        fix=unless_compiled(facts, FIX, then="chooses SDPA chunks on builds since September 2026"),
+        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="builds since September 2026 choose larger chunks themselves: check the version; they need L1",
     )
 
@@ -93,10 +93,10 @@ def _smallest_chunk(said: Attributes) -> float:
     return float(min((chunk for chunk in chunks if chunk), default=0))
 
 
-def _at_most(case: Case, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    took = case.kernel_ns[rows]
-    engine = np.nan_to_num(case.roofline.compute_ns[rows]) / SATURATES
-    best = np.maximum(np.maximum(engine, achievable_ns(case)[rows]), took / FASTER_AT_MOST)
+def _at_most(facts: WindowFacts, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    took = facts.kernel_ns[rows]
+    engine = np.nan_to_num(facts.roofline.compute_ns[rows]) / SATURATES
+    best = np.maximum(np.maximum(engine, achievable_ns(facts)[rows]), took / FASTER_AT_MOST)
     return np.maximum(took - best, 0)
 
 

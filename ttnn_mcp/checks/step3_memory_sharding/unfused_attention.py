@@ -29,36 +29,36 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 FUSED_NS = 5_000.0  # the least one fused attention takes (domain practice)
 WORTH_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all attentions written out."""
-    if not case.of_family("softmax").any():
+    if not facts.of_family("softmax").any():
         yield NotApplicable("no softmax ops: no attention, or a fused one")
         return
-    if not has_operands(case, 2):
+    if not has_operands(facts, 2):
         yield NO_OPERANDS
         return
-    chains = attention_chains(case.ops, case.flow)
+    chains = attention_chains(facts.ops, facts.flow)
     rows = rows_of(chains)
-    at_most = _at_most(case, chains)[rows]
-    if at_most.sum() < WORTH_SHARE * case.total_ns:
+    at_most = _at_most(facts, chains)[rows]
+    if at_most.sum() < WORTH_SHARE * facts.total_ns:
         return
-    chain = max(chains, key=lambda one: float(case.kernel_ns[one.scores : one.context + 1].sum()))
-    used = case.ops.numbers("cores")
+    chain = max(chains, key=lambda one: float(facts.kernel_ns[one.scores : one.context + 1].sum()))
+    used = facts.ops.numbers("cores")
     few = np.array([used[row] for one in chains for row in (one.scores, one.context)])
-    of = case.chip.cores
+    of = facts.chip.cores
     cores = (
         f", matmuls on {int(few.min())} to {int(few.max())} of {of} cores" if of and np.isfinite(few).all() else ""
     )
     yield Claim(
         claim=(
-            f"{len(chains)} attentions are written out as {len(rows)} ops ({time_of(case, rows)}){cores}: "
-            f"heaviest from {example(case, chain.scores)} to line {case.line(chain.context)}"
+            f"{len(chains)} attentions are written out as {len(rows)} ops ({time_of(facts, rows)}){cores}: "
+            f"heaviest from {example(facts, chain.scores)} to line {facts.line(chain.context)}"
         ),
         rows=rows,
         at_most_ns=at_most,
@@ -66,32 +66,32 @@ def look(case: Case) -> Iterator[Said]:
         evidence=tuple(
             one
             for row in (chain.scores, chain.softmax, chain.context)
-            for one in (*cite_op(case, row), *(case.cite(row, "cores") if row != chain.softmax else ()))
+            for one in (*cite_op(facts, row), *(facts.cite(row, "cores") if row != chain.softmax else ()))
         ),
-        fix=_fix(case, chain),
+        fix=_fix(facts, chain),
         verify="re-profile; list_ops(group_by='op_code') shows ScaledDotProductAttention, no Softmax; PCC >= 0.99",
         caveat="needs heads as [B,H,S,d] with d in tiles, and no use of the scores elsewhere; joins told by shapes",
     )
 
 
-def _at_most(case: Case, chains: list[AttentionChain]) -> NDArray[np.float64]:
+def _at_most(facts: WindowFacts, chains: list[AttentionChain]) -> NDArray[np.float64]:
     """Per op of the case; each op of a chain gives in step with what it took."""
-    at_most = np.zeros(len(case))
-    arithmetic = np.nan_to_num(case.roofline.compute_ns)
-    bandwidth = case.chip.dram_achievable_gb_s or np.inf
-    q, k, result = case.ops.inputs[0].bytes, case.ops.inputs[1].bytes, case.ops.outputs[0].bytes
+    at_most = np.zeros(len(facts))
+    arithmetic = np.nan_to_num(facts.roofline.compute_ns)
+    bandwidth = facts.chip.dram_achievable_gb_s or np.inf
+    q, k, result = facts.ops.inputs[0].bytes, facts.ops.inputs[1].bytes, facts.ops.outputs[0].bytes
     for chain in chains:
         part = slice(chain.scores, chain.context + 1)
-        took = float(case.kernel_ns[part].sum())
+        took = float(facts.kernel_ns[part].sum())
         moved = q[chain.scores] + k[chain.scores] + k[chain.context] + result[chain.context]
         fused = max(arithmetic[chain.scores] + arithmetic[chain.context], moved / bandwidth, FUSED_NS)
         if took > fused:
-            at_most[part] = case.kernel_ns[part] * (1 - fused / took)
+            at_most[part] = facts.kernel_ns[part] * (1 - fused / took)
     return at_most
 
 
-def _fix(case: Case, chain: AttentionChain) -> str:
-    length = int(case.ops.inputs[0].logical[chain.scores, 2])
+def _fix(facts: WindowFacts, chain: AttentionChain) -> str:
+    length = int(facts.ops.inputs[0].logical[chain.scores, 2])
     name = "scaled_dot_product_attention_decode" if length == 1 else "scaled_dot_product_attention"
     masked = chain.softmax - chain.scores > 1
     mask = "attn_mask=mask, is_causal=False" if masked else "is_causal=False"

@@ -30,15 +30,15 @@ from ttnn_mcp.readers.memory.spaces import L1
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WEIGHTS_SHARE = 0.10  # of a bank
 FREE_SHARE = 0.20  # of a bank, at the peak
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all that is there for good."""
-    behind = replay_behind(case)
+    behind = replay_behind(facts)
     if isinstance(behind, CannotTell):
         yield behind
         return
@@ -50,7 +50,7 @@ def look(case: Case) -> Iterator[Said]:
         return
     tensors = tensors[np.argsort(-spans.bytes_per_bank[tensors], kind="stable")]
     named_tensors = ", ".join(str(int(lifetimes.names[one])) for one in tensors[:3] if lifetimes.names[one] >= 0)
-    rows = rows_of(case, [int(found.operations[peak])])
+    rows = rows_of(facts, [int(found.operations[peak])])
     yield Claim(
         claim=(
             f"{counted(len(tensors))} made by no operation: {size} bytes of every L1 bank all along "

@@ -31,7 +31,7 @@ from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 REGION_BYTES_PER_OP = (
     4096  # order of magnitude of recorded commands; the runtime says the exact need when too small
@@ -39,14 +39,14 @@ REGION_BYTES_PER_OP = (
 REGION_STEP = 1 << 20  # regions are given in whole megabytes
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over the whole window, or why not."""
-    report = case.run.timed
+    report = facts.run.timed
     if report.traced:
         yield NotApplicable("this run already replays a trace")
         return
-    line = case.timeline
-    if not case.scope.window.warm or not np.isfinite(line.gaps_ns).any():
+    line = facts.timeline
+    if not facts.scope.window.warm or not np.isfinite(line.gaps_ns).any():
         yield CannotTell("no warm iteration: gaps are compile time. Profile 2 or more iterations in one run")
         return
     if line.busy >= DEVICE_BOUND:
@@ -57,21 +57,21 @@ def look(case: Case) -> Iterator[Said]:
             f"{count} gaps of over 1 ms hold most of the waiting: a sync or print in the loop; remove it"
         )
         return
-    rows = np.arange(len(case), dtype=np.int64)
+    rows = np.arange(len(facts), dtype=np.int64)
     fixed = static_shapes(report)
-    waited = [int(row) for row in np.argsort(-np.nan_to_num(case.ops.numbers("gap_ns")[1:]))[:2] + 1]
-    region = -(-len(case) * REGION_BYTES_PER_OP // REGION_STEP) * REGION_STEP
+    waited = [int(row) for row in np.argsort(-np.nan_to_num(facts.ops.numbers("gap_ns")[1:]))[:2] + 1]
+    region = -(-len(facts) * REGION_BYTES_PER_OP // REGION_STEP) * REGION_STEP
     compiler = report.csv.compiler
     yield Claim(
         claim=(
             f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:.0f} of "
-            f"{line.wall_ns / 1e3:.0f} us are gaps, the median of {len(case)} is {line.median_gap_ns / 1e3:.1f} us"
+            f"{line.wall_ns / 1e3:.0f} us are gaps, the median of {len(facts)} is {line.median_gap_ns / 1e3:.1f} us"
         ),
         rows=rows,
         at_most_ns=no_saving(rows),
-        gap_ns=(0.0, trace_saving_ns(line, len(case))),
+        gap_ns=(0.0, trace_saving_ns(line, len(facts))),
         assumption=f"a traced op keeps {TRACED_GAP_NS / 1e3:.0f} us of gap; kernels unchanged",
-        evidence=tuple(case.ops.cite(row, "gap_ns") for row in waited),
+        evidence=tuple(facts.ops.cite(row, "gap_ns") for row in waited),
         fix=(
             f'torch_xla.set_custom_compile_options({{"enable_trace": "true"}}), '
             f"environment TT_RUNTIME_TRACE_REGION_SIZE={region}"

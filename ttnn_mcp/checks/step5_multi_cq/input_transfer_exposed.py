@@ -25,7 +25,7 @@ from ttnn_mcp.wire import Evidence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.readers.memory.columns import Tensor
     from ttnn_mcp.readers.memory.report import MemoryReport
 
@@ -36,20 +36,20 @@ COPIES = "ttnn.copy_host_to_device_tensor"  # host tensor, device tensor; no out
 EVENTS = ("ttnn.record_event", "ttnn.wait_for_event")
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield the bytes written where a memory report shows them; else what to measure."""
-    kernel_ms = case.total_ns / 1e6
-    memory = case.run.memory
+    kernel_ms = facts.total_ns / 1e6
+    memory = facts.run.memory
     written = _written(memory) if memory else []
     if memory is None or not written:
         yield CannotTell(
             "reports have no transfer times. Give: input bytes per step, time T of copying them, is trace on "
-            f"({'yes' if case.run.timed.traced else 'none seen'}); two queues save at most min(T, {kernel_ms:.2f} "
+            f"({'yes' if facts.run.timed.traced else 'none seen'}); two queues save at most min(T, {kernel_ms:.2f} "
             "ms)"
         )
         return
     total = sum(tensor.size_bytes or 0 for _, tensor in written)
-    if _two_queues(memory) or total / SLOW_COPY_BYTES_PER_NS < MIN_TRANSFER_SHARE * case.total_ns:
+    if _two_queues(memory) or total / SLOW_COPY_BYTES_PER_NS < MIN_TRANSFER_SHARE * facts.total_ns:
         return
     operation, largest = max(written, key=lambda pair: pair[1].size_bytes or 0)
     row = memory.operations.row(operation)
@@ -81,7 +81,7 @@ def look(case: Case) -> Iterator[Said]:
         ),
         verify="time a step with the profiler off: host_overhead(wall_ms=...) verdict moves towards device_bound",
         caveat=(
-            f"helps only after Metal Trace ({'traced' if case.run.timed.traced else 'no traced row here'}); "
+            f"helps only after Metal Trace ({'traced' if facts.run.timed.traced else 'no traced row here'}); "
             "weights loaded inside the capture are counted too"
         ),
     )

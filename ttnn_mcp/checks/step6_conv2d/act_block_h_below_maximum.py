@@ -30,56 +30,56 @@ from ttnn_mcp.checks.shared.wording import cite_op, time_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 MIN_SAVING_SHARE = 0.01  # of the window: below it nobody should touch a conv
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all convs whose block can grow."""
-    convs = convs_to_judge(case)
+    convs = convs_to_judge(facts)
     if not isinstance(convs, Convs):
         yield convs
         return
-    limit = l1_limit(case.run)
+    limit = l1_limit(facts.run)
     if limit is None:
         yield CannotTell("unknown architecture: no L1 limit to fit blocks into; add the memory report")
         return
     better = {conv: larger_block(conv, limit.safe_bytes) for conv in convs.distinct if conv is not None}
     rows = convs.where(lambda conv: better[conv] is not None)
     left = convs.numbers(lambda conv: (one.blocks / conv.blocks) if (one := better[conv]) else None)
-    per_block = case.kernel_ns - least_ns(case)
+    per_block = facts.kernel_ns - least_ns(facts)
     at_most = per_block[rows] * (1 - left[np.isfinite(left)])
-    if at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
+    if at_most.sum() < MIN_SAVING_SHARE * facts.total_ns:
         return
     tuned = len(convs.where(lambda conv: conv.block_h >= conv.per_core_h))
-    examples = [(row, conv, to) for row in case.heaviest(rows) if (conv := convs.at(row)) and (to := better[conv])]
+    examples = [(row, conv, to) for row in facts.heaviest(rows) if (conv := convs.at(row)) and (to := better[conv])]
     row, conv, to = examples[0]
     double = ", enable_act_double_buffer=True" if to.act_double else ""
-    others = "".join(f"; line {case.line(n)}: {32 * one.block_h}" for n, _, one in examples[1:])
+    others = "".join(f"; line {facts.line(n)}: {32 * one.block_h}" for n, _, one in examples[1:])
     yield Claim(
         claim=(
-            f"{len(rows)} of {len(convs.rows)} convs ({time_of(case, rows)}) run in more blocks than L1 demands "
-            f"({tuned} are at the maximum): line {case.line(row)} has Bh {conv.block_h} of {conv.per_core_h} "
+            f"{len(rows)} of {len(convs.rows)} convs ({time_of(facts, rows)}) run in more blocks than L1 demands "
+            f"({tuned} are at the maximum): line {facts.line(row)} has Bh {conv.block_h} of {conv.per_core_h} "
             f"tiles, {to.block_h} fits"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="all time above the roofline is paid once per block; cores unchanged",
         evidence=(
-            *cite_height(case, row),
-            *cite_op(case, row),
+            *cite_height(facts, row),
+            *cite_op(facts, row),
         ),
         fix=lever(
-            case,
-            f"ttnn.Conv2dConfig(act_block_h_override={32 * to.block_h}{double})  # line {case.line(row)}: "
+            facts,
+            f"ttnn.Conv2dConfig(act_block_h_override={32 * to.block_h}{double})  # line {facts.line(row)}: "
             f"{megabytes(to.total_bytes)} of {megabytes(limit.limit_bytes)} L1{others}",
         ),
         verify=(
-            f"re-profile: op_detail(op={case.line(row)}).attributes shows the new block, kernel_us falls, cores "
+            f"re-profile: op_detail(op={facts.line(row)}).attributes shows the new block, kernel_us falls, cores "
             "stay"
         ),
-        caveat=l1_caveat(limit, conv, case.chip.arch),
+        caveat=l1_caveat(limit, conv, facts.chip.arch),
     )
 
 

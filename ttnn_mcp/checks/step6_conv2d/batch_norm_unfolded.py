@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.shared.conv_ops import NO_CONVS, conv_behind, lever
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
@@ -28,44 +27,45 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.dataflow.readers import Joins
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 MIN_SHARE = 0.005  # of the window: trivially safe
 LEAST_OPS = 2  # per-channel ops in a row that make a batch norm; one alone may be a bias
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all batch norms behind convs."""
-    if not case.named("Conv2d").any():
+    if not facts.named("Conv2d").any():
         yield NO_CONVS
         return
-    joins, per_channel = Joins(case.flow), _per_channel(case)
+    joins, per_channel = facts.joins, _per_channel(facts)
     found: dict[int, int] = {}
-    for row in np.flatnonzero(case.named("BatchNorm") | per_channel).tolist():
-        conv = conv_behind(case, joins, row)
+    for row in np.flatnonzero(facts.named("BatchNorm") | per_channel).tolist():
+        conv = conv_behind(facts, joins, row)
         if conv is None:
             continue
         chain = _chain(joins, row, per_channel)
-        if case.named("BatchNorm")[row] or len(chain) >= LEAST_OPS:
+        if facts.named("BatchNorm")[row] or len(chain) >= LEAST_OPS:
             found.update(dict.fromkeys(chain, conv))
     rows = np.array(sorted(found), dtype=np.int64)
-    if not len(rows) or case.share(rows) < MIN_SHARE:
+    if not len(rows) or facts.share(rows) < MIN_SHARE:
         return
-    row, convs = case.heaviest(rows)[0], np.unique(np.array([*found.values()], dtype=np.int64))
+    row, convs = facts.heaviest(rows)[0], np.unique(np.array([*found.values()], dtype=np.int64))
     yield Claim(
         claim=(
-            f"Batch norm runs as {len(rows)} ops ({time_of(case, rows)}) behind {kinds(case, convs)}: "
-            f"{example(case, row)} behind the conv at line {case.line(found[row])}"
+            f"Batch norm runs as {len(rows)} ops ({time_of(facts, rows)}) behind {kinds(facts, convs)}: "
+            f"{example(facts, row)} behind the conv at line {facts.line(found[row])}"
         ),
         rows=rows,
-        at_most_ns=case.kernel_ns[rows],
+        at_most_ns=facts.kernel_ns[rows],
         assumption="scale and shift are constants, folded into weights and bias on the host",
-        evidence=cite_op(case, row),
+        evidence=cite_op(facts, row),
         fix=(
             "model.eval() before compiling: batch norm then folds"
-            if case.run.timed.csv.compiler
+            if facts.run.timed.csv.compiler
             else lever(
-                case,
+                facts,
                 "scale = norm.weight / torch.sqrt(norm.running_var + norm.eps); weight = conv.weight * "
                 "scale.reshape(-1, 1, 1, 1); bias = (conv.bias - norm.running_mean) * scale + norm.bias, in "
                 "float32, then ttnn.from_torch",
@@ -76,13 +76,13 @@ def look(case: Case) -> Iterator[Said]:
     )
 
 
-def _per_channel(case: Case) -> NDArray[np.bool_]:
+def _per_channel(facts: WindowFacts) -> NDArray[np.bool_]:
     """Element-wise ops whose second operand holds one value per channel of a wider first one."""
-    if len(case.ops.inputs) < 2:
-        return np.zeros(len(case), dtype=np.bool_)
-    first, second = case.ops.inputs[0], case.ops.inputs[1]
+    if len(facts.ops.inputs) < 2:
+        return np.zeros(len(facts), dtype=np.bool_)
+    first, second = facts.ops.inputs[0], facts.ops.inputs[1]
     one_row = (second.logical[:, :3].prod(axis=1) == 1) & (second.logical[:, 3] == first.logical[:, 3])
-    return case.named("Binary") & one_row & (second.logical[:, 3] > 1) & (first.elements > second.elements)
+    return facts.named("Binary") & one_row & (second.logical[:, 3] > 1) & (first.elements > second.elements)
 
 
 def _chain(joins: Joins, row: int, per_channel: NDArray[np.bool_]) -> list[int]:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.shared.attribute_cells import cite_attribute
 from ttnn_mcp.checks.shared.conv_ops import NO_CONVS, conv_behind, lever
@@ -29,7 +28,7 @@ from ttnn_mcp.checks.shared.wording import cite_op, time_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 MIN_SHARE = 0.005  # of the window: trivially safe
 _FUNCTION = re.compile(r"UnaryOpType::(\w+)")
@@ -51,34 +50,34 @@ FUSABLE = frozenset(  # what ttnn's conv kernels apply when packing: SFPU functi
 )
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all activations that a conv could apply."""
-    if not case.named("Conv2d").any():
+    if not facts.named("Conv2d").any():
         yield NO_CONVS
         return
-    joins = Joins(case.flow)
-    behind = {row: conv_behind(case, joins, row) for row in np.flatnonzero(case.named("Unary")).tolist()}
-    found = {row: conv for row, conv in behind.items() if conv is not None and _fusable(case, row, conv)}
+    joins = facts.joins
+    behind = {row: conv_behind(facts, joins, row) for row in np.flatnonzero(facts.named("Unary")).tolist()}
+    found = {row: conv for row, conv in behind.items() if conv is not None and _fusable(facts, row, conv)}
     rows = np.array([*found], dtype=np.int64)
-    if not len(rows) or case.share(rows) < MIN_SHARE:
+    if not len(rows) or facts.share(rows) < MIN_SHARE:
         return
-    examples = case.heaviest(rows)
+    examples = facts.heaviest(rows)
     row = examples[0]
-    function = _function(case, row)
+    function = _function(facts, row)
     yield Claim(
         claim=(
-            f"Activations run as ops of their own behind convs ({len(rows)}x, {time_of(case, rows)}): heaviest "
-            f"{function} at line {case.line(row)} on {case.ops.outputs[0].shape_text(row)}, behind the conv at "
-            f"line {case.line(found[row])}"
+            f"Activations run as ops of their own behind convs ({len(rows)}x, {time_of(facts, rows)}): heaviest "
+            f"{function} at line {facts.line(row)} on {facts.ops.outputs[0].shape_text(row)}, behind the conv at "
+            f"line {facts.line(found[row])}"
         ),
         rows=rows,
-        at_most_ns=case.kernel_ns[rows],
+        at_most_ns=facts.kernel_ns[rows],
         assumption="applied while packing, the function costs the conv nothing",
-        evidence=(cite_attribute(case, row, "op_chain"), *cite_op(case, row)),
+        evidence=(cite_attribute(facts, row, "op_chain"), *cite_op(facts, row)),
         fix=lever(
-            case,
+            facts,
             f"ttnn.Conv2dConfig(activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}))  # older builds: "
-            f'activation="{function.lower()}"; drop the op at line {case.line(row)}',
+            f'activation="{function.lower()}"; drop the op at line {facts.line(row)}',
         ),
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
         caveat=(
@@ -87,16 +86,16 @@ def look(case: Case) -> Iterator[Said]:
     )
 
 
-def _function(case: Case, row: int) -> str:
-    found = _FUNCTION.findall(case.attributes(row).get("op_chain", ""))
+def _function(facts: WindowFacts, row: int) -> str:
+    found = _FUNCTION.findall(facts.attributes(row).get("op_chain", ""))
     return found[0] if len(found) == 1 else ""
 
 
-def _fusable(case: Case, row: int, conv: int) -> bool:
+def _fusable(facts: WindowFacts, row: int, conv: int) -> bool:
     """One function a conv can apply, same type in and out, on a conv that has none yet."""
-    same_type = case.ops.outputs[0].dtype[row] == case.ops.inputs[0].dtype[row]
-    said = case.attributes(conv).given("activation") or ""
-    return same_type and not said and _function(case, row) in FUSABLE
+    same_type = facts.ops.outputs[0].dtype[row] == facts.ops.inputs[0].dtype[row]
+    said = facts.attributes(conv).given("activation") or ""
+    return same_type and not said and _function(facts, row) in FUSABLE
 
 
 CHECK = Check(

@@ -27,61 +27,61 @@ from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 FEWER = 0.8  # of the tiles: a fifth less work on the busiest core
 MIN_SAVING_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all convs with work to deal out better."""
-    convs = convs_to_judge(case)
+    convs = convs_to_judge(facts)
     if not isinstance(convs, Convs):
         yield convs
         return
-    cores = case.chip.cores
+    cores = facts.chip.cores
     if cores is None:
         yield CannotTell("no CORE COUNT in the report; profile with a tt-metal of 2025 or later")
         return
-    grid = grid_of(cores, case.chip.arch)
+    grid = grid_of(cores, facts.chip.arch)
     left = np.ones(len(convs.rows))
-    used = np.nan_to_num(case.ops.numbers("cores")[convs.rows], nan=np.inf)
+    used = np.nan_to_num(facts.ops.numbers("cores")[convs.rows], nan=np.inf)
     idle = np.flatnonzero(used < cores)
-    for place, size in zip(idle.tolist(), sizes_of(case.ops, convs.rows[idle]), strict=True):
+    for place, size in zip(idle.tolist(), sizes_of(facts.ops, convs.rows[idle]), strict=True):
         conv = convs.at(int(convs.rows[place]))
         if conv is not None:
             left[place] = least_tiles(conv, size, grid) / tiles_of_busiest_core(conv)
     chosen = left <= FEWER
     rows = convs.rows[chosen]
-    took = case.kernel_ns[rows]
-    at_most = took - np.maximum(took * left[chosen], least_ns(case)[rows])
-    if at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
+    took = facts.kernel_ns[rows]
+    at_most = took - np.maximum(took * left[chosen], least_ns(facts)[rows])
+    if at_most.sum() < MIN_SAVING_SHARE * facts.total_ns:
         return
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     kept = left[np.searchsorted(convs.rows, row)]
     x, y = grid
     conv = convs.at(row)
     layout = conv.layout if conv else ""
     yield Claim(
         claim=(
-            f"{kinds(case, rows)} ({time_of(case, rows)}) leave idle cores that could share the work: "
-            f"{example(case, row)} uses {case.ops.numbers('cores')[row]:.0f} of {cores}; its busiest core could "
+            f"{kinds(facts, rows)} ({time_of(facts, rows)}) leave idle cores that could share the work: "
+            f"{example(facts, row)} uses {facts.ops.numbers('cores')[row]:.0f} of {cores}; its busiest core could "
             f"do with {kept:.0%} of its tiles"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="time goes with the output tiles of the busiest core; same shard layout",
-        evidence=(*case.cite(row, "cores"), *cite_op(case, row)),
+        evidence=(*facts.cite(row, "cores"), *cite_op(facts, row)),
         fix=lever(
-            case,
+            facts,
             f"ttnn.Conv2dConfig(override_sharding_config=True, shard_layout=ttnn.TensorMemoryLayout.{layout}, "
             "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), "
             f"ttnn.CoreCoord({x - 1}, {y - 1}))}})); or drop the core_grid that is set",
         ),
-        verify=f"re-profile; op_detail(op={case.line(row)}) shows more cores and kernel_us falls, no new Reshard",
+        verify=f"re-profile; op_detail(op={facts.line(row)}) shows more cores and kernel_us falls, no new Reshard",
         caveat=(
             "ttnn may round the grid to what channels divide into"
-            if case.chip.worker_cores
+            if facts.chip.worker_cores
             else "no AVAILABLE WORKER CORE COUNT: the most cores any op used stand for the grid"
         ),
     )

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.op_kinds.convs import Convs
 from ttnn_mcp.checks.check import Check, Claim, Said
@@ -34,67 +33,67 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 MIN_SHARE = 0.01  # of the window, for either kind
 COPIES = ("InterleavedToSharded", "Reshard")
 OUT_OF_SHARDS = ("ShardedToInterleaved", "ShardedToInterleavedPartial")  # half of a placement-round-trip
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim for copies in front of Halo, one for Moves behind it."""
-    convs = convs_to_judge(case)
+    convs = convs_to_judge(facts)
     if not isinstance(convs, Convs):
         yield convs
         return
-    copies = _feeding_halo(case)
-    if case.share(copies) >= MIN_SHARE:
-        yield _copies_claim(case, copies)
-    moves = _idle_moves(case, convs)
-    if case.share(moves) >= MIN_SHARE:
-        yield _moves_claim(case, moves)
+    copies = _feeding_halo(facts)
+    if facts.share(copies) >= MIN_SHARE:
+        yield _copies_claim(facts, copies)
+    moves = _idle_moves(facts, convs)
+    if facts.share(moves) >= MIN_SHARE:
+        yield _moves_claim(facts, moves)
 
 
-def _feeding_halo(case: Case) -> NDArray[np.int64]:
+def _feeding_halo(facts: WindowFacts) -> NDArray[np.int64]:
     """Copies whose result goes into Halo (through a Move or not), and whose source another op made."""
-    source = Joins(case.flow).makers
-    move = case.named("Move")
-    before = source[case.named("Halo")]
+    source = facts.joins.makers
+    move = facts.named("Move")
+    before = source[facts.named("Halo")]
     before = np.where((before != NOBODY) & move[before], source[before], before)
     before = np.unique(before[before != NOBODY])
-    before = before[case.named(*COPIES)[before] & (source[before] != NOBODY)]
-    return before[~case.named(*OUT_OF_SHARDS)[source[before]]]
+    before = before[facts.named(*COPIES)[before] & (source[before] != NOBODY)]
+    return before[~facts.named(*OUT_OF_SHARDS)[source[before]]]
 
 
-def _idle_moves(case: Case, convs: Convs) -> NDArray[np.int64]:
+def _idle_moves(facts: WindowFacts, convs: Convs) -> NDArray[np.int64]:
     """Moves from Halo to a conv that would fit L1 without them."""
-    limit = l1_limit(case.run)
+    limit = l1_limit(facts.run)
     if limit is None:
         return np.zeros(0, dtype=np.int64)
-    source = Joins(case.flow).makers
+    source = facts.joins.makers
     # unpacked, at most the halo tensor's own size is lost; what is allocated holds it
     before = source[convs.where(lambda conv: conv.total_bytes + conv.allocated_bytes <= limit.safe_bytes)]
     before = before[before != NOBODY]
-    before = before[case.named("Move")[before] & (source[before] != NOBODY)]
-    return np.unique(before[case.named("Halo")[source[before]]])
+    before = before[facts.named("Move")[before] & (source[before] != NOBODY)]
+    return np.unique(before[facts.named("Halo")[source[before]]])
 
 
-def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
-    row = case.heaviest(rows)[0]
-    maker = int(Joins(case.flow).makers[row])
+def _copies_claim(facts: WindowFacts, rows: NDArray[np.int64]) -> Claim:
+    row = facts.heaviest(rows)[0]
+    maker = int(facts.joins.makers[row])
     return Claim(
         claim=(
-            f"Copies into sharded L1 in front of Halo ({len(rows)}x, {time_of(case, rows)}): heaviest "
-            f"{example(case, row)}, written by {shown(canonical(case.names[maker]))} at line {case.line(maker)}"
+            f"Copies into sharded L1 in front of Halo ({len(rows)}x, {time_of(facts, rows)}): heaviest "
+            f"{example(facts, row)}, written by {shown(canonical(facts.names[maker]))} at line {facts.line(maker)}"
         ),
         rows=rows,
-        at_most_ns=case.kernel_ns[rows],
+        at_most_ns=facts.kernel_ns[rows],
         assumption="the op before can write the conv's shards itself at no extra cost",
-        evidence=cite_op(case, row),
+        evidence=cite_op(facts, row),
         fix=lever(
-            case,
-            f"let line {case.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, "
-            f"core_grid, strategy) equal to the output spec of line {case.line(row)}; between two convs drop the "
+            facts,
+            f"let line {facts.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, "
+            f"core_grid, strategy) equal to the output spec of line {facts.line(row)}; between two convs drop the "
             "ttnn.sharded_to_interleaved",
         ),
         verify="re-profile; reshard_detect.total_us falls and compare_runs.added shows no new copy",
@@ -102,19 +101,19 @@ def _copies_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
     )
 
 
-def _moves_claim(case: Case, rows: NDArray[np.int64]) -> Claim:
-    row = case.heaviest(rows)[0]
+def _moves_claim(facts: WindowFacts, rows: NDArray[np.int64]) -> Claim:
+    row = facts.heaviest(rows)[0]
     return Claim(
         claim=(
-            f"Moves between Halo and Conv2d ({len(rows)}x, {time_of(case, rows)}) pack L1 that is not short: "
-            f"heaviest at line {case.line(row)}, {case.ops.inputs[0].shape_text(row)}"
+            f"Moves between Halo and Conv2d ({len(rows)}x, {time_of(facts, rows)}) pack L1 that is not short: "
+            f"heaviest at line {facts.line(row)}, {facts.ops.inputs[0].shape_text(row)}"
         ),
         rows=rows,
-        at_most_ns=case.kernel_ns[rows],
+        at_most_ns=facts.kernel_ns[rows],
         assumption="each conv fits with its halo tensor left where it is (L1 by model, 5 % kept free)",
-        evidence=cite_op(case, row),
+        evidence=cite_op(facts, row),
         fix=lever(
-            case,
+            facts,
             "ttnn.Conv2dConfig(reallocate_halo_output=False)  # on these convs; back to True if one runs out of L1",
         ),
         verify="re-profile; list_ops(op_code='MoveDeviceOperation').total falls, no circular-buffer clash",

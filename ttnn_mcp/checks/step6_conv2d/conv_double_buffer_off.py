@@ -6,7 +6,7 @@ convs of SDXL 1.6 to 1.7 times as fast (tt-metal #23123), a whole YOLOv4 7 % (tt
 
 The line: the flag is off, there is more than one block to go through, and the second block fits L1 by the conv's
 own formulas. HEIGHT_SHARDED convs with several blocks hold all weights anyway (tt-metal #22791) and with a single
-block have nothing to prefetch; for weights only BLOCK and WIDTH are looked at. The bound is the best case seen,
+block have nothing to prefetch; for weights only BLOCK and WIDTH are looked at. The bound is the best facts seen,
 40 % of the op, and never below the roofline: overlap helps only where reading and computing take turns.
 
 Silent where the flag is on, where there is one block only, and where the second block does not fit.
@@ -31,18 +31,18 @@ from ttnn_mcp.checks.shared.wording import cite_op, time_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 MIN_SAVING_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim for activations, one for weights."""
-    convs = convs_to_judge(case)
+    convs = convs_to_judge(facts)
     if not isinstance(convs, Convs):
         yield convs
         return
-    limit = l1_limit(case.run)
+    limit = l1_limit(facts.run)
     if limit is None:
         yield CannotTell("unknown architecture: no L1 limit to fit a second block into; add the memory report")
         return
@@ -54,43 +54,43 @@ def look(case: Case) -> Iterator[Said]:
         alone = conv.weights_double or conv.layout == HEIGHT or conv.inner_blocks < 2
         return None if alone else replace(conv, weights_double=True)
 
-    yield from _claims(case, convs, limit, "act", act)
-    yield from _claims(case, convs, limit, "weights", weights)
+    yield from _claims(facts, convs, limit, "act", act)
+    yield from _claims(facts, convs, limit, "weights", weights)
 
 
 def _claims(
-    case: Case, convs: Convs, limit: L1Limit, what: str, doubled: Callable[[Conv], Conv | None]
+    facts: WindowFacts, convs: Convs, limit: L1Limit, what: str, doubled: Callable[[Conv], Conv | None]
 ) -> Iterator[Said]:
     better = {conv: doubled(conv) for conv in convs.distinct if conv is not None}
     rows = convs.where(lambda conv: (to := better[conv]) is not None and to.total_bytes <= limit.safe_bytes)
-    at_most = np.minimum(DOUBLE_BUFFER_BEST * case.kernel_ns, case.kernel_ns - least_ns(case))[rows]
-    if at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
+    at_most = np.minimum(DOUBLE_BUFFER_BEST * facts.kernel_ns, facts.kernel_ns - least_ns(facts))[rows]
+    if at_most.sum() < MIN_SAVING_SHARE * facts.total_ns:
         return
     setting = f"enable_{what}_double_buffer"
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     first = convs.at(row)
     to = better[first] if first else None
     if first is None or to is None:
         return
     yield Claim(
         claim=(
-            f"{len(rows)} of {len(convs.rows)} convs ({time_of(case, rows)}) run with {setting} off although a "
-            f"second block fits L1; heaviest at line {case.line(row)}: {first.layout}, {first.blocks} x "
+            f"{len(rows)} of {len(convs.rows)} convs ({time_of(facts, rows)}) run with {setting} off although a "
+            f"second block fits L1; heaviest at line {facts.line(row)}: {first.layout}, {first.blocks} x "
             f"{first.inner_blocks} blocks"
         ),
         rows=rows,
         at_most_ns=at_most,
-        assumption="as in the best case measured (SDXL convs, 40 %); nothing where the conv is compute-bound",
-        evidence=(cite_attribute(case, row, setting), *cite_op(case, row)),
+        assumption="as in the best facts measured (SDXL convs, 40 %); nothing where the conv is compute-bound",
+        evidence=(cite_attribute(facts, row, setting), *cite_op(facts, row)),
         fix=lever(
-            case,
-            f"ttnn.Conv2dConfig({setting}=True)  # line {case.line(row)}: {megabytes(to.total_bytes)} of "
+            facts,
+            f"ttnn.Conv2dConfig({setting}=True)  # line {facts.line(row)}: {megabytes(to.total_bytes)} of "
             f"{megabytes(limit.limit_bytes)} L1",
         ),
         verify=(
-            f"re-profile; op_detail(op={case.line(row)}).kernel_us falls, memory_summary headroom stays positive"
+            f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls, memory_summary headroom stays positive"
         ),
-        caveat=l1_caveat(limit, first, case.chip.arch),
+        caveat=l1_caveat(limit, first, facts.chip.arch),
     )
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well
 SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are compared; both ways
@@ -44,36 +44,38 @@ STARVED_WIDTH = 8  # tiles of columns per core, against one of rows: ResNet18's 
 MIN_SAVING_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over convs that a similar one outruns, and one over starved ones."""
-    convs = convs_to_judge(case)
+    convs = convs_to_judge(facts)
     if not isinstance(convs, Convs):
         yield convs
         return
-    rows, took, least = convs.rows, case.kernel_ns[convs.rows], least_ns(case)[convs.rows]
-    peer = _peers(case, convs)
-    flops = case.roofline.padded_flops
+    rows, took, least = convs.rows, facts.kernel_ns[convs.rows], least_ns(facts)[convs.rows]
+    peer = _peers(facts, convs)
+    flops = facts.roofline.padded_flops
     with np.errstate(divide="ignore", invalid="ignore"):  # a conv without operands has no operations
-        at_peers_rate = np.where(peer >= 0, case.kernel_ns[peer] * flops[rows] / flops[peer], np.nan)
+        at_peers_rate = np.where(peer >= 0, facts.kernel_ns[peer] * flops[rows] / flops[peer], np.nan)
     starved = (peer < 0) & np.isin(rows, convs.where(_is_starved))
     outrun = took >= TIMES_AS_FAST * at_peers_rate
     for slow, best in ((outrun, at_peers_rate), (starved, least)):
-        there = _fitting(case, convs, slow, peer)
+        there = _fitting(facts, convs, slow, peer)
         at_most = (took - np.fmax(best, least))[there]
-        if len(there) and at_most.sum() >= MIN_SAVING_SHARE * case.total_ns:
-            row = case.heaviest(rows[there])[0]
+        if len(there) and at_most.sum() >= MIN_SAVING_SHARE * facts.total_ns:
+            row = facts.heaviest(rows[there])[0]
             by = int(peer[np.searchsorted(rows, row)])
-            yield _claim(case, convs, (rows[there], at_most), row, None if by < 0 else by)
+            yield _claim(facts, convs, (rows[there], at_most), row, None if by < 0 else by)
 
 
-def _fitting(case: Case, convs: Convs, slow: NDArray[np.bool_], peer: NDArray[np.int64]) -> NDArray[np.int64]:
+def _fitting(
+    facts: WindowFacts, convs: Convs, slow: NDArray[np.bool_], peer: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Places of the slow convs that would fit L1 in the other layout, by the conv's own formulas."""
-    limit, cores = l1_limit(case.run), case.chip.cores
+    limit, cores = l1_limit(facts.run), facts.chip.cores
     if limit is None or cores is None:
         return np.zeros(0, dtype=np.int64)
-    places, grid = np.flatnonzero(slow), grid_of(cores, case.chip.arch)
+    places, grid = np.flatnonzero(slow), grid_of(cores, facts.chip.arch)
     fitting: list[int] = []
-    for place, size in zip(places.tolist(), sizes_of(case.ops, convs.rows[places]), strict=True):
+    for place, size in zip(places.tolist(), sizes_of(facts.ops, convs.rows[places]), strict=True):
         conv = convs.at(int(convs.rows[place]))
         other = convs.at(int(peer[place])) if peer[place] >= 0 else None
         if conv and fits_in(conv, other.layout if other else BLOCK, size, grid, limit.safe_bytes):
@@ -82,19 +84,23 @@ def _fitting(case: Case, convs: Convs, slow: NDArray[np.bool_], peer: NDArray[np
 
 
 def _claim(
-    case: Case, convs: Convs, bounds: tuple[NDArray[np.int64], NDArray[np.float64]], row: int, by: int | None
+    facts: WindowFacts,
+    convs: Convs,
+    bounds: tuple[NDArray[np.int64], NDArray[np.float64]],
+    row: int,
+    by: int | None,
 ) -> Claim:
     rows, at_most = bounds
     conv, faster = convs.at(row), convs.at(by) if by is not None else None
     layout = faster.layout if faster else BLOCK
-    rate = case.roofline.padded_flops / np.maximum(case.kernel_ns, 1.0) / 1e3  # FLOP per ns is GFLOP per s
+    rate = facts.roofline.padded_flops / np.maximum(facts.kernel_ns, 1.0) / 1e3  # FLOP per ns is GFLOP per s
     against = (
-        f"{rate[row]:.1f} TFLOP/s against {rate[by]:.1f} of the {layout} conv at line {case.line(by)}"
+        f"{rate[row]:.1f} TFLOP/s against {rate[by]:.1f} of the {layout} conv at line {facts.line(by)}"
         if by is not None
         else f"1 x {conv.per_core_w if conv else 0} tiles per core; no {BLOCK} conv to compare with"
     )
     return Claim(
-        claim=f"{kinds(case, rows)} ({time_of(case, rows)}) slow in this layout: {example(case, row)}, "
+        claim=f"{kinds(facts, rows)} ({time_of(facts, rows)}) slow in this layout: {example(facts, row)}, "
         f"{conv.layout if conv else ''}, {against}",
         rows=rows,
         at_most_ns=at_most,
@@ -102,17 +108,17 @@ def _claim(
             "reaches the faster conv's rate" if by is not None else "at best the roofline; nothing measured here"
         ),
         evidence=(
-            cite_setting(case, row, "memory_config", "memory_layout"),
-            *case.cite(row),
-            *(case.cite(by) if by is not None else ()),
+            cite_setting(facts, row, "memory_config", "memory_layout"),
+            *facts.cite(row),
+            *(facts.cite(by) if by is not None else ()),
         ),
         fix=lever(
-            case,
-            f"ttnn.Conv2dConfig(shard_layout=ttnn.TensorMemoryLayout.{layout})  # line {case.line(row)}; try it "
+            facts,
+            f"ttnn.Conv2dConfig(shard_layout=ttnn.TensorMemoryLayout.{layout})  # line {facts.line(row)}; try it "
             "on this conv alone, with its neighbours in the same layout",
         ),
         verify=(
-            f"re-profile; op_detail(op={case.line(row)}).kernel_us falls by more than any Reshard that appears"
+            f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls by more than any Reshard that appears"
         ),
         caveat="which layout wins depends on rows per core against channels: neither is always right",
     )
@@ -122,28 +128,28 @@ def _is_starved(conv: Conv) -> bool:
     return conv.layout == HEIGHT and conv.per_core_h == 1 and conv.per_core_w >= STARVED_WIDTH
 
 
-def _peers(case: Case, convs: Convs) -> NDArray[np.int64]:
-    """Per conv, the fastest similar one of another layout, as a position in `case.ops`; -1 where there is none."""
+def _peers(facts: WindowFacts, convs: Convs) -> NDArray[np.int64]:
+    """Per conv, the fastest similar one of another layout, as a position in `facts.ops`; -1 where there is none."""
     kinds = len(convs.distinct)
     fastest = np.full(kinds, -1, dtype=np.int64)
-    order = np.argsort(-case.kernel_ns[convs.rows], kind="stable")
+    order = np.argsort(-facts.kernel_ns[convs.rows], kind="stable")
     fastest[convs.kinds[order]] = convs.rows[order]  # the last one written stays: the least time
     layouts = np.array(["" if conv is None else conv.layout for conv in convs.distinct])
-    flops = case.roofline.padded_flops[fastest]
-    rate = flops / np.maximum(case.kernel_ns[fastest], 1.0)
-    fidelity = case.ops.texts("fidelity").codes[fastest]
-    weights = case.ops.inputs[1].dtype.codes[fastest]
+    flops = facts.roofline.padded_flops[fastest]
+    rate = flops / np.maximum(facts.kernel_ns[fastest], 1.0)
+    fidelity = facts.ops.texts("fidelity").codes[fastest]
+    weights = facts.ops.inputs[1].dtype.codes[fastest]
     similar = (layouts[:, None] != layouts) & (layouts != "") & (layouts[:, None] != "")
     similar &= (fidelity[:, None] == fidelity) & (weights[:, None] == weights)
-    for size in _sizes(case, fastest):
+    for size in _sizes(facts, fastest):
         similar &= (size[:, None] <= SIMILAR * size) & (size <= SIMILAR * size[:, None])
     best = np.where(similar, rate, -1.0).argmax(axis=1)
     return np.where(similar.any(axis=1), fastest[best], -1)[convs.kinds]
 
 
-def _sizes(case: Case, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+def _sizes(facts: WindowFacts, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
     """Output rows, inner size and output channels: a layout that suits many rows need not suit few."""
-    weights, output = case.ops.inputs[1].padded[rows], case.ops.outputs[0].padded[rows]
+    weights, output = facts.ops.inputs[1].padded[rows], facts.ops.outputs[0].padded[rows]
     return output[:, :3].prod(axis=1), weights[:, 2], output[:, 3]
 
 

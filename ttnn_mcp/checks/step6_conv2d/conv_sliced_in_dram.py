@@ -29,60 +29,60 @@ from ttnn_mcp.checks.shared.wording import kinds, time_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 MIN_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all transports of slices."""
-    convs = convs_to_judge(case)
+    convs = convs_to_judge(facts)
     if not isinstance(convs, Convs):
         yield convs
         return
-    slices = _slices(case, convs)
+    slices = _slices(facts, convs)
     if not slices:
         yield NotApplicable("no conv runs in DRAM slices (no SliceWrite behind a Conv2d)")
         return
     rows = np.unique([row for transports in slices.values() for row in transports])
-    if case.share(rows) < MIN_SHARE:
+    if facts.share(rows) < MIN_SHARE:
         return
-    limit = l1_limit(case.run)
+    limit = l1_limit(facts.run)
     whole = {
-        conv for conv in slices if limit is not None and _fits_whole(case, convs, conv, slices[conv][0], limit)
+        conv for conv in slices if limit is not None and _fits_whole(facts, convs, conv, slices[conv][0], limit)
     }
     saved = np.isin(rows, [row for conv in whole for row in slices[conv]])
-    heaviest = max(whole or slices, key=lambda conv: case.kernel_ns[slices[conv]].sum())
+    heaviest = max(whole or slices, key=lambda conv: facts.kernel_ns[slices[conv]].sum())
     row, write = slices[heaviest][-1], slices[heaviest][0]
     first = convs.at(heaviest)
     yield Claim(
         claim=(
-            f"{kinds(case, np.array([*slices]))} work on slices fetched from and written to DRAM "
-            f"({time_of(case, rows)}); {len(whole)} of them would fit L1 unsliced, e.g. line "
-            f"{case.line(heaviest)}, 1 of {_count(case, write)} slices"
+            f"{kinds(facts, np.array([*slices]))} work on slices fetched from and written to DRAM "
+            f"({time_of(facts, rows)}); {len(whole)} of them would fit L1 unsliced, e.g. line "
+            f"{facts.line(heaviest)}, 1 of {_count(facts, write)} slices"
         ),
         rows=rows,
-        at_most_ns=np.where(saved, case.kernel_ns[rows], 0.0),
+        at_most_ns=np.where(saved, facts.kernel_ns[rows], 0.0),
         assumption="whole convs with the block they have fit L1, and their neighbours read and write L1 too",
-        evidence=case.cite(row) + case.cite(write),
+        evidence=facts.cite(row) + facts.cite(write),
         fix=lever(
-            case,
-            f"ttnn.conv2d(..., slice_config=ttnn.Conv2dL1FullSliceConfig)  # line {case.line(heaviest)}"
+            facts,
+            f"ttnn.conv2d(..., slice_config=ttnn.Conv2dL1FullSliceConfig)  # line {facts.line(heaviest)}"
             if whole
             else "ttnn.conv2d without slice_config picks the number of slices itself; bfloat8_b weights and "
             "deallocate_activation=True make room for fewer",
         ),
         verify="re-profile; list_ops(group_by='op_code'): PaddedSlice and SliceWrite fall, no new Reshard",
-        caveat=l1_caveat(limit, first, case.chip.arch) if limit and first else None,
+        caveat=l1_caveat(limit, first, facts.chip.arch) if limit and first else None,
     )
 
 
-def _slices(case: Case, convs: Convs) -> dict[int, list[int]]:
+def _slices(facts: WindowFacts, convs: Convs) -> dict[int, list[int]]:
     """Conv row -> its SliceWrite, then its PaddedSlice where there is one."""
-    source, fetch = case.flow.producers[0], case.named("PaddedSlice")
-    is_conv = np.isin(np.arange(len(case)), convs.rows)
+    source, fetch = facts.flow.producers[0], facts.named("PaddedSlice")
+    is_conv = np.isin(np.arange(len(facts)), convs.rows)
     found: dict[int, list[int]] = {}
-    for write in np.flatnonzero(case.named("SliceWrite") & (source != NOBODY)).tolist():
+    for write in np.flatnonzero(facts.named("SliceWrite") & (source != NOBODY)).tolist():
         conv = int(source[write])
         if not is_conv[conv]:
             continue
@@ -95,14 +95,14 @@ def _slices(case: Case, convs: Convs) -> dict[int, list[int]]:
     return found
 
 
-def _count(case: Case, write: int) -> int:
+def _count(facts: WindowFacts, write: int) -> int:
     """How many slices the tensor that SliceWrite fills is cut into."""
-    whole, part = case.ops.outputs[0].elements[write], case.ops.inputs[0].elements[write]
+    whole, part = facts.ops.outputs[0].elements[write], facts.ops.inputs[0].elements[write]
     return max(1, round(float(whole) / max(1.0, float(part))))
 
 
-def _fits_whole(case: Case, convs: Convs, row: int, write: int, limit: L1Limit) -> bool:
-    conv, times = convs.at(row), _count(case, write)
+def _fits_whole(facts: WindowFacts, convs: Convs, row: int, write: int, limit: L1Limit) -> bool:
+    conv, times = convs.at(row), _count(facts, write)
     if conv is None:
         return False
     whole = replace(conv, per_core_h=conv.per_core_h * times, allocated_bytes=conv.allocated_bytes * times)

@@ -26,40 +26,40 @@ from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 MIN_SHARE = 0.005  # of the window: trivially safe
 MOST_OPS = 6  # between raw weights and a conv: permute, reshape, pad, tilize, typecast, and one to spare
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all ops that prepare weights."""
-    convs = np.flatnonzero(case.named("Conv2d"))
+    convs = np.flatnonzero(facts.named("Conv2d"))
     if not len(convs):
         yield NO_CONVS
         return
-    prepared = {conv: chain for conv in convs.tolist() if (chain := _preparation(case, conv))}
+    prepared = {conv: chain for conv in convs.tolist() if (chain := _preparation(facts, conv))}
     rows = np.unique(np.array([row for chain in prepared.values() for row in chain], dtype=np.int64))
-    if not len(rows) or case.share(rows) < MIN_SHARE:
+    if not len(rows) or facts.share(rows) < MIN_SHARE:
         return
-    if not case.scope.window.warm:
+    if not facts.scope.window.warm:
         yield CannotTell(
             "weights are prepared in this cold pass, which is right once; profile 2 or more iterations"
         )
         return
-    row = case.heaviest(rows)[0]
+    row = facts.heaviest(rows)[0]
     conv = next(conv for conv, chain in prepared.items() if row in chain)
     yield Claim(
         claim=(
-            f"Weights of {kinds(case, np.array([*prepared], dtype=np.int64))} are prepared in a warm iteration "
-            f"({len(rows)}x, {time_of(case, rows)}): {example(case, row)} for the conv at line {case.line(conv)}"
+            f"Weights of {kinds(facts, np.array([*prepared], dtype=np.int64))} are prepared in a warm iteration "
+            f"({len(rows)}x, {time_of(facts, rows)}): {example(facts, row)} for the conv at line {facts.line(conv)}"
         ),
         rows=rows,
-        at_most_ns=case.kernel_ns[rows],
+        at_most_ns=facts.kernel_ns[rows],
         assumption="weights do not change between iterations: prepared once, they stay on the device",
-        evidence=cite_op(case, row),
+        evidence=cite_op(facts, row),
         fix=lever(
-            case,
+            facts,
             "y, [weight, bias] = ttnn.conv2d(..., weight_tensor=weight, bias_tensor=bias, "
             "return_weights_and_bias=True) once, then pass these; or ttnn.prepare_conv_weights(...) when loading",
         ),
@@ -68,16 +68,16 @@ def look(case: Case) -> Iterator[Said]:
     )
 
 
-def _preparation(case: Case, conv: int) -> list[int]:
+def _preparation(facts: WindowFacts, conv: int) -> list[int]:
     """The ops from a tensor no op made to the conv's INPUT_1; empty where something else is behind it."""
-    if len(case.flow.producers) < 2:
+    if len(facts.flow.producers) < 2:
         return []
-    converts = case.of_family("layout", "shape")
+    converts = facts.of_family("layout", "shape")
     chain: list[int] = []
-    at = int(case.flow.producers[1][conv])
+    at = int(facts.flow.producers[1][conv])
     while at != NOBODY and converts[at] and len(chain) < MOST_OPS:
         chain.append(at)
-        at = int(case.flow.producers[0][at])
+        at = int(facts.flow.producers[0][at])
     return chain if at == NOBODY else []
 
 

@@ -26,44 +26,44 @@ from ttnn_mcp.checks.shared.wording import cite_op, time_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 LATENCY_NS = 30_000.0  # below it hops and worker set-up decide, not bandwidth
 SLOW = 0.5  # of what links have been seen to carry
 MIN_SAVING_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all slow exchanges."""
-    balance = compared(case)
+    balance = compared(facts)
     if not isinstance(balance, Balance):
         yield balance
         return
-    exchanges = collectives_of(case.ops, len(balance.devices))
-    carried = today_gb_s(case.chip)
-    exchange = fastest_ns(case, balance)[exchanges.rows]
+    exchanges = collectives_of(facts.ops, len(balance.devices))
+    carried = today_gb_s(facts.chip)
+    exchange = fastest_ns(facts, balance)[exchanges.rows]
     rate = exchanges.rate_gb_s(exchange)
     slow = (exchange >= LATENCY_NS) & (rate < SLOW * (carried or np.nan))
     rows = exchanges.rows[slow]
     at_most = np.maximum(0.0, exchange - exchanges.least_ns(carried))[slow]
-    if not len(rows) or at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
+    if not len(rows) or at_most.sum() < MIN_SAVING_SHARE * facts.total_ns:
         return
-    examples = case.heaviest(rows)
+    examples = facts.heaviest(rows)
     place = int(np.flatnonzero(exchanges.rows == examples[0])[0])
     yield Claim(
         claim=(
-            f"Exchanges run at less than half their links' rate ({len(rows)}x, {time_of(case, rows)}): line "
-            f"{case.line(examples[0])} moves {exchanges.payload_bytes[place] / 1e6:.1f} MB at {rate[place]:.1f} "
+            f"Exchanges run at less than half their links' rate ({len(rows)}x, {time_of(facts, rows)}): line "
+            f"{facts.line(examples[0])} moves {exchanges.payload_bytes[place] / 1e6:.1f} MB at {rate[place]:.1f} "
             f"GB/s per link and direction, {carried:.0f} have been seen"
         ),
         rows=rows,
-        at_most_ns=np.minimum(at_most, case.kernel_ns[rows]),
+        at_most_ns=np.minimum(at_most, facts.kernel_ns[rows]),
         assumption="links reach the best rate seen on this architecture; waiting for slower devices stays",
-        evidence=cite_op(case, examples[0]),
+        evidence=cite_op(facts, examples[0]),
         fix=(
             "pass persistent output buffers; raise num_workers_per_link and chunks_per_sync one at a time; "
             "num_links="
-            + ("2 on Blackhole" if case.chip.arch == "blackhole" else "what the product allows (n300, T3000: 1)")
+            + ("2 on Blackhole" if facts.chip.arch == "blackhole" else "what the product allows (n300, T3000: 1)")
             + "; a newer tt-metal first"
         ),
         verify="re-profile; device_balance.ccl_share falls, list_ops kernel_us of the op falls on every device",

@@ -8,7 +8,7 @@ The line: collectives take more than a fifth of the critical device's kernel tim
 keeps what the payload needs over the links in use, both directions at their specified rate. A collective's time
 contains waiting for slower devices: the caveat tells how much, and device-imbalance has the cause.
 
-Not applicable with one device; silent below the line. `device_balance.ccl_share` has the figure in any case.
+Not applicable with one device; silent below the line. `device_balance.ccl_share` has the figure in any facts.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 MANY = 0.20  # of the critical device's kernel time
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all collectives of the critical device."""
-    balance = compared(case)
+    balance = compared(facts)
     if not isinstance(balance, Balance):
         yield balance
         return
-    exchanges = collectives_of(case.ops, len(balance.devices))
+    exchanges = collectives_of(facts.ops, len(balance.devices))
     rows = exchanges.rows
-    if case.share(rows) <= MANY:
+    if facts.share(rows) <= MANY:
         return
-    needed = np.fmax(exchanges.least_ns(payload_gb_s(case.chip), both_directions=True), LAUNCH_FLOOR_NS)
-    waiting = balance.waiting_ns()[balance.devices.index(case.scope.critical_device)]
-    examples = case.heaviest(rows)
+    needed = np.fmax(exchanges.least_ns(payload_gb_s(facts.chip), both_directions=True), LAUNCH_FLOOR_NS)
+    waiting = balance.waiting_ns()[balance.devices.index(facts.scope.critical_device)]
+    examples = facts.heaviest(rows)
     yield Claim(
         claim=(
-            f"Collectives take {time_of(case, rows)} of kernel time ({len(rows)}x) on device "
-            f"{case.scope.critical_device}; heaviest {example(case, examples[0])}"
+            f"Collectives take {time_of(facts, rows)} of kernel time ({len(rows)}x) on device "
+            f"{facts.scope.critical_device}; heaviest {example(facts, examples[0])}"
         ),
         rows=rows,
-        at_most_ns=np.maximum(0.0, case.kernel_ns[rows] - needed),
+        at_most_ns=np.maximum(0.0, facts.kernel_ns[rows] - needed),
         assumption="at best only the payload at the links' specified rate is left",
-        evidence=cite_op(case, examples[0]),
+        evidence=cite_op(facts, examples[0]),
         fix=(
             "halve the payload: ttnn.typecast(x, ttnn.bfloat8_b) before the exchange; reduce_scatter + "
             "all_gather with the norm on the shard between; one fused QKV instead of three; fused all-gather "

@@ -28,44 +28,44 @@ from ttnn_mcp.checks.shared.wording import time_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 AT_BEST = 0.5  # of the time: two directions, or two links, for one
 MIN_SAVING_SHARE = 0.01  # of the window
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all collectives on a line or a single link."""
-    balance = compared(case)
+    balance = compared(facts)
     if not isinstance(balance, Balance):
         yield balance
         return
-    exchanges = collectives_of(case.ops, len(balance.devices))
+    exchanges = collectives_of(facts.ops, len(balance.devices))
     line = (exchanges.directions == 1) & (exchanges.devices > 2)
-    narrow = (exchanges.links == 1) & (case.chip.arch == "blackhole")
+    narrow = (exchanges.links == 1) & (facts.chip.arch == "blackhole")
     rows = exchanges.rows[line | narrow]
-    took = case.kernel_ns[rows]
-    needed = exchanges.least_ns(payload_gb_s(case.chip), both_directions=True)[line | narrow]
+    took = facts.kernel_ns[rows]
+    needed = exchanges.least_ns(payload_gb_s(facts.chip), both_directions=True)[line | narrow]
     at_most = took - np.minimum(np.fmax(AT_BEST * took, needed), took)
-    if not len(rows) or at_most.sum() < MIN_SAVING_SHARE * case.total_ns:
+    if not len(rows) or at_most.sum() < MIN_SAVING_SHARE * facts.total_ns:
         return
     fresh = int((exchanges.persistent[line | narrow] == 0).sum())
-    examples = case.heaviest(rows)
+    examples = facts.heaviest(rows)
     row = examples[0]
     links = " and num_links=2" if narrow.any() else ""
     without = f", {fresh} of them without persistent buffers" if fresh else ""
     yield Claim(
         claim=(
-            f"Collectives ({len(rows)}x, {time_of(case, rows)} on device {case.scope.critical_device}, "
+            f"Collectives ({len(rows)}x, {time_of(facts, rows)} on device {facts.scope.critical_device}, "
             f"{balance.collective_share:.1%} over all) run {'Linear' if line.any() else 'on one link'}{without}; "
-            f"heaviest at line {case.line(row)}"
+            f"heaviest at line {facts.line(row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption="cables close a ring, so every device talks in both directions: at best half the time",
         evidence=(
-            *(cite_attribute(case, row, key) for key in ("topology", "num_links", "using_persistent_buffers")),
-            *case.cite(row),
+            *(cite_attribute(facts, row, key) for key in ("topology", "num_links", "using_persistent_buffers")),
+            *facts.cite(row),
         ),
         fix=(
             f"topology=ttnn.Topology.Ring{links} in these calls, after "
@@ -73,7 +73,7 @@ def look(case: Case) -> Iterator[Said]:
             "persistent_output_buffer made once"
         ),
         verify=(
-            f"re-profile; op_detail(op={case.line(row)}).attributes topology is Ring, device_balance.ccl_share "
+            f"re-profile; op_detail(op={facts.line(row)}).attributes topology is Ring, device_balance.ccl_share "
             "falls"
         ),
         caveat="wiring is in no report; without a closed ring the op silently stays Linear",

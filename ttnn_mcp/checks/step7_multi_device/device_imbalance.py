@@ -7,7 +7,7 @@ The line: an op of which the slowest device takes 15 % more than the mean over d
 slowest device's kernel time (domain practice). The bound is what the critical device spends above the mean: even
 work cannot take less. Collectives are left out: their spread is waiting, not work.
 
-A known case: causal ring attention with `is_balanced` false. The later half of the sequence attends to twice as
+A known facts: causal ring attention with `is_balanced` false. The later half of the sequence attends to twice as
 much; on eight p150 it took 6.88 ms on devices 4 to 7 and 3.51 ms on 0 to 3. Zigzag order evens it out (tt-metal
 #40599, #41461).
 
@@ -32,49 +32,49 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 IMBALANCE = 1.15  # slowest device over mean
 MIN_SHARE = 0.02  # of the critical device's kernel time, per kind of op
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim per kind of op that is uneven, three at most."""
-    balance = compared(case)
+    balance = compared(facts)
     if not isinstance(balance, Balance):
         yield balance
         return
-    rows = critical_rows(case, balance)
+    rows = critical_rows(facts, balance)
     uneven = np.flatnonzero((balance.imbalance >= IMBALANCE) & ~balance.collective)
     by_name: dict[str, list[int]] = {}
     for launch in uneven.tolist():
-        by_name.setdefault(case.names[int(rows[launch])], []).append(launch)
+        by_name.setdefault(facts.names[int(rows[launch])], []).append(launch)
     heavy = sorted(by_name.values(), key=lambda launches: -float(balance.times_ns[launches].max(axis=1).sum()))
     for launches in heavy[:3]:
-        if case.share(rows[launches]) >= MIN_SHARE:
-            yield _claim(case, balance, rows, np.array(launches, dtype=np.int64))
+        if facts.share(rows[launches]) >= MIN_SHARE:
+            yield _claim(facts, balance, rows, np.array(launches, dtype=np.int64))
 
 
-def _claim(case: Case, balance: Balance, rows: NDArray[np.int64], launches: NDArray[np.int64]) -> Claim:
+def _claim(facts: WindowFacts, balance: Balance, rows: NDArray[np.int64], launches: NDArray[np.int64]) -> Claim:
     worst = int(launches[np.argmax(balance.times_ns[launches].max(axis=1))])
     times = balance.times_ns[worst]
     slow = times > times.mean()
     row = int(rows[worst])
-    ops = case.scope.ops
+    ops = facts.scope.ops
     slowest, fastest = (int(balance.rows[worst, place]) for place in (times.argmax(), times.argmin()))
     line = int(ops.lines[slowest])
     more = f", in {len(launches)} launches" if len(launches) > 1 else ""
     return Claim(
         claim=(
-            f"{shown(canonical(case.names[row]))} at line {line} takes {times[slow].mean() / 1e6:.2f} ms on "
+            f"{shown(canonical(facts.names[row]))} at line {line} takes {times[slow].mean() / 1e6:.2f} ms on "
             f"devices {spoken(balance.devices, slow)}, {times[~slow].mean() / 1e6:.2f} ms on "
             f"{spoken(balance.devices, ~slow)} ({times[slow].mean() / times[~slow].mean():.2f}x){more}"
         ),
         rows=rows[launches],
-        at_most_ns=np.maximum(0.0, case.kernel_ns[rows[launches]] - balance.mean_ns[launches]),
+        at_most_ns=np.maximum(0.0, facts.kernel_ns[rows[launches]] - balance.mean_ns[launches]),
         assumption="evenly spread, every device takes the present mean",
         evidence=(ops.cite(slowest, "kernel_ns"), ops.cite(fastest, "kernel_ns")),
-        fix=_fix(case, row, (slowest, fastest)),
+        fix=_fix(facts, row, (slowest, fastest)),
         verify="device_balance.imbalance no longer lists the op; kernel_us of the devices draws level",
         caveat=(
             "a fused collective inside the op would make part of this waiting; pipeline stages differ on purpose"
@@ -82,15 +82,15 @@ def _claim(case: Case, balance: Balance, rows: NDArray[np.int64], launches: NDAr
     )
 
 
-def _fix(case: Case, row: int, pair: tuple[int, int]) -> str:
-    said = case.attributes(row)
+def _fix(facts: WindowFacts, row: int, pair: tuple[int, int]) -> str:
+    said = facts.attributes(row)
     if said.flag("is_causal") and said.flag("is_balanced") is False and (said.number("ring_size") or 1) > 1:
         return (
             f"ring attention, ring_size={said.number('ring_size')}: pass is_causal=True, is_balanced=True and "
             "shard the sequence in zigzag order (rank i of n holds chunks i and 2n-1-i of 2n), for Q, K, V and "
             "the rotary tables"
         )
-    ops = case.scope.ops
+    ops = facts.scope.ops
     shapes = [tuple(one.shape_text(place) for one in ops.inputs if one.present[place]) for place in pair]
     if shapes[0] != shapes[1]:
         return (

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.checks.check import Check, Claim, Said
 from ttnn_mcp.checks.shared.mesh import ONE_DEVICE
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
@@ -26,47 +25,47 @@ from ttnn_mcp.run.ops.op_names import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 MIN_SHARE = 0.005  # of the window
 WHERE = ("dim", "gather_dim", "cluster_axis", "ring_size")  # what makes two gathers of one tensor the same
 
 
-def look(case: Case) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Iterator[Said]:
     """Yield one claim over all repeated gathers."""
-    if len(np.unique(case.scope.ops.numbers("device"))) < 2:
+    if len(np.unique(facts.scope.ops.numbers("device"))) < 2:
         yield ONE_DEVICE
         return
-    gathers = np.flatnonzero(case.names.where(lambda text: canonical(text).startswith("AllGather")))
+    gathers = np.flatnonzero(facts.names.where(lambda text: canonical(text).startswith("AllGather")))
     first: dict[tuple[object, ...], int] = {}
     again: dict[int, int] = {}
-    makers = Joins(case.flow).makers
+    makers = facts.joins.makers
     for row in gathers.tolist():
         maker = int(makers[row])
         if maker == NOBODY:
             continue
-        said = case.attributes(row)
-        key = (maker, case.names[row], case.shapes(row), *(said.get(one) for one in WHERE))
+        said = facts.attributes(row)
+        key = (maker, facts.names[row], facts.shapes(row), *(said.get(one) for one in WHERE))
         if key in first:
             again[row] = first[key]
         else:
             first[key] = row
     rows = np.array([*again], dtype=np.int64)
-    if not len(rows) or case.share(rows) < MIN_SHARE:
+    if not len(rows) or facts.share(rows) < MIN_SHARE:
         return
-    examples = case.heaviest(rows, 1)
+    examples = facts.heaviest(rows, 1)
     row, before = examples[0], again[examples[0]]
     yield Claim(
         claim=(
-            f"All-gathers repeat an earlier one ({len(rows)}x, {time_of(case, rows)}): {example(case, row)} after "
-            f"line {case.line(before)}"
+            f"All-gathers repeat an earlier one ({len(rows)}x, {time_of(facts, rows)}): {example(facts, row)} after "
+            f"line {facts.line(before)}"
         ),
         rows=rows,
-        at_most_ns=case.kernel_ns[rows],
+        at_most_ns=facts.kernel_ns[rows],
         assumption="the first result is still in memory and unchanged",
-        evidence=cite_op(case, row) + case.cite(before),
+        evidence=cite_op(facts, row) + facts.cite(before),
         fix=(
-            f"keep the tensor gathered at line {case.line(before)} and reuse it; deallocate it after its last "
+            f"keep the tensor gathered at line {facts.line(before)} and reuse it; deallocate it after its last "
             "reader"
         ),
         verify="re-profile; list_ops(op_code='AllGather').total.count falls, PCC >= 0.99",

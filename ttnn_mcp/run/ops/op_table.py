@@ -10,6 +10,7 @@ the few distinct texts. Row-at-a-time access (`cite`, `row_text`) is for the few
 from __future__ import annotations
 
 from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,8 @@ class OpTable:
         self.lines = lines  # line in the file; names a row towards the user
         self._numbers: dict[str, NDArray[np.float64]] = {}
         self._texts: dict[str, Texts] = {}
+        self.lock = RLock()
+        self.artefacts: dict[object, object] = {}  # filled by `artefact` alone
 
     @classmethod
     def of(cls, report: PerformanceCsv) -> OpTable:
@@ -94,6 +97,12 @@ class OpTable:
         """The same rows with times that do not stand in the file `where` it holds impossible ones."""
         frame = self._frame.assign(kernel_ns=kernel_ns, gap_ns=gap_ns, **{CORRECTED: where})
         return OpTable(frame, self.lines, self._report)
+
+    def shapes(self, row: int) -> str:
+        """`1x384x1280 * 1280x5120 -> 1x384x5120`: logical; behind a dim, in brackets, its padding if any."""
+        inputs = " * ".join(operand.shape_text(row) for operand in self.inputs if operand.present[row])
+        outputs = " * ".join(operand.shape_text(row) for operand in self.outputs if operand.present[row])
+        return f"{inputs} -> {outputs}"
 
     def at_line(self, line: int) -> int | None:
         """Position of the row at `line` of the file."""

@@ -15,8 +15,8 @@ from ttnn_mcp.experiments.rules import Walls, decide, measure, several_changes
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import flags_of, overwritten, story_of
 from ttnn_mcp.experiments.targets import parse_target
-from ttnn_mcp.tools import compare_runs
-from ttnn_mcp.tools.experiments import Answer, Arguments, BeforeAfter, Moved, Recorded
+from ttnn_mcp.tools.parts.comparing import Sides, compared
+from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, BeforeAfter, Moved, Recorded
 from ttnn_mcp.tools.parts.loop_story import seen_now, target_said
 from ttnn_mcp.wire import NextCall
 
@@ -43,15 +43,8 @@ async def record(session: Session, asked: Arguments) -> Answer:
         if latest is None:
             raise QuestionRefused("Nothing is recorded yet: give `baseline`, the run before the change.")
         baseline = latest.best.id
-    question = compare_runs.Arguments.model_validate(
-        {
-            "baseline": baseline,
-            "candidate": asked.candidate,
-            "start_signpost": asked.start_signpost,
-            "end_signpost": asked.end_signpost,
-        }
-    )
-    found = await compare_runs.compared(session, question)
+    sides = Sides(baseline, asked.candidate, start_signpost=asked.start_signpost, end_signpost=asked.end_signpost)
+    found = await compared(session, sides)
     _check_identity(found.before.run, baseline, known)
     _check_identity(found.after.run, asked.candidate, known)
     experiment = await asyncio.to_thread(_judged, found, asked)

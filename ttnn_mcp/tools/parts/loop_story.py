@@ -13,7 +13,8 @@ from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import Story, story_of
 from ttnn_mcp.experiments.targets import progress_of
 from ttnn_mcp.session.session import Pair, identity
-from ttnn_mcp.tools.experiments import Answer, RunSaid, TargetSaid
+from ttnn_mcp.tools.answering import replay_once
+from ttnn_mcp.tools.parts.loop_answer import Answer, RunSaid, TargetSaid
 from ttnn_mcp.wire import NextCall, Table, rounded
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ async def seen_now(session: Session, story: Story | None) -> Seen:
         run = await session.run(story.best.id)
         if run.id != story.best.id:
             return Seen(None, f"the best run's report was overwritten: its file now holds run {run.id}")
+        if run.memory is not None:
+            await replay_once(run)  # the checks on memory read it
         return Seen(await asyncio.to_thread(outlook_of, run), None)
     except TtnnMcpError as gone:
         return Seen(None, f"the best run cannot be opened: {gone}")

@@ -1,0 +1,133 @@
+"""The door: what it prepares, refuses and fits for every tool alike."""
+
+import asyncio
+import threading
+
+import pytest
+
+from tests.asking import ask, session
+from tests.profiles import Iteration, write_memory_report, write_performance_report
+from tests.programs import block
+from ttnn_mcp.analyses.memory import replay
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
+from ttnn_mcp.tools import TOOLS, answering
+from ttnn_mcp.wire import bytes_of
+
+
+async def test_sixteen_callers_share_one_replay(tmp_path, monkeypatch):
+    at, runs = session(tmp_path), []
+    replay_of = replay._replay
+
+    async def counted(run, memory):
+        runs.append(run.id)
+        return await replay_of(run, memory)
+
+    monkeypatch.setattr(replay, "_replay", counted)
+    answers = await asyncio.gather(*(ask(at, "optimization_check", run="demo") for _ in range(16)))
+    assert runs == ["demo"]
+    assert all(each == answers[0] for each in answers)
+
+
+async def test_a_caller_who_gives_up_leaves_the_replay_to_the_others(tmp_path):
+    at = session(tmp_path)
+    run = await at.run("demo")
+    first, second = (asyncio.create_task(answering.replay_once(run)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert len((await second).operations)
+
+
+async def test_the_loop_and_the_check_say_the_same_of_one_run(tmp_path):
+    """Experiments diagnosed without the memory replay, and could not tell what optimization_check had found."""
+    at = session(tmp_path)
+    run = await at.run("demo")
+    baseline = str(run.performance.csv.path.parent)
+    await ask(at, "open_run", performance=baseline, memory=str(run.memory.path), name="pair")
+    checked = await ask(at, "optimization_check", run="pair")
+    loop = session(tmp_path)
+    await ask(loop, "experiments", action="target", target="0.5 ms", baseline="pair")
+    told = await ask(loop, "experiments", baseline="pair")
+    statuses = {step["step"]: step["status"] for step in checked["steps"]}
+    assert statuses[3] == "found"
+    ticks = {row[0]: row for row in told["checklist"]["rows"]}
+    assert "cannot" not in str(ticks.get(3, ""))
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.about != "session"], ids=lambda tool: tool.name)
+async def test_a_tool_is_asked_off_the_event_loop(tool, tmp_path, monkeypatch):
+    seen = []
+
+    def spied(*subject):
+        seen.append(threading.current_thread())
+        return tool.ask(*subject)
+
+    given = {"run": "demo", "op": 57, "sql": "SELECT 1", "setting": "math_fidelity", "value": "LoFi"}
+    accepted = {name: value for name, value in given.items() if name in tool.arguments.model_fields}
+    probe = type("Probe", (), {name: getattr(tool, name) for name in type(tool).__slots__} | {"ask": spied})
+    await answering.answer(session(tmp_path), probe, accepted)
+    assert seen
+    assert threading.main_thread() not in seen
+
+
+async def test_a_run_without_what_a_tool_needs_is_refused_in_one_voice(tmp_path):
+    memory = str(write_memory_report(tmp_path / "memory", block()))
+    csv = str(write_performance_report(tmp_path / "perf", block(), (Iteration(), Iteration())))
+    at = session(tmp_path)
+    for tool in TOOLS:
+        if tool.about == "session" or "performance" not in tool.needs or tool.alone is not None:
+            continue
+        with pytest.raises(QuestionRefused, match=f"no performance report, and {tool.name} needs device times"):
+            await ask(at, tool.name, run=memory, **({"op": 2} if "op" in tool.arguments.model_fields else {}))
+    with pytest.raises(QuestionRefused, match="no memory report"):
+        await ask(at, "memory_summary", run=csv)
+    card = await ask(at, "open_run", memory=memory)
+    assert "memory_summary" in card["answerable"]
+    assert "host_overhead: no device times" in card["not_answerable"]
+
+
+async def test_what_is_answerable_is_read_off_the_tools(tmp_path):
+    card = await ask(session(tmp_path), "open_run", run="demo")
+    declared = [tool.name for tool in TOOLS if tool.about != "session" or tool.needs]
+    assert card["answerable"] == declared
+    assert card["not_answerable"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"steps": [9]}, "'steps' is 7 or less"),
+        ({"steps": [0]}, "'steps' is 1 or more"),
+        ({"steps": "x"}, "'steps' is a list"),
+        ({"iteration": "lst"}, "'iteration' is last or all, or is a whole number"),
+        ({"min_saving_share": "much"}, "'min_saving_share' is a number"),
+        ({"min_saving_share": 2}, "'min_saving_share' is 1 or less"),
+        ({"itration": 1}, r"unknown argument 'itration'. Did you mean iteration\?"),
+        ({"qqq": 1}, "unknown argument 'qqq'."),
+    ],
+)
+async def test_a_wrong_argument_is_explained_in_our_words(tmp_path, arguments, words):
+    with pytest.raises(ArgumentsInvalid, match=words) as wrong:
+        await ask(session(tmp_path), "optimization_check", run="demo", **arguments)
+    for theirs in ("Input should", "parse", "unable", "valid integer"):
+        assert theirs not in str(wrong.value)
+
+
+async def test_a_misspelt_setting_names_the_nearest(tmp_path):
+    with pytest.raises(ArgumentsInvalid, match=r"Did you mean in0_block_w\?"):
+        await ask(session(tmp_path), "check_setting", run="demo", op=57, setting="in0_blockw", value=2)
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.budget], ids=lambda tool: tool.name)
+async def test_an_answer_keeps_to_its_budget(tool, tmp_path):
+    arguments = {"op": 57} if "op" in tool.arguments.model_fields else {}
+    answer = await ask(session(tmp_path), tool.name, run="demo", **arguments)
+    assert bytes_of(answer) <= tool.budget.size
+
+
+async def test_pages_of_a_list_join_to_the_whole(tmp_path):
+    at, ops, cursor, page = session(tmp_path), [], None, None
+    while page is None or cursor is not None:
+        page = await ask(at, "list_ops", run="demo", sort="order", cursor=cursor)
+        ops += [row[0] for row in page["ops"]["rows"]]
+        cursor = page.get("next_cursor")
+    assert len(ops) == page["total"]["count"] == len(set(ops))

@@ -1,0 +1,201 @@
+"""What checks and tools share about one window: its ops on the critical device and what is computed of them, once.
+
+A question that two checks ask is computed by the first one: functions marked `artefact` keep their result with the
+table of ops, and this object hands them out under plain names.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import AttributeColumns, attributes_of
+from ttnn_mcp.analyses.dataflow.likely_producers import Flow, flow_of
+from ttnn_mcp.analyses.dataflow.readers import Joins, joins_of
+from ttnn_mcp.analyses.devices.balance import Balance, balance_of
+from ttnn_mcp.analyses.devices.host_gaps import Timeline, timeline_of
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
+from ttnn_mcp.analyses.memory.replay import replayed
+from ttnn_mcp.analyses.moves.moves import Moves, moves_of
+from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
+from ttnn_mcp.run.ops.op_names import canonical, family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.readers.printed.attributes import Attributes
+    from ttnn_mcp.run.chip import Chip
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.operand import Operand
+    from ttnn_mcp.run.ops.texts import Texts
+    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.run.window import Scope
+    from ttnn_mcp.wire import Evidence
+
+
+class WindowFacts:
+    """One window of one run. `ops` are the critical device's, in the order they ran.
+
+    Attributes:
+        run: the run.
+        scope: the window with the ops of all devices.
+        ops: the ops of the device that the others wait for.
+        outcomes: what each check answered about this window; filled by the diagnosis.
+        lock: held while an outcome is computed.
+    """
+
+    def __init__(self, run: Run, scope: Scope) -> None:
+        self.run = run
+        self.scope = scope
+        self.ops: OpTable = scope.critical
+        self.outcomes: dict[str, object] = {}
+        self.lock = RLock()
+
+    def __len__(self) -> int:
+        return len(self.ops)
+
+    @property
+    def chip(self) -> Chip:
+        """The chip: clock, cores, bandwidth, and what of it was inferred."""
+        return self.run.chip
+
+    @property
+    def compiled(self) -> bool:
+        """Whether a compiler front end (tt-xla, tt-torch) wrote the program."""
+        return self.run.timed.csv.compiler
+
+    @property
+    def l1_limit(self) -> L1Limit | None:
+        """L1 of a core that tensors and circular buffers share; None for an unknown chip."""
+        return l1_limit(self.run)
+
+    @property
+    def replay(self) -> Replayed | None:
+        """The replay of the memory report; None where the run has none or nobody asked for it."""
+        return replayed(self.run)
+
+    @cached_property
+    def kernel_ns(self) -> NDArray[np.float64]:
+        """Kernel time per op."""
+        return self.ops.numbers("kernel_ns")
+
+    @cached_property
+    def total_ns(self) -> float:
+        """Kernel time of the window on this device: what shares are shares of."""
+        return float(self.kernel_ns.sum())
+
+    @property
+    def timeline(self) -> Timeline:
+        """Kernels and gaps of this device over the window."""
+        return timeline_of(self.ops, self.chip.clock_ghz)
+
+    @property
+    def gap_ns(self) -> float:
+        """Time between this device's ops in the window; compile and load time where the window is cold."""
+        return self.timeline.gap_ns
+
+    @property
+    def gap_share(self) -> float:
+        """Share of the window's wall time between ops."""
+        return self.gap_ns / self.timeline.wall_ns if self.timeline.wall_ns else 0.0
+
+    @cached_property
+    def names(self) -> Texts:
+        """OP CODE per op."""
+        return self.ops.texts("op_code")
+
+    @property
+    def flow(self) -> Flow:
+        """Who made an input, who reads an output: by size, type and placement."""
+        return flow_of(self.ops)
+
+    @property
+    def joins(self) -> Joins:
+        """The same with doubtful joins marked, and edges that can be walked."""
+        return joins_of(self.ops)
+
+    @property
+    def roofline(self) -> Roofline:
+        """Lower bounds of each op."""
+        return roofline_of(self.ops, self.chip)
+
+    @property
+    def attributes_of_ops(self) -> AttributeColumns:
+        """The ATTRIBUTES of all ops, by column."""
+        return attributes_of(self.ops)
+
+    @property
+    def moves(self) -> Moves:
+        """Changes of placement."""
+        return moves_of(self.ops, self.run)
+
+    @property
+    def balance(self) -> Balance:
+        """The devices of the window beside each other."""
+        return balance_of(self.scope.ops, encodes_device=self.run.timed.encodes_device)
+
+    @property
+    def roofline_of_devices(self) -> Roofline:
+        """Lower bounds of each op in `scope.ops`: all devices."""
+        return roofline_of(self.scope.ops, self.chip)
+
+    def attributes(self, row: int) -> Attributes:
+        """The attributes of one op."""
+        return attributes_of(self.ops).row(row)
+
+    def named(self, *canonical_names: str) -> NDArray[np.bool_]:
+        """Mask of the ops with one of these canonical names (`Conv2d`, `Tilize`)."""
+        return self.names.where(lambda text: canonical(text) in canonical_names)
+
+    def of_family(self, *families: str) -> NDArray[np.bool_]:
+        """Mask of the ops of these families (`matmul`, `conv`, `layout`, ...)."""
+        return self.names.where(lambda text: family(text) in families)
+
+    def input(self, number: int) -> Operand | None:
+        """INPUT_n of every op; None where no op has so many."""
+        return self.ops.inputs[number] if number < len(self.ops.inputs) else None
+
+    def output(self, number: int = 0) -> Operand | None:
+        """OUTPUT_n of every op; None where no op has so many."""
+        return self.ops.outputs[number] if number < len(self.ops.outputs) else None
+
+    def share(self, rows: NDArray[np.int64]) -> float:
+        """Share of the window's kernel time on these ops."""
+        return float(self.kernel_ns[rows].sum() / self.total_ns) if self.total_ns else 0.0
+
+    def us(self, rows: NDArray[np.int64]) -> float:
+        """Kernel time on these ops, in microseconds."""
+        return float(self.kernel_ns[rows].sum()) / 1e3
+
+    def heaviest(self, rows: NDArray[np.int64], most: int = 3) -> list[int]:
+        """The `most` costliest of these ops, costliest first, different signatures before repeats."""
+        ranked = rows[np.argsort(-self.kernel_ns[rows], kind="stable")]
+        seen: dict[tuple[object, ...], int] = {}
+        for row in ranked[: 50 * most]:
+            seen.setdefault((self.names[int(row)], self.shapes(int(row))), int(row))
+            if len(seen) == most:
+                break
+        return list(seen.values())
+
+    def shapes(self, row: int) -> str:
+        """`1x1x32[19]x1280 * 1280x5120 -> ...` of the op's operands."""
+        return self.ops.shapes(row)
+
+    def cite(self, row: int, *names: str) -> tuple[Evidence, ...]:
+        """Cells of the op behind a claim; `kernel_ns` if none are named."""
+        return tuple(self.ops.cite(row, name) for name in names or ("kernel_ns",))
+
+    def line(self, row: int) -> int:
+        """The op's line in its file: how it is named towards the user."""
+        return int(self.ops.lines[row])
+
+
+def facts_of(run: Run, scope: Scope) -> WindowFacts:
+    """The facts of a window; one object per run and window."""
+    facts = run.kept.setdefault(scope, WindowFacts(run, scope))
+    assert isinstance(facts, WindowFacts)  # noqa: S101 - only this function keeps scopes
+    return facts

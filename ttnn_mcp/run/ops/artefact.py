@@ -1,0 +1,32 @@
+"""Artefacts: what is computed of a table of ops, once, however many checks and tools ask for it."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def artefact(compute: Callable[Concatenate[OpTable, P], T]) -> Callable[Concatenate[OpTable, P], T]:
+    """Keep what `compute` returns with its table, per further arguments (which must be hashable).
+
+    The table's lock makes concurrent callers wait for the first one instead of computing it again. The result is
+    shared: nobody may write into it.
+    """
+
+    @wraps(compute)
+    def kept(ops: OpTable, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = (compute, args, tuple(kwargs.items()))
+        with ops.lock:
+            if key not in ops.artefacts:
+                ops.artefacts[key] = compute(ops, *args, **kwargs)
+            return cast("T", ops.artefacts[key])
+
+    return kept
