@@ -16,10 +16,14 @@ from ttnn_mcp.analyses.attribute_columns import AttributeColumns, attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import Flow, flow_of
 from ttnn_mcp.analyses.dataflow.readers import Joins, joins_of
 from ttnn_mcp.analyses.devices.balance import Balance, balance_of
+from ttnn_mcp.analyses.devices.collectives import Collectives, collectives_of
 from ttnn_mcp.analyses.devices.host_gaps import Timeline, timeline_of
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
 from ttnn_mcp.analyses.memory.replay import replayed
 from ttnn_mcp.analyses.moves.moves import Moves, moves_of
+from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, attention_chains
+from ttnn_mcp.analyses.op_kinds.convs import Convs, convs_of
+from ttnn_mcp.analyses.op_kinds.matmul_choice import MatmulChoice, matmul_choice
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.run.ops.op_names import canonical, family
 
@@ -137,6 +141,26 @@ class WindowFacts:
     def balance(self) -> Balance:
         """The devices of the window beside each other."""
         return balance_of(self.scope.ops, encodes_device=self.run.timed.encodes_device)
+
+    @property
+    def convs(self) -> Convs:
+        """The Conv2d ops and their blocks."""
+        return convs_of(self.ops)
+
+    @property
+    def matmuls(self) -> MatmulChoice:
+        """The Matmul ops and the program configs they ran with."""
+        return matmul_choice(self.ops)
+
+    @property
+    def attentions(self) -> list[AttentionChain]:
+        """Attentions written out as single ops."""
+        return attention_chains(self.ops, self.flow)
+
+    @property
+    def collectives(self) -> Collectives:
+        """The collectives of the critical device."""
+        return collectives_of(self.ops, len(self.balance.devices))
 
     @property
     def roofline_of_devices(self) -> Roofline:

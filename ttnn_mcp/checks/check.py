@@ -1,21 +1,19 @@
-"""What a check is, and what it says: claims with cited evidence and bounded savings, or why it is silent."""
+"""What a check is, and what it answers: claims with cited evidence and bounded savings, or why it is silent."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.needs import Need
+from ttnn_mcp.checks.worth import ALWAYS, Worth
+from ttnn_mcp.wire import Evidence
 
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.wire import Evidence
-
-Need: TypeAlias = Literal["performance", "memory", "link"]
 STEP_TITLES = {
     1: "Data formats",
     2: "Tensor layouts",
@@ -25,15 +23,27 @@ STEP_TITLES = {
     6: "Conv2d",
     7: "Multi-device",
 }
+STEP_PAGES = {
+    1: "step-01-data-formats.md",
+    2: "step-02-tensor-layouts.md",
+    3: "step-03-memory-sharding.md",
+    4: "step-04-metal-trace.md",
+    5: "step-05-multi-cq.md",
+    6: "step-06-conv2d-optimization.md",
+    7: "step-07-multi-device.md",
+}
+Rows: TypeAlias = NDArray[np.int64]  # positions in `facts.ops`
+Mask: TypeAlias = NDArray[np.bool_]  # one per op of `facts.ops`
+Floats: TypeAlias = NDArray[np.float64]  # one per row, or one per op
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing that is wrong, on some ops of the facts.
+    """One thing that is wrong, on some ops of the window.
 
     Attributes:
         claim: what is seen, with the figures that matter; one sentence.
-        rows: positions in `facts.ops`; the ops the claim is about.
+        rows: the ops the claim is about.
         at_most_ns: per row, the most a change can give back. Never above what the op took.
         at_least_ns: per row, the least; zeros where only an upper bound is honest.
         assumption: what the bounds rest on.
@@ -45,14 +55,14 @@ class Claim:
     """
 
     claim: str
-    rows: NDArray[np.int64]
-    at_most_ns: NDArray[np.float64]
+    rows: Rows
+    at_most_ns: Floats
     assumption: str
     evidence: tuple[Evidence, ...]
     fix: str
     verify: str
     caveat: str | None = None
-    at_least_ns: NDArray[np.float64] | None = None
+    at_least_ns: Floats | None = None
     gap_ns: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -61,6 +71,11 @@ class Claim:
             raise ValueError(f"no evidence for: {self.claim}")
         if len(self.rows) != len(self.at_most_ns):
             raise ValueError(f"one bound per row: {self.claim}")
+
+    @property
+    def promise_ns(self) -> float:
+        """The most it can give back."""
+        return self.gap_ns[1] if self.gap_ns is not None else float(self.at_most_ns.sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +92,28 @@ class CannotTell:
     why: str
 
 
-Said: TypeAlias = Claim | NotApplicable | CannotTell
+Claims: TypeAlias = "Iterator[Claim | CannotTell]"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The ops a check is about: a mask of them, and the answer where there are none."""
+
+    mask: Callable[[WindowFacts], Mask]
+    none: str
+
+
+def ops_named(none: str, *names: str) -> Subject:
+    """The ops with one of these canonical names."""
+    return Subject(lambda facts: facts.named(*names), none)
+
+
+def ops_of_family(none: str, *families: str) -> Subject:
+    """The ops of these families."""
+    return Subject(lambda facts: facts.of_family(*families), none)
+
+
+ANY_OPS = Subject(lambda facts: np.ones(len(facts), dtype=np.bool_), "no ops")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +121,29 @@ class Check:
     """One problem we look for.
 
     Attributes:
-        id: kebab-facts, names the problem seen, not the remedy.
+        id: kebab-case, names the problem seen, not the remedy.
         title: a few words for a list.
         step: of the skill, 1 to 7.
-        look: yields claims; or one NotApplicable or CannotTell; nothing means clean.
-        read_next: the skill page that teaches the fix.
-        needs: what the run must have before `look` is asked; without it the check cannot tell.
+        look: yields claims, or one CannotTell; nothing means clean. Asked only where `of` and `needs` allow.
+        of: the ops it is about; without any the check is not applicable.
+        needs: what the run must have; without it the check cannot tell.
+        worth: what a claim must reach to be told.
+        compiled: the fix where a compiler wrote the program, whose author cannot change the TTNN call.
     """
 
     id: str
     title: str
     step: int
-    look: Callable[[WindowFacts], Iterator[Said]]
-    read_next: str
-    needs: tuple[Need, ...] = ("performance",)
+    look: Callable[[WindowFacts], Claims]
+    of: Subject = ANY_OPS
+    needs: tuple[Need, ...] = ()
+    worth: Worth = ALWAYS
+    compiled: str | None = None
+
+    @property
+    def read_next(self) -> str:
+        """The skill page that teaches the fix."""
+        return STEP_PAGES[self.step]
 
     @property
     def page(self) -> str:
@@ -109,6 +154,6 @@ class Check:
         return f"# {self.id}\n\n*Step {self.step}, {STEP_TITLES[self.step]}: {self.title}.*\n\n{text.strip()}\n"
 
 
-def no_saving(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def no_saving(rows: Rows) -> Floats:
     """Bounds of a claim that is a risk, not a saving."""
     return np.zeros(len(rows))

@@ -1,19 +1,19 @@
-"""All checks asked of one facts: findings ranked by what they can save, and what each step came to.
+"""All checks asked of one window: findings ranked by what they can save, and what each step came to.
 
-No microsecond is saved twice. Findings are taken in the order of their promise; each takes its part of what the
-ones before have left of an op (half the time by one change and half by another leave a quarter, not nothing). Gaps
-between ops are a purse of their own. Risks, which promise nothing, are never dropped for it.
+No microsecond is saved twice. Findings are taken in the order of their promise. Each takes its part of what the ones
+before have left of an op: half the time by one change and half by another leave a quarter, not nothing. Savings in gaps
+between ops are budgeted separately from savings in kernels. Risks, which promise nothing, are never dropped for it.
 """
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, NotApplicable
+from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim
 from ttnn_mcp.errors import shown_path
 from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.checks.worth import Worth
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ def diagnose(facts: WindowFacts, checks: Sequence[Check], *, min_saving_share: f
     asked = [ask(check, facts) for check in checks]
     claims = [(one.check, claim) for one in asked for claim in one.claims]
     findings = _settled(facts, claims)
-    risks = {check.id for check, claim in claims if not _promise(claim)}
+    risks = {check.id for check, claim in claims if not claim.promise_ns}
     least_ns = min_saving_share * facts.total_ns
     kept = [one for one in findings if one.saving_us.at_most * 1e3 >= least_ns or one.check in risks]
     return Diagnosis(tuple(kept), tuple(_steps(asked)), _unexplained(facts, [claim for _, claim in claims]))
@@ -77,38 +78,50 @@ def ask(check: Check, facts: WindowFacts) -> Asked:
 
 def _asked(check: Check, facts: WindowFacts) -> Asked:
     """A check without what it needs cannot tell; one that breaks cannot either."""
-    lacking = _lacking(check, facts)
-    if lacking:
-        return Asked(check, "cannot_tell", lacking)
     try:
-        said = list(check.look(facts))
+        return _gated(check, facts)
     except Exception:  # noqa: BLE001 - one check's bug must not cost the user the others; the trace goes to stderr
         _log.exception("check %s failed on run %s", check.id, facts.run.id)
         return Asked(check, "cannot_tell", f"{check.id} failed on this report: a bug in ttnn-mcp")
-    claims = tuple(one for one in said if isinstance(one, Claim))
+
+
+def _gated(check: Check, facts: WindowFacts) -> Asked:
+    about = np.ones(len(facts), dtype=np.bool_)
+    for need in check.needs:
+        if need.of_run and not need.met(facts, about):
+            return Asked(check, "cannot_tell", need.lacking)
+    about = check.of.mask(facts)
+    if not about.any():
+        return Asked(check, "not_applicable", check.of.none)
+    for need in check.needs:
+        if not need.of_run and not need.met(facts, about):
+            return Asked(check, "cannot_tell", need.lacking)
+    outcomes = list(check.look(facts))
+    claims = tuple(
+        _for_author(check, claim, facts)
+        for claim in outcomes
+        if isinstance(claim, Claim) and _worth_telling(claim, check.worth, facts)
+    )
     if claims:
         return Asked(check, "found", "", claims)
-    for one in said:
-        if isinstance(one, NotApplicable):
-            return Asked(check, "not_applicable", one.why)
-        if isinstance(one, CannotTell):
-            return Asked(check, "cannot_tell", one.why)
-    return Asked(check, "clean", "")
+    unknown = next((outcome for outcome in outcomes if isinstance(outcome, CannotTell)), None)
+    return Asked(check, "cannot_tell", unknown.why) if unknown else Asked(check, "clean", "")
 
 
-def _lacking(check: Check, facts: WindowFacts) -> str:
-    if "memory" in check.needs and facts.run.memory is None:
-        return "needs a memory report"
-    if "link" in check.needs and (facts.run.linked is None or facts.run.linked.said.status != "linked"):
-        return "needs a memory report linked to this run"
-    return ""
+def _worth_telling(claim: Claim, worth: Worth, facts: WindowFacts) -> bool:
+    return facts.share(claim.rows) >= worth.time and claim.promise_ns >= worth.saving * facts.total_ns
+
+
+def _for_author(check: Check, claim: Claim, facts: WindowFacts) -> Claim:
+    """The claim with the fix that the program's author can apply."""
+    return replace(claim, fix=check.compiled) if facts.compiled and check.compiled else claim
 
 
 def _settled(facts: WindowFacts, claims: list[tuple[Check, Claim]]) -> list[Finding]:
     left: NDArray[np.float64] = np.array(facts.kernel_ns)
     gaps_left = max(0.0, float(facts.gap_ns))
     found: list[Finding] = []
-    for check, claim in sorted(claims, key=lambda pair: -_promise(pair[1])):
+    for check, claim in sorted(claims, key=lambda pair: -pair[1].promise_ns):
         if claim.gap_ns is not None:
             most = min(claim.gap_ns[1], gaps_left)
             least = min(claim.gap_ns[0], most)
@@ -125,12 +138,8 @@ def _settled(facts: WindowFacts, claims: list[tuple[Check, Claim]]) -> list[Find
     return sorted(found, key=lambda one: (-one.saving_us.at_most, -one.share))
 
 
-def _promise(claim: Claim) -> float:
-    return claim.gap_ns[1] if claim.gap_ns is not None else float(claim.at_most_ns.sum())
-
-
 def _finding(facts: WindowFacts, check: Check, claim: Claim, least_ns: float, most_ns: float) -> Finding:
-    shared = most_ns + 1.0 < _promise(claim)
+    shared = most_ns + 1.0 < claim.promise_ns
     assumption = f"{claim.assumption}; less what findings above already save" if shared else claim.assumption
     return Finding(
         check=check.id,
@@ -158,8 +167,9 @@ def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:
     if facts.run.timed.csv.compiler:
         return (Evidence(source=facts.ops.source, row=line, column="LOC", value=shown_path(source)),)
     operation = facts.run.linked.operation_at[line] if facts.run.linked else ""
+    report = facts.run.remembered.path.name
     row = f"operations:{operation}"
-    return (Evidence(source="db.sqlite", row=row, column="stack_traces", value=shown_path(source)),)
+    return (Evidence(source=report, row=row, column="stack_traces", value=shown_path(source)),)
 
 
 def _steps(asked: list[Asked]) -> list[StepStatus]:
@@ -192,6 +202,6 @@ def _unexplained(facts: WindowFacts, claims: list[Claim]) -> float:
         return 0.0
     explained = np.nan_to_num(facts.roofline.efficiency) >= AT_ITS_BOUND
     for claim in claims:
-        if claim.gap_ns is None and _promise(claim):  # neither gaps nor risks explain a kernel
+        if claim.gap_ns is None and claim.promise_ns:  # neither gaps nor risks explain a kernel
             explained[claim.rows] = True
     return float(facts.kernel_ns[~explained].sum() / facts.total_ns)

@@ -1,35 +1,22 @@
-"""What the Conv2d checks have in common: the convs of a facts, and sentences about their L1."""
+"""What the Conv2d checks have in common: which ops they are about, who made what, and sentences about L1."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.analyses.op_kinds.convs import Convs, convs_of
-from ttnn_mcp.checks.check import CannotTell, NotApplicable
-from ttnn_mcp.checks.shared.levers import unless_compiled
+from ttnn_mcp.checks.check import Evidence, WindowFacts, ops_named
+from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_setting
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.dataflow.readers import Joins
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
     from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.wire import Evidence
 
 MOST_COPIES = 3  # between a conv and its activation; sharded to interleaved, a slice, a move
-NO_CONVS = NotApplicable("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)")
-SILENT_CONVS = CannotTell(
-    "the Conv2d rows carry no block_config in ATTRIBUTES; profile with a tt-metal of 2025 or later"
-)
-
-
-def convs_to_judge(facts: WindowFacts) -> Convs | NotApplicable | CannotTell:
-    """The convs; or why there is nothing to judge."""
-    convs = convs_of(facts.ops)
-    if not len(convs.rows):
-        return NO_CONVS
-    return convs if convs.known else SILENT_CONVS
+CONVS = ops_named("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)", "Conv2d")
+CONV_CONFIGS = optimized("chooses the conv configs itself")
 
 
 def conv_behind(facts: WindowFacts, joins: Joins, row: int) -> int | None:
@@ -80,8 +67,3 @@ def l1_caveat(limit: L1Limit, conv: Conv, arch: str | None) -> str:
     if not conv.allocated_said:
         said += "; other tensors in L1 are not known, only the conv's input is counted"
     return said
-
-
-def lever(facts: WindowFacts, fix: str) -> str:
-    """The fix for whoever writes TTNN, or the compiler's option where a compiler wrote it."""
-    return unless_compiled(facts, fix, "chooses the conv configs itself")

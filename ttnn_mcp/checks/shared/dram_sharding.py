@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.grids import most_cores_dividing, worker_grid
+from ttnn_mcp.checks.check import WindowFacts
 from ttnn_mcp.hardware import TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: for a fix where the grid is not known
 

@@ -1,4 +1,4 @@
-"""What the checks on a memory report share: the replay behind a facts, its ops, and cells of the database."""
+"""What the checks on a memory report share: the replay behind a window, its ops, and cells of the database."""
 
 from __future__ import annotations
 
@@ -6,37 +6,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.replay import replayed
-from ttnn_mcp.checks.check import CannotTell
+from ttnn_mcp.checks.check import Evidence, Rows, WindowFacts
 from ttnn_mcp.errors import shown
-from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-NOT_REPLAYED = CannotTell("the memory report was not replayed; ask memory_summary")
-NO_CAPACITY = CannotTell("no devices table and no known architecture: L1 capacity unknown")
-NO_GRAPHS = CannotTell("no captured graphs: the L1 peak is not known; capture with ttnn.graph.full_graph_capture")
 
 
-def replay_behind(facts: WindowFacts, *, graphs: bool = True) -> tuple[Replayed, int] | CannotTell:
-    """The replay and the capacity of an L1 bank; or what is missing. `graphs`: whether true peaks are needed."""
-    found = replayed(facts.run)
-    if found is None or not len(found.operations):
-        return NOT_REPLAYED
-    if not found.capacity_bytes:
-        return NO_CAPACITY
-    if graphs and found.floor_because == "no_graphs":
-        return NO_GRAPHS
-    return found, found.capacity_bytes
+def replay_behind(facts: WindowFacts) -> tuple[Replayed, int]:
+    """The replay and the capacity of an L1 bank; only for checks that need REPLAY and CAPACITY."""
+    replay = facts.replay
+    if replay is None or replay.capacity_bytes is None:
+        raise ValueError("a check that reads the replay declares REPLAY and CAPACITY as its needs")
+    return replay, replay.capacity_bytes
 
 
-def rows_of(facts: WindowFacts, operations: Iterable[int]) -> NDArray[np.int64]:
+def rows_of(facts: WindowFacts, operations: Iterable[int]) -> Rows:
     """The case's ops that these ttnn operations launched; none where the reports are not linked."""
     linked, wanted = facts.run.linked, set(operations)
     at = linked.operation_at if linked else {}

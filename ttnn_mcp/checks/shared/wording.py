@@ -1,18 +1,16 @@
-"""Phrases and cells that claims share: how long, which op, who wrote the program."""
+"""Phrases and cells that claims share: how long, which op, which setting."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ttnn_mcp.checks.check import Evidence, Mask, Rows, WindowFacts
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import FIDELITY_PHASES
-from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.readers.printed.nesting import Call
     from ttnn_mcp.run.ops.operand import Operand
 
@@ -24,7 +22,7 @@ def took(ns: float) -> str:
     return f"{ns / 1e6:.1f} ms" if ns >= 1e6 else f"{ns / 1e3:.0f} us"
 
 
-def time_of(facts: WindowFacts, rows: NDArray[np.int64]) -> str:
+def time_of(facts: WindowFacts, rows: Rows) -> str:
     """'19.5 ms, 61.6 %': kernel time of the rows, and its share of the window."""
     return f"{took(float(facts.kernel_ns[rows].sum()))}, {facts.share(rows):.1%}"
 
@@ -47,7 +45,7 @@ def cite_op(facts: WindowFacts, row: int, *cells: tuple[Operand | None, str]) ->
     return tuple(found)
 
 
-def kinds(facts: WindowFacts, rows: NDArray[np.int64]) -> str:
+def kinds(facts: WindowFacts, rows: Rows) -> str:
     """'54 convs and 3 matmuls': the rows by what they do."""
     names = (("conv", "conv"), ("matmul", "matmul"), ("attention", "attention op"))
     counts = [(int(facts.of_family(family)[rows].sum()), name) for family, name in names]
@@ -56,9 +54,6 @@ def kinds(facts: WindowFacts, rows: NDArray[np.int64]) -> str:
 
 def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
     """The keyword argument that gives this op its present compute config with the named fields changed."""
-    if compiled(facts):
-        said = ", ".join(f"{name}={value}" for name, value in changed.items())
-        return f"the compiler writes the compute config: try a release that sets {said} (tt-mlir #6560)"
     now = facts.attributes(row).call("compute_kernel_config")
     fidelity = facts.ops.texts("fidelity")[row]
     fields = {
@@ -86,6 +81,15 @@ def cite_setting(facts: WindowFacts, row: int, key: str, field: str) -> Evidence
     return Evidence(source=facts.ops.source, row=facts.line(row), column=f"ATTRIBUTES.{key}.{field}", value=value)
 
 
-def compiled(facts: WindowFacts) -> bool:
-    """Whether a front end (tt-xla, tt-torch) wrote the program, so that its options are the lever."""
-    return facts.run.timed.csv.compiler
+def moved(facts: WindowFacts) -> Mask:
+    """The ops that change a placement."""
+    mask = np.zeros(len(facts), dtype=np.bool_)
+    mask[facts.moves.rows] = True
+    return mask
+
+
+def cite_attribute(facts: WindowFacts, row: int, key: str) -> Evidence:
+    """One entry of the op's ATTRIBUTES cell; the whole cell has a thousand characters and more."""
+    text = facts.attributes(row).get(key)
+    value = None if text is None else shown(text)
+    return Evidence(source=facts.ops.source, row=facts.line(row), column=f"ATTRIBUTES.{key}", value=value)

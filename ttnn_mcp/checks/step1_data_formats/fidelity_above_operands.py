@@ -16,8 +16,6 @@ element-wise rows, which print a fidelity and ignore it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import (
@@ -28,33 +26,23 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     waits_for_arithmetic,
     weight_of,
 )
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.needs import FIDELITY
 from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.shared.wording import cite_op, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.01  # of the window
 NAMES = {1.0: "LoFi", 2.0: "HiFi2"}
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that compute more passes than they need."""
-    engine = np.flatnonzero(engine_ops(facts.ops))
-    if not len(engine):
-        yield NotApplicable("no matmul, conv or attention ops")
-        return
     now, needed = phases(facts.ops), needed_phases(facts.ops)
-    if np.isnan(now[engine]).all():
-        yield CannotTell("MATH FIDELITY is empty on every matmul and conv; profile with device-side profiling on")
-        return
     above = now > needed
     rows = np.flatnonzero(above & waits_for_arithmetic(facts.ops, facts.roofline))
     at_most = fewer_passes_save(facts.ops, facts.roofline, needed, LAUNCH_FLOOR_NS)[rows]
-    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     wanted = NAMES[float(needed[row])]
@@ -78,5 +66,8 @@ CHECK = Check(
     title="more passes than the mantissas can use",
     step=1,
     look=look,
-    read_next="step-01-data-formats.md",
+    of=Subject(lambda facts: engine_ops(facts.ops), "no matmul, conv or attention ops"),
+    needs=(FIDELITY,),
+    worth=Worth(saving=USUAL),
+    compiled=compute_config_of_compiler("the lower math_fidelity"),
 )

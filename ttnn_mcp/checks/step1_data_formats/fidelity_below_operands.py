@@ -10,36 +10,22 @@ claimed. Silent with BFLOAT8_B or BFLOAT4_B on either side, where LoFi is common
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import SIXTEEN_BITS_OR_MORE, phases, weight_of
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts, no_saving
+from ttnn_mcp.checks.needs import FIDELITY
+from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.shared.wording import cite_op, kernel_config, kinds, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-RISK_SHARE = 0.01  # of the window
+from ttnn_mcp.checks.worth import USUAL, Worth
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that drop mantissa bits on both sides."""
-    able = facts.of_family("matmul", "conv")
-    weight, activation = weight_of(facts.ops), facts.input(0)
-    if weight is None or activation is None or not able.any():
-        yield NotApplicable("no matmul or conv ops")
-        return
-    now = phases(facts.ops)
-    if np.isnan(now[able]).all():
-        yield CannotTell("MATH FIDELITY is empty on every matmul and conv; profile with device-side profiling on")
-        return
+    weight, activation = facts.ops.inputs[1], facts.ops.inputs[0]
     wide = weight.dtype.among(*SIXTEEN_BITS_OR_MORE) & activation.dtype.among(*SIXTEEN_BITS_OR_MORE)
-    rows = np.flatnonzero(able & wide & (now == 1))
-    if not len(rows) or facts.share(rows) < RISK_SHARE:
+    rows = np.flatnonzero(_with_operands(facts) & wide & (phases(facts.ops) == 1))
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     chosen = facts.attributes(row).given("program_config", "user_core_coord") is not None
@@ -64,10 +50,18 @@ def look(facts: WindowFacts) -> Iterator[Said]:
     )
 
 
+def _with_operands(facts: WindowFacts) -> Mask:
+    """Matmuls and convs of a report that has two operand columns."""
+    return facts.of_family("matmul", "conv") & (weight_of(facts.ops) is not None)
+
+
 CHECK = Check(
     id="fidelity-below-operands",
     title="bfloat16 multiplied at LoFi",
     step=1,
     look=look,
-    read_next="step-01-data-formats.md",
+    of=Subject(_with_operands, "no matmul or conv ops"),
+    needs=(FIDELITY,),
+    worth=Worth(time=USUAL),
+    compiled=compute_config_of_compiler("math_fidelity=HiFi2"),
 )

@@ -18,37 +18,29 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.formats import waits_for_arithmetic, weight_of
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving, ops_of_family
+from ttnn_mcp.checks.needs import COMPUTE_CONFIG
+from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.shared.wording import cite_setting, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.readers.printed.attributes import Attributes
 
-RISK_SHARE = 0.01  # of the window
 
-
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that the smaller register could hold back."""
     able = np.flatnonzero(facts.of_family("matmul", "conv"))
-    if not len(able):
-        yield NotApplicable("no matmul or conv ops")
-        return
     settings = attributes_of(facts.ops)
     fp32 = settings.numbers(able, accumulates_in_fp32)
-    if np.isnan(fp32).all():
-        yield CannotTell("ATTRIBUTES hold no compute_kernel_config; profile with a tt-metal of 2025 or later")
-        return
     float32 = np.zeros(len(facts), dtype=np.bool_)
     for operand in (facts.input(0), weight_of(facts.ops), facts.output()):
         if operand is not None:
             float32 |= operand.dtype.among("FLOAT32")
     at_limit = settings.numbers(able, subblock_tiles) == DST_TILES_FP32
     rows = able[(fp32 == 1) & at_limit & ~float32[able] & waits_for_arithmetic(facts.ops, facts.roofline)[able]]
-    if not len(rows) or facts.share(rows) < RISK_SHARE:
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     yield Claim(
@@ -91,5 +83,8 @@ CHECK = Check(
     title="16-bit operands accumulated in float32",
     step=1,
     look=look,
-    read_next="step-01-data-formats.md",
+    of=ops_of_family("no matmul or conv ops", "matmul", "conv"),
+    needs=(COMPUTE_CONFIG,),
+    worth=Worth(time=USUAL),
+    compiled=compute_config_of_compiler("fp32_dest_acc_en=False"),
 )

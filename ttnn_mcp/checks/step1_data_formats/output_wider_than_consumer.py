@@ -13,35 +13,25 @@ Silent when somebody else reads the wide output. Joins rest on equal size, type,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES, named, reader_counts
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.shared.wording import cite_op, compiled, time_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.run.ops.op_names import canonical, family
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.005  # of the window: trivially safe, so half of the usual 1 %
-
-
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all typecasts that their producer could make needless."""
     casts = named(facts.ops, "Typecast")
-    source, output = facts.input(0), facts.output()
-    if source is None or output is None or not casts.any():
-        yield NotApplicable("no Typecast ops")
-        return
+    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
     before, after = (
         one.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, np.nan), missing=np.nan, dtype=np.float64)
         for one in (source, output)
@@ -55,7 +45,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
     )
     settable = ~named(facts.ops, "Unary", "Typecast")[makers] & writes_any
     rows = rows[settable & (reader_counts(facts.flow)[makers] == 1)]
-    if facts.kernel_ns[rows].sum() < WORTH_SHARE * facts.total_ns or not len(rows):
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     made_by = int(maker[row])
@@ -77,8 +67,6 @@ def look(facts: WindowFacts) -> Iterator[Said]:
 
 def _fix(facts: WindowFacts, made_by: int, dtype: str) -> str:
     name = facts.names[made_by]
-    if compiled(facts):
-        return "cast the module's output dtype in PyTorch once, so that the compiler need not insert a typecast"
     if canonical(name) in TO_TILES:
         return f"x = ttnn.to_layout(x, ttnn.TILE_LAYOUT, dtype={dtype})  # tilizes and narrows in one op"
     if family(name) == "conv":
@@ -95,5 +83,8 @@ CHECK = Check(
     title="written wide only to be narrowed",
     step=1,
     look=look,
-    read_next="step-01-data-formats.md",
+    of=ops_named("no Typecast ops", "Typecast"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=SAFE),
+    compiled="cast the module's output dtype in PyTorch once, so that the compiler need not insert a typecast",
 )

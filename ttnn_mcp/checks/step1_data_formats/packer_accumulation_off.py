@@ -17,39 +17,31 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.formats import weight_of
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts, no_saving
+from ttnn_mcp.checks.needs import COMPUTE_CONFIG
+from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.shared.wording import cite_setting, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.readers.printed.attributes import Attributes
 
-RISK_SHARE = 0.01  # of the window
 BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only beyond: ttnn conv2d_utils.cpp
 BLOCKS_WITH_BIAS = 1  # same
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops with several blocks along K and the packer not accumulating."""
-    able = np.flatnonzero(facts.of_family("matmul", "conv"))
-    weight = weight_of(facts.ops)
-    if weight is None or not len(able):
-        yield NotApplicable("no matmul or conv ops")
-        return
+    able, weight = np.flatnonzero(_with_weights(facts)), facts.ops.inputs[1]
     settings = attributes_of(facts.ops)
     packer = settings.numbers(able, accumulates_in_l1)
-    if np.isnan(packer).all():
-        yield CannotTell("ATTRIBUTES hold no compute_kernel_config; profile with a tt-metal of 2025 or later")
-        return
     inner_tiles = weight.padded[able, 2] / TILE_SIDE
     blocks = np.ceil(inner_tiles / settings.numbers(able, inner_block_tiles))
     biased = settings.flags(able, "has_bias")
     off = (packer == 0) & (blocks > np.where(biased, BLOCKS_WITH_BIAS, BLOCKS_WITHOUT_BIAS))
     rows = able[off]
-    if not len(rows) or facts.share(rows) < RISK_SHARE:
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     count = int(blocks[np.flatnonzero(able == row)[0]])
@@ -66,6 +58,11 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="takes an L1 buffer for the partial sums: check memory_summary.l1_peak headroom",
     )
+
+
+def _with_weights(facts: WindowFacts) -> Mask:
+    """Matmuls and convs of a report that has two operand columns."""
+    return facts.of_family("matmul", "conv") & (weight_of(facts.ops) is not None)
 
 
 def accumulates_in_l1(said: Attributes) -> float | None:
@@ -93,5 +90,8 @@ CHECK = Check(
     title="partial sums not accumulated in L1",
     step=1,
     look=look,
-    read_next="step-01-data-formats.md",
+    of=Subject(_with_weights, "no matmul or conv ops"),
+    needs=(COMPUTE_CONFIG,),
+    worth=Worth(time=USUAL),
+    compiled=compute_config_of_compiler("packer_l1_acc=True"),
 )

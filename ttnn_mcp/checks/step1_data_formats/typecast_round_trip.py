@@ -14,33 +14,21 @@ other type (an integer scan, for instance).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import ends_as_it_began, named, reads_unmade, round_trips
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.01  # of the window
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield a claim over the round trips, and one over the constants."""
-    casts = named(facts.ops, "Typecast")
-    if not casts.any():
-        yield NotApplicable("no Typecast ops")
-        return
     yield from _there_and_back(facts)
     yield from _constants(facts)
 
 
-def _there_and_back(facts: WindowFacts) -> Iterator[Said]:
+def _there_and_back(facts: WindowFacts) -> Claims:
     casts = named(facts.ops, "Typecast")
     trips = round_trips(facts.ops, facts.flow, casts, casts)
     trips = trips.where(ends_as_it_began(facts.ops, trips))
@@ -48,7 +36,7 @@ def _there_and_back(facts: WindowFacts) -> Iterator[Said]:
     at_most = np.where(
         np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_))), facts.kernel_ns[rows], 0.0
     )
-    if at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     row = facts.heaviest(trips.out)[0]
     back = int(trips.back[trips.out == row][0])
@@ -62,20 +50,16 @@ def _there_and_back(facts: WindowFacts) -> Iterator[Said]:
         at_most_ns=at_most,
         assumption="both casts go where nobody else reads the copy, else the second one",
         evidence=(*cite_op(facts, row, (source, "DATATYPE")), *cite_op(facts, back, (output, "DATATYPE"))),
-        fix=(
-            "drop the .to() pair in the model"
-            if compiled(facts)
-            else "drop both ttnn.typecast calls, or let the producer write the type: ttnn.linear(..., dtype=...)"
-        ),
+        fix="drop both ttnn.typecast calls, or let the producer write the type: ttnn.linear(..., dtype=...)",
         verify="re-profile: tensor_formats.conversions lists fewer Typecast ops; PCC unchanged",
         caveat="joined by size, type and placement; a narrow type in between rounds values, so PCC may rise",
     )
 
 
-def _constants(facts: WindowFacts) -> Iterator[Said]:
+def _constants(facts: WindowFacts) -> Claims:
     repeats = (facts.scope.window.of_iterations or 0) > 1
     rows = np.flatnonzero(named(facts.ops, "Typecast") & reads_unmade(facts.ops, facts.flow))
-    if not repeats or facts.kernel_ns[rows].sum() < WORTH_SHARE * facts.total_ns:
+    if not repeats or not len(rows):
         return
     row = facts.heaviest(rows)[0]
     yield Claim(
@@ -98,5 +82,7 @@ CHECK = Check(
     title="cast there and back, or cast again and again",
     step=1,
     look=look,
-    read_next="step-01-data-formats.md",
+    of=ops_named("no Typecast ops", "Typecast"),
+    worth=Worth(saving=USUAL),
+    compiled="drop the .to() pair in the model; cast constants once, outside forward()",
 )

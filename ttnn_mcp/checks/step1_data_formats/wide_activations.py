@@ -13,41 +13,29 @@ on ROW_MAJOR tensors (BFLOAT8_B exists in TILE only) and on op records the repor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save, spared_bytes
 from ttnn_mcp.analyses.op_kinds.layouts import named
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.run.ops.op_names import canonical
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.01  # of the window
 EXPLAINED = 0.3  # of the op's time by its bytes: below, overhead or few cores hold it back (domain practice)
 _NARROWED = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 MAPS = ("Binary", "Unary", "Ternary", "Where", "Copy", "Clone")
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all DRAM-bound ops on bfloat16 activations."""
-    able = named(facts.ops, *MAPS) | facts.of_family("shape")
-    source, output = facts.input(0), facts.output()
-    if source is None or output is None or not able.any():
-        yield NotApplicable("no element-wise or shape ops")
-        return
+    able, source, output = _maps(facts), facts.ops.inputs[0], facts.ops.outputs[0]
     for operand in (source, output):
-        able &= operand.dtype.among("BFLOAT16") & operand.layout.among("TILE") & operand.in_dram
+        able = able & operand.dtype.among("BFLOAT16") & operand.layout.among("TILE") & operand.in_dram
     bytes_ns = np.nan_to_num(facts.roofline.dram_achievable_ns)
     able &= (bytes_ns >= EXPLAINED * facts.kernel_ns) & ~_residual_adds(facts) & ~facts.joins.doubtful
     rows = np.flatnonzero(able)
@@ -57,7 +45,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         spared += np.where(operand.dtype.among("BFLOAT16") & operand.layout.among("TILE"), narrowed, 0.0)
     spared = np.fmin(spared, _NARROWED * facts.roofline.dram_bytes)  # a slice reads a part of its input only
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared, LAUNCH_FLOOR_NS)[rows]
-    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     yield Claim(
@@ -70,9 +58,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         assumption="BFLOAT8_B in and out (0.53 of the bytes); time falls at most in step with them",
         evidence=cite_op(facts, row, (source, "DATATYPE"), (output, "DATATYPE")),
         fix=(
-            'torch_xla.set_custom_compile_options({"enable_bfp8_conversion": "true"}) converts the model as a whole'
-            if compiled(facts)
-            else "write it narrow where it is made: ttnn.linear(..., dtype=ttnn.bfloat8_b), "
+            "write it narrow where it is made: ttnn.linear(..., dtype=ttnn.bfloat8_b), "
             "ttnn.mul(a, b, dtype=ttnn.bfloat8_b); shape ops pass the data type on"
         ),
         verify="re-profile: tensor_formats.activations shows BFLOAT8_B, no new Typecast; PCC >= 0.99",
@@ -80,7 +66,11 @@ def look(facts: WindowFacts) -> Iterator[Said]:
     )
 
 
-def _residual_adds(facts: WindowFacts) -> NDArray[np.bool_]:
+def _maps(facts: WindowFacts) -> Mask:
+    return named(facts.ops, *MAPS) | facts.of_family("shape")
+
+
+def _residual_adds(facts: WindowFacts) -> Mask:
     first, second = facts.input(0), facts.input(1)
     if first is None or second is None:
         return np.zeros(len(facts), dtype=np.bool_)
@@ -95,5 +85,8 @@ CHECK = Check(
     title="DRAM-bound ops on bfloat16 activations",
     step=1,
     look=look,
-    read_next="step-01-data-formats.md",
+    of=Subject(_maps, "no element-wise or shape ops"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled='torch_xla.set_custom_compile_options({"enable_bfp8_conversion": "true"}) converts the model as a whole',
 )

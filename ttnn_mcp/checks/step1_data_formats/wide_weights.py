@@ -16,8 +16,6 @@ activation, and on weights in L1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import (
@@ -26,36 +24,27 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     reads_weights,
     spared_bytes,
     waits_for_bytes,
-    weight_of,
 )
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
 from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of, took
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.worth import USUAL, Worth
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.01  # of the window: below, PCC runs cost more than they bring (domain practice)
 REACHES = 0.3  # of achievable bandwidth: below it something else than bytes is in the way too
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops whose weights could be narrower."""
-    weight = weight_of(facts.ops)
-    weighted = reads_weights(facts.ops, facts.flow)
-    if weight is None or not weighted.any():
-        yield NotApplicable("no matmul or conv reads weights from DRAM")
-        return
+    weight, weighted = facts.ops.inputs[1], reads_weights(facts.ops, facts.flow)
     wide = weighted & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)
-    if facts.chip.dram_achievable_gb_s is None and facts.share(np.flatnonzero(wide)) >= WORTH_SHARE:
-        yield CannotTell("unknown architecture, so no DRAM bandwidth to compare with; profile with DEVICE ARCH")
+    if facts.chip.dram_achievable_gb_s is None and facts.share(np.flatnonzero(wide)) >= USUAL:
+        yield CannotTell(DRAM_BANDWIDTH.lacking)
         return
     spared = spared_bytes(weight, "BFLOAT8_B")
     rows = np.flatnonzero(wide & waits_for_bytes(facts.ops, facts.roofline))
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared, LAUNCH_FLOOR_NS)[rows]
-    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     bandwidth = facts.chip.dram_achievable_gb_s or 1.0
     now_ns = float(facts.roofline.dram_achievable_ns[rows].sum())
@@ -83,11 +72,6 @@ def look(facts: WindowFacts) -> Iterator[Said]:
 
 
 def _fix(facts: WindowFacts, row: int) -> str:
-    if compiled(facts):
-        return (
-            "model.to(torch.bfloat16) before compiling, then "
-            'torch_xla.set_custom_compile_options({"enable_bfp8_conversion": "true"})'
-        )
     if facts.of_family("conv")[row]:
         return f"conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b)  # {example(facts, row)}"
     return (
@@ -101,5 +85,10 @@ CHECK = Check(
     title="weights wider than the op needs",
     step=1,
     look=look,
-    read_next="step-01-data-formats.md",
+    of=Subject(lambda facts: reads_weights(facts.ops, facts.flow), "no matmul or conv reads weights from DRAM"),
+    worth=Worth(saving=USUAL),
+    compiled=(
+        "model.to(torch.bfloat16) before compiling, then "
+        'torch_xla.set_custom_compile_options({"enable_bfp8_conversion": "true"})'
+    ),
 )

@@ -13,31 +13,20 @@ iteration before (caches) looks like a constant: the caveat says so.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, named, reads_unmade
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of, took
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.01  # of the window
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.worth import USUAL
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all conversions of tensors that the window did not make."""
     conversions = named(facts.ops, *TO_TILES, *TO_ROWS)
-    if not conversions.any():
-        yield NotApplicable("no Tilize or Untilize ops")
-        return
     rows = np.flatnonzero(conversions & reads_unmade(facts.ops, facts.flow))[1:]
     spent = float(facts.kernel_ns[rows].sum())
-    if spent < WORTH_SHARE * facts.total_ns or not len(rows):
+    if spent < USUAL * facts.total_ns or not len(rows):
         return
     if (facts.scope.window.of_iterations or 0) < 2 or facts.scope.window.kind != "iteration":
         yield CannotTell(
@@ -56,9 +45,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         assumption="all of them are constants and are converted once, where they are loaded",
         evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
         fix=(
-            "keep the tensor as a parameter or buffer of the module: the compiler folds its conversion once"
-            if compiled(facts)
-            else "ttnn.from_torch(t, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device) at load time; no "
+            "ttnn.from_torch(t, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device) at load time; no "
             "ttnn.to_layout on it in forward()"
         ),
         verify="re-profile 2 iterations: tensor_formats.conversions loses them",
@@ -71,5 +58,6 @@ CHECK = Check(
     title="an unchanging tensor converted per iteration",
     step=2,
     look=look,
-    read_next="step-02-tensor-layouts.md",
+    of=ops_named("no Tilize or Untilize ops", *TO_TILES, *TO_ROWS),
+    compiled="keep the tensor as a parameter or buffer of the module: the compiler folds its conversion once",
 )

@@ -14,8 +14,6 @@ Silent below the line. Reshapes, permutes and transposes are no conversions; oth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import (
@@ -27,26 +25,18 @@ from ttnn_mcp.analyses.op_kinds.layouts import (
     reader_counts,
     reads_unmade,
 )
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of, took
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.worth import USUAL
 
 FOUND_SHARE = 0.05  # of the window: domain practice
 FIRST_SHARE = 0.25  # same: from here on no other step matters before
-WORTH_SHARE = 0.01  # of the window that nothing seems to demand
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all conversions."""
     to_tiles, to_rows = named(facts.ops, *TO_TILES), named(facts.ops, *TO_ROWS)
     rows = np.flatnonzero(to_tiles | to_rows)
-    if not len(rows):
-        yield NotApplicable("no Tilize or Untilize ops")
-        return
     share = facts.share(rows)
     if share <= FOUND_SHARE:
         return
@@ -55,7 +45,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
     trips = layout_round_trips(facts.ops, facts.flow)
     bound[np.concatenate((trips.out, trips.back))] = True
     at_most = np.where(bound, 0.0, facts.kernel_ns)[rows]
-    if at_most.sum() < WORTH_SHARE * facts.total_ns and share <= FIRST_SHARE:
+    if at_most.sum() < USUAL * facts.total_ns and share <= FIRST_SHARE:
         return
     row = facts.heaviest(rows)[0]
     yield Claim(
@@ -69,9 +59,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         assumption="what no row-only op, model boundary or round trip explains can go",
         evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
         fix=(
-            'torch_xla.set_custom_compile_options({"optimization_level": "1"}); fewer permutes in the model'
-            if compiled(facts)
-            else "x = ttnn.to_layout(x, ttnn.TILE_LAYOUT) once at the start; TILE through eltwise, norm, permute "
+            "x = ttnn.to_layout(x, ttnn.TILE_LAYOUT) once at the start; TILE through eltwise, norm, permute "
             "and concat; ttnn.conv2d takes TILE too and untilizes in its halo"
         ),
         verify="re-profile: tensor_formats.conversions falls in total, not only here; PCC unchanged",
@@ -84,5 +72,6 @@ CHECK = Check(
     title="tilize and untilize take a notable share",
     step=2,
     look=look,
-    read_next="step-02-tensor-layouts.md",
+    of=ops_named("no Tilize or Untilize ops", *TO_TILES, *TO_ROWS),
+    compiled=('torch_xla.set_custom_compile_options({"optimization_level": "1"}); fewer permutes in the model'),
 )

@@ -13,40 +13,27 @@ own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import moves_tiny_rows
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.01  # of the window
-
-
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield a claim over reshapes that change the width, and one over those that keep it."""
-    source, output = facts.input(0), facts.output()
-    reshapes = facts.named("Reshape")
-    if source is None or output is None or not reshapes.any():
-        yield NotApplicable("no Reshape ops took device time: all were views, or there were none")
-        return
-    reshapes &= ~moves_tiny_rows(facts.ops)
+    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
+    reshapes = facts.named("Reshape") & ~moves_tiny_rows(facts.ops)
     same_width = source.logical[:, 3] == output.logical[:, 3]
     yield from _claim(facts, np.flatnonzero(reshapes & ~same_width), same_width=False)
     yield from _claim(facts, np.flatnonzero(reshapes & same_width), same_width=True)
 
 
-def _claim(facts: WindowFacts, rows: NDArray[np.int64], *, same_width: bool) -> Iterator[Said]:
-    if not len(rows) or facts.share(rows) < WORTH_SHARE:
+def _claim(facts: WindowFacts, rows: Rows, *, same_width: bool) -> Claims:
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     source, output = facts.ops.inputs[0], facts.ops.outputs[0]
@@ -67,10 +54,6 @@ def _claim(facts: WindowFacts, rows: NDArray[np.int64], *, same_width: bool) -> 
 
 
 def _fix(facts: WindowFacts, row: int, *, same_width: bool) -> str:
-    if compiled(facts):
-        return (
-            "pad sequence and head dims to multiples of 32 in the model, so that the compiler's reshapes are views"
-        )
     if same_width:
         return (
             "pad the height to a multiple of 32 once, or reshape while the tensor is ROW_MAJOR (a view there), "
@@ -98,5 +81,8 @@ CHECK = Check(
     title="reshapes that copy",
     step=2,
     look=look,
-    read_next="step-02-tensor-layouts.md",
+    of=ops_named("no Reshape ops took device time: all were views, or there were none", "Reshape"),
+    needs=(OPERANDS,),
+    worth=Worth(time=USUAL),
+    compiled="pad sequence and head dims to multiples of 32 in the model, so that the compiler's reshapes are views",
 )

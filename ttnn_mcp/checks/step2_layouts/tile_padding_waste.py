@@ -15,41 +15,28 @@ only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import moves_bytes, tile_waste
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.needs import Need
 from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
 WASTE = 0.30  # of an op's bytes: domain practice
 RISK_SHARE = 0.02  # of the window on such ops: same
-WORTH_SHARE = 0.01  # of the window to give back
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that move mostly padding."""
-    moving = moves_bytes(facts.ops)
-    if not moving.any():
-        yield NotApplicable("no element-wise, shape, layout or movement ops")
-        return
-    if not facts.run.timed.csv.logical_shapes:
-        yield CannotTell("this report writes padded shapes only; profile with a tt-metal of 2025-09 or later")
-        return
     waste = tile_waste(facts.ops)
-    rows = np.flatnonzero(moving & (waste >= WASTE) & ~facts.joins.doubtful)
+    rows = np.flatnonzero(moves_bytes(facts.ops) & (waste >= WASTE) & ~facts.joins.doubtful)
     then_ns = np.fmax(facts.roofline.dram_achievable_ns * (1 - waste), LAUNCH_FLOOR_NS)
     at_most = np.maximum(np.minimum(facts.kernel_ns * waste, facts.kernel_ns - then_ns), 0.0)[rows]
-    if facts.share(rows) < RISK_SHARE or at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     narrow = any(
@@ -64,30 +51,32 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         at_most_ns=at_most,
         assumption="another shape holds the same elements in full tiles; time falls at most in step with the bytes",
         evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
-        fix=_fix(facts, narrow=narrow),
+        fix=NARROW if narrow else SHORT,
         verify="re-profile: tensor_formats.padding no longer lists these ops; PCC unchanged",
         caveat="the shape may be what the next op demands; then change the order of ops instead",
     )
 
 
-def _fix(facts: WindowFacts, *, narrow: bool) -> str:
-    if compiled(facts):
-        return "choose dims that are multiples of 32 in the model, and keep a large dim last"
-    if narrow:
-        return (
-            "keep it ROW_MAJOR, put a large dim last before tilizing (ttnn.permute), or fold neighbours into the "
-            "channels (ttnn.fold)"
-        )
-    return (
-        "merge the short dim into the one above it (ttnn.reshape in ROW_MAJOR), or pad it to a multiple of 32 once "
-        "at the start"
-    )
-
-
+LOGICAL_SHAPES = Need(
+    "logical shapes",
+    lambda facts, _: facts.run.timed.csv.logical_shapes,
+    "this report writes padded shapes only; profile with a tt-metal of 2025-09 or later",
+)
+NARROW = (
+    "keep it ROW_MAJOR, put a large dim last before tilizing (ttnn.permute), or fold neighbours into the channels "
+    "(ttnn.fold)"
+)
+SHORT = (
+    "merge the short dim into the one above it (ttnn.reshape in ROW_MAJOR), or pad it to a multiple of 32 once at the "
+    "start"
+)
 CHECK = Check(
     id="tile-padding-waste",
     title="tiles that are mostly padding",
     step=2,
     look=look,
-    read_next="step-02-tensor-layouts.md",
+    of=Subject(lambda facts: moves_bytes(facts.ops), "no element-wise, shape, layout or movement ops"),
+    needs=(LOGICAL_SHAPES,),
+    worth=Worth(time=RISK_SHARE, saving=USUAL),
+    compiled="choose dims that are multiples of 32 in the model, and keep a large dim last",
 )

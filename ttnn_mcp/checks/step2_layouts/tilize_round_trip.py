@@ -14,8 +14,6 @@ untilize for an op that reads rows, and on a reshape between the two that has to
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import (
@@ -24,26 +22,16 @@ from ttnn_mcp.analyses.op_kinds.layouts import (
     RoundTrips,
     ends_as_it_began,
     layout_round_trips,
-    named,
 )
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, took
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.shared.wording import cite_op, example, took
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.01  # of the window
-
-
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield a claim over the pairs that change nothing, and one over those that move or cast on the way."""
-    if not named(facts.ops, *TO_TILES).any() or not named(facts.ops, *TO_ROWS).any():
-        yield NotApplicable("tilize and untilize do not both occur")
-        return
     trips = layout_round_trips(facts.ops, facts.flow)
     same = ends_as_it_began(facts.ops, trips)
     yield from _claim(facts, trips.where(same), "drop both: pass the TILE tensor on")
@@ -52,11 +40,16 @@ def look(facts: WindowFacts) -> Iterator[Said]:
     )
 
 
-def _claim(facts: WindowFacts, trips: RoundTrips, advice: str) -> Iterator[Said]:
+def _both_ways(facts: WindowFacts) -> Mask:
+    to_tiles, to_rows = facts.named(*TO_TILES), facts.named(*TO_ROWS)
+    return (to_tiles | to_rows) & (to_tiles.any() and to_rows.any())
+
+
+def _claim(facts: WindowFacts, trips: RoundTrips, advice: str) -> Claims:
     rows = np.concatenate((trips.out, trips.back))
     gone = np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_)))
     at_most = np.where(gone, facts.kernel_ns[rows], 0.0)
-    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     row = facts.heaviest(trips.out)[0]
     back = int(trips.back[trips.out == row][0])
@@ -75,9 +68,7 @@ def _claim(facts: WindowFacts, trips: RoundTrips, advice: str) -> Iterator[Said]
             *cite_op(facts, back, (facts.output(), "LAYOUT")),
         ),
         fix=(
-            "keep one layout in the model code there: no view, permute or slice between the two"
-            if compiled(facts)
-            else f"{advice} (lines {facts.line(row)}, {facts.line(back)}). For element-wise chains: x = "
+            f"{advice} (lines {facts.line(row)}, {facts.line(back)}). For element-wise chains: x = "
             "ttnn.to_layout(x, ttnn.TILE_LAYOUT) once before them: each op on ROW_MAJOR inputs converts in and out"
         ),
         verify="re-profile: tensor_formats.conversions loses these pairs; compare_runs.added shows none elsewhere",
@@ -90,5 +81,7 @@ CHECK = Check(
     title="untilized and tilized again",
     step=2,
     look=look,
-    read_next="step-02-tensor-layouts.md",
+    of=Subject(_both_ways, "tilize and untilize do not both occur"),
+    worth=Worth(saving=USUAL),
+    compiled="keep one layout in the model code there: no view, permute or slice between the two",
 )

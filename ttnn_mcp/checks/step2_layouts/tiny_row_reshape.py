@@ -12,35 +12,25 @@ Silent on sharded tensors, whose pages the report does not show, and in TILE, wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import TINY_ROW_BYTES, moves_tiny_rows, row_bytes
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.shared.wording import cite_op, compiled, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.01  # of the window
-
-
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such ops."""
-    source, output = facts.input(0), facts.output()
+    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
     reshapes = facts.named("Reshape", "Permute", "Transpose")
-    if source is None or output is None or not reshapes.any():
-        yield NotApplicable("no Reshape, Permute or Transpose ops")
-        return
     rows = np.flatnonzero(reshapes & moves_tiny_rows(facts.ops))
     left_ns = np.fmax(facts.roofline.dram_achievable_ns, LAUNCH_FLOOR_NS)
     at_most = np.maximum(facts.kernel_ns - left_ns, 0.0)[rows]
-    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     name = canonical(facts.names[row])
@@ -56,9 +46,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         assumption="the same bytes in long rows run at achievable DRAM bandwidth",
         evidence=cite_op(facts, row, (short, "LAYOUT"), (short, "DATATYPE")),
         fix=(
-            "reorder dims in the PyTorch code so that a large one is last before the view or permute"
-            if compiled(facts)
-            else f"have a large dim last before line {facts.line(row)}: permute where rows are still long, batch "
+            f"have a large dim last before line {facts.line(row)}: permute where rows are still long, batch "
             "the op that made the rows so that the reshape falls away, or concat along the last dim (dim=-1)"
         ),
         verify=f"re-profile; list_ops(op_code='{name}') kernel_us falls; PCC unchanged",
@@ -71,5 +59,8 @@ CHECK = Check(
     title="row-major reshape of tiny rows",
     step=2,
     look=look,
-    read_next="step-02-tensor-layouts.md",
+    of=ops_named("no Reshape, Permute or Transpose ops", "Reshape", "Permute", "Transpose"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="reorder dims in the PyTorch code so that a large one is last before the view or permute",
 )

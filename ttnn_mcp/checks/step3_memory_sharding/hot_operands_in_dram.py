@@ -17,61 +17,44 @@ in L1 starves the matmuls, 1426 ms against 262 ms in one report (dots.ocr).
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
 from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, WindowFacts, ops_of_family
+from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, L1_LIMIT, PLACEMENTS
 from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.shared.levers import unless_compiled
-from ttnn_mcp.checks.shared.lost_columns import NO_PLACEMENTS, has_placements
+from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 STREAMING = ("eltwise", "norm", "softmax")
 FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensors
 LARGE_M = 1024  # rows, without convs: prefill, whose residuals belong in DRAM
 IMPOSSIBLE = 1.05  # of DRAM peak: the row shows another op's operands
-WORTH_SHARE = 0.01  # of the window
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such ops."""
-    streaming = facts.of_family(*STREAMING)
-    if not streaming.any():
-        yield NotApplicable("no element-wise, norm or softmax ops")
-        return
-    if not has_placements(facts):
-        yield NO_PLACEMENTS
-        return
-    limit, bandwidth, cores = l1_limit(facts.run), facts.chip.dram_peak_gb_s, facts.chip.cores
+    limit, bandwidth, cores = facts.l1_limit, facts.chip.dram_peak_gb_s, facts.chip.cores
     if limit is None or bandwidth is None or cores is None:
-        yield CannotTell("unknown architecture or grid, so no L1 and no DRAM bandwidth; profile with DEVICE ARCH")
         return
     stays = _from_elsewhere(facts) / bandwidth
     moved = facts.roofline.efficiency
     rows = np.flatnonzero(
-        streaming
+        facts.of_family(*STREAMING)
         & _between_ops(facts)
         & (facts.roofline.dram_ns >= EXPLAINS * facts.kernel_ns)
         & (np.nan_to_num(moved) <= IMPOSSIBLE)
         & (_all_bytes(facts) <= FITS_SHARE * cores * limit.safe_bytes)
     )
     at_most = np.maximum(facts.kernel_ns - np.maximum(stays, LAUNCH_FLOOR_NS), 0)[rows]
-    if at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     name, size = shown(canonical(facts.names[row])), float(_all_bytes(facts)[row])
@@ -87,12 +70,10 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         evidence=tuple(
             one for n in facts.heaviest(rows, 2) for one in cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))
         ),
-        fix=unless_compiled(
-            facts,
+        fix=(
             "cfg = ttnn.create_sharded_memory_config(x.shape, core_grid=..., "
             f"strategy=ttnn.ShardStrategy.{_cut(facts, row)}); memory_config=cfg at line {facts.line(maker)}, here "
-            "and at the reader; a matmul among them: 1D program_config and compute_kernel_config",
-            then="keeps chains in shards",
+            "and at the reader; a matmul among them: 1D program_config and compute_kernel_config"
         ),
         verify="re-profile; sharding_summary.distribution: kernel_us moves from DRAM to L1; PCC unchanged",
         caveat="who reads whose output is told by shapes; not L1_INTERLEAVED; check memory_summary.l1_peak",
@@ -105,7 +86,7 @@ def _cut(facts: WindowFacts, row: int) -> str:
     return "HEIGHT" if prod(outer) >= width else "WIDTH"
 
 
-def _between_ops(facts: WindowFacts) -> NDArray[np.bool_]:
+def _between_ops(facts: WindowFacts) -> Mask:
     """Ops between two others, INPUT_0 and output interleaved in DRAM, whose shapes are their own."""
     source, result = facts.ops.inputs[0], facts.ops.outputs[0]
     joins = facts.joins
@@ -116,7 +97,7 @@ def _between_ops(facts: WindowFacts) -> NDArray[np.bool_]:
     return passed_on & in_dram & ~borrowed(facts.ops)
 
 
-def _from_elsewhere(facts: WindowFacts) -> NDArray[np.float64]:
+def _from_elsewhere(facts: WindowFacts) -> Floats:
     """DRAM bytes of operands that no op of the window made: they stay where they are."""
     total = np.zeros(len(facts))
     for operand, made_by in zip(facts.ops.inputs, facts.flow.producers, strict=True):
@@ -124,7 +105,7 @@ def _from_elsewhere(facts: WindowFacts) -> NDArray[np.float64]:
     return total
 
 
-def _all_bytes(facts: WindowFacts) -> NDArray[np.float64]:
+def _all_bytes(facts: WindowFacts) -> Floats:
     operands = (*facts.ops.inputs, *facts.ops.outputs)
     return np.sum([np.where(operand.present, operand.bytes, 0.0) for operand in operands], axis=0)
 
@@ -134,5 +115,8 @@ CHECK = Check(
     title="activations streamed through DRAM",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
+    of=ops_of_family("no element-wise, norm or softmax ops", *STREAMING),
+    needs=(PLACEMENTS, CORES, DRAM_BANDWIDTH, L1_LIMIT),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("keeps chains in shards"),
 )

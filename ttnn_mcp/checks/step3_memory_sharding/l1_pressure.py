@@ -15,25 +15,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
+from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_graph, named, replay_behind, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 TIGHT_SHARE = 0.05  # of the bank: what the models of conv and matmul L1 are good to
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim about the operation at the peak."""
-    behind = replay_behind(facts)
-    if isinstance(behind, CannotTell):
-        yield behind
-        return
-    found, capacity = behind
+    found, capacity = replay_behind(facts)
     peak = found.fullest.peak
     level, circular = int(found.fullest.l1[peak]), int(found.fullest.circular[peak])
     if capacity - level >= TIGHT_SHARE * capacity:
@@ -72,6 +66,5 @@ CHECK = Check(
     title="L1 all but full at its peak",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
-    needs=("performance", "memory"),
+    needs=(MEMORY, REPLAY, CAPACITY, CAPTURES),
 )

@@ -12,27 +12,17 @@ Saves bytes, not time. Silent about weights, about results that nobody reads, an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
+from ttnn_mcp.checks.needs import CAPACITY, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WORTH_AT_PEAK = 0.02  # of a bank, returned at the peak by all of them
 WORTH_ALONE = 0.05  # of a bank, by one tensor anywhere
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all tensors freed late."""
-    behind = replay_behind(facts, graphs=False)
-    if isinstance(behind, CannotTell):
-        yield behind
-        return
-    found, capacity = behind
+    found, capacity = replay_behind(facts)
     peak, levels = found.fullest.peak, found.fullest.l1
     late = found.lifetimes.late_frees(peak)
     if not late:
@@ -63,6 +53,5 @@ CHECK = Check(
     title="tensors freed long after their last use",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
-    needs=("performance", "memory"),
+    needs=(MEMORY, REPLAY, CAPACITY),
 )

@@ -12,30 +12,20 @@ Silent about weights (weights-in-l1 looks at those), about tensors nobody reads 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
+from ttnn_mcp.checks.needs import CAPACITY, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
 from ttnn_mcp.readers.memory.spaces import L1
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 LONG = 20  # operations without a use
 WORTH_SHARE = 0.01  # of a bank
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all tensors that wait long, the largest first."""
-    behind = replay_behind(facts, graphs=False)
-    if isinstance(behind, CannotTell):
-        yield behind
-        return
-    found, capacity = behind
+    found, capacity = replay_behind(facts)
     spans, lifetimes = found.fullest.spans, found.lifetimes
     idle, first, second = lifetimes.waits
     waiting = (idle >= LONG) & (spans.buffers == L1) & ~lifetimes.persistent
@@ -70,6 +60,5 @@ CHECK = Check(
     title="tensors that wait long in L1",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
-    needs=("performance", "memory"),
+    needs=(MEMORY, REPLAY, CAPACITY),
 )

@@ -14,44 +14,31 @@ their neighbours' choice. Small element-wise ops can be faster on fewer cores (t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains, rows_of
+from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores, parallel_units, spread_ns
-from ttnn_mcp.analyses.op_kinds.matmul_choice import matmul_choice, trapped
-from ttnn_mcp.checks.check import Check, Claim, Said
+from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
+from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.needs import CORES
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.levers import unless_compiled
-from ttnn_mcp.checks.shared.lost_columns import NO_CORES, has_cores
+from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.01  # of the window, taken by these ops (domain practice)
-WORTH_SAVING = 0.005  # of the window: a core grid is a safe change
 CHECKED_ELSEWHERE = ("conv", "norm", "movement")
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops on few cores."""
-    cores = facts.chip.cores
-    if cores is None or not has_cores(facts):
-        yield NO_CORES
-        return
+    cores = facts.chip.cores or 0
     rows = _rows(facts, cores)
     best = np.maximum(np.maximum(spread_ns(facts.ops, cores), achievable_ns(facts)), SMALL_NS)
     at_most = np.maximum(facts.kernel_ns - best, 0)
     rows = rows[at_most[rows] > 0]
-    if facts.share(rows) < WORTH_SHARE or at_most[rows].sum() < WORTH_SAVING * facts.total_ns:
+    if not len(rows):
         return
     used, examples = facts.ops.numbers("cores"), facts.heaviest(rows)
     row = examples[0]
@@ -65,7 +52,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         at_most_ns=at_most[rows],
         assumption="output pieces dealt out evenly over all cores, 5 us at least",
         evidence=tuple(one for n in examples for one in (*cite_op(facts, n), *facts.cite(n, "cores"))),
-        fix=unless_compiled(facts, _fix(facts, row, cores), then="chooses shards and cores"),
+        fix=_fix(facts, row, cores),
         verify="re-profile; sharding_summary.low_core_ops no longer lists them",
         caveat=(
             "an op may need whole rows on one core; try the heaviest first"
@@ -75,10 +62,10 @@ def look(facts: WindowFacts) -> Iterator[Said]:
     )
 
 
-def _rows(facts: WindowFacts, cores: int) -> NDArray[np.int64]:
+def _rows(facts: WindowFacts, cores: int) -> Rows:
     few = on_few_cores(facts.ops, cores) & ~facts.of_family(*CHECKED_ELSEWHERE) & ~facts.named("MinimalMatmul")
-    few[trapped(facts.ops, matmul_choice(facts.ops), cores)] = False
-    few[rows_of(attention_chains(facts.ops, facts.flow))] = False
+    few[trapped(facts.ops, facts.matmuls, cores)] = False
+    few[rows_of(facts.attentions)] = False
     return np.flatnonzero(few)
 
 
@@ -104,5 +91,7 @@ CHECK = Check(
     title="most of the grid is idle",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
+    needs=(CORES,),
+    worth=Worth(time=USUAL, saving=SAFE),
+    compiled=optimized("chooses shards and cores"),
 )

@@ -17,51 +17,31 @@ cores. The fix names compute_kernel_config because core_grid alone lowers bfloat
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.grids import worker_grid
-from ttnn_mcp.analyses.op_kinds.matmul_choice import matmul_choice, trapped
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
+from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.levers import unless_compiled
-from ttnn_mcp.checks.shared.lost_columns import NO_CORES, NO_PLACEMENTS, has_cores, has_placements
+from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import FIDELITY_PHASES
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.wire import Evidence
-
 FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
-WORTH_SHARE = 0.01  # of the window
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all trapped matmuls."""
-    choice, cores = matmul_choice(facts.ops), facts.chip.cores
-    if not len(choice.rows):
-        yield NotApplicable("no Matmul ops")
+    cores = facts.chip.cores or 0
+    rows = trapped(facts.ops, facts.matmuls, cores)
+    if not len(rows):
         return
-    if not has_placements(facts):
-        yield NO_PLACEMENTS
-        return
-    if cores is None or not has_cores(facts):
-        yield NO_CORES
-        return
-    if not choice.told.any():
-        yield CannotTell("matmuls without program_config in ATTRIBUTES; profile with a tt-metal of 2025 or later")
-        return
-    rows = trapped(facts.ops, choice, cores)
     took = facts.kernel_ns[rows]
     used = facts.ops.numbers("cores")[rows]
     spread = np.maximum(took * used / cores, took / FASTER_AT_MOST)
     at_most = np.maximum(took - np.maximum(spread, achievable_ns(facts)[rows]), 0)
-    if at_most.sum() < WORTH_SHARE * facts.total_ns:
-        return
     examples = facts.heaviest(rows)
     heaviest = examples[0]
     yield Claim(
@@ -73,7 +53,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         at_most_ns=at_most,
         assumption="the same work spread over all cores, at best 4x as fast (tt-metal #56976)",
         evidence=tuple(one for row in examples[:2] for one in _evidence(facts, row)),
-        fix=unless_compiled(facts, _fix(facts, heaviest), then="chooses shards and cores"),
+        fix=_fix(facts, heaviest),
         verify=f"re-profile; op_detail(op={facts.line(heaviest)}) shows more cores, kernel_us falls; PCC >= 0.99",
         caveat=(
             "L1_INTERLEAVED alone makes it slower, not faster"
@@ -105,5 +85,8 @@ CHECK = Check(
     title="matmul operands interleaved in L1",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
+    of=ops_named("no Matmul ops", "Matmul"),
+    needs=(PLACEMENTS, CORES, PROGRAM_CONFIG),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses shards and cores"),
 )

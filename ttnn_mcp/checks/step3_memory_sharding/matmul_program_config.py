@@ -23,79 +23,50 @@ to LoFi (#55889).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.l1_limit import l1_limit
-from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains, rows_of
+from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights, waits_for_bytes
 from ttnn_mcp.analyses.op_kinds.grids import worker_grid
-from ttnn_mcp.analyses.op_kinds.matmul_choice import FEW_CORES, MatmulChoice, in_l1_interleaved, matmul_choice
+from ttnn_mcp.analyses.op_kinds.matmul_choice import FEW_CORES, MatmulChoice, in_l1_interleaved
 from ttnn_mcp.analyses.op_kinds.matmul_config import suggested_for
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Mask, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERANDS, Need
 from ttnn_mcp.checks.shared.dram_sharding import dram_sharded
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.levers import unless_compiled
-from ttnn_mcp.checks.shared.lost_columns import NO_CORES, NO_OPERANDS, has_cores, has_operands
+from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
-from ttnn_mcp.wire import Evidence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
 POORLY_USED = 0.35  # of the roofline: below it the guess is worth replacing (ours)
 STREAMS = 0.85  # of achievable bandwidth: interleaved weights reach 190/240 on Wormhole, 0.9 on Blackhole (#55898)
 LEAST_WEIGHTS = 1024  # K and N: below it the stream is too short to saturate DRAM (domain practice)
 LEAST_K_TILES = 4  # below it there is nothing to block
-WORTH_SHARE = 0.01  # of the window
 _PRINTED = re.compile(r"(in0_block_w|out_subblock_[hw]|per_core_[MN])=(\d+)")
 L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim each for small blocks printed, configs never given, decode from interleaved weights."""
-    choice = matmul_choice(facts.ops)
-    if not len(choice.rows):
-        yield NotApplicable("no Matmul ops")
-        return
-    if not has_operands(facts, 2):
-        yield NO_OPERANDS
-        return
-    if not has_cores(facts):
-        yield NO_CORES
-        return
-    if not choice.told.any():
-        yield CannotTell("matmuls without program_config in ATTRIBUTES; profile with a tt-metal of 2025 or later")
-        return
-    if facts.chip.architecture is None:
-        yield CannotTell("unknown architecture, so no roofline to compare with; profile with DEVICE ARCH")
-        return
-    if np.isnan(facts.roofline.compute_ns[choice.rows]).all():
-        yield CannotTell(
-            "matmuls without MATH FIDELITY, so no roofline to compare with; profile on a newer tt-metal"
-        )
-        return
+    choice = facts.matmuls
     k_tiles = facts.ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE
     small = choice.slowest | ((choice.block_w <= 1) & (k_tiles >= LEAST_K_TILES))
     small |= (choice.subblock <= 1) & (choice.per_core > 1)
     mostly = facts.ops.numbers("cores")[choice.rows] >= FEW_CORES * (facts.chip.cores or np.inf)
     guessed = choice.chosen & ~small & mostly & ~in_l1_interleaved(facts.ops)[choice.rows]
-    said = [*_claim(facts, choice, small, WELL_USED), *_claim(facts, choice, guessed, POORLY_USED)]
-    yield from said
-    told = np.concatenate([np.zeros(0, dtype=np.int64), *(claim.rows for claim in said)])
+    claims = [*_claim(facts, choice, small, WELL_USED), *_claim(facts, choice, guessed, POORLY_USED)]
+    yield from claims
+    told = np.concatenate([np.zeros(0, dtype=np.int64), *(claim.rows for claim in claims)])
     yield from _decode_claim(facts, np.setdiff1d(choice.rows, told))
 
 
-def _decode_claim(facts: WindowFacts, rows: NDArray[np.int64]) -> Iterator[Claim]:
+def _decode_claim(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
     """Matmuls of one row of tiles whose weights lie interleaved in DRAM, and arrive no faster than those do."""
     x, weight = facts.ops.inputs[:2]
     able = reads_weights(facts.ops, facts.flow) & ~weight.sharded & ~in_l1_interleaved(facts.ops)
@@ -104,7 +75,7 @@ def _decode_claim(facts: WindowFacts, rows: NDArray[np.int64]) -> Iterator[Claim
     best = achievable_ns(facts)
     rows = rows[(able & (best < STREAMS * facts.kernel_ns))[rows]]
     at_most = (facts.kernel_ns - best)[rows]
-    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     reached = float(best[rows].sum() / facts.kernel_ns[rows].sum())
@@ -117,22 +88,20 @@ def _decode_claim(facts: WindowFacts, rows: NDArray[np.int64]) -> Iterator[Claim
         at_most_ns=at_most,
         assumption=f"DRAM-sharded weights arrive at {facts.chip.dram_achievable_gb_s:.0f} GB/s",
         evidence=tuple(one for n in facts.heaviest(rows, 2) for one in cite_op(facts, n, (weight, "MEMORY"))),
-        fix=unless_compiled(facts, dram_sharded(facts, row), then="chooses matmul configs"),
+        fix=dram_sharded(facts, row),
         verify=f"re-profile; op_detail(op={facts.line(row)}).roofline.efficiency rises; PCC >= 0.99",
         caveat="K and N must divide by the cores in tiles; keep compute_kernel_config, or fidelity drops to LoFi",
     )
 
 
-def _claim(
-    facts: WindowFacts, choice: MatmulChoice, which: NDArray[np.bool_], used_at_most: float
-) -> Iterator[Claim]:
+def _claim(facts: WindowFacts, choice: MatmulChoice, which: Mask, used_at_most: float) -> Iterator[Claim]:
     best = achievable_ns(facts)
     which = which & (best[choice.rows] < used_at_most * facts.kernel_ns[choice.rows])
     which &= (facts.kernel_ns[choice.rows] >= SMALL_NS) & ~np.isnan(facts.roofline.compute_ns[choice.rows])
-    which &= ~np.isin(choice.rows, rows_of(attention_chains(facts.ops, facts.flow)))
+    which &= ~np.isin(choice.rows, rows_of(facts.attentions))
     rows = choice.rows[which]
     at_most = (facts.kernel_ns - best)[rows]
-    if at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if at_most.sum() < USUAL * facts.total_ns:
         return
     row = facts.heaviest(rows)[0]
     guessed = used_at_most == POORLY_USED
@@ -147,7 +116,7 @@ def _claim(
         at_most_ns=at_most,
         assumption="the roofline is reached: arithmetic on all cores, DRAM at achievable bandwidth",
         evidence=tuple(one for n in facts.heaviest(rows) for one in _evidence(facts, n)),
-        fix=unless_compiled(facts, _fix(facts, row), then="chooses matmul configs"),
+        fix=_fix(facts, row),
         verify=f"re-profile; op_detail(op={facts.line(row)}).roofline.efficiency rises; PCC >= 0.99",
         caveat="sweep in0_block_w and subblocks; pass compute_kernel_config, or bfloat16 drops to LoFi",
     )
@@ -168,7 +137,7 @@ def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
 
 
 def _fix(facts: WindowFacts, row: int) -> str:
-    grid, limit = worker_grid(facts.chip), l1_limit(facts.run)
+    grid, limit = worker_grid(facts.chip), facts.l1_limit
     config = suggested_for(facts.ops, row, grid, L1_SHARE * limit.safe_bytes) if grid and limit else None
     if config is None:
         return (
@@ -178,10 +147,18 @@ def _fix(facts: WindowFacts, row: int) -> str:
     return f"{config}; keep compute_kernel_config"
 
 
+FIDELITY_OF_MATMULS = Need(
+    "fidelity",
+    lambda facts, _: not np.isnan(facts.roofline.compute_ns[facts.matmuls.rows]).all(),
+    "matmuls without MATH FIDELITY, so no roofline to compare with; profile on a newer tt-metal",
+)
 CHECK = Check(
     id="matmul-program-config",
     title="matmul blocks far from the roofline",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
+    of=ops_named("no Matmul ops", "Matmul"),
+    needs=(TWO_OPERANDS, CORES, PROGRAM_CONFIG, ARCHITECTURE, FIDELITY_OF_MATMULS),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses matmul configs"),
 )

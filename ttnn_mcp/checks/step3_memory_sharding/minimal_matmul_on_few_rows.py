@@ -15,44 +15,30 @@ Silent from 33 rows on, and where the weights already stream.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, TWO_OPERANDS
 from ttnn_mcp.checks.shared.dram_sharding import dram_sharded
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.levers import unless_compiled
-from ttnn_mcp.checks.shared.lost_columns import NO_OPERANDS, has_operands
+from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.worth import USUAL, Worth
 
 ROWS_AT_MOST = 32  # one row of tiles: decode, and prompts that pad to it
 WELL_USED = 0.6  # of the roofline: nothing to gain beyond it but fewer bytes
-WORTH_SHARE = 0.01  # of the window
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all minimal matmuls of few rows."""
-    minimal = facts.named("MinimalMatmul")
-    if not minimal.any():
-        yield NotApplicable("no minimal_matmul ops")
-        return
-    if not has_operands(facts, 2):
-        yield NO_OPERANDS
-        return
-    few = minimal & (facts.ops.inputs[0].padded[:, :3].prod(axis=1) <= ROWS_AT_MOST)
+    few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].padded[:, :3].prod(axis=1) <= ROWS_AT_MOST)
     if few.any() and facts.chip.dram_achievable_gb_s is None:
-        yield CannotTell("unknown architecture, so no DRAM bandwidth to compare with; profile with DEVICE ARCH")
+        yield CannotTell(DRAM_BANDWIDTH.lacking)
         return
     best = achievable_ns(facts)
     rows = np.flatnonzero(few & (best < WELL_USED * facts.kernel_ns))
     at_most = (facts.kernel_ns - best)[rows]
-    if at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     examples = facts.heaviest(rows)
     row = examples[0]
@@ -69,7 +55,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
             f"{took(float(best[rows].sum()))} for the same bytes"
         ),
         evidence=tuple(one for n in examples[:2] for one in cite_op(facts, n, (facts.input(1), "MEMORY"))),
-        fix=unless_compiled(facts, dram_sharded(facts, row), then="chooses matmul configs"),
+        fix=dram_sharded(facts, row),
         verify="re-profile; op_detail of these ops: roofline.efficiency above 0.6; PCC >= 0.99",
         caveat="K and N must divide by the cores in tiles; keep compute_kernel_config, or fidelity drops to LoFi",
     )
@@ -80,5 +66,8 @@ CHECK = Check(
     title="minimal_matmul with few rows",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
+    of=ops_named("no minimal_matmul ops", "MinimalMatmul"),
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses matmul configs"),
 )

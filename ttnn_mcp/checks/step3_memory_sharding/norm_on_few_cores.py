@@ -14,48 +14,29 @@ Silent where the rows already fill half of the grid: then sharding brings little
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
 from ttnn_mcp.analyses.op_kinds.grids import most_cores_dividing, worker_grid
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.shared.levers import unless_compiled
-from ttnn_mcp.checks.shared.lost_columns import NO_CORES, NO_OPERANDS, has_cores, has_operands
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_of_family
+from ttnn_mcp.checks.needs import CORES, OPERANDS
+from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
+from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.op_names import canonical
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.01  # of the window, taken by these norms (domain practice)
-WORTH_SAVING = 0.005  # of the window: a core grid is a safe change
 FASTER_AT_MOST = 10.0  # measured: 108 us on one core, tt-mlir #7717, #7965
-DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: for a fix where the grid is not known
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all norms on few cores."""
-    norms, cores = facts.of_family("norm"), facts.chip.cores
-    if not norms.any():
-        yield NotApplicable("no norm ops")
-        return
-    if not has_operands(facts):
-        yield NO_OPERANDS
-        return
-    if cores is None or not has_cores(facts):
-        yield NO_CORES
-        return
-    rows = np.flatnonzero(norms & on_few_cores(facts.ops, cores))
+    cores = facts.chip.cores or 0
+    rows = np.flatnonzero(facts.of_family("norm") & on_few_cores(facts.ops, cores))
     at_most = _at_most(facts, rows, cores)
-    if facts.share(rows) < WORTH_SHARE or at_most.sum() < WORTH_SAVING * facts.total_ns:
+    if not len(rows):
         return
     used, examples = facts.ops.numbers("cores")[rows].astype(int), facts.heaviest(rows)
     row = examples[0]
@@ -70,13 +51,13 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         at_most_ns=at_most,
         assumption="layer norms up to 10x (measured), group norms by cores; 5 us stay",
         evidence=tuple(one for n in examples for one in (*cite_op(facts, n), *facts.cite(n, "cores"))),
-        fix=unless_compiled(facts, _fix(facts, row), then="shards norms"),
+        fix=_fix(facts, row),
         verify=f"re-profile; sharding_summary.low_core_ops lists no {name}; PCC >= 0.99",
         caveat="moving the row into shards and back costs two small ops: keep neighbours sharded too",
     )
 
 
-def _at_most(facts: WindowFacts, rows: NDArray[np.int64], cores: int) -> NDArray[np.float64]:
+def _at_most(facts: WindowFacts, rows: Rows, cores: int) -> Floats:
     took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
     tiles = facts.ops.inputs[0].padded.prod(axis=1)[rows] / TILE_SIDE**2
     wide = np.maximum(np.minimum(cores, tiles), used)
@@ -116,5 +97,8 @@ CHECK = Check(
     title="norms on few cores",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
+    of=ops_of_family("no norm ops", "norm"),
+    needs=(OPERANDS, CORES),
+    worth=Worth(time=USUAL, saving=SAFE),
+    compiled=optimized("shards norms"),
 )

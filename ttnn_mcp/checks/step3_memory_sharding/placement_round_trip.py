@@ -18,42 +18,26 @@ strikes the pair.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, CONFIG_KEYS
-from ttnn_mcp.analyses.moves.moves import Moves, moves_of
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.shared.levers import unless_compiled
-from ttnn_mcp.checks.shared.lost_columns import NO_PLACEMENTS, has_placements
-from ttnn_mcp.checks.shared.wording import cite_op, time_of
+from ttnn_mcp.analyses.moves.moves import Moves
+from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Rows, Subject, WindowFacts
+from ttnn_mcp.checks.needs import PLACEMENTS
+from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.wording import cite_op, moved, time_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.wire import Evidence
 
 ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real
 DETOUR_SHARE = 0.01  # of the window: the element-wise op has to change too
 UNPROVEN = "likely, not certain: only a linked memory report tells tensors apart"
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim for round trips, one for detours through element-wise ops."""
-    moves = moves_of(facts.ops, facts.run)
-    if not len(moves):
-        yield NotApplicable("no op changes a placement")
-        return
-    if not has_placements(facts):
-        yield NO_PLACEMENTS
-        return
+    moves = facts.moves
     trips = moves.among("round-trip")
     if moves.at_most_ns[trips].sum() >= ROUND_TRIP_SHARE * facts.total_ns:
         yield _round_trips(facts, moves, trips)
@@ -63,7 +47,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         yield _detours(facts, moves, detours)
 
 
-def _round_trips(facts: WindowFacts, moves: Moves, trips: NDArray[np.int64]) -> Claim:
+def _round_trips(facts: WindowFacts, moves: Moves, trips: Rows) -> Claim:
     rows = moves.rows[trips]
     back = trips[np.isin(moves.makers[trips], rows)]
     heaviest = int(back[np.argmax(moves.kernel_ns[back])])
@@ -85,7 +69,7 @@ def _round_trips(facts: WindowFacts, moves: Moves, trips: NDArray[np.int64]) -> 
             *cite_op(facts, row, (facts.ops.outputs[0], "MEMORY")),
             *(_cite_read(facts, first, reader) for reader in others[:1]),
         ),
-        fix=unless_compiled(facts, _fix(facts, moves, heaviest), then="keeps chains in shards"),
+        fix=_fix(facts, moves, heaviest),
         verify=f"re-profile; reshard_detect.patterns shows no round-trip at line {facts.line(row)}; PCC unchanged",
         caveat=None if _certain(moves, trips) else UNPROVEN,
     )
@@ -98,7 +82,7 @@ def _cite_read(facts: WindowFacts, maker: int, reader: int) -> Evidence:
     return facts.ops.cite_operand(reader, operand, "MEMORY")
 
 
-def _assumption(moves: Moves, trips: NDArray[np.int64], *, others: bool) -> str:
+def _assumption(moves: Moves, trips: Rows, *, others: bool) -> str:
     if others:
         return "the copy stays for its other readers; one reshard of 2 us replaces the way back"
     if (moves.avoidable[trips] == AVOIDABLE.index("partly")).any():
@@ -119,7 +103,7 @@ def _fix(facts: WindowFacts, moves: Moves, heaviest: int) -> str:
     )
 
 
-def _detours(facts: WindowFacts, moves: Moves, detours: NDArray[np.int64]) -> Claim:
+def _detours(facts: WindowFacts, moves: Moves, detours: Rows) -> Claim:
     rows = moves.rows[detours]
     row = facts.heaviest(rows)[0]
     reader = next(iter(moves.joins.readers(row)))
@@ -136,11 +120,9 @@ def _detours(facts: WindowFacts, moves: Moves, detours: NDArray[np.int64]) -> Cl
         evidence=tuple(
             one for n in facts.heaviest(rows) for one in cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))
         ),
-        fix=unless_compiled(
-            facts,
+        fix=(
             f"drop the move at line {facts.line(row)}: ttnn.add(a, b, memory_config=a.memory_config()) with a "
-            f"sharded as line {facts.line(maker)} writes it, b in the same shards or one that broadcasts",
-            then="keeps chains in shards",
+            f"sharded as line {facts.line(maker)} writes it, b in the same shards or one that broadcasts"
         ),
         verify="re-profile; reshard_detect.patterns: eltwise-detour count falls; PCC unchanged",
         caveat="joins are told by shapes and order; other operands may need the same shards",
@@ -151,7 +133,7 @@ def _name(facts: WindowFacts, row: int) -> str:
     return shown(canonical(facts.names[row]))
 
 
-def _certain(moves: Moves, trips: NDArray[np.int64]) -> bool:
+def _certain(moves: Moves, trips: Rows) -> bool:
     return bool((moves.avoidable[trips] == AVOIDABLE.index("certain")).all())
 
 
@@ -160,5 +142,7 @@ CHECK = Check(
     title="a tensor leaves its shards and comes back",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
+    of=Subject(moved, "no op changes a placement"),
+    needs=(PLACEMENTS,),
+    compiled=optimized("keeps chains in shards"),
 )

@@ -12,36 +12,21 @@ Silent where another op reads the tensor in between, and where only the order in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
-from ttnn_mcp.analyses.moves.moves import moves_of
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.shared.levers import unless_compiled
-from ttnn_mcp.checks.shared.lost_columns import NO_PLACEMENTS, has_placements
-from ttnn_mcp.checks.shared.wording import cite_op, time_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.needs import PLACEMENTS
+from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.wording import cite_op, moved, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-WORTH_SHARE = 0.005  # of the window: merging two moves is safe
-
-
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all chains."""
-    moves = moves_of(facts.ops, facts.run)
-    if not len(moves):
-        yield NotApplicable("no op changes a placement")
-        return
-    if not has_placements(facts):
-        yield NO_PLACEMENTS
-        return
+    moves = facts.moves
     chained = moves.among("chain")
-    if not len(chained) or moves.at_most_ns[chained].sum() < WORTH_SHARE * facts.total_ns:
+    if not len(chained):
         return
     rows = moves.rows[chained]
     last = [index for index in chained if int(moves.makers[index]) in rows]
@@ -63,11 +48,9 @@ def look(facts: WindowFacts) -> Iterator[Said]:
             *cite_op(facts, first, (facts.ops.outputs[0], "MEMORY")),
             *cite_op(facts, row, (facts.ops.outputs[0], "MEMORY")),
         ),
-        fix=unless_compiled(
-            facts,
+        fix=(
             f"one ttnn.to_memory_config(x, cfg) in place of lines {facts.line(first)} and {facts.line(row)}; "
-            f"cfg: what the last one writes ({target or shown(moves.after(heaviest))})",
-            then="keeps chains in shards",
+            f"cfg: what the last one writes ({target or shown(moves.after(heaviest))})"
         ),
         verify=f"re-profile; reshard_detect.patterns shows no chain at line {facts.line(row)}; PCC unchanged",
         caveat="likely, not certain: only a linked memory report tells tensors apart",
@@ -79,5 +62,8 @@ CHECK = Check(
     title="several moves where one would do",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
+    of=Subject(moved, "no op changes a placement"),
+    needs=(PLACEMENTS,),
+    worth=Worth(saving=SAFE),
+    compiled=optimized("keeps chains in shards"),
 )

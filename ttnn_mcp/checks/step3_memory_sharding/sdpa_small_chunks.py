@@ -18,49 +18,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, Subject, WindowFacts
+from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.levers import unless_compiled
-from ttnn_mcp.checks.shared.lost_columns import NO_OPERANDS, has_operands
+from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.readers.printed.attributes import Attributes
 
 SMALL_CHUNK = 32  # rows: the default before tt-metal #51911 was closed
 LONG = 2048  # rows of Q: below it small chunks cost little (domain practice)
 FASTER_AT_MOST = 3.75  # measured: tt-metal #51911
 SATURATES = 0.75  # of the matrix engine: tt-metal #55758
-WORTH_SHARE = 0.01  # of the window
 FIX = (
     "program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size=device.compute_with_storage_grid_size(), "
     "q_chunk_size=128, k_chunk_size=128, exp_approx_mode=False); then try 256 and 512"
 )
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all fused attentions in small chunks."""
     rows = np.flatnonzero(facts.names.where(_streams))
-    if not len(rows):
-        yield NotApplicable("no prefill SDPA ops")
-        return
-    if not has_operands(facts):
-        yield NO_OPERANDS
-        return
-    if (facts.ops.texts("attributes").codes[rows] < 0).all():
-        yield CannotTell("the SDPA ops carry no ATTRIBUTES; profile with a tt-metal of 2025 or later")
-        return
     chunks = attributes_of(facts.ops).numbers(rows, _smallest_chunk)
     small = (chunks <= SMALL_CHUNK) & (facts.ops.inputs[0].logical[rows, 2] >= LONG)
     rows, chunks = rows[small], chunks[small]
     at_most = _at_most(facts, rows)
-    if not len(rows) or at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     examples = facts.heaviest(rows)
     row = examples[0]
@@ -75,7 +61,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         at_most_ns=at_most,
         assumption="at best 3.75x as fast (measured, tt-metal #51911), never above 75 % of the engine",
         evidence=tuple(one for n in examples for one in (*cite_op(facts, n), *facts.cite(n, "attributes")))[:4],
-        fix=unless_compiled(facts, FIX, then="chooses SDPA chunks on builds since September 2026"),
+        fix=FIX,
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="builds since September 2026 choose larger chunks themselves: check the version; they need L1",
     )
@@ -93,7 +79,7 @@ def _smallest_chunk(said: Attributes) -> float:
     return float(min((chunk for chunk in chunks if chunk), default=0))
 
 
-def _at_most(facts: WindowFacts, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _at_most(facts: WindowFacts, rows: Rows) -> Floats:
     took = facts.kernel_ns[rows]
     engine = np.nan_to_num(facts.roofline.compute_ns[rows]) / SATURATES
     best = np.maximum(np.maximum(engine, achievable_ns(facts)[rows]), took / FASTER_AT_MOST)
@@ -105,5 +91,8 @@ CHECK = Check(
     title="fused attention in chunks of 32",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
+    of=Subject(lambda facts: facts.names.where(_streams), "no prefill SDPA ops"),
+    needs=(OPERANDS, ATTRIBUTES),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses SDPA chunks on builds since September 2026"),
 )

@@ -15,38 +15,23 @@ Silent about softmax elsewhere (classifiers, routers) and about attention that i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, attention_chains, rows_of
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.shared.lost_columns import NO_OPERANDS, has_operands
+from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, rows_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, WindowFacts, ops_of_family
+from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.worth import USUAL, Worth
 
 FUSED_NS = 5_000.0  # the least one fused attention takes (domain practice)
-WORTH_SHARE = 0.01  # of the window
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all attentions written out."""
-    if not facts.of_family("softmax").any():
-        yield NotApplicable("no softmax ops: no attention, or a fused one")
-        return
-    if not has_operands(facts, 2):
-        yield NO_OPERANDS
-        return
-    chains = attention_chains(facts.ops, facts.flow)
+    chains = facts.attentions
     rows = rows_of(chains)
     at_most = _at_most(facts, chains)[rows]
-    if at_most.sum() < WORTH_SHARE * facts.total_ns:
+    if not len(rows):
         return
     chain = max(chains, key=lambda one: float(facts.kernel_ns[one.scores : one.context + 1].sum()))
     used = facts.ops.numbers("cores")
@@ -74,7 +59,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
     )
 
 
-def _at_most(facts: WindowFacts, chains: list[AttentionChain]) -> NDArray[np.float64]:
+def _at_most(facts: WindowFacts, chains: list[AttentionChain]) -> Floats:
     """Per op of the case; each op of a chain gives in step with what it took."""
     at_most = np.zeros(len(facts))
     arithmetic = np.nan_to_num(facts.roofline.compute_ns)
@@ -106,5 +91,7 @@ CHECK = Check(
     title="attention written out as single ops",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
+    of=ops_of_family("no softmax ops: no attention, or a fused one", "softmax"),
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
 )

@@ -11,11 +11,10 @@ Silent where weights are in DRAM or where there is room. A model input that is k
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said, no_saving
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
+from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import (
     cite_capacity,
     cite_graph,
@@ -27,22 +26,13 @@ from ttnn_mcp.checks.shared.memory_claims import (
 )
 from ttnn_mcp.readers.memory.spaces import L1
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
 WEIGHTS_SHARE = 0.10  # of a bank
 FREE_SHARE = 0.20  # of a bank, at the peak
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all that is there for good."""
-    behind = replay_behind(facts)
-    if isinstance(behind, CannotTell):
-        yield behind
-        return
-    found, capacity = behind
+    found, capacity = replay_behind(facts)
     spans, lifetimes, peak = found.fullest.spans, found.lifetimes, found.fullest.peak
     tensors = np.flatnonzero(lifetimes.persistent & (spans.buffers == L1))
     size, level = int(spans.bytes_per_bank[tensors].sum()), int(found.fullest.l1[peak])
@@ -78,6 +68,5 @@ CHECK = Check(
     title="weights that starve activations of L1",
     step=3,
     look=look,
-    read_next="step-03-memory-sharding.md",
-    needs=("performance", "memory"),
+    needs=(MEMORY, REPLAY, CAPACITY, CAPTURES),
 )

@@ -15,8 +15,6 @@ every gap: the sure figure is `host_overhead` with `wall_ms` measured with the p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.devices.host_gaps import (
@@ -26,12 +24,7 @@ from ttnn_mcp.analyses.devices.host_gaps import (
     static_shapes,
     trace_saving_ns,
 )
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, NotApplicable, Said, no_saving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Mask, Subject, WindowFacts, no_saving
 
 REGION_BYTES_PER_OP = (
     4096  # order of magnitude of recorded commands; the runtime says the exact need when too small
@@ -39,12 +32,9 @@ REGION_BYTES_PER_OP = (
 REGION_STEP = 1 << 20  # regions are given in whole megabytes
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over the whole window, or why not."""
     report = facts.run.timed
-    if report.traced:
-        yield NotApplicable("this run already replays a trace")
-        return
     line = facts.timeline
     if not facts.scope.window.warm or not np.isfinite(line.gaps_ns).any():
         yield CannotTell("no warm iteration: gaps are compile time. Profile 2 or more iterations in one run")
@@ -92,10 +82,14 @@ def look(facts: WindowFacts) -> Iterator[Said]:
     )
 
 
+def _not_traced(facts: WindowFacts) -> Mask:
+    return np.full(len(facts), not facts.run.timed.traced)
+
+
 CHECK = Check(
     id="stalled-on-host",
     title="the device waits for the host",
     step=4,
     look=look,
-    read_next="step-04-metal-trace.md",
+    of=Subject(_not_traced, "this run already replays a trace"),
 )

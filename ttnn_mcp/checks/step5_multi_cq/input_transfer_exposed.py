@@ -19,13 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
-from ttnn_mcp.wire import Evidence
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Evidence, WindowFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.readers.memory.columns import Tensor
     from ttnn_mcp.readers.memory.report import MemoryReport
 
@@ -36,7 +32,7 @@ COPIES = "ttnn.copy_host_to_device_tensor"  # host tensor, device tensor; no out
 EVENTS = ("ttnn.record_event", "ttnn.wait_for_event")
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield the bytes written where a memory report shows them; else what to measure."""
     kernel_ms = facts.total_ns / 1e6
     memory = facts.run.memory
@@ -114,5 +110,4 @@ CHECK = Check(
     title="steps wait for their input",
     step=5,
     look=look,
-    read_next="step-05-multi-cq.md",
 )

@@ -15,42 +15,34 @@ from 995 to 672 ms with larger blocks, double buffers and fewer reshards togethe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.op_kinds.conv_l1 import larger_block
-from ttnn_mcp.analyses.op_kinds.convs import Convs
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
-from ttnn_mcp.checks.shared.conv_ops import cite_height, convs_to_judge, l1_caveat, lever, megabytes
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
+from ttnn_mcp.checks.shared.conv_ops import (
+    CONV_CONFIGS,
+    CONVS,
+    cite_height,
+    l1_caveat,
+    megabytes,
+)
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_op, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-MIN_SAVING_SHARE = 0.01  # of the window: below it nobody should touch a conv
+from ttnn_mcp.checks.worth import USUAL, Worth
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all convs whose block can grow."""
-    convs = convs_to_judge(facts)
-    if not isinstance(convs, Convs):
-        yield convs
-        return
-    limit = l1_limit(facts.run)
+    convs, limit = facts.convs, facts.l1_limit
     if limit is None:
-        yield CannotTell("unknown architecture: no L1 limit to fit blocks into; add the memory report")
         return
     better = {conv: larger_block(conv, limit.safe_bytes) for conv in convs.distinct if conv is not None}
     rows = convs.where(lambda conv: better[conv] is not None)
     left = convs.numbers(lambda conv: (one.blocks / conv.blocks) if (one := better[conv]) else None)
     per_block = facts.kernel_ns - least_ns(facts)
     at_most = per_block[rows] * (1 - left[np.isfinite(left)])
-    if at_most.sum() < MIN_SAVING_SHARE * facts.total_ns:
+    if not len(rows):
         return
     tuned = len(convs.where(lambda conv: conv.block_h >= conv.per_core_h))
     examples = [(row, conv, to) for row in facts.heaviest(rows) if (conv := convs.at(row)) and (to := better[conv])]
@@ -70,10 +62,9 @@ def look(facts: WindowFacts) -> Iterator[Said]:
             *cite_height(facts, row),
             *cite_op(facts, row),
         ),
-        fix=lever(
-            facts,
+        fix=(
             f"ttnn.Conv2dConfig(act_block_h_override={32 * to.block_h}{double})  # line {facts.line(row)}: "
-            f"{megabytes(to.total_bytes)} of {megabytes(limit.limit_bytes)} L1{others}",
+            f"{megabytes(to.total_bytes)} of {megabytes(limit.limit_bytes)} L1{others}"
         ),
         verify=(
             f"re-profile: op_detail(op={facts.line(row)}).attributes shows the new block, kernel_us falls, cores "
@@ -88,5 +79,8 @@ CHECK = Check(
     title="conv blocks smaller than L1 allows",
     step=6,
     look=look,
-    read_next="step-06-conv2d-optimization.md",
+    of=CONVS,
+    needs=(BLOCK_CONFIG, L1_LIMIT),
+    worth=Worth(saving=USUAL),
+    compiled=CONV_CONFIGS,
 )

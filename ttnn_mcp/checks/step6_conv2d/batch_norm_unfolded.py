@@ -18,27 +18,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.shared.conv_ops import NO_CONVS, conv_behind, lever
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts
+from ttnn_mcp.checks.shared.conv_ops import CONVS, conv_behind
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.dataflow.readers import Joins
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
-MIN_SHARE = 0.005  # of the window: trivially safe
 LEAST_OPS = 2  # per-channel ops in a row that make a batch norm; one alone may be a bias
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all batch norms behind convs."""
-    if not facts.named("Conv2d").any():
-        yield NO_CONVS
-        return
     joins, per_channel = facts.joins, _per_channel(facts)
     found: dict[int, int] = {}
     for row in np.flatnonzero(facts.named("BatchNorm") | per_channel).tolist():
@@ -49,7 +41,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         if facts.named("BatchNorm")[row] or len(chain) >= LEAST_OPS:
             found.update(dict.fromkeys(chain, conv))
     rows = np.array(sorted(found), dtype=np.int64)
-    if not len(rows) or facts.share(rows) < MIN_SHARE:
+    if not len(rows):
         return
     row, convs = facts.heaviest(rows)[0], np.unique(np.array([*found.values()], dtype=np.int64))
     yield Claim(
@@ -62,21 +54,16 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         assumption="scale and shift are constants, folded into weights and bias on the host",
         evidence=cite_op(facts, row),
         fix=(
-            "model.eval() before compiling: batch norm then folds"
-            if facts.run.timed.csv.compiler
-            else lever(
-                facts,
-                "scale = norm.weight / torch.sqrt(norm.running_var + norm.eps); weight = conv.weight * "
-                "scale.reshape(-1, 1, 1, 1); bias = (conv.bias - norm.running_mean) * scale + norm.bias, in "
-                "float32, then ttnn.from_torch",
-            )
+            "scale = norm.weight / torch.sqrt(norm.running_var + norm.eps); weight = conv.weight * "
+            "scale.reshape(-1, 1, 1, 1); bias = (conv.bias - norm.running_mean) * scale + norm.bias, in "
+            "float32, then ttnn.from_torch"
         ),
         verify="re-profile; the ops are gone from list_ops(group_by='op_code'), PCC >= 0.99",
         caveat="operands of one value per channel may be something else than a batch norm: check the model",
     )
 
 
-def _per_channel(facts: WindowFacts) -> NDArray[np.bool_]:
+def _per_channel(facts: WindowFacts) -> Mask:
     """Element-wise ops whose second operand holds one value per channel of a wider first one."""
     if len(facts.ops.inputs) < 2:
         return np.zeros(len(facts), dtype=np.bool_)
@@ -85,7 +72,7 @@ def _per_channel(facts: WindowFacts) -> NDArray[np.bool_]:
     return facts.named("Binary") & one_row & (second.logical[:, 3] > 1) & (first.elements > second.elements)
 
 
-def _chain(joins: Joins, row: int, per_channel: NDArray[np.bool_]) -> list[int]:
+def _chain(joins: Joins, row: int, per_channel: Mask) -> list[int]:
     """The op and the per-channel ops that follow it, each the only reader of the one before."""
     chain = [row]
     while len(readers := joins.readers(chain[-1])) == 1 and per_channel[readers[0]]:
@@ -98,5 +85,7 @@ CHECK = Check(
     title="batch norm not folded into the conv",
     step=6,
     look=look,
-    read_next="step-06-conv2d-optimization.md",
+    of=CONVS,
+    worth=Worth(time=SAFE),
+    compiled="model.eval() before compiling: batch norm then folds",
 )

@@ -16,21 +16,14 @@ reads whom is inferred from shapes, types and placements.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.shared.attribute_cells import cite_attribute
-from ttnn_mcp.checks.shared.conv_ops import NO_CONVS, conv_behind, lever
-from ttnn_mcp.checks.shared.wording import cite_op, time_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS, conv_behind
+from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-MIN_SHARE = 0.005  # of the window: trivially safe
 _FUNCTION = re.compile(r"UnaryOpType::(\w+)")
 FUSABLE = frozenset(  # what ttnn's conv kernels apply when packing: SFPU functions without a second tensor
     {
@@ -50,16 +43,13 @@ FUSABLE = frozenset(  # what ttnn's conv kernels apply when packing: SFPU functi
 )
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all activations that a conv could apply."""
-    if not facts.named("Conv2d").any():
-        yield NO_CONVS
-        return
     joins = facts.joins
     behind = {row: conv_behind(facts, joins, row) for row in np.flatnonzero(facts.named("Unary")).tolist()}
     found = {row: conv for row, conv in behind.items() if conv is not None and _fusable(facts, row, conv)}
     rows = np.array([*found], dtype=np.int64)
-    if not len(rows) or facts.share(rows) < MIN_SHARE:
+    if not len(rows):
         return
     examples = facts.heaviest(rows)
     row = examples[0]
@@ -74,10 +64,9 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         at_most_ns=facts.kernel_ns[rows],
         assumption="applied while packing, the function costs the conv nothing",
         evidence=(cite_attribute(facts, row, "op_chain"), *cite_op(facts, row)),
-        fix=lever(
-            facts,
+        fix=(
             f"ttnn.Conv2dConfig(activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}))  # older builds: "
-            f'activation="{function.lower()}"; drop the op at line {facts.line(row)}',
+            f'activation="{function.lower()}"; drop the op at line {facts.line(row)}'
         ),
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
         caveat=(
@@ -103,5 +92,7 @@ CHECK = Check(
     title="activation not fused into the conv",
     step=6,
     look=look,
-    read_next="step-06-conv2d-optimization.md",
+    of=CONVS,
+    worth=Worth(time=SAFE),
+    compiled=CONV_CONFIGS,
 )

@@ -13,36 +13,23 @@ layouts: another one may use more cores (conv-shard-layout-slow, low-core-count)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.conv_cores import grid_of, least_tiles, tiles_of_busiest_core
-from ttnn_mcp.analyses.op_kinds.convs import Convs, sizes_of
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
-from ttnn_mcp.checks.shared.conv_ops import convs_to_judge, lever
+from ttnn_mcp.analyses.op_kinds.convs import sizes_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES
+from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.worth import USUAL, Worth
 
 FEWER = 0.8  # of the tiles: a fifth less work on the busiest core
-MIN_SAVING_SHARE = 0.01  # of the window
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all convs with work to deal out better."""
-    convs = convs_to_judge(facts)
-    if not isinstance(convs, Convs):
-        yield convs
-        return
-    cores = facts.chip.cores
-    if cores is None:
-        yield CannotTell("no CORE COUNT in the report; profile with a tt-metal of 2025 or later")
-        return
+    convs, cores = facts.convs, facts.chip.cores or 1
     grid = grid_of(cores, facts.chip.arch)
     left = np.ones(len(convs.rows))
     used = np.nan_to_num(facts.ops.numbers("cores")[convs.rows], nan=np.inf)
@@ -55,7 +42,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
     rows = convs.rows[chosen]
     took = facts.kernel_ns[rows]
     at_most = took - np.maximum(took * left[chosen], least_ns(facts)[rows])
-    if at_most.sum() < MIN_SAVING_SHARE * facts.total_ns:
+    if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     kept = left[np.searchsorted(convs.rows, row)]
@@ -72,11 +59,10 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         at_most_ns=at_most,
         assumption="time goes with the output tiles of the busiest core; same shard layout",
         evidence=(*facts.cite(row, "cores"), *cite_op(facts, row)),
-        fix=lever(
-            facts,
+        fix=(
             f"ttnn.Conv2dConfig(override_sharding_config=True, shard_layout=ttnn.TensorMemoryLayout.{layout}, "
             "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), "
-            f"ttnn.CoreCoord({x - 1}, {y - 1}))}})); or drop the core_grid that is set",
+            f"ttnn.CoreCoord({x - 1}, {y - 1}))}})); or drop the core_grid that is set"
         ),
         verify=f"re-profile; op_detail(op={facts.line(row)}) shows more cores and kernel_us falls, no new Reshard",
         caveat=(
@@ -92,5 +78,8 @@ CHECK = Check(
     title="conv leaves cores idle",
     step=6,
     look=look,
-    read_next="step-06-conv2d-optimization.md",
+    of=CONVS,
+    needs=(BLOCK_CONFIG, CORES),
+    worth=Worth(saving=USUAL),
+    compiled=CONV_CONFIGS,
 )

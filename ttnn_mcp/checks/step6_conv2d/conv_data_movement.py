@@ -15,46 +15,34 @@ feeds whom is inferred from shapes, types and placements; only a memory report m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.op_kinds.convs import Convs
-from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.shared.conv_ops import convs_to_judge, lever
+from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.needs import BLOCK_CONFIG
+from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-MIN_SHARE = 0.01  # of the window, for either kind
 COPIES = ("InterleavedToSharded", "Reshard")
 OUT_OF_SHARDS = ("ShardedToInterleaved", "ShardedToInterleavedPartial")  # half of a placement-round-trip
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim for copies in front of Halo, one for Moves behind it."""
-    convs = convs_to_judge(facts)
-    if not isinstance(convs, Convs):
-        yield convs
-        return
+    convs = facts.convs
     copies = _feeding_halo(facts)
-    if facts.share(copies) >= MIN_SHARE:
+    if len(copies):
         yield _copies_claim(facts, copies)
     moves = _idle_moves(facts, convs)
-    if facts.share(moves) >= MIN_SHARE:
+    if len(moves):
         yield _moves_claim(facts, moves)
 
 
-def _feeding_halo(facts: WindowFacts) -> NDArray[np.int64]:
+def _feeding_halo(facts: WindowFacts) -> Rows:
     """Copies whose result goes into Halo (through a Move or not), and whose source another op made."""
     source = facts.joins.makers
     move = facts.named("Move")
@@ -65,9 +53,9 @@ def _feeding_halo(facts: WindowFacts) -> NDArray[np.int64]:
     return before[~facts.named(*OUT_OF_SHARDS)[source[before]]]
 
 
-def _idle_moves(facts: WindowFacts, convs: Convs) -> NDArray[np.int64]:
+def _idle_moves(facts: WindowFacts, convs: Convs) -> Rows:
     """Moves from Halo to a conv that would fit L1 without them."""
-    limit = l1_limit(facts.run)
+    limit = facts.l1_limit
     if limit is None:
         return np.zeros(0, dtype=np.int64)
     source = facts.joins.makers
@@ -78,7 +66,7 @@ def _idle_moves(facts: WindowFacts, convs: Convs) -> NDArray[np.int64]:
     return np.unique(before[facts.named("Halo")[source[before]]])
 
 
-def _copies_claim(facts: WindowFacts, rows: NDArray[np.int64]) -> Claim:
+def _copies_claim(facts: WindowFacts, rows: Rows) -> Claim:
     row = facts.heaviest(rows)[0]
     maker = int(facts.joins.makers[row])
     return Claim(
@@ -90,18 +78,17 @@ def _copies_claim(facts: WindowFacts, rows: NDArray[np.int64]) -> Claim:
         at_most_ns=facts.kernel_ns[rows],
         assumption="the op before can write the conv's shards itself at no extra cost",
         evidence=cite_op(facts, row),
-        fix=lever(
-            facts,
+        fix=(
             f"let line {facts.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, "
             f"core_grid, strategy) equal to the output spec of line {facts.line(row)}; between two convs drop the "
-            "ttnn.sharded_to_interleaved",
+            "ttnn.sharded_to_interleaved"
         ),
         verify="re-profile; reshard_detect.total_us falls and compare_runs.added shows no new copy",
         caveat="producers are inferred from shapes; an op that cannot write shards keeps its copy",
     )
 
 
-def _moves_claim(facts: WindowFacts, rows: NDArray[np.int64]) -> Claim:
+def _moves_claim(facts: WindowFacts, rows: Rows) -> Claim:
     row = facts.heaviest(rows)[0]
     return Claim(
         claim=(
@@ -112,9 +99,8 @@ def _moves_claim(facts: WindowFacts, rows: NDArray[np.int64]) -> Claim:
         at_most_ns=facts.kernel_ns[rows],
         assumption="each conv fits with its halo tensor left where it is (L1 by model, 5 % kept free)",
         evidence=cite_op(facts, row),
-        fix=lever(
-            facts,
-            "ttnn.Conv2dConfig(reallocate_halo_output=False)  # on these convs; back to True if one runs out of L1",
+        fix=(
+            "ttnn.Conv2dConfig(reallocate_halo_output=False)  # on these convs; back to True if one runs out of L1"
         ),
         verify="re-profile; list_ops(op_code='MoveDeviceOperation').total falls, no circular-buffer clash",
         caveat="fragmentation is not modelled: try the largest conv first",
@@ -126,5 +112,8 @@ CHECK = Check(
     title="copies and moves around convs",
     step=6,
     look=look,
-    read_next="step-06-conv2d-optimization.md",
+    of=CONVS,
+    needs=(BLOCK_CONFIG,),
+    worth=Worth(time=USUAL),
+    compiled=CONV_CONFIGS,
 )

@@ -19,32 +19,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit
 from ttnn_mcp.analyses.op_kinds.conv_l1 import DOUBLE_BUFFER_BEST, HEIGHT, Conv
 from ttnn_mcp.analyses.op_kinds.convs import Convs
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
-from ttnn_mcp.checks.shared.attribute_cells import cite_attribute
-from ttnn_mcp.checks.shared.conv_ops import convs_to_judge, l1_caveat, lever, megabytes
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
+from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS, l1_caveat, megabytes
 from ttnn_mcp.checks.shared.floors import least_ns
-from ttnn_mcp.checks.shared.wording import cite_op, time_of
+from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-MIN_SAVING_SHARE = 0.01  # of the window
+    from collections.abc import Callable
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim for activations, one for weights."""
-    convs = convs_to_judge(facts)
-    if not isinstance(convs, Convs):
-        yield convs
-        return
-    limit = l1_limit(facts.run)
+    convs, limit = facts.convs, facts.l1_limit
     if limit is None:
-        yield CannotTell("unknown architecture: no L1 limit to fit a second block into; add the memory report")
         return
 
     def act(conv: Conv) -> Conv | None:
@@ -60,11 +52,11 @@ def look(facts: WindowFacts) -> Iterator[Said]:
 
 def _claims(
     facts: WindowFacts, convs: Convs, limit: L1Limit, what: str, doubled: Callable[[Conv], Conv | None]
-) -> Iterator[Said]:
+) -> Claims:
     better = {conv: doubled(conv) for conv in convs.distinct if conv is not None}
     rows = convs.where(lambda conv: (to := better[conv]) is not None and to.total_bytes <= limit.safe_bytes)
     at_most = np.minimum(DOUBLE_BUFFER_BEST * facts.kernel_ns, facts.kernel_ns - least_ns(facts))[rows]
-    if at_most.sum() < MIN_SAVING_SHARE * facts.total_ns:
+    if not len(rows):
         return
     setting = f"enable_{what}_double_buffer"
     row = facts.heaviest(rows)[0]
@@ -82,10 +74,9 @@ def _claims(
         at_most_ns=at_most,
         assumption="as in the best facts measured (SDXL convs, 40 %); nothing where the conv is compute-bound",
         evidence=(cite_attribute(facts, row, setting), *cite_op(facts, row)),
-        fix=lever(
-            facts,
+        fix=(
             f"ttnn.Conv2dConfig({setting}=True)  # line {facts.line(row)}: {megabytes(to.total_bytes)} of "
-            f"{megabytes(limit.limit_bytes)} L1",
+            f"{megabytes(limit.limit_bytes)} L1"
         ),
         verify=(
             f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls, memory_summary headroom stays positive"
@@ -99,5 +90,8 @@ CHECK = Check(
     title="conv reads and computes in turns",
     step=6,
     look=look,
-    read_next="step-06-conv2d-optimization.md",
+    of=CONVS,
+    needs=(BLOCK_CONFIG, L1_LIMIT),
+    worth=Worth(saving=USUAL),
+    compiled=CONV_CONFIGS,
 )

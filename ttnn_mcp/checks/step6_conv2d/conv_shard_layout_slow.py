@@ -21,35 +21,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.op_kinds.conv_cores import fits_in, grid_of
 from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT
 from ttnn_mcp.analyses.op_kinds.convs import Convs, sizes_of
-from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.shared.conv_ops import convs_to_judge, lever
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts
+from ttnn_mcp.checks.needs import BLOCK_CONFIG
+from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_setting, example, kinds, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well
 SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are compared; both ways
 STARVED_WIDTH = 8  # tiles of columns per core, against one of rows: ResNet18's slow convs have 16
-MIN_SAVING_SHARE = 0.01  # of the window
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over convs that a similar one outruns, and one over starved ones."""
-    convs = convs_to_judge(facts)
-    if not isinstance(convs, Convs):
-        yield convs
-        return
+    convs = facts.convs
     rows, took, least = convs.rows, facts.kernel_ns[convs.rows], least_ns(facts)[convs.rows]
     peer = _peers(facts, convs)
     flops = facts.roofline.padded_flops
@@ -60,17 +52,15 @@ def look(facts: WindowFacts) -> Iterator[Said]:
     for slow, best in ((outrun, at_peers_rate), (starved, least)):
         there = _fitting(facts, convs, slow, peer)
         at_most = (took - np.fmax(best, least))[there]
-        if len(there) and at_most.sum() >= MIN_SAVING_SHARE * facts.total_ns:
+        if len(there):
             row = facts.heaviest(rows[there])[0]
             by = int(peer[np.searchsorted(rows, row)])
             yield _claim(facts, convs, (rows[there], at_most), row, None if by < 0 else by)
 
 
-def _fitting(
-    facts: WindowFacts, convs: Convs, slow: NDArray[np.bool_], peer: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _fitting(facts: WindowFacts, convs: Convs, slow: Mask, peer: Rows) -> Rows:
     """Places of the slow convs that would fit L1 in the other layout, by the conv's own formulas."""
-    limit, cores = l1_limit(facts.run), facts.chip.cores
+    limit, cores = facts.l1_limit, facts.chip.cores
     if limit is None or cores is None:
         return np.zeros(0, dtype=np.int64)
     places, grid = np.flatnonzero(slow), grid_of(cores, facts.chip.arch)
@@ -86,7 +76,7 @@ def _fitting(
 def _claim(
     facts: WindowFacts,
     convs: Convs,
-    bounds: tuple[NDArray[np.int64], NDArray[np.float64]],
+    bounds: tuple[Rows, Floats],
     row: int,
     by: int | None,
 ) -> Claim:
@@ -112,10 +102,9 @@ def _claim(
             *facts.cite(row),
             *(facts.cite(by) if by is not None else ()),
         ),
-        fix=lever(
-            facts,
+        fix=(
             f"ttnn.Conv2dConfig(shard_layout=ttnn.TensorMemoryLayout.{layout})  # line {facts.line(row)}; try it "
-            "on this conv alone, with its neighbours in the same layout",
+            "on this conv alone, with its neighbours in the same layout"
         ),
         verify=(
             f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls by more than any Reshard that appears"
@@ -128,7 +117,7 @@ def _is_starved(conv: Conv) -> bool:
     return conv.layout == HEIGHT and conv.per_core_h == 1 and conv.per_core_w >= STARVED_WIDTH
 
 
-def _peers(facts: WindowFacts, convs: Convs) -> NDArray[np.int64]:
+def _peers(facts: WindowFacts, convs: Convs) -> Rows:
     """Per conv, the fastest similar one of another layout, as a position in `facts.ops`; -1 where there is none."""
     kinds = len(convs.distinct)
     fastest = np.full(kinds, -1, dtype=np.int64)
@@ -147,7 +136,7 @@ def _peers(facts: WindowFacts, convs: Convs) -> NDArray[np.int64]:
     return np.where(similar.any(axis=1), fastest[best], -1)[convs.kinds]
 
 
-def _sizes(facts: WindowFacts, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+def _sizes(facts: WindowFacts, rows: Rows) -> tuple[Rows, ...]:
     """Output rows, inner size and output channels: a layout that suits many rows need not suit few."""
     weights, output = facts.ops.inputs[1].padded[rows], facts.ops.outputs[0].padded[rows]
     return output[:, :3].prod(axis=1), weights[:, 2], output[:, 3]
@@ -158,5 +147,8 @@ CHECK = Check(
     title="conv slow in its shard layout",
     step=6,
     look=look,
-    read_next="step-06-conv2d-optimization.md",
+    of=CONVS,
+    needs=(BLOCK_CONFIG,),
+    worth=Worth(saving=USUAL),
+    compiled=CONV_CONFIGS,
 )

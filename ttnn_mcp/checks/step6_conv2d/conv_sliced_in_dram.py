@@ -15,39 +15,27 @@ Silent about slices that no conv is behind.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit
 from ttnn_mcp.analyses.op_kinds.convs import Convs
-from ttnn_mcp.checks.check import Check, Claim, NotApplicable, Said
-from ttnn_mcp.checks.shared.conv_ops import convs_to_judge, l1_caveat, lever
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.needs import BLOCK_CONFIG
+from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, l1_caveat
 from ttnn_mcp.checks.shared.wording import kinds, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-MIN_SHARE = 0.01  # of the window
+from ttnn_mcp.checks.worth import USUAL, Worth
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all transports of slices."""
-    convs = convs_to_judge(facts)
-    if not isinstance(convs, Convs):
-        yield convs
-        return
+    convs = facts.convs
     slices = _slices(facts, convs)
     if not slices:
-        yield NotApplicable("no conv runs in DRAM slices (no SliceWrite behind a Conv2d)")
         return
     rows = np.unique([row for transports in slices.values() for row in transports])
-    if facts.share(rows) < MIN_SHARE:
-        return
-    limit = l1_limit(facts.run)
+    limit = facts.l1_limit
     whole = {
         conv for conv in slices if limit is not None and _fits_whole(facts, convs, conv, slices[conv][0], limit)
     }
@@ -65,16 +53,22 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         at_most_ns=np.where(saved, facts.kernel_ns[rows], 0.0),
         assumption="whole convs with the block they have fit L1, and their neighbours read and write L1 too",
         evidence=facts.cite(row) + facts.cite(write),
-        fix=lever(
-            facts,
+        fix=(
             f"ttnn.conv2d(..., slice_config=ttnn.Conv2dL1FullSliceConfig)  # line {facts.line(heaviest)}"
             if whole
             else "ttnn.conv2d without slice_config picks the number of slices itself; bfloat8_b weights and "
-            "deallocate_activation=True make room for fewer",
+            "deallocate_activation=True make room for fewer"
         ),
         verify="re-profile; list_ops(group_by='op_code'): PaddedSlice and SliceWrite fall, no new Reshard",
         caveat=l1_caveat(limit, first, facts.chip.arch) if limit and first else None,
     )
+
+
+def _sliced(facts: WindowFacts) -> Mask:
+    """The convs that write slices."""
+    sliced = np.zeros(len(facts), dtype=np.bool_)
+    sliced[[*_slices(facts, facts.convs)]] = True
+    return sliced
 
 
 def _slices(facts: WindowFacts, convs: Convs) -> dict[int, list[int]]:
@@ -114,5 +108,8 @@ CHECK = Check(
     title="conv cut into DRAM slices",
     step=6,
     look=look,
-    read_next="step-06-conv2d-optimization.md",
+    of=Subject(_sliced, "no conv runs in DRAM slices (no SliceWrite behind a Conv2d)"),
+    needs=(BLOCK_CONFIG,),
+    worth=Worth(time=USUAL),
+    compiled=CONV_CONFIGS,
 )

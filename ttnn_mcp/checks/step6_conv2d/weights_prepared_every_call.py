@@ -14,33 +14,23 @@ Silent where the weights come as they are. Who made a tensor is inferred from sh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Said
-from ttnn_mcp.checks.shared.conv_ops import NO_CONVS, lever
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
+from ttnn_mcp.checks.worth import SAFE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-MIN_SHARE = 0.005  # of the window: trivially safe
 MOST_OPS = 6  # between raw weights and a conv: permute, reshape, pad, tilize, typecast, and one to spare
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that prepare weights."""
     convs = np.flatnonzero(facts.named("Conv2d"))
-    if not len(convs):
-        yield NO_CONVS
-        return
     prepared = {conv: chain for conv in convs.tolist() if (chain := _preparation(facts, conv))}
     rows = np.unique(np.array([row for chain in prepared.values() for row in chain], dtype=np.int64))
-    if not len(rows) or facts.share(rows) < MIN_SHARE:
+    if not len(rows) or facts.share(rows) < SAFE:
         return
     if not facts.scope.window.warm:
         yield CannotTell(
@@ -58,10 +48,9 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         at_most_ns=facts.kernel_ns[rows],
         assumption="weights do not change between iterations: prepared once, they stay on the device",
         evidence=cite_op(facts, row),
-        fix=lever(
-            facts,
+        fix=(
             "y, [weight, bias] = ttnn.conv2d(..., weight_tensor=weight, bias_tensor=bias, "
-            "return_weights_and_bias=True) once, then pass these; or ttnn.prepare_conv_weights(...) when loading",
+            "return_weights_and_bias=True) once, then pass these; or ttnn.prepare_conv_weights(...) when loading"
         ),
         verify="re-profile; the ops are gone from list_ops(group_by='op_code'), PCC >= 0.99",
         caveat="that the tensor is a weight is inferred: no op made it and a conv takes it as INPUT_1",
@@ -86,5 +75,6 @@ CHECK = Check(
     title="conv weights prepared in each call",
     step=6,
     look=look,
-    read_next="step-06-conv2d-optimization.md",
+    of=CONVS,
+    compiled=CONV_CONFIGS,
 )

@@ -13,40 +13,30 @@ Not applicable with one device. Silent about collectives whose attributes do not
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.analyses.devices.balance import Balance
-from ttnn_mcp.analyses.devices.collectives import collectives_of, today_gb_s
-from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.shared.mesh import compared, fastest_ns
+from ttnn_mcp.analyses.devices.collectives import today_gb_s
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.needs import SAME_OPS
+from ttnn_mcp.checks.shared.mesh import DEVICES, fastest_ns
 from ttnn_mcp.checks.shared.wording import cite_op, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.worth import USUAL, Worth
 
 LATENCY_NS = 30_000.0  # below it hops and worker set-up decide, not bandwidth
 SLOW = 0.5  # of what links have been seen to carry
-MIN_SAVING_SHARE = 0.01  # of the window
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all slow exchanges."""
-    balance = compared(facts)
-    if not isinstance(balance, Balance):
-        yield balance
-        return
-    exchanges = collectives_of(facts.ops, len(balance.devices))
+    balance = facts.balance
+    exchanges = facts.collectives
     carried = today_gb_s(facts.chip)
     exchange = fastest_ns(facts, balance)[exchanges.rows]
     rate = exchanges.rate_gb_s(exchange)
     slow = (exchange >= LATENCY_NS) & (rate < SLOW * (carried or np.nan))
     rows = exchanges.rows[slow]
     at_most = np.maximum(0.0, exchange - exchanges.least_ns(carried))[slow]
-    if not len(rows) or at_most.sum() < MIN_SAVING_SHARE * facts.total_ns:
+    if not len(rows):
         return
     examples = facts.heaviest(rows)
     place = int(np.flatnonzero(exchanges.rows == examples[0])[0])
@@ -76,5 +66,7 @@ CHECK = Check(
     title="exchange below its links' rate",
     step=7,
     look=look,
-    read_next="step-07-multi-device.md",
+    of=DEVICES,
+    needs=(SAME_OPS,),
+    worth=Worth(saving=USUAL),
 )

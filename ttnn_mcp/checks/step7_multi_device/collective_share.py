@@ -13,32 +13,22 @@ Not applicable with one device; silent below the line. `device_balance.ccl_share
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.analyses.devices.balance import Balance
-from ttnn_mcp.analyses.devices.collectives import collectives_of, payload_gb_s
-from ttnn_mcp.checks.check import Check, Claim, Said
+from ttnn_mcp.analyses.devices.collectives import payload_gb_s
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.shared.mesh import compared
+from ttnn_mcp.checks.shared.mesh import DEVICES
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 MANY = 0.20  # of the critical device's kernel time
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all collectives of the critical device."""
-    balance = compared(facts)
-    if not isinstance(balance, Balance):
-        yield balance
-        return
-    exchanges = collectives_of(facts.ops, len(balance.devices))
+    balance = facts.balance
+    exchanges = facts.collectives
     rows = exchanges.rows
     if facts.share(rows) <= MANY:
         return
@@ -69,5 +59,6 @@ CHECK = Check(
     title="much time in collectives",
     step=7,
     look=look,
-    read_next="step-07-multi-device.md",
+    of=DEVICES,
+    needs=(SAME_OPS,),
 )

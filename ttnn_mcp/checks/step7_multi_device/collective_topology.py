@@ -14,40 +14,29 @@ silently (tt-metal #56235). Never more links on n300 and T3000: two hang there. 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.analyses.devices.balance import Balance
-from ttnn_mcp.analyses.devices.collectives import collectives_of, payload_gb_s
-from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.shared.attribute_cells import cite_attribute
-from ttnn_mcp.checks.shared.mesh import compared
-from ttnn_mcp.checks.shared.wording import time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.analyses.devices.collectives import payload_gb_s
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.needs import SAME_OPS
+from ttnn_mcp.checks.shared.mesh import DEVICES
+from ttnn_mcp.checks.shared.wording import cite_attribute, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
 
 AT_BEST = 0.5  # of the time: two directions, or two links, for one
-MIN_SAVING_SHARE = 0.01  # of the window
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all collectives on a line or a single link."""
-    balance = compared(facts)
-    if not isinstance(balance, Balance):
-        yield balance
-        return
-    exchanges = collectives_of(facts.ops, len(balance.devices))
+    balance = facts.balance
+    exchanges = facts.collectives
     line = (exchanges.directions == 1) & (exchanges.devices > 2)
     narrow = (exchanges.links == 1) & (facts.chip.arch == "blackhole")
     rows = exchanges.rows[line | narrow]
     took = facts.kernel_ns[rows]
     needed = exchanges.least_ns(payload_gb_s(facts.chip), both_directions=True)[line | narrow]
     at_most = took - np.minimum(np.fmax(AT_BEST * took, needed), took)
-    if not len(rows) or at_most.sum() < MIN_SAVING_SHARE * facts.total_ns:
+    if not len(rows):
         return
     fresh = int((exchanges.persistent[line | narrow] == 0).sum())
     examples = facts.heaviest(rows)
@@ -85,5 +74,7 @@ CHECK = Check(
     title="collectives on a line or few links",
     step=7,
     look=look,
-    read_next="step-07-multi-device.md",
+    of=DEVICES,
+    needs=(SAME_OPS,),
+    worth=Worth(saving=USUAL),
 )

@@ -17,33 +17,23 @@ pipeline whose stages differ on purpose.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.devices.balance import Balance
-from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.shared.mesh import compared, critical_rows, spoken
+from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.needs import SAME_OPS
+from ttnn_mcp.checks.shared.mesh import DEVICES, critical_rows, spoken
+from ttnn_mcp.checks.worth import Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 IMBALANCE = 1.15  # slowest device over mean
 MIN_SHARE = 0.02  # of the critical device's kernel time, per kind of op
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim per kind of op that is uneven, three at most."""
-    balance = compared(facts)
-    if not isinstance(balance, Balance):
-        yield balance
-        return
+    balance = facts.balance
     rows = critical_rows(facts, balance)
     uneven = np.flatnonzero((balance.imbalance >= IMBALANCE) & ~balance.collective)
     by_name: dict[str, list[int]] = {}
@@ -51,11 +41,10 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         by_name.setdefault(facts.names[int(rows[launch])], []).append(launch)
     heavy = sorted(by_name.values(), key=lambda launches: -float(balance.times_ns[launches].max(axis=1).sum()))
     for launches in heavy[:3]:
-        if facts.share(rows[launches]) >= MIN_SHARE:
-            yield _claim(facts, balance, rows, np.array(launches, dtype=np.int64))
+        yield _claim(facts, balance, rows, np.array(launches, dtype=np.int64))
 
 
-def _claim(facts: WindowFacts, balance: Balance, rows: NDArray[np.int64], launches: NDArray[np.int64]) -> Claim:
+def _claim(facts: WindowFacts, balance: Balance, rows: Rows, launches: Rows) -> Claim:
     worst = int(launches[np.argmax(balance.times_ns[launches].max(axis=1))])
     times = balance.times_ns[worst]
     slow = times > times.mean()
@@ -108,5 +97,7 @@ CHECK = Check(
     title="one device has more work",
     step=7,
     look=look,
-    read_next="step-07-multi-device.md",
+    of=DEVICES,
+    needs=(SAME_OPS,),
+    worth=Worth(time=MIN_SHARE),
 )

@@ -12,30 +12,20 @@ which no op made, are left out. Not applicable with one device.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.checks.check import Check, Claim, Said
-from ttnn_mcp.checks.shared.mesh import ONE_DEVICE
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.shared.mesh import DEVICES
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.run.ops.op_names import canonical
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-
-MIN_SHARE = 0.005  # of the window
 WHERE = ("dim", "gather_dim", "cluster_axis", "ring_size")  # what makes two gathers of one tensor the same
 
 
-def look(facts: WindowFacts) -> Iterator[Said]:
+def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all repeated gathers."""
-    if len(np.unique(facts.scope.ops.numbers("device"))) < 2:
-        yield ONE_DEVICE
-        return
     gathers = np.flatnonzero(facts.names.where(lambda text: canonical(text).startswith("AllGather")))
     first: dict[tuple[object, ...], int] = {}
     again: dict[int, int] = {}
@@ -51,7 +41,7 @@ def look(facts: WindowFacts) -> Iterator[Said]:
         else:
             first[key] = row
     rows = np.array([*again], dtype=np.int64)
-    if not len(rows) or facts.share(rows) < MIN_SHARE:
+    if not len(rows):
         return
     examples = facts.heaviest(rows, 1)
     row, before = examples[0], again[examples[0]]
@@ -78,5 +68,6 @@ CHECK = Check(
     title="same tensor gathered twice",
     step=7,
     look=look,
-    read_next="step-07-multi-device.md",
+    of=DEVICES,
+    worth=Worth(time=SAFE),
 )

@@ -1,0 +1,145 @@
+"""What a check needs of a run before it is asked. Without it the check cannot tell, and says what to capture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.op_kinds.convs import convs_of
+from ttnn_mcp.analyses.op_kinds.formats import phases
+from ttnn_mcp.analyses.op_kinds.matmul_choice import matmul_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+
+AS_WRITTEN = "give the CSV as the profiler wrote it (`python -m tracy -r -p`)"
+DEVICE_SIDE = "profile with device-side profiling on"
+SINCE_2025 = "profile with a tt-metal of 2025 or later"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Evidence a check cannot do without.
+
+    Attributes:
+        name: one word for a list.
+        met: whether the window has it, given the mask of the ops the check is about.
+        lacking: the answer where it has not: what is missing and what to capture.
+        of_run: a need of the whole run, asked before it is known whether the check applies.
+    """
+
+    name: str
+    met: Callable[[WindowFacts, NDArray[np.bool_]], bool]
+    lacking: str
+    of_run: bool = False
+
+
+def _linked(facts: WindowFacts) -> bool:
+    return facts.run.linked is not None and facts.run.linked.said.status == "linked"
+
+
+def _operands(facts: WindowFacts, inputs: int) -> bool:
+    return len(facts.ops.inputs) >= inputs and bool(facts.ops.outputs)
+
+
+def _replayed(facts: WindowFacts) -> bool:
+    return facts.replay is not None and len(facts.replay.operations) > 0
+
+
+def _compute_config(facts: WindowFacts, about: NDArray[np.bool_]) -> bool:
+    given = attributes_of(facts.ops).numbers(
+        np.flatnonzero(about), lambda attributes: float(attributes.call("compute_kernel_config") is not None)
+    )
+    return bool((given > 0).any())
+
+
+def _same_ops(facts: WindowFacts) -> bool:
+    return facts.balance.matched != "not_matched" and len(set(facts.balance.ops.tolist())) == 1
+
+
+MEMORY = Need("memory", lambda facts, _: facts.run.memory is not None, "needs a memory report", of_run=True)
+LINK = Need("link", lambda facts, _: _linked(facts), "needs a memory report linked to this run", of_run=True)
+REPLAY = Need(
+    "replay",
+    lambda facts, _: _replayed(facts),
+    "the memory report was not replayed; ask memory_summary",
+    of_run=True,
+)
+CAPACITY = Need(
+    "capacity",
+    lambda facts, _: facts.replay is not None and bool(facts.replay.capacity_bytes),
+    "no devices table and no known architecture: L1 capacity unknown",
+    of_run=True,
+)
+CAPTURES = Need(
+    "captures",
+    lambda facts, _: facts.replay is not None and facts.replay.floor_because != "no_graphs",
+    "no captured graphs: the L1 peak is not known; capture with ttnn.graph.full_graph_capture",
+    of_run=True,
+)
+OPERANDS = Need(
+    "operands", lambda facts, _: _operands(facts, 1), f"no INPUT_n and OUTPUT_n columns in the report; {AS_WRITTEN}"
+)
+TWO_OPERANDS = Need(
+    "operands", lambda facts, _: _operands(facts, 2), f"no INPUT_n and OUTPUT_n columns in the report; {AS_WRITTEN}"
+)
+PLACEMENTS = Need(
+    "placements",
+    lambda facts, _: (
+        _operands(facts, 1) and any(operand.memory.distinct for operand in (*facts.ops.inputs, *facts.ops.outputs))
+    ),
+    f"no INPUT_n_MEMORY and OUTPUT_n_MEMORY columns in the report; {AS_WRITTEN}",
+)
+CORES = Need(
+    "cores",
+    lambda facts, _: facts.chip.cores is not None and bool(np.isfinite(facts.ops.numbers("cores")).any()),
+    f"no CORE COUNT in the report; {AS_WRITTEN}",
+)
+FIDELITY = Need(
+    "fidelity",
+    lambda facts, about: not bool(np.isnan(phases(facts.ops)[about]).all()),
+    f"MATH FIDELITY is empty on every matmul and conv; {DEVICE_SIDE}",
+)
+COMPUTE_CONFIG = Need("compute config", _compute_config, f"ATTRIBUTES hold no compute_kernel_config; {SINCE_2025}")
+ATTRIBUTES = Need(
+    "attributes",
+    lambda facts, about: bool((facts.ops.texts("attributes").codes[about] >= 0).any()),
+    f"the ops carry no ATTRIBUTES; {SINCE_2025}",
+)
+PROGRAM_CONFIG = Need(
+    "program config",
+    lambda facts, _: bool(matmul_choice(facts.ops).told.any()),
+    f"matmuls without program_config in ATTRIBUTES; {SINCE_2025}",
+)
+BLOCK_CONFIG = Need(
+    "block config",
+    lambda facts, _: bool(convs_of(facts.ops).known),
+    f"the Conv2d rows carry no block_config in ATTRIBUTES; {SINCE_2025}",
+)
+ARCHITECTURE = Need(
+    "architecture",
+    lambda facts, _: facts.chip.architecture is not None,
+    "unknown architecture, so no roofline to compare with; profile with DEVICE ARCH",
+)
+DRAM_BANDWIDTH = Need(
+    "DRAM bandwidth",
+    lambda facts, _: facts.chip.dram_achievable_gb_s is not None,
+    "unknown architecture, so no DRAM bandwidth to compare with; profile with DEVICE ARCH",
+)
+L1_LIMIT = Need(
+    "L1 limit",
+    lambda facts, _: facts.l1_limit is not None,
+    "unknown architecture: no L1 limit to fit blocks into; add the memory report",
+)
+SAME_OPS = Need(
+    "same ops on all devices",
+    lambda facts, _: _same_ops(facts),
+    "devices ran different ops: rows dropped (profile fewer ops, larger --op-support-count) or a pipeline by design",
+)
