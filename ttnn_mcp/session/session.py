@@ -157,13 +157,13 @@ class Session:
 
     def _paired(self, performance: str | None, memory: str | None, name: str | None, rank: int | None) -> Known:
         """The run of two paths. Blocks."""
-        tables = self.roots.classified(performance) if performance else ()
-        databases = self.roots.classified(memory) if memory else tables
+        tables = self.roots.classified(performance) if performance is not None else ()
+        databases = self.roots.classified(memory) if memory is not None else tables
         table = next((report for report in tables if report.kind == "performance"), None)
         database = next((report for report in databases if report.kind == "memory"), None)
-        if performance and table is None:
+        if performance is not None and table is None:
             raise ReportMissing(f"{shown(performance)} holds no performance report (ops_perf_results*.csv).")
-        if memory and database is None:
+        if memory is not None and database is None:
             raise ReportMissing(f"{shown(memory)} holds no memory report (db.sqlite).")
         return self._known_of([report for report in (table, database) if report], name, rank)
 
