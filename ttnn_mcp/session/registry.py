@@ -127,6 +127,7 @@ class Registry:
         import aiosqlite  # noqa: PLC0415
 
         async with aiosqlite.connect(self._path, timeout=PATIENCE_S) as database:
+            database.text_factory = _decoded
             yield database
 
 
@@ -163,3 +164,8 @@ def _known(row: Any) -> Known | None:
         return None
     places = [Path(path) if path else None for path in paths]
     return Known(run_id, shown(name), places[0], places[1], rank, None, bool(given))
+
+
+def _decoded(raw: bytes) -> str:
+    """A text that is damaged spoils its row, not the reading of all rows."""
+    return raw.decode("utf-8", "replace")

@@ -203,10 +203,8 @@ class Session:
 
     async def _opened(self, known: Known) -> Run:
         pair = known.pair
-        if not await asyncio.to_thread(self.roots.permits, *pair.paths):
-            raise ReportMissing(f"The report {OUTSIDE}")
-        stamps = await asyncio.to_thread(stamps_of, pair)
-        run_id = known.id if known.id == DEMO else await asyncio.to_thread(self._identities.of, pair)
+        stamps, run_id = await asyncio.to_thread(self._looked_at, pair)
+        run_id = DEMO if known.id == DEMO else run_id
         known = self._with_name(replace(known, id=run_id))
         run = await self._runs.run(Opening(run_id, pair, stamps), lambda: self._read(known, stamps))
         run.name = known.name
@@ -215,6 +213,12 @@ class Session:
             self._known[run_id] = known
             await self.registry.remember(known)
         return run
+
+    def _looked_at(self, pair: Pair) -> tuple[Stamps, str]:
+        """What a pair's files are now. Blocks."""
+        if not self.roots.permits(*pair.paths):
+            raise ReportMissing(f"The report {OUTSIDE}")
+        return stamps_of(pair), self._identities.of(pair)
 
     def _with_name(self, known: Known) -> Known:
         """The run with the name it was given before, if it brings none; a name given now is taken from others."""
