@@ -166,16 +166,16 @@ def _serve(asked: argparse.Namespace) -> int:
 
     http = getattr(asked, "http", None)
     address = _loopback(http) if http else None
-    from ttnn_mcp.server import server  # noqa: PLC0415
+    from ttnn_mcp.server import transports  # noqa: PLC0415
 
     gc.freeze()  # what was imported stays; from here on a long life begins
     gc.enable()
     if address is None:
         if sys.stdin.isatty():
             print("Waiting for an MCP client on stdin. See --help for more; Ctrl-C ends.", file=sys.stderr)
-        asyncio.run(server.over_stdio(_session(asked)))
+        asyncio.run(transports.over_stdio(_session(asked)))
     else:
-        asyncio.run(server.over_http(_session(asked, confined=True), *address))
+        asyncio.run(transports.over_http(_session(asked, confined=True), *address))
     return 0
 
 
