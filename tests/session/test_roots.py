@@ -83,8 +83,8 @@ async def test_the_same_contents_inside_are_opened_though_others_know_them_from_
         "{served}/link/ops_perf_results_hidden.csv",
         "{served}/chain",
         "{served}/loop",
-        "/proc/self/root/{secret}/hidden",
-        "/proc/1/root/etc/passwd",
+        "/proc/self/{top}/{secret}/hidden",
+        "/proc/1/{top}/etc/passwd",
         "/dev/zero",
         "/",
         "~",
@@ -100,7 +100,7 @@ async def test_whatever_is_written_leads_nowhere_outside_and_names_nothing_there
     (served / "link.csv").symlink_to(outside)
     (served / "chain").symlink_to(served / "link")
     (served / "loop").symlink_to(served / "loop")
-    path = written.format(secret=tmp_path / "secret", served=served)
+    path = written.format(top="root", secret=tmp_path / "secret", served=served)
     for attempt in (confined.run(path), confined.open(path, None), confined.open(None, path)):
         with pytest.raises(TtnnMcpError) as refusal:
             await attempt

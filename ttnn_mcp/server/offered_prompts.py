@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from ttnn_mcp import quoting
 from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown
 from ttnn_mcp.server import completions, prompts
 from ttnn_mcp.server.prompt_facts import facts_of
@@ -59,7 +60,7 @@ class OfferedPrompts:
             text = prompt.text(given, await facts_of(self.ask, given.get("run")) if prompt.wants_facts else "")
         except ArgumentsInvalid as refusal:
             raise MCPError(types.INVALID_PARAMS, str(refusal)) from None
-        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=quoting.text(text)))
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
     async def complete(self, _ctx: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:

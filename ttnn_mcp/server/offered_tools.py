@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import mcp_types as types
 
+from ttnn_mcp import quoting
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.tools import answering
 
@@ -109,7 +110,9 @@ class OfferedTools:
 
 
 def _refused(sentence: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=sentence)], is_error=True)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=quoting.text(sentence))], is_error=True
+    )
 
 
 async def _beat(ctx: Ctx, name: str) -> None:

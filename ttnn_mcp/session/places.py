@@ -64,12 +64,12 @@ class Roots:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def permits(self, *paths: Path | None) -> bool:
+    def permits(self, *paths: Path | str | None) -> bool:
         """Whether each of the paths may be opened and named."""
         if not self._settings.confined:
             return True
         folders = (*self._settings.searched, *(Path(report) for report in demo_reports()))
-        return all(path is None or lies_in(path, folders) for path in paths)
+        return all(path is None or lies_in(Path(path), folders) for path in paths)
 
     def reports(self) -> tuple[list[FoundReport], tuple[str, ...]]:
         """Reports under the roots, newest first, and what could not be looked at. Blocks.

@@ -232,7 +232,13 @@ class Session:
     async def _read(self, known: Known, stamps: Stamps) -> Run:
         from ttnn_mcp.session.opening import read_run  # noqa: PLC0415 - numpy and pandas load with the first report
 
-        run = await read_run(known.id, known.name, known.performance, known.memory, known.rank)
+        try:
+            run = await read_run(known.id, known.name, known.performance, known.memory, known.rank)
+        except MemoryError:
+            raise ReportBroken(
+                f"Memory ran short while run '{shown(known.name)}' was read. Ask again when other questions are "
+                "answered, or on a machine with more of it."
+            ) from None
         if await asyncio.to_thread(stamps_of, known.pair) != stamps:
             raise ReportBroken(
                 f"The report of run '{shown(known.name)}' changed while it was read. Wait until the run has ended, "
