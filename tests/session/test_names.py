@@ -140,6 +140,7 @@ async def test_what_was_noticed_when_a_report_was_found_reaches_the_run(tmp_path
         assert len(run.notes) == 1
         assert "holds 2 CSVs; the newest is read, not ops_perf_results_" in run.notes[0]
     assert (await at.run(run.id)).notes == run.notes
+    assert run.notes[0] in (await ask(at, "open_run", run=run.id))["caveats"]
 
 
 async def test_a_root_that_is_too_large_is_told_where_nothing_was_found(tmp_path, monkeypatch):

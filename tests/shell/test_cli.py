@@ -9,6 +9,7 @@ import pytest
 
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell import call_arguments, check_report, cli
+from ttnn_mcp.shell.command_line import command_line
 from ttnn_mcp.tools import TOOLS
 
 
