@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.asking import session
+from tests.asking import ask, session
 from tests.profiles import write_performance_report
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.query import queries, tables
 from ttnn_mcp.query.queries import answered
 from ttnn_mcp.query.select import queried
-from ttnn_mcp.tools.query_run import TOOL
 
 ROOT = Path(__file__).parents[2]
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
@@ -130,13 +129,13 @@ async def test_a_statement_that_is_no_text_is_one_of_our_sentences(run, sql):
 async def test_cells_and_column_names_are_clean_single_lines(tmp_path):
     at = session(tmp_path)
     hostile = "char(27) || '[31m' || char(8238) || 'x' || char(8203) || char(10) || char(13) || char(917569)"
-    said = await TOOL.call(at, {"run": "demo", "sql": f'SELECT {hostile} AS "a\u202eb"'})
+    said = await ask(at, "query_run", run="demo", sql=f'SELECT {hostile} AS "a\u202eb"')
     assert said["rows"] == [[" [31m x    "]]
     assert said["columns"] == ["a b"]
-    long = await TOOL.call(at, {"run": "demo", "sql": "SELECT replace(hex(9), '3', hex('" + "x" * 2000 + "')) v"})
+    long = await ask(at, "query_run", run="demo", sql="SELECT replace(hex(9), '3', hex('" + "x" * 2000 + "')) v")
     assert long["rows"][0][0].endswith("characters)")
 
 
 async def test_text_that_is_no_utf8_is_answered(tmp_path):
-    said = await TOOL.call(session(tmp_path), {"run": "demo", "sql": "SELECT CAST(x'ff41' AS TEXT)"})
+    said = await ask(session(tmp_path), "query_run", run="demo", sql="SELECT CAST(x'ff41' AS TEXT)")
     assert said["rows"] == [["\ufffdA"]]
