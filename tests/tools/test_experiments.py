@@ -260,7 +260,7 @@ async def test_over_http_the_log_names_only_runs_under_the_roots(looped, tell, r
     assert len((await tell())["log"]["rows"]) == len(looped)
     (tmp_path / "served").mkdir()
     settings = Settings(roots=[tmp_path / "served"], confined=True, state=session(tmp_path).settings.state_folder)
-    said = await ask(Session(settings), "experiments", action="list")
+    said = await call(TOOL, Session(settings), {"action": "list"})
     assert said["log"]["rows"] == []
     assert said["notes"] == ["nothing recorded yet"]
 
