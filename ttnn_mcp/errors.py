@@ -19,6 +19,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from ttnn_mcp import quoting
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -59,29 +61,38 @@ class StoreUnusable(TtnnMcpError):  # noqa: N818
     """The log of experiments cannot be read or written; nothing that was recorded is lost."""
 
 
-SHOWN_NAME_CHARS = 80  # a name quoted from a file is data: cut and cleaned before it meets a reader
+LONGEST_GUESSED = 200  # characters: comparing grows with both lengths, and no name we have is longer
+SHOWN_NAME_CHARS = quoting.SHOWN_CHARS  # a name quoted from a file is cut and cleaned before it meets a reader
 
 
 def shown(name: object) -> str:
     """A foreign name as one clean, short line."""
-    text = "".join(char if char.isprintable() else " " for char in str(name))
-    return text if len(text) <= SHOWN_NAME_CHARS else text[: SHOWN_NAME_CHARS - 3] + "..."
+    return quoting.line(name)
 
 
 def shown_path(path: object) -> str:
     """A foreign path as one clean, short line; its end says most."""
-    text = "".join(char if char.isprintable() else " " for char in str(path))
-    return text if len(text) <= SHOWN_NAME_CHARS else "..." + text[3 - SHOWN_NAME_CHARS :]
+    return quoting.line_end(path)
+
+
+def alike(name: str, names: Iterable[str], *, limit: int = 3) -> list[str]:
+    """The existing names that `name` could have meant, the likeliest first."""
+    lowered = {candidate.lower(): candidate for candidate in names}
+    short = name[:LONGEST_GUESSED].lower()
+    return [lowered[match] for match in get_close_matches(short, list(lowered), n=limit, cutoff=0.5)]
+
+
+def meant(name: str, names: Iterable[str], *, limit: int = 3) -> str:
+    """' Did you mean X?' with the nearest existing names, else ''."""
+    close = alike(name, names, limit=limit)
+    return f" Did you mean {', '.join(map(shown, close))}?" if close else ""
 
 
 def nearest(name: str, names: Iterable[str], *, limit: int = 3) -> str:
     """' Did you mean X?' with the nearest existing names, else the first few that exist, else ''."""
     existing = list(dict.fromkeys(names))
-    lowered = {candidate.lower(): candidate for candidate in existing}
-    close = [lowered[match] for match in get_close_matches(name.lower(), list(lowered), n=limit, cutoff=0.5)]
-    if close:
-        return f" Did you mean {', '.join(shown(match) for match in close)}?"
-    if existing:
-        more = ", ..." if len(existing) > 2 * limit else ""
-        return f" There is: {', '.join(shown(one) for one in existing[: 2 * limit])}{more}."
-    return ""
+    guess = meant(name, existing, limit=limit)
+    if guess or not existing:
+        return guess
+    more = ", ..." if len(existing) > 2 * limit else ""
+    return f" There is: {', '.join(map(shown, existing[: 2 * limit]))}{more}."

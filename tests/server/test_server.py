@@ -12,7 +12,7 @@ from mcp_types import PromptReference, ResourceTemplateReference
 
 from tests.fakes import FAKES, PLANTED, STOP
 from ttnn_mcp.served import pages
-from ttnn_mcp.server import prompts, server
+from ttnn_mcp.server import offered_tools, prompts, server
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS, answering
 
@@ -92,7 +92,7 @@ async def test_an_answer_too_large_to_read_becomes_advice_how_to_narrow_it(conne
 
 
 async def test_a_call_that_takes_long_beats_and_can_be_cancelled(connect, monkeypatch):
-    monkeypatch.setattr(server, "BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(offered_tools, "BEAT_SECONDS", 0.02)
     STOP.clear()
     beats = []
     thrice = asyncio.Event()

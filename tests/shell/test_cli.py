@@ -9,6 +9,7 @@ import pytest
 
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell import call_arguments, check_report, cli
+from ttnn_mcp.shell.command_line import command_line
 from ttnn_mcp.tools import TOOLS
 
 
@@ -118,7 +119,7 @@ def test_arguments_may_stand_behind_an_option(shell, tmp_path):
 
 
 def test_roots_before_and_behind_the_command_add_up():
-    asked, _ = cli._parser().parse_known_args(["--root", "a", "call", "list_runs", "--root", "b"])
+    asked, _ = command_line().parse_known_args(["--root", "a", "call", "list_runs", "--root", "b"])
     assert [str(root) for root in cli._session(asked).settings.roots] == ["a", "b"]
 
 

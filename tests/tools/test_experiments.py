@@ -168,7 +168,7 @@ async def test_a_moved_report_is_the_same_run(looped, tell, runs, tmp_path):
 async def test_an_overwritten_report_is_noticed_before_it_is_compared(looped, tell, runs, tmp_path):
     best = (await tell())["best"]["run"]
     shutil.copy(runs["low"], runs["fused"])
-    with pytest.raises(QuestionRefused, match=f"Run {best} is no more: its report was overwritten"):
+    with pytest.raises(RunUnknown, match=f"Run {best} is no more: its report was overwritten"):
         await tell("record", change="next", candidate=runs["same"], pcc=0.999)
     assert any("overwritten" in note for note in (await tell())["notes"])
     said = await tell("record", change="next", baseline=runs["fused"], candidate=runs["same"], pcc=0.999)
@@ -254,3 +254,40 @@ async def test_a_loop_on_signposts_compares_the_marked_range(tmp_path, tell):
 def test_the_tool_says_that_it_writes():
     assert TOOL.writes
     assert len(json.dumps(TOOL.input_schema, separators=(",", ":"))) < 1_800
+
+
+async def test_over_http_the_log_names_only_runs_under_the_roots(looped, tell, runs, tmp_path):
+    assert len((await tell())["log"]["rows"]) == len(looped)
+    (tmp_path / "served").mkdir()
+    settings = Settings(roots=[tmp_path / "served"], confined=True, state=session(tmp_path).settings.state_folder)
+    said = await call(TOOL, Session(settings), {"action": "list"})
+    assert said["log"]["rows"] == []
+    assert said["notes"] == ["nothing recorded yet"]
+
+
+async def test_a_damaged_row_is_named_and_the_loop_goes_on(looped, tell, tmp_path):
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(session(tmp_path).settings.state_folder / "experiments.sqlite")) as database:
+        database.execute("UPDATE experiments SET flags = 'no json' WHERE id = 4")
+        database.commit()
+    said = await tell()
+    assert [row["verdict"] for row in rows(said["log"])] == looped[:3]
+    assert "experiment 4 is left out: its flags cannot be read" in said["notes"]
+
+
+NO_FILE = ["a\0b", "x" * 300, "x" * 9000, "\ud800"]
+
+
+@pytest.mark.parametrize(
+    ("action", "path"),
+    [
+        *(("export", path) for path in NO_FILE),
+        *(("import", path) for path in (*NO_FILE, "~nosuchuser/x", "", "/dev/zero")),
+    ],
+)
+async def test_a_path_that_is_none_is_one_of_our_sentences(tell, tmp_path, monkeypatch, action, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((ReportMissing, QuestionRefused, StoreUnusable)):
+        await tell(action, path=path)

@@ -6,15 +6,16 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable, shown
 from ttnn_mcp.experiments.experiment import Experiment, Target  # noqa: TC001 - pydantic reads the fields' types
 
 FORMAT = "ttnn-mcp experiments"
 LARGEST_BYTES = 20_000_000  # some 20,000 experiments
+MOST = 50_000  # experiments, and targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,8 @@ class Document:
 
     format: Literal["ttnn-mcp experiments"]
     version: Literal[1]
-    experiments: tuple[Experiment, ...]
-    targets: tuple[Target, ...]
+    experiments: Annotated[tuple[Experiment, ...], Field(max_length=MOST)]
+    targets: Annotated[tuple[Target, ...], Field(max_length=MOST)]
 
 
 def write_document(path: Path, experiments: list[Experiment], targets: list[Target]) -> None:
@@ -40,8 +41,8 @@ def write_document(path: Path, experiments: list[Experiment], targets: list[Targ
         path.parent.mkdir(parents=True, exist_ok=True)
         told = TypeAdapter(Document).dump_json(Document(FORMAT, 1, tuple(experiments), tuple(targets)), indent=1)
         _replace(path, told)
-    except OSError as failed:
-        raise StoreUnusable(f"The export cannot be written to {shown(path)} ({failed.strerror}).") from None
+    except (OSError, ValueError) as failed:
+        raise StoreUnusable(f"The export cannot be written to {shown(path)} ({_reason(failed)}).") from None
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -62,20 +63,32 @@ def read_document(path: Path) -> Document:
 
     Raises:
         ReportMissing: there is no file.
-        QuestionRefused: it is no export, or of another version.
+        QuestionRefused: it is no export, of another version, or a value in it is of a wrong type, range or length.
     """
     try:
-        if path.stat().st_size > LARGEST_BYTES:
-            raise QuestionRefused(f"{shown(path.name)} is too large for an export of experiments.")
-        text = path.read_bytes()
-    except OSError as failed:
-        raise ReportMissing(f"{shown(path)} cannot be read ({failed.strerror}).") from None
+        if not path.is_file():  # a pipe or a device would never end
+            raise ReportMissing(
+                f"There is no file {shown(path)}. Give one that experiments(action='export') wrote."
+            )
+        with path.open("rb") as file:
+            content = file.read(LARGEST_BYTES + 1)
+    except (OSError, ValueError) as failed:
+        raise ReportMissing(f"{shown(path)} cannot be read ({_reason(failed)}).") from None
+    if len(content) > LARGEST_BYTES:
+        raise QuestionRefused(f"{shown(path.name)} is too large for an export of experiments.")
     try:
-        return TypeAdapter(Document).validate_json(text)
-    except ValidationError:
+        return TypeAdapter(Document).validate_json(content, strict=True)
+    except ValidationError as off:
+        place = off.errors(include_url=False, include_context=False, include_input=False)[0]["loc"]
+        where = f" ({shown('.'.join(map(str, place)))} is missing or out of range)" if place else ""
         raise QuestionRefused(
-            f"{shown(path.name)} is no export of experiments. Give a file that experiments(action='export') wrote."
+            f"{shown(path.name)} is no export of experiments{where}; nothing was imported. "
+            "Give a file that experiments(action='export') wrote."
         ) from None
+
+
+def _reason(failed: OSError | ValueError) -> str:
+    return (isinstance(failed, OSError) and failed.strerror) or "no name of a file"
 
 
 def _is_ours(path: Path) -> bool:

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 from uuid import uuid4
+
+from pydantic import Field
 
 Verdict: TypeAlias = Literal["keep", "revert", "inconclusive"]
 JudgedBy: TypeAlias = Literal["kernel", "wall", "per_sample"]
+LONGEST_TEXT = 500  # characters of what a person writes; the same bound as in the call that records it
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
+Sentence = Annotated[str, Field(max_length=2000)]  # ours; the longest verdict so far has some 300 characters
+Path = Annotated[str, Field(min_length=1, max_length=4096)]  # PATH_MAX of Linux
+Flags = Annotated[tuple[Sentence, ...], Field(max_length=50)]
+Nanoseconds = Annotated[int, Field(ge=1, le=10**15)]  # up to eleven days; a window without time compares to nothing
+Milliseconds = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
+Change = Annotated[float, Field(ge=-1, le=1e9, allow_inf_nan=False)]  # nothing gets faster by more than all of it
+Noise = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+Correlation = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
+Moment = Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]  # seconds since 1970
+Number = Annotated[int, Field(ge=0, le=2**53)]  # what JSON readers keep exact
+Step = Annotated[int, Field(ge=1, le=7)]
 TargetKind: TypeAlias = Literal["latency_ms", "samples_per_s", "roofline_share"]
 
 
@@ -22,13 +38,13 @@ class RunSeen:
         warm: whether that window was warm.
     """
 
-    id: str
-    name: str
-    performance: str | None
-    memory: str | None
-    kernel_ns: int
+    id: Id
+    name: Sentence
+    performance: Path | None
+    memory: Path | None
+    kernel_ns: Nanoseconds
     warm: bool
-    rank: int | None = None
+    rank: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +58,25 @@ class Experiment:
         flags: what makes the verdict doubtful, such as several changes at once.
     """
 
-    change: str
-    step: int | None
+    change: Annotated[Text, Field(min_length=1)]
+    step: Step | None
     baseline: RunSeen
     candidate: RunSeen
-    pcc: float | None
-    wall_before_ms: float | None
-    wall_after_ms: float | None
-    measured: str
+    pcc: Correlation | None
+    wall_before_ms: Milliseconds | None
+    wall_after_ms: Milliseconds | None
+    measured: Sentence
     judged_by: JudgedBy
-    change_share: float
-    noise_share: float
+    change_share: Change
+    noise_share: Noise
     verdict: Verdict
-    why: str
-    flags: tuple[str, ...] = ()
-    hypothesis: str | None = None
-    note: str | None = None
-    recorded: float = 0.0
-    uid: str = field(default_factory=lambda: uuid4().hex)
-    id: int = 0
+    why: Sentence
+    flags: Flags = ()
+    hypothesis: Text | None = None
+    note: Text | None = None
+    recorded: Moment = 0.0
+    uid: Id = field(default_factory=lambda: uuid4().hex)
+    id: Number = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +85,9 @@ class Target:
 
     baseline: RunSeen
     kind: TargetKind
-    value: float
-    batch: int = 1
-    recorded: float = 0.0
+    value: Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)]
+    batch: Annotated[int, Field(ge=1, le=10**9)] = 1
+    recorded: Moment = 0.0
 
     @property
     def said(self) -> str:

@@ -6,71 +6,87 @@ nothing that was. Two servers may write at once; the second waits for the first.
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import StoreUnusable
-from ttnn_mcp.experiments.experiment import Experiment, RunSeen, Target
 from ttnn_mcp.experiments.schema import MIGRATIONS, VERSION
+from ttnn_mcp.experiments.soundness import check_sound
+from ttnn_mcp.experiments.stored_rows import COLUMNS_READ, insert_experiment, insert_target, read_rows
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import AsyncGenerator, Iterable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
     from pathlib import Path
 
     import aiosqlite
 
+    from ttnn_mcp.experiments.experiment import Experiment, RunSeen, Target
+
 FILE = "experiments.sqlite"
 PATIENCE_S = 20.0  # how long another server may hold the store
-_COLUMNS = (
-    *("uid", "recorded", "change", "step", "hypothesis", "note", "baseline", "candidate", "pcc", "wall_before_ms"),
-    *("wall_after_ms", "measured", "judged_by", "change_share", "noise_share", "verdict", "why", "flags"),
-)
+
+
+def _everything(_run: RunSeen) -> bool:
+    return True
 
 
 class Store:
-    """The log of one state folder."""
+    """The log of one state folder.
 
-    def __init__(self, folder: Path) -> None:
+    `visible` chooses the runs that may be named; experiments with others are left out of what is read.
+
+    Attributes:
+        damaged: sentences on what the latest reading left out because it makes no sense.
+    """
+
+    def __init__(self, folder: Path, visible: Callable[[RunSeen], bool] = _everything) -> None:
         self.path = folder / FILE
+        self.damaged: tuple[str, ...] = ()
+        self._visible = visible
 
     async def add(self, experiment: Experiment) -> Experiment:
         """Record one experiment; returns it with its number once it is on the disk.
 
         Raises:
+            QuestionRefused: a value in it could not be read back.
             StoreUnusable: the folder is read-only or full, or the store is damaged or newer than we are.
         """
+        check_sound(experiment)
         recorded = replace(experiment, recorded=experiment.recorded or time.time())
         async with self._writing() as connection:
-            return replace(recorded, id=await _insert(connection, recorded))
+            return replace(recorded, id=await insert_experiment(connection, recorded))
 
     async def set_target(self, target: Target) -> None:
         """Set the target of the loop that starts at its baseline; an earlier one gives way.
 
         Raises:
-            StoreUnusable: see `add`.
+            QuestionRefused, StoreUnusable: see `add`.
         """
+        check_sound(target)
         async with self._writing() as connection:
-            await _insert_target(connection, replace(target, recorded=target.recorded or time.time()))
+            await insert_target(connection, replace(target, recorded=target.recorded or time.time()))
 
     async def merge(self, experiments: Iterable[Experiment], targets: Iterable[Target]) -> int:
         """Add what is not there yet, by uid, all or nothing; returns how many experiments were new.
 
         Raises:
-            StoreUnusable: see `add`.
+            QuestionRefused, StoreUnusable: see `add`.
         """
         new = 0
+        experiments, targets = list(experiments), list(targets)
+        for one in (*experiments, *targets):
+            check_sound(one)
         async with self._writing() as connection:
             for one in sorted(experiments, key=lambda one: one.recorded):
                 there = await connection.execute_fetchall("SELECT 1 FROM experiments WHERE uid = ?", [one.uid])
                 if not list(there):
-                    await _insert(connection, one)
+                    await insert_experiment(connection, one)
                     new += 1
             for target in targets:
-                await _insert_target(connection, target)
+                await insert_target(connection, target)
         return new
 
     async def all(self) -> tuple[list[Experiment], list[Target]]:
@@ -85,12 +101,13 @@ class Store:
             version = await _version(connection)
             if version == 0:  # a store whose making was cut short
                 return [], []
-            runs = {row[0]: _run(row) for row in await _fetched(connection, "runs", "*")}
-            rows = await _fetched(connection, "experiments", ", ".join((*_COLUMNS, "id")))
-            experiments = [_experiment(row, runs) for row in rows]
-            targets = (
-                [_target(row, runs) for row in await _fetched(connection, "targets", "*")] if version > 1 else []
-            )
+            runs = await _fetched(connection, "runs", "*")
+            rows = await _fetched(connection, "experiments", ", ".join(COLUMNS_READ))
+            aims = await _fetched(connection, "targets", "*") if version > 1 else ()
+        log = read_rows(rows, aims, runs)
+        self.damaged = log.damaged
+        experiments = [one for one in log.experiments if all(map(self._visible, (one.baseline, one.candidate)))]
+        targets = [target for target in log.targets if self._visible(target.baseline)]
         return sorted(experiments, key=lambda one: one.id), targets
 
     @asynccontextmanager
@@ -123,6 +140,7 @@ class Store:
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         try:
             async with aiosqlite.connect(uri, uri=True, timeout=PATIENCE_S, isolation_level=None) as connection:
+                connection.text_factory = _decoded
                 if await _version(connection) > VERSION:
                     raise StoreUnusable(self._cannot("a newer ttnn-mcp wrote it; update this one"))
                 yield connection
@@ -168,51 +186,6 @@ async def _fetched(connection: aiosqlite.Connection, table: str, columns: str) -
     return list(await connection.execute_fetchall(f"SELECT {columns} FROM {table}"))  # noqa: S608
 
 
-async def _insert(connection: aiosqlite.Connection, one: Experiment) -> int:
-    for run in (one.baseline, one.candidate):
-        await _insert_run(connection, run)
-    values = (
-        *(one.uid, one.recorded, one.change, one.step, one.hypothesis, one.note, one.baseline.id, one.candidate.id),
-        *(one.pcc, one.wall_before_ms, one.wall_after_ms, one.measured, one.judged_by, one.change_share),
-        *(one.noise_share, one.verdict, one.why, json.dumps(one.flags)),
-    )
-    slots = ", ".join("?" * len(_COLUMNS))
-    statement = f"INSERT INTO experiments ({', '.join(_COLUMNS)}) VALUES ({slots})"  # noqa: S608
-    cursor = await connection.execute(statement, values)
-    return cursor.lastrowid or 0
-
-
-async def _insert_run(connection: aiosqlite.Connection, run: RunSeen) -> None:
-    """A run that moved keeps its id and gets its new paths."""
-    await connection.execute(
-        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
-        " name = excluded.name, performance = excluded.performance, memory = excluded.memory",
-        (run.id, run.name, run.performance, run.memory, run.kernel_ns, int(run.warm), run.rank),
-    )
-
-
-async def _insert_target(connection: aiosqlite.Connection, target: Target) -> None:
-    await _insert_run(connection, target.baseline)
-    await connection.execute(
-        "INSERT INTO targets VALUES (?, ?, ?, ?, ?) ON CONFLICT (baseline) DO UPDATE SET kind = excluded.kind,"
-        " value = excluded.value, batch = excluded.batch, recorded = excluded.recorded"
-        " WHERE excluded.recorded >= targets.recorded",
-        (target.baseline.id, target.kind, target.value, target.batch, target.recorded),
-    )
-
-
-def _run(row: sqlite3.Row) -> RunSeen:
-    run_id, name, performance, memory, kernel_ns, warm, rank = row
-    return RunSeen(run_id, name, performance, memory, kernel_ns, bool(warm), rank)
-
-
-def _target(row: sqlite3.Row, runs: dict[str, RunSeen]) -> Target:
-    baseline, kind, value, batch, recorded = row
-    return Target(runs[baseline], kind, value, batch, recorded)
-
-
-def _experiment(row: sqlite3.Row, runs: dict[str, RunSeen]) -> Experiment:
-    told = dict(zip((*_COLUMNS, "id"), row, strict=True))
-    told["baseline"], told["candidate"] = runs[told["baseline"]], runs[told["candidate"]]
-    told["flags"] = tuple(json.loads(told["flags"]))
-    return Experiment(**told)
+def _decoded(raw: bytes) -> str:
+    """A text that is damaged spoils its row, not the reading of all rows."""
+    return raw.decode("utf-8", "replace")

@@ -1,7 +1,8 @@
 """One SELECT on a connection that can do nothing else, for so long and no longer.
 
 Enforced by SQLite itself: its authorizer names what may be read and called, `query_only` and read-only files forbid
-the rest, a progress callback ends what runs on, and limits on values and memory end what grows.
+the rest, a progress callback ends what runs on, and limits on values and memory end what grows. SQLite before 3.41
+does not ask that callback while it prepares a statement; what grows there meets the limit on memory instead.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.query.functions import add_functions
+from ttnn_mcp.quoting import line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -29,7 +32,10 @@ ANSWER_BYTES = 20_000
 CELL_CHARS = 2000
 VALUE_BYTES = 8_000_000  # of one value inside a query; a captured graph has megabytes
 PATTERN_CHARS = 200  # of LIKE and GLOB, which take pattern times text
-HEAP_BYTES = 1 << 30  # SQLite's, in this whole process
+# SQLite's, in this whole process, for all queries together. Measured with forty WITH parts that double, on a core
+# shared by twelve: it is reached after 3.2 s and 350 MB of process (with 1 GiB: 15 s and 1.5 GB); a million rows
+# of two numbers, ranked by two windows, take 75 MB.
+HEAP_BYTES = 256 << 20
 SCAN_TABLES = ("json_each", "json_tree")
 
 _FUNCTIONS = re.compile(
@@ -51,6 +57,7 @@ _FORBIDDEN = {
 _OWN = ("sqlite_", "pragma_")  # tables of SQLite's own
 _START = re.compile(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z]+")
+TOO_MUCH_MEMORY = "The query needs too much memory. Aggregate in SQL, or read fewer columns."
 ONE_SELECT = "query_run takes one statement that begins with SELECT or WITH and only reads."
 
 
@@ -79,53 +86,59 @@ def check_statement(sql: str) -> None:
     """
     start = _START.match(sql)
     word = _WORD.match(sql, start.end() if start else 0)
+    if "\0" in sql or any("\ud800" <= char <= "\udfff" for char in sql):
+        raise QuestionRefused("The statement holds a null character or half a character. Write it as plain text.")
     if word is None or word.group().upper() not in ("SELECT", "WITH"):
         raise QuestionRefused(ONE_SELECT)
 
 
 def guarded(
-    connection: sqlite3.Connection, sql: str, tables: Collection[str], limit: int, seconds: float = SECONDS
+    connection: sqlite3.Connection,
+    sql: str,
+    tables: Collection[str],
+    limit: int,
+    seconds: float = SECONDS,
+    *,
+    given_up: Callable[[], bool] = bool,
 ) -> Rows:
     """Run one SELECT that reads `tables` (lower-case names) only. The connection is of no other use afterwards.
+
+    `given_up` tells that nobody waits for it any more.
 
     Raises:
         QuestionRefused: it does more than read, takes too long, grows too large or cannot be parsed.
         NameUnknown: it names a table or column that is not there.
     """
     check_statement(sql)
-    _limit(connection)
+    connection.execute("PRAGMA query_only = ON")
+    if sys.version_info >= (3, 11):
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     for name in SCAN_TABLES:  # once read, they need no further rights; a build may lack them
         with suppress(sqlite3.Error):
             connection.execute(f"SELECT 1 FROM {name}('[]')")  # noqa: S608
     denied: list[str] = []
     connection.set_authorizer(_authorizer({*tables, *SCAN_TABLES}, denied))
     deadline = monotonic() + seconds
-    connection.set_progress_handler(lambda: monotonic() > deadline, OPCODES)
+    connection.set_progress_handler(lambda: monotonic() > deadline or given_up(), OPCODES)
     try:
         cursor = connection.execute(sql)
         columns = tuple(shown(column[0]) for column in cursor.description or ())
         return _fetched(cursor, columns, limit)
     except MemoryError:
-        raise QuestionRefused("The query needs too much memory. Aggregate in SQL, or read fewer columns.") from None
+        raise QuestionRefused(TOO_MUCH_MEMORY) from None
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _said(str(error), denied, seconds) from None
 
 
-def _limit(connection: sqlite3.Connection) -> None:
+def set_limits(connection: sqlite3.Connection) -> None:
+    """Bound what the connection may use, before anything is put into it."""
     connection.execute("PRAGMA temp_store = MEMORY")  # nothing is spilled into files
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute(f"PRAGMA hard_heap_limit = {HEAP_BYTES:d}")
-    connection.execute("PRAGMA query_only = ON")
     if sys.version_info >= (3, 11):
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_CHARS)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-    # SQLite's own take text times pattern, in one step that no clock interrupts
-    connection.create_function("instr", 2, _instr, deterministic=True)
-    connection.create_function("replace", 3, _replaced, deterministic=True)
-    for name, left, right in (("trim", True, True), ("ltrim", True, False), ("rtrim", False, True)):
-        connection.create_function(name, 1, _trimmer(left=left, right=right), deterministic=True)
-        connection.create_function(name, 2, _trimmer(left=left, right=right), deterministic=True)
+    add_functions(connection, VALUE_BYTES, PATTERN_CHARS)
 
 
 def _authorizer(tables: Collection[str], denied: list[str]) -> Callable[..., int]:
@@ -169,10 +182,16 @@ def _cell(value: object) -> Cell:
     if isinstance(value, bytes):
         return f"<{len(value)} bytes>"
     if isinstance(value, str):
-        return value if len(value) <= CELL_CHARS else f"{value[:CELL_CHARS]}... ({len(value)} characters)"
+        clean = line(value[:CELL_CHARS], CELL_CHARS)  # a profile's text, however it was put together
+        return clean if len(value) <= CELL_CHARS else f"{clean}... ({len(value)} characters)"
     if isinstance(value, float):
         return float(f"{value:.9g}") if math.isfinite(value) else None
     return value if isinstance(value, int) else None
+
+
+def too_slow(seconds: float) -> QuestionRefused:
+    """What a query is told that did not end in time."""
+    return QuestionRefused(f"The query ran longer than {seconds:g} s and was ended. Filter or aggregate earlier.")
 
 
 def _said(error: str, denied: list[str], seconds: float) -> QuestionRefused | NameUnknown:
@@ -185,9 +204,7 @@ def _said(error: str, denied: list[str], seconds: float) -> QuestionRefused | Na
     if "no such function" in error:
         return QuestionRefused(f"There is no function {shown(name)}. {_OFFERED}")
     if "interrupted" in error:
-        return QuestionRefused(
-            f"The query ran longer than {seconds:g} s and was ended. Filter or aggregate earlier."
-        )
+        return too_slow(seconds)
     said = next((sentence for marker, sentence in _SENTENCES if marker in error), None)
     return QuestionRefused(said or f"SQLite cannot run this: {shown(error)}.")
 
@@ -202,33 +219,3 @@ _SENTENCES = (
     ("user-defined function", _TOO_LONG),  # ours raise for nothing else
     ("malformed JSON", "A text the query reads as JSON is none; filter with json_valid() first."),
 )
-
-
-def _instr(text: object, part: object) -> int | None:
-    return None if text is None or part is None else str(text).find(str(part)) + 1
-
-
-def _replaced(text: object, old: object, new: object) -> str | None:
-    if text is None or old is None or new is None:
-        return None
-    if not str(old):
-        return str(text)
-    grown = len(str(text)) + str(text).count(str(old)) * max(0, len(str(new)) - len(str(old)))
-    if grown > VALUE_BYTES:
-        raise OverflowError
-    return str(text).replace(str(old), str(new))
-
-
-def _trimmer(*, left: bool, right: bool) -> Callable[..., str | None]:
-    def trimmed(text: object, characters: object = " ") -> str | None:
-        if text is None or characters is None:
-            return None
-        letters, chosen = str(text), frozenset(str(characters))
-        start, end = 0, len(letters)
-        while left and start < end and letters[start] in chosen:
-            start += 1
-        while right and start < end and letters[end - 1] in chosen:
-            end -= 1
-        return letters[start:end]
-
-    return trimmed

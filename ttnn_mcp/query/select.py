@@ -8,12 +8,20 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.errors import QuestionRefused, ReportBroken, nearest, shown
-from ttnn_mcp.query.guard import SECONDS, NameUnknown, Rows, check_statement, guarded
+from ttnn_mcp.errors import QuestionRefused, ReportBroken, meant, shown
+from ttnn_mcp.query.guard import (
+    SECONDS,
+    TOO_MUCH_MEMORY,
+    NameUnknown,
+    Rows,
+    check_statement,
+    guarded,
+    set_limits,
+)
 from ttnn_mcp.query.tables import attach, load, named_in, performance_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ttnn_mcp.run.run import Run
 
@@ -29,8 +37,10 @@ class Found:
     notes: tuple[str, ...]
 
 
-def queried(run: Run, sql: str, limit: int, seconds: float = SECONDS) -> Found:
-    """Run one SELECT over the run's tables. Blocks: call it off the event loop, after the reports were checked.
+def queried(
+    run: Run, sql: str, limit: int, seconds: float = SECONDS, *, given_up: Callable[[], bool] = bool
+) -> Found:
+    """Run one SELECT over the run's tables. Blocks: ask through `queries.answered`, after the reports were checked.
 
     Raises:
         QuestionRefused: not one reading statement, a wrong name (the message has the schema), too slow, too big.
@@ -40,24 +50,41 @@ def queried(run: Run, sql: str, limit: int, seconds: float = SECONDS) -> Found:
     words = named_in(sql)
     with closing(sqlite3.connect(":memory:", uri=True)) as connection:
         connection.text_factory = _decoded
-        tables: dict[str, tuple[str, ...]] = {}
-        if run.performance is not None:
-            made = performance_tables(run.performance)
-            load(connection, made, words)
-            tables.update((name, tuple(columns)) for name, columns in made.items())
-            connection.commit()
-        if run.memory is not None:
-            try:
-                tables.update(attach(connection, run.memory, words))
-            except sqlite3.Error:
-                raise ReportBroken(
-                    f"{shown(run.memory.path.name)} cannot be read any more: it was damaged or is being written. "
-                    "Wait until the run has ended, then ask again."
-                ) from None
+        set_limits(connection)
         try:
-            return Found(guarded(connection, sql, tables, limit, seconds), tuple(_notes(run, words)))
+            tables = _filled(connection, run, words, seconds, given_up)
+        except MemoryError:
+            raise QuestionRefused(TOO_MUCH_MEMORY) from None
+        try:
+            rows = guarded(connection, sql, tables, limit, seconds, given_up=given_up)
         except NameUnknown as unknown:
             raise QuestionRefused(_schema(unknown, tables, words)) from None
+        return Found(rows, tuple(_notes(run, words)))
+
+
+def _filled(
+    connection: sqlite3.Connection,
+    run: Run,
+    words: frozenset[str],
+    seconds: float,
+    given_up: Callable[[], bool],
+) -> dict[str, tuple[str, ...]]:
+    """Put the run's tables into the connection; returns their columns."""
+    tables: dict[str, tuple[str, ...]] = {}
+    if run.performance is not None:
+        made = performance_tables(run.performance)
+        load(connection, made, words, seconds, given_up)
+        tables.update((name, tuple(columns)) for name, columns in made.items())
+        connection.commit()
+    if run.memory is not None:
+        try:
+            tables.update(attach(connection, run.memory, words))
+        except sqlite3.Error:
+            raise ReportBroken(
+                f"{shown(run.memory.path.name)} cannot be read any more: it was damaged or is being written. "
+                "Wait until the run has ended, then ask again."
+            ) from None
+    return tables
 
 
 def _decoded(raw: bytes) -> str:
@@ -79,17 +106,12 @@ def _schema(unknown: NameUnknown, tables: Mapping[str, tuple[str, ...]], words: 
     if unknown.column and asked:
         there = [column for table in asked for column in tables[table]]
         listed = "; ".join(f"{table}({', '.join(_some(tables[table], COLUMNS_SHOWN))})" for table in asked)
-        return f"There is no column '{shown(name)}'.{_near(name, there)} {listed}."
+        return f"There is no column '{shown(name)}'.{meant(name, there, limit=2)} {listed}."
     kind = "column" if unknown.column else "table"
     listed = ", ".join(_some(tuple(map(shown, tables)), TABLES_SHOWN))
     likely = next(iter([*get_close_matches(name, tables), *tables]), None)
     columns = f"; {shown(likely)}({', '.join(_some(tables[likely], COLUMNS_SHOWN))})" if likely else ""
-    return f"There is no {kind} '{shown(unknown.name)}'.{_near(name, tables)} Tables: {listed}{columns}."
-
-
-def _near(name: str, names: Iterable[str]) -> str:
-    hint = nearest(name, names, limit=2)
-    return hint if "mean" in hint else ""
+    return f"There is no {kind} '{shown(unknown.name)}'.{meant(name, tables, limit=2)} Tables: {listed}{columns}."
 
 
 def _some(names: tuple[str, ...], most: int) -> list[str]:

@@ -6,6 +6,8 @@ Only what a statement names is loaded: a million rows of three columns are quick
 from __future__ import annotations
 
 import re
+from itertools import islice
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
     Values = Sequence[object]
     Columns = Mapping[str, Callable[[], Values]]
 
-CELLS_AT_MOST = 12_000_000  # about ten seconds and a gigabyte
+CELLS_AT_MOST = 6_000_000  # twice as many took about ten seconds and a gigabyte
+BATCH_ROWS = 20_000  # between two looks at the clock
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _STAR = re.compile(r"(?<!\()\*|\*(?!\s*\))")  # any but count(*)'s
 _PLAIN_TABLE = re.compile(r"CREATE TABLE\b", re.IGNORECASE)
@@ -118,12 +121,19 @@ def _shapes(operand: Operand) -> Values:
     return [spoken[code] for code in codes]
 
 
-def load(connection: sqlite3.Connection, tables: Mapping[str, Columns], words: frozenset[str]) -> None:
+def load(
+    connection: sqlite3.Connection,
+    tables: Mapping[str, Columns],
+    words: frozenset[str],
+    seconds: float,
+    given_up: Callable[[], bool],
+) -> None:
     """Create the tables; fill those that are named, with the columns that are.
 
     Raises:
-        QuestionRefused: a star asks for more than fits.
+        QuestionRefused: a star asks for more than fits, or it takes longer than `seconds`, or nobody waits for it.
     """
+    deadline = monotonic() + seconds
     for table, columns in tables.items():
         connection.execute(f"CREATE TABLE {table} ({', '.join(columns)})")
         if table not in words:
@@ -137,7 +147,14 @@ def load(connection: sqlite3.Connection, tables: Mapping[str, Columns], words: f
             )
         values = zip(*(columns[name]() for name in wanted), strict=True)
         slots = ", ".join("?" * len(wanted))
-        connection.executemany(f"INSERT INTO {table} ({', '.join(wanted)}) VALUES ({slots})", values)  # noqa: S608
+        insert = f"INSERT INTO {table} ({', '.join(wanted)}) VALUES ({slots})"  # noqa: S608
+        while batch := list(islice(values, BATCH_ROWS)):
+            if monotonic() > deadline or given_up():
+                raise QuestionRefused(
+                    f"Reading {len(wanted)} columns of {rows} rows took longer than {seconds:g} s. "
+                    "Name fewer columns."
+                )
+            connection.executemany(insert, batch)
 
 
 def attach(

@@ -28,6 +28,7 @@ class Run:
         memory: the memory report as read.
         linked: how device ops and ttnn operations were matched, where both reports are there.
         sources: the model line of each ttnn operation of a linked run.
+        notes: what its reader should know of how the reports were found.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Run:
         self.memory = memory
         self.linked = linked
         self.sources = sources or {}
+        self.notes: tuple[str, ...] = ()
         self.kept: dict[object, object] = {}  # what later layers computed of this run; dies with it
         self._scopes: dict[tuple[object, str | None, str | None], Scope] = {}
 

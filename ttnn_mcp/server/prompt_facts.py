@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -29,9 +30,14 @@ async def facts_of(ask: Ask, run: str | None) -> str:
         *(f"* caveat: {caveat}" for caveat in card["caveats"][:MOST]),
         *(_finding(one) for one in check["findings"][:MOST]),
         f"* unexplained by any check: {check['unexplained_share']:.0%} of kernel time",
-        *(f"* tried before: {row[2]} -> {row[3]}" for row in loop["log"]["rows"][-MOST:]),
+        *(f"* tried before: {quoted(row['change'])} -> {row['verdict']}" for row in _rows(loop["log"])[-MOST:]),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A table's rows by the names of its columns."""
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
 
 
 def _said_of(window: Mapping[str, Any]) -> str:

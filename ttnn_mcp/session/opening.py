@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph.captured_graph import parse_captured_graph
@@ -16,10 +18,21 @@ from ttnn_mcp.run.run import Run
 from ttnn_mcp.wire import Link
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from ttnn_mcp.readers.graph.graph_events import Scope as GraphScope
     from ttnn_mcp.readers.memory.report import MemoryReport
+
+Understood = TypeVar("Understood")
+
+# Reading has threads of its own: however slow some reports are, those that answer questions stay free. Four,
+# because as many runs are held in memory (KEPT_OPEN), and who waits for a disk leaves the cores to others.
+_READERS = ThreadPoolExecutor(4, thread_name_prefix="reading")
+
+
+async def _reading(work: Callable[[], Understood]) -> Understood:
+    return await asyncio.get_running_loop().run_in_executor(_READERS, work)
 
 
 async def read_run(
@@ -30,7 +43,7 @@ async def read_run(
     Raises:
         ReportError: a report is missing, foreign or broken.
     """
-    understood = await asyncio.to_thread(_understood, performance) if performance else None
+    understood = await _reading(lambda: _understood(performance)) if performance else None
     remembered = await read_memory_report(memory, rank=rank) if memory else None
     tied = await _tied(understood, remembered) if understood and remembered else None
     sources = await remembered.sources() if remembered and tied and tied.said.status == "linked" else None
@@ -58,7 +71,7 @@ async def _tied(performance: Performance, memory: MemoryReport) -> Linked:
     ends: list[tuple[int, int]] = []  # (place of the operation, node at which the device op ended)
     try:
         async for batch in iter_graph_batches(memory):
-            for operation, scope in await asyncio.to_thread(_launched, batch):
+            for operation, scope in await _reading(partial(_launched, batch)):
                 ends.append((operation, scope.end or 0))
                 operations.append(operation)
                 op_codes.append(scope.name)

@@ -1,111 +1,75 @@
-"""What lives between calls: the roots, the default run, and the runs opened so far."""
+"""What lives between calls: the roots, the default run, and the runs opened so far.
+
+What a caller writes for a run is read in this order: `demo`; an id; a name that a person gave; a path; a name that
+comes from folders. An id stands for contents: where a report was overwritten, its old id is an error that tells the
+new one, for whoever asks by id means those numbers. A path or a name stands for what lies there now.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
-from hashlib import blake2b
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.errors import ReportMissing, RunUnknown, nearest, shown
-from ttnn_mcp.readers.discover import FoundReport, classify, find_reports
-from ttnn_mcp.readers.fingerprint import fingerprint
-from ttnn_mcp.served.documents import home
-from ttnn_mcp.session.registry import Known, Registry
+from ttnn_mcp.errors import ReportBroken, ReportMissing, RunUnknown, nearest, shown
+from ttnn_mcp.session.naming import DEMO, check_name, name_of, only_one
+from ttnn_mcp.session.open_runs import Opening, OpenRuns
+from ttnn_mcp.session.pair import Identities, Pair, identity, stamps_of
+from ttnn_mcp.session.places import OUTSIDE, Roots, demo_reports, is_there, place_of
+from ttnn_mcp.session.registry import ID, Known, Registry
+from ttnn_mcp.session.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from ttnn_mcp.readers.discover import FoundReport
     from ttnn_mcp.run.run import Run
+    from ttnn_mcp.session.pair import Stamps
 
-DEMO = "demo"
-KEPT_OPEN = 4  # runs held in memory; a million rows are some hundred MB
-ID_CHARS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What the command line or the environment decided.
-
-    Attributes:
-        roots: where reports are looked for; empty means $TT_METAL_HOME/generated, else ./generated.
-        run: the default run (id or path).
-        performance: the default performance report, used where `run` is not given.
-        memory: the default memory report, likewise.
-        confined: only paths under the roots may be opened (HTTP), after symlinks are resolved.
-        state: the folder for what we remember (opened runs, experiments); None means the user's state folder.
-    """
-
-    roots: Sequence[Path] = ()
-    run: str | None = None
-    performance: str | None = None
-    memory: str | None = None
-    confined: bool = False
-    state: Path | None = None
-
-    @property
-    def searched(self) -> tuple[Path, ...]:
-        """The folders reports are looked for in."""
-        if self.roots:
-            return tuple(self.roots)
-        home = os.environ.get("TT_METAL_HOME")
-        return (Path(home) / "generated" if home else Path.cwd() / "generated",)
-
-    @property
-    def state_folder(self) -> Path:
-        """Where opened runs and experiments are remembered."""
-        if self.state is not None:
-            return self.state
-        base = os.environ.get("XDG_STATE_HOME")
-        return (Path(base) if base else Path.home() / ".local" / "state") / "ttnn-mcp"
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The reports of one run, by path."""
-
-    performance: Path | None
-    memory: Path | None
-    rank: int | None = None
+__all__ = ["DEMO", "Pair", "Session", "Settings", "identity"]
 
 
 class Session:
-    """The runs one server, or one shell call, can speak of."""
+    """The runs one server, or one shell call, can speak of.
+
+    Attributes:
+        skipped: what the latest look under the roots could not look at.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.registry = Registry(settings.state_folder)
-        self._open: dict[str, tuple[tuple[object, ...], Run]] = {}
-        self._opening = asyncio.Lock()
+        self.roots = Roots(settings)
+        self.registry = Registry(settings.state_folder, self.roots.permits)
+        self.skipped: tuple[str, ...] = ()
+        self._identities = Identities()
+        self._runs = OpenRuns()
+        self._known: dict[str, Known] = {}  # opened here, by id; the registry may not be writable
 
     async def run(self, wanted: str | None) -> Run:
-        """The run by id or path; without either, the default or the newest found.
+        """The run by id, name or path; without any, the default or the newest found.
 
         Raises:
-            RunUnknown: no such run; names the nearest.
+            RunUnknown: no such run, several of that name, or another one by now.
             ReportError: it is there and cannot be read.
         """
         if wanted is None:
             return await self._default()
         if wanted == DEMO:
-            return await self.open(*demo_reports(), name=DEMO)
-        for run_id, (_, run) in self._open.items():
-            if wanted in (run_id, run.name):
-                return await self._opened(self._pair_of(run), run.name)
-        known = await self.registry.find(wanted)
-        if known is not None:
-            return await self._opened(Pair(known.performance, known.memory, known.rank), known.name)
-        for entry in await self.found():
-            if wanted == entry.id:
-                return await self._opened(Pair(entry.performance, entry.memory), entry.name)
-        if not await asyncio.to_thread(_looks_like_path, wanted):
-            ids = [entry.id for entry in await self.found()] + [one.id for one in await self.registry.all()]
+            return await self._demo()
+        known = await self._by_id(wanted) if ID.fullmatch(wanted) else None
+        known = known or await self._by_given_name(wanted)
+        if known is None and await asyncio.to_thread(self._lies_at, wanted):
+            known = await asyncio.to_thread(self._at, (wanted,))
+        known = known or await self._by_derived_name(wanted)
+        if known is None and os.sep in wanted:
+            known = await asyncio.to_thread(self._at, (wanted,))  # says what is near
+        if known is None:
             raise RunUnknown(
-                f"No run '{shown(wanted)}'.{nearest(wanted, [*ids, DEMO])} Call list_runs, or give a path."
+                f"No run '{shown(wanted)}'.{nearest(wanted, await self._names())} Call list_runs, or give a path."
             )
-        return await self._opened(self._classified(wanted), None)
+        return await self._opened(known)
 
     async def open(
         self, performance: str | None, memory: str | None, name: str | None = None, rank: int | None = None
@@ -114,23 +78,19 @@ class Session:
 
         Raises:
             RunUnknown: neither was given.
+            ArgumentsInvalid: the name cannot be a run's.
             ReportError: one is missing, foreign or broken.
         """
+        if name is not None:
+            check_name(name)
         if performance is None and memory is None:
             raise RunUnknown("Nothing to open: give `performance`, `memory` or both, as paths to reports.")
-        by_performance = self._classified(performance) if performance else Pair(None, None)
-        by_memory = self._classified(memory) if memory else Pair(None, None)
-        if performance and by_performance.performance is None:
-            raise ReportMissing(f"{shown(performance)} holds no performance report (ops_perf_results*.csv).")
-        if memory and by_memory.memory is None:
-            raise ReportMissing(f"{shown(memory)} holds no memory report (db.sqlite).")
-        chosen = by_memory.memory or (by_performance.memory if memory is None else None)
-        return await self._opened(Pair(by_performance.performance, chosen, rank), name)
+        known = await asyncio.to_thread(self._paired, performance, memory, name, rank)
+        return await self._opened(known)
 
     async def found(self) -> list[Known]:
         """Reports under the roots, newest first; one run per report, or per folder holding one of each."""
-        reports = await asyncio.to_thread(find_reports, self.settings.searched)
-        return await asyncio.to_thread(lambda: [_known(pair) for pair in _paired(reports)])
+        return await asyncio.to_thread(self._found)
 
     async def _default(self) -> Run:
         settings = self.settings
@@ -138,104 +98,153 @@ class Session:
             return await self.run(settings.run)
         if settings.performance is not None or settings.memory is not None:
             return await self.open(settings.performance, settings.memory)
-        found = await self.found()
-        newest = next((known for known in found if known.performance), next(iter(found), None))
+        newest = await asyncio.to_thread(self._newest)
         if newest is None:
             where = ", ".join(shown(root) for root in settings.searched)
+            skipped = f" ({self.skipped[0]})" if self.skipped else ""
             raise RunUnknown(
-                f"No run given and no report found under {where}. "
+                f"No run given and no report found under {where}{skipped}. "
                 "Give `run` a path, call open_run, or try run='demo'."
             )
-        return await self._opened(Pair(newest.performance, newest.memory), newest.name)
+        return await self._opened(newest)
 
-    async def _opened(self, pair: Pair, name: str | None) -> Run:
-        self._confine(pair.performance, pair.memory)
-        async with self._opening:
-            run_id = DEMO if name == DEMO else await asyncio.to_thread(identity, pair)
-            stamp = tuple(_stamp(path) for path in (pair.performance, pair.memory))
-            held = self._open.pop(run_id, None)
-            if held is None or held[0] != stamp:
-                held = (stamp, await self._read(run_id, pair, name))
-            elif name and name != held[1].name:
-                held[1].name = name
-            self._open[run_id] = held
-            while len(self._open) > KEPT_OPEN:
-                self._open.pop(next(iter(self._open)))
-        return held[1]
+    async def _demo(self) -> Run:
+        known = await asyncio.to_thread(self._paired, *demo_reports(), None, None)
+        return await self._opened(Known(DEMO, DEMO, known.performance, known.memory, None, None))
 
-    async def _read(self, run_id: str, pair: Pair, name: str | None) -> Run:
-        from ttnn_mcp.session.opening import read_run  # noqa: PLC0415 - numpy and pandas load with the first report
+    async def _by_id(self, wanted: str) -> Known | None:
+        opened = [self._known[wanted]] if wanted in self._known else await self.registry.with_id(wanted)
+        there = [each for each in opened if all(map(is_there, each.pair.paths))]
+        now = [await asyncio.to_thread(self._identities.of, each.pair) for each in there]
+        if wanted in now:
+            return there[now.index(wanted)]
+        moved = next((each for each in await self.found() if each.id == wanted), None)
+        if moved is None and now:
+            raise RunUnknown(
+                f"Run {wanted} is no more: its report was overwritten, the file now holds run {now[0]}. "
+                "Give that id if you mean it, or the path of a copy of the old report."
+            )
+        return moved
 
-        run = await read_run(run_id, name or _name_of(pair), pair.performance, pair.memory, pair.rank)
-        if name != DEMO:
-            await self.registry.remember(Known(run_id, run.name, pair.performance, pair.memory, pair.rank, None))
-        return run
+    async def _by_given_name(self, wanted: str) -> Known | None:
+        for known in (*self._known.values(), *await self.registry.called(wanted)):
+            if known.given and known.name == wanted and all(map(is_there, known.pair.paths)):
+                return known
+        return None
 
-    def _classified(self, path: str) -> Pair:
-        place = Path(path).expanduser().absolute()
-        self._confine(place)  # before anything near it is looked at or named
-        reports = {found.kind: found.path for found in classify(place)}
-        return Pair(reports.get("performance"), reports.get("memory"))
+    async def _by_derived_name(self, wanted: str) -> Known | None:
+        under_roots = await self.found()
+        candidates: dict[Pair, Known] = {}
+        for known in (*under_roots, *self._known.values(), *await self.registry.called(wanted)):
+            if known.name == wanted and known.pair not in candidates and all(map(is_there, known.pair.paths)):
+                candidates[known.pair] = known
+        return only_one(wanted, list(candidates.values()))
 
-    def _confine(self, *paths: Path | None) -> None:
-        if not self.settings.confined:
-            return
-        roots = [root.resolve() for root in self.settings.searched]
-        roots += [Path(path).resolve().parent for path in demo_reports()]
-        for path in paths:
-            if path is not None and not any(path.resolve().is_relative_to(root) for root in roots):
-                raise ReportMissing(f"{shown(path)} lies outside the served roots. Start the server with --root.")
+    async def _names(self) -> list[str]:
+        everything = (*await self.found(), *await self.registry.all(), *self._known.values())
+        return [*(each.id for each in everything), *(each.name for each in everything), DEMO]
 
-    def _pair_of(self, run: Run) -> Pair:
-        return Pair(
-            run.performance.csv.path if run.performance else None,
-            run.memory.path if run.memory else None,
-            run.memory.rank if run.memory else None,
+    def _lies_at(self, written: str) -> bool:
+        try:
+            place = place_of(written)
+        except ReportMissing:
+            return False
+        return self.roots.permits(place) and is_there(place)
+
+    def _at(self, written: tuple[str, ...], name: str | None = None, rank: int | None = None) -> Known:
+        """The run at a path, or at two of which each is to give its kind of report. Blocks."""
+        return self._known_of([report for each in written for report in self.roots.classified(each)], name, rank)
+
+    def _paired(self, performance: str | None, memory: str | None, name: str | None, rank: int | None) -> Known:
+        """The run of two paths. Blocks."""
+        tables = self.roots.classified(performance) if performance is not None else ()
+        databases = self.roots.classified(memory) if memory is not None else tables
+        table = next((report for report in tables if report.kind == "performance"), None)
+        database = next((report for report in databases if report.kind == "memory"), None)
+        if performance is not None and table is None:
+            raise ReportMissing(f"{shown(performance)} holds no performance report (ops_perf_results*.csv).")
+        if memory is not None and database is None:
+            raise ReportMissing(f"{shown(memory)} holds no memory report (db.sqlite).")
+        return self._known_of([report for report in (table, database) if report], name, rank)
+
+    def _known_of(self, reports: Sequence[FoundReport], name: str | None = None, rank: int | None = None) -> Known:
+        """One report, or one of each kind, as a run whose id is not looked up yet."""
+        paths: dict[str, Path] = {report.kind: report.path for report in reports}
+        caveats = tuple(caveat for report in reports for caveat in report.caveats)
+        newest = max(report.modified for report in reports)
+        return Known(
+            "",
+            name or name_of(reports),
+            paths.get("performance"),
+            paths.get("memory"),
+            rank,
+            newest,
+            given=name is not None,
+            caveats=caveats,
         )
 
+    def _pairs(self) -> list[Known]:
+        """The runs under the roots, newest first, without their ids; reports that share a folder are one run."""
+        reports, self.skipped = self.roots.reports()
+        by_folder: dict[Path, dict[str, FoundReport]] = {}
+        for report in reports:
+            by_folder.setdefault(report.folder, {}).setdefault(report.kind, report)
+        return [
+            self._known_of([kinds[kind] for kind in ("performance", "memory") if kind in kinds])
+            for kinds in by_folder.values()
+        ]
 
-def demo_reports() -> tuple[str, str]:
-    """The bundled demo run's performance and memory report: made by tests.profiles.demo, no real profile."""
-    demo = home() / "resources" / "demo"
-    return str(demo / "performance"), str(demo / "memory")
+    def _newest(self) -> Known | None:
+        pairs = self._pairs()
+        return next((each for each in pairs if each.performance), next(iter(pairs), None))
 
+    def _found(self) -> list[Known]:
+        return [replace(each, id=self._identities.of(each.pair)) for each in self._pairs()]
 
-def identity(pair: Pair) -> str:
-    """The run's id: from the reports' contents, so it survives moves and restarts."""
-    digest = blake2b(digest_size=ID_CHARS // 2)
-    for path in (pair.performance, pair.memory):
-        digest.update(fingerprint(path).encode() if path else b"-")
-    if pair.rank:
-        digest.update(str(pair.rank).encode())
-    return digest.hexdigest()
+    async def _opened(self, known: Known) -> Run:
+        pair = known.pair
+        stamps, run_id = await asyncio.to_thread(self._looked_at, pair)
+        run_id = DEMO if known.id == DEMO else run_id
+        known = self._with_name(replace(known, id=run_id))
+        run = await self._runs.run(Opening(run_id, pair, stamps), lambda: self._read(known, stamps))
+        run.name = known.name
+        run.notes = tuple(dict.fromkeys((*run.notes, *known.caveats)))
+        if run_id != DEMO and self._known.get(run_id) != known:
+            self._known[run_id] = known
+            await self.registry.remember(known)
+        return run
 
+    def _looked_at(self, pair: Pair) -> tuple[Stamps, str]:
+        """What a pair's files are now. Blocks."""
+        if not self.roots.permits(*pair.paths):
+            raise ReportMissing(f"The report {OUTSIDE}")
+        return stamps_of(pair), self._identities.of(pair)
 
-def _looks_like_path(text: str) -> bool:
-    return os.sep in text or Path(text).exists()
+    def _with_name(self, known: Known) -> Known:
+        """The run with the name it was given before, if it brings none; a name given now is taken from others."""
+        if known.given:
+            for other in [each for each in self._known.values() if each.given and each.name == known.name]:
+                self._known[other.id] = replace(other, name=other.id, given=False)
+            return known
+        earlier = self._known.get(known.id)
+        return replace(known, name=earlier.name, given=True) if earlier and earlier.given else known
 
+    async def _read(self, known: Known, stamps: Stamps) -> Run:
+        from ttnn_mcp.session.opening import read_run  # noqa: PLC0415 - numpy and pandas load with the first report
 
-def _stamp(path: Path | None) -> tuple[int, int] | None:
-    if path is None:
-        return None
-    seen = path.stat()
-    return seen.st_mtime_ns, seen.st_size
-
-
-def _name_of(pair: Pair) -> str:
-    path = pair.performance or pair.memory
-    return path.stem if path is pair.performance and path else (path.parent.name if path else "")
-
-
-def _known(pair: tuple[FoundReport | None, FoundReport | None]) -> Known:
-    performance, memory = pair
-    paths = Pair(performance.path if performance else None, memory.path if memory else None)
-    newest = max(report.modified for report in pair if report)
-    return Known(identity(paths), _name_of(paths), paths.performance, paths.memory, None, newest)
-
-
-def _paired(reports: list[FoundReport]) -> list[tuple[FoundReport | None, FoundReport | None]]:
-    """Newest first; a performance and a memory report in one folder are one run, others stay apart."""
-    by_folder: dict[Path, dict[str, FoundReport]] = {}
-    for report in reports:
-        by_folder.setdefault(report.folder, {}).setdefault(report.kind, report)
-    return [(kinds.get("performance"), kinds.get("memory")) for kinds in by_folder.values()]
+        try:
+            run = await read_run(known.id, known.name, known.performance, known.memory, known.rank)
+        except MemoryError:
+            raise ReportBroken(
+                f"Memory ran short while run '{shown(known.name)}' was read. Ask again when other questions are "
+                "answered, or on a machine with more of it."
+            ) from None
+        if await asyncio.to_thread(stamps_of, known.pair) != stamps:
+            raise ReportBroken(
+                f"The report of run '{shown(known.name)}' changed while it was read. Wait until the run has ended, "
+                "then ask again."
+            )
+        earlier = [each for each in self._known.values() if each.pair == known.pair and each.id != known.id]
+        if earlier:
+            run.notes = (f"the report was overwritten: before, its file held run {earlier[-1].id}",)
+        return run

@@ -81,7 +81,7 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
     timed = performance is not None and len(performance.steady) > 0
     scope = run.scope() if timed else None
     can, cannot = answerable(tools, run)
-    caveats = [*run.chip.caveats]
+    caveats = [*run.notes, *run.chip.caveats]
     if performance is not None:
         caveats += caveats_of(performance)
     if memory is not None:

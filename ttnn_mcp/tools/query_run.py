@@ -12,8 +12,7 @@ from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Wire
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from ttnn_mcp.query.select import Found
     from ttnn_mcp.run.run import Run
 
 LONGEST_SQL = 10_000
@@ -42,11 +41,7 @@ def query_run(run: Run, asked: Arguments) -> Answer:
     Tables: ops(line, iteration, device, op_code, kernel_ns, gap_ns, cores, fidelity, in0_shape, in0_dtype,
     in0_placement, ...), signposts, host_ops and the memory report's. A wrong name is answered with the schema.
     """
-    from ttnn_mcp.query.select import queried  # noqa: PLC0415 - sqlite3 and numpy load with the first query
-
-    if run.memory is not None:
-        asyncio.run(_readable(run.memory.path))
-    found = queried(run, asked.sql, asked.limit)
+    found = asyncio.run(_found(run, asked))
     return Answer(
         columns=found.rows.columns,
         rows=found.rows.rows,
@@ -56,10 +51,13 @@ def query_run(run: Run, asked: Arguments) -> Answer:
     )
 
 
-async def _readable(path: Path) -> None:
-    """Raises ReportError where the database is not whole, or is being written."""
-    async with open_database(path):
-        pass
+async def _found(run: Run, asked: Arguments) -> Found:
+    from ttnn_mcp.query.queries import answered  # noqa: PLC0415 - sqlite3 and numpy load with the first query
+
+    if run.memory is not None:
+        async with open_database(run.memory.path):  # whole, and nobody writes it: else it is an error of the report
+            pass
+    return await answered(run, asked.sql, asked.limit)
 
 
 TOOL = Tool(

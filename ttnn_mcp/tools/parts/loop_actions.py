@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.comparability import judged
@@ -15,12 +14,15 @@ from ttnn_mcp.experiments.rules import Walls, decide, measure, several_changes
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import flags_of, overwritten, story_of
 from ttnn_mcp.experiments.targets import parse_target
+from ttnn_mcp.session.places import lies_in, place_of
 from ttnn_mcp.tools.parts.comparing import Sides, compared
 from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, BeforeAfter, Moved, Recorded
-from ttnn_mcp.tools.parts.loop_story import seen_now, target_said
+from ttnn_mcp.tools.parts.loop_story import log_of, seen_now, target_said
 from ttnn_mcp.wire import NextCall
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ttnn_mcp.analyses.comparison.comparison import Comparison
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
@@ -35,7 +37,7 @@ async def record(session: Session, asked: Arguments) -> Answer:
         QuestionRefused: no baseline is known, or its report was overwritten.
         StoreUnusable: the log cannot be written.
     """
-    store = Store(session.settings.state_folder)
+    store = log_of(session)
     known, targets = await store.all()
     baseline = asked.baseline
     if baseline is None:
@@ -149,7 +151,7 @@ async def set_target(session: Session, asked: Arguments, text: str) -> Answer:
         ArgumentsInvalid: the target cannot be understood.
         StoreUnusable: the log cannot be written.
     """
-    store = Store(session.settings.state_folder)
+    store = log_of(session)
     known, targets = await store.all()
     story = story_of(known, targets) if asked.baseline is None else None
     baseline = story.baseline if story else await _seen_alone(await session.run(asked.baseline), asked)
@@ -198,8 +200,8 @@ async def bring_in(session: Session, path: str) -> Answer:
 
 
 def _user_path(text: str) -> Path:
-    return Path(text).expanduser()
+    return place_of(text)
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
-    return path.resolve().is_relative_to(folder.resolve())
+    return lies_in(path, [folder])

@@ -34,16 +34,22 @@ class Seen(NamedTuple):
     gone: str | None
 
 
+def log_of(session: Session) -> Store:
+    """The log, as far as this session may name the runs in it."""
+    return Store(session.settings.state_folder, lambda run: session.roots.permits(run.performance, run.memory))
+
+
 async def tell(session: Session, baseline: str | None) -> Answer:
     """The story of the loop that holds `baseline`, else of the latest."""
-    known, targets = await Store(session.settings.state_folder).all()
+    log = log_of(session)
+    known, targets = await log.all()
     wanted = (await session.run(baseline)).id if baseline else None
     story = story_of(known, targets, wanted)
     seen = await seen_now(session, story) if story else Seen(None, None)
     marks = Table(columns=Tick._fields, rows=tuple(checklist(story, seen.outlook)))
     if story is None:
         begin = NextCall(tool="open_run", arguments={}, why="a baseline; then target, then record")
-        return Answer(log=_log(()), checklist=marks, notes=("nothing recorded yet",), next=(begin,))
+        return Answer(log=_log(()), checklist=marks, notes=("nothing recorded yet", *log.damaged), next=(begin,))
     return Answer(
         baseline=_run(story.baseline),
         best=_best(story),
@@ -52,7 +58,7 @@ async def tell(session: Session, baseline: str | None) -> Answer:
         earlier=_earlier(story.experiments[:-LOG_ROWS]),
         try_next=_try_next(seen.outlook),
         checklist=marks,
-        notes=tuple(await asyncio.to_thread(_notes, story, seen)),
+        notes=(*await asyncio.to_thread(_notes, story, seen), *log.damaged),
         next=tuple(_next(story, seen)),
     )
 

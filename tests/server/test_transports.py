@@ -1,0 +1,82 @@
+"""Connections that send half a request, or nothing, are closed; those that wait for an answer are not."""
+
+import asyncio
+import contextlib
+import socket
+
+import pytest
+import uvicorn
+
+from ttnn_mcp.server import impatience
+from ttnn_mcp.server.impatience import Impatient
+
+HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n"
+
+
+@pytest.fixture
+async def served(monkeypatch):
+    """A port at which every whole request is answered after a while; waits are short."""
+    monkeypatch.setattr(impatience, "ARRIVAL_S", 0.3)
+
+    async def app(scope, receive, send):
+        while scope["type"] == "http" and (await receive()).get("more_body"):
+            pass
+        await asyncio.sleep(0.8)  # longer than a request may take to arrive
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, http=Impatient, lifespan="off", log_level="warning"))
+    with contextlib.suppress(asyncio.CancelledError):
+        serving = asyncio.create_task(server._serve([listening]))
+        yield listening.getsockname()[1]
+        server.should_exit = True
+        await asyncio.wait_for(serving, 20)
+
+
+async def conversation(port, *parts, pause=0.0):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(pause)
+        return await asyncio.wait_for(reader.read(), 15)
+    finally:
+        writer.close()
+
+
+HALF = {
+    "nothing at all": (),
+    "half a line": (b"POST /m",),
+    "half the headers": (HEAD,),
+    "headers without their body": (HEAD + b"\r\n",),
+    "half a body": (HEAD + b"\r\n12345",),
+}
+
+
+@pytest.mark.parametrize("parts", HALF.values(), ids=HALF)
+async def test_half_a_request_is_not_waited_for(served, parts):
+    assert await conversation(served, *parts) == b""  # closed by the server, without an answer
+
+
+async def test_bytes_that_trickle_do_not_lengthen_the_wait(served):
+    with contextlib.suppress(ConnectionError):
+        assert await conversation(served, *(bytes([byte]) for byte in HEAD[:30]), pause=0.05) == b""
+
+
+async def test_a_whole_request_may_wait_for_its_answer(served):
+    answer = await conversation(served, HEAD + b"Connection: close\r\n\r\n12345", b"67890", pause=0.05)
+    assert answer.endswith(b"ok")
+
+
+async def test_the_second_request_of_a_connection_is_not_waited_for_either(served):
+    answer = await conversation(served, HEAD + b"\r\n1234567890" + HEAD)
+    assert answer.count(b"200 OK") == 1
+
+
+async def test_a_connection_may_rest_between_requests(served):
+    answer = await conversation(
+        served, HEAD + b"\r\n1234567890", HEAD + b"Connection: close\r\n\r\n1234567890", pause=1.3
+    )
+    assert answer.count(b"200 OK") == 2

@@ -1,0 +1,218 @@
+"""What a caller may write for a run, and that nothing answers in another's place."""
+
+import shutil
+
+import pytest
+
+from tests.asking import ask, session
+from tests.profiles import write_performance_report
+from tests.programs import block
+from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown
+from ttnn_mcp.session.registry import ID, Known, Registry
+
+
+@pytest.fixture
+def report(tmp_path):
+    """A report of `rows` whole lines less, at reports/<folder>/."""
+    whole = write_performance_report(tmp_path / "made", block())
+
+    def write(folder, drop=0, name="ops_perf_results.csv", below="reports"):
+        path = tmp_path / below / folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = whole.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(lines[: len(lines) - drop]))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("demo", "bundled"),
+        ("0a1b2c3d", "a run's id"),
+        ("x" * 81, "80 are the most"),
+        ("x" * 60_000, "80 are the most"),
+        (" ", "blank"),
+        ("a\u202eb", "cannot be seen"),
+        ("a\x00b", "cannot be seen"),
+    ],
+)
+async def test_a_name_that_could_be_taken_for_something_else_is_refused_before_it_is_remembered(
+    tmp_path, report, name, why
+):
+    at = session(tmp_path)
+    with pytest.raises(ArgumentsInvalid, match=why):
+        await at.open(str(report("a")), None, name)
+    assert await at.registry.all() == []
+    assert (await ask(session(tmp_path), "list_runs"))["total"] == 0
+
+
+async def test_demo_is_always_the_bundled_run(tmp_path, report):
+    at = session(tmp_path)
+    bundled = await at.run("demo")
+    await at.run(str(report("demo")))  # its folder is called so
+    assert (await at.run("demo")).performance.csv.path == bundled.performance.csv.path
+    assert (await session(tmp_path).run("demo")).id == "demo"
+
+
+async def test_an_id_is_never_hidden_by_a_name_another_program_stored(tmp_path, report):
+    first = await session(tmp_path).run(str(report("a")))
+    other = report("b", drop=1)
+    await session(tmp_path).registry.remember(Known("ffffffff", first.id, other, None, None, None, given=True))
+    assert (await session(tmp_path).run(first.id)).performance.csv.path == first.performance.csv.path
+
+
+async def test_two_runs_of_one_name_are_an_error_that_lists_their_ids(tmp_path, report):
+    paths = report("one/perf", below="a"), report("two/perf", drop=1, below="a")
+    at = session(tmp_path)
+    runs = [await at.run(str(path)) for path in paths]
+    assert runs[0].name == runs[1].name == "perf"
+    for asked in (at, session(tmp_path)):  # the same from the registry alone
+        with pytest.raises(RunUnknown, match="2 runs are called 'perf'") as refusal:
+            await asked.run("perf")
+        assert all(run.id in str(refusal.value) for run in runs)
+        assert (await asked.run(runs[1].id)).performance.csv.path == paths[1]
+
+
+async def test_names_come_from_the_folders_and_from_the_file_where_a_folder_holds_several(tmp_path, report):
+    at = session(tmp_path)
+    assert (await at.run(str(report("resnet/2026_01_02")))).name == "resnet/2026_01_02"
+    assert (await at.run("resnet/2026_01_02")).name == "resnet/2026_01_02"
+    first = report("both", name="ops_perf_results_a.csv")
+    second = report("both", drop=1, name="ops_perf_results_b.csv")
+    names = [(await session(tmp_path).run(str(path))).name for path in (first, second)]
+    assert names == ["both/ops_perf_results_a", "both/ops_perf_results_b"]
+
+
+async def test_a_name_a_person_gives_belongs_to_the_run_it_was_given_to_last(tmp_path, report):
+    first, second = report("a"), report("b", drop=1)
+    at = session(tmp_path)
+    old = await at.open(str(first), None, "candidate")
+    new = await at.open(str(second), None, "candidate")
+    for asked in (at, session(tmp_path)):
+        assert (await asked.run("candidate")).id == new.id
+        assert (await asked.run(old.id)).performance.csv.path == first
+    assert (await at.run(old.id)).name == old.id
+    assert (await at.run(str(second))).name == "candidate"  # it keeps the name it was given
+
+
+async def test_a_name_given_to_a_run_that_is_open_already_is_remembered(tmp_path, report):
+    path = report("a")
+    at = session(tmp_path)
+    run = await at.run(str(path))
+    assert (await at.open(str(path), None, "base")) is run
+    assert (await session(tmp_path).run("base")).id == run.id
+
+
+async def test_the_old_id_of_an_overwritten_report_is_an_error_that_tells_the_new_one(tmp_path, report):
+    path = report("a")
+    at = session(tmp_path)
+    old = (await at.open(str(path), None, "base")).id
+    report("a", drop=1)
+    for asked in (at, session(tmp_path)):
+        with pytest.raises(RunUnknown, match=f"Run {old} is no more: its report was overwritten") as refusal:
+            await asked.run(old)
+        new = (await session(tmp_path / "other").run(str(path))).id
+        assert new in str(refusal.value)
+    by_path = await at.run(str(path))
+    assert by_path.id == new
+    assert by_path.notes == (f"the report was overwritten: before, its file held run {old}",)
+    assert (await at.run("base")).id == new  # a name stands for what lies there
+
+
+async def test_an_old_id_is_answered_from_a_copy_of_the_old_report(tmp_path, report):
+    path = report("a")
+    old = (await session(tmp_path).run(str(path))).id
+    copy = tmp_path / "kept" / "copy"
+    copy.mkdir(parents=True)
+    shutil.copy(path, copy)
+    report("a", drop=1)
+    assert (await session(tmp_path, tmp_path / "kept").run(old)).performance.csv.path.parent == copy
+
+
+async def test_what_was_noticed_when_a_report_was_found_reaches_the_run(tmp_path, report):
+    report("both", name="ops_perf_results_a.csv")
+    folder = report("both", drop=1, name="ops_perf_results_b.csv").parent
+    at = session(tmp_path, folder)
+    for asked in (str(folder), None):
+        run = await at.run(asked)
+        assert len(run.notes) == 1
+        assert "holds 2 CSVs; the newest is read, not ops_perf_results_" in run.notes[0]
+    assert (await at.run(run.id)).notes == run.notes
+    assert run.notes[0] in (await ask(at, "open_run", run=run.id))["caveats"]
+
+
+async def test_a_root_that_is_too_large_is_told_where_nothing_was_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("ttnn_mcp.readers.discover._FOLDERS", 3)
+    for name in "abcde":
+        (tmp_path / "root" / name).mkdir(parents=True)
+    with pytest.raises(RunUnknown, match="root has more than 3 folders"):
+        await session(tmp_path, tmp_path / "root").run(None)
+
+
+@pytest.mark.parametrize(
+    "odd", ["x" * 300, "x" * 5000, "~nosuchuser/x", "a\0b", "/a\0b", "\ud800", "/\ud800", "/proc/1/root", " ", ""]
+)
+async def test_an_argument_that_can_be_no_run_is_one_of_our_sentences(tmp_path, odd):
+    at = session(tmp_path)
+    with pytest.raises((RunUnknown, ReportMissing)) as refusal:
+        await at.run(odd)
+    assert len(str(refusal.value)) < 500
+    for paths in ((odd, None), (None, odd)):
+        with pytest.raises((RunUnknown, ReportMissing)):
+            await at.open(*paths)
+
+
+async def test_rows_that_another_program_spoiled_do_not_break_the_list(tmp_path, report):
+    at = session(tmp_path)
+    run = await at.run(str(report("a")))
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(tmp_path / "state" / "runs.sqlite")) as database:
+        bad = [
+            ("11111111", "n" * 60_000, "/x.csv", None, None),
+            ("no id", "name", "/x.csv", None, None),
+            ("22222222", b"name", "/x.csv", None, None),
+            ("33333333", "name", "/x\0y", None, None),
+            ("44444444", "name", "/" + "x" * 9000, None, None),
+            ("55555555", "name", None, None, None),
+            ("66666666", "name", "/x.csv", None, "rank"),
+            ("77777777", "name", b"", None, None),
+        ]
+        database.executemany(
+            "INSERT INTO runs (id, name, performance, memory, rank, opened) VALUES (?,?,?,?,?,9e9)", bad
+        )
+        database.commit()
+    listed = await ask(session(tmp_path), "list_runs")
+    assert {row[0] for row in listed["runs"]["rows"]} == {run.id, "11111111"}
+    assert max(len(row[1]) for row in listed["runs"]["rows"]) <= 80
+
+
+async def test_a_registry_of_the_first_version_is_read_and_written(tmp_path, report):
+    import sqlite3
+    from contextlib import closing
+
+    path = report("a")
+    (tmp_path / "state").mkdir()
+    with closing(sqlite3.connect(tmp_path / "state" / "runs.sqlite")) as database:
+        database.execute("CREATE TABLE runs (id TEXT PRIMARY KEY, name TEXT NOT NULL, performance TEXT, memory TEXT,"
+                         " rank INTEGER, opened REAL NOT NULL)")  # fmt: skip
+        database.execute("INSERT INTO runs VALUES ('0a0a0a0a', 'old', ?, NULL, NULL, 1)", (str(path),))
+        database.commit()
+    at = session(tmp_path)
+    assert [known.name for known in await at.registry.all()] == ["old"]
+    run = await at.open(str(path), None, "new")
+    assert {known.id for known in await session(tmp_path).registry.all()} == {"0a0a0a0a", run.id}
+
+
+async def test_a_folder_whose_name_is_no_text_is_listed_and_found_again(tmp_path, report):
+    path = report("a")
+    odd = path.parent.with_name("b\udcff")
+    path.parent.rename(odd)
+    run = await session(tmp_path, odd.parent).run(None)
+    known = await Registry(tmp_path / "state", lambda *_: True).all()
+    assert [each.performance.parent.name for each in known] == ["b\udcff"]
+    assert (await session(tmp_path).run(run.id)).id == run.id
+    assert ID.fullmatch(run.id)

@@ -1,0 +1,137 @@
+"""Reading: once per run, in nobody's way, and not ended by who stops waiting."""
+
+import asyncio
+import os
+import time
+
+import pytest
+
+from tests.asking import session
+from tests.profiles import write_performance_report
+from tests.programs import block
+from ttnn_mcp.errors import ReportBroken
+from ttnn_mcp.session import opening, pair
+
+
+@pytest.fixture
+def path(tmp_path):
+    return write_performance_report(tmp_path / "run", block())
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Reads of paths with `slow` in their name wait for the gate; counts every read."""
+    gate, begun, reads, read = asyncio.Event(), asyncio.Event(), [], opening.read_run
+
+    async def waiting(run_id, name, performance, memory, rank=None):
+        reads.append(run_id)
+        begun.set()
+        if "slow" in str(performance):
+            await gate.wait()
+        return await read(run_id, name, performance, memory, rank)
+
+    monkeypatch.setattr(opening, "read_run", waiting)
+    return gate, begun, reads
+
+
+async def test_one_slow_report_keeps_nobody_from_other_runs(tmp_path, path, slow):
+    gate, begun, _ = slow
+    path = path.rename(path.with_name("slow.csv"))
+    at = session(tmp_path)
+    waiting = asyncio.create_task(at.run(str(path)))
+    await asyncio.wait_for(begun.wait(), 20)
+    demo = await asyncio.wait_for(at.run("demo"), 20)
+    assert await asyncio.wait_for(at.run("demo"), 20) is demo
+    assert not waiting.done()
+    gate.set()
+    assert (await waiting).performance is not None
+
+
+async def test_who_asks_for_one_run_at_once_shares_one_reading(tmp_path, path, slow):
+    gate, _, reads = slow
+    gate.set()
+    at = session(tmp_path)
+    runs = await asyncio.gather(*(at.run(str(path)) for _ in range(16)))
+    assert len(reads) == 1
+    assert all(run is runs[0] for run in runs)
+
+
+async def test_who_stops_waiting_does_not_stop_the_reading_for_others(tmp_path, path, slow):
+    gate, begun, reads = slow
+    path = path.rename(path.with_name("slow.csv"))
+    at = session(tmp_path)
+    first, second = (asyncio.create_task(at.run(str(path))) for _ in range(2))
+    await asyncio.wait_for(begun.wait(), 20)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    gate.set()
+    run = await asyncio.wait_for(second, 20)
+    assert await at.run(str(path)) is run
+    assert len(reads) == 1
+
+
+async def test_a_reading_that_failed_is_told_to_all_who_wait_and_tried_again_by_the_next(
+    tmp_path, path, monkeypatch
+):
+    attempts = []
+
+    async def failing(*_):
+        attempts.append(1)
+        await asyncio.sleep(0.01)
+        raise ReportBroken("cut in half")
+
+    at = session(tmp_path)
+    with monkeypatch.context() as broken:
+        broken.setattr(opening, "read_run", failing)
+        told = await asyncio.gather(*(at.run(str(path)) for _ in range(3)), return_exceptions=True)
+    assert [str(each) for each in told] == ["cut in half"] * 3
+    assert len(attempts) == 1
+    assert (await at.run(str(path))).performance is not None
+
+
+async def test_a_report_that_changes_while_it_is_read_is_an_error_that_says_so(tmp_path, path, monkeypatch):
+    read = opening.read_run
+
+    async def overtaken(*arguments):
+        run = await read(*arguments)
+        with path.open("ab") as file:
+            file.write(b"\n")
+        return run
+
+    monkeypatch.setattr(opening, "read_run", overtaken)
+    at = session(tmp_path)
+    with pytest.raises(ReportBroken, match="changed while it was read"):
+        await at.run(str(path))
+    monkeypatch.undo()
+    assert (await at.run(str(path))).performance is not None
+
+
+async def test_a_path_is_opened_without_a_look_at_the_rest_of_the_roots(tmp_path, path, monkeypatch):
+    at = session(tmp_path, tmp_path)
+    monkeypatch.setattr("ttnn_mcp.session.places.discover", lambda _: pytest.fail("walked the roots"))
+    run = await at.run(str(path))
+    assert await at.run(run.id) is run
+    assert await session(tmp_path, tmp_path).run(run.id) is not run
+
+
+async def test_a_file_is_looked_into_again_only_when_it_changed(tmp_path, path, monkeypatch):
+    looks, fingerprint = [], pair.fingerprint
+    monkeypatch.setattr(pair, "fingerprint", lambda path: looks.append(path) or fingerprint(path))
+    monkeypatch.setattr(pair, "SETTLED_S", -1)
+    at = session(tmp_path, path.parent)
+    ids = {known.id for _ in range(3) for known in await at.found()}
+    assert (len(ids), len(looks)) == (1, 1)
+    os.utime(path, (time.time(), time.time() - 50))
+    await at.found()
+    assert len(looks) == 2
+
+
+async def test_a_file_that_was_written_just_now_is_never_taken_for_settled(tmp_path, path):
+    at = session(tmp_path, path.parent)
+    before = (await at.found())[0].id
+    stat = path.stat()
+    contents = path.read_bytes()
+    path.write_bytes(contents[:-2] + bytes([contents[-2] ^ 1]) + contents[-1:])
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert (await at.found())[0].id != before

@@ -1,0 +1,121 @@
+"""Experiments as rows of the store, and rows as experiments: what makes no sense is left out and named."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from ttnn_mcp.errors import shown
+from ttnn_mcp.experiments.soundness import experiment_of, target_of
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Mapping
+
+    import aiosqlite
+
+    from ttnn_mcp.experiments.experiment import Experiment, RunSeen, Target
+
+Fields: TypeAlias = "dict[str, Any]"
+
+NAMED = 5  # rows that make no sense; more are counted
+COLUMNS = (
+    *("uid", "recorded", "change", "step", "hypothesis", "note", "baseline", "candidate", "pcc", "wall_before_ms"),
+    *("wall_after_ms", "measured", "judged_by", "change_share", "noise_share", "verdict", "why", "flags"),
+)
+COLUMNS_READ = (*COLUMNS, "id")
+
+
+class Log(NamedTuple):
+    """What the rows say; `damaged` has a sentence on each that makes no sense."""
+
+    experiments: list[Experiment]
+    targets: list[Target]
+    damaged: tuple[str, ...]
+
+
+def read_rows(rows: Iterable[sqlite3.Row], aims: Iterable[sqlite3.Row], runs: Iterable[sqlite3.Row]) -> Log:
+    """Rows of experiments (`COLUMNS_READ`), targets and runs (all columns) as what they stand for."""
+    known = {row[0]: _run(row) for row in runs}
+    told: list[str] = []
+    experiments: list[Experiment] = []
+    targets: list[Target] = []
+    for row in rows:
+        experiment = _experiment(row, known)
+        if isinstance(experiment, str):
+            told.append(f"experiment {shown(row[-1])} is left out: {experiment}")
+        else:
+            experiments.append(experiment)
+    for row in aims:
+        target = _target(row, known)
+        if isinstance(target, str):
+            told.append(f"the target of run {shown(row[0])} is left out: {target}")
+        else:
+            targets.append(target)
+    more = [f"and {len(told) - NAMED} more"] if len(told) > NAMED else []
+    return Log(experiments, targets, (*told[:NAMED], *more))
+
+
+def _run(row: sqlite3.Row) -> Fields:
+    run_id, name, performance, memory, kernel_ns, warm, rank = row
+    warmth = bool(warm) if isinstance(warm, int) else warm
+    return {
+        "id": run_id,
+        "name": shown(name),
+        "performance": performance,
+        "memory": memory,
+        "kernel_ns": kernel_ns,
+        "warm": warmth,
+        "rank": rank,
+    }
+
+
+def _target(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Target | str:
+    baseline, kind, value, batch, recorded = row
+    fields = {"kind": kind, "value": value, "batch": batch, "recorded": recorded}
+    return target_of({**fields, "baseline": runs.get(baseline)})
+
+
+def _experiment(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Experiment | str:
+    fields: Fields = dict(zip(COLUMNS_READ, row, strict=True))
+    try:
+        flags = json.loads(fields["flags"])
+    except (TypeError, ValueError, RecursionError):
+        return "its flags cannot be read"
+    runs_of = {side: runs.get(fields[side]) for side in ("baseline", "candidate")}
+    return experiment_of({**fields, **runs_of, "flags": flags})
+
+
+async def insert_experiment(connection: aiosqlite.Connection, one: Experiment) -> int:
+    """Insert one experiment and its runs; returns its number."""
+    for run in (one.baseline, one.candidate):
+        await _insert_run(connection, run)
+    values = (
+        *(one.uid, one.recorded, one.change, one.step, one.hypothesis, one.note, one.baseline.id, one.candidate.id),
+        *(one.pcc, one.wall_before_ms, one.wall_after_ms, one.measured, one.judged_by, one.change_share),
+        *(one.noise_share, one.verdict, one.why, json.dumps(one.flags)),
+    )
+    slots = ", ".join("?" * len(COLUMNS))
+    statement = f"INSERT INTO experiments ({', '.join(COLUMNS)}) VALUES ({slots})"  # noqa: S608
+    cursor = await connection.execute(statement, values)
+    return cursor.lastrowid or 0
+
+
+async def _insert_run(connection: aiosqlite.Connection, run: RunSeen) -> None:
+    """A run that moved keeps its id and gets its new paths."""
+    await connection.execute(
+        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+        " name = excluded.name, performance = excluded.performance, memory = excluded.memory",
+        (run.id, run.name, run.performance, run.memory, run.kernel_ns, int(run.warm), run.rank),
+    )
+
+
+async def insert_target(connection: aiosqlite.Connection, target: Target) -> None:
+    """Insert a target, or renew the one of the same baseline where that is older."""
+    await _insert_run(connection, target.baseline)
+    await connection.execute(
+        "INSERT INTO targets VALUES (?, ?, ?, ?, ?) ON CONFLICT (baseline) DO UPDATE SET kind = excluded.kind,"
+        " value = excluded.value, batch = excluded.batch, recorded = excluded.recorded"
+        " WHERE excluded.recorded >= targets.recorded",
+        (target.baseline.id, target.kind, target.value, target.batch, target.recorded),
+    )

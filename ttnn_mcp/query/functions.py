@@ -1,0 +1,121 @@
+"""Text functions of our own: SQLite's take text times pattern, in one step that no clock interrupts."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable
+
+
+def add_functions(connection: sqlite3.Connection, value_bytes: int, pattern_chars: int) -> None:
+    """Put them into a connection; longer values and patterns than these are refused."""
+    connection.create_function("instr", 2, _instr, deterministic=True)
+    connection.create_function("replace", 3, _replacer(value_bytes), deterministic=True)
+    for name, left, right in (("trim", True, True), ("ltrim", True, False), ("rtrim", False, True)):
+        connection.create_function(name, 1, _trimmer(left=left, right=right), deterministic=True)
+        connection.create_function(name, 2, _trimmer(left=left, right=right), deterministic=True)
+    if sys.version_info < (3, 11):  # setlimit came with 3.11: there SQLite's own LIKE and GLOB refuse long patterns
+        add_matching(connection, pattern_chars)
+
+
+def add_matching(connection: sqlite3.Connection, pattern_chars: int) -> None:
+    """LIKE and GLOB that look at a text once per part of the pattern."""
+    for name, kind in (("like", _Like), ("glob", _Glob)):
+        matches = kind(pattern_chars)
+        connection.create_function(name, 2, matches, deterministic=True)
+
+
+class _Like:
+    """`text LIKE pattern`, which SQLite calls with the pattern first; ASCII letters in any case."""
+
+    several, one, flags = "%", "_", re.DOTALL | re.IGNORECASE | re.ASCII
+    letters = re.compile(r".", re.DOTALL)
+
+    def __init__(self, longest: int) -> None:
+        self.longest = longest
+
+    def __call__(self, pattern: object, text: object) -> bool | None:
+        if pattern is None or text is None:
+            return None
+        if len(str(pattern)) > self.longest:
+            raise OverflowError
+        return self._fits(self._parts(str(pattern)), str(text))
+
+    def _parts(self, pattern: str) -> list[re.Pattern[str]]:
+        """The pieces between the signs for any text, each as an expression of fixed length."""
+        pieces = [""]
+        for letter in self.letters.findall(pattern):
+            if letter == self.several:
+                pieces.append("")
+            else:
+                pieces[-1] += "." if letter == self.one else self._spelled(letter)
+        return [re.compile(piece, self.flags) for piece in pieces]
+
+    def _spelled(self, letter: str) -> str:
+        return re.escape(letter)
+
+    def _fits(self, parts: list[re.Pattern[str]], text: str) -> bool:
+        """The first piece at the start, each next where it first occurs, the last at the end."""
+        first, *middle = parts
+        if not middle:
+            return first.fullmatch(text) is not None
+        found = first.match(text)
+        for part in middle[:-1]:
+            if found is None:
+                return False
+            found = part.search(text, found.end())
+        if found is None:
+            return False
+        ends = [re.compile(f"(?:{middle[-1].pattern})\\Z", self.flags).search(text, found.end())]
+        return ends[0] is not None
+
+
+class _Glob(_Like):
+    """`text GLOB pattern`: `*`, `?` and sets in brackets; letters in their own case."""
+
+    several, one, flags = "*", "?", re.DOTALL
+    letters = re.compile(r"\[\^?\]?[^\]]*\]|.", re.DOTALL)
+
+    def _spelled(self, letter: str) -> str:
+        if len(letter) < 3:
+            return re.escape(letter)
+        inverted = letter[1] == "^"
+        inside = "".join(sign if sign == "-" else re.escape(sign) for sign in letter[1 + inverted : -1])
+        return f"[{'^' if inverted else ''}{inside}]"
+
+
+def _instr(text: object, part: object) -> int | None:
+    return None if text is None or part is None else str(text).find(str(part)) + 1
+
+
+def _replacer(value_bytes: int) -> Callable[..., str | None]:
+    def replaced(text: object, old: object, new: object) -> str | None:
+        if text is None or old is None or new is None:
+            return None
+        if not str(old):
+            return str(text)
+        grown = len(str(text)) + str(text).count(str(old)) * max(0, len(str(new)) - len(str(old)))
+        if grown > value_bytes:
+            raise OverflowError
+        return str(text).replace(str(old), str(new))
+
+    return replaced
+
+
+def _trimmer(*, left: bool, right: bool) -> Callable[..., str | None]:
+    def trimmed(text: object, characters: object = " ") -> str | None:
+        if text is None or characters is None:
+            return None
+        letters, chosen = str(text), frozenset(str(characters))
+        start, end = 0, len(letters)
+        while left and start < end and letters[start] in chosen:
+            start += 1
+        while right and start < end and letters[end - 1] in chosen:
+            end -= 1
+        return letters[start:end]
+
+    return trimmed

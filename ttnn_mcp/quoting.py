@@ -1,0 +1,77 @@
+"""Text that is not ours, made fit to be read: nothing in it moves a cursor, hides, or turns the line around.
+
+Names of ops, signposts, files and columns come from a profile, and a profile is data. Whatever leaves passes
+`cleaned` once, where an answer is made JSON; `line` is for a name inside one of our sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar, cast
+
+Answer = TypeVar("Answer")
+
+SHOWN_CHARS = 80  # of a name inside a sentence
+
+# Line breaks and tabs are text: pages and stack traces have them, and JSON escapes them. Replaced are the other
+# control characters (C0, DEL, C1), soft hyphen, zero-width and joining marks, marks and overrides of direction,
+# invisible operators, line and paragraph separators, byte order mark, interlinear marks, variation selectors and
+# tags (which can carry a hidden text), lone surrogates and what is no character at all.
+# Source: Unicode 15, categories Cc, Cf, Cs, Zl, Zp, and Default_Ignorable_Code_Point.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    "\U000110bd\U000110cd\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
+def text(foreign: str) -> str:
+    """`foreign` with a space for every character that is not seen; the same object where there is none."""
+    if foreign.isascii() and foreign.isprintable():  # nearly all text; a tenth of the time of a search
+        return foreign
+    return _UNSEEN.sub(" ", foreign)
+
+
+def line(foreign: object, most: int = SHOWN_CHARS) -> str:
+    """`foreign` as one clean line of at most `most` characters."""
+    kept = _printable(foreign)
+    return kept if len(kept) <= most else kept[: most - 3] + "..."
+
+
+def line_end(foreign: object, most: int = SHOWN_CHARS) -> str:
+    """The same of a path, whose end says most."""
+    kept = _printable(foreign)
+    return kept if len(kept) <= most else "..." + kept[3 - most :]
+
+
+def quoted(foreign: object) -> str:
+    """`foreign` as one clean, short line in quotation marks that it cannot close."""
+    return "'" + line(foreign).replace("'", "\u2019") + "'"
+
+
+def cleaned(answer: Answer) -> Answer:
+    """A structure of plain JSON values with every text in it clean; the same object where all is clean already."""
+    return cast("Answer", _cleaned(answer))
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, dict):
+        pairs = cast("dict[str, Any]", value)
+        fresh = {text(key): _cleaned(part) for key, part in pairs.items()}
+        same = all(new is old for new, old in zip(fresh.values(), pairs.values(), strict=False))
+        return pairs if same and fresh.keys() == pairs.keys() else fresh
+    if isinstance(value, (list, tuple)):
+        parts = cast("list[Any]", value)
+        changed = [_cleaned(part) for part in parts]
+        return parts if all(new is old for new, old in zip(changed, parts, strict=True)) else changed
+    return value
+
+
+def _printable(foreign: object) -> str:
+    """One line: what is unseen, line breaks and spaces of other widths become spaces."""
+    name = str(foreign)
+    if name.isprintable():
+        return _UNSEEN.sub(" ", name)  # variation selectors and fillers count as printable
+    return "".join(char if char.isprintable() else " " for char in _UNSEEN.sub(" ", name))

@@ -1,0 +1,81 @@
+"""Prompts, and what a half-typed argument could become."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from ttnn_mcp import quoting
+from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown
+from ttnn_mcp.server import completions, prompts
+from ttnn_mcp.server.prompt_facts import facts_of
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from ttnn_mcp.server.prompt_facts import Ask
+
+    Ctx = ServerRequestContext[Any]
+
+logger = logging.getLogger(__name__)
+
+MOST_COMPLETIONS = 100  # the protocol's limit
+
+
+class OfferedPrompts:
+    """Handlers of the methods under prompts/ and of completion."""
+
+    def __init__(self, ask: Ask) -> None:
+        self.ask = ask
+
+    async def list_prompts(
+        self, _ctx: Ctx, _params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        """prompts/list."""
+        listed = [
+            types.Prompt(
+                name=prompt.name,
+                title=prompt.title,
+                description=prompt.description,
+                arguments=[
+                    types.PromptArgument(name=one.name, description=one.description, required=one.required)
+                    for one in prompt.arguments
+                ],
+            )
+            for prompt in prompts.PROMPTS
+        ]
+        return types.ListPromptsResult(prompts=listed)
+
+    async def get_prompt(self, _ctx: Ctx, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        """prompts/get."""
+        named = {prompt.name: prompt for prompt in prompts.PROMPTS}
+        prompt = named.get(params.name)
+        if prompt is None:
+            raise MCPError(types.INVALID_PARAMS, f"No prompt '{shown(params.name)}'.{nearest(params.name, named)}")
+        try:
+            given = params.arguments or {}
+            text = prompt.text(given, await facts_of(self.ask, given.get("run")) if prompt.wants_facts else "")
+        except ArgumentsInvalid as refusal:
+            raise MCPError(types.INVALID_PARAMS, str(refusal)) from None
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=quoting.text(text)))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
+    async def complete(self, _ctx: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
+        """completion/complete."""
+        chosen = (params.context.arguments if params.context else None) or {}
+        try:
+            values = await completions.candidates(
+                self.ask, params.argument.name, chosen, op_lines=params.ref.type == "ref/resource"
+            )
+        except Exception:
+            logger.exception("completion failed")
+            values = []  # a person typing is not the one to be told
+        values = completions.matching(params.argument.value, values)
+        return types.CompleteResult(
+            completion=types.Completion(
+                values=values[:MOST_COMPLETIONS], total=len(values), has_more=len(values) > MOST_COMPLETIONS
+            )
+        )

@@ -1,0 +1,125 @@
+"""The tools as the protocol sees them: their listing and their calls.
+
+What leaves here is either an answer, a sentence of `TtnnMcpError`, or one fixed sentence for what we did not
+foresee; nothing else's text ever does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import mcp_types as types
+
+from ttnn_mcp import quoting
+from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.tools import answering
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mcp.server.context import ServerRequestContext
+
+    from ttnn_mcp.session.session import Session
+    from ttnn_mcp.tools.tool import Tool
+
+    Ctx = ServerRequestContext[Any]
+
+logger = logging.getLogger(__name__)
+
+BEAT_SECONDS = 1.0  # clients that reset their timeout on progress then wait for long reads
+
+
+def offered(tool: Tool[Any, Any]) -> types.Tool:
+    """A tool as tools/list sends it."""
+    meta: dict[str, Any] = {}
+    if tool.always_loaded:
+        meta["anthropic/alwaysLoad"] = True
+    if tool.search_hint:
+        meta["anthropic/searchHint"] = tool.search_hint
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=not tool.writes,
+            destructive_hint=False,
+            idempotent_hint=not tool.writes,
+            open_world_hint=False,
+        ),
+        _meta=meta or None,
+    )
+
+
+class OfferedTools:
+    """Handlers of the methods under tools/, and the answers that resources and prompts are made of."""
+
+    def __init__(self, session: Session, tools: Sequence[Tool[Any, Any]] | None) -> None:
+        self.session = session
+        self._given = tools
+
+    @cached_property
+    def tools(self) -> Sequence[Tool[Any, Any]]:
+        """The tools; ours load with the first request that needs them, so that the handshake does not wait."""
+        if self._given is not None:
+            return self._given
+        from ttnn_mcp.tools import TOOLS  # noqa: PLC0415
+
+        return TOOLS
+
+    @cached_property
+    def listing(self) -> list[types.Tool]:
+        """The tools as they are listed."""
+        return [offered(tool) for tool in self.tools]
+
+    async def list_tools(self, _ctx: Ctx, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """tools/list."""
+        return types.ListToolsResult(tools=self.listing)
+
+    async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """tools/call, with a sign of life while it lasts."""
+        beat = asyncio.create_task(_beat(ctx, params.name))
+        try:
+            return await self._called(params.name, params.arguments or {})
+        finally:
+            beat.cancel()
+
+    async def _called(self, name: str, given: Mapping[str, object]) -> types.CallToolResult:
+        try:
+            tool = answering.tool_named(name, self.tools)
+            structured, text = await answering.answer(self.session, tool, given)
+        except TtnnMcpError as refusal:
+            return _refused(str(refusal))
+        except Exception:
+            logger.exception("tool call failed")
+            return _refused(answering.unforeseen(name))
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text)], structured_content=structured
+        )
+
+    async def ask(self, name: str, given: Mapping[str, object]) -> dict[str, Any]:
+        """A tool's structured answer, for resources and completion."""
+        structured, _text = await answering.answer(self.session, answering.tool_named(name, self.tools), given)
+        return structured
+
+
+def _refused(sentence: str) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=quoting.text(sentence))], is_error=True
+    )
+
+
+async def _beat(ctx: Ctx, name: str) -> None:
+    """Tell a client that asked for progress, once a second, that its call is still being worked on."""
+    seconds = 0
+    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the client has gone: so be it
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            seconds += 1
+            await ctx.session.report_progress(seconds, message=f"{name}: {seconds} s")

@@ -1,0 +1,74 @@
+"""The ways in: one client over stdin and stdout, or any number over HTTP on this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from mcp.server.stdio import stdio_server
+
+from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.server.server import build
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from ttnn_mcp.session.session import Session
+
+# A client that is gone without a word: hosts keep a conversation open over a lunch break, and one that comes back
+# later is told to begin a new session, as the protocol has it. An idle session takes 27 kB (300 took 8 MB).
+SESSION_IDLE_S = 3600.0
+SESSIONS = 1000  # open at once: 27 MB
+
+
+async def over_stdio(session: Session) -> None:
+    """Serve one client over stdin and stdout until it hangs up."""
+    _log_to_stderr()
+    signal.signal(signal.SIGINT, _leave)
+    server = build(session)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def over_http(session: Session, host: str, port: int) -> None:
+    """Serve any number of clients over streamable HTTP at /mcp until interrupted; port 0 takes any free one.
+
+    For a loopback `host` the SDK refuses foreign Host and Origin headers (DNS rebinding).
+
+    Raises:
+        ArgumentsInvalid: the port is taken or may not be used.
+    """
+    import socket  # noqa: PLC0415
+
+    import uvicorn  # noqa: PLC0415 - only this transport needs these two
+
+    from ttnn_mcp.server.impatience import Impatient  # noqa: PLC0415
+
+    _log_to_stderr()
+    try:
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as failed:
+        raise ArgumentsInvalid(f"Cannot serve on port {port}: {failed.strerror}. Choose another port.") from None
+    app = build(session).streamable_http_app(host=host, session_idle_timeout=SESSION_IDLE_S, max_sessions=SESSIONS)
+    shown_host = f"[{host}]" if ":" in host else host
+    address = f"http://{shown_host}:{listening.getsockname()[1]}/mcp"
+    print(f"ttnn-mcp serves {address}", file=sys.stderr, flush=True)  # noqa: T201 - stdout is for the protocol
+    config = uvicorn.Config(app, http=Impatient, log_level="warning", access_log=False)
+    serving = uvicorn.Server(config)
+    serving.handle_exit = _leave
+    await serving.serve(sockets=[listening])
+
+
+def _leave(sig: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the names uvicorn gives them
+    """End at once: a thread that reads stdin, or a client that listens, would keep us for as long as it likes.
+
+    Nothing is lost by it: reports are only read, and our own store writes in transactions.
+    """
+    os._exit(128 + sig)  # the exit status shells give to what a signal ended
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")

@@ -1,0 +1,96 @@
+"""The reports of one run by path, and the run's id: from their contents, so it survives moves and restarts."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from ttnn_mcp.errors import ReportMissing, shown
+from ttnn_mcp.readers.fingerprint import fingerprint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ID_CHARS = 8
+SETTLED_S = 2.0  # a younger file may change again within one tick of its file system's clock (FAT: 2 s)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The reports of one run, by path."""
+
+    performance: Path | None
+    memory: Path | None
+    rank: int | None = None
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths there are."""
+        return tuple(path for path in (self.performance, self.memory) if path is not None)
+
+
+class Stamp(NamedTuple):
+    """What of a file changes whenever its contents do; times in nanoseconds since 1970."""
+
+    modified: int
+    changed: int
+    size: int
+    inode: int
+
+
+Stamps: TypeAlias = "tuple[Stamp, ...]"
+
+
+class Identities:
+    """Ids of pairs. A file is looked into once and then only where its stamp has changed."""
+
+    def __init__(self) -> None:
+        self._prints: dict[Path, tuple[Stamp, str]] = {}
+
+    def of(self, pair: Pair) -> str:
+        """The id of the run that these reports are. Blocks.
+
+        Raises:
+            ReportMissing: one of them cannot be opened.
+        """
+        digest = blake2b(digest_size=ID_CHARS // 2)
+        for path in (pair.performance, pair.memory):
+            digest.update(self._print_of(path).encode() if path else b"-")
+        if pair.rank:
+            digest.update(str(pair.rank).encode())
+        return digest.hexdigest()
+
+    def _print_of(self, path: Path) -> str:
+        stamp = stamp_of(path)
+        known = self._prints.get(path)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        contents = fingerprint(path)
+        if time.time() - max(stamp.modified, stamp.changed) / 1e9 > SETTLED_S and stamp_of(path) == stamp:
+            self._prints[path] = stamp, contents
+        return contents
+
+
+def identity(pair: Pair) -> str:
+    """The run's id, looked up afresh. Blocks."""
+    return Identities().of(pair)
+
+
+def stamps_of(pair: Pair) -> Stamps:
+    """The stamps of a pair's files."""
+    return tuple(map(stamp_of, pair.paths))
+
+
+def stamp_of(path: Path) -> Stamp:
+    """The stamp of one file.
+
+    Raises:
+        ReportMissing: it is not there, or not to be looked at.
+    """
+    try:
+        state = path.stat()
+    except (OSError, ValueError):
+        raise ReportMissing(f"{shown(path)} is not there any more, or its folder cannot be read.") from None
+    return Stamp(state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)

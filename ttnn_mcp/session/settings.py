@@ -1,0 +1,48 @@
+"""What the command line or the environment decided for a session."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line or the environment decided.
+
+    Attributes:
+        roots: where reports are looked for; empty means $TT_METAL_HOME/generated, else ./generated.
+        run: the default run (id or path).
+        performance: the default performance report, used where `run` is not given.
+        memory: the default memory report, likewise.
+        confined: only paths under the roots may be opened or named (HTTP), after symlinks are resolved.
+        state: the folder for what we remember (opened runs, experiments); None means the user's state folder.
+    """
+
+    roots: Sequence[Path] = ()
+    run: str | None = None
+    performance: str | None = None
+    memory: str | None = None
+    confined: bool = False
+    state: Path | None = None
+
+    @property
+    def searched(self) -> tuple[Path, ...]:
+        """The folders reports are looked for in."""
+        if self.roots:
+            return tuple(self.roots)
+        home = os.environ.get("TT_METAL_HOME")
+        return (Path(home) / "generated" if home else Path.cwd() / "generated",)
+
+    @property
+    def state_folder(self) -> Path:
+        """Where opened runs and experiments are remembered."""
+        if self.state is not None:
+            return self.state
+        base = os.environ.get("XDG_STATE_HOME")
+        return (Path(base) if base else Path.home() / ".local" / "state") / "ttnn-mcp"

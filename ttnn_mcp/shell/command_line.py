@@ -1,0 +1,114 @@
+"""The words of the command line: commands, their options, and what help says about them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ttnn_mcp import __version__
+from ttnn_mcp.errors import ArgumentsInvalid, shown
+
+EPILOG = """\
+examples:
+  ttnn-mcp                                          serve one assistant over stdin and stdout
+  ttnn-mcp serve --http 127.0.0.1:8765              serve several over HTTP, at /mcp
+  ttnn-mcp demo                                     what the server finds in a bundled profile
+  ttnn-mcp call                                     list the tools
+  ttnn-mcp call open_run performance=path/to/report
+  ttnn-mcp call list_ops group_by=op_code limit=5
+  ttnn-mcp doctor                                   what this machine has
+
+Reports are looked for under --root, else $TT_METAL_HOME/generated, else ./generated.
+"""
+CALL_EPILOG = """\
+Values parse as JSON where they can, else they are strings: limit=5, steps=[1,4], op_code=Matmul.
+The structured answer is printed as JSON; where there is none, the reason is on stderr and the exit status is 1.
+
+examples:
+  ttnn-mcp call                               list the tools
+  ttnn-mcp call op_detail --help              the arguments of one
+  ttnn-mcp call optimization_check run=demo
+"""
+
+
+def command_line() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        "ttnn-mcp",
+        description="Ask a TTNN profile why it is slow. Without a command: serve MCP over stdin and stdout.",
+        epilog=EPILOG,
+        formatter_class=raw,
+    )
+    parser.add_argument("--version", action="version", version=f"ttnn-mcp {__version__}")
+    _add_choices(parser)
+    shared = argparse.ArgumentParser(add_help=False)
+    _add_choices(shared, default=argparse.SUPPRESS)  # so that a command does not undo what stood before it
+    commands = parser.add_subparsers(dest="command", metavar="command")
+    serve = commands.add_parser(
+        "serve", parents=[shared], help="serve MCP", description="Serve MCP over stdin and stdout, or over HTTP."
+    )
+    serve.add_argument(
+        "--http",
+        metavar="HOST:PORT",
+        help="serve streamable HTTP at /mcp on this loopback address; only reports under the roots may be opened",
+    )
+    call = commands.add_parser(
+        "call",
+        parents=[shared],
+        add_help=False,
+        formatter_class=raw,
+        help="call one tool, print its answer as JSON",
+        description="Call one tool without a server and print its structured answer as JSON.",
+        epilog=CALL_EPILOG,
+    )
+    call.add_argument("tool", nargs="?", help="a tool's name; without one, the tools are listed")
+    call.add_argument("pairs", nargs="*", metavar="name=value", help="its arguments")
+    call.add_argument("-h", "--help", action="store_true", help="show this help, or the arguments of TOOL")
+    call.set_defaults(parser=call)
+    for name, says in (("demo", "what is found in a bundled profile"), ("doctor", "what this machine has")):
+        commands.add_parser(name, parents=[shared], help=says, description=f"Print {says}.")
+    return parser
+
+
+def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    group = parser.add_argument_group("which run")
+    group.add_argument(
+        "--root",
+        action="append",
+        type=Path,
+        default=[],
+        dest="more_roots" if default else "roots",  # argparse would forget the roots before the command
+        metavar="DIR",
+        help="where reports lie (repeatable)",
+    )
+    group.add_argument("--run", default=default, help="the run to use by default: id, path or 'demo'")
+    group.add_argument("--performance", default=default, metavar="PATH", help="or its performance report")
+    group.add_argument("--memory", default=default, metavar="PATH", help="and its memory report")
+    group.add_argument(
+        "--state", type=Path, default=default, metavar="DIR", help="where opened runs and experiments are kept"
+    )
+
+
+def loopback(address: str) -> tuple[str, int]:
+    """Host and port of `address`, where nobody but this machine can reach them.
+
+    Raises:
+        ArgumentsInvalid: it is no address, or others can reach it.
+    """
+    from ipaddress import ip_address  # noqa: PLC0415
+
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    try:
+        local = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        local = False
+    if not port.isdigit() or int(port) > 65535:
+        raise ArgumentsInvalid(f"--http wants HOST:PORT, such as 127.0.0.1:8765, not '{shown(address)}'.")
+    if not local:
+        raise ArgumentsInvalid(
+            f"'{shown(host)}' is not this machine alone: the server has no login. "
+            "Serve on 127.0.0.1 and forward the port with ssh -L."
+        )
+    return host, int(port)
