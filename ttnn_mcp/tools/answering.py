@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown
+from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.tools.budget import LIMIT_BYTES, fitted
 from ttnn_mcp.tools.validation import validated
 from ttnn_mcp.wire import compact
@@ -50,7 +51,7 @@ async def answer(session: Session, tool: AnyTool, given: Mapping[str, object]) -
         TtnnMcpError: whatever the tool refuses, or an answer larger than its reader could take.
     """
     asked = validated(tool, given)
-    structured = (await _asked(session, tool, asked)).spoken()
+    structured = cleaned((await _asked(session, tool, asked)).spoken())
     text = compact(structured)
     size = len(text.encode())
     if size > LIMIT_BYTES:

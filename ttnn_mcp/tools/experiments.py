@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.check import STEP_TITLES
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
+from ttnn_mcp.experiments.experiment import LONGEST_TEXT
 from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments
 from ttnn_mcp.tools.tool import Tool
 
 if TYPE_CHECKING:
     from ttnn_mcp.session.session import Session
-
-LONGEST_TEXT = 500
 
 
 async def experiments(session: Session, asked: Arguments) -> Answer:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.session.session import Session
 
 
+NONE_FOUND = "No report found. open_run takes any path; run='demo' shows what an answer looks like."
+
+
 class Arguments(Closed):
     """Arguments of list_runs."""
 
@@ -58,9 +61,7 @@ async def list_runs(session: Session, asked: Arguments) -> Answer:
         ),
         total=len(there),
         roots=tuple(str(root) for root in session.settings.searched),
-        note=None
-        if there
-        else "No report found. open_run takes any path; run='demo' shows what an answer looks like.",
+        note="; ".join([*([] if there else [NONE_FOUND]), *session.skipped]) or None,
     )
 
 

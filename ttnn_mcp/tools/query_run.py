@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -12,8 +11,7 @@ from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Wire
 
 if TYPE_CHECKING:
-    from ttnn_mcp.query.select import Found
-    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.session.session import Session
 
 LONGEST_SQL = 10_000
 
@@ -35,13 +33,21 @@ class Answer(Wire):
     notes: tuple[str, ...] = ()
 
 
-def query_run(run: Run, asked: Arguments) -> Answer:
+async def query_run(session: Session, asked: Arguments) -> Answer:
     """Read-only SQL for what no other tool answers.
 
     Tables: ops(line, iteration, device, op_code, kernel_ns, gap_ns, cores, fidelity, in0_shape, in0_dtype,
     in0_placement, ...), signposts, host_ops and the memory report's. A wrong name is answered with the schema.
     """
-    found = asyncio.run(_found(run, asked))
+    from ttnn_mcp.query.queries import answered  # noqa: PLC0415 - sqlite3 and numpy load with the first query
+
+    run = await session.run(asked.run)
+    if run.memory is not None:
+        async with open_database(run.memory.path):  # whole, and nobody writes it: else it is an error of the report
+            pass
+    found = await answered(
+        run, asked.sql, asked.limit
+    )  # has threads and clocks of its own; a cancelled call ends it
     return Answer(
         columns=found.rows.columns,
         rows=found.rows.rows,
@@ -51,22 +57,13 @@ def query_run(run: Run, asked: Arguments) -> Answer:
     )
 
 
-async def _found(run: Run, asked: Arguments) -> Found:
-    from ttnn_mcp.query.queries import answered  # noqa: PLC0415 - sqlite3 and numpy load with the first query
-
-    if run.memory is not None:
-        async with open_database(run.memory.path):  # whole, and nobody writes it: else it is an error of the report
-            pass
-    return await answered(run, asked.sql, asked.limit)
-
-
 TOOL = Tool(
     name="query_run",
     title="Query a run",
     arguments=Arguments,
     answer=Answer,
     ask=query_run,
-    about="run",
+    needs=("either",),
     narrow=("limit",),
     search_hint="sql select custom table rows",
 )

@@ -44,7 +44,7 @@ class OfWindow(OfRun):
 
 
 About: TypeAlias = Literal["session", "run", "window", "replay"]
-Report: TypeAlias = Literal["performance", "memory"]
+Report: TypeAlias = Literal["performance", "memory", "either"]
 Asked = TypeVar("Asked", bound=Arguments)
 Answered = TypeVar("Answered", bound="Wire")
 

@@ -67,7 +67,8 @@ def look(facts: WindowFacts) -> Claims:
 def _sliced(facts: WindowFacts) -> Mask:
     """The convs that write slices."""
     sliced = np.zeros(len(facts), dtype=np.bool_)
-    sliced[[*_slices(facts, facts.convs)]] = True
+    if facts.flow.producers:  # without operand columns nobody is known to read anything
+        sliced[[*_slices(facts, facts.convs)]] = True
     return sliced
 
 
