@@ -17,7 +17,7 @@ def offset_of(cursor: str | None, asked: Arguments, run_id: str) -> int:
     Raises:
         QuestionRefused: the cursor belongs to another question.
     """
-    if cursor is None:
+    if cursor in (None, "", "0"):  # the first page is the same for every question
         return 0
     offset, _, question = cursor.partition("-")
     if question != _question(asked, run_id) or not offset.isdecimal():

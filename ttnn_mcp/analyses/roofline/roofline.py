@@ -13,6 +13,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.roofline.borrowed_rows import WHY_BORROWED, borrowed
 from ttnn_mcp.analyses.roofline.flops import flops_of, on_engine
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import dram_bytes_of
 from ttnn_mcp.hardware import FIDELITY_PHASES, MATMUL_FLOP_PER_CYCLE_PER_CORE
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
 
-LAUNCH_NS = 2_000.0  # starting and draining a program on all cores: 2 to 5 us in warm reports
-LAUNCH_ALWAYS_NS = 2 * LAUNCH_NS  # below, an op is mostly launch whatever else it does
+LAUNCH_ALWAYS_NS = 2 * LAUNCH_FLOOR_NS  # below, an op is mostly launch whatever else it does
 LAUNCH_MAYBE_NS = 2 * 5_000.0  # below, launch can be the reason if nothing else is
 EXPLAINS = 0.3  # efficiency from which on a bound explains the time; below, something else does
 SUGGESTS = 0.1  # the same where both arithmetic and traffic are known: the larger is the first to look at

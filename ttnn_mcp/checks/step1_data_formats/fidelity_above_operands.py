@@ -26,9 +26,9 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     waits_for_arithmetic,
     weight_of,
 )
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import FIDELITY
-from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.shared.wording import cite_op, example, kernel_config, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth

@@ -17,9 +17,9 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save, spared_bytes
 from ttnn_mcp.analyses.op_kinds.layouts import named
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown

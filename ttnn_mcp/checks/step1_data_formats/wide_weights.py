@@ -25,9 +25,9 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     spared_bytes,
     waits_for_bytes,
 )
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
-from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import moves_bytes, tile_waste
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import Need
-from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown

@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import TINY_ROW_BYTES, moves_tiny_rows, row_bytes
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical

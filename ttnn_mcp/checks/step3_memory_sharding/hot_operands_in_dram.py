@@ -23,10 +23,10 @@ import numpy as np
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
-from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.analyses.roofline.roofline import EXPLAINS, IMPOSSIBLE
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, L1_LIMIT, PLACEMENTS
-from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -36,7 +36,6 @@ from ttnn_mcp.run.ops.op_names import canonical
 STREAMING = ("eltwise", "norm", "softmax")
 FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensors
 LARGE_M = 1024  # rows, without convs: prefill, whose residuals belong in DRAM
-IMPOSSIBLE = 1.05  # of DRAM peak: the row shows another op's operands
 
 
 def look(facts: WindowFacts) -> Claims:

@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import payload_gb_s
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
 from ttnn_mcp.checks.needs import SAME_OPS
-from ttnn_mcp.checks.shared.floors import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.shared.mesh import DEVICES
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE
 from ttnn_mcp.errors import TtnnMcpError, shown
 from ttnn_mcp.experiments.checklist import Tick, checklist
 from ttnn_mcp.experiments.outlook import Outlook, outlook_of, reach_of
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 LOG_ROWS = 10
 CHANGE_CHARS = 60
 TRY_NEXT = 3
-DEFAULT_NOISE = 0.02  # where no experiment says what the noise is
 
 
 class Seen(NamedTuple):
@@ -93,7 +93,7 @@ def target_said(story: Story, seen: Seen | None) -> TargetSaid | None:
 
 
 def _noise(story: Story) -> float:
-    return story.experiments[-1].noise_share if story.experiments else DEFAULT_NOISE
+    return story.experiments[-1].noise_share if story.experiments else DEFAULT_SHARE
 
 
 def _run(run: RunSeen) -> RunSaid:
