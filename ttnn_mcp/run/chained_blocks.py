@@ -21,7 +21,7 @@ PAUSES = 10.0  # times the usual gap of the same blocks, which may be slow all o
 LAYERED = 0.5  # of a block in inner blocks that repeat three times and more: then it is a model, not a layer
 
 
-def are_layers(sequence: NDArray[np.uint64], ops: OpTable, first: int, length: int, count: int) -> bool:
+def are_layers(sequence: NDArray[np.int64], ops: OpTable, first: int, length: int, count: int) -> bool:
     """Whether `count` equal blocks of `length` ops from `first` on are layers; `sequence` holds op signatures."""
     last = first + length * (count - 1)
     return (
@@ -54,7 +54,7 @@ def _paused(gaps: NDArray[np.float64], length: int) -> bool:
     return usual[0] >= max(PAUSE_NS, PAUSES * float(np.median(usual)))
 
 
-def _layered(block: NDArray[np.uint64]) -> bool:
+def _layered(block: NDArray[np.int64]) -> bool:
     """Whether most of the block is itself a block three times and more."""
     for period in range(1, len(block) // 3 + 1):
         same = np.flatnonzero(np.concatenate(([True], block[period:] != block[:-period], [True])))

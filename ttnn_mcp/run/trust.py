@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.iterations import TRAILING_OPS
+from ttnn_mcp.run.repeated_blocks import TRAILING_OPS
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.performance import Performance
