@@ -70,6 +70,11 @@ def shown(name: object) -> str:
     return quoting.line(name)
 
 
+def encodable(text: object) -> str:
+    """The text as it can leave us: what cannot be encoded (half of a character, a byte of a foreign path) as '?'."""
+    return str(text).encode("utf-8", "replace").decode()
+
+
 def shown_path(path: object) -> str:
     """A foreign path as one clean, short line; its end says most."""
     return quoting.line_end(path)

@@ -202,7 +202,8 @@ def _as_most_devices(
     """Devices that lost rows: their ops belong to the iteration in which the other devices ran the same launch."""
     counted = ~odd & (number > 0)
     count = int(number[counted].max())
-    starts = np.array([ids[counted & (number == one)].min() for one in range(1, count + 1)])
+    starts = np.full(count, np.iinfo(np.int64).max)
+    np.minimum.at(starts, number[counted] - 1, ids[counted])
     found = np.searchsorted(starts, ids, side="right")
     found[ids > ids[counted].max()] = 0
     return np.where(odd, found, number)

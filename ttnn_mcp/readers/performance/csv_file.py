@@ -48,7 +48,8 @@ class PerformanceCsv:
         logical_shapes: cells hold "padded[logical]"; before C4 only padded shapes were written.
         frame: one row per line of the file; our column names, and operands under their file headers.
         headers: our column name -> its name in this file.
-        caveats: what was odd while reading, lost columns first.
+        lost: columns that are not there, and the answers that costs.
+        caveats: what else was odd while reading.
     """
 
     path: Path
@@ -57,6 +58,7 @@ class PerformanceCsv:
     logical_shapes: bool
     frame: pd.DataFrame
     headers: dict[str, str]
+    lost: tuple[str, ...]
     caveats: tuple[str, ...]
 
 
@@ -78,7 +80,8 @@ def read_performance_csv(path: Path) -> PerformanceCsv:
         logical_shapes=any(name.endswith("_PAD[LOGICAL]") for name in header.names),
         frame=_made_true(path, columns, header, caveats),
         headers=header.headers,
-        caveats=(*header.caveats, *caveats),
+        lost=header.lost,
+        caveats=(*header.odd, *caveats),
     )
 
 
@@ -132,12 +135,14 @@ def _read(path: Path, header: Header, *, sure: bool) -> tuple[pd.DataFrame, list
                 frame, unread = _joined(pieces, numbers)
         if not isinstance(frame.index, pd.RangeIndex):  # rows longer than the header would silently be an index
             raise ReportBroken(does_not_read(path, 2))
-        told = [
-            f"{count} cells of {header.headers[name]} are no numbers and count as not measured"
-            for name, count in unread.items()
-            if count
-        ]
-        return frame, [*file.caveats, *told], file.tail
+        odd = _counted(header, unread, "are no numbers and count as not measured")
+        return frame, [*file.caveats, *odd], file.tail
+
+
+def _counted(header: Header, cells: dict[str, int], what: str) -> list[str]:
+    """One sentence on some cells of some columns."""
+    counts = [f"{count} cells of {header.headers[name]}" for name, count in cells.items() if count]
+    return [f"{', '.join(counts)} {what}"] if counts else []
 
 
 def _joined(pieces: Iterator[pd.DataFrame], numbers: list[str]) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -166,22 +171,22 @@ def _joined(pieces: Iterator[pd.DataFrame], numbers: list[str]) -> tuple[pd.Data
 def _made_true(path: Path, frame: pd.DataFrame, header: Header, caveats: list[str]) -> pd.DataFrame:
     """The frame without values that cannot be true and texts too long or too many; adds what it changed."""
     changed: dict[str, Any] = {}
+    wrong: dict[str, int] = {}
     for name in header.read.values():
-        stands = header.headers.get(name, name)
         if is_number(name):
             values = frame[name].to_numpy()
-            wrong = impossible(BY_NAME[name], values)
-            count = int(wrong.sum())
-            if count:
-                changed[name] = np.where(wrong, np.nan, values)
-                caveats.append(f"{count} cells of {stands} cannot be true (inf, negative or absurd): not measured")
+            beyond = impossible(BY_NAME[name], values)
+            if beyond.any():
+                changed[name] = np.where(beyond, np.nan, values)
+                wrong[name] = int(beyond.sum())
             continue
         column = frame[name]
         texts, told = bounded(name, column)
         if texts is not column:
             changed[name] = texts
         if told:
-            caveats.append(f"{stands} {told}")
+            caveats.append(f"{header.headers.get(name, name)} {told}")
+    caveats += _counted(header, wrong, "cannot be true (infinite, negative or absurd) and count as not measured")
     frame = frame.assign(**changed) if changed else frame
     _refuse_many_ops(path, frame)
     return frame

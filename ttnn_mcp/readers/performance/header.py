@@ -34,14 +34,16 @@ class Header:
         read: place of each field we read -> its column (our name, or the operand's header).
         generation: "C1" (2024-10) to "C7" (2026-09), by the columns that are there.
         compiler: written through tt-xla / tt-torch (LOC, CONST_EVAL_OP).
-        caveats: columns that are lost, stand twice or are too many.
+        lost: columns that should be there and are not, and the answers that costs.
+        odd: columns that stand twice or are too many.
     """
 
     names: tuple[str, ...]
     read: dict[int, str]
     generation: str
     compiler: bool
-    caveats: tuple[str, ...]
+    lost: tuple[str, ...]
+    odd: tuple[str, ...]
 
     @property
     def headers(self) -> dict[str, str]:
@@ -64,7 +66,8 @@ def header_of(path: Path) -> Header:
     generation = generation_of(names)
     compiler = "LOC" in names or "CONST_EVAL_OP" in names
     read, odd = _chosen(names)
-    return Header(names, read, generation, compiler, (*lost_columns(names, generation, compiler=compiler), *odd))
+    lost = lost_columns(names, generation, compiler=compiler)
+    return Header(names, read, generation, compiler, tuple(lost), tuple(odd))
 
 
 def generation_of(names: tuple[str, ...]) -> str:
