@@ -71,7 +71,7 @@ def shown(name: object) -> str:
 
 
 def encodable(text: object) -> str:
-    """The text as it can leave us: what cannot be encoded (half of a character, a byte of a foreign path) as '?'."""
+    """The text as it can be sent: what cannot be encoded (half a character, a byte of a foreign path) is '?'."""
     return str(text).encode("utf-8", "replace").decode()
 
 

@@ -51,7 +51,7 @@ def _handed_on(ops: OpTable, row: int) -> bool:
 def _paused(gaps: NDArray[np.float64], length: int) -> bool:
     """Whether time passes before each block but the first that passes nowhere within the blocks."""
     known: NDArray[np.float64] = np.nan_to_num(gaps)
-    usual = np.median(known[length:].reshape(-1, length), axis=0)
+    usual: NDArray[np.float64] = np.median(np.reshape(known[length:], (-1, length)), axis=0)
     return bool(usual[0] >= max(PAUSE_NS, PAUSES * float(np.median(usual))))
 
 
@@ -70,7 +70,8 @@ def _likely_periods(block: NDArray[np.int64]) -> list[int]:
     longest = len(block) // 3
     if longest <= PERIODS_TRIED:
         return list(range(1, longest + 1))
-    middle = (len(block) - 1) // 2, len(block) // 2  # half a block or more covers one of them, and its like a period away
+    # a stretch of half the block or more covers one of its middle ops, and that op comes again a period away
+    middle = (len(block) - 1) // 2, len(block) // 2
     distances = np.concatenate([np.abs(np.flatnonzero(block == block[place]) - place) for place in middle])
     periods = np.unique(distances)
     return periods[(periods > 0) & (periods <= longest)][:PERIODS_TRIED].tolist()

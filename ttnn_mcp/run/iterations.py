@@ -180,8 +180,8 @@ def _by_period(
 ) -> NDArray[np.int64]:
     number = np.zeros(len(devices), dtype=np.int64)
     counts: dict[float, int] = {}
-    starts = np.flatnonzero(np.diff(devices, prepend=np.nan) != 0)
-    for start, stop in zip(starts, np.append(starts[1:], len(devices)), strict=True):  # sorted by device
+    starts = [0, *(np.flatnonzero(np.diff(devices)) + 1).tolist()]  # rows are sorted by device
+    for start, stop in zip(starts, [*starts[1:], len(devices)], strict=True):
         places = np.arange(start, stop)
         first, length, count = repeated_blocks(kinds[places], ops.take(order[places]))
         counts[float(devices[start])] = count

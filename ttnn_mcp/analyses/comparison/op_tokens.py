@@ -57,7 +57,9 @@ def tokens_of(before: OpTable, after: OpTable, *, padded: bool = False) -> tuple
         return np.concatenate([column(ops) for ops in tables])
 
     def text(texts: Texts, folded: Callable[[str], str] = str) -> Numbers:
-        return texts.mapped(lambda one: spelled.setdefault(folded(one), len(spelled) + 1), missing=0, dtype=np.int64)
+        return texts.mapped(
+            lambda one: spelled.setdefault(folded(one), len(spelled) + 1), missing=0, dtype=np.int64
+        )
 
     inputs, outputs = (
         max(len(operands) for operands in pair)

@@ -40,7 +40,9 @@ class Flow:
         if not outputs:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         rows = [np.flatnonzero(operand.present) for operand in outputs]
-        key = np.concatenate([self._keys[operand.name][place] for operand, place in zip(outputs, rows, strict=True)])
+        key = np.concatenate(
+            [self._keys[operand.name][place] for operand, place in zip(outputs, rows, strict=True)]
+        )
         row = np.concatenate(rows)
         order = np.lexsort((row, key))
         return key[order], row[order]

@@ -126,7 +126,7 @@ def static_shapes(report: Performance) -> bool | None:
     for rows in np.split(np.arange(len(order)), np.flatnonzero(np.diff(devices)) + 1):
         counts = np.bincount(number[rows], minlength=found.count + 1)[1:]
         if (counts == counts[0]).all():
-            passes = kinds[order[rows]].reshape(found.count, -1)
+            passes = np.reshape(kinds[order[rows]], (found.count, -1))
             told.append(bool((passes == passes[0]).all()))
         elif len(report.devices) == 1:
             told.append(False)

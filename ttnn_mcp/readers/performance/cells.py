@@ -43,12 +43,20 @@ def impossible(column: Column, values: NDArray[np.float64]) -> NDArray[np.bool_]
     return beyond
 
 
+def as_texts(column: pd.Series) -> pd.Series:
+    """The categories as texts, which pandas 3 makes numbers of where all of them look like numbers."""
+    distinct = column.cat.categories
+    return (
+        column
+        if distinct.dtype.kind not in "biuf"
+        else column.cat.rename_categories([str(one) for one in distinct])
+    )
+
+
 def bounded(name: str, texts: pd.Series) -> tuple[pd.Series, str]:
     """A text column whose texts are short and few enough to be taken apart, and what had to be changed."""
     import pandas as pd  # noqa: PLC0415
 
-    if texts.cat.categories.dtype.kind in "biuf":  # pandas 3 makes numbers of categories that look like numbers
-        texts = texts.cat.rename_categories([str(text) for text in texts.cat.categories])
     distinct = texts.cat.categories
     if name not in MANY_ARE_USUAL and len(distinct) > DISTINCT_AT_MOST:
         empty = pd.Categorical.from_codes(np.full(len(texts), -1), categories=pd.Index([], dtype="str"))
@@ -61,7 +69,7 @@ def bounded(name: str, texts: pd.Series) -> tuple[pd.Series, str]:
     short = [text[:most] for text in distinct]
     number = {text: place for place, text in enumerate(dict.fromkeys(short))}
     codes = np.array([*(number[text] for text in short), -1], dtype=np.int64)[texts.cat.codes.to_numpy()]
-    cut = pd.Categorical.from_codes(codes, categories=list(number))
+    cut = pd.Categorical.from_codes(codes, categories=pd.Index(list(number), dtype="str"))
     return pd.Series(cut, index=texts.index), f"holds {sum(long)} texts longer than {most} characters, cut there"
 
 

@@ -1,8 +1,8 @@
 """The columns of an ops_perf_results CSV that we read: declared once, by name, never by position.
 
-Meanings follow tt-metal's tools/tracy/process_ops_logs.py and cpp_device_analyses.json. Each column says since which
-header generation it is written and which answers are lost without it, so that a file that lacks it can be told from
-one that is too old to have it. No column that we read has been dropped by a later generation so far.
+Meanings follow tt-metal's tools/tracy/process_ops_logs.py and cpp_device_analyses.json. Each column says since
+which header generation it is written and which answers are lost without it, so that a file that lost it can be told
+from one that is too old to have it. No column that we read has been dropped by a later generation so far.
 """
 
 from __future__ import annotations
@@ -165,9 +165,7 @@ COLUMNS: tuple[Column, ...] = (
         "BEFORE this op, since the last one's end",
         "host overhead and Metal Trace cannot be judged",
     ),
-    Column(
-        "fw_ns", ("DEVICE FW DURATION [ns]",), "number", "ns", "overlaps its neighbours: never summed", _CLOCK
-    ),
+    Column("fw_ns", ("DEVICE FW DURATION [ns]",), "number", "ns", "overlaps its neighbours: never summed", _CLOCK),
     Column("kernel_ns", ("DEVICE KERNEL DURATION [ns]",), "number", "ns", "first kernel start to last kernel end"),
     Column("brisc_ns", ("DEVICE BRISC KERNEL DURATION [ns]",), "number", "ns", "data movement core 0"),
     Column("ncrisc_ns", ("DEVICE NCRISC KERNEL DURATION [ns]",), "number", "ns", "data movement core 1"),
@@ -195,13 +193,9 @@ COLUMNS: tuple[Column, ...] = (
         at_most=2.0**31 - 1,
     ),
     Column("program_hash", ("PROGRAM HASH",), "text", "", "same hash = same compiled program", since=6),
-    Column(
-        "cache_hit", ("PROGRAM CACHE HIT",), "text", "", "False everywhere without --no-op-info-cache", since=6
-    ),
+    Column("cache_hit", ("PROGRAM CACHE HIT",), "text", "", "False everywhere without --no-op-info-cache", since=6),
     Column("pm_ideal_ns", ("PM IDEAL [ns]",), "number", "ns", "tt-metal's own model; 1 = not modelled"),
-    Column(
-        "pm_fpu_util_pct", ("PM FPU UTIL (%)",), "number", "%", "above 100 = the model is wrong here", since=3
-    ),
+    Column("pm_fpu_util_pct", ("PM FPU UTIL (%)",), "number", "%", "above 100 = the model is wrong here", since=3),
     Column(
         "loc",
         ("LOC",),

@@ -14,7 +14,6 @@ from ttnn_mcp.readers.performance.header import does_not_read
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from types import TracebackType
 
 LINE_BYTES = 1 << 20  # the longest real line has 3 kB; Tracy's messages, which cells are made from, end at 64 KiB
 QUOTE, NEWLINE = b'"', b"\n"
@@ -38,12 +37,8 @@ class CsvBytes:
         self._cell = 0  # bytes since the quote was opened, in whole blocks
         self.tail = b""
 
-    def __enter__(self) -> CsvBytes:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Give the file back."""
         self._file.close()
 
     def __iter__(self) -> Iterator[bytes]:  # pandas takes nothing for a file that cannot be iterated

@@ -10,13 +10,14 @@ counted.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ttnn_mcp.errors import ReportBroken, shown
-from ttnn_mcp.readers.performance.cells import as_numbers, bounded, impossible, is_number
+from ttnn_mcp.readers.performance.cells import as_numbers, as_texts, bounded, impossible, is_number
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.csv_bytes import CsvBytes
 from ttnn_mcp.readers.performance.header import does_not_read, header_of, line_in
@@ -126,12 +127,13 @@ def _read(path: Path, header: Header, *, sure: bool) -> tuple[pd.DataFrame, list
         "encoding_errors": "replace",
         "nrows": ROWS_AT_MOST + 1,
     }
-    with CsvBytes(path) as file:
+    with closing(CsvBytes(path)) as file:
+        source: Any = file  # pandas asks for `read` alone, its stubs for a whole file
         if sure:
-            frame = pd.read_csv(file, **given)
+            frame = pd.read_csv(source, **given)
             unread: dict[str, int] = {}
         else:
-            with pd.read_csv(file, chunksize=ROWS_AT_A_TIME, low_memory=False, **given) as pieces:
+            with pd.read_csv(source, chunksize=ROWS_AT_A_TIME, low_memory=False, **given) as pieces:
                 frame, unread = _joined(pieces, numbers)
         if not isinstance(frame.index, pd.RangeIndex):  # rows longer than the header would silently be an index
             raise ReportBroken(does_not_read(path, 2))
@@ -151,6 +153,7 @@ def _joined(pieces: Iterator[pd.DataFrame], numbers: list[str]) -> tuple[pd.Data
 
     unread = dict.fromkeys(numbers, 0)
     parts: dict[str, list[Any]] = {}
+    texts: dict[str, dict[str, int]] = {}
     for piece in pieces:
         if not isinstance(piece.index, pd.RangeIndex):
             return piece, unread
@@ -158,14 +161,15 @@ def _joined(pieces: Iterator[pd.DataFrame], numbers: list[str]) -> tuple[pd.Data
             if name in unread:
                 values, odd = as_numbers(piece[name])
                 unread[name] += odd
-                parts.setdefault(name, []).append(values)
             else:
-                parts.setdefault(name, []).append(piece[name])
-    joined = {
-        name: np.concatenate(part) if name in unread else pd.api.types.union_categoricals(part)
-        for name, part in parts.items()
-    }
-    return pd.DataFrame(joined), unread
+                number = texts.setdefault(name, {})
+                distinct = [number.setdefault(str(text), len(number)) for text in piece[name].cat.categories]
+                values = np.array([*distinct, -1], dtype=np.int64)[piece[name].cat.codes.to_numpy()]
+            parts.setdefault(name, []).append(values)
+    columns: dict[str, Any] = {name: np.concatenate(part) for name, part in parts.items()}
+    for name, number in texts.items():
+        columns[name] = pd.Categorical.from_codes(columns[name], categories=pd.Index(list(number), dtype="str"))
+    return pd.DataFrame(columns), unread
 
 
 def _made_true(path: Path, frame: pd.DataFrame, header: Header, caveats: list[str]) -> pd.DataFrame:
@@ -181,7 +185,7 @@ def _made_true(path: Path, frame: pd.DataFrame, header: Header, caveats: list[st
                 wrong[name] = int(beyond.sum())
             continue
         column = frame[name]
-        texts, told = bounded(name, column)
+        texts, told = bounded(name, as_texts(column))
         if texts is not column:
             changed[name] = texts
         if told:

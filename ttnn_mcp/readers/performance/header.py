@@ -150,13 +150,13 @@ def _first_line(path: Path) -> list[str]:
     name = shown(path.name)
     if not start.strip():
         raise ReportBroken(f"{name} is empty: the profiler has not written it yet. {REPROFILE}")
-    if b"\0" in start:
-        raise ReportBroken(f"{name} is binary, not a CSV (or is UTF-16: save it as UTF-8).")
     if size > LARGEST_BYTES:
         raise ReportBroken(
             f"{name} has {size / 1e9:,.1f} GB, and at most {LARGEST_BYTES / 1e9:.1f} GB are read. "
             "Profile fewer iterations."
         )
+    if b"\0" in start:
+        raise ReportBroken(f"{name} is binary, not a CSV (or is UTF-16: save it as UTF-8).")
     first = start.split(b"\n", 1)[0]
     if b"\r" in first.rstrip(b"\r"):
         raise ReportBroken(f"{name} ends its lines with carriage returns only. Save it with line feeds.")

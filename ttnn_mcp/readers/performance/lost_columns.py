@@ -1,4 +1,7 @@
-"""Columns that a report should have and has not (a table saved again by another program): which answers that costs."""
+"""Columns that a report should have and has not, and which answers that costs.
+
+Tables that another program saved again lose columns or carry them under other names.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The op table: every row of a performance report behind one class.
 
-Rows stay in the frame as it was read, whose columns `readers.performance.columns` declares; a part of the table only
-knows their places. Analyses get numpy arrays. Texts are categories (`Texts`: one code per row, each distinct text
-once), so asking something of a million rows asks it of the few distinct texts. Row-at-a-time access (`cite`,
+Rows stay in the frame as it was read, whose columns `readers.performance.columns` declares; a part of the table
+knows only their places. Analyses get numpy arrays. Texts are categories (`Texts`: one code per row, each distinct
+text once), so asking something of a million rows asks it of the few distinct texts. Row-at-a-time access (`cite`,
 `at_line`) is for the few rows an answer names.
 """
 
@@ -100,7 +100,7 @@ class OpTable:
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> OpTable:
         """The chosen rows (a mask, or positions in the order wanted)."""
-        places = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
+        places = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.int64, copy=False)
         if len(places) == len(self) and np.array_equal(places, np.arange(len(self))):
             return self
         within = places if self._places is None else self._places[places]

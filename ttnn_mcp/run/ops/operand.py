@@ -178,6 +178,4 @@ def operands_of(
         if match and match[1] == role:
             found.setdefault(int(match[2]), {}).setdefault(match[3], frame[header])
     rows = len(frame) if places is None else len(places)
-    return tuple(
-        Operand(f"{role}_{number}", found[number], places, rows, logical_said) for number in sorted(found)
-    )
+    return tuple(Operand(f"{role}_{number}", found[number], places, rows, logical_said) for number in sorted(found))
