@@ -154,7 +154,7 @@ class Operand:
     @cached_property
     def _written(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Padded and logical dims as they stand in the file."""
-        padded = np.zeros((self.rows, len(DIMS)), dtype=np.int64)
+        padded = np.zeros((self.rows, len(DIMS)), dtype=np.int64, order="F")  # read dim by dim
         logical = np.zeros_like(padded)
         for place, dim in enumerate(DIMS):
             texts = self._texts(dim)
