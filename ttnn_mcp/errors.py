@@ -70,11 +70,6 @@ def shown(name: object) -> str:
     return quoting.line(name)
 
 
-def encodable(text: object) -> str:
-    """The text as it can be sent: what cannot be encoded (half a character, a byte of a foreign path) is '?'."""
-    return str(text).encode("utf-8", "replace").decode()
-
-
 def shown_path(path: object) -> str:
     """A foreign path as one clean, short line; its end says most."""
     return quoting.line_end(path)

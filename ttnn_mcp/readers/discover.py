@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ttnn_mcp.errors import ReportMissing, encodable, nearest, shown
+from ttnn_mcp import quoting
+from ttnn_mcp.errors import ReportMissing, nearest, shown
 from ttnn_mcp.readers.memory.folder import report_name
 
 if TYPE_CHECKING:
@@ -55,12 +56,7 @@ class FoundReport:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What the roots hold.
-
-    Attributes:
-        reports: newest first.
-        skipped: what could not be looked at, a sentence each.
-    """
+    """What the roots hold, newest first; `skipped` says in a sentence each what could not be looked at."""
 
     reports: tuple[FoundReport, ...]
     skipped: tuple[str, ...]
@@ -166,10 +162,10 @@ def _found(kind: Kind, path: Path, caveats: tuple[str, ...] = ()) -> FoundReport
 def _report_name(kind: Kind, folder: Path) -> str:
     """The folder's path below `reports/` (`<name>/<timestamp>`); for hashed memory folders the name they hash."""
     if kind == "memory" and folder.name.isdecimal():
-        return encodable(report_name(folder) or folder.name)
+        return quoting.text(report_name(folder) or folder.name)
     parts = folder.absolute().parts
     below = parts[-1 - parts[::-1].index("reports") + len(parts) + 1 :] if "reports" in parts else parts[-1:]
-    return encodable("/".join(below or parts[-1:]))
+    return quoting.text("/".join(below or parts[-1:]))
 
 
 def _walk(

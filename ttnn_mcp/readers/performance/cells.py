@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.performance.columns import Column
 
-OP_CODE_CHARS = 1_000  # the longest real op name has 60
-TEXT_CHARS = 1 << 16  # Tracy's messages, which ATTRIBUTES are made from, end there
+WORD_CHARS = 100  # formats, placements, fidelities: the longest real one has 25
+# op names have 60 characters; Tracy's messages, which ATTRIBUTES are made from, end at 64 KiB
+CHARS = {"op_code": 1_000, "attributes": 1 << 16, "loc": 1 << 16}
 DISTINCT_AT_MOST = 20_000  # texts of one column; real reports have a few hundred, and each is taken apart
 MANY_ARE_USUAL = frozenset({"op_code", "program_hash", "loc"})  # signposts, and what differs from op to op
 
@@ -62,7 +63,7 @@ def bounded(name: str, texts: pd.Series) -> tuple[pd.Series, str]:
         empty = pd.Categorical.from_codes(np.full(len(texts), -1), categories=pd.Index([], dtype="str"))
         told = f"holds {len(distinct)} different texts, more than {DISTINCT_AT_MOST}, and counts as not said"
         return pd.Series(empty, index=texts.index), told
-    most = OP_CODE_CHARS if name == "op_code" else TEXT_CHARS
+    most = CHARS.get(name, WORD_CHARS)
     long = [len(text) > most for text in distinct]
     if not any(long):
         return texts, ""

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.errors import encodable, shown
+from ttnn_mcp import quoting
+from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.run.ops.operand import Operand, operands_of
 from ttnn_mcp.run.ops.texts import Texts, no_texts, texts_of
@@ -65,7 +66,7 @@ class OpTable:
     @property
     def source(self) -> str:
         """The file the rows stand in."""
-        return encodable(self._report.path.name)
+        return quoting.text(self._report.path.name)
 
     def has(self, name: str) -> bool:
         """Whether this generation writes the column."""
