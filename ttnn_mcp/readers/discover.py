@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ttnn_mcp import quoting
 from ttnn_mcp.errors import ReportMissing, nearest, shown
 from ttnn_mcp.readers.memory.folder import report_name
 
@@ -34,7 +35,16 @@ _SQLITE_MAGIC = b"SQLite format 3\x00"
 
 @dataclass(frozen=True, slots=True)
 class FoundReport:
-    """A report on disk: `path` is its CSV or database, `modified` that file's time in seconds since 1970."""
+    """A report on disk.
+
+    Attributes:
+        kind: which of the two reports.
+        path: its CSV or database.
+        folder: where that lies.
+        name: `<name>/<time>` below a `reports` folder, else the folder's name; can always be shown.
+        modified: the file's time, in seconds since 1970.
+        caveats: what should be said with every answer from it, such as which other CSV lies beside it.
+    """
 
     kind: Kind
     path: Path
@@ -46,7 +56,7 @@ class FoundReport:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What the roots hold, newest first, and what could not be looked at."""
+    """What the roots hold, newest first; `skipped` says in a sentence each what could not be looked at."""
 
     reports: tuple[FoundReport, ...]
     skipped: tuple[str, ...]
@@ -152,10 +162,10 @@ def _found(kind: Kind, path: Path, caveats: tuple[str, ...] = ()) -> FoundReport
 def _report_name(kind: Kind, folder: Path) -> str:
     """The folder's path below `reports/` (`<name>/<timestamp>`); for hashed memory folders the name they hash."""
     if kind == "memory" and folder.name.isdecimal():
-        return report_name(folder) or folder.name
+        return quoting.text(report_name(folder) or folder.name)
     parts = folder.absolute().parts
     below = parts[-1 - parts[::-1].index("reports") + len(parts) + 1 :] if "reports" in parts else parts[-1:]
-    return "/".join(below or parts[-1:])
+    return quoting.text("/".join(below or parts[-1:]))
 
 
 def _walk(

@@ -27,42 +27,54 @@ class Performance:
 
     def __init__(self, csv: PerformanceCsv) -> None:
         self.csv = csv
-        self.rows = OpTable.of(csv)
+        rows = OpTable.of(csv)
+        self.device_unsaid = not np.isfinite(rows.numbers("device")).any()
+        self.rows = rows.of_one_device() if self.device_unsaid else rows
 
     @cached_property
     def _kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
         types = self.rows.texts("op_type")
-        on_device = ~np.isnan(self.rows.numbers("device"))
-        device = types.among(DEVICE_TYPE) if self.rows.has("op_type") else on_device
+        timed = np.isfinite(self.rows.numbers("device" if not self.device_unsaid else "kernel_ns"))
+        device = types.among(DEVICE_TYPE) if self.rows.has("op_type") else timed
         signpost = types.among("signpost")
         named = self.rows.texts("op_code").codes >= 0
         return device, signpost, named & ~device & ~signpost
 
     @cached_property
+    def _placed(self) -> NDArray[np.bool_]:
+        """Device ops of which the report says where they ran."""
+        return self._kinds[0] & np.isfinite(self.rows.numbers("device"))
+
+    @cached_property
+    def unplaced(self) -> int:
+        """Device ops without a DEVICE ID, where others have one: they belong to no device's time."""
+        return int((self._kinds[0] & ~self._placed).sum())
+
+    @cached_property
     def _wrapped(self) -> NDArray[np.bool_]:
         """Device ops whose duration a wrapped counter made, or a later writer blanked for it."""
         blank = np.isnan(self.rows.numbers("kernel_ns")) & np.isfinite(self.rows.numbers("fw_end_cycle"))
-        return self._kinds[0] & (wrapped(self.rows) | (blank & np.isfinite(self.rows.numbers("trace_id"))))
+        return self._placed & (wrapped(self.rows) | (blank & np.isfinite(self.rows.numbers("trace_id"))))
 
     @cached_property
     def _measured(self) -> OpTable:
         """Device ops with a duration that can be."""
-        return self.rows.take(self._kinds[0] & (self.rows.numbers("kernel_ns") >= 0) & ~self._wrapped)
+        return self.rows.take(self._placed & (self.rows.numbers("kernel_ns") >= 0) & ~self._wrapped)
 
     @cached_property
     def ops(self) -> OpTable:
         """Device ops with a kernel duration: measured, or told from firmware ends where a counter wrapped."""
         if not self._wrapped.any() or self.clock_ghz is None:
             return self._measured
-        on_device = self.rows.take(self._kinds[0])
-        doubtful = self._wrapped[self._kinds[0]]
+        on_device = self.rows.take(self._placed)
+        doubtful = self._wrapped[self._placed]
         kernel, gap = unwrapped(on_device, doubtful, self.clock_ghz)
         return on_device.corrected(kernel_ns=kernel, gap_ns=gap, where=doubtful).take(kernel >= 0)
 
     @cached_property
     def untimed(self) -> OpTable:
         """Device ops without one: captured but not replayed, dropped by the profiler, or impossible."""
-        return self.rows.take(self._kinds[0] & ~np.isin(self.rows.lines, self.ops.lines))
+        return self.rows.take(self._placed & ~np.isin(self.rows.lines, self.ops.lines))
 
     @cached_property
     def impossible(self) -> int:
@@ -88,7 +100,7 @@ class Performance:
     def devices(self) -> tuple[int, ...]:
         """Chips with timed ops."""
         ids = np.unique(self.ops.numbers("device"))
-        return tuple(int(device) for device in ids[~np.isnan(ids)])
+        return tuple(int(device) for device in ids)
 
     @cached_property
     def steady(self) -> OpTable:
@@ -137,8 +149,10 @@ class Performance:
         partition, said = self.ops.texts("sub_device"), self.ops.numbers("worker_cores")
         if (np.isfinite(said) & (partition.codes < 0)).any():
             return {}
-        rows = {name: said[partition.among(name)] for name in partition.occurring()}
-        return {name: int(np.nanmax(cores)) for name, cores in rows.items() if np.isfinite(cores).any()}
+        known = np.isfinite(said) & (partition.codes >= 0)
+        most = np.full(len(partition.distinct), -1, dtype=np.int64)
+        np.maximum.at(most, partition.codes[known], said[known].astype(np.int64))
+        return {name: int(cores) for name, cores in zip(partition.distinct, most, strict=True) if cores >= 0}
 
     @cached_property
     def worker_cores_said(self) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.iterations import TRAILING_OPS
+from ttnn_mcp.run.repeated_blocks import TRAILING_OPS
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.performance import Performance
@@ -34,13 +34,19 @@ ROUND_COUNT = 1000  # default --op-support-count: the profiler's buffer ends the
 
 def caveats_of(report: Performance) -> list[str]:
     """What a reader of any answer from this report should know first, most severe first."""
-    return [*_dropped(report), *_model_columns(report), *_plumbing(report), *report.csv.caveats]
+    return [
+        *report.csv.lost,
+        *_odd_cells(report),
+        *_dropped(report),
+        *_model_columns(report),
+        *_plumbing(report),
+        *report.csv.caveats,
+    ]
 
 
 def _dropped(report: Performance) -> list[str]:
     said: list[str] = []
-    devices = report.ops.numbers("device")
-    ids, counts = np.unique(devices[~np.isnan(devices)], return_counts=True)
+    ids, counts = np.unique(report.ops.numbers("device"), return_counts=True)
     if len(counts) and counts.min() == counts.max() and counts[0] % ROUND_COUNT == 0:
         said.append(
             f"every device has exactly {counts[0]} ops: the profiler's buffer was full and later ops were dropped; "
@@ -81,6 +87,18 @@ def _dropped(report: Performance) -> list[str]:
     return said
 
 
+def _odd_cells(report: Performance) -> list[str]:
+    told: list[str] = []
+    if report.device_unsaid and report.rows.has("device"):
+        told.append("no row has a DEVICE ID: all ops count as one device's, whose times would add up in a mesh")
+    if report.unplaced:
+        told.append(f"{report.unplaced} device ops have no DEVICE ID and are left out")
+    absurd = sum(int(operand.absurd.sum()) for operand in (*report.ops.inputs, *report.ops.outputs))
+    if absurd:
+        told.append(f"{absurd} operands have shapes that no chip could hold and count as not said")
+    return told
+
+
 def _model_columns(report: Performance) -> list[str]:
     used = report.ops.numbers("pm_fpu_util_pct")
     beyond = int((used > 100).sum())
@@ -100,7 +118,7 @@ def _plumbing(report: Performance) -> list[str]:
     plumbing = int(names.where(lambda text: _TORCH.sub("", text) in PLUMBING).sum())
     if plumbing == len(names):
         return [f"{plumbing} host rows, {plumbing} of them to/from-torch plumbing: no fallbacks, no device time"]
-    others = [shown(text) for text in names.occurring() if _TORCH.sub("", text) not in PLUMBING]
-    some = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
+    others = [text for text in names.occurring() if _TORCH.sub("", text) not in PLUMBING]
+    some = ", ".join(map(shown, others[:3])) + (", ..." if len(others) > 3 else "")
     said = f"{len(names)} host rows, {plumbing} of them to/from-torch plumbing"
     return [f"{said}; {len(names) - plumbing} may be ops that fall back to the host: {some}"]

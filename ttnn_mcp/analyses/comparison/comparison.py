@@ -115,8 +115,7 @@ class Comparison:
 
     @cached_property
     def _tokens(self) -> tuple[Tokens, Tokens]:
-        before, after = (tokens_of(ops, padded=self.padded) for ops in self._ops)
-        return before, after
+        return tokens_of(*self._ops, padded=self.padded)
 
     @cached_property
     def _aligned(self) -> Alignment:
@@ -214,7 +213,8 @@ class Comparison:
 
 def _check_repeat(repeat: Measured, baseline: Measured) -> None:
     own, other = repeat.scope.critical, baseline.scope.critical
-    if len(own) != len(other) or not np.array_equal(tokens_of(own).record, tokens_of(other).record):
+    tokens = tokens_of(own, other)
+    if len(own) != len(other) or not np.array_equal(tokens[0].record, tokens[1].record):
         raise QuestionRefused(
             f"Run {repeat.run.id} is no repeat of the baseline: it runs other ops. "
             "Give runs of the unchanged model, or none."

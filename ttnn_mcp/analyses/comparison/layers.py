@@ -37,7 +37,7 @@ class Layers:
         return np.minimum(np.maximum((rows - self.first) // self.ops + 1, 0), self.count + 1)
 
 
-def layers_of(names: NDArray[np.uint64]) -> Layers | None:
+def layers_of(names: NDArray[np.int64]) -> Layers | None:
     """The layers of a sequence of op names; None where no block repeats over most of it."""
     found = [one for period in _periods(names) if (one := _longest(names, period)) is not None]
     best = max((one.ops * one.count for one in found), default=0)
@@ -46,7 +46,7 @@ def layers_of(names: NDArray[np.uint64]) -> Layers | None:
     return min((one for one in found if one.ops * one.count >= AS_GOOD * best), key=lambda one: one.ops)
 
 
-def _periods(names: NDArray[np.uint64]) -> list[int]:
+def _periods(names: NDArray[np.int64]) -> list[int]:
     """The distances at which a name most often comes again; a name that a layer has once gives the layer away."""
     order = np.argsort(names, kind="stable")
     again = names[order][1:] == names[order][:-1]
@@ -56,7 +56,7 @@ def _periods(names: NDArray[np.uint64]) -> list[int]:
     return [int(distance) for distance in distances[kept][likely]]
 
 
-def _longest(names: NDArray[np.uint64], period: int) -> Layers | None:
+def _longest(names: NDArray[np.int64], period: int) -> Layers | None:
     """The longest stretch that repeats with this period."""
     same = np.concatenate(([False], names[:-period] == names[period:], [False]))
     edges = np.flatnonzero(same[1:] != same[:-1])

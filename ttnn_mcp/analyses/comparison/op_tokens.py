@@ -1,17 +1,17 @@
-"""What makes an op the same op in another report: hashes of names, shapes and formats that compare across runs.
+"""What makes an op the same op in another report: numbers for names, shapes and formats that compare across runs.
 
 Names are folded (`OptimizedConvNew` is `Conv2d`), device handles are left out, and shapes are the logical ones
-where both reports write them. Three hashes per op, each narrower than the one before.
+where both reports write them. Three numbers per op, each telling more ops apart than the one before.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
@@ -23,17 +23,15 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.operand import Operand
     from ttnn_mcp.run.ops.texts import Texts
 
-    Hashes = NDArray[np.uint64]
+    Numbers = NDArray[np.int64]
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, no pattern (2**64 / golden ratio)
-_MISSING = 0x5BD1E995  # the hash of an empty cell
-_DIM_WEIGHTS = np.array([1_000_003, 10_007, 103, 1], dtype=np.int64)  # primes: dims keep their places
 _SHAPING_INPUTS = 2  # what decides an op's work; later inputs are biases, scales, index tables
+_FORMAT = ("dtype", "layout", "placement")  # attributes of an operand
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """One hash per op of a table.
+    """Numbers per op of a table; they compare with those of the tables that were numbered with it.
 
     Attributes:
         name: the op's one name.
@@ -41,30 +39,49 @@ class Tokens:
         record: and data type, layout and placement of every operand.
     """
 
-    name: Hashes
-    shape: Hashes
-    record: Hashes
+    name: Numbers
+    shape: Numbers
+    record: Numbers
 
     def __len__(self) -> int:
         return len(self.name)
 
 
-def tokens_of(ops: OpTable, *, padded: bool = False) -> Tokens:
-    """The tokens of every op; `padded` where one of the two reports writes no logical shapes."""
-    name = _of_texts(ops.texts("op_code"), canonical)
-    shape = name
-    for operand in (*ops.inputs[:_SHAPING_INPUTS], *ops.outputs[:1]):
-        dims = dims_of(operand, padded=padded) @ _DIM_WEIGHTS
-        shape = np.where(
-            operand.present, _mixed(shape, dims), shape
-        )  # reports differ in how many columns they have
-    record = shape
-    for operand in (*ops.inputs, *ops.outputs):
-        told = record
-        for part in (operand.dtype, operand.layout, operand.placement):
-            told = _mixed(told, _of_texts(part))
-        record = np.where(operand.present, told, record)
-    return Tokens(name, shape, record)
+def tokens_of(before: OpTable, after: OpTable, *, padded: bool = False) -> tuple[Tokens, Tokens]:
+    """The tokens of two tables; `padded` where one of the two reports writes no logical shapes."""
+    tables = before, after
+    rows = len(before) + len(after)
+    spelled: dict[str, int] = {}
+
+    def both(column: Callable[[OpTable], Numbers]) -> Numbers:
+        return np.concatenate([column(ops) for ops in tables])
+
+    def text(texts: Texts, folded: Callable[[str], str] = str) -> Numbers:
+        return texts.mapped(
+            lambda one: spelled.setdefault(folded(one), len(spelled) + 1), missing=0, dtype=np.int64
+        )
+
+    inputs, outputs = (
+        max(len(operands) for operands in pair)
+        for pair in ([ops.inputs for ops in tables], [ops.outputs for ops in tables])
+    )
+    columns = [both(lambda ops: text(ops.texts("op_code"), canonical))]
+    name = numbered(rows, columns)
+    for place in range(min(inputs, _SHAPING_INPUTS)):
+        columns += [both(lambda ops, n=place, dim=dim: _dim(ops, ops.inputs, n, dim, padded)) for dim in range(4)]
+    columns += [both(lambda ops, dim=dim: _dim(ops, ops.outputs, 0, dim, padded)) for dim in range(4)]
+    shape = numbered(rows, columns)
+    columns = [shape]
+    for side, count in (("inputs", inputs), ("outputs", outputs)):
+        for place in range(count):
+            columns += [
+                both(lambda ops, s=side, n=place, part=part: _spelled(ops, getattr(ops, s), n, part, text))
+                for part in _FORMAT
+            ]
+    record = numbered(rows, columns)
+    split = [np.split(numbers, [len(before)]) for numbers in (name, shape, record)]
+    first, second = (Tokens(*(parts[side] for parts in split)) for side in (0, 1))
+    return first, second
 
 
 def dims_of(operand: Operand, *, padded: bool) -> NDArray[np.int64]:
@@ -72,15 +89,18 @@ def dims_of(operand: Operand, *, padded: bool) -> NDArray[np.int64]:
     return operand.padded if padded else operand.logical
 
 
-def _of_texts(texts: Texts, folded: Callable[[str], str] = str) -> Hashes:
-    return texts.mapped(lambda text: _hashed(folded(text)), missing=_MISSING, dtype=np.uint64)
+def _dim(ops: OpTable, operands: tuple[Operand, ...], place: int, dim: int, padded: bool) -> Numbers:
+    """One dim of an operand; 0 where an op, or its whole report, has no such operand."""
+    if place >= len(operands):
+        return np.zeros(len(ops), dtype=np.int64)
+    operand = operands[place]
+    return np.where(operand.present, dims_of(operand, padded=padded)[:, dim], 0)
 
 
-def _hashed(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")
-
-
-def _mixed(hashes: Hashes, part: NDArray[np.int64] | Hashes) -> Hashes:
-    with np.errstate(over="ignore"):
-        mixed = (hashes ^ (part.astype(np.uint64) + _SPREAD)) * _SPREAD
-        return mixed ^ (mixed >> np.uint64(29))
+def _spelled(
+    ops: OpTable, operands: tuple[Operand, ...], place: int, part: str, text: Callable[[Texts], Numbers]
+) -> Numbers:
+    """A number for one text of an operand, 0 where it is absent."""
+    if place >= len(operands):
+        return np.zeros(len(ops), dtype=np.int64)
+    return np.where(operands[place].present, text(getattr(operands[place], part)) + 1, 0)

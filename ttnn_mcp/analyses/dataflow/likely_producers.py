@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
+    from ttnn_mcp.run.ops.texts import Texts
 
 NOBODY = -1
+DESCRIBED_BY = ("dtype", "layout", "placement")  # beside the element count: attributes of an operand
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,29 @@ class Flow:
     @cached_property
     def _made(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(tensor keys, producing rows) of all outputs, sorted by key, then by row."""
-        keys = [self._key(operand) for operand in self.ops.outputs]
-        rows = [np.flatnonzero(operand.present) for operand in self.ops.outputs]
-        if not keys:
+        outputs = self.ops.outputs
+        if not outputs:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        key = np.concatenate([one[place] for one, place in zip(keys, rows, strict=True)])
+        rows = [np.flatnonzero(operand.present) for operand in outputs]
+        key = np.concatenate(
+            [self._keys[operand.name][place] for operand, place in zip(outputs, rows, strict=True)]
+        )
         row = np.concatenate(rows)
         order = np.lexsort((row, key))
         return key[order], row[order]
+
+    @cached_property
+    def _keys(self) -> dict[str, NDArray[np.int64]]:
+        """Per operand and row a number: equal where element count, data type, layout and placement are."""
+        operands = (*self.ops.inputs, *self.ops.outputs)
+        if not operands:
+            return {}
+        columns = [
+            np.concatenate([operand.elements for operand in operands]),
+            *(np.concatenate([self._spelled(getattr(one, part)) for one in operands]) for part in DESCRIBED_BY),
+        ]
+        keys = np.split(numbered(len(columns[0]), columns), len(operands))
+        return {operand.name: key for operand, key in zip(operands, keys, strict=True)}
 
     @cached_property
     def _names(self) -> dict[str, int]:
@@ -48,23 +66,20 @@ class Flow:
         texts = {
             text
             for operand in (*self.ops.inputs, *self.ops.outputs)
-            for part in (operand.dtype, operand.layout, operand.placement)
-            for text in part.distinct
+            for part in DESCRIBED_BY
+            for text in getattr(operand, part).distinct
         }
         return {text: number for number, text in enumerate(sorted(texts), start=1)}
 
-    def _key(self, operand: Operand) -> NDArray[np.int64]:
-        key: NDArray[np.int64] = operand.elements
-        for part in (operand.dtype, operand.layout, operand.placement):
-            key = key * 1009 + part.mapped(self._names.__getitem__, missing=0, dtype=np.int64)
-        return key
+    def _spelled(self, texts: Texts) -> NDArray[np.int64]:
+        return texts.mapped(self._names.__getitem__, missing=0, dtype=np.int64)
 
     def producer(self, operand: Operand) -> NDArray[np.int64]:
         """Per row, the row that made this input; NOBODY where none did (a weight, or the model's input)."""
         keys, rows = self._made
-        wanted = self._key(operand)
+        wanted = self._keys.get(operand.name)
         made_by = np.full(len(self.ops), NOBODY, dtype=np.int64)
-        if not len(keys):
+        if wanted is None or not len(keys):
             return made_by
         # last producer before the row: order (key, row) pairs as one sorted sequence
         span = len(self.ops) + 1

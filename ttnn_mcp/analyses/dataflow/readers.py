@@ -17,6 +17,7 @@ import numpy as np
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow, flow_of
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
 from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
@@ -50,9 +51,7 @@ class Joins:
         ops, kernel = self.ops, self.ops.numbers("kernel_ns")
         if not len(ops):
             return np.zeros(0, dtype=np.bool_)
-        with np.errstate(over="ignore"):
-            record = signatures(ops) * np.uint64(1_000_003) + ops.texts("attributes").codes.astype(np.uint64)
-        _, place = np.unique(record, return_inverse=True)
+        place = numbered(len(ops), [signatures(ops), ops.texts("attributes").codes])
         quickest = np.full(place.max() + 1, np.inf)
         slowest = np.zeros(place.max() + 1)
         np.minimum.at(quickest, place, kernel)

@@ -118,11 +118,16 @@ def static_shapes(report: Performance) -> bool | None:
     found = report.iterations
     if found.count < 2:
         return None
-    ids, device = np.unique(report.steady.numbers("device"), return_inverse=True)
-    shape = len(ids), found.count + 1
-    ops, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint64)
-    np.add.at(ops, (device, found.number), 1)
-    with np.errstate(over="ignore"):  # sums of 64-bit hashes: equal for equal ops in any order
-        np.add.at(sums, (device, found.number), signatures(report.steady))
-    whole = (ops[:, 1:] == ops[:, 1:2]).all(axis=1) if len(ids) > 1 else np.ones(1, dtype=np.bool_)
-    return bool((sums[:, 1:] == sums[:, 1:2])[whole].all()) if whole.any() else None
+    kinds = signatures(report.steady)
+    order = np.lexsort((kinds, found.number, report.steady.numbers("device")))
+    order = order[found.number[order] > 0]
+    devices, number = report.steady.numbers("device")[order], found.number[order]
+    told: list[bool] = []
+    for rows in np.split(np.arange(len(order)), np.flatnonzero(np.diff(devices)) + 1):
+        counts = np.bincount(number[rows], minlength=found.count + 1)[1:]
+        if (counts == counts[0]).all():
+            passes = np.reshape(kinds[order[rows]], (found.count, -1))
+            told.append(bool((passes == passes[0]).all()))
+        elif len(report.devices) == 1:
+            told.append(False)
+    return all(told) if told else None

@@ -9,6 +9,7 @@ are upper-ish: good to about 5 %, and no configuration known to have run exceeds
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isqrt
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, canonical_dtype
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes
 
 HEIGHT, BLOCK, WIDTH = "HEIGHT_SHARDED", "BLOCK_SHARDED", "WIDTH_SHARDED"
+TILES_AT_MOST = 1 << 30  # a tile takes 576 bytes and more, so a conv of more tiles would take 600 GB
 DOUBLE_BUFFER_BEST = 0.40  # of a conv's time, the most seen saved: 3.89 -> 2.32 ms, tt-metal #23123
 
 
@@ -121,8 +123,11 @@ def larger_block(conv: Conv, safe_bytes: float) -> Conv | None:
 
 
 def divisors(number: int) -> list[int]:
-    """All of them, ascending."""
-    return [one for one in range(1, number + 1) if number % one == 0]
+    """All of them, ascending; of a number beyond `TILES_AT_MOST` only 1, as it counts no tiles."""
+    if number > TILES_AT_MOST:
+        return [1]
+    small = [one for one in range(1, isqrt(max(number, 0)) + 1) if number % one == 0]
+    return small + [number // one for one in reversed(small) if one * one != number]
 
 
 def conv_of(
@@ -152,6 +157,8 @@ def conv_of(
         return None
     rows, channels = spread.number("num_cores_nhw") or 1, spread.number("num_cores_c") or 1
     cores = (rows, spread.number("num_cores_c_in") or channels, spread.number("num_cores_c_out") or channels)
+    if not all(0 < number <= TILES_AT_MOST for number in (block_h, block_w, per_core_h, per_core_w, *cores)):
+        return None
     compute = attributes.call("compute_kernel_config") or Call("", {})
     said = attributes.number("pre_op_l1_allocation_size_bytes")
     height = whole(kernel.values[0]) or 1

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.run.iterations import device_order, signatures
+from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 SHAPELESS_HASH = ("Binary",)  # canonical names; BinaryNg is one of them
-_ODD = np.uint64(0xD6E8FEB86659FD93)  # spreads small numbers over 64 bits
 WHY_BORROWED = "the row shows another op's operands: they fit neither the op before nor the op after"
 
 
@@ -62,9 +62,6 @@ def _shared(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.boo
 
 def _repeated(ops: OpTable) -> NDArray[np.bool_]:
     """Rows that have the same attributes and operands as another row of their device."""
-    device = np.nan_to_num(ops.numbers("device"), nan=-1).astype(np.int64)
-    described = (ops.texts("attributes").codes << 20 | device & 0xFFFFF).astype(np.uint64)
-    with np.errstate(over="ignore"):
-        described = signatures(ops) ^ (described * _ODD)
-    _, places, counts = np.unique(described, return_inverse=True, return_counts=True)
-    return counts[np.ravel(places)] > 1
+    device = ops.numbers("device").astype(np.int64)
+    described = numbered(len(ops), [signatures(ops), ops.texts("attributes").codes, device])
+    return np.bincount(described)[described] > 1

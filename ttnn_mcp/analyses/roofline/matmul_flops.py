@@ -46,7 +46,8 @@ def matmul_flops(
 
     def flops(a: NDArray[np.int64], b: NDArray[np.int64], outs: list[NDArray[np.int64]]) -> NDArray[np.float64]:
         m, k, inner, n = _sides(a, b, turn_a, turn_b)
-        batches = np.maximum(a[:, 0], b[:, 0]) * np.maximum(a[:, 1], b[:, 1])
+        # with M, K and N the product may leave 64 bits
+        batches = np.maximum(a[:, 0], b[:, 0]).astype(np.float64) * np.maximum(a[:, 1], b[:, 1])
         by_inputs = np.where(sparse, active, batches) * m
         by_output = np.full(len(rows), np.nan)
         for out in outs:  # the product is the last output that is N wide: a gathered A comes before it

@@ -1,7 +1,8 @@
 """The columns of an ops_perf_results CSV that we read: declared once, by name, never by position.
 
-Meanings follow tt-metal's tools/tracy/process_ops_logs.py and cpp_device_analyses.json. A column that a
-report's generation does not have is simply absent: what needs it says so.
+Meanings follow tt-metal's tools/tracy/process_ops_logs.py and cpp_device_analyses.json. Each column says since
+which header generation it is written and which answers are lost without it, so that a file that lost it can be told
+from one that is too old to have it. No column that we read has been dropped by a later generation so far.
 """
 
 from __future__ import annotations
@@ -11,6 +12,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["number", "text"]
+
+WHOLE = 2.0**53  # up to here float64 holds every whole number
+HOUR_NS = 3.6e12  # no op and no gap within a run takes an hour; sums over millions of such rows still fit 64 bits
+DEVICES = 1 << 10  # GLOBAL CALL COUNT packs the device into ten bits
+CORES = 1 << 12  # a core's coordinates have six bits each on the network on chip (NOC_ADDR_NODE_ID_BITS)
+AT_MOST = {"ns": HOUR_NS, "cycles": 2.0**63, "cores": float(CORES), "%": 1e9, "": WHOLE}  # by unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,11 @@ class Column:
         kind: "number" (float64, NaN = not measured) or "text" (category, missing = not said).
         unit: of the values as they stand in the file.
         meaning: what it measures, and its trap.
+        costs: what cannot be told without it, as the end of a sentence; empty where no answer hangs on it.
+        since: the first header generation that writes it, 1 to 7.
+        by_compiler: written by tt-torch and tt-xla only.
+        counts: holds whole numbers from 0 on.
+        at_most: the largest value that can be true; None = by unit.
     """
 
     name: str
@@ -30,47 +42,199 @@ class Column:
     kind: Kind
     unit: str
     meaning: str
+    costs: str = ""
+    since: int = 1
+    by_compiler: bool = False
+    counts: bool = False
+    at_most: float | None = None
 
+    @property
+    def limit(self) -> float:
+        """The largest value that can be true."""
+        return AT_MOST[self.unit] if self.at_most is None else self.at_most
+
+
+_CLOCK = "the device clock cannot be told"
+_TRACE = "whether the run is traced cannot be told"
 
 COLUMNS: tuple[Column, ...] = (
     Column("op_code", ("OP CODE",), "text", "", "device operation, host call or signpost text"),
-    Column("op_type", ("OP TYPE",), "text", "", "tt_dnn_device, tt_dnn_cpu, python_fallback, signpost"),
-    Column("call_count", ("GLOBAL CALL COUNT",), "number", "", "(runtime id << 10) | device since 2025"),
-    Column("device", ("DEVICE ID",), "number", "", "chip the op ran on"),
-    Column("sub_device", ("SUB DEVICE ID",), "text", "", "partition of the chip, blank = whole grid"),
-    Column("arch", ("DEVICE ARCH",), "text", "", "wormhole_b0, blackhole"),
-    Column("attributes", ("ATTRIBUTES",), "text", "", "the op's settings, ';' for ','"),
-    Column("fidelity", ("MATH FIDELITY",), "text", "", "of the last compute kernel; blank = data movement"),
-    Column("cores", ("CORE COUNT",), "number", "cores", "cores that logged the op"),
-    Column("worker_cores", ("AVAILABLE WORKER CORE COUNT",), "number", "cores", "compute grid after dispatch"),
-    Column("host_start_ns", ("HOST START TS",), "number", "ns", "host clock; capture time on trace replays"),
+    Column(
+        "op_type",
+        ("OP TYPE",),
+        "text",
+        "",
+        "tt_dnn_device, tt_dnn_cpu, python_fallback, signpost",
+        "signposts are taken for host calls",
+    ),
+    Column(
+        "call_count",
+        ("GLOBAL CALL COUNT",),
+        "number",
+        "",
+        "(runtime id << 10) | device since 2025",
+        "dropped ops go unnoticed, and devices are matched by position only",
+        counts=True,
+    ),
+    Column(
+        "device",
+        ("DEVICE ID",),
+        "number",
+        "",
+        "chip the op ran on",
+        "all ops count as one device's, whose times would add up in a mesh",
+        counts=True,
+        at_most=DEVICES - 1,
+    ),
+    Column(
+        "sub_device",
+        ("SUB DEVICE ID",),
+        "text",
+        "",
+        "partition of the chip, blank = whole grid",
+        "the compute grid may be that of a sub-device",
+        since=7,
+    ),
+    Column(
+        "arch",
+        ("DEVICE ARCH",),
+        "text",
+        "",
+        "wormhole_b0, blackhole",
+        "the architecture can only be inferred",
+        since=5,
+    ),
+    Column(
+        "attributes",
+        ("ATTRIBUTES",),
+        "text",
+        "",
+        "the op's settings, ';' for ','",
+        "checks of settings, convs and collectives cannot tell",
+    ),
+    Column(
+        "fidelity",
+        ("MATH FIDELITY",),
+        "text",
+        "",
+        "of the last compute kernel; blank = data movement",
+        "fidelity checks and compute bounds cannot tell",
+    ),
+    Column(
+        "cores",
+        ("CORE COUNT",),
+        "number",
+        "cores",
+        "cores that logged the op",
+        "checks of core use cannot tell",
+        counts=True,
+    ),
+    Column(
+        "worker_cores",
+        ("AVAILABLE WORKER CORE COUNT",),
+        "number",
+        "cores",
+        "compute grid after dispatch",
+        "the compute grid can only be inferred",
+        since=5,
+        counts=True,
+    ),
+    Column(
+        "host_start_ns",
+        ("HOST START TS",),
+        "number",
+        "ns",
+        "host clock; capture time on trace replays",
+        at_most=2.0**63,
+    ),
     Column("host_ns", ("HOST DURATION [ns]",), "number", "ns", "C++ launch only; no Python, no waiting"),
-    Column("fw_start_cycle", ("DEVICE FW START CYCLE",), "number", "cycles", "device clock"),
-    Column("fw_end_cycle", ("DEVICE FW END CYCLE",), "number", "cycles", "device clock"),
-    Column("gap_ns", ("OP TO OP LATENCY [ns]",), "number", "ns", "BEFORE this op, since the last one's end"),
-    Column("fw_ns", ("DEVICE FW DURATION [ns]",), "number", "ns", "overlaps its neighbours: never summed"),
+    Column("fw_start_cycle", ("DEVICE FW START CYCLE",), "number", "cycles", "device clock", _CLOCK),
+    Column(
+        "fw_end_cycle",
+        ("DEVICE FW END CYCLE",),
+        "number",
+        "cycles",
+        "device clock",
+        "the device clock and the true order of ops cannot be told",
+    ),
+    Column(
+        "gap_ns",
+        ("OP TO OP LATENCY [ns]",),
+        "number",
+        "ns",
+        "BEFORE this op, since the last one's end",
+        "host overhead and Metal Trace cannot be judged",
+    ),
+    Column("fw_ns", ("DEVICE FW DURATION [ns]",), "number", "ns", "overlaps its neighbours: never summed", _CLOCK),
     Column("kernel_ns", ("DEVICE KERNEL DURATION [ns]",), "number", "ns", "first kernel start to last kernel end"),
     Column("brisc_ns", ("DEVICE BRISC KERNEL DURATION [ns]",), "number", "ns", "data movement core 0"),
     Column("ncrisc_ns", ("DEVICE NCRISC KERNEL DURATION [ns]",), "number", "ns", "data movement core 1"),
     Column("trisc1_ns", ("DEVICE TRISC1 KERNEL DURATION [ns]",), "number", "ns", "math core"),
-    Column("trace_id", ("METAL TRACE ID", "TRACE ID"), "number", "", "set on trace replays only"),
+    Column(
+        "trace_id",
+        ("METAL TRACE ID", "TRACE ID"),
+        "number",
+        "",
+        "set on trace replays only",
+        _TRACE,
+        since=2,
+        counts=True,
+        at_most=2.0**31 - 1,
+    ),
     Column(
         "trace_session",
         ("METAL TRACE REPLAY SESSION ID", "TRACE RUNTIME ID"),
         "number",
         "",
         "which replay of the trace",
+        "replays of a trace are not told apart",
+        since=2,
+        counts=True,
+        at_most=2.0**31 - 1,
     ),
-    Column("program_hash", ("PROGRAM HASH",), "text", "", "same hash = same compiled program"),
-    Column("cache_hit", ("PROGRAM CACHE HIT",), "text", "", "False everywhere without --no-op-info-cache"),
+    Column("program_hash", ("PROGRAM HASH",), "text", "", "same hash = same compiled program", since=6),
+    Column("cache_hit", ("PROGRAM CACHE HIT",), "text", "", "False everywhere without --no-op-info-cache", since=6),
     Column("pm_ideal_ns", ("PM IDEAL [ns]",), "number", "ns", "tt-metal's own model; 1 = not modelled"),
-    Column("pm_fpu_util_pct", ("PM FPU UTIL (%)",), "number", "%", "above 100 = the model is wrong here"),
-    Column("loc", ("LOC",), "text", "", "model line, written by tt-xla / tt-torch"),
-    Column("const_eval", ("CONST_EVAL_OP",), "text", "", "true = runs once, not in steady state"),
+    Column("pm_fpu_util_pct", ("PM FPU UTIL (%)",), "number", "%", "above 100 = the model is wrong here", since=3),
+    Column(
+        "loc",
+        ("LOC",),
+        "text",
+        "",
+        "model line, written by tt-xla / tt-torch",
+        "ops have no model line",
+        since=3,
+        by_compiler=True,
+    ),
+    Column(
+        "const_eval",
+        ("CONST_EVAL_OP",),
+        "text",
+        "",
+        "true = runs once, not in steady state",
+        "ops that run once count as steady ones",
+        since=3,
+        by_compiler=True,
+    ),
 )
 
 BY_NAME = {column.name: column for column in COLUMNS}
 BY_HEADER = {header: column for column in COLUMNS for header in column.headers}
+OP_CODE, KERNEL_TIME = BY_NAME["op_code"].headers[0], BY_NAME["kernel_ns"].headers[0]  # no report without these
 
-OPERAND_HEADER = re.compile(r"(INPUT|OUTPUT)_(\d+)_(W|Z|Y|X|LAYOUT|DATATYPE|MEMORY)(_PAD\[LOGICAL\])?$")
+OPERAND_HEADER = re.compile(r"(INPUT|OUTPUT)_(\d{1,4})_(W|Z|Y|X|LAYOUT|DATATYPE|MEMORY)(_PAD\[LOGICAL\])?$")
 """One cell of an operand: four dims (from 2025-09 "padded[logical]"), layout, data type, placement."""
+OPERAND_PARTS: dict[str, str] = {
+    **dict.fromkeys("WZYX", "shapes, and what is computed from them, cannot be told"),
+    "LAYOUT": "layout checks cannot tell",
+    "DATATYPE": "format checks and byte counts cannot tell",
+    "MEMORY": "checks of placement and sharding cannot tell",
+}
+"""The parts of an operand and what cannot be told without one."""
+
+UNREAD = re.compile(
+    r"PER CORE (MIN|MAX|AVG)|DM START|BR/NRISC START|FIRST TO LAST|TRISC ?[02]|ERISC|DISPATCH|COMPUTE|DATA MOVEMENT"
+    r"|KERNEL SIZE|^PM |UTIL|IMPACT|HOST_FUNC|HOST END TS|PARALLELIZATION|PROGRAM_METADATA",
+    re.IGNORECASE,
+)
+"""TTNN's other columns: none of them is a read column under another name."""

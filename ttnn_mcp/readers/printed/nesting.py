@@ -6,6 +6,7 @@ The CSV replaces every ',' by ';', the database keeps ','; both separate fields 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,18 +58,22 @@ def split_fields(text: str) -> list[str]:
     """Split at the ',' and ';' that lie outside all brackets."""
     parts: list[str] = []
     open_brackets: list[str] = []
+    awaited = Counter[str]()  # what `open_brackets` holds
     start = 0
     for token in _TOKEN.finditer(text):
         char = token.group()
         if char in _CLOSING:
             open_brackets.append(_CLOSING[char])
+            awaited[_CLOSING[char]] += 1
         elif char in ",;":
             if not open_brackets:
                 parts.append(text[start : token.start()])
                 start = token.end()
-        elif char in open_brackets:
-            while open_brackets.pop() != char:  # an unclosed inner bracket ends with its parent
-                pass
+        elif awaited[char]:
+            closed = ""
+            while closed != char:  # an unclosed inner bracket ends with its parent
+                closed = open_brackets.pop()
+                awaited[closed] -= 1
     parts.append(text[start:])
     return [stripped for part in parts if (stripped := part.strip())]
 

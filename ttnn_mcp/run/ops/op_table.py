@@ -1,8 +1,9 @@
 """The op table: every row of a performance report behind one class.
 
-Rows stay in a pandas frame whose columns `readers.columns` declares; analyses get numpy arrays. Texts are
-categories (`Texts`: one code per row, each distinct text once), so asking something of a million rows asks it of
-the few distinct texts. Row-at-a-time access (`cite`, `row_text`) is for the few rows an answer names.
+Rows stay in the frame as it was read, whose columns `readers.performance.columns` declares; a part of the table
+knows only their places. Analyses get numpy arrays. Texts are categories (`Texts`: one code per row, each distinct
+text once), so asking something of a million rows asks it of the few distinct texts. Row-at-a-time access (`cite`,
+`at_line`) is for the few rows an answer names.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -15,10 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp import quoting
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.run.ops.operand import Operand, operands_of
-from ttnn_mcp.run.ops.texts import Texts, texts_of
+from ttnn_mcp.run.ops.texts import Texts, no_texts, texts_of
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
@@ -31,12 +33,23 @@ CORRECTED = "corrected"  # rows whose times are told from firmware ends, not fro
 
 
 class OpTable:
-    """Rows of a performance report, in file order unless said otherwise."""
+    """Rows of a performance report, in file order unless said otherwise.
 
-    def __init__(self, frame: pd.DataFrame, lines: NDArray[np.int64], report: PerformanceCsv) -> None:
+    Attributes:
+        lines: line in the file of each row; names the row towards the user.
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        lines: NDArray[np.int64],
+        report: PerformanceCsv,
+        places: NDArray[np.int64] | None = None,
+    ) -> None:
         self._frame = frame
         self._report = report
-        self.lines = lines  # line in the file; names a row towards the user
+        self._places = places  # rows of the frame; None = all of them
+        self.lines = lines
         self._numbers: dict[str, NDArray[np.float64]] = {}
         self._texts: dict[str, Texts] = {}
         self.lock = RLock()
@@ -53,7 +66,7 @@ class OpTable:
     @property
     def source(self) -> str:
         """The file the rows stand in."""
-        return self._report.path.name
+        return quoting.text(self._report.path.name)
 
     def has(self, name: str) -> bool:
         """Whether this generation writes the column."""
@@ -62,41 +75,47 @@ class OpTable:
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A number column; NaN where not measured, and everywhere if the report has no such column."""
         if name not in self._numbers:
-            there = name in self._frame
-            self._numbers[name] = (
-                self._frame[name].to_numpy(dtype=np.float64) if there else np.full(len(self), np.nan)
-            )
+            if name not in self._frame:
+                self._numbers[name] = np.full(len(self), np.nan)
+            else:
+                values = self._frame[name].to_numpy(dtype=np.float64)
+                self._numbers[name] = values if self._places is None else values[self._places]
         return self._numbers[name]
 
     def texts(self, name: str) -> Texts:
         """A text column; empty everywhere if the report has no such column."""
         if name not in self._texts:
-            self._texts[name] = texts_of(self._frame[name]) if name in self._frame else self._no_texts()
+            there = name in self._frame
+            self._texts[name] = texts_of(self._frame[name], self._places) if there else no_texts(len(self))
         return self._texts[name]
 
     @cached_property
     def inputs(self) -> tuple[Operand, ...]:
         """INPUT_0, INPUT_1, ... of every row."""
-        return operands_of(self._frame, "INPUT", logical_said=self._report.logical_shapes)
+        return operands_of(self._frame, "INPUT", self._places, logical_said=self._report.logical_shapes)
 
     @cached_property
     def outputs(self) -> tuple[Operand, ...]:
         """OUTPUT_0, OUTPUT_1, ... of every row."""
-        return operands_of(self._frame, "OUTPUT", logical_said=self._report.logical_shapes)
+        return operands_of(self._frame, "OUTPUT", self._places, logical_said=self._report.logical_shapes)
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> OpTable:
         """The chosen rows (a mask, or positions in the order wanted)."""
-        places = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
+        places = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.int64, copy=False)
         if len(places) == len(self) and np.array_equal(places, np.arange(len(self))):
             return self
-        return OpTable(self._frame.iloc[places], self.lines[places], self._report)
+        within = places if self._places is None else self._places[places]
+        return OpTable(self._frame, self.lines[places], self._report, within)
 
     def corrected(
         self, *, kernel_ns: NDArray[np.float64], gap_ns: NDArray[np.float64], where: NDArray[np.bool_]
     ) -> OpTable:
         """The same rows with times that do not stand in the file `where` it holds impossible ones."""
-        frame = self._frame.assign(kernel_ns=kernel_ns, gap_ns=gap_ns, **{CORRECTED: where})
-        return OpTable(frame, self.lines, self._report)
+        return self._assigned(kernel_ns=kernel_ns, gap_ns=gap_ns, **{CORRECTED: where})
+
+    def of_one_device(self) -> OpTable:
+        """The same rows as those of device 0: for a report that says of no row which device it ran on."""
+        return self._assigned(device=np.zeros(len(self)))
 
     def shapes(self, row: int) -> str:
         """`1x384x1280 * 1280x5120 -> 1x384x5120`: logical; behind a dim, in brackets, its padding if any."""
@@ -115,7 +134,7 @@ class OpTable:
         header = self._report.headers.get(name, column.headers[0])
         value = shown(self.texts(name)[row]) if column.kind == "text" else _plain(float(self.numbers(name)[row]))
         unit = column.unit or None
-        if name in ("kernel_ns", "gap_ns") and CORRECTED in self._frame and self._frame[CORRECTED].iloc[row]:
+        if name in ("kernel_ns", "gap_ns") and self._is_corrected(row):
             header, unit = "DEVICE FW END CYCLE", "ns, since the end before"
         return Evidence(source=self.source, row=int(self.lines[row]), column=header, value=value, unit=unit)
 
@@ -128,12 +147,18 @@ class OpTable:
             value=shown(operand.cell(row, part)),
         )
 
-    def _no_texts(self) -> Texts:
-        return Texts(np.full(len(self), -1, dtype=np.int64), ())
+    def _assigned(self, **columns: NDArray[np.float64] | NDArray[np.bool_]) -> OpTable:
+        frame = self._frame if self._places is None else self._frame.iloc[self._places]
+        return OpTable(frame.assign(**columns), self.lines, self._report)
+
+    def _is_corrected(self, row: int) -> bool:
+        if CORRECTED not in self._frame:
+            return False
+        return bool(self._frame[CORRECTED].iloc[row if self._places is None else int(self._places[row])])
 
 
 def _plain(value: float) -> float | int | None:
-    if np.isnan(value):
+    if not np.isfinite(value):
         return None
     return int(value) if value == int(value) else value
 

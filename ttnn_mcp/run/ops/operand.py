@@ -15,7 +15,7 @@ from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.readers.performance.columns import OPERAND_HEADER
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_cell
 from ttnn_mcp.readers.printed.shapes import parse_cell
-from ttnn_mcp.run.ops.texts import Texts, texts_of
+from ttnn_mcp.run.ops.texts import Texts, no_texts, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DIMS = ("W", "Z", "Y", "X")  # outermost first; Y and X are the tiled ones
+ELEMENTS_AT_MOST = 1 << 40  # a thousand GB and more; the largest card has 64. Products of dims stay within 64 bits
 _DEVICE_PREFIX = re.compile(r"^DEV_\d+_")
 
 
@@ -33,11 +34,15 @@ class Operand:
 
     Attributes:
         name: "INPUT_0".
+        columns: its parts (W, LAYOUT, ...) in the report's frame.
+        places: rows of that frame; None = all.
+        rows: how many rows there are.
         logical_said: False for generations that only wrote padded shapes (then `logical` equals `padded`).
     """
 
     name: str
     columns: dict[str, pd.Series]
+    places: NDArray[np.int64] | None
     rows: int
     logical_said: bool
 
@@ -75,9 +80,9 @@ class Operand:
     def placement(self) -> Texts:
         """Placement without the device handle: L1_HEIGHT_SHARDED."""
         bare = [_DEVICE_PREFIX.sub("", text) for text in self.memory.distinct]
-        distinct = tuple(dict.fromkeys(bare))
-        place = np.array([*(distinct.index(text) for text in bare), -1], dtype=np.int64)
-        return Texts(place[self.memory.codes], distinct)
+        number = {text: place for place, text in enumerate(dict.fromkeys(bare))}
+        place = np.array([*(number[text] for text in bare), -1], dtype=np.int64)
+        return Texts(place[self.memory.codes], tuple(number))
 
     @cached_property
     def in_dram(self) -> NDArray[np.bool_]:
@@ -124,9 +129,32 @@ class Operand:
             dims.pop(0)
         return "x".join(dims)
 
+    @property
+    def described_by(self) -> tuple[NDArray[np.int64], ...]:
+        """All that the report says of the operand, a column each: what makes two rows alike (`alike.numbered`)."""
+        dims = (*self.padded.T, *self.logical.T) if self.logical_said else tuple(self.padded.T)
+        return (*dims, self.dtype.codes, self.layout.codes, self.placement.codes)
+
+    @cached_property
+    def absurd(self) -> NDArray[np.bool_]:
+        """Rows whose shape no chip could hold: they count as having no such operand."""
+        most = [np.maximum(dims.max(axis=0, initial=1), 1).astype(np.float64).prod() for dims in self._written]
+        if max(most) <= ELEMENTS_AT_MOST:
+            return np.zeros(self.rows, dtype=np.bool_)
+        each = [np.maximum(dims, 1).astype(np.float64).prod(axis=1) for dims in self._written]
+        return np.maximum(*each) > ELEMENTS_AT_MOST
+
     @cached_property
     def _dims(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        padded = np.zeros((self.rows, len(DIMS)), dtype=np.int64)
+        padded, logical = self._written
+        if self.absurd.any():
+            padded[self.absurd], logical[self.absurd] = 0, 0
+        return padded, logical
+
+    @cached_property
+    def _written(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Padded and logical dims as they stand in the file."""
+        padded = np.zeros((self.rows, len(DIMS)), dtype=np.int64, order="F")  # read dim by dim
         logical = np.zeros_like(padded)
         for place, dim in enumerate(DIMS):
             texts = self._texts(dim)
@@ -137,14 +165,17 @@ class Operand:
 
     def _texts(self, part: str) -> Texts:
         column = self.columns.get(part)
-        return texts_of(column) if column is not None else Texts(np.full(self.rows, -1, dtype=np.int64), ())
+        return texts_of(column, self.places) if column is not None else no_texts(self.rows)
 
 
-def operands_of(frame: pd.DataFrame, role: str, *, logical_said: bool) -> tuple[Operand, ...]:
-    """The operands of `role` (INPUT, OUTPUT), in order."""
+def operands_of(
+    frame: pd.DataFrame, role: str, places: NDArray[np.int64] | None = None, *, logical_said: bool
+) -> tuple[Operand, ...]:
+    """The operands of `role` (INPUT, OUTPUT) in order, of the frame's rows at `places`."""
     found: dict[int, dict[str, pd.Series]] = {}
     for header in frame.columns:
         match = OPERAND_HEADER.match(header)
         if match and match[1] == role:
-            found.setdefault(int(match[2]), {})[match[3]] = frame[header]
-    return tuple(Operand(f"{role}_{number}", found[number], len(frame), logical_said) for number in sorted(found))
+            found.setdefault(int(match[2]), {}).setdefault(match[3], frame[header])
+    rows = len(frame) if places is None else len(places)
+    return tuple(Operand(f"{role}_{number}", found[number], places, rows, logical_said) for number in sorted(found))

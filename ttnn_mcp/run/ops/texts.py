@@ -56,6 +56,18 @@ class Texts:
         return Texts(self.codes[rows], self.distinct)
 
 
-def texts_of(column: pd.Series) -> Texts:
-    """A categorical column as codes and distinct texts."""
-    return Texts(column.cat.codes.to_numpy().astype(np.int64), tuple(map(str, column.cat.categories)))
+def texts_of(column: pd.Series, places: NDArray[np.int64] | None = None) -> Texts:
+    """A categorical column, or its rows at `places`, as codes and distinct texts."""
+    codes = column.cat.codes.to_numpy()
+    codes = (codes if places is None else codes[places]).astype(np.int64)
+    texts = column.cat.categories
+    if len(texts) > len(codes):  # a window of few rows holds few of a long report's texts
+        used, codes = np.unique(codes, return_inverse=True)
+        absent = int(len(used) > 0 and used[0] < 0)
+        return Texts(codes - absent, tuple(map(str, texts[used[absent:]])))
+    return Texts(codes, tuple(map(str, texts)))
+
+
+def no_texts(rows: int) -> Texts:
+    """As many empty cells."""
+    return Texts(np.full(rows, -1, dtype=np.int64), ())

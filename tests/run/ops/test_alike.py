@@ -1,0 +1,29 @@
+"""Rows get the same number exactly when they agree in every column."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttnn_mcp.run.ops.alike import numbered
+
+CELLS = st.sampled_from([0, 1, 2, -1, 7, 2**31, 2**62, -(2**63), 2**63 - 1, 2**40 + 1])
+
+
+@given(st.integers(1, 6).flatmap(lambda width: st.lists(st.tuples(*[CELLS] * width), min_size=1, max_size=40)))
+def test_equal_rows_and_only_they_share_a_number(rows):
+    table = np.array(rows, dtype=np.int64)
+    numbers = numbered(len(rows), list(table.T)).tolist()
+    first = {row: number for number, row in reversed(list(zip(numbers, rows, strict=True)))}
+    assert numbers == [first[row] for row in rows]
+    assert sorted(set(numbers)) == list(range(len(set(rows))))
+    assert list(dict.fromkeys(numbers)) == sorted(set(numbers))
+
+
+def test_no_rows_and_no_columns():
+    assert numbered(0, [np.zeros(0, dtype=np.int64)]).tolist() == []
+    assert numbered(3, []).tolist() == [0, 0, 0]
+
+
+def test_many_wide_columns_do_not_overflow():
+    columns = [np.arange(1000, dtype=np.int64) * (10**15 + place) for place in range(30)]
+    assert numbered(1000, columns).tolist() == list(range(1000))

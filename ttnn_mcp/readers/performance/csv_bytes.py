@@ -1,0 +1,88 @@
+"""The bytes of a CSV on their way to the parser: refused as soon as they cannot be a report.
+
+A line without end, a quote that is never closed or a block of NULs would fill the memory before the parser notices.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
+from ttnn_mcp.readers.performance.header import does_not_read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LINE_BYTES = 1 << 20  # the longest real line has 3 kB; Tracy's messages, which cells are made from, end at 64 KiB
+QUOTE, NEWLINE = b'"', b"\n"
+
+
+class CsvBytes:
+    """A file as pandas reads it: `read` hands out bytes, up to the size the file had when it was opened.
+
+    Attributes:
+        tail: what stands behind the last line break.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._file = path.open("rb", buffering=0)
+        except OSError as failed:
+            raise ReportMissing(f"{shown(path)} cannot be opened ({failed.strerror}).") from None
+        self._size = self._left = os.fstat(self._file.fileno()).st_size
+        self._quoted = False  # whether what comes next stands inside quotes
+        self._cell = 0  # bytes since the quote was opened, in whole blocks
+        self.tail = b""
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._file.close()
+
+    def __iter__(self) -> Iterator[bytes]:  # pandas takes nothing for a file that cannot be iterated
+        while block := self.read(LINE_BYTES):
+            yield block
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most `size`.
+
+        Raises:
+            ReportBroken: they hold NULs, a line that is too long, or a quote that is never closed.
+        """
+        wanted = self._left if size < 0 else min(size, self._left)
+        try:
+            block = self._file.read(wanted)
+        except OSError as failed:
+            raise ReportBroken(f"{shown(self._path.name)} cannot be read on ({failed.strerror}).") from None
+        self._left = self._left - len(block) if block else 0
+        if block:
+            self._look_at(block)
+        return block
+
+    @property
+    def caveats(self) -> list[str]:
+        """What happened to the file while it was read."""
+        delivered = self._file.tell()
+        now = os.fstat(self._file.fileno()).st_size
+        if delivered < self._size or now < self._size:
+            return ["the file became shorter while it was read: rows are missing, read it again"]
+        if now > self._size:
+            return ["the file grew while it was read: what was added is left out"]
+        return []
+
+    def _look_at(self, block: bytes) -> None:
+        name = shown(self._path.name)
+        if b"\0" in block:
+            raise ReportBroken(f"{name} holds NUL bytes: it is binary, or was not written to its end.")
+        last = block.rfind(NEWLINE)
+        first_line = len(self.tail) + (block.find(NEWLINE) if last >= 0 else len(block))
+        self.tail = block[last + 1 :] if last >= 0 else self.tail + block
+        if first_line > LINE_BYTES:
+            raise ReportBroken(f"{name} has a line of more than {LINE_BYTES} bytes: it is no performance report.")
+        quotes = block.count(QUOTE)
+        self._cell = self._cell + len(block) if self._quoted and not quotes else 0
+        if self._cell > LINE_BYTES:
+            raise ReportBroken(does_not_read(self._path))
+        self._quoted ^= quotes % 2 == 1

@@ -1,0 +1,69 @@
+"""Columns that a report should have and has not, and which answers that costs.
+
+Tables that another program saved again lose columns or carry them under other names.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import shown
+from ttnn_mcp.readers.performance.columns import BY_HEADER, COLUMNS, OPERAND_HEADER, OPERAND_PARTS, UNREAD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+ALIKE = 0.75  # of difflib's ratio: one word added or dropped, a dash for a blank; not another column
+NAMED = 3  # lost columns in one sentence; the others are counted
+
+
+def lost_columns(names: Sequence[str], generation: str, *, compiler: bool) -> list[str]:
+    """One sentence per kind of answer that is lost, naming the columns and the nearest header that is there."""
+    lost: dict[str, list[str]] = {}
+    for header, costs in (*_of_table(names, int(generation[1:]), compiler=compiler), *_of_operands(names)):
+        lost.setdefault(costs, []).append(header)
+    strangers = [name for name in names if _is_stranger(name)]
+    return [f"no {_listed(headers)}{_instead(headers, strangers)}: {costs}" for costs, headers in lost.items()]
+
+
+def nearest_header(header: str, names: Iterable[str]) -> str | None:
+    """The column that is most likely `header` under a changed name; None where none is near."""
+    there = {name.upper(): name for name in names if _is_stranger(name)}
+    close = get_close_matches(header, there, n=1, cutoff=ALIKE)
+    longer = [name for name in there if name.startswith(header)]
+    return there[(close or longer)[0]] if close or longer else None
+
+
+def _of_table(names: Sequence[str], generation: int, *, compiler: bool) -> Iterator[tuple[str, str]]:
+    there = {BY_HEADER[name].name for name in names if name in BY_HEADER}
+    for column in COLUMNS:
+        expected = column.since <= generation and (compiler or not column.by_compiler)
+        if column.costs and expected and column.name not in there:
+            yield column.headers[0], column.costs
+
+
+def _of_operands(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    parts: dict[str, set[str]] = {"INPUT_0": set(), "OUTPUT_0": set()}
+    for name in names:
+        match = OPERAND_HEADER.match(name)
+        if match:
+            parts.setdefault(f"{match[1]}_{match[2]}", set()).add(match[3])
+    for operand, present in parts.items():
+        for part, costs in OPERAND_PARTS.items():
+            if part not in present:
+                yield f"{operand}_{part}", costs
+
+
+def _is_stranger(name: str) -> bool:
+    return bool(name) and name not in BY_HEADER and not OPERAND_HEADER.match(name) and not UNREAD.search(name)
+
+
+def _listed(headers: list[str]) -> str:
+    more = f" and {len(headers) - NAMED} more" if len(headers) > NAMED else ""
+    return ", ".join(headers[:NAMED]) + more
+
+
+def _instead(headers: list[str], strangers: list[str]) -> str:
+    near = next((near for header in headers if (near := nearest_header(header, strangers))), None)
+    return f" (a column '{shown(near)}' is there)" if near else ""
