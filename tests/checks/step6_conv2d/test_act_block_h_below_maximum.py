@@ -136,6 +136,5 @@ def test_oft_is_the_strongest_case_for_larger_blocks(check):
     assert outcome.at_most_ns >= 0.05 * outcome.case.total_ns
 
 
-@pytest.mark.xfail(reason="known bug: no kernel time at all passes the line of 1 %, and no conv is there to name")
 def test_a_window_without_any_kernel_time_breaks_nothing(check):
     assert check.ask(with_conv(**TUNED, kernel_ns=0)).status == "clean"
