@@ -10,10 +10,12 @@ from tests.profiles import DRAM, Program, block_sharded, height_sharded, width_s
 from tests.profiles.conv import Window
 from tests.profiles.conv import halo as halo_op
 from tests.profiles.model import Attribute, DeviceOp
+from tests.profiles.ops import unary
 
 if TYPE_CHECKING:
     from tests.profiles import Placement, Tensor
 
+TUNED = {"block": (8, 6), "weights_double": True}  # nothing left that a check of step 6 could ask for
 SHARDED = {"HEIGHT": height_sharded, "BLOCK": block_sharded, "WIDTH": width_sharded}
 
 
@@ -122,4 +124,63 @@ def put_halo(program: Program, x: Tensor, conv: Conv = Conv(), kernel_ns: int = 
     return put(program, halo_op(x, halo_output(program, conv), Window((64, 64), (3, 3), padding=1), kernel_ns))
 
 
-__all__ = ["DRAM", "Conv", "halo_output", "put_conv", "put_halo"]
+def relu(
+    program: Program, x: Tensor, kernel_ns: int = 20_000, kind: str = "RELU", dtype: str | None = None
+) -> Tensor:
+    out = program.tensor(x.shape, dtype or x.dtype, placement=x.placement)
+    return put(program, unary(kind, x, out, kernel_ns))
+
+
+def row_major(program: Program, placement: Placement = DRAM, height: int = 16_384) -> Tensor:
+    """64 channels as halo takes them."""
+    return program.tensor([1, 1, height, 64], layout="ROW_MAJOR", placement=placement)
+
+
+def with_conv(arch: str = "wormhole_b0", **change: object) -> Program:
+    """One conv, with something changed."""
+    program = Program(arch)
+    put_conv(program, **change)
+    return program
+
+
+def without_convs() -> Program:
+    program = Program("wormhole_b0")
+    relu(program, program.tensor([1, 1, 32, 32]))
+    return program
+
+
+def put_silent_conv(program: Program, kernel_ns: int = 50_000) -> Tensor:
+    """A conv of a report whose ATTRIBUTES are empty."""
+    x, w = halo_output(program), program.weight([1, 1, 576, 64])
+    out = program.tensor([1, 1, 4096, 64])
+    return put(program, DeviceOp("Conv2dDeviceOperation", (x, w), (out,), kernel_ns, cores=64))
+
+
+def with_silent_conv() -> Program:
+    program = Program("wormhole_b0")
+    put_silent_conv(program)
+    return program
+
+
+def of_unknown_chip() -> Program:
+    """A conv on a chip whose clock is nobody's; written without DEVICE ARCH (generation "C4") it has no name."""
+    program = Program("wormhole_b0", clock_ghz=0.7)
+    put_conv(program)
+    return program
+
+
+__all__ = [
+    "DRAM",
+    "TUNED",
+    "Conv",
+    "halo_output",
+    "of_unknown_chip",
+    "put_conv",
+    "put_halo",
+    "put_silent_conv",
+    "relu",
+    "row_major",
+    "with_conv",
+    "with_silent_conv",
+    "without_convs",
+]

@@ -1,0 +1,102 @@
+"""Readers: who reads whose output, and what rows are taken to read that show another op's operands."""
+
+import numpy as np
+
+from tests.analyses.tables import ops_of, put
+from tests.profiles import Program
+from tests.profiles.conv import move
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import binary, matmul, unary
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
+from ttnn_mcp.analyses.dataflow.readers import Joins
+
+
+def joins(folder, program):
+    return Joins(Flow(ops_of(folder, program)))
+
+
+def relu(program, x, width, kernel_ns=1_000):
+    return put(program, unary("RELU", x, program.tensor([1, 1, 32, width]), kernel_ns))
+
+
+def test_an_output_read_twice_has_two_readers_and_one_read_twice_by_one_op_a_single_one(tmp_path):
+    program = Program()
+    x = relu(program, program.tensor([1, 1, 32, 32]), 64)
+    y = relu(program, x, 96)
+    put(program, binary("ADD", x, x, program.tensor([1, 1, 32, 128]), 1_000))
+    put(program, binary("ADD", y, y, program.tensor([1, 1, 32, 160]), 1_000))
+    found = joins(tmp_path, program)
+    assert found.makers.tolist() == [NOBODY, 0, 0, 1]
+    assert [found.readers(row) for row in range(4)] == [(1, 2), (3,), (), ()]
+    assert found.reader_counts.tolist() == [2, 1, 0, 0]
+    assert not found.doubtful.any()
+
+
+def test_what_a_copy_fills_is_not_read(tmp_path):
+    program = Program()
+    x = relu(program, program.tensor([1, 1, 32, 32]), 64)
+    y = relu(program, program.tensor([1, 1, 32, 96]), 128)
+    op = move(x, program.tensor([1, 1, 32, 64]), 1_000)
+    op.inputs = (x, y)  # the second is what it writes into
+    put(program, op)
+    assert joins(tmp_path, program).readers(1) == ()
+
+
+def alike(*kernel_ns, kind=unary):
+    """The same record for ops of different times, each between two matmuls of its own."""
+    program = Program()
+    x = program.tensor([1, 1, 32, 64])
+    for n, took in enumerate(kernel_ns):
+        size = 64 * (2 + n)
+        w, v = program.weight([1, 1, 64, 64]), program.weight([1, 1, 64, size])
+        y = put(program, matmul(x, w, program.tensor([1, 1, 32, 64]), 5_000))
+        z = put(program, kind("RELU", y, program.tensor([1, 1, 32, 64]), took))
+        put(program, matmul(z, v, program.tensor([1, 1, 32, size]), 5_000))
+    return program
+
+
+def test_the_same_record_in_another_time_is_doubtful(tmp_path):
+    # a third more than the quickest, and more than half a microsecond
+    spread = joins(tmp_path, alike(10_000, 13_100)).doubtful
+    assert spread.tolist() == [False, True, False] * 2
+    assert not joins(tmp_path, alike(10_000, 12_900)).doubtful.any()
+    assert joins(tmp_path, alike(1_000, 1_501)).doubtful.any()
+    assert not joins(tmp_path, alike(1_000, 1_499)).doubtful.any()
+
+
+def test_ops_whose_programs_keep_shapes_apart_are_never_doubtful(tmp_path):
+    program = Program()
+    for kernel_ns in (10_000, 90_000):
+        x, w = program.tensor([1, 1, 32, 64]), program.weight([1, 1, 64, 64])
+        put(program, matmul(x, w, program.tensor([1, 1, 32, 64]), kernel_ns))
+    assert not joins(tmp_path, program).doubtful.any()
+
+
+def test_a_doubtful_op_reads_what_stands_before_it_and_writes_what_stands_behind(tmp_path):
+    program = Program()
+    first = relu(program, program.tensor([1, 1, 32, 32]), 64)
+    for kernel_ns in (10_000, 90_000):
+        x = relu(program, first, 96, kernel_ns)  # the second shows the first one's operands
+        w = program.weight([1, 1, 128, 64])
+        put(program, matmul(program.tensor([1, 1, 32, 128]), w, program.tensor([1, 1, 32, 256]), 5_000))
+    del x
+    found = joins(tmp_path, program)
+    assert found.doubtful.tolist() == [False, True, False, True, False]
+    assert found.makers.tolist() == [NOBODY, 0, 1, 2, 3]
+
+
+def test_bits_of_all_readers_are_put_together(tmp_path):
+    program = Program()
+    x = relu(program, program.tensor([1, 1, 32, 32]), 64)
+    for width in (96, 128, 160):
+        relu(program, x, width)
+    found = joins(tmp_path, program)
+    assert found.readers_among(np.array([1, 2, 4, 8])).tolist() == [14, 0, 0, 0]
+
+
+def test_a_table_without_operands_has_no_joins(tmp_path):
+    program = Program()
+    program.call("ttnn.made_up", (), (), (DeviceOp("MadeUpOfNoFamily", (), (), 1_000),))
+    found = joins(tmp_path, program)
+    assert found.makers.tolist() == [NOBODY]
+    assert found.readers(0) == ()

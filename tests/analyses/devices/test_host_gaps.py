@@ -1,0 +1,86 @@
+"""Host gaps: time between ops of one device, by hand."""
+
+import math
+
+import pytest
+
+from tests.analyses.tables import performance_of, put
+from tests.profiles import Iteration, Program, write_performance_report
+from tests.profiles.ops import unary
+from ttnn_mcp.analyses.devices.host_gaps import static_shapes, timeline_of, timelines_of, trace_saving_ns
+from ttnn_mcp.readers.performance.csv_file import read_performance_csv
+from ttnn_mcp.run.performance import Performance
+
+
+def program_of(*ops, devices=1):
+    """(gap before, kernel) in ns, each op of another width."""
+    program = Program("wormhole_b0", devices=devices)
+    for n, (gap, kernel) in enumerate(ops, start=1):
+        x, y = program.tensor([1, 1, 32, 32 * n]), program.tensor([1, 1, 32, 32 * n])
+        put(program, unary("RELU", x, y, kernel))
+        program.device_ops[-1].gap_ns = gap
+    return program
+
+
+def timeline(folder, *ops):
+    report = performance_of(folder, program_of(*ops))
+    return timeline_of(report.ops, report.clock_ghz)
+
+
+def test_kernels_and_the_gaps_between_them_make_the_wall_time(tmp_path):
+    line = timeline(tmp_path, (9_999, 10_000), (2_000, 20_000), (3_000, 30_000))
+    assert line.kernel_ns == line.busy_ns == 60_000
+    assert line.wall_ns == pytest.approx(65_000)  # the gap before the first op is another window's
+    assert line.gap_ns == pytest.approx(5_000)
+    assert line.busy == pytest.approx(60 / 65)
+    assert line.gaps_ns.tolist() == [2_000, 3_000]
+    assert line.median_gap_ns == 2_500
+
+
+def test_without_cycles_gaps_are_added_up(tmp_path):
+    report = performance_of(tmp_path, program_of((0, 10_000), (2_000, 20_000), (3_000, 30_000)))
+    assert timeline_of(report.ops, None).wall_ns == 65_000
+
+
+def test_a_single_op_has_no_gaps(tmp_path):
+    line = timeline(tmp_path, (5_000, 10_000))
+    assert (line.wall_ns, line.gap_ns, line.long_gaps) == (10_000, 0, (0, 0.0))
+    assert math.isnan(line.median_gap_ns)
+
+
+def test_gaps_of_a_millisecond_are_long(tmp_path):
+    line = timeline(tmp_path, (0, 10_000), (999_999, 10_000), (1_000_000, 10_000), (2_000_000, 10_000))
+    assert line.long_gaps == (2, 3_000_000)
+
+
+@pytest.mark.parametrize(
+    ("overlap", "busy"), [(501, 10_000 + 20_000 - 501), (499, 30_000)], ids=["two ops at a time", "drifting clocks"]
+)
+def test_ops_that_overlap_by_more_than_clocks_drift_ran_side_by_side(tmp_path, overlap, busy):
+    line = timeline(tmp_path, (0, 10_000), (-overlap, 20_000))
+    assert line.kernel_ns == 30_000
+    assert line.busy_ns == pytest.approx(busy)
+
+
+def test_a_trace_leaves_a_microsecond_per_op(tmp_path):
+    line = timeline(tmp_path, (0, 10_000), (4_000, 10_000), (5_000, 10_000))
+    assert trace_saving_ns(line, 3) == pytest.approx(9_000 - 3_000)
+    assert trace_saving_ns(line, 30) == 0
+
+
+def test_every_device_has_a_timeline_of_its_own(tmp_path):
+    program = program_of((0, 10_000), (2_000, [20_000, 40_000]), devices=2)
+    report = performance_of(tmp_path, program)
+    lines = timelines_of(report.ops, report.clock_ghz)
+    assert [line.device for line in lines] == [0, 1]
+    assert [line.kernel_ns for line in lines] == [30_000, 50_000]
+
+
+def report_of(folder, program, iterations):
+    return Performance(read_performance_csv(write_performance_report(folder, program, iterations)))
+
+
+def test_iterations_of_the_same_shapes_are_static(tmp_path):
+    program = program_of((0, 10_000), (2_000, 20_000), (3_000, 30_000))
+    assert static_shapes(report_of(tmp_path / "two", program, [Iteration(), Iteration()])) is True
+    assert static_shapes(report_of(tmp_path / "one", program, [Iteration()])) is None

@@ -1,0 +1,88 @@
+"""Attention chains: matmul, a few ops, softmax, a few ops, matmul, with no weights in it."""
+
+import pytest
+
+from tests.analyses.tables import ops_of, put
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import binary, matmul
+from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains, rows_of
+
+HEADS, ROWS, WIDTH = 4, 64, 32
+
+
+def op(program, op_code, x):
+    return put(program, DeviceOp(op_code, (x,), (program.tensor(x.shape, x.dtype),), 1_000))
+
+
+def attention(*, heads=HEADS, before=1, after=0, between="BinaryNgDeviceOperation", softmax=True, values=None):
+    """Scores, `before` ops, softmax, `after` ops, context."""
+    program = Program()
+    q, k = program.tensor([1, heads, ROWS, WIDTH]), program.tensor([1, heads, WIDTH, ROWS])
+    x = put(program, matmul(q, k, program.tensor([1, heads, ROWS, ROWS]), 5_000))
+    for _ in range(before):
+        x = op(program, between, x)
+    x = op(program, "SoftmaxDeviceOperation" if softmax else "ReduceDeviceOperation", x)
+    for _ in range(after):
+        x = op(program, "MoveDeviceOperation", x)
+    v = values or program.tensor([1, heads, ROWS, WIDTH])
+    put(program, matmul(x, v, program.tensor([1, heads, ROWS, WIDTH]), 5_000))
+    return program
+
+
+def chains(folder, program):
+    ops = ops_of(folder, program)
+    return attention_chains(ops, Flow(ops))
+
+
+def test_an_attention_is_the_matmuls_the_softmax_and_all_between(tmp_path):
+    found = chains(tmp_path, attention(before=2, after=1))
+    assert [(one.scores, one.softmax, one.context) for one in found] == [(0, 3, 5)]
+    assert rows_of(found).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_up_to_five_ops_may_stand_between(tmp_path, side):
+    assert len(chains(tmp_path, attention(**{side: 5}))) == 1
+    assert not chains(tmp_path, attention(**{side: 6}))
+
+
+@pytest.mark.parametrize(
+    ("between", "found"), [("TypecastDeviceOperation", 1), ("MoveDeviceOperation", 1), ("TilizeDeviceOperation", 0)]
+)
+def test_scaling_moving_and_casting_may_stand_between(tmp_path, between, found):
+    assert len(chains(tmp_path, attention(between=between))) == found
+
+
+def test_without_a_softmax_it_is_no_attention(tmp_path):
+    assert not chains(tmp_path, attention(softmax=False))
+
+
+def test_weights_of_one_head_are_no_keys(tmp_path):
+    assert not chains(tmp_path, attention(heads=1))  # nobody made the second operands
+    program = Program()
+    q, k, v = (program.tensor([1, 1, ROWS, WIDTH + 32 * n]) for n in range(3))
+    keys, values = program.tensor([1, 1, WIDTH, ROWS]), program.tensor([1, 1, ROWS, WIDTH])
+    put(program, DeviceOp("TransposeDeviceOperation", (k,), (keys,), 1_000))
+    put(program, DeviceOp("TransposeDeviceOperation", (v,), (values,), 1_000))
+    x = put(program, matmul(q, keys, program.tensor([1, 1, ROWS, ROWS]), 5_000))
+    x = op(program, "SoftmaxDeviceOperation", x)
+    put(program, matmul(x, values, program.tensor([1, 1, ROWS, WIDTH], "FLOAT32"), 5_000))
+    assert [one.scores for one in chains(tmp_path, program)] == [2]
+
+
+def test_what_the_first_writes_the_last_must_read(tmp_path):
+    program = attention()
+    last = program.device_ops[-1]
+    last.inputs = (program.tensor([1, HEADS, ROWS, 2 * ROWS]), last.inputs[1])
+    assert not chains(tmp_path, program)
+
+
+def test_a_table_without_operands_has_none(tmp_path):
+    program = Program()
+    program.call("ttnn.made_up", (), (), (DeviceOp("SoftmaxDeviceOperation", (), (), 1_000),))
+    assert chains(tmp_path, program) == []
+    x, y = program.tensor([1, 1, 32, 32]), program.tensor([1, 1, 32, 32])
+    put(program, binary("ADD", x, y, program.tensor([1, 1, 32, 32]), 1_000))
+    assert chains(tmp_path, program) == []

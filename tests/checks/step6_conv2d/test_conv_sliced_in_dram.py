@@ -1,0 +1,186 @@
+"""conv-sliced-in-dram: transports of slices, saved only where the whole conv fits L1."""
+
+import pytest
+
+from tests.checks.asking import real_case
+from tests.checks.conv_programs import (
+    TUNED,
+    Conv,
+    put_conv,
+    put_halo,
+    put_silent_conv,
+    relu,
+    row_major,
+    with_conv,
+    without_convs,
+)
+from tests.checks.rows import put
+from tests.profiles import Program
+from tests.profiles.conv import move
+from tests.profiles.model import DeviceOp
+from tests.shared_reports import DEEPLAB
+
+SAFE_L1 = int(0.95 * (1_499_136 - 103_712))  # of a Wormhole core, above what firmware keeps
+# Both slices at once: 16 x 2 tiles of output; Bh stays 8, so that weights of 3 window rows are kept
+BOTH_SLICES = 16 * 2 * 1088 + 2 * 6 * 1088 * 3 + 8 * 6 * 2048 + 8 * 6 * 1088
+
+
+def fetched(program, whole, conv, kernel_ns=20_000):
+    part = row_major(program, conv.placed(256, 64), conv.rows)
+    return put(program, DeviceOp("PaddedSliceDeviceOperation", (whole,), (part,), kernel_ns))
+
+
+def written(program, y, filled, kernel_ns=20_000):
+    put(program, DeviceOp("SliceWriteDeviceOperation", (y, filled), (filled,), kernel_ns))
+
+
+def slices(program, *, kernel_ns=20_000, packed=False, **change):
+    """A conv in two slices of the height: fetched, convolved, written."""
+    conv = Conv(block=(8, 6), **change)
+    whole = relu(program, program.tensor([1, 1, 2 * conv.rows + 256, 64], layout="ROW_MAJOR"))
+    filled = program.tensor([1, 1, 2 * conv.rows, conv.columns], "BFLOAT8_B")
+    for _ in range(2):
+        halo = put_halo(program, fetched(program, whole, conv, kernel_ns), conv)
+        if packed:
+            halo = put(
+                program, move(halo, program.tensor(halo.shape, halo.dtype, "ROW_MAJOR", halo.placement), 9_000)
+            )
+        written(program, put_conv(program, conv, halo), filled, kernel_ns)
+
+
+def sliced(**how):
+    program = Program("wormhole_b0")
+    slices(program, **how)
+    return program
+
+
+def test_slices_of_a_conv_that_fits_whole_cost_what_their_transport_costs(check):
+    claim = check.assert_sound(sliced())
+    assert claim.rows.tolist() == [1, 4, 5, 8]
+    assert claim.at_most_ns.tolist() == [20_000] * 4
+    assert "2 convs work on slices" in claim.claim
+    assert "2 of them would fit L1 unsliced, e.g. line 14, 1 of 2 slices" in claim.claim
+    assert "slice_config=ttnn.Conv2dL1FullSliceConfig)  # line 14" in claim.fix
+    assert [one.row for one in claim.evidence] == [12, 15]  # the fetch and the write of that conv
+    assert "modelled to about 5 %" in claim.caveat
+
+
+def test_one_percent_of_the_window_is_the_line(check):
+    check.share_pair(slices, 0.01, of="time")
+
+
+def test_a_move_and_halo_between_fetch_and_conv_do_not_hide_the_fetch(check):
+    assert check.ask(sliced(packed=True)).claim.rows.tolist() == [1, 5, 6, 10]
+
+
+def test_the_whole_conv_must_fit_l1_with_five_percent_to_spare(check):
+    room = (SAFE_L1 - BOTH_SLICES) // 2  # each slice's input and what else is allocated, twice
+    fits = check.ask(sliced(allocated=room))
+    assert "2 of them would fit" in fits.claim.claim
+    assert fits.at_most_ns == 80_000
+    short = check.ask(sliced(allocated=room + 1))
+    assert "0 of them would fit" in short.claim.claim
+    assert short.at_most_ns == 0
+    assert "without slice_config picks the number of slices itself" in short.claim.fix
+
+
+def test_a_saving_is_claimed_for_those_that_fit_alone_and_the_heaviest_of_them_is_named(check):
+    program = sliced(allocated=700_000, kernel_ns=50_000)
+    slices(program, grid=(8, 4), kernel_ns=20_000)
+    slices(program, grid=(4, 4), kernel_ns=30_000)
+    claim = check.ask(program).claim
+    assert "6 convs" in claim.claim
+    assert "4 of them would fit" in claim.claim
+    assert claim.at_most_ns.tolist() == [0] * 4 + [20_000] * 4 + [30_000] * 4
+    # 27 ops a pass; the third conv's slices are the 22nd and the 26th of them
+    assert "e.g. line 50" in claim.claim or "e.g. line 54" in claim.claim
+
+
+def test_the_heaviest_is_named_where_none_fits(check):
+    program = sliced(allocated=700_000, kernel_ns=20_000)
+    slices(program, allocated=700_000, grid=(8, 4), kernel_ns=30_000)
+    claim = check.ask(program).claim
+    assert "e.g. line 32" in claim.claim or "e.g. line 36" in claim.claim
+    assert claim.at_most_ns.sum() == 0
+
+
+def test_only_a_fetch_that_leads_to_the_conv_is_its_own(check):
+    program = Program("wormhole_b0")
+    conv = Conv(block=(8, 6))
+    whole = program.tensor([1, 1, 2 * conv.rows + 256, 64], layout="ROW_MAJOR")
+    filled = program.tensor([1, 1, 2 * conv.rows, conv.columns], "BFLOAT8_B")
+    x = relu(program, fetched(program, whole, conv))
+    halo = put_halo(program, x, conv)
+    halo = put(program, move(halo, program.tensor(halo.shape, halo.dtype, "ROW_MAJOR", halo.placement), 9_000))
+    written(program, put_conv(program, conv, halo), filled)
+    assert check.ask(program).claim.rows.tolist() == [5]
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_a_conv_of_the_models_input_was_not_fetched_whatever_runs_last(check, read):
+    program = Program("wormhole_b0")
+    conv = Conv(block=(8, 6))
+    filled = program.tensor([1, 1, 2 * conv.rows, conv.columns], "BFLOAT8_B")
+    written(program, put_conv(program, conv), filled)
+    part = fetched(program, program.tensor([1, 1, 4096, 64], layout="ROW_MAJOR"), conv)
+    if read:
+        relu(program, part)
+    assert check.ask(program).claim.rows.tolist() == [1]
+
+
+def test_slices_nobody_convolves_are_not_this_checks(check):
+    program = Program("wormhole_b0")
+    filled = program.tensor([1, 1, 128, 64])
+    written(program, program.tensor([1, 1, 64, 64]), filled, 50_000)  # the model's input
+    written(program, relu(program, program.tensor([1, 1, 96, 64])), filled, 50_000)
+    put_conv(program, **TUNED)
+    outcome = check.ask(program)
+    assert outcome.status == "not_applicable"
+    assert "no SliceWrite behind a Conv2d" in outcome.why
+
+
+@pytest.mark.parametrize("height", [16_384, 32], ids=["all of it", "less than it writes"])
+def test_a_slice_that_fills_the_whole_output_is_one_of_one(check, height):
+    program = Program("wormhole_b0")
+    conv = Conv(block=(8, 6))
+    written(program, put_conv(program, conv), program.tensor([1, 1, height, 64], "BFLOAT8_B"))
+    assert "1 of 1 slices" in check.ask(program).claim.claim
+
+
+def test_a_sliced_conv_without_attributes_is_told_without_a_saving(check):
+    program = with_conv(**TUNED)
+    y = put_silent_conv(program)
+    written(program, y, program.tensor([1, 1, 2 * 4096, 64]), 50_000)
+    claim = check.ask(program).claim
+    assert "0 of them would fit" in claim.claim
+    assert claim.at_most_ns.tolist() == [0]
+    assert claim.caveat is None
+
+
+def test_on_an_unknown_chip_slices_are_told_without_a_saving(check):
+    program = Program("wormhole_b0", clock_ghz=0.7)
+    slices(program)
+    claim = check.ask(program, generation="C4").claim
+    assert claim.at_most_ns.sum() == 0
+    assert claim.caveat is None
+
+
+def test_a_compilers_user_is_told_the_compilers_option(check):
+    assert "optimization_level" in check.ask(sliced(), generation="tt-torch").claim.fix
+
+
+def test_nothing_to_judge(check):
+    none = check.ask(without_convs())
+    assert none.status == "not_applicable"
+    assert "Conv2d" in none.why
+    program = Program("wormhole_b0")
+    written(program, put_silent_conv(program), program.tensor([1, 1, 2 * 4096, 64]), 50_000)
+    silent = check.ask(program)
+    assert silent.status == "cannot_tell"
+    assert "ATTRIBUTES" in silent.why
+
+
+def test_deeplabs_slices_cost_7_percent(check):
+    outcome = check.ask(real_case(DEEPLAB))
+    assert outcome.case.share(outcome.claim.rows) == pytest.approx(0.073, abs=0.0005)
+    assert "10 of them would fit" in outcome.claim.claim

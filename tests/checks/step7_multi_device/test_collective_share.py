@@ -1,0 +1,75 @@
+"""collective-share: more than a fifth of the critical device's time; the caveat says how much of it is waiting."""
+
+import pytest
+
+from tests.checks.asking import real_case
+from tests.checks.mesh_programs import PAYLOAD, Gather, attention, mesh, with_gather, with_lost_rows, with_other_ops
+from tests.checks.rows import pass_time, put
+from tests.profiles.ops import collective
+from tests.shared_reports import CLIP, DEEPSEEK
+
+NEEDED_NS = PAYLOAD / (2 * 2 * 48)  # over two links, both ways, at Blackhole's specified 48 GB/s
+
+
+def test_a_fifth_of_the_kernel_time_is_the_line(check):
+    found = check.pair(with_gather, silent=800_000, fires=799_000)
+    assert found.at_most_ns == pytest.approx(200_000 - NEEDED_NS)
+
+
+def test_it_names_the_device_and_its_heaviest_exchange(check):
+    claim = check.assert_sound(with_gather(10_000, kernel_ns=[200_000, 200_000, 210_000, 200_000]))
+    assert "Collectives take 210 us, 95.5% of kernel time (1x) on device 2" in claim.claim
+    assert "heaviest 1024x1024 -> 1024x4096 at line 12" in claim.claim
+    assert claim.at_most_ns.tolist() == [pytest.approx(210_000 - NEEDED_NS)]
+    assert [one.value for one in claim.evidence] == [210_000]
+    assert "bfloat8_b" in claim.fix
+
+
+def test_the_share_says_how_much_of_it_is_waiting(check):
+    claim = check.ask(with_gather(50_000, kernel_ns=[100_000, 100_000, 100_000, 400_000])).claim
+    assert "up to 300 us of it on this device is waiting" in claim.caveat
+
+
+def test_what_the_payload_or_a_launch_needs_is_not_promised(check):
+    program = mesh()
+    x, out = program.tensor([1, 1, 32, 32]), program.tensor([1, 1, 32, 128])
+    put(program, collective("AllGatherAsync", x, out, 9_000, ring_size=4))  # 6 kB: 32 ns of links, 2 us of launch
+    put(program, collective("ReduceScatterAsync", out, x, 1_500, ring_size=4))  # less than any launch takes
+    Gather(30_000).put(program)  # less than its payload needs at the rate by specification
+    Gather(60_000, links=None).put(program)  # links not told: only the launch is sure
+    claim = check.ask(program).claim
+    assert claim.at_most_ns.tolist() == [7_000, 0, 0, 58_000]
+    assert "(4x)" in claim.claim
+    assert "at line 30" in claim.claim
+    assert [(one.row, one.value) for one in claim.evidence] == [(30, 60_000)]
+
+
+def test_one_device_has_nothing_to_exchange(check):
+    program = mesh(devices=1)
+    Gather().put(program)
+    outcome = check.ask(program)
+    assert (outcome.status, outcome.why) == ("not_applicable", "one device")
+    assert check.ask(real_case(CLIP)).why == "one device"
+
+
+def test_devices_with_other_rows_are_not_compared(check, tmp_path):
+    lost = check.ask(with_lost_rows(tmp_path / "lost"))
+    assert lost.status == "cannot_tell"
+    assert "devices ran different ops: rows dropped" in lost.why
+    other = check.ask(with_other_ops(tmp_path / "other"))
+    assert other.status == "cannot_tell"
+    assert "or a pipeline by design" in other.why
+
+
+def test_without_collectives_or_kernel_time_it_is_clean(check):
+    program = mesh()
+    attention(program, 100_000)
+    pass_time(program, 10_000)
+    assert check.ask(program).status == "clean"
+    program = mesh()
+    attention(program, 0)
+    assert check.ask(program).status == "clean"
+
+
+def test_deepseeks_collectives_take_less(check):
+    assert check.ask(real_case(DEEPSEEK)).status == "clean"

@@ -1,0 +1,125 @@
+"""collective-topology: a line that may be a ring, one link that may be two; at best half the time."""
+
+import pytest
+
+from tests.checks.asking import real_case
+from tests.checks.mesh_programs import PAYLOAD, Gather, attention, mesh, with_gather, with_lost_rows, with_other_ops
+from tests.checks.rows import pass_time
+from tests.shared_reports import CLIP, DEEPSEEK
+
+NEEDED_NS = PAYLOAD / (2 * 2 * 48)  # over two links, both ways, at Blackhole's specified 48 GB/s
+
+
+def test_a_line_of_four_may_be_a_ring(check):
+    claim = check.assert_sound(with_gather(100_000, persistent=False))
+    assert "(1x, 200 us, 66.7% on device 0, 66.7% over all)" in claim.claim
+    assert "run Linear, 1 of them without persistent buffers; heaviest at line 10" in claim.claim
+    assert claim.fix.startswith("topology=ttnn.Topology.Ring in these calls")
+    assert claim.at_most_ns.tolist() == [100_000]
+    assert "wiring is in no report" in claim.caveat
+    cells = {one.column: one.value for one in claim.evidence}
+    assert cells["ATTRIBUTES.topology"] == "Topology::Linear"
+    assert cells["ATTRIBUTES.num_links"] == "2"
+    assert cells["ATTRIBUTES.using_persistent_buffers"] == "false"
+    assert cells["DEVICE KERNEL DURATION [ns]"] == 200_000
+    assert "op_detail(op=10)" in claim.verify
+
+
+def test_persistent_buffers_are_not_asked_for_twice(check):
+    claim = check.ask(with_gather()).claim
+    assert "run Linear; heaviest" in claim.claim
+
+
+def test_one_percent_of_the_window_is_the_line(check):
+    check.pair(lambda share: with_gather(100_000 / share - 200_000), silent=0.00995, fires=0.01005)
+
+
+def test_more_than_two_devices_make_a_ring(check):
+    check.pair(lambda devices: with_gather(100_000, ring_size=devices), silent=2, fires=3)
+
+
+@pytest.mark.parametrize(
+    ("arch", "change"),
+    [
+        ("blackhole", {"topology": "Ring"}),
+        ("wormhole_b0", {"topology": "Ring", "links": 1}),
+        ("blackhole", {"kernel_ns": 32_700}),
+        ("blackhole", {"topology": "Unknown"}),
+    ],
+    ids=["a ring", "one link is all n300 and T3000 have", "already at its links", "not told"],
+)
+def test_collectives_with_nothing_to_gain_are_left_alone(check, arch, change):
+    assert check.ask(with_gather(100_000, arch=arch, **change)).status == "clean"
+
+
+def test_one_link_on_blackhole_may_be_two(check):
+    found = check.pair(lambda links: with_gather(topology="Ring", links=links, persistent=False), silent=2, fires=1)
+    assert "run on one link, 1 of them without persistent buffers; heaviest" in found.claim.claim
+    assert "num_links=2" in found.claim.fix
+    assert found.at_most_ns == 100_000
+
+
+@pytest.mark.xfail(reason="known bug: a ring on one link is told to become a ring")
+@pytest.mark.parametrize("devices", [2, 4])
+def test_a_second_link_alone_is_no_question_of_rings(check, devices):
+    claim = check.ask(with_gather(topology="Ring", links=1, ring_size=devices)).claim
+    assert "Ring" not in claim.fix
+    assert "ring" not in claim.assumption
+    assert "Linear" not in (claim.caveat or "")
+
+
+def test_a_line_on_one_link_may_be_both(check):
+    claim = check.ask(with_gather(links=1)).claim
+    assert "run Linear" in claim.claim
+    assert "Topology.Ring and num_links=2" in claim.fix
+
+
+def test_wormholes_line_of_four_may_be_a_ring_on_its_one_link(check):
+    claim = check.ask(with_gather(links=1, arch="wormhole_b0", kernel_ns=900_000)).claim
+    assert "num_links" not in claim.fix
+    assert claim.at_most_ns.tolist() == [450_000]  # 262 us by specification
+
+
+def test_what_the_payload_needs_is_not_promised(check):
+    program = mesh()
+    Gather(50_000, kind="AllGather").put(program)  # half would be less than the payload takes
+    Gather(30_000, kind="AllGatherAsync").put(program)  # already less
+    Gather(90_000, kind="AllGatherMinimalAsync", links=None).put(program)  # links not told: half
+    Gather(400_000, kind="AllGatherReplicate", topology="Ring").put(program)  # none of this check's
+    claim = check.ask(program).claim
+    assert claim.rows.tolist() == [0, 1, 2]
+    assert claim.at_most_ns.tolist() == [pytest.approx(50_000 - NEEDED_NS), 0, 45_000]
+    assert "heaviest at line 26" in claim.claim
+
+
+def test_one_device_has_nothing_to_exchange(check):
+    program = mesh(devices=1)
+    Gather().put(program)
+    outcome = check.ask(program)
+    assert (outcome.status, outcome.why) == ("not_applicable", "one device")
+    assert check.ask(real_case(CLIP)).why == "one device"
+
+
+def test_devices_with_other_rows_are_not_compared(check, tmp_path):
+    lost = check.ask(with_lost_rows(tmp_path / "lost"))
+    assert lost.status == "cannot_tell"
+    assert "devices ran different ops: rows dropped" in lost.why
+    other = check.ask(with_other_ops(tmp_path / "other"))
+    assert other.status == "cannot_tell"
+    assert "or a pipeline by design" in other.why
+
+
+def test_without_collectives_or_kernel_time_it_is_clean(check):
+    program = mesh()
+    attention(program, 100_000)
+    pass_time(program, 10_000)
+    assert check.ask(program).status == "clean"
+    program = mesh()
+    attention(program, 0)
+    assert check.ask(program).status == "clean"
+
+
+def test_deepseeks_collectives_run_in_a_line_without_persistent_buffers(check):
+    claim = check.ask(real_case(DEEPSEEK)).claim
+    assert "4 of them without persistent buffers" in claim.claim
+    assert "15.3% over all" in claim.claim
