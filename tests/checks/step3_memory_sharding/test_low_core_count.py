@@ -158,7 +158,9 @@ def test_attention_written_out_is_left_to_its_check(check):
     def program(softmax):
         program = Program("wormhole_b0")
         heads = [1, 20, 64, 64]
-        q, k, v = (put(program, unary("RELU", program.tensor(heads), program.tensor(heads), 4_000)) for _ in range(3))
+        q, k, v = (
+            put(program, unary("RELU", program.tensor(heads), program.tensor(heads), 4_000)) for _ in range(3)
+        )
         scores = put(program, matmul(q, k, program.tensor(heads), 30_000, cores=1))
         scores = put(program, DeviceOp(softmax, (scores,), (program.tensor(heads),), 20_000, fidelity="HiFi4"))
         put(program, matmul(scores, v, program.tensor(heads), 50_000, cores=2))
@@ -181,7 +183,9 @@ def test_a_matmul_gets_a_core_grid(check):
     x, w = program.tensor([8, 1, 32, 512]), program.weight([1, 1, 512, 1024])
     put(program, matmul(x, w, program.tensor([8, 1, 32, 1024]), 200_000, cores=8))
     fix = check.ask(program).claim.fix
-    assert fix.startswith("ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>)")
+    assert fix.startswith(
+        "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>)"
+    )
     assert "reshape to [1,1,B*M,K] first" in fix
 
 

@@ -22,7 +22,9 @@ def test_a_matmul_left_to_ttnn_with_an_operand_in_l1_is_a_trap(check):
     outcome = check.ask(linear())
     claim, line = outcome.claim, outcome.case.line(0)
     assert claim.at_most_ns.tolist() == [150_000]  # 16 of 64 cores: 50 us on all, which is four times as fast
-    assert claim.claim.startswith("1 matmul left to TTNN with an operand in L1_INTERLEAVED, on 16 of 64 cores (200 us")
+    assert claim.claim.startswith(
+        "1 matmul left to TTNN with an operand in L1_INTERLEAVED, on 16 of 64 cores (200 us"
+    )
     assert claim.fix.startswith("ttnn.matmul(a, b, core_grid=ttnn.CoreGrid(y=8, x=8), compute_kernel_config=")
     assert "math_fidelity=ttnn.MathFidelity.HiFi2))" in claim.fix
     assert claim.fix.endswith("or keep its operands in DRAM")

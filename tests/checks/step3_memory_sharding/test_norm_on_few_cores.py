@@ -116,7 +116,11 @@ def test_the_sharded_config_cuts_tiles_evenly(check, rows, width, fix):
 
 def test_heights_of_more_dimensions_count_together(check):
     program = Program("wormhole_b0")
-    x, y, gamma = program.tensor([4, 1, 32, 1280]), program.tensor([4, 1, 32, 1280]), program.weight([1, 1, 1, 1280])
+    x, y, gamma = (
+        program.tensor([4, 1, 32, 1280]),
+        program.tensor([4, 1, 32, 1280]),
+        program.weight([1, 1, 1, 1280]),
+    )
     op = layer_norm(x, gamma, gamma, y, 50_000)
     op.cores = 4
     put(program, op)
