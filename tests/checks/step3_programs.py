@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+from tests.checks.asking import case_of_reports
 from tests.checks.rows import COLD_THEN_WARM, put
 from tests.profiles import (
     DRAM,
     L1,
+    CircularBuffer,
     Program,
     block_sharded,
     header_of,
     height_sharded,
     performance_rows,
     write_rows,
+    write_run,
 )
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import (
@@ -29,7 +34,7 @@ from tests.profiles.ops import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.checks.asking import Outcome
+    from tests.checks.asking import Case, Claim, Outcome
     from tests.profiles import Placement, Tensor
 
 BANK = 1_499_136 - 103_712 - 24_576  # bytes of a Wormhole L1 bank: all of it, less firmware, less L1_SMALL
@@ -138,12 +143,55 @@ def rewritten(folder: Path, program: Program, **cells: str) -> Path:
     return write_rows(folder / "ops_perf_results_made.csv", rows, header_of(rows, "C7"))
 
 
+def in_l1(program: Program, size: int) -> Tensor:
+    """A ROW_MAJOR tensor that takes `size` bytes, a multiple of 64, of each of 64 banks."""
+    rows = size // 64
+    return program.tensor([1, 1, 64 * rows, 32], layout="ROW_MAJOR", placement=height_sharded(rows, 32, (8, 8)))
+
+
+def held(size: int, late: int, *, peak: int | None = 0, made: bool = True, read: bool = True) -> Program:
+    """A tensor of `size` bytes per bank that one op makes and the next reads; it is freed `late` ops after that.
+
+    The op at `peak` of the late ones (None: one after the free) takes a million bytes of circular buffers.
+    """
+    program = Program()
+    x = program.tensor([1, 1, 2048, 32])
+    y = in_l1(program, size)
+    if made:
+        put(program, unary("RELU", x, y, 10_000))
+    z = program.op("UnaryDeviceOperation", [y] if read else [x], placement=DRAM)
+    for n in range(late):
+        z = program.op(
+            "UnaryDeviceOperation", [z], circular_buffers=[CircularBuffer(1_000_000 if n == peak else 64)]
+        )
+    program.free(y)
+    buffers = [CircularBuffer(1_000_000)] if peak is None else []
+    program.op("UnaryDeviceOperation", [z], circular_buffers=buffers)
+    return program
+
+
+def altered(folder: Path, program: Program, *statements: str) -> Case:
+    """The case of the program's two reports, after these SQL statements on the memory report."""
+    made = write_run(folder, program)
+    with closing(sqlite3.connect(made.memory)) as database:
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+    return case_of_reports(made.performance, made.memory)
+
+
 def assert_cannot_tell(outcome: Outcome, *words: str) -> None:
     """It says what is missing and what to do about it."""
     assert outcome.status == "cannot_tell"
     assert "give the CSV" in outcome.why or "profile" in outcome.why or "capture" in outcome.why
     for word in words:
         assert word in outcome.why
+
+
+def assert_short(claim: Claim) -> None:
+    """Its texts fit an answer."""
+    sizes = [len(text or "") for text in (claim.claim, claim.assumption, claim.fix, claim.verify, claim.caveat)]
+    assert all(size <= most for size, most in zip(sizes, (200, 120, 260, 120, 160), strict=True)), sizes
 
 
 def cells(outcome: Outcome) -> list[tuple[object, str | None]]:
