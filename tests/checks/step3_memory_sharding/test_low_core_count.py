@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import pass_time, put
-from tests.checks.step3_programs import assert_cannot_tell, cells, left_to_ttnn, norm, without
+from tests.checks.step3_programs import assert_cannot_tell, cells, left_to_ttnn, norm, timeless, without
 from tests.profiles import L1, Program, height_sharded, width_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, collective, matmul, unary
@@ -176,6 +176,10 @@ def test_several_checks_ops_together_leave_nothing(check):
     norm(program)
     upsample(program, name="Conv2dDeviceOperation")
     assert check.ask(program).status == "clean"
+
+
+def test_a_window_without_kernel_time_is_clean(check):
+    assert check.ask(timeless(upsampled())).status == "clean"
 
 
 def test_a_matmul_gets_a_core_grid(check):

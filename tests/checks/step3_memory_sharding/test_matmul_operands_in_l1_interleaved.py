@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import put
-from tests.checks.step3_programs import assert_cannot_tell, cells, left_to_ttnn, no_such_ops, rewritten, without
+from tests.checks.step3_programs import (
+    assert_cannot_tell,
+    cells,
+    left_to_ttnn,
+    no_such_ops,
+    rewritten,
+    timeless,
+    without,
+)
 from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.model import DeviceOp
 
@@ -107,6 +115,11 @@ def test_a_grid_of_no_known_card_is_left_to_the_device(check):
     program = Program("wormhole_b0", grid=(7, 7))
     left_to_ttnn(program)
     assert "core_grid=ttnn.CoreGrid(y=g.y, x=g.x)" in check.ask(program).claim.fix
+
+
+@pytest.mark.xfail(strict=True, reason="where nothing took time, nothing is not below a share of it")
+def test_a_window_without_kernel_time_is_clean(check):
+    assert check.ask(timeless(linear())).status == "clean"
 
 
 def test_a_compiler_has_an_option_instead(check):

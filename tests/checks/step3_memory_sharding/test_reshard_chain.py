@@ -14,6 +14,7 @@ from tests.checks.step3_programs import (
     no_such_ops,
     relu,
     sharded,
+    timeless,
     to,
     without,
 )
@@ -61,6 +62,17 @@ def test_the_longest_of_several_chains_is_shown(check):
     outcome = check.ask(program)
     assert "4 moves follow" in outcome.claim.claim
     assert outcome.claim.claim.endswith(f"lines {outcome.case.line(5)} and {outcome.case.line(6)}")
+
+
+def test_the_second_move_is_shown_even_where_the_first_costs_more(check):
+    outcome = check.ask(chained(30_000, 12_000))
+    assert outcome.claim.claim.endswith(f"lines {outcome.case.line(1)} and {outcome.case.line(2)}")
+
+
+def test_a_window_without_kernel_time_is_clean(check):
+    program = Program("wormhole_b0")
+    relu(program, to(program, sharded(program), TALLER))
+    assert check.ask(timeless(program)).status == "clean"
 
 
 def test_three_moves_are_one_chain(check):

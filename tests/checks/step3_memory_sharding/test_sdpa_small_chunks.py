@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import put
-from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, without
+from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
 from tests.profiles import Program, header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
 
@@ -129,6 +129,10 @@ def test_other_attention_beside_it_is_left_out(check):
     program = attending(name="ScaledDotProductAttentionDecode")
     sdpa(program)
     assert len(check.ask(program).claim.rows) == 1
+
+
+def test_a_window_without_kernel_time_is_clean(check):
+    assert check.ask(timeless(attending(chunks=(128, 128)))).status == "clean"
 
 
 def test_a_compiler_has_an_option_instead(check):
