@@ -114,6 +114,12 @@ def test_five_microseconds_are_the_least_a_fused_op_takes(check):
     assert check.ask(written_out(before=0, times=(2_000, 0, 1_000, 2_000))).status == "clean"
 
 
+def test_an_attention_quicker_than_a_fused_one_takes_nothing_from_another(check):
+    program = written_out(before=0)
+    attention(program, heads=[1, 10, 64, 64], before=0, times=(1_000, 0, 1_000, 1_000))
+    assert check.ask(program).claim.at_most_ns.tolist()[3:] == [0, 0, 0]
+
+
 def test_q_k_v_and_the_result_pass_dram_all_the_same(check):
     """Four tensors of 4.2 MB: 70 us at 240 GB/s; the scores between would be 134 MB."""
     heads = [1, 16, 64, 2048]
