@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.profiles import L1, Iteration, Program, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import shared
-from ttnn_mcp.checks.case import Case
+from ttnn_mcp.analyses.window_facts import WindowFacts as Case
 from ttnn_mcp.checks.check import Check, Claim
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance

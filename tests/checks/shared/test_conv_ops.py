@@ -17,7 +17,6 @@ JUDGE_CONVS = (
     "conv-data-movement",
     "conv-double-buffer-off",
     "conv-shard-layout-slow",
-    "conv-sliced-in-dram",
 )
 BEHIND = "conv-activation-unfused"
 

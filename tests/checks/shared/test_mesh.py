@@ -43,7 +43,7 @@ def test_devices_that_ran_different_ops_are_not_compared(ask, tmp_path, check):
     rows = performance_rows(program, [Iteration()])[:-1]
     outcome = ask(check, write_rows(tmp_path / "ops_perf_results_1.csv", rows, header_of(rows, "C7")))
     assert outcome.status == "cannot_tell"
-    assert outcome.why.startswith("devices ran different ops (1 to 2 each): rows dropped (profile fewer ops")
+    assert outcome.why.startswith("devices ran different ops")
 
 
 @pytest.mark.parametrize(

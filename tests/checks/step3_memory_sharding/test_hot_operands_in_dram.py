@@ -182,7 +182,6 @@ def test_the_two_heaviest_ops_are_cited(check):
     assert {row for row, _ in cells(outcome)} == {ops[1], ops[2]}
 
 
-@pytest.mark.xfail(strict=True, reason="where nothing took time, nothing is not below a share of it")
 def test_a_window_without_kernel_time_is_clean(check):
     assert check.ask(timeless(streaming())).status == "clean"
 
@@ -205,7 +204,7 @@ def test_without_operands_or_placements_nothing_can_be_told(check, tmp_path, los
 
 def test_an_unknown_chip_cannot_be_judged(check, tmp_path):
     outcome = check.ask(rewritten(tmp_path, streaming(), DEVICE_ARCH="quasar"))
-    assert_cannot_tell(outcome, "DEVICE ARCH", "L1")
+    assert_cannot_tell(outcome, "unknown architecture")
 
 
 def test_an_unknown_chip_has_no_dram_bandwidth_even_where_a_memory_report_tells_its_l1(check, tmp_path):
@@ -215,4 +214,4 @@ def test_an_unknown_chip_has_no_dram_bandwidth_even_where_a_memory_report_tells_
 
 
 def test_a_grid_nobody_knows_cannot_be_filled(check, tmp_path):
-    assert_cannot_tell(check.ask(without(tmp_path, ("CORE COUNT",), streaming())), "grid")
+    assert_cannot_tell(check.ask(without(tmp_path, ("CORE COUNT",), streaming())), "CORE COUNT")
