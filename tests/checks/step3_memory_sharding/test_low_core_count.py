@@ -1,0 +1,236 @@
+"""low-core-count: ops of real time on under half of the grid whose output could be cut finer."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import pass_time, put
+from tests.checks.step3_programs import assert_cannot_tell, cells, left_to_ttnn, norm, timeless, without
+from tests.profiles import L1, Program, height_sharded, width_sharded
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import binary, collective, matmul, unary
+
+
+def upsample(
+    program,
+    *,
+    cores=1,
+    kernel_ns=100_000,
+    shape=(1, 64, 64, 256),
+    attributes=None,
+    name="UpsampleOperation",
+    layout="ROW_MAJOR",
+    placement=L1,
+):
+    """64 x 64 rows of 256: 4096 pieces. All of it in L1, so that no traffic bounds the op."""
+    x = program.tensor([1, 1, 1, shape[-1]], layout=layout, placement=L1)
+    y = program.tensor(shape, layout=layout, placement=placement)
+    put(program, DeviceOp(name, (x,), (y,), kernel_ns, cores=cores, attributes=attributes or {}))
+
+
+def upsampled(**change):
+    program = Program("wormhole_b0")
+    upsample(program, **change)
+    return program
+
+
+def test_an_op_on_one_core_with_work_to_share_out_is_told(check):
+    outcome = check.ask(upsampled(cores=4))
+    claim, line = outcome.claim, outcome.case.line(0)
+    assert claim.at_most_ns.tolist() == [100_000 - 100_000 * 4 / 64]
+    assert "1 ops use under half of the 64 cores (100 us, 100.0%)" in claim.claim
+    assert f"Upsample on 4 with 4096 pieces to share out, 1x256 -> 64x64x256 at line {line}" in claim.claim
+    assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "CORE COUNT")]
+    assert claim.caveat.startswith("an op may need whole rows")
+
+
+def test_texts_are_short_and_cells_its_own(check):
+    check.assert_sound(upsampled())
+
+
+def test_half_the_grid_is_enough(check):
+    check.pair(lambda cores: upsampled(cores=cores), silent=32, fires=31)
+
+
+def test_below_five_microseconds_an_op_is_about_its_launch(check):
+    """Where they take 1 us more than the 5 us that stay, 40 of them save 40 us."""
+    check.pair(lambda ns: many(ns, 40), silent=4_999, fires=6_000)
+
+
+def many(kernel_ns, times):
+    program = Program("wormhole_b0")
+    for _ in range(times):
+        upsample(program, kernel_ns=kernel_ns)
+    pass_time(program, 1_000)
+    return program
+
+
+def test_five_microseconds_stay(check):
+    assert check.ask(many(6_000, 3)).claim.at_most_ns.tolist() == [1_000] * 3
+
+
+def test_ops_of_five_microseconds_have_nothing_to_give_and_are_not_counted(check):
+    program = many(5_000, 3)
+    upsample(program, kernel_ns=50_000)
+    assert len(check.ask(program).claim.rows) == 1
+
+
+def test_one_percent_of_the_window_is_worth_telling(check):
+    check.share_pair(upsample, 0.01, of="time")
+
+
+def test_half_a_percent_of_the_window_must_be_saved(check):
+    """36 pieces on 24 cores: a third of the time at most, so that the ops take 1.5 % where they could save 0.5 %."""
+
+    def barely(program):
+        upsample(program, cores=24, kernel_ns=30_000, shape=(1, 1, 36, 256))
+
+    check.share_pair(barely, 0.005, of="saving")
+
+
+def test_what_it_reads_and_writes_stays(check):
+    """8,389,120 bytes at 240 GB/s: 35 us, more than 100 us / 64."""
+
+    program = Program("wormhole_b0")
+    x, y = program.tensor([1, 1, 1, 256], layout="ROW_MAJOR"), program.tensor([4, 64, 64, 256], layout="ROW_MAJOR")
+    put(program, DeviceOp("UpsampleOperation", (x,), (y,), 100_000, cores=1))
+    assert check.ask(program).at_most_ns == pytest.approx(100_000 - (16_384 + 1) * 512 / 240)
+
+
+def test_an_op_that_has_one_piece_cannot_be_spread(check):
+    assert check.ask(upsampled(shape=(1, 1, 1, 256))).status == "clean"
+
+
+@pytest.mark.parametrize(
+    ("change", "pieces"),
+    [
+        ({}, 4096),
+        ({"layout": "TILE"}, 64 * 2 * 8),
+        ({"placement": height_sharded(512, 256, 8)}, 4096),
+        ({"placement": height_sharded(512, 256, 8), "layout": "TILE"}, 128),
+        ({"placement": width_sharded(4096, 32, 8), "layout": "TILE"}, 8),
+    ],
+    ids=["rows", "tiles", "rows in shards", "rows of tiles", "columns"],
+)
+def test_pieces_are_tiles_or_rows_as_the_output_lies(check, change, pieces):
+    claim = check.ask(upsampled(cores=2, kernel_ns=1_000_000, **change)).claim
+    assert f"on 2 with {pieces} pieces" in claim.claim
+    assert claim.at_most_ns.tolist() == [pytest.approx(1_000_000 * (1 - 2 / min(64, pieces)))]
+
+
+@pytest.mark.parametrize("setting", ["sub_core_grids", "sub_device_id"])
+def test_a_part_of_the_grid_given_on_purpose_is_no_finding(check, setting):
+    assert check.ask(upsampled(attributes={setting: "{[(x=0,y=0) - (x=0,y=0)]}"})).status == "clean"
+    assert check.ask(upsampled(attributes={setting: None})).fires
+
+
+def test_collectives_use_few_cores_on_purpose(check):
+    program = Program("wormhole_b0")
+    x, y = program.tensor([1, 1, 2048, 512]), program.tensor([1, 1, 2048, 2048])
+    put(program, collective("AllGatherAsync", x, y, 100_000, ring_size=4))
+    assert check.ask(program).status == "clean"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Conv2dDeviceOperation",
+        "GroupNormDeviceOperation",
+        "InterleavedToShardedDeviceOperation",
+        "MinimalMatmulOp",
+    ],
+)
+def test_convs_norms_moves_and_minimal_matmuls_are_left_to_their_checks(check, name):
+    assert check.ask(upsampled(name=name)).status == "clean"
+
+
+def test_matmuls_with_operands_in_l1_are_left_to_their_check(check):
+    def program(placement):
+        program = Program("wormhole_b0")
+        left_to_ttnn(program, first=placement)
+        return program
+
+    assert check.ask(program(L1)).status == "clean"
+    assert check.ask(program(height_sharded(64, 512, 16))).fires
+
+
+def test_attention_written_out_is_left_to_its_check(check):
+    def program(softmax):
+        program = Program("wormhole_b0")
+        heads = [1, 20, 64, 64]
+        q, k, v = (
+            put(program, unary("RELU", program.tensor(heads), program.tensor(heads), 4_000)) for _ in range(3)
+        )
+        scores = put(program, matmul(q, k, program.tensor(heads), 30_000, cores=1))
+        scores = put(program, DeviceOp(softmax, (scores,), (program.tensor(heads),), 20_000, fidelity="HiFi4"))
+        put(program, matmul(scores, v, program.tensor(heads), 50_000, cores=2))
+        return program
+
+    assert check.ask(program("SoftmaxDeviceOperation")).status == "clean"
+    assert len(check.ask(program("UnaryDeviceOperation")).claim.rows) == 2
+
+
+def test_several_checks_ops_together_leave_nothing(check):
+    program = Program("wormhole_b0")
+    left_to_ttnn(program)
+    norm(program)
+    upsample(program, name="Conv2dDeviceOperation")
+    assert check.ask(program).status == "clean"
+
+
+def test_a_window_without_kernel_time_is_clean(check):
+    assert check.ask(timeless(upsampled())).status == "clean"
+
+
+def test_a_matmul_gets_a_core_grid(check):
+    program = Program("wormhole_b0")
+    x, w = program.tensor([8, 1, 32, 512]), program.weight([1, 1, 512, 1024])
+    put(program, matmul(x, w, program.tensor([8, 1, 32, 1024]), 200_000, cores=8))
+    fix = check.ask(program).claim.fix
+    assert fix.startswith(
+        "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>)"
+    )
+    assert "reshape to [1,1,B*M,K] first" in fix
+
+
+def test_an_op_on_shards_gets_finer_shards(check):
+    fix = check.ask(upsampled(cores=8, placement=height_sharded(512, 256, 8))).claim.fix
+    assert "create_sharded_memory_config" in fix
+    assert "(64 cores)" in fix
+
+
+def test_any_other_op_gets_more_rows(check):
+    fix = check.ask(upsampled()).claim.fix
+    assert "more rows to share out" in fix
+    assert "over 64 cores" in fix
+
+
+def test_a_compiler_has_an_option_instead(check):
+    program = upsampled()
+    upsample(program, cores=64, shape=(1, 64, 64, 128))
+    fix = check.ask(program, generation="tt-torch").claim.fix
+    assert "optimization_level" in fix
+    assert fix.endswith("chooses shards and cores")
+
+
+def test_a_report_without_the_grid_says_so(check):
+    program = upsampled()
+    upsample(program, cores=64, shape=(1, 64, 64, 128))
+    assert "64 is the most cores any op used" in check.ask(program, generation="C3").claim.caveat
+
+
+def test_without_core_counts_nothing_can_be_told(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("CORE COUNT",))), "CORE COUNT")
+
+
+def test_the_grid_alone_does_not_say_what_was_used(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("=CORE COUNT=",), upsampled())), "CORE COUNT")
+
+
+def test_elementwise_ops_count_too(check):
+    program = Program("wormhole_b0")
+    a, b, y = (program.tensor([1, 1, 1024, 1024], placement=L1) for _ in range(3))
+    op = binary("ADD", a, b, y, 50_000)
+    op.cores = 8
+    put(program, op)
+    assert "Binary on 8 with 1024 pieces" in check.ask(program).claim.claim

@@ -1,0 +1,185 @@
+"""norm-on-few-cores: a norm deals out rows of tiles; over few rows most of the grid idles."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import pass_time, put
+from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, norm, rewritten, timeless, without
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import layer_norm
+
+
+def normed(*shape, **how):
+    program = Program("wormhole_b0")
+    norm(program, *shape, **how)
+    return program
+
+
+def group_norm(program, cores, *, kernel_ns=100_000, groups=16):
+    x, y = program.tensor([1, 1, 4096, 256]), program.tensor([1, 1, 4096, 256])
+    attributes = {"num_groups": groups, "program_config": "GroupNormMultiCoreProgramConfig(num_out_blocks=10)"}
+    put(program, DeviceOp("GroupNormDeviceOperation", (x,), (y,), kernel_ns, cores=cores, attributes=attributes))
+
+
+def of_grid_five_by_four(cores):
+    program = Program("blackhole", grid=(5, 4))
+    group_norm(program, cores)
+    return program
+
+
+def test_a_layer_norm_over_one_row_of_tiles_runs_on_one_core(check):
+    program = normed(times=3)
+    pass_time(program, 10_000)
+    outcome = check.ask(program)
+    claim, line = outcome.claim, outcome.case.line(0)
+    assert claim.at_most_ns.tolist() == [48_150] * 3  # ten times as fast at best
+    assert claim.claim.startswith("3 norms on 1 of 64 cores (160 us, 94.1%): LayerNorm 19[32]x1280 *")
+    assert claim.claim.endswith(f"at line {line}, 54 us")
+    assert "x L1 WIDTH_SHARDED on 8x5 cores" in claim.fix
+    assert "compute_with_storage_grid_size=(8, 5), subblock_w=1, block_h=1, block_w=1, inplace=False" in claim.fix
+    assert "lists no LayerNorm" in claim.verify
+    assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "CORE COUNT")]
+
+
+def test_texts_are_short_and_cells_its_own(check):
+    check.assert_sound(normed())
+
+
+def test_a_norm_on_half_of_the_grid_is_well_placed(check):
+    check.pair(normed, silent=1024, fires=992)
+
+
+def test_a_norm_that_fills_its_grid_by_rows_saves_what_more_cores_bring(check):
+    """31 rows of 40 tiles on 31 cores: 64 cores are twice as fast, not ten times."""
+    assert check.ask(normed(992)).at_most_ns == pytest.approx(53_500 * (1 - 31 / 64))
+
+
+def test_a_narrow_norm_has_few_tiles_to_share_out(check):
+    """One row of four tiles."""
+    assert check.ask(normed(19, 128)).at_most_ns == pytest.approx(53_500 * 3 / 4)
+
+
+def test_a_short_norm_keeps_its_five_microseconds(check):
+    assert check.ask(normed(kernel_ns=8_000)).at_most_ns == 3_000
+    program = normed(kernel_ns=5_000, times=20)
+    pass_time(program, 1_000)
+    assert check.ask(program).status == "clean"
+
+
+def test_norms_are_told_from_one_percent_on(check):
+    check.share_pair(norm, 0.01, of="time")
+
+
+def test_half_a_percent_of_the_window_must_be_saved(check):
+    """Of 8 us 5 stay: 3/8 of the time."""
+    check.share_pair(lambda program: norm(program, kernel_ns=8_000), 0.005, of="saving")
+
+
+def test_a_group_norm_is_told_by_the_grid_it_was_given(check):
+    outcome = check.pair(of_grid_five_by_four, silent=10, fires=9)
+    assert outcome.at_most_ns == pytest.approx(100_000 * 11 / 20)
+    assert "1 norm on 9 of 20 cores (100 us" in outcome.claim.claim
+    assert check.ask(of_grid_five_by_four(1)).at_most_ns == 95_000  # by the grid: no ten times at best here
+
+
+def test_a_group_norm_keeps_its_groups_in_the_fix(check):
+    program = Program("blackhole", grid=(5, 4))
+    group_norm(program, 8)
+    fix = check.ask(program).claim.fix
+    assert fix.startswith("ttnn.group_norm(x, num_groups=16, core_grid=<a larger grid>")
+    program = Program("blackhole", grid=(5, 4))
+    group_norm(program, 8, groups=None)
+    assert "num_groups=..., core_grid" in check.ask(program).claim.fix
+
+
+@pytest.mark.parametrize(
+    ("rows", "width", "fix"),
+    [
+        (32, 4096, "WIDTH_SHARDED on 8x8 cores; program_config=ttnn.LayerNormShardedMultiCoreProgramConfig("),
+        (32, 4096, "compute_with_storage_grid_size=(8, 8), subblock_w=1, block_h=1, block_w=2"),
+        (256, 160, "BLOCK_SHARDED on 5x8 cores"),
+        (256, 160, "(5, 8), subblock_w=1, block_h=1, block_w=1"),
+        (320, 1280, "BLOCK_SHARDED on 8x5 cores"),
+        (320, 1280, "(8, 5), subblock_w=1, block_h=2, block_w=5"),
+    ],
+)
+def test_the_sharded_config_cuts_tiles_evenly(check, rows, width, fix):
+    program = Program("wormhole_b0")
+    group_norm(program, 4, kernel_ns=20_000)
+    norm(program, rows, width, kernel_ns=200_000)
+    assert fix in check.ask(program).claim.fix
+
+
+def test_heights_of_more_dimensions_count_together(check):
+    program = Program("wormhole_b0")
+    x, y, gamma = (
+        program.tensor([4, 1, 32, 1280]),
+        program.tensor([4, 1, 32, 1280]),
+        program.weight([1, 1, 1, 1280]),
+    )
+    op = layer_norm(x, gamma, gamma, y, 50_000)
+    op.cores = 4
+    put(program, op)
+    assert "BLOCK_SHARDED on 8x4 cores" in check.ask(program).claim.fix
+
+
+@pytest.mark.parametrize(("width", "cores"), [(4096, "8x8"), (2560, "8x5")])
+def test_a_grid_of_no_known_card_is_taken_for_the_smallest(check, width, cores):
+    """128 tiles fill 8 x 8; 80 would fill a row or a column more of ten."""
+    program = Program("wormhole_b0", grid=(7, 7))
+    norm(program, 32, width)
+    assert f"WIDTH_SHARDED on {cores} cores" in check.ask(program).claim.fix
+
+
+def test_other_ops_on_few_cores_are_not_counted(check):
+    program = normed()
+    x, y = program.tensor([1, 1, 64, 1280]), program.tensor([1, 1, 64, 1280])
+    put(program, DeviceOp("MadeUpOfNoFamily", (x,), (y,), 90_000, cores=1))
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+def test_norms_on_different_numbers_of_cores_are_told_as_a_range(check):
+    program = normed(32)
+    norm(program, 320, kernel_ns=60_000)
+    outcome = check.ask(program)
+    assert "2 norms on 1 to 10 of 64 cores" in outcome.claim.claim
+    assert f"at line {outcome.case.line(1)}, 60 us" in outcome.claim.claim
+
+
+def test_a_compiler_has_an_option_instead(check):
+    program = normed()
+    norm(program, 2048)
+    fix = check.ask(program, generation="tt-torch").claim.fix
+    assert "optimization_level" in fix
+    assert fix.endswith("shards norms")
+
+
+@pytest.mark.xfail(strict=True, reason="a norm of one tile has nothing to share out and is shown as the example")
+def test_a_norm_that_cannot_gain_is_not_told(check):
+    program = normed(32, 32, kernel_ns=200_000)
+    norm(program, 32, 4096, kernel_ns=50_000)
+    assert check.ask(program).claim.rows.tolist() == [1]
+
+
+def test_a_window_without_kernel_time_is_clean(check):
+    assert check.ask(timeless(normed())).status == "clean"
+
+
+def test_a_run_without_norms_is_not_applicable(check):
+    outcome = check.ask(no_such_ops())
+    assert (outcome.status, outcome.why) == ("not_applicable", "no norm ops")
+
+
+@pytest.mark.parametrize(
+    ("lost", "word"), [("PUT_", "INPUT_n"), ("CORE COUNT", "no CORE COUNT"), ("=CORE COUNT=", "no CORE COUNT")]
+)
+def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
+    assert_cannot_tell(check.ask(without(tmp_path, (lost,))), word)
+
+
+def test_norms_of_an_unknown_chip_are_told_by_their_cores(check, tmp_path):
+    claim = check.ask(rewritten(tmp_path, normed(), DEVICE_ARCH="quasar")).claim
+    assert "on 1 of 64 cores" in claim.claim
+    assert "on 8x5 cores" in claim.fix
