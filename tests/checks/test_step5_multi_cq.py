@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from ttnn_mcp.checks.case import Case
 
 from tests.checks.rows import case_of, pass_time
 from tests.profiles import Iteration, Program, write_run
-from ttnn_mcp.checks.case import Case
 from ttnn_mcp.checks.check import CannotTell
 from ttnn_mcp.checks.step5_multi_cq.input_transfer_exposed import CHECK
 from ttnn_mcp.session.opening import read_run

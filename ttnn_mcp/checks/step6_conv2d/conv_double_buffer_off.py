@@ -72,7 +72,7 @@ def _claims(
         ),
         rows=rows,
         at_most_ns=at_most,
-        assumption="as in the best facts measured (SDXL convs, 40 %); nothing where the conv is compute-bound",
+        assumption="as in the best cases measured (SDXL convs, 40 %); nothing where the conv is compute-bound",
         evidence=(cite_attribute(facts, row, setting), *cite_op(facts, row)),
         fix=(
             f"ttnn.Conv2dConfig({setting}=True)  # line {facts.line(row)}: {megabytes(to.total_bytes)} of "
