@@ -13,7 +13,8 @@ from tests.checks.rows import case_of, real_case
 from tests.profiles import Program, write_run
 from tests.shared_reports import DEEPLAB, OFT, SEGFORMER
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
-from ttnn_mcp.analyses.op_kinds.conv_l1 import conv_of, larger_block
+from ttnn_mcp.analyses.op_kinds.conv_l1 import larger_block
+from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
 from ttnn_mcp.analyses.op_kinds.convs import convs_of
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.session.opening import read_run

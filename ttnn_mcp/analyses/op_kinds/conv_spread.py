@@ -46,7 +46,13 @@ class Channels:
 
 
 def spread_of(
-    layout: str, window: Window, channels: Channels, grid: tuple[int, int], *, tiles: int = 1, transposed: bool = False
+    layout: str,
+    window: Window,
+    channels: Channels,
+    grid: tuple[int, int],
+    *,
+    tiles: int = 1,
+    transposed: bool = False,
 ) -> Spread:
     """What TTNN chooses for an input that it has to shard itself.
 

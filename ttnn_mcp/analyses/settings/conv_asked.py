@@ -45,7 +45,9 @@ class ConvAsked:
 
     def rules(self, grid: tuple[int, int]) -> dict[str, bool]:
         """What TTNN asserts, each by its sentence, and whether it holds."""
-        held = {"a multiple of 32, or 0": self.block_h >= 0 and self.block_h % TILE_SIDE == 0}  # conv2d_utils.cpp:280
+        held = {
+            "a multiple of 32, or 0": self.block_h >= 0 and self.block_h % TILE_SIDE == 0
+        }  # conv2d_utils.cpp:280
         if self.layout == WIDTH and all(held.values()):
             spread = self._spread(grid)
             held |= width_rules(spread, self.window, self._block(spread))
@@ -63,7 +65,8 @@ class ConvAsked:
             per_core_h=spread.per_core_h,
             per_core_w=spread.per_core_w,
             kernel_h=self.window.kernel[0],
-            inner_blocks=rows * {HEIGHT: 1, BLOCK: spread.cores[1]}.get(self.layout, spread.cores[1] * self.width_divisor),
+            inner_blocks=rows
+            * {HEIGHT: 1, BLOCK: spread.cores[1]}.get(self.layout, spread.cores[1] * self.width_divisor),
             cores=spread.cores,
             staging_dtype=self.staging_dtype,
             weights_dtype=self.weights_dtype,

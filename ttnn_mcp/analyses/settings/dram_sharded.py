@@ -57,7 +57,9 @@ class DramSharded:
         }
         if self.cores is not None:
             needed = ceil(self.tiles.n / self.per_core_n)
-            held[f"{needed} shards of per_core_N fit {self.cores} cores"] = needed <= self.cores  # work_split.cpp:100
+            held[f"{needed} shards of per_core_N fit {self.cores} cores"] = (
+                needed <= self.cores
+            )  # work_split.cpp:100
         return held
 
     @property

@@ -144,10 +144,14 @@ class MatmulPlan:
 
     def _shape_rules(self) -> dict[str, bool]:
         if self.output == "WIDTH_SHARDED":
-            return {f"WIDTH_SHARDED output: per_core_M is the {self.tiles.m} tiles of M": self.per_core_m == self.tiles.m}
+            return {
+                f"WIDTH_SHARDED output: per_core_M is the {self.tiles.m} tiles of M": self.per_core_m
+                == self.tiles.m
+            }
         if self.output == "HEIGHT_SHARDED":
             return {
-                f"HEIGHT_SHARDED output: per_core_N is the {self.tiles.n} tiles of N": self.per_core_n == self.tiles.n
+                f"HEIGHT_SHARDED output: per_core_N is the {self.tiles.n} tiles of N": self.per_core_n
+                == self.tiles.n
             }
         return {}
 
@@ -155,7 +159,10 @@ class MatmulPlan:
         """Of a first operand that is sharded: :1795, :2275, :2296, :2384 of 0.81.1."""
         if self._layout == "HEIGHT_SHARDED":
             return {f"per_core_M is the {shard.rows} tiles of a shard's height": self.per_core_m == shard.rows}
-        held = {f"in0_block_w divides the {shard.columns} tiles of a shard's width": shard.columns % self.in0_block_w == 0}
+        held = {
+            f"in0_block_w divides the {shard.columns} tiles of a shard's width": shard.columns % self.in0_block_w
+            == 0
+        }
         if self._layout == "BLOCK_SHARDED":
             held[f"per_core_M is the {shard.rows} tiles of a shard's height"] = self.per_core_m == shard.rows
         else:
