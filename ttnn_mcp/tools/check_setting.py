@@ -53,6 +53,7 @@ Setting: TypeAlias = Literal[
     "k_chunk_size",
 ]
 CHOICES_AT_MOST = 24  # values listed; the ones nearest to today's are kept
+SCHEMA_OF_TODAY = [3, 5]  # of the memory reports that TTNN 0.81 writes
 LOOK_BACK = 4  # ops before: enough to see who sharded a conv's input
 
 
@@ -112,7 +113,7 @@ async def check_setting(session: Session, asked: Arguments) -> Answer:
         name = shown(canonical(op.table.texts("op_code")[0]))
         raise QuestionRefused(f"{name} takes no {asked.setting}. It takes: {', '.join(settings.takes)}.")
     room = await room_at(run, asked.op)
-    bench = _Bench(settings, asked.setting, limit, room)
+    bench = _Bench(settings, asked.setting, limit, room, older=_may_be_older(run))
     if asked.value is None:
         return _listed(asked, op, bench)
     value = setting_value(asked.setting, asked.value)
@@ -143,16 +144,26 @@ async def check_setting(session: Session, asked: Arguments) -> Answer:
 class _Bench:
     """One setting of one op, ready to have values tried."""
 
-    def __init__(self, settings: Settings, setting: str, limit: L1Limit | None, room: int | None) -> None:
+    def __init__(
+        self, settings: Settings, setting: str, limit: L1Limit | None, room: int | None, *, older: bool
+    ) -> None:
         self.settings, self.setting, self.limit, self.room = settings, setting, limit, room
+        self.older = older
 
     def judged(self, value: int | bool | str) -> Judged:
-        return judged(self.settings.tried(self.setting, value), self.limit, self.room)
+        return judged(self.settings.tried(self.setting, value), self.limit, self.room, older=self.older)
 
     def legal(self) -> list[tuple[int | bool | str, Judged]]:
         """The values worth a look that TTNN takes, ascending."""
         found = [(value, self.judged(value)) for value in self.settings.choices(self.setting)]
         return [(value, one) for value, one in found if one.legal]
+
+
+def _may_be_older(run: Run) -> bool:
+    """Whether the run may come from a build before 0.81, by the schema of its memory report."""
+    numbers = (run.memory.schema_version or "").split(".") if run.memory else []
+    known = [int(one) for one in numbers if one.isdecimal()]
+    return known < SCHEMA_OF_TODAY
 
 
 def _op(run: Run, row: int) -> Op:
@@ -171,7 +182,8 @@ def _listed(asked: Arguments, op: Op, bench: _Bench) -> Answer:
     now = legal[0][1].trial.now
     kept = _nearest(legal, now)
     choices = [Choice(value=value, l1_bytes=one.l1_bytes, verdict=one.verdict) for value, one in kept]
-    up = next((one for one in choices if _is_number(one.value) and _is_number(now) and one.value > now), None)
+    here = _number(now)
+    up = next((one for one in choices if here is not None and (_number(one.value) or here) > here), None)
     fitting = sum(one.verdict in ("fits", "legal") for one in choices)
     left = f"; {len(legal) - len(kept)} further ones are not listed" if len(kept) < len(legal) else ""
     return Answer(
@@ -197,13 +209,14 @@ def _nearest(legal: list[tuple[int | bool | str, Judged]], now: Cell) -> list[tu
     """At most CHOICES_AT_MOST of them, those around today's value, in their order."""
     if len(legal) <= CHOICES_AT_MOST:
         return legal
-    here = sum(_is_number(value) and _is_number(now) and value <= now for value, _ in legal)
+    today = _number(now) or 0
+    here = sum((_number(value) or 0) <= today for value, _ in legal)
     first = min(max(here - CHOICES_AT_MOST // 2, 0), len(legal) - CHOICES_AT_MOST)
     return legal[first : first + CHOICES_AT_MOST]
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 TOOL = Tool(

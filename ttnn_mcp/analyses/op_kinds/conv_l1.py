@@ -1,8 +1,8 @@
 """L1 that one Conv2d takes on each core, buffer by buffer, from the ATTRIBUTES of its row.
 
 The formulas are those of ttnn's conv2d program factories (conv2d_op_program_factory_common.cpp: get_cb_info), held
-against TTNN 0.81.1 on mock devices: equal to the byte there. Conv2d since mid 2025 and OptimizedConvNew before print
-the same facts under other keys. Builds before 2025-09 kept partial sums of a core's whole output; theirs are larger.
+against TTNN 0.81.1 on mock devices: equal to the byte there. Conv2d since mid 2025 and OptimizedConvNew before
+print the same facts under other keys. Older builds take more: `older_bytes`.
 """
 
 from __future__ import annotations
@@ -109,6 +109,16 @@ class Conv:
             "INDICES": self._indices,
         }
         return {name: size for name, size in sizes.items() if size}
+
+    @property
+    def older_bytes(self) -> int:
+        """What builds before 0.81 may take more: sums of a core's whole output, staging beside the activations.
+
+        get_cb_info of 2025 and early 2026 has neither the one nor the other overlap.
+        """
+        partials = self._partials // self.block_h * max(self.per_core_h - self.block_h, 0)
+        staging = self.block_h * self.block_w * TILE_BYTES[self.staging_dtype]
+        return partials + (staging if self.layout == BLOCK and "ACT_ROW_MAJOR" not in self.buffers else 0)
 
     @property
     def own_bytes(self) -> int:

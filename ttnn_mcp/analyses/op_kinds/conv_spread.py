@@ -88,7 +88,7 @@ def spread_of(
 
 
 def evenly(parts: int, most: int, multiple: int = 1) -> int:
-    """The most cores that leave less padding than one core's share (find_closest_largest_divisor_with_num_padding)."""
+    """Cores that leave less padding than one core's share: find_closest_largest_divisor_with_num_padding."""
     for cores in range(most, 1, -1):
         padded = ceil(parts / (cores * multiple)) * cores * multiple
         if padded - parts < padded // cores:

@@ -42,6 +42,7 @@ def lighter_weights(op: Op, now: str, value: str, l1: Trial | None = None) -> Tr
         unknown=l1.unknown if l1 else "",
         buffers=l1.buffers if l1 else {},
         tensors=l1.tensors if l1 else {},
+        older_bytes=l1.older_bytes if l1 else 0,
         change=f"weights take {ratio:.2f} times the bytes" + ("" if waits else "; the op does not wait for bytes"),
         at_most_ns=float(saved[0]) if waits else 0.0,
         needs="PCC >= 0.99 afterwards",

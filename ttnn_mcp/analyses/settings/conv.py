@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.op_kinds.conv_cores import in_layout, tiles_of_busiest_core
 from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, DOUBLE_BUFFER_BEST, HEIGHT, WIDTH, Conv, divisors
@@ -19,6 +20,9 @@ from ttnn_mcp.analyses.settings.compute import (
 from ttnn_mcp.analyses.settings.conv_blocks import block_choices, block_height_trial, width_divisor_trial
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LAYOUTS = (HEIGHT, BLOCK, WIDTH)
 _FLAGS = {
@@ -40,7 +44,7 @@ def l1_of(then: Conv, now: Conv) -> Trial:
     own = {name: size for name, size in then.buffers.items() if name != "OUT"} if then.modelled else {}
     tensors = {"ALLOCATED": then.allocated_bytes, "OUT": then.buffers["OUT"]}
     grown = sum(tensors.values()) - now.allocated_bytes - now.buffers["OUT"]
-    return Trial(None, buffers=own, tensors=tensors, grown=grown)
+    return Trial(None, buffers=own, tensors=tensors, grown=grown, older_bytes=then.older_bytes)
 
 
 @dataclass(frozen=True)
@@ -82,22 +86,22 @@ class ConvSettings:
 
     def tried(self, setting: str, value: Value) -> Trial:
         """What one value comes to."""
-        conv = self.conv
-        if setting == "math_fidelity":
-            return math_fidelity(self.op, str(value))
-        if setting == "act_block_h_override":
-            return self._beside(block_height_trial(self.op, conv, int(value)))
-        if setting == "act_block_w_div":
-            return self._beside(width_divisor_trial(self.op, conv, int(value)))
         if setting in _FLAGS:
             return self._flag(setting, value=bool(value))
-        if setting == "weights_dtype":
-            return lighter_weights(
-                self.op, conv.weights_dtype, str(value), self._l1(replace(conv, weights_dtype=str(value)))
-            )
-        if setting == "shard_layout":
-            return self._shard_layout(str(value))
-        return self._core_grid(_grid(str(value)))
+        if setting.startswith("act_block"):
+            found = block_height_trial if setting == "act_block_h_override" else width_divisor_trial
+            return self._beside(found(self.op, self.conv, int(value)))
+        by_name: dict[str, Callable[[str], Trial]] = {
+            "math_fidelity": lambda name: math_fidelity(self.op, name),
+            "weights_dtype": self._weights,
+            "shard_layout": self._shard_layout,
+            "core_grid": lambda name: self._core_grid(_grid(name)),
+        }
+        return by_name[setting](str(value))
+
+    def _weights(self, value: str) -> Trial:
+        then = replace(self.conv, weights_dtype=value)
+        return lighter_weights(self.op, self.conv.weights_dtype, value, self._l1(then))
 
     def _beside(self, found: tuple[Trial, Conv | None]) -> Trial:
         """A trial with the L1 of the conv that comes of it."""
@@ -106,7 +110,7 @@ class ConvSettings:
 
     def _with(self, trial: Trial, then: Conv) -> Trial:
         l1 = self._l1(then)
-        return replace(trial, buffers=l1.buffers, tensors=l1.tensors, grown=l1.grown)
+        return replace(trial, buffers=l1.buffers, tensors=l1.tensors, grown=l1.grown, older_bytes=l1.older_bytes)
 
     def _l1(self, then: Conv) -> Trial:
         return l1_of(then, self.conv)

@@ -1,8 +1,9 @@
-"""A Conv2d as somebody asks TTNN for it, on an input that TTNN shards itself: what comes of it, and what is refused."""
+"""A Conv2d as somebody asks TTNN for it, on an input that TTNN shards itself: what it becomes, what is refused."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv
 from ttnn_mcp.analyses.op_kinds.conv_spread import (
@@ -13,8 +14,10 @@ from ttnn_mcp.analyses.op_kinds.conv_spread import (
     spread_of,
     width_rules,
 )
-from ttnn_mcp.analyses.op_kinds.conv_window import Window
 from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.op_kinds.conv_window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class ConvAsked:
         spread = self._spread(grid)
         height, width = self._block(spread)
         rows = 1 if self.layout == WIDTH else self.window.kernel[0]
-        conv = Conv(
+        return Conv(
             layout=self.layout,
             block_h=max(height, 1),
             block_w=max(width, 1),
@@ -82,7 +85,6 @@ class ConvAsked:
             window=self.window,
             input_channels=spread.channels,
         )
-        return conv
 
     def _spread(self, grid: tuple[int, int]) -> Spread:
         return spread_of(self.layout, self.window, self.channels, grid, tiles=max(self.block_h // TILE_SIDE, 1))

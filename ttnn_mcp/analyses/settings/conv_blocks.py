@@ -47,20 +47,25 @@ def block_height_trial(op: Op, conv: Conv, value: int) -> Found:
     dealt = was_dealt_out(op)
     lowered = replace(conv, block_h=block_height(conv.per_core_h, conv.per_core_h, tiles))
     spread = _spread(op, conv, tiles) if dealt is not False else None
-    if tiles and conv.per_core_h % tiles == 0 and (spread is None or spread.cores == conv.cores):
-        return _trial(op, conv, lowered, "")
-    if dealt is False:
-        note = (
-            f"; TTNN lowers it to {TILE_SIDE * lowered.block_h} with a warning" if lowered.block_h != tiles else ""
-        )
-        return _trial(op, conv, lowered, note if tiles else "")
+    divides = tiles > 0 and conv.per_core_h % tiles == 0
+    if dealt is False or (divides and (spread is None or spread.cores == conv.cores)):
+        kept = divides or tiles == 0
+        note = "" if kept else f"; TTNN lowers it to {TILE_SIDE * lowered.block_h} with a warning"
+        return _trial(op, conv, lowered, note)
+    return _dealt_out(op, conv, lowered, spread)
+
+
+def _dealt_out(op: Op, conv: Conv, lowered: Conv, spread: Conv | None) -> Found:
+    """What TTNN makes of a block that it deals the rows out anew for, or may do so."""
     if spread is None:
-        return Trial(now, change="TTNN may deal the rows out anew for it, which is not modelled here"), None
-    if dealt is None:  # a sharded input keeps its rows, an interleaved one does not: the larger of the two
-        worse = max(lowered, spread, key=lambda one: one.total_bytes)
+        change = "TTNN may deal the rows out anew for it, which is not modelled here"
+        return Trial(TILE_SIDE * conv.block_h, change=change), None
+    if was_dealt_out(op) is None and (lowered.block_h, lowered.cores) != (spread.block_h, spread.cores):
+        # a sharded input keeps its rows, an interleaved one does not: the larger of the two
+        worse = max(lowered, spread, key=lambda one: one.total_bytes + one.buffers["OUT"])
         return _trial(op, conv, worse, "; a sharded input has the block lowered, another is dealt out anew")
-    said = f"; TTNN deals the rows out anew: {spread.cores[0]} cores along them instead of {conv.cores[0]}"
-    return _trial(op, conv, spread, said if spread.cores != conv.cores else "")
+    note = f"; TTNN deals the rows out anew: {spread.cores[0]} cores along them instead of {conv.cores[0]}"
+    return _trial(op, conv, spread, note if spread.cores != conv.cores else "")
 
 
 def width_divisor_trial(op: Op, conv: Conv, value: int) -> Found:

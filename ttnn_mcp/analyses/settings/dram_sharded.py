@@ -1,7 +1,7 @@
 """A matmul whose weights lie sharded in the banks of DRAM: what TTNN asserts, and its buffers.
 
 tt-metal ttnn/cpp/ttnn/operations/matmul/device: matmul_device_operation.cpp for the rules, factory/
-matmul_multicore_reuse_mcast_dram_sharded_program_factory.cpp for the buffers (create_program_dram_sharded_descriptor).
+matmul_multicore_reuse_mcast_dram_sharded_program_factory.cpp for the buffers.
 """
 
 from __future__ import annotations

@@ -39,14 +39,15 @@ class Judged:
         return None if self.trial.unknown else not self.trial.broken
 
 
-def judged(trial: Trial, limit: L1Limit | None, room_bytes: int | None) -> Judged:
+def judged(trial: Trial, limit: L1Limit | None, room_bytes: int | None = None, *, older: bool = True) -> Judged:
     """Judge a trial.
 
     Args:
         trial: the value and what it takes.
         limit: L1 of the chip.
-        room_bytes: what lies below the lowest tensor while the op runs, where a memory report shows it. Buffers grow
-            from the bottom of L1 and tensors from its top, so holes between tensors are of no use to them.
+        room_bytes: what lies below the lowest tensor while the op runs, where a memory report shows it. Buffers
+            grow from the bottom of L1 and tensors from its top: holes between tensors are of no use to them.
+        older: whether the run may come from a build before 0.81, whose buffers are larger.
     """
     tensors = trial.tensors
     if room_bytes is not None and limit is not None:
@@ -54,19 +55,23 @@ def judged(trial: Trial, limit: L1Limit | None, room_bytes: int | None) -> Judge
     l1 = {**tensors, **trial.buffers} if trial.buffers else {}
     l1 = {name: size for name, size in l1.items() if size}
     total = sum(l1.values()) if l1 else None
-    return Judged(trial, _verdict(trial, limit, total, measured=room_bytes is not None), total, l1)
+    most = None if total is None else total + older * trial.older_bytes
+    return Judged(trial, _verdict(trial, limit, (total, most), measured=room_bytes is not None), total, l1)
 
 
-def _verdict(trial: Trial, limit: L1Limit | None, total: int | None, *, measured: bool) -> Verdict:
+def _verdict(
+    trial: Trial, limit: L1Limit | None, need: tuple[int | None, int | None], *, measured: bool
+) -> Verdict:
     if trial.broken:
         return "illegal"
     if trial.unknown:
         return "cannot_tell"
     if trial.same_l1:
         return "legal"
-    if total is None or limit is None:
+    least, most = need
+    if least is None or most is None or limit is None:
         return "cannot_tell"
-    if total > limit.limit_bytes:
+    if least > limit.limit_bytes:
         return "too_large"
     # what lies there was measured, and the buffers are TTNN's own: no margin; else 5 % for what nobody showed
-    return "fits" if total <= (limit.limit_bytes if measured else limit.safe_bytes) else "cannot_tell"
+    return "fits" if most <= (limit.limit_bytes if measured else limit.safe_bytes) else "cannot_tell"

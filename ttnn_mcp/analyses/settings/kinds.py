@@ -30,7 +30,8 @@ def settings_of(op: Op, safe_bytes: float) -> Settings:
     normed = name in NORMS
     if kind not in ("conv", "matmul", "attention") and not normed:
         raise QuestionRefused(
-            f"{shown(name)} has no setting judged here: ask about a Conv2d, matmul or attention op, or a sharded norm."
+            f"{shown(name)} has no setting judged here: ask about a Conv2d, matmul or attention op, or a "
+            "sharded norm."
         )
     if len(op.table.inputs) < (1 if normed else OPERANDS) or not op.table.outputs:
         raise QuestionRefused(

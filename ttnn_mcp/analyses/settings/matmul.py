@@ -17,14 +17,16 @@ from ttnn_mcp.analyses.settings.compute import (
     operands_in_l1,
 )
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
-from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
 from ttnn_mcp.analyses.settings.minimal_matmul import FIELDS as MINIMAL_FIELDS
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import TILE_BYTES, canonical_dtype
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
     from ttnn_mcp.analyses.settings.matmul_printed import PrintedMatmul
 
     Plan = MatmulPlan | DramSharded | MinimalMatmul
@@ -80,12 +82,13 @@ class MatmulSettings:
 
     def tried(self, setting: str, value: Value) -> Trial:
         """What one value comes to."""
-        if setting == "math_fidelity":
-            return math_fidelity(self.op, str(value))
-        if setting == "weights_dtype":
-            return self._weights(str(value))
-        if setting == "core_grid":
-            return self._core_grid(str(value))
+        by_name: dict[str, Callable[[str], Trial]] = {
+            "math_fidelity": lambda name: math_fidelity(self.op, name),
+            "weights_dtype": self._weights,
+            "core_grid": self._core_grid,
+        }
+        if setting in by_name:
+            return by_name[setting](str(value))
         plan = self.printed.plan
         if plan is None:
             return Trial(None, unknown=self.printed.why_not)
@@ -124,7 +127,7 @@ class MatmulSettings:
         return trial if trial.broken else self._with(trial, then)
 
     def _unknown(self, now: MatmulPlan | DramSharded, setting: str, value: int) -> str:
-        """Why a block of K cannot be judged: it must suit the first operand's shards, whose width is not printed."""
+        """Why a block of K cannot be judged: it must suit the first operand's shards, which nobody prints."""
         narrow = setting == "in0_block_w" and self.printed.shard_unknown
         if not narrow or value < 1 or now.in0_block_w % value == 0:
             return ""
@@ -140,7 +143,8 @@ class MatmulSettings:
 
     def _change(self, now: MatmulPlan | DramSharded, setting: str, value: int) -> str:
         if setting == "in0_block_w":
-            return f"{ceil(now.tiles.k / now.in0_block_w)} steps along K become {ceil(now.tiles.k / max(value, 1))}"
+            steps, then = ceil(now.tiles.k / now.in0_block_w), ceil(now.tiles.k / max(value, 1))
+            return f"{steps} steps along K become {then}"
         if setting.startswith("per_core") or isinstance(now, DramSharded):
             before = now.per_core_m if setting == "per_core_M" else now.per_core_n
             return f"{before} tiles per core become {value}"

@@ -1,8 +1,8 @@
 """A matmul with a program config: what TTNN asserts of it, and the buffers its programs make on each core.
 
-Rules: tt-metal ttnn/cpp/ttnn/operations/matmul/device/matmul_device_operation.cpp (validate_on_program_cache_miss).
-Buffers: the factories beside it (matmul_multicore_reuse_mcast_2d, _mcast_1d, _optimized). Both were held against TTNN
-0.81.1 on mock devices of Wormhole and Blackhole: verdicts and bytes agree.
+Rules: tt-metal ttnn/cpp/ttnn/operations/matmul/device/matmul_device_operation.cpp.
+Buffers: the factories beside it (matmul_multicore_reuse_mcast_2d, _mcast_1d, _optimized). Both were held against
+TTNN 0.81.1 on mock devices of Wormhole and Blackhole: verdicts and bytes agree.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from ttnn_mcp.analyses.settings.compute import accumulates_fp32, kernel_flag, ti
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul, default_config
+from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import CARDS, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.readers.printed.nesting import Call, parse_call
@@ -27,6 +28,7 @@ KINDS: dict[str, Literal["2D", "1D", "Reuse"]] = {
     "MatmulMultiCoreReuseProgramConfig": "Reuse",
 }
 BANKED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"
+_SIZES = ("in0_block_w", "out_subblock_h", "out_subblock_w", "per_core_M", "per_core_N")
 _BIAS = 2  # place of the bias among the inputs
 
 
@@ -56,14 +58,15 @@ def printed_matmul(op: Op, safe_bytes: float) -> PrintedMatmul:
     given = op.said.call("program_config")
     if given is None:
         return _suggested(op, tiles, safe_bytes)
-    if given.name == BANKED:
-        return _banked(op, tiles, given)
+    return _banked(op, tiles, given) if given.name == BANKED else _multicast(op, tiles, given)
+
+
+def _multicast(op: Op, tiles: Tiles, given: Call) -> PrintedMatmul:
+    """The program configs whose blocks are dealt out over a grid."""
     kind, grid = KINDS.get(given.name), _grid(given, "compute_with_storage_grid_size")
-    numbers = [
-        given.number(key) for key in ("in0_block_w", "out_subblock_h", "out_subblock_w", "per_core_M", "per_core_N")
-    ]
+    numbers = [given.number(key) for key in _SIZES]
     if kind is None or grid is None or None in numbers:
-        return PrintedMatmul(None, f"{given.name} is not modelled")
+        return PrintedMatmul(None, f"{shown(given.name)} is not modelled")
     if given.number("gather_in0") == 1 or given.fields.get("transpose_mcast") == "1":
         return PrintedMatmul(None, "gather_in0 and transpose_mcast are not modelled")
     width, high, wide, per_m, per_n = (number or 0 for number in numbers)
@@ -120,7 +123,7 @@ def _suggested(op: Op, tiles: Tiles, safe_bytes: float) -> PrintedMatmul:
 
 
 def _banked(op: Op, tiles: Tiles, given: Call) -> PrintedMatmul:
-    """Weights in the banks of DRAM. The first operand's shards lie on as many cores as the output's, as far as we know."""
+    """Weights in the banks of DRAM; the first operand's shards are taken to lie on the cores of the output's."""
     width, per_m, per_n = (given.number(key) for key in ("in0_block_w", "per_core_M", "per_core_N"))
     banks = {card.dram_banks for card in CARDS if card.architecture == op.chip.arch}
     banks &= {card.dram_banks for card in CARDS if op.chip.worker_cores in card.worker_cores} or banks

@@ -28,8 +28,7 @@ class ShardedNorm:
         shards: columns and rows of the grid that holds the input.
         grid: compute_with_storage_grid_size.
         root_mean_square: RMS norm: no mean, so a reduction less.
-        weight_bytes, bias_bytes: of a tile of gamma and beta; 0 without one.
-        residual: whether one is added first.
+        weight_bytes, bias_bytes: of a tile of gamma and beta; 0 without one. A residual is read where it lies.
     """
 
     rows: int
@@ -45,7 +44,6 @@ class ShardedNorm:
     full_sync: bool = False
     weight_bytes: float = _HALF
     bias_bytes: float = 0.0
-    residual: bool = False
 
     def rules(self) -> dict[str, bool]:
         """What TTNN asserts, each by its sentence, and whether it holds."""

@@ -43,7 +43,7 @@ def norm_in(op: Op) -> ShardedNorm | ShardedSoftmax | str:
         return "the report does not print the shards it ran on"
     if op.said.get("distributed_norm_stage", "").rpartition(":")[2] not in ("", "NOT_DISTRIBUTED"):
         return "stages of a distributed norm are not modelled"
-    starts, ends = zip(*shard.ranges, strict=True)
+    starts, ends = [one for one, _ in shard.ranges], [one for _, one in shard.ranges]
     shards = (
         max(x for x, _ in ends) - min(x for x, _ in starts) + 1,
         max(y for _, y in ends) - min(y for _, y in starts) + 1,
@@ -56,12 +56,12 @@ def norm_in(op: Op) -> ShardedNorm | ShardedSoftmax | str:
 
 def _norm(op: Op, config: Call, blocks: tuple[int, int, int], grids: tuple[Grid, Grid]) -> ShardedNorm | str:
     x, inputs = op.table.inputs[0], op.table.inputs
-    if config.number("use_welford") == 1 or len(inputs) > _MOST_INPUTS:
-        return "Welford's algorithm and residuals are not modelled"
+    if config.number("use_welford") == 1:
+        return "Welford's algorithm is not modelled"
     (high, wide, sub), (grid, shards) = blocks, grids
-    weights = [
-        float(tile_bytes(op, at) or TILE_BYTES["BFLOAT16"]) for at in range(1, len(inputs)) if inputs[at].present[0]
-    ]
+    # gamma and beta; a residual is sharded, and read where it lies
+    others = [at for at in range(1, len(inputs)) if inputs[at].present[0] and not inputs[at].sharded[0]]
+    weights = [float(tile_bytes(op, at) or TILE_BYTES["BFLOAT16"]) for at in others]
     return ShardedNorm(
         rows=ceil(int(x.padded[0, :3].prod()) / TILE_SIDE),
         columns=ceil(int(x.padded[0, 3]) / TILE_SIDE),
@@ -79,11 +79,8 @@ def _norm(op: Op, config: Call, blocks: tuple[int, int, int], grids: tuple[Grid,
     )
 
 
-_MOST_INPUTS = 3  # what is normed, gamma and beta
-
-
 def _softmax(op: Op, blocks: tuple[int, int, int], grid: Grid, shards: Grid) -> ShardedSoftmax | str:
-    if len(op.table.inputs) > 1 and op.table.inputs[1].present[0]:
+    if any(one.present[0] for one in op.table.inputs[1:]):
         return "a softmax with a mask is not modelled"
     x, cores = op.table.inputs[0], shards[0] * shards[1]
     rows, columns = int(x.padded[0, :3].prod()) // TILE_SIDE, int(x.padded[0, 3]) // TILE_SIDE

@@ -1,8 +1,8 @@
 """What L1 leaves to the circular buffers of one device op, by the memory report beside it.
 
 Circular buffers start at the bottom of L1 and tensors lie at its top, with holes between them. TTNN asks that the
-buffers end below the lowest tensor of that moment (tt_metal/impl/program/program.cpp: validate_circular_buffer_region),
-so the room is what lies below it, and holes do not count.
+buffers end below the lowest tensor of that moment (program.cpp: validate_circular_buffer_region), so the room is
+what lies below it, and holes do not count.
 """
 
 from __future__ import annotations

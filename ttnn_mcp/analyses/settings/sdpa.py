@@ -107,6 +107,7 @@ class SdpaSettings:
             before,
             buffers=then.buffers,
             tensors=operands_in_l1(self.op),
+            older_bytes=then.older_bytes,
             change=f"{now.pairs} pairs of chunks per head become {then.pairs}{uneven}",
             at_most_ns=per_step_ns(self.op, now.pairs, then.pairs),
             needs="the other fields of SDPAProgramConfig as they are",

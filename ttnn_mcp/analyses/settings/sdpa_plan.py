@@ -1,8 +1,8 @@
 """Scaled dot product attention: what TTNN asserts of its chunks, and the buffers of its program on each core.
 
-Rules: tt-metal ttnn/cpp/ttnn/operations/transformer/sdpa/device/sdpa_device_operation.cpp (lines 49 to 125 of 0.81.1).
-Buffers: sdpa_program_factory.cpp beside it, as measured on TTNN 0.81.1 mock devices of Wormhole and Blackhole, whose
-source is newer than what is public: the streaming kernels, the pairing of causal chunks, the chains of Blackhole.
+Rules: tt-metal ttnn/cpp/ttnn/operations/transformer/sdpa/device/sdpa_device_operation.cpp (lines 49 to 125 of
+0.81.1). Buffers: sdpa_program_factory.cpp beside it, as measured on TTNN 0.81.1 mock devices of Wormhole and
+Blackhole, because the source at hand was older: streaming kernels, pairs of causal chunks, chains of Blackhole.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ class Attention:
             "q_chunk_size: a multiple of 32": self.q_chunk > 0 and self.q_chunk % TILE_SIDE == 0,
             "k_chunk_size: a multiple of 32": self.k_chunk > 0 and self.k_chunk % TILE_SIDE == 0,
         }
+        if self.causal:
+            held["causal: as many keys as queries"] = self.rows == self.keys
         if self.device_grid is not None:
             cores = self.device_grid[0] * self.device_grid[1]
             held[f"at most the {cores} cores there are"] = 0 < self.grid[0] * self.grid[1] <= cores
@@ -88,6 +90,17 @@ class Attention:
             "OUT": self._out_rows(rows, value) * value * self.out_bytes,
         }
         return {name: int(size) for name, size in sizes.items() if size}
+
+    @property
+    def older_bytes(self) -> int:
+        """What builds before 0.81 may take more: a mask of all scores in BFLOAT4_B, the whole output of a chunk.
+
+        sdpa_program_factory.cpp of early 2026: select_mask_dataformat, mask_tiles, out0_t.
+        """
+        rows, keys, value = self.q_chunk // TILE_SIDE, self.k_chunk // TILE_SIDE, ceil(self.value_head / TILE_SIDE)
+        masked = 0 if self.mask_bytes else 2 * rows * keys * TILE_BYTES["BFLOAT4_B"] - self._mask(rows, keys)
+        out = (rows - self._out_rows(rows, value)) * value * self.out_bytes
+        return int(max(masked, 0) + max(out, 0))
 
     @property
     def pairs(self) -> int:
@@ -120,7 +133,7 @@ class Attention:
         return 4 if two else 2
 
     def _is_chained(self, rows: int) -> bool:
-        """Causal chunks of a pair take keys from a neighbour, where all pairs have as many chunks of keys to read."""
+        """Causal chunks take keys from a neighbour, where all pairs of them have as many chunks of keys to read."""
         if not (self.chains and self.causal) or self.mask_bytes or rows > CHAIN_ROWS or self._chunks % 2:
             return False
         if self.grid[0] * self.grid[1] < CHAIN_CORES or self._chunks > CHUNKS_AT_MOST:

@@ -70,6 +70,7 @@ class Trial:
         effect: whether the op would notice.
         instead: what to use in its place, where that is no matter of L1.
         same_l1: whether it leaves L1 as it is.
+        older_bytes: that builds before 0.81 may take more, by their sources.
     """
 
     now: Value | None
@@ -84,6 +85,7 @@ class Trial:
     effect: bool = True
     instead: str | None = None
     same_l1: bool = False
+    older_bytes: int = 0
 
 
 class Settings(Protocol):

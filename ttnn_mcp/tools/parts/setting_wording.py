@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.memory.l1_limit import SAFE_SHARE
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
@@ -13,8 +12,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.trial import Op, Value
 
 MEASURED = (
-    "circular buffers as TTNN 0.81 makes them; TENSORS is what lies from the lowest tensor up, by the memory report "
-    "at this device op"
+    "circular buffers as TTNN 0.81 makes them; TENSORS is what lies from the lowest tensor up at this device op, "
+    "by the memory report"
 )
 
 
@@ -43,15 +42,18 @@ def why(found: Judged, limit: L1Limit | None) -> str:
         return f"cannot tell: {trial.unknown}"
     if found.verdict == "legal":
         return "legal; L1 as before"
-    if found.l1_bytes is None:
-        return "legal, but its L1 is not modelled here"
-    if limit is None:
-        return "legal, but no L1 limit is known"
-    said = f"{found.l1_bytes / 1e6:.2f} of {limit.limit_bytes / 1e6:.2f} MB of L1 per core"
-    if found.verdict == "too_large":
-        return f"{said}: does not fit"
-    margin = f"{100 * (1 - SAFE_SHARE):.0f} %"
-    return said if found.verdict == "fits" else f"legal; {said}: within {margin} of the limit, too close to tell"
+    return _about_l1(found, limit)
+
+
+def _about_l1(found: Judged, limit: L1Limit | None) -> str:
+    if found.l1_bytes is None or limit is None:
+        return "legal, but " + ("its L1 is not modelled here" if found.l1_bytes is None else "no L1 limit is known")
+    needed = f"{found.l1_bytes / 1e6:.2f} of {limit.limit_bytes / 1e6:.2f} MB of L1 per core"
+    if found.verdict != "cannot_tell":
+        return needed if found.verdict == "fits" else f"{needed}: does not fit"
+    older = found.trial.older_bytes
+    also = f", and builds before 0.81 may take {older / 1e6:.2f} MB more" if older else ""
+    return f"legal; {needed}: too close to the limit to tell (5 % is kept free){also}"
 
 
 def instead(found: Judged, value: Value, legal: list[tuple[Value, Judged]]) -> str | None:
