@@ -186,13 +186,14 @@ def blocks_of(conv: Conv) -> list[int]:
 
     The divisors of a core's height. WIDTH counts only whole tiles of rows (get_conv_configs: the shard's height by
     32, rounded down), and asks that what it chose divides the padded height too
-    (conv2d_op_width_sharded_program_factory.cpp: act_matrix_height_ntiles % act_block_h_ntiles).
+    (conv2d_op_width_sharded_program_factory.cpp: act_matrix_height_ntiles % act_block_h_ntiles). So without the
+    number of rows nothing is sure, and the whole of an uneven height is to be had by no override alone.
     """
     legal = divisors(conv.per_core_h)
-    if conv.layout != WIDTH or conv.window is None or conv.window.rows % TILE_SIDE == 0:
+    if conv.layout != WIDTH:
         return legal
-    whole_tiles = conv.window.rows // TILE_SIDE
-    return [one for one in legal if (whole_tiles % one == 0 and whole_tiles) or one == conv.per_core_h]
+    whole_tiles = conv.window.rows // TILE_SIDE if conv.window is not None else 0
+    return [one for one in legal if whole_tiles and whole_tiles % one == 0]
 
 
 def divisors(number: int) -> list[int]:

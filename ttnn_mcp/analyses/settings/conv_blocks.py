@@ -106,13 +106,13 @@ def was_dealt_out(op: Op) -> bool | None:
 
 def _width_height(op: Op, conv: Conv, tiles: int) -> Found:
     """WIDTH obeys the setting, and refuses what does not divide its rows."""
+    if conv.window is None and tiles:
+        return Trial(TILE_SIDE * conv.block_h, unknown="the report leaves out how many rows this conv has"), None
     whole = conv.window.rows // TILE_SIDE if conv.window is not None else conv.per_core_h
     then = replace(conv, block_h=block_height(whole, conv.per_core_h, tiles))
     rule = f"WIDTH_SHARDED: divides a core's {conv.per_core_h} tiles of output height"
     if conv.per_core_h % then.block_h:
         return Trial(TILE_SIDE * conv.block_h, (rule,)), None
-    if conv.window is None and tiles and tiles != then.block_h:
-        return Trial(TILE_SIDE * conv.block_h, unknown="the report leaves out how many rows this conv has"), None
     return _trial(op, conv, then, "")
 
 

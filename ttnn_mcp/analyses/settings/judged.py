@@ -36,7 +36,7 @@ class Judged:
     @property
     def legal(self) -> bool | None:
         """Whether TTNN takes it; None where nobody knows."""
-        return None if self.trial.unknown else not self.trial.broken
+        return False if self.trial.broken else None if self.trial.unknown else True
 
 
 def judged(trial: Trial, limit: L1Limit | None, room_bytes: int | None = None, *, older: bool = True) -> Judged:

@@ -77,16 +77,16 @@ def _note(lowest: dict[int, int], device_op: int, address: int | None) -> None:
 
 
 def _device_ops(run: Run, line: int, operation: int, graph: GraphMemory) -> list[int]:
-    """The device op of a line among those of its operation; all of them where the two do not match up."""
-    every = list(range(len(graph.device_ops)))
+    """The device op of a line among those of its operation; all of its name, or all, where they do not match up."""
+    names = [canonical(one) for one in graph.device_ops]
+    every = list(range(len(names)))
     linked = run.linked.operation_at if run.linked else {}
     lines = sorted(other for other, its in linked.items() if its == operation)
-    if len(lines) == len(every):
-        return [lines.index(line)]
     table = run.timed.ops
-    names = dict(zip(table.lines.tolist(), table.texts("op_code").codes.tolist(), strict=True))
-    same = [other for other in lines if names.get(other) == names.get(line)]
-    position = table.lines.tolist().index(line) if line in names else -1
-    name = canonical(table.texts("op_code")[position]) if position >= 0 else ""
-    alike = [at for at in every if canonical(graph.device_ops[at]) == name]
-    return [alike[same.index(line)]] if line in same and len(alike) == len(same) else every
+    row = table.at_line(line)
+    name = canonical(table.texts("op_code")[row]) if row is not None else ""
+    if every and len(lines) % len(every) == 0:  # one pass after another over the same operation
+        at = lines.index(line) % len(every)
+        if names[at] == name:
+            return [at]
+    return [at for at in every if names[at] == name] or every
