@@ -47,8 +47,21 @@ def changed(row: Row) -> dict[str, Any]:
 
 def conv(row: Row, _arch: str) -> Planned:
     now, grid = changed(row), (row["grid"][0], row["grid"][1])
+    asked = conv_asked(now)
+
+    def tensors() -> int:
+        made = asked.on(grid)
+        return made.buffers["OUT"] + (made.halo_bytes or 0) + (row.get("l1_tensors_before") or 0)
+
+    def buffers() -> dict[str, int]:
+        return {name: size for name, size in asked.on(grid).buffers.items() if name != "OUT"}
+
+    return Planned(asked.rules(grid), buffers, tensors)
+
+
+def conv_asked(now: dict[str, Any]) -> ConvAsked:
     pad = now["k"] // 2
-    asked = ConvAsked(
+    return ConvAsked(
         layout=f"{now.get('shard_layout', now['layout'])}_SHARDED",
         window=Window(now["b"], (now["h"],) * 2, (now["k"],) * 2, (now["s"],) * 2, (pad,) * 4),
         channels=Channels(now["cin"], now["cout"]),
@@ -61,15 +74,6 @@ def conv(row: Row, _arch: str) -> Planned:
         fp32_accumulation=now["fp32_dest_acc_en"],
         packer_l1=now["packer_l1_acc"],
     )
-
-    def tensors() -> int:
-        made = asked.on(grid)
-        return made.buffers["OUT"] + (made.halo_bytes or 0) + (row.get("l1_tensors_before") or 0)
-
-    def buffers() -> dict[str, int]:
-        return {name: size for name, size in asked.on(grid).buffers.items() if name != "OUT"}
-
-    return Planned(asked.rules(grid), buffers, tensors)
 
 
 def matmul(row: Row, _arch: str) -> Planned:

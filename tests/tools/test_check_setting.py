@@ -128,9 +128,12 @@ def asked_last(at, tmp_path):
     return of
 
 
+@pytest.mark.parametrize(
+    "before", ["Conv2dDeviceOperation", "PaddedSliceDeviceOperation"]
+)  # the latter: sliced in DRAM
 @pytest.mark.parametrize(("value", "block"), [(96, 64), (512, 256), (0, 256)])
-async def test_ttnn_lowers_a_block_that_does_not_divide_a_sharded_input(asked_last, value, block):
-    said = await asked_last(conv_after("Conv2dDeviceOperation"), "act_block_h_override", value)
+async def test_ttnn_lowers_a_block_that_does_not_divide_a_sharded_input(asked_last, value, block, before):
+    said = await asked_last(conv_after(before), "act_block_h_override", value)
     assert said["legal"] is True
     assert said["buffers"]["ACT_TILIZED"] == block // 32 * 6 * 1088
     assert ("lowers it to" in said["expected"]) == (value > 0)

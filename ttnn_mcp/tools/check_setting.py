@@ -60,11 +60,11 @@ LOOK_BACK = 4  # ops before: enough to see who sharded a conv's input
 class Arguments(OfRun):
     """Arguments of check_setting."""
 
-    op: int = Field(description="The op's line in its CSV")
+    op: int = Field(description="The op's line in the CSV")
     setting: Setting
     value: int | bool | str | None = Field(
         default=None,
-        description="64, true, bfloat8_b, HiFi2, BLOCK_SHARDED, 8x7; left out: the legal ones are listed",
+        description="64, true, bfloat8_b, HiFi2, BLOCK, 8x7",
     )
 
 
@@ -100,10 +100,9 @@ class Answer(Wire):
 
 
 async def check_setting(session: Session, asked: Arguments) -> Answer:
-    """Is a value legal for a Conv2d, matmul, SDPA or sharded norm op, does it fit L1, what can it save at most?
+    """Is a value legal for a conv, matmul, SDPA or sharded norm, does it fit L1, what can it save?
 
-    Every buffer is listed; `instead` names the value to use in its place. Without a value: the legal ones, and the
-    next one up.
+    Without a value: the legal ones.
     """
     run = await session.run(asked.run)
     op = _op(run, row_at(run, asked.op))

@@ -41,6 +41,8 @@ def conv_of(
         return None
     rows, channels = spread.number("num_cores_nhw") or 1, spread.number("num_cores_c") or 1
     cores = (rows, spread.number("num_cores_c_in") or channels, spread.number("num_cores_c_out") or channels)
+    if min(block_h, block_w, per_core_h, per_core_w, *cores) < 1:
+        return None
     compute = attributes.call("compute_kernel_config") or Call("", {})
     said = attributes.number("pre_op_l1_allocation_size_bytes")
     height = whole(kernel.values[0]) or 1

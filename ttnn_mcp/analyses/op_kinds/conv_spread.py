@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv
+from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv, divisors
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def block_height(whole_tiles: int, per_core_h: int, tiles: int) -> int:
         return per_core_h
     if whole_tiles == 0:  # fewer than 32 rows: TTNN's remainder of 0 makes any block look right
         return tiles
-    return next(size for size in range(min(tiles, whole_tiles), 0, -1) if whole_tiles % size == 0)
+    return max((size for size in divisors(whole_tiles) if size <= tiles), default=1)
 
 
 def block_width(spread: Spread, layout: str, window: Window, *, divisor: int = 1, full_inner: bool = False) -> int:

@@ -160,7 +160,7 @@ class ConvSettings:
         if grid is None:
             return Trial(conv.layout, change="the worker grid is not known, so L1 is not modelled")
         other = in_layout(conv, value, sizes_of(self.op.table, convs_of(self.op.table).rows)[0], grid)
-        blocks = [other.block_h] if value == WIDTH else divisors(other.per_core_h)
+        blocks = [other.block_h] if value == WIDTH else divisors(other.per_core_h) or [1]
         least = min((replace(other, block_h=one) for one in blocks), key=lambda one: one.total_bytes)
         trial = Trial(
             conv.layout,

@@ -39,6 +39,7 @@ FIELDS = {
     "out_subblock_w": "out_subblock_w",
 }
 KERNEL_FLAGS = {"fp32_dest_acc_en": "fp32", "packer_l1_acc": "packer_l1"}
+CORES_AT_MOST = 1024  # more than any chip has
 SUBBLOCKS = tuple(range(1, 17))  # tiles of DST: 16 at most, without half-sync
 KERNEL_CONFIG = "compute_kernel_config in the same call, else fidelity falls to LoFi (tt-metal #55889)"
 
@@ -72,7 +73,7 @@ class MatmulSettings:
         return self._sizes(plan, setting) if plan is not None else ()
 
     def _sizes(self, plan: MatmulPlan | DramSharded, setting: str) -> tuple[Value, ...]:
-        tiles, cores = plan.tiles, self.op.chip.cores or 1
+        tiles, cores = plan.tiles, min(self.op.chip.cores or 1, CORES_AT_MOST)
         if setting == "in0_block_w":
             return tuple(divisors(tiles.k))
         if setting in ("per_core_M", "per_core_N"):
