@@ -60,7 +60,7 @@ LOOK_BACK = 4  # ops before: enough to see who sharded a conv's input
 class Arguments(OfRun):
     """Arguments of check_setting."""
 
-    op: int = Field(description="The op's line in the CSV")
+    op: int = Field(description="Its line in the CSV")
     setting: Setting
     value: int | bool | str | None = Field(
         default=None,
