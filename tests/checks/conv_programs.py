@@ -39,6 +39,8 @@ class Conv:
     fidelity: str = "HiFi2"
     kernel_ns: int = 100_000
     legacy: bool = False
+    window: str = ""  # further fields of the window, as printed
+    more: tuple[tuple[str, Attribute], ...] = ()  # further attributes
 
     @property
     def cores(self) -> int:
@@ -82,8 +84,11 @@ class Conv:
                 f"{prefix}ParallelizationConfig(grid_size=(x={self.grid[0]},y={self.grid[1]}),num_cores_nhw={down},"
                 f"{channels},{','.join(sizes)})"
             ),
-            "sliding_window_config": f"SlidingWindowConfig(batch_size=1, window_hw=({self.kernel},{self.kernel}))",
+            "sliding_window_config": (
+                f"SlidingWindowConfig(batch_size=1, window_hw=({self.kernel},{self.kernel}){self.window})"
+            ),
             "untilize_out": False,
+            **dict(self.more),
         }
         if self.allocated is not None:
             said["pre_op_l1_allocation_size_bytes"] = self.allocated

@@ -7,60 +7,73 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
-from ttnn_mcp.analyses.memory.replay import replay_of
-from ttnn_mcp.analyses.settings import compute as settings_compute
-from ttnn_mcp.analyses.settings import conv as settings_conv
-from ttnn_mcp.analyses.settings import matmul as settings_matmul
-from ttnn_mcp.analyses.settings import sdpa as settings_sdpa
-from ttnn_mcp.analyses.settings.trial import Op, Trial, beside, op_of
+from ttnn_mcp.analyses.memory.l1_limit import l1_limit
+from ttnn_mcp.analyses.settings.judged import Judged, Verdict, judged
+from ttnn_mcp.analyses.settings.kinds import settings_of
+from ttnn_mcp.analyses.settings.room import room_at
+from ttnn_mcp.analyses.settings.trial import Op, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
-from ttnn_mcp.hardware import FIDELITY_PHASES
-from ttnn_mcp.run.ops.op_names import canonical, family
+from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.parts.op_at import row_at
-from ttnn_mcp.tools.parts.setting_values import dtype, flag, grid, one_of, whole
+from ttnn_mcp.tools.parts.setting_values import setting_value
+from ttnn_mcp.tools.parts.setting_wording import caveat, expected, instead, why
 from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Wire
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.memory.l1_limit import L1Limit
+    from ttnn_mcp.analyses.settings.trial import Settings
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
 
 Setting: TypeAlias = Literal[
     "act_block_h_override",
+    "act_block_w_div",
     "enable_act_double_buffer",
     "enable_weights_double_buffer",
     "shard_layout",
     "weights_dtype",
     "math_fidelity",
+    "fp32_dest_acc_en",
+    "packer_l1_acc",
     "in0_block_w",
     "per_core_M",
     "per_core_N",
     "out_subblock_h",
     "out_subblock_w",
+    "M_block_size",
+    "K_block_size",
+    "N_block_size",
+    "subblock_h",
+    "subblock_w",
+    "block_h",
+    "block_w",
     "core_grid",
     "q_chunk_size",
     "k_chunk_size",
 ]
-TAKES = {
-    "conv": (
-        *("act_block_h_override", "enable_act_double_buffer", "enable_weights_double_buffer", "shard_layout"),
-        *("weights_dtype", "math_fidelity", "core_grid"),
-    ),
-    "matmul": (*settings_matmul.FIELDS, "weights_dtype", "math_fidelity", "core_grid"),
-    "attention": ("q_chunk_size", "k_chunk_size", "math_fidelity"),
-}
-
-
-MEASURED = "circular buffers modelled to about 5 %; TENSORS as the memory report shows them at this operation"
+CHOICES_AT_MOST = 24  # values listed; the ones nearest to today's are kept
+SCHEMA_OF_TODAY = [3, 5]  # of the memory reports that TTNN 0.81 writes
+LOOK_BACK = 4  # ops before: enough to see who sharded a conv's input
 
 
 class Arguments(OfRun):
     """Arguments of check_setting."""
 
-    op: int = Field(description="The op's line in its CSV")
+    op: int = Field(description="Its line in the CSV")
     setting: Setting
-    value: int | bool | str = Field(description="64, true, bfloat8_b, HiFi2, BLOCK_SHARDED, 8x7")
+    value: int | bool | str | None = Field(
+        default=None,
+        description="64, true, bfloat8_b, HiFi2, BLOCK, 8x7",
+    )
+
+
+class Choice(Wire):
+    """A legal value."""
+
+    value: Cell
+    l1_bytes: int | None
+    verdict: Verdict
 
 
 class Answer(Wire):
@@ -71,7 +84,8 @@ class Answer(Wire):
     setting: str
     value: Cell
     now: Cell
-    legal: bool
+    verdict: Verdict | None = None
+    legal: bool | None
     fits: bool | None
     l1_bytes: int | None
     limit_bytes: int | None
@@ -79,156 +93,129 @@ class Answer(Wire):
     why: str
     instead: str | None
     buffers: dict[str, int] = Field(default_factory=dict[str, int])
+    choices: list[Choice] | None = None
+    next_up: Choice | None = None
     needs: str | None = None
     caveat: str | None = None
 
 
 async def check_setting(session: Session, asked: Arguments) -> Answer:
-    """Is a value legal for a Conv2d, matmul or SDPA op, does it fit L1, what can it save at most?
+    """Is a value legal for a conv, matmul, SDPA or sharded norm, does it fit L1, what can it save?
 
-    Every circular buffer is listed; `instead` names the value to use in its place.
+    Without a value: the legal ones.
     """
     run = await session.run(asked.run)
-    table = run.timed.ops
-    op = op_of(table.take(np.array([row_at(run, asked.op)])), run.chip)
+    op = _op(run, row_at(run, asked.op))
     limit = l1_limit(run)
-    trial = _tried(op, limit, asked.setting, asked.value)
-    tensors = await _tensors_beside(run, asked.op) if trial.buffers else None
-    if tensors is not None:
-        trial = beside(trial, tensors)
-    fits = None if limit is None or trial.l1_bytes is None else trial.l1_bytes <= limit.safe_bytes
+    settings = settings_of(op, limit.safe_bytes if limit else 0)
+    if asked.setting not in settings.takes:
+        name = shown(canonical(op.table.texts("op_code")[0]))
+        raise QuestionRefused(f"{name} takes no {asked.setting}. It takes: {', '.join(settings.takes)}.")
+    room = await room_at(run, asked.op)
+    bench = _Bench(settings, asked.setting, limit, room, older=_may_be_older(run))
+    if asked.value is None:
+        return _listed(asked, op, bench)
+    value = setting_value(asked.setting, asked.value)
+    found = bench.judged(value)
+    trial = found.trial
     return Answer(
         op=asked.op,
         op_code=shown(op.table.texts("op_code")[0]),
         setting=asked.setting,
         value=asked.value,
         now=trial.now,
-        legal=not trial.broken,
-        fits=None if trial.broken else fits,
-        l1_bytes=trial.l1_bytes,
+        verdict=found.verdict,
+        legal=found.legal,
+        fits=found.fits,
+        l1_bytes=found.l1_bytes,
         limit_bytes=limit.limit_bytes if limit else None,
-        expected=_expected(op, trial, fits),
-        why=_why(trial, fits, limit),
-        instead=_instead(trial, fits, limit, asked.value),
-        buffers=trial.buffers,
+        expected=expected(op, found),
+        why=why(found, limit),
+        instead=instead(found, value, bench.legal())
+        if found.verdict in ("illegal", "too_large")
+        else trial.instead,
+        buffers=found.l1,
         needs=None if trial.broken else trial.needs or None,
-        caveat=_caveat(op, trial, limit, run) if tensors is None else MEASURED,
+        caveat=caveat(op, found, limit, run.chip.arch, measured=room is not None),
     )
 
 
-async def _tensors_beside(run: Run, line: int) -> int | None:
-    """Bytes per core of the tensors in L1 while the op runs, by the linked memory report."""
-    operation = run.linked.operation_at.get(line) if run.linked else None
-    if operation is None:
-        return None
-    replay = await replay_of(run)
-    room = None if replay.floor_because else replay.room_for_buffers_at(operation)
-    return None if room is None or replay.capacity_bytes is None else replay.capacity_bytes - room
+class _Bench:
+    """One setting of one op, ready to have values tried."""
+
+    def __init__(
+        self, settings: Settings, setting: str, limit: L1Limit | None, room: int | None, *, older: bool
+    ) -> None:
+        self.settings, self.setting, self.limit, self.room = settings, setting, limit, room
+        self.older = older
+
+    def judged(self, value: int | bool | str) -> Judged:
+        return judged(self.settings.tried(self.setting, value), self.limit, self.room, older=self.older)
+
+    def legal(self) -> list[tuple[int | bool | str, Judged]]:
+        """The values worth a look that TTNN takes, ascending."""
+        found = [(value, self.judged(value)) for value in self.settings.choices(self.setting)]
+        return [(value, one) for value, one in found if one.legal]
 
 
-def _tried(op: Op, limit: L1Limit | None, setting: str, value: bool | int | str) -> Trial:
-    kind = family(op.table.texts("op_code")[0])
-    name = shown(canonical(op.table.texts("op_code")[0]))
-    takes = TAKES.get(kind)
-    if takes is None:
-        raise QuestionRefused(f"{name} has no setting judged here: ask about a Conv2d, matmul or attention op.")
-    if setting not in takes or (name.startswith("MinimalMatmul") and setting in settings_matmul.FIELDS):
-        also = " (MinimalMatmulConfig has its own block sizes)" if name.startswith("MinimalMatmul") else ""
-        raise QuestionRefused(f"{name} takes no {setting}{also}. It takes: {', '.join(takes)}.")
-    if len(op.table.inputs) < 2 or not op.table.outputs:
-        raise QuestionRefused(
-            "This report has no operand columns, so no setting can be judged. Profile again with tracy -r."
-        )
-    if setting == "math_fidelity":
-        return settings_compute.math_fidelity(op, one_of(setting, value, *FIDELITY_PHASES))
-    if kind == "conv":
-        return _conv(op, setting, value)
-    if kind == "attention":
-        return settings_sdpa.chunk_size(op, setting, whole(setting, value))
-    safe = limit.safe_bytes if limit else 0
-    matmul = settings_matmul.matmul_in(op, safe)
-    if setting == "weights_dtype":
-        return settings_matmul.weights_dtype(op, matmul, dtype(value))
-    if setting == "core_grid":
-        return settings_matmul.core_grid(op, matmul, grid(value), safe)
-    if isinstance(matmul, str):
-        raise QuestionRefused(f"Cannot judge {setting} at this op: {matmul}. op_detail shows its config.")
-    return settings_matmul.block_size(op, matmul, setting, whole(setting, value))
+def _may_be_older(run: Run) -> bool:
+    """Whether the run may come from a build before 0.81, by the schema of its memory report."""
+    numbers = (run.memory.schema_version or "").split(".") if run.memory else []
+    known = [int(one) for one in numbers if one.isdecimal()]
+    return known < SCHEMA_OF_TODAY
 
 
-def _conv(op: Op, setting: str, value: bool | int | str) -> Trial:
-    conv = settings_conv.conv_in(op)
-    if conv is None:
-        raise QuestionRefused(
-            "This conv's ATTRIBUTES hold no block_config, so its L1 cannot be modelled. Profile with a tt-metal "
-            "of 2025 or later."
-        )
-    if setting == "act_block_h_override":
-        return settings_conv.act_block_h(op, conv, whole(setting, value))
-    if setting == "shard_layout":
-        layouts = ("HEIGHT_SHARDED", "BLOCK_SHARDED", "WIDTH_SHARDED")
-        return settings_conv.shard_layout(op, conv, one_of(setting, value, *layouts))
-    if setting == "weights_dtype":
-        return settings_conv.weights_dtype(op, conv, dtype(value))
-    if setting == "core_grid":
-        return settings_conv.core_grid(op, conv, grid(value))
-    return settings_conv.double_buffer(op, conv, flag(setting, value), weights="weights" in setting)
+def _op(run: Run, row: int) -> Op:
+    """The op at a row, and the names of those before it on its device."""
+    table = run.timed.ops
+    devices, codes = table.numbers("device"), table.texts("op_code")
+    mine = np.flatnonzero((devices[:row] == devices[row]) | (np.isnan(devices[:row]) & np.isnan(devices[row])))
+    before = tuple(codes[int(at)] for at in mine[-LOOK_BACK:][::-1])
+    return op_of(table.take(np.array([row])), run.chip, before)
 
 
-def _expected(op: Op, trial: Trial, fits: bool | None) -> str:
-    if trial.broken or fits is False:
-        return "nothing: it would not run as asked"
-    if not trial.effect:
-        return f"no change: {trial.now} is what it runs with" if trial.change == "" else trial.change
-    if trial.at_most_ns is not None and trial.at_most_ns <= 0:
-        return f"{trial.change}; saves no time by itself"
-    if trial.at_most_ns is None:
-        return f"{trial.change}; no report bounds the gain, measure it"
-    return f"{trial.change}; saves at most {trial.at_most_ns / 1e3:.1f} of {op.kernel_ns / 1e3:.1f} us"
+def _listed(asked: Arguments, op: Op, bench: _Bench) -> Answer:
+    legal = bench.legal()
+    if not legal:
+        raise QuestionRefused(f"{asked.setting} has no short list of values here: name one to have it judged.")
+    now = legal[0][1].trial.now
+    kept = _nearest(legal, now)
+    choices = [Choice(value=value, l1_bytes=one.l1_bytes, verdict=one.verdict) for value, one in kept]
+    here = _number(now)
+    up = next((one for one in choices if here is not None and (_number(one.value) or here) > here), None)
+    fitting = sum(one.verdict in ("fits", "legal") for one in choices)
+    left = f"; {len(legal) - len(kept)} further ones are not listed" if len(kept) < len(legal) else ""
+    return Answer(
+        op=asked.op,
+        op_code=shown(op.table.texts("op_code")[0]),
+        setting=asked.setting,
+        value=None,
+        now=now,
+        legal=None,
+        fits=None,
+        l1_bytes=None,
+        limit_bytes=bench.limit.limit_bytes if bench.limit else None,
+        expected=f"{fitting} of {len(choices)} legal values fit",
+        why=f"values that TTNN takes for this op{left}",
+        instead=None,
+        choices=choices,
+        next_up=up,
+        needs=legal[0][1].trial.needs or None,
+    )
 
 
-def _why(trial: Trial, fits: bool | None, limit: L1Limit | None) -> str:
-    if trial.broken:
-        also = f"; {trial.change}" if trial.change else ""
-        return f"breaks: {'; '.join(trial.broken)}{also}"
-    if fits is None or limit is None or trial.l1_bytes is None:
-        return (
-            "legal; L1 as before, or not modelled here" if trial.l1_bytes is None else "legal; no L1 limit is known"
-        )
-    said = f"{trial.l1_bytes / 1e6:.2f} of {limit.limit_bytes / 1e6:.2f} MB of L1 per core"
-    return f"{said}, 5 % kept free" if fits else f"{said}: does not fit with 5 % kept free"
+def _nearest(legal: list[tuple[int | bool | str, Judged]], now: Cell) -> list[tuple[int | bool | str, Judged]]:
+    """At most CHOICES_AT_MOST of them, those around today's value, in their order."""
+    if len(legal) <= CHOICES_AT_MOST:
+        return legal
+    today = _number(now) or 0
+    here = sum((_number(value) or 0) <= today for value, _ in legal)
+    first = min(max(here - CHOICES_AT_MOST // 2, 0), len(legal) - CHOICES_AT_MOST)
+    return legal[first : first + CHOICES_AT_MOST]
 
 
-def _instead(trial: Trial, fits: bool | None, limit: L1Limit | None, value: Cell) -> str | None:
-    """The nearest legal value that fits; or that there is none above today's."""
-    if (not trial.broken and fits is not False) or limit is None or not trial.legal or isinstance(value, str):
-        return trial.instead
-    fitting = [one for one, size in trial.legal if size <= limit.safe_bytes]
-    now = trial.now if isinstance(trial.now, int) else 0
-    asked = value or max(one for one, _ in trial.legal)  # 0 asks for the largest
-    larger = [one for one in fitting if one > now]
-    if asked > now and not larger:
-        beyond = next(((one, size) for one, size in trial.legal if one > now), None)
-        if beyond is None:
-            return f"{now} is the largest legal value: raising it is impossible"
-        return f"raising it is impossible: the next legal value {beyond[0]} needs {beyond[1] / 1e6:.2f} MB"
-    if not fitting:
-        return "no legal value fits: free L1 first (weights in bfloat8_b, deallocate_activation, DRAM slicing)"
-    best = min(larger if asked > now else fitting, key=lambda one: (abs(one - asked), one))
-    return f"{best} ({dict(trial.legal)[best] / 1e6:.2f} MB)"
-
-
-def _caveat(op: Op, trial: Trial, limit: L1Limit | None, run: Run) -> str | None:
-    if not trial.buffers:
-        return None
-    said = "L1 modelled to about 5 %"
-    if family(op.table.texts("op_code")[0]) != "conv":
-        said = "circular buffers modelled; of other tensors in L1 only this op's operands are counted"
-    elif "pre_op_l1_allocation_size_bytes" not in op.said:
-        said += "; other tensors in L1 unknown, only the conv's input counts as ALLOCATED"
-    if limit is not None and not limit.read:
-        said += f"; limit {'of' if limit.measured else 'inferred for'} {run.chip.arch} (no memory report)"
-    return said
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 TOOL = Tool(
@@ -239,6 +226,6 @@ TOOL = Tool(
     ask=check_setting,
     needs=("performance",),
     search_hint=(
-        "act_block_h program config legal L1 fits circular buffers chunk size core grid matmul conv2d subblock"
+        "act_block_h program config legal L1 fits circular buffers chunk size core grid matmul conv2d subblock norm"
     ),
 )

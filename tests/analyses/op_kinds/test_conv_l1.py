@@ -13,7 +13,8 @@ from tests.checks.rows import case_of, real_case
 from tests.profiles import Program, write_run
 from tests.shared_reports import DEEPLAB, OFT, SEGFORMER
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
-from ttnn_mcp.analyses.op_kinds.conv_l1 import conv_of, larger_block
+from ttnn_mcp.analyses.op_kinds.conv_l1 import larger_block
+from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
 from ttnn_mcp.analyses.op_kinds.convs import convs_of
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.session.opening import read_run
@@ -39,6 +40,7 @@ def test_a_height_sharded_conv_with_several_blocks_holds_the_weights_of_all_wind
         "WEIGHTS": 2 * 6 * B8 * 3,
         "ACT": 2 * 6 * B16,
         "ACT_TILIZED": 2 * 6 * B8,
+        "SCRATCH": 64,
     }
     assert conv.total_bytes == 100_000 + sum(conv.buffers.values())
 
@@ -62,21 +64,25 @@ def test_a_block_sharded_conv_stages_rows_and_multicasts_tiles(read):
         "ACT": 2 * 6 * B8 * 2,
         "ACT_TILIZED": 2 * 6 * B8,
         "ACT_ROW_MAJOR": 2 * 6 * B16,
+        "SCRATCH": 64,
     }
+    over = replace(conv, output_dtype="BFLOAT16")  # of one format: the rows lie over the activations
+    assert "ACT_ROW_MAJOR" not in over.buffers
+    assert over.older_bytes == 2 * 6 * B16
     assert (conv.inner_blocks, conv.cores) == (24, (8, 8, 8))
 
 
 def test_untilized_output_needs_a_buffer_for_partial_sums(read):
     conv = read(out="BFLOAT16")
     assert "PARTIALS" not in conv.buffers
-    assert replace(conv, untilize=True).buffers["PARTIALS"] == 8 * 2 * B16
+    assert replace(conv, untilize=True).buffers["PARTIALS"] == 2 * 2 * B16  # of one block
 
 
 def test_the_packer_sums_in_its_own_format_only_over_enough_blocks(read):
     conv = replace(read(out="BFLOAT8_B"), packer_l1=True, fp32_accumulation=True)
     assert conv.inner_blocks == 3
-    assert conv.buffers["PARTIALS"] == 8 * 2 * 4096
-    assert replace(conv, fp32_accumulation=False).buffers["PARTIALS"] == 8 * 2 * B16
+    assert conv.buffers["PARTIALS"] == 2 * 2 * 4096
+    assert replace(conv, fp32_accumulation=False).buffers["PARTIALS"] == 2 * 2 * B16
     assert "PARTIALS" not in replace(conv, inner_blocks=2).buffers
     assert "PARTIALS" in replace(conv, inner_blocks=2, bias=True).buffers
 
@@ -126,8 +132,14 @@ def test_a_double_buffer_that_fits_is_preferred_to_a_larger_block_without(read):
     assert larger_block(single, limit - 1) is None
 
 
-def test_width_sharded_convs_ignore_the_setting(read):
-    assert larger_block(read(layout="WIDTH", channel_cores=64), 1_400_000) is None
+def test_width_sharded_convs_take_blocks_that_divide_their_whole_tiles_of_rows(read):
+    window = ", input_hw=({0},{0}), stride_hw=(1,1), padding=((1,1),(1,1)), dilation_hw=(1,1)"
+    shared = {"layout": "WIDTH", "channel_cores": 64, "per_core": (13, 1), "block": (1, 9)}
+    odd = read(**shared, window=window.format(20))  # 400 rows: 12 whole tiles in 13
+    assert larger_block(odd, 1_400_000) is None  # 13 by no override alone; 2, 3, 4, 6 and 12 do not divide 13
+    assert larger_block(read(**shared), 1_400_000) is None  # nobody says how many rows there are
+    even = read(**{**shared, "per_core": (8, 1)}, window=window.format(16))  # 256 rows
+    assert larger_block(even, 1_400_000).block_h == 8
 
 
 async def test_the_limit_is_the_reports_own_where_there_is_one(tmp_path):
@@ -157,12 +169,12 @@ def test_deeplabs_remaining_small_blocks_can_grow_to_the_whole_height():
     assert len(convs.where(lambda conv: conv.block_h == conv.per_core_h)) == 33
     conv = convs.at(case.ops.at_line(221))
     grown = larger_block(conv, l1_limit(case.run).safe_bytes)
-    assert (conv.block_h, conv.per_core_h, grown.block_h, grown.total_bytes) == (4, 8, 8, 644_224)
+    assert (conv.block_h, conv.per_core_h, grown.block_h, grown.total_bytes) == (4, 8, 8, 644_800)
 
 
 def test_ofts_block_convs_go_from_one_tile_of_a_hundred_to_ten():
     case = real_case(OFT)
     conv = convs_of(case.ops).at(case.ops.at_line(376))
-    assert sum(conv.buffers.values()) == 459_520
+    assert sum(conv.buffers.values()) == 447_296
     grown = larger_block(conv, l1_limit(case.run).safe_bytes)
     assert (conv.block_h, conv.per_core_h, grown.block_h, grown.act_double) == (1, 100, 10, True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import ceil, isqrt
 
-from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, Conv, divisors
-from ttnn_mcp.hardware import CARDS
+from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv, divisors
+from ttnn_mcp.analyses.op_kinds.conv_spread import Channels, block_width, spread_of
+from ttnn_mcp.hardware import CARDS, TILE_SIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +47,50 @@ def least_tiles(conv: Conv, size: Size, grid: tuple[int, int]) -> int:
 
 
 def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Conv:
-    """The conv in HEIGHT or BLOCK on the whole grid, with the smallest block."""
+    """The conv in another layout on the whole grid, with the smallest block of HEIGHT and BLOCK.
+
+    As TTNN deals it out where the window is printed; by the sizes in tiles else.
+    """
+    channels = Channels(conv.input_channels, TILE_SIDE * size.columns)
+    found = spread_of(layout, conv.window, channels, grid) if conv.window and conv.input_channels else None
+    if found is None or conv.window is None:
+        return _by_tiles(conv, layout, size, grid)
+    rows = 1 if layout == WIDTH else conv.kernel_h
+    other = replace(
+        conv,
+        layout=layout,
+        block_h=found.per_core_h if layout == WIDTH else 1,
+        block_w=block_width(found, layout, conv.window),
+        per_core_h=found.per_core_h,
+        per_core_w=found.per_core_w,
+        inner_blocks=rows if layout == HEIGHT else rows * found.cores[1],
+        cores=found.cores,
+        allocated_said=False,
+        weights_double=conv.weights_double and layout != HEIGHT,  # one block of weights serves all rows of a core
+    )
+    return replace(other, allocated_bytes=other.halo_bytes or 0)
+
+
+def _by_tiles(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Conv:
     x, y = grid
-    down, across = (x * y, 1) if layout == HEIGHT else (y, x)
+    down, across = {HEIGHT: (x * y, 1), WIDTH: (1, x * y)}.get(layout, (y, x))
+    rows = 1 if layout == WIDTH else conv.kernel_h
     return replace(
         conv,
         layout=layout,
-        block_h=1,
-        block_w=ceil(size.inner / (conv.kernel_h * across)),
+        block_h=ceil(size.rows / down) if layout == WIDTH else 1,
+        block_w=ceil(size.inner / (rows * across)),
         per_core_h=ceil(size.rows / down),
         per_core_w=ceil(size.columns / across),
-        inner_blocks=conv.kernel_h * across,
+        inner_blocks=rows * across,
         cores=(down, across, across),
         allocated_bytes=ceil(size.input_bytes / (down * across)),
         allocated_said=False,
-        weights_double=conv.weights_double and layout != HEIGHT,  # one block of weights serves all rows of a core
+        weights_double=conv.weights_double and layout != HEIGHT,
     )
 
 
 def fits_in(conv: Conv, layout: str, size: Size, grid: tuple[int, int], safe_bytes: float) -> bool:
-    """Whether the conv would fit L1 in HEIGHT or BLOCK on the whole grid, with any legal block height."""
+    """Whether the conv would fit L1 in another layout on the whole grid, with any legal block height."""
     other = in_layout(conv, layout, size, grid)
     return any(replace(other, block_h=one).total_bytes <= safe_bytes for one in divisors(other.per_core_h))

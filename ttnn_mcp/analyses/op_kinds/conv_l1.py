@@ -1,9 +1,8 @@
 """L1 that one Conv2d takes on each core, buffer by buffer, from the ATTRIBUTES of its row.
 
-The formulas are those of ttnn's conv2d program factories (`get_cb_info` and `calculate_L1_usage`), read in
-tt-metal; Conv2d since mid 2025 and OptimizedConvNew before print the same facts under other keys. Overlaps that
-only some builds have (row-major staging over the tilized block, skipped multicast) are not taken off, so totals
-are upper-ish: good to about 5 %, and no configuration known to have run exceeds the limit.
+The formulas are those of ttnn's conv2d program factories (conv2d_op_program_factory_common.cpp: get_cb_info), held
+against TTNN 0.81.1 on mock devices: equal to the byte there. Conv2d since mid 2025 and OptimizedConvNew before
+print the same facts under other keys. Older builds take more: `older_bytes`.
 """
 
 from __future__ import annotations
@@ -12,15 +11,14 @@ from dataclasses import dataclass, replace
 from math import isqrt
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, canonical_dtype
-from ttnn_mcp.readers.printed.memory_config import parse_memory_config
-from ttnn_mcp.readers.printed.nesting import Call, parse_call, whole
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
+    from ttnn_mcp.analyses.op_kinds.conv_window import Window
 
 HEIGHT, BLOCK, WIDTH = "HEIGHT_SHARDED", "BLOCK_SHARDED", "WIDTH_SHARDED"
-TILES_AT_MOST = 1 << 30  # a tile takes 576 bytes and more, so a conv of more tiles would take 600 GB
+SCRATCH_BYTES = 64  # l1_scratchpad_CB_size, same file
+DIVISORS_AT_MOST = 1 << 20  # tiles: no tensor that fits a chip has more along one side
 DOUBLE_BUFFER_BEST = 0.40  # of a conv's time, the most seen saved: 3.89 -> 2.32 ms, tt-metal #23123
 
 
@@ -36,6 +34,12 @@ class Conv:
         staging_dtype: what halo hands over: row-major, BFLOAT16 unless FLOAT32.
         allocated_bytes: L1 in use per core when the op starts, its input included.
         allocated_said: False where the report only gives away the input's shard: then a lower bound.
+        window: what slides over the input; None where the report leaves out a part.
+        input_channels: of the input, padding included; 0 where not known.
+        indices_in_l1: bytes of the reader's indices, where they are no tensor (config_tensors_in_dram).
+        reuses_activation: enable_activation_reuse, whose buffers are not modelled.
+        depthwise: as many groups as channels: a program of its own, not modelled.
+        transposed: rows lie along the columns of the grid (transpose_shards).
     """
 
     layout: str
@@ -57,6 +61,26 @@ class Conv:
     packer_l1: bool
     allocated_bytes: int
     allocated_said: bool
+    window: Window | None = None
+    input_channels: int = 0
+    indices_in_l1: bool = False
+    reuses_activation: bool = False
+    depthwise: bool = False
+    transposed: bool = False
+
+    @property
+    def modelled(self) -> bool:
+        """Whether `buffers` are those of the program that TTNN builds."""
+        return not (self.reuses_activation or self.depthwise)
+
+    @property
+    def halo_bytes(self) -> int | None:
+        """Of the input that halo hands over, per core; None where the window or the channels are not known."""
+        if self.window is None or not self.input_channels:
+            return None
+        sticks = self.window.sticks(1 if self.layout == WIDTH else self.cores[0], TILE_SIDE * self.per_core_h)
+        each = self.input_channels // (1 if self.layout == HEIGHT else self.cores[1])
+        return sticks * each * TILE_BYTES[self.staging_dtype] // TILE_SIDE**2
 
     @property
     def blocks(self) -> int:
@@ -71,31 +95,66 @@ class Conv:
         block, high = self.block_h * self.block_w, self.layout == HEIGHT
         # HEIGHT with several blocks keeps the weights of all window rows; every other case one or two blocks
         copies = self.kernel_h if high and self.blocks > 1 else 1 + self.weights_double
-        rows = {HEIGHT: 0, BLOCK: block * staging}.get(self.layout, 2 * self.block_w * staging)
+        alone = not high and self.cores[1] == self.cores[2] == 1  # nobody to multicast to: conv_skip_mcast
         sizes = {
             "OUT": self.per_core_h * self.per_core_w * output,
             "WEIGHTS": self.per_core_w * self.block_w * weights * copies,
-            "ACT": block * (staging if high else output) * (1 + self.act_double),
+            # without multicast the blocks are tilized in place: get_cb_info, overlap_act_cb
+            "ACT": 0 if alone else block * (staging if high else output) * (1 + self.act_double),
             "ACT_TILIZED": block * output,
-            "ACT_ROW_MAJOR": rows,
+            "ACT_ROW_MAJOR": self._row_major(block, alone=alone),
             "PARTIALS": self._partials,
             "BIAS": self.per_core_w * weights * self.bias,
+            "SCRATCH": SCRATCH_BYTES,
+            "INDICES": self._indices,
         }
         return {name: size for name, size in sizes.items() if size}
+
+    @property
+    def older_bytes(self) -> int:
+        """What builds before 0.81 may take more: sums of a core's whole output, staging beside the activations.
+
+        get_cb_info of 2025 and early 2026 has neither the one nor the other overlap.
+        """
+        partials = self._partials // self.block_h * max(self.per_core_h - self.block_h, 0)
+        staging = self.block_h * self.block_w * TILE_BYTES[self.staging_dtype]
+        return partials + (staging if self.layout == BLOCK and "ACT_ROW_MAJOR" not in self.buffers else 0)
+
+    @property
+    def own_bytes(self) -> int:
+        """Of the circular buffers, without the output's shard, which is a tensor."""
+        return sum(size for name, size in self.buffers.items() if name != "OUT")
 
     @property
     def total_bytes(self) -> int:
         """Everything in L1 on one core while the op runs."""
         return self.allocated_bytes + sum(self.buffers.values())
 
+    def _row_major(self, block: int, *, alone: bool) -> int:
+        """Rows before they are tilized; BLOCK lays them over ACT where both have one format."""
+        staging = TILE_BYTES[self.staging_dtype]
+        if self.layout == WIDTH:
+            return 2 * self.block_w * staging
+        over_act = self.staging_dtype == self.output_dtype and not alone
+        return block * staging if self.layout == BLOCK and not over_act else 0
+
     @property
     def _partials(self) -> int:
+        """Sums of one block of the output, unless they can grow in the output's own buffer."""
         dtype = self.output_dtype
-        if self.packer_l1 and self.inner_blocks > (1 if self.bias else 2):
+        if self.packer_l1 and self.inner_blocks > (1 if self.bias else 2):  # determine_packer_l1_acc
             dtype = "FLOAT32" if self.fp32_accumulation else "BFLOAT16"
         if not self.untilize and dtype == self.output_dtype:
-            return 0  # sums grow in the output's own buffer
-        return self.per_core_h * self.per_core_w * TILE_BYTES[dtype]
+            return 0
+        return self.block_h * self.per_core_w * TILE_BYTES[dtype]
+
+    @property
+    def _indices(self) -> int:
+        """Two bytes per row of output, three of them in a conv of one dimension."""
+        if not self.indices_in_l1:
+            return 0
+        each = 6 if self.window is not None and self.window.is_one_dimensional else 2
+        return self.per_core_h * TILE_SIDE * each
 
     @property
     def doubling_helps(self) -> bool:
@@ -107,11 +166,11 @@ def larger_block(conv: Conv, safe_bytes: float) -> Conv | None:
     """The conv with the largest legal act_block_h above the present one that fits; None where none does.
 
     Legal blocks divide the height of a core's output. A block that also fits with activations double buffered is
-    preferred to a larger one that does not. WIDTH_SHARDED ignores the setting.
+    preferred to a larger one that does not.
     """
-    if conv.layout == WIDTH:
+    if not conv.modelled:
         return None
-    larger = [replace(conv, block_h=size) for size in divisors(conv.per_core_h) if size > conv.block_h][::-1]
+    larger = [replace(conv, block_h=size) for size in blocks_of(conv) if size > conv.block_h][::-1]
     single = [one for one in larger if not one.doubling_helps]
     choices = [
         *single,
@@ -122,82 +181,24 @@ def larger_block(conv: Conv, safe_bytes: float) -> Conv | None:
     return next((one for one in choices if one.total_bytes <= safe_bytes), None)
 
 
-def divisors(number: int) -> list[int]:
-    """All of them, ascending; of a number beyond `TILES_AT_MOST` only 1, as it counts no tiles."""
-    if number > TILES_AT_MOST:
-        return [1]
-    small = [one for one in range(1, isqrt(max(number, 0)) + 1) if number % one == 0]
-    return small + [number // one for one in reversed(small) if one * one != number]
+def blocks_of(conv: Conv) -> list[int]:
+    """Tiles of output height that TTNN takes as a block while the rows stay spread as they are, ascending.
 
-
-def conv_of(
-    attributes: Attributes, *, input_dtype: str, weights_dtype: str, output_dtype: str, input_bytes: float
-) -> Conv | None:
-    """The conv of a row; None where its attributes leave out block, parallelisation, window or layout.
-
-    Args:
-        attributes: of the row.
-        input_dtype: INPUT_0_DATATYPE.
-        weights_dtype: INPUT_1_DATATYPE; ATTRIBUTES do not say it.
-        output_dtype: OUTPUT_0_DATATYPE, where ATTRIBUTES say none.
-        input_bytes: all of INPUT_0; its shard stands in for what older reports do not say is allocated.
+    The divisors of a core's height. WIDTH counts only whole tiles of rows (get_conv_configs: the shard's height by
+    32, rounded down), and asks that what it chose divides the padded height too
+    (conv2d_op_width_sharded_program_factory.cpp: act_matrix_height_ntiles % act_block_h_ntiles). So without the
+    number of rows nothing is sure, and the whole of an uneven height is to be had by no override alone.
     """
-    block, spread = attributes.call("block_config"), attributes.call("parallelization_config")
-    window = attributes.call("sliding_window_config")
-    placement = parse_memory_config(attributes.get("memory_config", ""))
-    if block is None or spread is None or window is None or placement is None:
-        return None
-    block_h, block_w = block.number("act_block_h_ntiles"), block.number("act_block_w_ntiles")
-    per_core_h, per_core_w = _tiles(spread, "height"), _tiles(spread, "width")
-    kernel = parse_call(window.fields.get("window_hw", ""))
-    dtypes = [canonical_dtype(one) for one in (weights_dtype, attributes.given("dtype") or output_dtype)]
-    if not (block_h and block_w and per_core_h and per_core_w and kernel and kernel.values):
-        return None
-    if any(dtype not in TILE_BYTES for dtype in dtypes):
-        return None
-    rows, channels = spread.number("num_cores_nhw") or 1, spread.number("num_cores_c") or 1
-    cores = (rows, spread.number("num_cores_c_in") or channels, spread.number("num_cores_c_out") or channels)
-    if not all(0 < number <= TILES_AT_MOST for number in (block_h, block_w, per_core_h, per_core_w, *cores)):
-        return None
-    compute = attributes.call("compute_kernel_config") or Call("", {})
-    said = attributes.number("pre_op_l1_allocation_size_bytes")
-    height = whole(kernel.values[0]) or 1
-    return Conv(
-        layout=placement.layout,
-        block_h=block_h,
-        block_w=block_w,
-        per_core_h=per_core_h,
-        per_core_w=per_core_w,
-        kernel_h=height,
-        inner_blocks=_inner_blocks(placement.layout, cores[1], height, attributes.flag("full_inner_dim") or False),
-        cores=cores,
-        staging_dtype="FLOAT32" if canonical_dtype(input_dtype) == "FLOAT32" else "BFLOAT16",
-        weights_dtype=dtypes[0],
-        output_dtype=dtypes[1],
-        act_double=attributes.flag("enable_act_double_buffer") or False,
-        weights_double=attributes.flag("enable_weights_double_buffer") or False,
-        bias=attributes.flag("has_bias") or False,
-        untilize=attributes.flag("untilize_out") or False,
-        fp32_accumulation=compute.number("fp32_dest_acc_en") == 1,
-        packer_l1=compute.number("packer_l1_acc") == 1,
-        allocated_bytes=said if said is not None else round(input_bytes / _holders(cores, placement.layout)),
-        allocated_said=said is not None,
-    )
+    legal = divisors(conv.per_core_h)
+    if conv.layout != WIDTH:
+        return legal
+    whole_tiles = conv.window.rows // TILE_SIDE if conv.window is not None else 0
+    return [one for one in legal if whole_tiles and whole_tiles % one == 0]
 
 
-def _inner_blocks(layout: str, channel_cores: int, kernel_h: int, full: bool) -> int:
-    """HEIGHT goes window row by window row, WIDTH core by core, BLOCK both unless told to take whole windows."""
-    rows = 1 if full or layout == WIDTH else kernel_h
-    return rows if layout == HEIGHT else rows * channel_cores
-
-
-def _tiles(spread: Call, side: str) -> int | None:
-    """`per_core_out_matrix_height_ntile`; before 2025-03 the same in elements."""
-    tiles = spread.number(f"per_core_out_matrix_{side}_ntile")
-    elements = spread.number(f"per_core_out_matrix_{side}")
-    return tiles if tiles is not None or elements is None else -(-elements // TILE_SIDE)
-
-
-def _holders(cores: tuple[int, int, int], layout: str) -> int:
-    """Cores that hold a shard of the input."""
-    return {HEIGHT: cores[0], WIDTH: cores[1]}.get(layout, cores[0] * cores[1])
+def divisors(number: int) -> list[int]:
+    """All of them, ascending; none of a number that no side of a tensor can have."""
+    if not 0 < number <= DIVISORS_AT_MOST:
+        return []
+    small = [one for one in range(1, isqrt(number) + 1) if number % one == 0]
+    return sorted({*small, *(number // one for one in small)})

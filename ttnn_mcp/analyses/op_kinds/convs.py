@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.conv_cores import Size
-from ttnn_mcp.analyses.op_kinds.conv_l1 import conv_of
+from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.run.ops.artefact import artefact

@@ -81,10 +81,17 @@ def suggested(tiles: Tiles, grid: Grid, l1_bytes: float, *, fp32_acc: bool) -> M
     for block in BLOCKS:
         if tiles.k % block:
             continue
-        # both inputs are double buffered; partial sums share the output's buffer where formats agree
-        inputs = 2 * block * (per_m * tiles.a_bytes + per_n * tiles.b_bytes)
-        used = inputs + per_m * per_n * tiles.out_bytes
+        # both inputs are double buffered where there is more than one step; sums in another format need their own
+        steps = tiles.k // block
+        inputs = min(steps, 2) * block * (per_m * tiles.a_bytes + per_n * tiles.b_bytes)
+        used = inputs + per_m * per_n * (tiles.out_bytes + _partial_bytes(tiles.out_bytes, fp32=fp32_acc))
         if used <= l1_bytes:
             kind = "1D" if one_sided else "2D"
             return MatmulConfig(kind, grid, block, sub_h, sub_w, per_m, per_n, one_sided and wide, used)
     return None
+
+
+def _partial_bytes(out_bytes: float, *, fp32: bool) -> float:
+    """Of a tile of partial sums, packer_l1_acc taken for granted; 0 where they share the output's buffer."""
+    kept = TILE_BYTES["FLOAT32" if fp32 else "BFLOAT16"]
+    return 0.0 if kept == out_bytes else float(kept)

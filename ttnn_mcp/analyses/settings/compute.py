@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,25 +16,33 @@ from ttnn_mcp.analyses.op_kinds.formats import (
 )
 from ttnn_mcp.analyses.op_kinds.grids import worker_grid
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.analyses.settings.trial import Op, Trial, rules
-from ttnn_mcp.hardware import BLOCK_FLOATS, FIDELITY_PHASES, TILE_BYTES
+from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of
+from ttnn_mcp.hardware import BLOCK_FLOATS, FIDELITY_PHASES, TILE_BYTES, canonical_dtype
+from ttnn_mcp.readers.printed.nesting import Call
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
 
+DTYPES = ("BFLOAT4_B", "BFLOAT8_B", "BFLOAT16", "FLOAT32")  # of weights and outputs, the lightest first
+FIDELITIES = tuple(FIDELITY_PHASES)
 ALIKE = {"LoFi", "HiFi2"}  # of BFLOAT4_B weights: they have no bits for a second pass (tt-metal #39627)
 
 
-def lighter_weights(op: Op, now: str, value: str, buffers: dict[str, int] | None = None) -> Trial:
-    """`weights_dtype`."""
+def lighter_weights(op: Op, now: str, value: str, l1: Trial | None = None) -> Trial:
+    """`weights_dtype`; `l1` says what it takes, where that is known."""
     weights = op.table.inputs[1]
     ratio = TILE_BYTES[value] / TILE_BYTES[now] if now in TILE_BYTES else 1.0
     waits = bool(waits_for_bytes(op.table, op.bounds)[0])
     saved = fewer_bytes_save(op.table, op.bounds, spared_bytes(weights, value), LAUNCH_FLOOR_NS)
     return Trial(
         now,
-        rules((f"{value} exists in TILE layout only", value not in BLOCK_FLOATS or weights.layout[0] == "TILE")),
-        buffers or {},
+        broken_of(
+            {f"{value} exists in TILE layout only": value not in BLOCK_FLOATS or weights.layout[0] == "TILE"}
+        ),
+        unknown=l1.unknown if l1 else "",
+        buffers=l1.buffers if l1 else {},
+        tensors=l1.tensors if l1 else {},
+        older_bytes=l1.older_bytes if l1 else 0,
         change=f"weights take {ratio:.2f} times the bytes" + ("" if waits else "; the op does not wait for bytes"),
         at_most_ns=float(saved[0]) if waits else 0.0,
         needs="PCC >= 0.99 afterwards",
@@ -45,7 +54,7 @@ def math_fidelity(op: Op, value: str) -> Trial:
     """`math_fidelity`."""
     now = op.table.texts("fidelity")[0]
     if now not in FIDELITY_PHASES:
-        return Trial(None, change="the op reports no math fidelity", at_most_ns=None)
+        return Trial(None, change="the op reports no math fidelity", at_most_ns=None, same_l1=True)
     alike = op.table.inputs[1].dtype[0] == "BFLOAT4_B" and {now, value} == ALIKE
     waits = bool(waits_for_arithmetic(op.table, op.bounds)[0])
     saved = fewer_passes_save(op.table, op.bounds, np.array([float(FIDELITY_PHASES[value])]), LAUNCH_FLOOR_NS)
@@ -58,6 +67,7 @@ def math_fidelity(op: Op, value: str) -> Trial:
         at_most_ns=float(saved[0]) if waits and not alike else 0.0,
         needs="PCC >= 0.99 afterwards",
         effect=value != now and not alike,
+        same_l1=True,
     )
 
 
@@ -65,12 +75,44 @@ def grid_rules(op: Op, grid: Grid) -> tuple[str, ...]:
     """What a core grid must hold to."""
     most, (x, y) = worker_grid(op.chip), grid
     if most is not None:
-        return rules((f"within the worker grid {most[0]}x{most[1]}", 0 < x <= most[0] and 0 < y <= most[1]))
+        return broken_of({f"within the worker grid {most[0]}x{most[1]}": 0 < x <= most[0] and 0 < y <= most[1]})
     cores = op.chip.worker_cores
-    return rules((f"at most the {cores} worker cores", x > 0 and y > 0 and (cores is None or x * y <= cores)))
+    return broken_of({f"at most the {cores} worker cores": x > 0 and y > 0 and (cores is None or x * y <= cores)})
 
 
 def largest_grid(op: Op) -> str | None:
     """'11x10': the worker grid, where it is known."""
     most = worker_grid(op.chip)
     return f"{most[0]}x{most[1]}" if most else None
+
+
+def tile_bytes(op: Op, operand: int) -> float | None:
+    """Bytes of a tile of an input, -1 for the output; None of an unknown data type."""
+    found = op.table.outputs[0] if operand < 0 else op.table.inputs[operand]
+    return TILE_BYTES.get(canonical_dtype(found.dtype[0]))
+
+
+def operands_in_l1(op: Op, *, outputs: bool = True) -> dict[str, int]:
+    """Bytes per core of the op's tensors in L1: shards lie on the op's cores, pages over all of them."""
+    everywhere = op.chip.cores or 1
+    total = 0.0
+    for one in (*op.table.inputs, *(op.table.outputs if outputs else ())):
+        if one.in_l1[0]:
+            total += float(one.bytes[0]) / ((op.cores or everywhere) if one.sharded[0] else everywhere)
+    return {"OPERANDS_IN_L1": int(total)} if isfinite(total) and total else {}
+
+
+def accumulates_fp32(op: Op) -> bool:
+    """fp32_dest_acc_en of its compute kernel config."""
+    return kernel_flag(op, "fp32_dest_acc_en")
+
+
+def kernel_flag(op: Op, name: str) -> bool:
+    """A flag of its compute kernel config."""
+    compute = op.said.call("compute_kernel_config") or Call("", {})
+    return compute.number(name) == 1
+
+
+def whole_number(value: Value) -> int:
+    """A value that the caller made sure is a whole number."""
+    return int(value)

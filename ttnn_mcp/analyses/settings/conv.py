@@ -1,16 +1,36 @@
-"""Settings of a Conv2d: blocks, double buffers, shard layout, weights. Rules are those of ttnn's conv2d."""
+"""Settings of a Conv2d: blocks, double buffers, shard layout, formats. Rules are those of ttnn's conv2d."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.op_kinds.conv_cores import in_layout, tiles_of_busiest_core
 from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, DOUBLE_BUFFER_BEST, HEIGHT, WIDTH, Conv, divisors
 from ttnn_mcp.analyses.op_kinds.convs import convs_of, sizes_of
 from ttnn_mcp.analyses.op_kinds.grids import Grid, worker_grid
-from ttnn_mcp.analyses.settings.compute import grid_rules, largest_grid, lighter_weights
-from ttnn_mcp.analyses.settings.trial import Op, Trial, per_step_ns, rules
+from ttnn_mcp.analyses.settings.compute import (
+    DTYPES,
+    FIDELITIES,
+    grid_rules,
+    largest_grid,
+    lighter_weights,
+    math_fidelity,
+)
+from ttnn_mcp.analyses.settings.conv_blocks import block_choices, block_height_trial, width_divisor_trial
+from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LAYOUTS = (HEIGHT, BLOCK, WIDTH)
+_FLAGS = {
+    "enable_act_double_buffer": "act_double",
+    "enable_weights_double_buffer": "weights_double",
+    "fp32_dest_acc_en": "fp32_accumulation",
+    "packer_l1_acc": "packer_l1",
+}
 
 
 def conv_in(op: Op) -> Conv | None:
@@ -19,104 +39,140 @@ def conv_in(op: Op) -> Conv | None:
     return convs.at(0) if len(convs.rows) else None
 
 
-def buffers_of(conv: Conv) -> dict[str, int]:
-    """Everything in L1 while the conv runs, what was there before included."""
-    return {"ALLOCATED": conv.allocated_bytes, **conv.buffers}
+def l1_of(then: Conv, now: Conv) -> Trial:
+    """What L1 a conv takes while it runs, and how much more its tensors take than today's."""
+    own = {name: size for name, size in then.buffers.items() if name != "OUT"} if then.modelled else {}
+    tensors = {"ALLOCATED": then.allocated_bytes, "OUT": then.buffers["OUT"]}
+    grown = sum(tensors.values()) - now.allocated_bytes - now.buffers["OUT"]
+    return Trial(None, buffers=own, tensors=tensors, grown=grown, older_bytes=then.older_bytes)
 
 
-def act_block_h(op: Op, conv: Conv, value: int) -> Trial:
-    """`act_block_h_override`: 32 x tiles of output height per block; 0 = all of a core's height."""
-    now = TILE_SIDE * conv.block_h
-    legal = tuple((TILE_SIDE * one, replace(conv, block_h=one).total_bytes) for one in divisors(conv.per_core_h))
-    if conv.layout == WIDTH:
-        return Trial(now, change="WIDTH_SHARDED ignores it: use act_block_w_div", effect=False, at_most_ns=0.0)
-    tiles = conv.per_core_h if value == 0 else value // TILE_SIDE
-    broken = rules(
-        ("a multiple of 32, or 0", value >= 0 and value % TILE_SIDE == 0),
-        (f"divides a core's {conv.per_core_h} tiles of output height", tiles > 0 and conv.per_core_h % tiles == 0),
-    )
-    if broken:
-        return Trial(now, broken, legal=legal, change="TTNN lowers it to the next legal value with a warning")
-    then = replace(conv, block_h=tiles)
-    return Trial(
-        now,
-        buffers=buffers_of(then),
-        change=f"{conv.blocks} blocks become {then.blocks}",
-        at_most_ns=per_step_ns(op, conv.blocks, then.blocks),
-        legal=legal,
-        needs="look at the core count afterwards: TTNN may round the rows per core",
-        effect=tiles != conv.block_h,
-    )
+@dataclass(frozen=True)
+class ConvSettings:
+    """The settings of one Conv2d."""
+
+    op: Op
+    conv: Conv
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Names of the settings."""
+        blocks = (
+            "act_block_h_override",
+            "act_block_w_div",
+            "enable_act_double_buffer",
+            "enable_weights_double_buffer",
+        )
+        return (
+            *blocks,
+            "shard_layout",
+            "weights_dtype",
+            "fp32_dest_acc_en",
+            "packer_l1_acc",
+            "math_fidelity",
+            "core_grid",
+        )
+
+    def choices(self, setting: str) -> tuple[Value, ...]:
+        """Values worth a look."""
+        if setting in _FLAGS:
+            return (False, True)
+        known: dict[str, tuple[Value, ...]] = {
+            "shard_layout": LAYOUTS,
+            "weights_dtype": DTYPES,
+            "math_fidelity": FIDELITIES,
+        }
+        return known.get(setting) or block_choices(self.conv, setting)
+
+    def tried(self, setting: str, value: Value) -> Trial:
+        """What one value comes to."""
+        if setting in _FLAGS:
+            return self._flag(setting, value=bool(value))
+        if setting.startswith("act_block"):
+            found = block_height_trial if setting == "act_block_h_override" else width_divisor_trial
+            return self._beside(found(self.op, self.conv, int(value)))
+        by_name: dict[str, Callable[[str], Trial]] = {
+            "math_fidelity": lambda name: math_fidelity(self.op, name),
+            "weights_dtype": self._weights,
+            "shard_layout": self._shard_layout,
+            "core_grid": lambda name: self._core_grid(_grid(name)),
+        }
+        return by_name[setting](str(value))
+
+    def _weights(self, value: str) -> Trial:
+        then = replace(self.conv, weights_dtype=value)
+        return lighter_weights(self.op, self.conv.weights_dtype, value, self._l1(then))
+
+    def _beside(self, found: tuple[Trial, Conv | None]) -> Trial:
+        """A trial with the L1 of the conv that comes of it."""
+        trial, then = found
+        return self._with(trial, then) if then is not None else trial
+
+    def _with(self, trial: Trial, then: Conv) -> Trial:
+        l1 = self._l1(then)
+        return replace(trial, buffers=l1.buffers, tensors=l1.tensors, grown=l1.grown, older_bytes=l1.older_bytes)
+
+    def _l1(self, then: Conv) -> Trial:
+        return l1_of(then, self.conv)
+
+    def _flag(self, setting: str, *, value: bool) -> Trial:
+        conv, field = self.conv, _FLAGS[setting]
+        now, then = bool(getattr(conv, field)), replace(conv, **{field: value})
+        if field in ("fp32_accumulation", "packer_l1"):
+            change = "sums are kept in FLOAT32" if then.fp32_accumulation else "sums are kept in BFLOAT16"
+            return self._with(Trial(now, change=change, needs="PCC >= 0.99 afterwards", effect=value != now), then)
+        if field == "weights_double":
+            useful = conv.layout != HEIGHT or conv.blocks == 1
+            idle = "no change: HEIGHT_SHARDED with several blocks holds all weights already"
+        else:
+            useful, idle = conv.doubling_helps, "no change: a single block leaves nothing to read ahead"
+        op = self.op
+        best = min(DOUBLE_BUFFER_BEST * op.kernel_ns, op.kernel_ns - op.least_ns) if value and not now else 0.0
+        helps = "the next block is read while one is computed" if value else "reading and computing take turns"
+        change, at_most = (helps, best) if useful else (idle, 0.0)
+        return self._with(Trial(now, change=change, at_most_ns=at_most, effect=useful and value != now), then)
+
+    def _core_grid(self, grid: Grid) -> Trial:
+        """`core_grid`, with override_sharding_config: the same layout on another grid."""
+        op, conv = self.op, self.conv
+        broken = grid_rules(op, grid)
+        if broken:
+            return Trial(f"{op.cores} cores", broken, instead=largest_grid(op))
+        size = sizes_of(op.table, convs_of(op.table).rows)[0]
+        other = in_layout(conv, conv.layout, size, grid)
+        # of the blocks that are legal there, the one nearest to today's
+        block = max((one for one in divisors(other.per_core_h) if one <= conv.block_h), default=1)
+        then = replace(other, block_h=other.block_h if conv.layout == WIDTH else block)
+        work = tiles_of_busiest_core(then) / tiles_of_busiest_core(conv)
+        trial = Trial(
+            f"{op.cores} cores",
+            change=f"the busiest core has {work:.2f} times the output tiles",
+            at_most_ns=max(0.0, op.kernel_ns * (1 - work)),
+            needs="override_sharding_config=True and shard_layout",
+        )
+        return self._with(trial, then)
+
+    def _shard_layout(self, value: str) -> Trial:
+        """`shard_layout`: with whatever legal block needs least L1 in the other layout."""
+        conv, grid = self.conv, worker_grid(self.op.chip)
+        if value == conv.layout:
+            return self._with(Trial(conv.layout, change="no change", at_most_ns=0.0, effect=False), conv)
+        if grid is None:
+            return Trial(conv.layout, change="the worker grid is not known, so L1 is not modelled")
+        other = in_layout(conv, value, sizes_of(self.op.table, convs_of(self.op.table).rows)[0], grid)
+        blocks = [other.block_h] if value == WIDTH else divisors(other.per_core_h) or [1]
+        least = min((replace(other, block_h=one) for one in blocks), key=lambda one: one.total_bytes)
+        trial = Trial(
+            conv.layout,
+            change=(
+                f"per core {least.per_core_h} x {least.per_core_w} tiles instead of {conv.per_core_h} x "
+                f"{conv.per_core_w} (least L1 at act_block_h_override={TILE_SIDE * least.block_h})"
+            ),
+            needs="neighbours in the same layout, else a Reshard appears",
+        )
+        return self._with(trial, least)
 
 
-def double_buffer(op: Op, conv: Conv, value: bool, *, weights: bool) -> Trial:
-    """`enable_act_double_buffer`, `enable_weights_double_buffer`."""
-    if weights:
-        then = replace(conv, weights_double=value)
-        now, useful = conv.weights_double, conv.layout != HEIGHT or conv.blocks == 1
-        idle = "no change: HEIGHT_SHARDED with several blocks holds all weights already"
-    else:
-        then = replace(conv, act_double=value)
-        now, useful = conv.act_double, conv.doubling_helps
-        idle = "no change: a single block leaves nothing to read ahead"
-    best = min(DOUBLE_BUFFER_BEST * op.kernel_ns, op.kernel_ns - op.least_ns) if value and not now else 0.0
-    helps = "the next block is read while one is computed" if value else "reading and computing take turns"
-    return Trial(
-        now,
-        buffers=buffers_of(then),
-        change=helps if useful else idle,
-        at_most_ns=best if useful else 0.0,
-        effect=useful and value != now,
-    )
-
-
-def weights_dtype(op: Op, conv: Conv, value: str) -> Trial:
-    """`weights_dtype`: block formats shrink the weights in L1 and in DRAM."""
-    return lighter_weights(op, conv.weights_dtype, value, buffers_of(replace(conv, weights_dtype=value)))
-
-
-def core_grid(op: Op, conv: Conv, grid: Grid) -> Trial:
-    """`core_grid`, with override_sharding_config: the same layout on another grid."""
-    broken = grid_rules(op, grid)
-    if broken:
-        return Trial(f"{op.cores} cores", broken, instead=largest_grid(op))
-    size = sizes_of(op.table, convs_of(op.table).rows)[0]
-    other = in_layout(conv, conv.layout, size, grid) if conv.layout != WIDTH else None
-    legal = divisors(other.per_core_h) if other else []
-    # of the blocks that are legal there, the one nearest to today's
-    block = max((one for one in legal if one <= conv.block_h), default=1)
-    then = replace(other, block_h=block) if other else None
-    work = tiles_of_busiest_core(then) / tiles_of_busiest_core(conv) if then else 1.0
-    return Trial(
-        f"{op.cores} cores",
-        buffers=buffers_of(then) if then else {},
-        change=(
-            f"the busiest core has {work:.2f} times the output tiles" if then else "WIDTH_SHARDED is not modelled"
-        ),
-        at_most_ns=max(0.0, op.kernel_ns * (1 - work)) if then else None,
-        needs="override_sharding_config=True and shard_layout",
-    )
-
-
-def shard_layout(op: Op, conv: Conv, value: str) -> Trial:
-    """`shard_layout`: with whatever legal block needs least L1 in the other layout."""
-    if value not in (HEIGHT, BLOCK, WIDTH):
-        return Trial(conv.layout, ("one of HEIGHT_SHARDED, BLOCK_SHARDED, WIDTH_SHARDED",))
-    if value == conv.layout:
-        return Trial(conv.layout, buffers=buffers_of(conv), change="no change", at_most_ns=0.0, effect=False)
-    grid = worker_grid(op.chip)
-    if value == WIDTH or grid is None:
-        return Trial(conv.layout, change="L1 not modelled for this layout or grid")
-    other = in_layout(conv, value, sizes_of(op.table, convs_of(op.table).rows)[0], grid)
-    least = min(
-        (replace(other, block_h=one) for one in divisors(other.per_core_h)), key=lambda one: one.total_bytes
-    )
-    return Trial(
-        conv.layout,
-        buffers=buffers_of(least),
-        change=(
-            f"per core {least.per_core_h} x {least.per_core_w} tiles instead of {conv.per_core_h} x "
-            f"{conv.per_core_w} (least L1 at act_block_h_override={TILE_SIDE * least.block_h})"
-        ),
-        needs="neighbours in the same layout, else a Reshard appears",
-    )
+def _grid(value: str) -> Grid:
+    columns, _, rows = value.partition("x")
+    return int(columns), int(rows)

@@ -1,218 +1,212 @@
-"""Settings of a matmul's program config: block sizes and grid, by the rules of ttnn's matmul_program_config.cpp."""
+"""Settings of a matmul's program config: block sizes, grid and formats, by the rules of ttnn's matmul."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, isfinite
+from math import ceil
+from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.op_kinds.conv_l1 import divisors
-from ttnn_mcp.analyses.op_kinds.grids import Grid, worker_grid
-from ttnn_mcp.analyses.op_kinds.matmul_config import MatmulConfig, Tiles, suggested
-from ttnn_mcp.analyses.settings.compute import grid_rules, largest_grid, lighter_weights
-from ttnn_mcp.analyses.settings.trial import Op, Trial, per_step_ns, rules
-from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE, canonical_dtype
-from ttnn_mcp.readers.printed.nesting import Call, parse_call
+from ttnn_mcp.analyses.settings.compute import (
+    DTYPES,
+    FIDELITIES,
+    grid_rules,
+    largest_grid,
+    lighter_weights,
+    math_fidelity,
+    operands_in_l1,
+)
+from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
+from ttnn_mcp.analyses.settings.minimal_matmul import FIELDS as MINIMAL_FIELDS
+from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
+from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
+from ttnn_mcp.hardware import TILE_BYTES, canonical_dtype
 
-FIELDS = ("in0_block_w", "per_core_M", "per_core_N", "out_subblock_h", "out_subblock_w")
-_NAMES = {
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
+    from ttnn_mcp.analyses.settings.matmul_printed import PrintedMatmul
+
+    Plan = MatmulPlan | DramSharded | MinimalMatmul
+
+FIELDS = {
     "in0_block_w": "in0_block_w",
     "per_core_M": "per_core_m",
     "per_core_N": "per_core_n",
     "out_subblock_h": "out_subblock_h",
     "out_subblock_w": "out_subblock_w",
 }
-MODELLED = ("MatmulMultiCoreReuseMultiCastProgramConfig", "MatmulMultiCoreReuseMultiCast1DProgramConfig")
+KERNEL_FLAGS = {"fp32_dest_acc_en": "fp32", "packer_l1_acc": "packer_l1"}
+CORES_AT_MOST = 1024  # more than any chip has
+SUBBLOCKS = tuple(range(1, 17))  # tiles of DST: 16 at most, without half-sync
+KERNEL_CONFIG = "compute_kernel_config in the same call, else fidelity falls to LoFi (tt-metal #55889)"
 
 
-@dataclass(frozen=True, slots=True)
-class Matmul:
-    """A matmul and the config it ran with, or, where it was given none, one that would do.
+@dataclass(frozen=True)
+class MatmulSettings:
+    """The settings of one matmul."""
 
-    Attributes:
-        given: the config was printed; else it is ours.
-        interm_bytes: of one tile of partial sums; 0 where they share the output's buffer.
-        in_l1: bytes per core of operands that live in L1.
-    """
-
-    tiles: Tiles
-    config: MatmulConfig
-    given: bool
-    fp32: bool
-    interm_bytes: float
-    in_l1: int
+    op: Op
+    printed: PrintedMatmul
 
     @property
-    def buffers(self) -> dict[str, int]:
-        """L1 per core: inputs double buffered, output, partial sums, operands that live there."""
-        one = self.config
-        block = one.per_core_m * one.per_core_n
-        sizes = {
-            "IN0": 2 * one.in0_block_w * one.per_core_m * self.tiles.a_bytes,
-            "IN1": 2 * one.in0_block_w * one.per_core_n * self.tiles.b_bytes,
-            "OUT": block * self.tiles.out_bytes,
-            "PARTIALS": block * self.interm_bytes,
-            "OPERANDS_IN_L1": self.in_l1,
+    def takes(self) -> tuple[str, ...]:
+        """Names of the settings."""
+        plan = self.printed.plan
+        if isinstance(plan, MinimalMatmul):
+            return *MINIMAL_FIELDS, "fp32_dest_acc_en", "weights_dtype", "math_fidelity", "core_grid"
+        if isinstance(plan, DramSharded):
+            return "in0_block_w", "per_core_N", *KERNEL_FLAGS, "weights_dtype", "math_fidelity"
+        return *FIELDS, *KERNEL_FLAGS, "weights_dtype", "math_fidelity", "core_grid"
+
+    def choices(self, setting: str) -> tuple[Value, ...]:
+        """Values worth a look."""
+        if setting in KERNEL_FLAGS:
+            return (False, True)
+        if setting in ("weights_dtype", "math_fidelity"):
+            return DTYPES if setting == "weights_dtype" else FIDELITIES
+        plan = self.printed.plan
+        if isinstance(plan, MinimalMatmul):
+            return (1, 2, 4, 8, 16, 32) if "block_size" in setting else SUBBLOCKS
+        return self._sizes(plan, setting) if plan is not None else ()
+
+    def _sizes(self, plan: MatmulPlan | DramSharded, setting: str) -> tuple[Value, ...]:
+        tiles, cores = plan.tiles, min(self.op.chip.cores or 1, CORES_AT_MOST)
+        if setting == "in0_block_w":
+            return tuple(divisors(tiles.k))
+        if setting in ("per_core_M", "per_core_N"):
+            side = tiles.m if setting == "per_core_M" else tiles.n
+            return tuple(sorted({ceil(side / shares) for shares in range(1, cores + 1)}))
+        return SUBBLOCKS
+
+    def tried(self, setting: str, value: Value) -> Trial:
+        """What one value comes to."""
+        by_name: dict[str, Callable[[str], Trial]] = {
+            "math_fidelity": lambda name: math_fidelity(self.op, name),
+            "weights_dtype": self._weights,
+            "core_grid": self._core_grid,
         }
-        return {name: int(size) for name, size in sizes.items() if size}
+        if setting in by_name:
+            return by_name[setting](str(value))
+        plan = self.printed.plan
+        if plan is None:
+            return Trial(None, unknown=self.printed.why_not)
+        if setting in KERNEL_FLAGS:
+            return self._kernel_flag(plan, setting, value=bool(value))
+        if isinstance(plan, MinimalMatmul):
+            return self._minimal(plan, setting, int(value))
+        return self._block_size(plan, setting, int(value))
 
+    def _with(self, trial: Trial, plan: Plan) -> Trial:
+        """A trial with the L1 that a plan takes."""
+        # of a sharded output `tensors` has today's size: larger shards come on top
+        grown = 0 if isinstance(plan, MinimalMatmul) else plan.output_shard_bytes - self._shard_now
+        return replace(trial, buffers=plan.buffers, tensors=operands_in_l1(self.op), grown=max(grown, 0))
 
-def matmul_in(op: Op, safe_bytes: float) -> Matmul | str:
-    """The matmul of the op; or why its config is not modelled."""
-    tiles = _tiles(op)
-    if tiles is None:
-        return "operands of unknown data type"
-    compute = op.said.call("compute_kernel_config") or Call("", {})
-    fp32, packer = compute.number("fp32_dest_acc_en") == 1, compute.number("packer_l1_acc") == 1
-    interm = TILE_BYTES["FLOAT32"] if fp32 else TILE_BYTES["BFLOAT16"] if packer else tiles.out_bytes
-    given = op.said.call("program_config")
-    if given is not None and given.name not in MODELLED:
-        return f"{given.name} is not modelled"
-    config = _config(given) if given is not None else None
-    if config is None:
-        grid = worker_grid(op.chip)
-        config = suggested(tiles, grid, safe_bytes, fp32_acc=fp32) if grid else None
-    if config is None:
-        return "no program config was given, and none was found that fits"
-    return Matmul(tiles, config, given is not None, fp32, 0.0 if interm == tiles.out_bytes else interm, _in_l1(op))
+    @property
+    def _shard_now(self) -> int:
+        plan = self.printed.plan
+        return 0 if plan is None or isinstance(plan, MinimalMatmul) else plan.output_shard_bytes
 
-
-def block_size(op: Op, matmul: Matmul, setting: str, value: int) -> Trial:
-    """One field of the program config, the others as they are."""
-    now = matmul.config
-    then = replace(now, **{_NAMES[setting]: value})
-    steps = {
-        "in0_block_w": (matmul.tiles.k / now.in0_block_w, matmul.tiles.k / max(value, 1)),
-        "per_core_M": (now.per_core_m, value),
-        "per_core_N": (now.per_core_n, value),
-    }.get(setting)
-    shares = range(1, now.grid[0] * now.grid[1] + 1)
-    fits = {
-        "in0_block_w": divisors(matmul.tiles.k),
-        "per_core_M": sorted({ceil(matmul.tiles.m / cores) for cores in shares}),
-        "per_core_N": sorted({ceil(matmul.tiles.n / cores) for cores in shares}),
-        "out_subblock_h": divisors(now.per_core_m),
-        "out_subblock_w": divisors(now.per_core_n),
-    }.get(setting, [])
-    changed = [replace(matmul, config=replace(now, **{_NAMES[setting]: one})) for one in fits]
-    legal = [
-        (one, sum(other.buffers.values()))
-        for one, other in zip(fits, changed, strict=True)
-        if not _broken(replace(matmul, config=other.config), op)
-    ]
-    missing = "" if matmul.given else "a whole program_config (none was given: the other fields are a suggestion), "
-    broken = _broken(replace(matmul, config=then), op)
-    return Trial(
-        getattr(now, _NAMES[setting]) if matmul.given else None,
-        broken,
-        {} if broken else replace(matmul, config=then).buffers,
-        change=_change(matmul, setting, value),
-        at_most_ns=per_step_ns(op, *steps) if steps and matmul.given else None,
-        legal=tuple(legal),
-        needs=f"{missing}compute_kernel_config in the same call, else fidelity falls to LoFi (tt-metal #55889)",
-        effect=not matmul.given or then != now,
-    )
-
-
-def weights_dtype(op: Op, matmul: Matmul | str, value: str) -> Trial:
-    """`weights_dtype`: B's blocks shrink in L1 too, where the config was printed."""
-    now = canonical_dtype(op.table.inputs[1].dtype[0])
-    buffers: dict[str, int] = {}
-    if isinstance(matmul, Matmul) and matmul.given:
-        buffers = replace(matmul, tiles=replace(matmul.tiles, b_bytes=float(TILE_BYTES[value]))).buffers
-    return lighter_weights(op, now, value, buffers)
-
-
-def core_grid(op: Op, tiles_matmul: Matmul | str, grid: Grid, safe_bytes: float) -> Trial:
-    """`core_grid`: TTNN then builds the program config for that grid."""
-    x, y = grid
-    broken = grid_rules(op, grid)
-    tiles = tiles_matmul.tiles if isinstance(tiles_matmul, Matmul) else _tiles(op)
-    fp32 = isinstance(tiles_matmul, Matmul) and tiles_matmul.fp32
-    found = suggested(tiles, grid, safe_bytes, fp32_acc=fp32) if tiles and not broken else None
-    cores = op.cores or x * y
-    return Trial(
-        f"{cores} cores",
-        broken,
-        {"CIRCULAR_BUFFERS": int(found.l1_bytes), "OPERANDS_IN_L1": _in_l1(op)} if found else {},
-        change=f"{cores} cores become at most {x * y}",
-        at_most_ns=max(0.0, min(op.kernel_ns * (1 - cores / max(x * y, 1)), op.kernel_ns - op.least_ns)),
-        needs="compute_kernel_config in the same call, else fidelity falls to LoFi (tt-metal #55889)",
-        effect=x * y != cores,
-        instead=largest_grid(op) if broken else None,
-    )
-
-
-def _broken(matmul: Matmul, op: Op) -> tuple[str, ...]:
-    """The rules this config breaks."""
-    one, tiles = matmul.config, matmul.tiles
-    dst = DST_TILES_FP32 if matmul.fp32 else DST_TILES
-    x, y = one.grid
-    across, down = ceil(tiles.n / max(one.per_core_n, 1)), ceil(tiles.m / max(one.per_core_m, 1))
-    covered = (across <= x and down <= y) if one.kind == "2D" else across * down <= x * y
-    sharded = bool(op.table.outputs and op.table.outputs[0].sharded[0])
-    positive = min(one.in0_block_w, one.per_core_m, one.per_core_n, one.out_subblock_h, one.out_subblock_w) > 0
-    if not positive:
-        return ("at least 1",)
-    return rules(
-        (f"in0_block_w divides the {tiles.k} tiles of K", tiles.k % one.in0_block_w == 0),
-        (f"out_subblock_h divides per_core_M {one.per_core_m}", one.per_core_m % one.out_subblock_h == 0),
-        (f"out_subblock_w divides per_core_N {one.per_core_n}", one.per_core_n % one.out_subblock_w == 0),
-        (f"out_subblock_h x out_subblock_w <= {dst} (DST)", one.out_subblock_h * one.out_subblock_w <= dst),
-        (f"{down} x {across} blocks of per_core_M x per_core_N fit the {x}x{y} grid", covered),
-        (
-            "sharded output: out_subblock_w = per_core_N or out_subblock_h = 1",
-            not sharded or one.out_subblock_w == one.per_core_n or one.out_subblock_h == 1,
-        ),
-    )
-
-
-def _change(matmul: Matmul, setting: str, value: int) -> str:
-    one = matmul.config
-    if setting == "in0_block_w":
-        return (
-            f"{ceil(matmul.tiles.k / one.in0_block_w)} steps along K become {ceil(matmul.tiles.k / max(value, 1))}"
+    def _block_size(self, now: MatmulPlan | DramSharded, setting: str, value: int) -> Trial:
+        """One field of the program config, the others as they are."""
+        field, given = FIELDS[setting], self.printed.given
+        then = replace(now, **{field: value})
+        before = getattr(now, field)
+        missing = "" if given else "a whole program_config (none was given: the other fields are a suggestion), "
+        trial = Trial(
+            before if given else None,
+            broken_of(then.rules()),
+            unknown=self._unknown(now, setting, value),
+            change=self._change(now, setting, value),
+            at_most_ns=self._at_most(now, setting, value) if given else None,
+            needs=missing + KERNEL_CONFIG,
+            effect=not given or then != now,
         )
-    if setting.startswith("per_core"):
-        now = one.per_core_m if setting == "per_core_M" else one.per_core_n
-        return f"{now} tiles per core become {value}"
-    other = one.out_subblock_w if setting == "out_subblock_h" else one.out_subblock_h
-    return f"{value * other} of the DST tiles filled at a time, {one.out_subblock_h * one.out_subblock_w} now"
+        return trial if trial.broken else self._with(trial, then)
 
+    def _unknown(self, now: MatmulPlan | DramSharded, setting: str, value: int) -> str:
+        """Why a block of K cannot be judged: it must suit the first operand's shards, which nobody prints."""
+        narrow = setting == "in0_block_w" and self.printed.shard_unknown
+        if not narrow or value < 1 or now.in0_block_w % value == 0:
+            return ""
+        return "the report does not print how wide the first operand's shards are, which it must suit"
 
-def _tiles(op: Op) -> Tiles | None:
-    if len(op.table.inputs) < 2 or not op.table.outputs:
-        return None
-    a, b, out = op.table.inputs[0], op.table.inputs[1], op.table.outputs[0]
-    sizes = [TILE_BYTES.get(canonical_dtype(one.dtype[0])) for one in (a, b, out)]
-    if None in sizes:
-        return None
-    batched = int(b.padded[0, :2].prod()) > 1
-    rows = int(a.padded[0, 2] if batched else a.padded[0, :3].prod())
-    m, k, n = (ceil(size / TILE_SIDE) for size in (rows, int(a.padded[0, 3]), int(out.padded[0, 3])))
-    return Tiles(m, k, n, *(float(size or 0) for size in sizes))
+    def _at_most(self, now: MatmulPlan | DramSharded, setting: str, value: int) -> float | None:
+        steps = {
+            "in0_block_w": (now.tiles.k / now.in0_block_w, now.tiles.k / max(value, 1)),
+            "per_core_M": (now.per_core_m, value),
+            "per_core_N": (now.per_core_n, value),
+        }.get(setting)
+        return per_step_ns(self.op, *steps) if steps else None
 
+    def _change(self, now: MatmulPlan | DramSharded, setting: str, value: int) -> str:
+        if setting == "in0_block_w":
+            steps, then = ceil(now.tiles.k / now.in0_block_w), ceil(now.tiles.k / max(value, 1))
+            return f"{steps} steps along K become {then}"
+        if setting.startswith("per_core") or isinstance(now, DramSharded):
+            before = now.per_core_m if setting == "per_core_M" else now.per_core_n
+            return f"{before} tiles per core become {value}"
+        other = now.out_subblock_w if setting == "out_subblock_h" else now.out_subblock_h
+        filled = now.out_subblock_h * now.out_subblock_w
+        return f"{value * other} of the DST tiles filled at a time, {filled} now"
 
-def _config(given: Call) -> MatmulConfig | None:
-    """The printed config; blocks of the output stand for per-core sizes where they are smaller."""
-    grid = parse_call(given.fields.get("compute_with_storage_grid_size", ""))
-    numbers = [given.number(key) for key in FIELDS]
-    if grid is None or None in numbers:
-        return None
-    x, y = grid.number("x"), grid.number("y")
-    if not x or not y:
-        return None
-    block_w, per_m, per_n, sub_h, sub_w = (number or 1 for number in numbers)
-    kind = "1D" if given.name == MODELLED[1] else "2D"
-    return MatmulConfig(
-        kind, (x, y), block_w, sub_h, sub_w, per_m, per_n, given.fields.get("mcast_in0") == "1", 0.0
-    )
+    def _minimal(self, now: MinimalMatmul, setting: str, value: int) -> Trial:
+        then, before = now.given(setting, value), now.field(setting)
+        trial = Trial(
+            before if self.printed.given else None,
+            broken_of(then.rules()),
+            change=f"{setting} {before} becomes {value}",
+            needs=KERNEL_CONFIG,
+            effect=then != now,
+        )
+        return trial if trial.broken else self._with(trial, then)
 
+    def _kernel_flag(self, now: Plan, setting: str, *, value: bool) -> Trial:
+        field = KERNEL_FLAGS[setting]
+        before = bool(getattr(now, field))
+        then = replace(now, **{field: value})
+        change = "sums are kept in FLOAT32" if then.fp32 else "sums are kept in BFLOAT16"
+        trial = Trial(
+            before,
+            broken_of(then.rules()),
+            change=change,
+            needs="PCC >= 0.99 afterwards",
+            effect=value != before,
+        )
+        return trial if trial.broken else self._with(trial, then)
 
-def _in_l1(op: Op) -> int:
-    """Bytes per core of the operands in L1: shards lie on the op's cores, pages over all of them."""
-    everywhere = op.chip.cores or 1
-    total = 0.0
-    for one in (*op.table.inputs, *op.table.outputs):
-        if one.in_l1[0]:
-            total += float(one.bytes[0]) / ((op.cores or everywhere) if one.sharded[0] else everywhere)
-    return int(total) if isfinite(total) else 0
+    def _weights(self, value: str) -> Trial:
+        """`weights_dtype`: B's blocks shrink in L1 too, where the config was printed."""
+        now, plan = canonical_dtype(self.op.table.inputs[1].dtype[0]), self.printed.plan
+        if plan is None or not self.printed.given:
+            return lighter_weights(self.op, now, value)
+        size = float(TILE_BYTES[value])
+        if isinstance(plan, MinimalMatmul):
+            then: Plan = replace(plan, b_bytes=size)
+        else:
+            then = replace(plan, tiles=replace(plan.tiles, b_bytes=size))
+        return lighter_weights(self.op, now, value, self._with(Trial(None), then))
+
+    def _core_grid(self, value: str) -> Trial:
+        """`core_grid`: TTNN then builds the program config for that grid; MinimalMatmul takes it as it is."""
+        columns, _, rows = value.partition("x")
+        grid: Grid = (int(columns), int(rows))
+        op, plan = self.op, self.printed.plan
+        minimal = isinstance(plan, MinimalMatmul)
+        then = replace(plan, grid=grid) if isinstance(plan, MinimalMatmul) else None
+        broken = broken_of(then.rules()) if then else grid_rules(op, grid)
+        cores, there = op.cores or grid[0] * grid[1], grid[0] * grid[1]
+        trial = Trial(
+            f"{cores} cores",
+            broken,
+            change=f"{cores} cores become at most {there}"
+            + ("" if minimal else "; TTNN builds the program config for it, whose L1 nobody knows before"),
+            at_most_ns=max(0.0, min(op.kernel_ns * (1 - cores / max(there, 1)), op.kernel_ns - op.least_ns)),
+            needs=KERNEL_CONFIG,
+            effect=there != cores,
+            instead=largest_grid(op) if broken else None,
+        )
+        return self._with(trial, then) if then and not broken else trial

@@ -1,71 +1,116 @@
-"""Chunk sizes of scaled dot product attention.
-
-Buffers follow ttnn's sdpa program factory as read there; unlike the conv's they were not held against runs.
-"""
+"""Settings of scaled dot product attention: its chunks and its fidelity."""
 
 from __future__ import annotations
 
-from math import ceil
+from dataclasses import dataclass, replace
+from math import prod
 
-from ttnn_mcp.analyses.settings.trial import Op, Trial, per_step_ns, rules
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, canonical_dtype
+from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.settings.compute import (
+    FIDELITIES,
+    accumulates_fp32,
+    kernel_flag,
+    math_fidelity,
+    operands_in_l1,
+    tile_bytes,
+)
+from ttnn_mcp.analyses.settings.sdpa_plan import DEFAULT_CHUNK, Attention
+from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
+from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.readers.printed.nesting import parse_call
+from ttnn_mcp.run.ops.op_names import canonical
 
-DEFAULT_CHUNK = 32  # without an SDPAProgramConfig: tt-metal #51911
-STATISTICS = 6  # columns of row maxima, sums and their predecessors
-SIZES = (32, 64, 128, 256, 512)  # tried in practice
+FIELDS = {"q_chunk_size": "q_chunk", "k_chunk_size": "k_chunk"}
+SIZES = (32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 1024)  # tried in practice, and what lies between
+PLAIN = "ScaledDotProductAttention", "SDPA"  # prefill; decode, ring and joint forms have programs of their own
+_MASK = 3  # place of the mask among the inputs
+_QKV = 3
+_ODD_FORMS = ("chunk_start_idx", "head_dim_v", "sliding_window_size", "chunk_start_idx_tensor", "attention_sink")
 
 
-def chunks(op: Op) -> tuple[int, int]:
-    """(q_chunk_size, k_chunk_size) the op ran with."""
+def attention_in(op: Op) -> Attention | str:
+    """The attention of the op; or why its buffers are not modelled."""
+    name = canonical(op.table.texts("op_code")[0])
+    if name not in PLAIN or len(op.table.inputs) < _QKV:
+        return f"the program of {name} is not modelled"
+    if any(op.said.given(key) for key in _ODD_FORMS) or op.said.flag("use_mla"):
+        return "chunked prefill, sliding windows, sinks and latent attention are not modelled"
+    sizes = [tile_bytes(op, place) for place in range(_QKV)]
+    if None in sizes:
+        return "operands of unknown data type"
+    q, k, v = op.table.inputs[:_QKV]
     config = op.said.call("program_config")
-    if config is None:
-        return DEFAULT_CHUNK, DEFAULT_CHUNK
-    return config.number("q_chunk_size") or DEFAULT_CHUNK, config.number("k_chunk_size") or DEFAULT_CHUNK
-
-
-def chunk_size(op: Op, setting: str, value: int) -> Trial:
-    """`q_chunk_size` or `k_chunk_size`, the other one as it is."""
-    q, k = chunks(op)
-    rows, keys = (int(operand.padded[0, 2]) for operand in op.table.inputs[:2])
-    length = rows if setting == "q_chunk_size" else keys
-    then = (value, k) if setting == "q_chunk_size" else (q, value)
-    broken = rules(
-        ("a multiple of 32", value > 0 and value % TILE_SIDE == 0),
-        (f"at most the {length} rows there are", value <= length),
-    )
-    legal = tuple(
-        (size, sum(_buffers(op, *((size, k) if setting == "q_chunk_size" else (q, size))).values()))
-        for size in SIZES
-        if size <= length
-    )
-    now = q if setting == "q_chunk_size" else k
-    if broken:
-        return Trial(now, broken, legal=legal)
-    uneven = f"; {length} rows are no multiple of it: padded, or refused by older builds" if length % value else ""
-    steps = [ceil(rows / one) * ceil(keys / other) for one, other in ((q, k), then)]
-    return Trial(
-        now,
-        buffers=_buffers(op, *then),
-        change=f"{steps[0]} pairs of chunks per head become {steps[1]}{uneven}",
-        at_most_ns=per_step_ns(op, *steps),
-        legal=legal,
-        needs="the other fields of SDPAProgramConfig as they are",
-        effect=value != now,
+    grid = parse_call(config.fields.get("compute_with_storage_grid_size", "")) if config else None
+    x, y = (grid.number("x") or 0, grid.number("y") or 0) if grid else worker_grid(op.chip) or (0, 0)
+    if not x or not y:
+        return "its grid is not known"
+    masked = len(op.table.inputs) > _MASK and bool(op.table.inputs[_MASK].present[0])
+    return Attention(
+        heads=int(prod(q.padded[0, :2].tolist())),
+        rows=int(q.logical[0, 2]),
+        keys=int(k.logical[0, 2]),
+        head=int(q.padded[0, 3]),
+        value_head=int(v.padded[0, 3]),
+        q_bytes=float(sizes[0] or 0),
+        k_bytes=float(sizes[1] or 0),
+        v_bytes=float(sizes[2] or 0),
+        out_bytes=float(tile_bytes(op, -1) or 0),
+        grid=(x, y),
+        device_grid=worker_grid(op.chip),
+        q_chunk=(config.number("q_chunk_size") if config else None) or DEFAULT_CHUNK,
+        k_chunk=(config.number("k_chunk_size") if config else None) or DEFAULT_CHUNK,
+        causal=op.said.flag("is_causal") is not False,
+        fp32=accumulates_fp32(op),
+        mask_bytes=float(tile_bytes(op, _MASK) or TILE_BYTES["BFLOAT16"]) if masked else 0.0,
+        chains=op.chip.arch == "blackhole",
     )
 
 
-def _buffers(op: Op, q: int, k: int) -> dict[str, int]:
-    inputs = op.table.inputs
-    tile = [TILE_BYTES.get(canonical_dtype(one.dtype[0]), TILE_BYTES["BFLOAT16"]) for one in inputs[:3]]
-    head, value_head = (ceil(int(inputs[place].padded[0, 3]) / TILE_SIDE) for place in (0, min(2, len(inputs) - 1)))
-    rows, keys = ceil(q / TILE_SIDE), ceil(k / TILE_SIDE)
-    half = TILE_BYTES["BFLOAT16"]  # scores and running output
-    return {
-        "Q": 2 * rows * head * tile[0],
-        "K": 2 * keys * head * tile[1],
-        "V": 2 * keys * value_head * tile[-1],
-        "MASK": 2 * rows * keys * half,
-        "SCORES": rows * keys * half,
-        "OUT": 3 * rows * value_head * half,
-        "STATISTICS": STATISTICS * rows * half,
-    }
+@dataclass(frozen=True)
+class SdpaSettings:
+    """The settings of one attention op; `attention` is why its chunks cannot be judged, where they cannot."""
+
+    op: Op
+    attention: Attention | str
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Names of the settings."""
+        return *FIELDS, "math_fidelity"
+
+    def choices(self, setting: str) -> tuple[Value, ...]:
+        """Values worth a look."""
+        if setting == "math_fidelity":
+            return FIDELITIES
+        attention = self.attention
+        if isinstance(attention, str):
+            return ()
+        length = attention.rows if setting == "q_chunk_size" else attention.keys
+        return tuple(size for size in SIZES if size < 2 * length)
+
+    def tried(self, setting: str, value: Value) -> Trial:
+        """What one value comes to."""
+        if setting == "math_fidelity":
+            return math_fidelity(self.op, str(value))
+        now = self.attention
+        if isinstance(now, str):
+            return Trial(None, unknown=now)
+        field = FIELDS[setting]
+        before = getattr(now, field)
+        then = replace(now, **{field: int(value)})
+        broken = broken_of(then.rules())
+        if broken:
+            return Trial(before, broken)
+        length = then.rows if setting == "q_chunk_size" else then.keys
+        uneven = f"; {length} rows are no multiple of it: padded" if length % int(value) else ""
+        return Trial(
+            before,
+            buffers=then.buffers,
+            tensors=operands_in_l1(self.op),
+            older_bytes=then.older_bytes,
+            change=f"{now.pairs} pairs of chunks per head become {then.pairs}{uneven}",
+            at_most_ns=per_step_ns(self.op, now.pairs, then.pairs),
+            needs="the other fields of SDPAProgramConfig as they are",
+            effect=then != now,
+            unknown="" if not kernel_flag(self.op, "dst_full_sync_en") else "dst_full_sync_en is not modelled here",
+        )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -28,6 +30,7 @@ class Op:
         chip: what it ran on.
         bounds: its roofline, one row.
         kernel_ns: what it took.
+        before: names of the ops that ran before it on its device, the latest first.
     """
 
     table: OpTable
@@ -35,6 +38,7 @@ class Op:
     chip: Chip
     bounds: Roofline
     kernel_ns: float
+    before: tuple[str, ...] = ()
 
     @property
     def least_ns(self) -> float:
@@ -55,60 +59,61 @@ class Trial:
 
     Attributes:
         now: the value the op ran with; None where the report does not say.
-        broken: the constraints the value breaks, each named; empty = legal.
-        buffers: L1 bytes per core by buffer; empty where it is not modelled.
+        broken: the constraints the value breaks, each named; empty = legal, unless `unknown`.
+        unknown: why nobody can say whether TTNN takes the value.
+        buffers: bytes per core of the op's circular buffers; empty where they are not modelled.
+        tensors: bytes per core of the op's own tensors in L1, guessed from its row.
+        grown: bytes per core that those tensors take more than they do now.
         change: what the value changes.
         at_most_ns: the most of the kernel time it can save; None where nothing bounds it.
-        legal: legal values and the L1 bytes each needs, ascending; empty where any value is.
         needs: what must come with it.
         effect: whether the op would notice.
         instead: what to use in its place, where that is no matter of L1.
+        same_l1: whether it leaves L1 as it is.
+        older_bytes: that builds before 0.81 may take more, by their sources.
     """
 
     now: Value | None
     broken: tuple[str, ...] = ()
+    unknown: str = ""
     buffers: dict[str, int] = field(default_factory=dict[str, int])
+    tensors: dict[str, int] = field(default_factory=dict[str, int])
+    grown: int = 0
     change: str = ""
     at_most_ns: float | None = None
-    legal: tuple[tuple[int, int], ...] = ()
     needs: str = ""
     effect: bool = True
     instead: str | None = None
+    same_l1: bool = False
+    older_bytes: int = 0
+
+
+class Settings(Protocol):
+    """The settings of one op that can be judged."""
 
     @property
-    def l1_bytes(self) -> int | None:
-        """L1 per core in all."""
-        return sum(self.buffers.values()) if self.buffers else None
+    def takes(self) -> tuple[str, ...]:
+        """Names of the settings."""
+        ...
+
+    def tried(self, setting: str, value: Value) -> Trial:
+        """What one value of one of them comes to."""
+        ...
+
+    def choices(self, setting: str) -> tuple[Value, ...]:
+        """Values worth a look, ascending; legal ones among others. Empty where the setting has no short list."""
+        ...
 
 
-TENSORS_BY_MODEL = (
-    "ALLOCATED",
-    "OUT",
-    "OPERANDS_IN_L1",
-)  # guessed from the op's own row
-
-
-def beside(trial: Trial, tensors_bytes: int) -> Trial:
-    """The trial with the tensors that a memory report shows in L1 in place of those the model guesses."""
-    guessed = sum(trial.buffers.get(name, 0) for name in TENSORS_BY_MODEL)
-    own = {name: size for name, size in trial.buffers.items() if name not in TENSORS_BY_MODEL}
-    more = tensors_bytes - guessed
-    return replace(
-        trial,
-        buffers={"TENSORS": tensors_bytes, **own},
-        legal=tuple((value, needed + more) for value, needed in trial.legal),
-    )
-
-
-def op_of(row: OpTable, chip: Chip) -> Op:
+def op_of(row: OpTable, chip: Chip, before: tuple[str, ...] = ()) -> Op:
     """The op in a table of one row."""
     said = parse_attributes(row.texts("attributes")[0])
-    return Op(row, said, chip, roofline_of(row, chip), float(row.numbers("kernel_ns")[0]))
+    return Op(row, said, chip, roofline_of(row, chip), float(row.numbers("kernel_ns")[0]), before)
 
 
-def rules(*pairs: tuple[str, bool]) -> tuple[str, ...]:
+def broken_of(rules: Mapping[str, bool]) -> tuple[str, ...]:
     """The rules that do not hold."""
-    return tuple(rule for rule, holds in pairs if not holds)
+    return tuple(rule for rule, holds in rules.items() if not holds)
 
 
 def per_step_ns(op: Op, now: float, then: float) -> float:

@@ -3,27 +3,55 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.settings.compute import DTYPES, FIDELITIES
+from ttnn_mcp.analyses.settings.conv import LAYOUTS
 from ttnn_mcp.errors import QuestionRefused, shown
-from ttnn_mcp.hardware import TILE_BYTES
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.settings.trial import Value
 
 _GRID = re.compile(r"\D*(\d{1,3})\D+(\d{1,3})\D*")
+FLAGS = ("enable_act_double_buffer", "enable_weights_double_buffer", "fp32_dest_acc_en", "packer_l1_acc")
+NAMES = {"math_fidelity": FIDELITIES, "shard_layout": LAYOUTS, "weights_dtype": DTYPES}
+MOST = 1 << 24  # no chip holds a tensor with a longer side
 
 
-def whole(setting: str, value: bool | int | str) -> int:
+def setting_value(setting: str, value: Value) -> Value:
+    """The value of a setting as the report writes it; a grid as '8x7'.
+
+    Raises:
+        QuestionRefused: it is none of that setting.
+    """
+    if setting in NAMES:
+        return one_of(setting, value, *NAMES[setting])
+    if setting in FLAGS:
+        return flag(setting, value)
+    if setting == "core_grid":
+        return "{}x{}".format(*grid(value))
+    return whole(setting, value)
+
+
+def whole(setting: str, value: Value) -> int:
     """A whole number.
 
     Raises:
-        QuestionRefused: it is none.
+        QuestionRefused: it is none, or larger than any tensor.
     """
+    number = None
     if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,9}\s*", value):
-        return int(value)
-    raise QuestionRefused(f"{setting} is a whole number; '{shown(value)}' is none.")
+        number = value
+    elif isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,9}\s*", value):
+        number = int(value)
+    if number is None:
+        raise QuestionRefused(f"{setting} is a whole number; '{shown(value)}' is none.")
+    if abs(number) > MOST:
+        raise QuestionRefused(f"{setting} is at most {MOST}: no tensor has a longer side.")
+    return number
 
 
-def flag(setting: str, value: bool | int | str) -> bool:
+def flag(setting: str, value: Value) -> bool:
     """True or false.
 
     Raises:
@@ -36,25 +64,21 @@ def flag(setting: str, value: bool | int | str) -> bool:
     return known[said]
 
 
-def one_of(setting: str, value: bool | int | str, *names: str) -> str:
+def one_of(setting: str, value: Value, *names: str) -> str:
     """The name as the report writes it; 'block', 'ttnn.MathFidelity.HiFi2' and other cases count.
 
     Raises:
         QuestionRefused: it is none of `names`.
     """
     said = re.split(r"[.:]", str(value).strip())[-1].lower()
-    found = [name for name in names if said and name.lower().startswith(said)]
+    exact = [name for name in names if name.lower() == said]
+    found = exact or [name for name in names if said and name.lower().startswith(said)]
     if len(found) != 1:
         raise QuestionRefused(f"{setting} is one of {', '.join(names)}; not '{shown(value)}'.")
     return found[0]
 
 
-def dtype(value: bool | int | str) -> str:
-    """'ttnn.bfloat8_b' as the report writes it."""
-    return one_of("weights_dtype", value, *(name for name in TILE_BYTES if "INT" not in name))
-
-
-def grid(value: bool | int | str) -> tuple[int, int]:
+def grid(value: Value) -> tuple[int, int]:
     """'8x7' as (columns, rows).
 
     Raises:

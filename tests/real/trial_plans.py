@@ -1,0 +1,233 @@
+"""What each trial asks TTNN for, in the terms of our rules: shapes, config, and the tensors beside the op in L1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.analyses.op_kinds.conv_spread import Channels
+from ttnn_mcp.analyses.op_kinds.conv_window import Window
+from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
+from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
+from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
+from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
+from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
+from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
+from ttnn_mcp.analyses.settings.sdpa_plan import Attention
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Row = dict[str, Any]
+BFLOAT16 = TILE_BYTES["BFLOAT16"]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The rules of a trial; buffers and tensors per core, asked for only where no rule is broken."""
+
+    rules: dict[str, bool]
+    buffers: Callable[[], dict[str, int]]
+    tensors: Callable[[], int]
+
+
+def changed(row: Row) -> dict[str, Any]:
+    """The case with the setting changed; a setting may change several things at once."""
+    case, setting, value = row["case"], row["setting"], row["value"]
+    if setting != "combined":
+        return {**case, setting: value}
+    if isinstance(value, dict):
+        return {**case, **value}
+    twice = 2 * case["out_subblock_w"]  # "fp32, out_subblock doubled"
+    wide = twice if case["per_core_N"] % twice == 0 else 1
+    return {**case, "fp32": True, "out_subblock_h": 2, "out_subblock_w": wide}
+
+
+def conv(row: Row, _arch: str) -> Planned:
+    now, grid = changed(row), (row["grid"][0], row["grid"][1])
+    asked = conv_asked(now)
+
+    def tensors() -> int:
+        made = asked.on(grid)
+        return made.buffers["OUT"] + (made.halo_bytes or 0) + (row.get("l1_tensors_before") or 0)
+
+    def buffers() -> dict[str, int]:
+        return {name: size for name, size in asked.on(grid).buffers.items() if name != "OUT"}
+
+    return Planned(asked.rules(grid), buffers, tensors)
+
+
+def conv_asked(now: dict[str, Any]) -> ConvAsked:
+    pad = now["k"] // 2
+    return ConvAsked(
+        layout=f"{now.get('shard_layout', now['layout'])}_SHARDED",
+        window=Window(now["b"], (now["h"],) * 2, (now["k"],) * 2, (now["s"],) * 2, (pad,) * 4),
+        channels=Channels(now["cin"], now["cout"]),
+        block_h=now["act_block_h_override"],
+        width_divisor=now["act_block_w_div"],
+        act_double=now["enable_act_double_buffer"],
+        weights_double=now["enable_weights_double_buffer"],
+        weights_dtype=now["weights_dtype"].upper(),
+        output_dtype=now["output_dtype"].upper(),
+        fp32_accumulation=now["fp32_dest_acc_en"],
+        packer_l1=now["packer_l1_acc"],
+    )
+
+
+def matmul(row: Row, _arch: str) -> Planned:
+    now, cores = changed(row), row["grid"][0] * row["grid"][1]
+    tiles = _tiles(now, now["a"], now["out"])
+    place, out = now.get("a_memory", "DRAM"), now.get("out_memory", "DRAM")
+    shard = _shard(now, tiles) if place in ("BLOCK", "WIDTH", "HEIGHT") else None
+    plan = MatmulPlan(
+        kind=now["kind"],
+        tiles=tiles,
+        grid=(now["grid"][0], now["grid"][1]),
+        device_grid=(row["grid"][0], row["grid"][1]),
+        in0_block_w=now["in0_block_w"],
+        out_subblock_h=now["out_subblock_h"],
+        out_subblock_w=now["out_subblock_w"],
+        per_core_m=now["per_core_M"],
+        per_core_n=now["per_core_N"],
+        mcast_in0=now.get("mcast_in0", False),
+        batch=now.get("batch", 1),
+        fp32=now["fp32"],
+        packer_l1=now["packer"],
+        output=f"{out}_SHARDED" if out in ("BLOCK", "WIDTH", "HEIGHT") else None,
+        shard=shard,
+        bias_bytes=BFLOAT16 if now.get("bias") else 0,
+    )
+
+    def tensors() -> int:
+        a = ceil(tiles.m * tiles.k / cores) * tiles.a_bytes if place == "L1" else 0
+        a = shard.rows * shard.columns * tiles.a_bytes if shard else a
+        y = ceil(tiles.m * tiles.n / cores) * tiles.out_bytes if out == "L1" else plan.output_shard_bytes
+        return int(a + y)
+
+    return Planned(plan.rules(), lambda: plan.buffers, tensors)
+
+
+def banked(row: Row, _arch: str) -> Planned:
+    now = changed(row)
+    tiles = _tiles(now, "bfloat16", "bfloat16")
+    plan = DramSharded(
+        tiles=tiles,
+        banks=now["banks"],
+        cores=row["grid"][0] * row["grid"][1],
+        storage_cores=now["cores"],
+        in0_block_w=now["in0_block_w"],
+        per_core_m=tiles.m,
+        per_core_n=now["per_core_N"],
+        fp32=now.get("fp32", False),
+        packer_l1=now.get("packer", True),
+        sharded_output=now.get("out_memory", "WIDTH") == "WIDTH",
+    )
+    a = int(tiles.m * (tiles.k // now["cores"]) * tiles.a_bytes)
+    return Planned(plan.rules(), lambda: plan.buffers, lambda: a + plan.output_shard_bytes)
+
+
+def minimal(row: Row, _arch: str) -> Planned:
+    now = changed(row)
+    plan = MinimalMatmul(
+        block=(now["M_block_size"], now["K_block_size"], now["N_block_size"]),
+        subblock=(now["subblock_h"], now["subblock_w"]),
+        grid=(now["grid"][0], now["grid"][1]),
+        device_grid=(row["grid"][0], row["grid"][1]),
+        a_bytes=_tile(now["a"]),
+        b_bytes=_tile(now["b"]),
+        out_bytes=_tile(now["out"]),
+        bias_bytes=BFLOAT16 if now.get("bias") else 0,
+        fp32=now["fp32"],
+    )
+    return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
+
+
+def attention(row: Row, arch: str) -> Planned:
+    now = changed(row)
+    tile, grid = _tile(now["dtype"]), now.get("grid", (8, 8))
+    plan = Attention(
+        heads=now["heads"] * now.get("batch", 1),
+        rows=now["rows"],
+        keys=now["keys"],
+        head=now["head"],
+        value_head=now["head"],
+        q_bytes=tile,
+        k_bytes=tile,
+        v_bytes=tile,
+        out_bytes=tile,
+        grid=(grid[0], grid[1]),
+        device_grid=(row["grid"][0], row["grid"][1]),
+        q_chunk=now["q_chunk_size"],
+        k_chunk=now["k_chunk_size"],
+        causal=now["causal"],
+        fp32=now.get("fp32", False),
+        chains=arch == "blackhole",
+    )
+    return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
+
+
+def norm(row: Row, _arch: str) -> Planned:
+    now, case = changed(row), row["case"]
+    (x, y), rows, columns = case["grid"], now["rows"] // TILE_SIDE, now["width"] // TILE_SIDE
+    plan = ShardedNorm(
+        rows=rows,
+        columns=columns,
+        shards=(x, y),
+        grid=(now["grid"][0], now["grid"][1]),
+        block_h=now["block_h"],
+        block_w=now["block_w"],
+        subblock_w=now["subblock_w"],
+        device_grid=(row["grid"][0], row["grid"][1]),
+        root_mean_square=row["op"] == "rms_norm",
+        fp32=now.get("fp32", False),
+        bias_bytes=BFLOAT16 if now.get("beta") else 0,
+    )
+    shard = ceil(rows * columns / (x * y)) * BFLOAT16
+    held = 2 + bool(now.get("residual")) - bool(now["inplace"])
+    return Planned(plan.rules(), lambda: plan.buffers, lambda: shard * held)
+
+
+def softmax(row: Row, _arch: str) -> Planned:
+    now, (x, y) = changed(row), row["case"]["grid"]
+    high = now["batch"] * now["heads"] * now["rows"] // TILE_SIDE // (x * y)
+    wide = now["width"] // TILE_SIDE
+    plan = ShardedSoftmax(
+        shard=(high, wide),
+        shards=(x, y),
+        grid=(now["grid"][0], now["grid"][1]),
+        block_h=now["block_h"],
+        block_w=now["block_w"],
+        subblock_w=now["subblock_w"],
+    )
+    return Planned(plan.rules(), lambda: plan.buffers, lambda: high * wide * BFLOAT16)
+
+
+PLANS: dict[str, Callable[[Row, str], Planned]] = {
+    "conv2d": conv,
+    "matmul": matmul,
+    "matmul DRAM-sharded": banked,
+    "minimal_matmul": minimal,
+    "sdpa": attention,
+    "layer_norm": norm,
+    "rms_norm": norm,
+    "softmax": softmax,
+}
+
+
+def _tile(dtype: str) -> float:
+    return float(TILE_BYTES[dtype.upper()])
+
+
+def _tiles(now: dict[str, Any], a: str, out: str) -> Tiles:
+    m, k, n = (now[side] // TILE_SIDE for side in "mkn")
+    return Tiles(m, k, n, _tile(a), _tile(now["b"]), _tile(out))
+
+
+def _shard(now: dict[str, Any], tiles: Tiles) -> Shard:
+    x, y = now["a_grid"]
+    layout = now["a_memory"]
+    rows = {"BLOCK": tiles.m // y, "WIDTH": tiles.m, "HEIGHT": tiles.m // (x * y)}[layout]
+    columns = {"BLOCK": tiles.k // x, "WIDTH": tiles.k // (x * y), "HEIGHT": tiles.k}[layout]
+    return Shard(f"{layout}_SHARDED", rows, columns)

@@ -1,0 +1,147 @@
+"""How TTNN deals a Conv2d out over the cores of a grid, and what block it then takes.
+
+The rules are those of tt-metal's ttnn/cpp/ttnn/operations/conv/conv2d/conv2d_utils.cpp (determine_parallel_config,
+determine_output_parallel_config, get_conv_configs, determine_per_core_conv_block_config), held against TTNN 0.81.1
+on mock devices of both architectures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv, divisors
+from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.op_kinds.conv_window import Window
+
+ROW_MAJOR_ALIGNMENT = 8  # channels: 16 bytes of L1 in the smallest format, BFLOAT16 (get_input_channels_alignment)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Cores along rows, input channels and output channels, and what each holds of the output, in tiles.
+
+    Attributes:
+        whole_tiles: tiles of rows per core that the block must divide; WIDTH counts only whole ones.
+        channels: of the input, padded so that the cores share them evenly.
+    """
+
+    cores: tuple[int, int, int]
+    per_core_h: int
+    per_core_w: int
+    whole_tiles: int
+    channels: int
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """Input and output channels of a conv, and the multiple that the input's are padded to."""
+
+    input: int
+    output: int
+    alignment: int = ROW_MAJOR_ALIGNMENT
+
+
+def spread_of(
+    layout: str,
+    window: Window,
+    channels: Channels,
+    grid: tuple[int, int],
+    *,
+    tiles: int = 1,
+    transposed: bool = False,
+) -> Spread:
+    """What TTNN chooses for an input that it has to shard itself.
+
+    Args:
+        layout: HEIGHT_SHARDED, BLOCK_SHARDED or WIDTH_SHARDED.
+        window: of the conv.
+        channels: of the conv.
+        grid: columns and rows of the device's grid.
+        tiles: of output height per block that were asked for: a core gets a multiple of it; 1 for none.
+        transposed: transpose_shards, rows dealt out along the columns of the grid.
+    """
+    x, y = grid
+    rows = ceil(window.rows / TILE_SIDE)
+    columns = ceil(channels.output / TILE_SIDE)
+    alignment = TILE_SIDE if layout == WIDTH else channels.alignment
+    if layout == HEIGHT:
+        cores = (evenly(rows, x * y, max(tiles, 1)), 1, 1)
+    elif layout == BLOCK:
+        down, across = (x, y) if transposed else (y, x)
+        shares = ceil(channels.input / alignment)
+        cores = (evenly(rows, down, max(tiles, 1)), evenly(shares, across), evenly(columns, across))
+    else:
+        cores = (1, evenly(ceil(channels.input / TILE_SIDE), x * y), evenly(columns, x * y))
+    # the rows of HEIGHT and BLOCK are padded to whole tiles on every core, WIDTH's are not
+    per_core = window.rows if layout == WIDTH else TILE_SIDE * ceil(window.rows / (cores[0] * TILE_SIDE))
+    return Spread(
+        cores=cores,
+        per_core_h=ceil(per_core / TILE_SIDE),
+        per_core_w=ceil(channels.output / (cores[2] * TILE_SIDE)),
+        whole_tiles=per_core // TILE_SIDE,
+        channels=ceil(channels.input / (cores[1] * alignment)) * cores[1] * alignment,
+    )
+
+
+def evenly(parts: int, most: int, multiple: int = 1) -> int:
+    """Cores that leave less padding than one core's share: find_closest_largest_divisor_with_num_padding."""
+    for cores in range(most, 1, -1):
+        padded = ceil(parts / (cores * multiple)) * cores * multiple
+        if padded - parts < padded // cores:
+            return cores
+    return 1
+
+
+def block_height(whole_tiles: int, per_core_h: int, tiles: int) -> int:
+    """Tiles of output height per block: what was asked for, else the next smaller that divides; 0 asks for all."""
+    if tiles <= 0:
+        return per_core_h
+    if whole_tiles == 0:  # fewer than 32 rows: TTNN's remainder of 0 makes any block look right
+        return tiles
+    return max((size for size in divisors(whole_tiles) if size <= tiles), default=1)
+
+
+def block_width(spread: Spread, layout: str, window: Window, *, divisor: int = 1, full_inner: bool = False) -> int:
+    """Tiles of one block along the inner dimension."""
+    height, width = window.kernel
+    if layout == WIDTH:
+        return spread.channels * height * width // (spread.cores[1] * divisor) // TILE_SIDE
+    rows = height if full_inner else 1
+    return ceil(spread.channels // spread.cores[1] * width * (rows if layout == BLOCK else 1) / TILE_SIDE)
+
+
+def width_rules(spread: Spread, window: Window, block: tuple[int, int]) -> dict[str, bool]:
+    """What the program of a WIDTH_SHARDED conv asserts of its block (height, width), each by its sentence.
+
+    conv2d_op_width_sharded_program_factory.cpp of 0.81.1, lines 230 to 255.
+    """
+    inner = spread.channels * window.kernel[0] * window.kernel[1] // TILE_SIDE
+    height, width = block
+    wide = width > 0 and inner % width == 0
+    return {
+        f"WIDTH_SHARDED: {spread.per_core_h} tiles of output height divide into blocks of {height}": (
+            spread.per_core_h % height == 0
+        ),
+        f"WIDTH_SHARDED: {inner} tiles of the inner dimension divide into blocks of {width}": wide,
+        f"WIDTH_SHARDED: the blocks of the inner dimension divide over {spread.cores[1]} cores": (
+            not wide or (inner // width) % spread.cores[1] == 0
+        ),
+    }
+
+
+def spread_anew(conv: Conv, window: Window, channels: Channels, grid: tuple[int, int], tiles: int) -> Conv:
+    """The conv after TTNN dealt its rows out again for blocks of `tiles`; 0 asks for all of a core's height."""
+    found = spread_of(conv.layout, window, channels, grid, tiles=max(tiles, 1), transposed=conv.transposed)
+    spread = replace(
+        conv,
+        block_h=block_height(found.whole_tiles, found.per_core_h, tiles),
+        per_core_h=found.per_core_h,
+        cores=(found.cores[0], *conv.cores[1:]),
+    )
+    before, after = conv.halo_bytes, spread.halo_bytes
+    more = after - before if before is not None and after is not None else 0
+    return replace(spread, allocated_bytes=max(conv.allocated_bytes + more, 0))

@@ -1,0 +1,100 @@
+"""The sliding window of a Conv2d: its output's size, and the rows of input that a core needs for its part of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.readers.printed.nesting import parse_call, whole
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.printed.nesting import Call
+
+CORES_AT_MOST = 1024  # more than any chip has: bounds the walk over cores that a broken report could ask for
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What slides over what: sizes in elements, pairs are (height, width).
+
+    Attributes:
+        padding: top, bottom, left, right.
+    """
+
+    batch: int
+    input: tuple[int, int]
+    kernel: tuple[int, int]
+    stride: tuple[int, int] = (1, 1)
+    padding: tuple[int, int, int, int] = (0, 0, 0, 0)
+    dilation: tuple[int, int] = (1, 1)
+
+    @property
+    def output(self) -> tuple[int, int]:
+        """Height and width of the output (conv2d_utils.cpp calculate_output_image_size)."""
+        down = self.input[0] + self.padding[0] + self.padding[1] - self.dilation[0] * (self.kernel[0] - 1) - 1
+        across = self.input[1] + self.padding[2] + self.padding[3] - self.dilation[1] * (self.kernel[1] - 1) - 1
+        return max(down // self.stride[0] + 1, 1), max(across // self.stride[1] + 1, 1)
+
+    @property
+    def rows(self) -> int:
+        """Rows of the output as a matrix: one per pixel."""
+        return self.batch * self.output[0] * self.output[1]
+
+    @property
+    def is_one_dimensional(self) -> bool:
+        """An image of one column (get_cb_info: is_1d_conv)."""
+        return self.input[0] != 1 and self.input[1] == 1
+
+    def sticks(self, cores: int, rows_per_core: int) -> int:
+        """The most pixels of padded input that one core gets from halo (sliding_window.cpp).
+
+        From the first pixel that the first output of the core reads to the last one that its last output reads
+        (generate_shard_boundaries, generate_max_out_nsticks_per_core).
+        """
+        reach = self.dilation[0] * (self.kernel[0] - 1) * self._padded[1] + self.dilation[1] * (self.kernel[1] - 1)
+        most = 0
+        for core in range(min(cores, CORES_AT_MOST)):
+            first, last = core * rows_per_core, min((core + 1) * rows_per_core, self.rows) - 1
+            if first > last:
+                break
+            most = max(most, self._read_first(last) - self._read_first(first) + reach + 1)
+        return most
+
+    @property
+    def _padded(self) -> tuple[int, int]:
+        top, bottom, left, right = self.padding
+        return self.input[0] + top + bottom, self.input[1] + left + right
+
+    def _read_first(self, pixel: int) -> int:
+        """Index of the first padded pixel that an output pixel reads."""
+        height, width = self.output
+        image, at = divmod(pixel, height * width)
+        down, across = divmod(at, width)
+        padded_height, padded_width = self._padded
+        return (image * padded_height + down * self.stride[0]) * padded_width + across * self.stride[1]
+
+
+def window_of(printed: Call | None) -> Window | None:
+    """The window of a printed SlidingWindowConfig; None where it leaves out a part."""
+    if printed is None:
+        return None
+    batch = printed.number("batch_size")
+    pairs = [_numbers(printed.fields.get(key, "")) for key in ("input_hw", "window_hw", "stride_hw", "dilation_hw")]
+    padding = _numbers(printed.fields.get("padding", ""))
+    if not batch or any(len(pair) != 2 or min(pair) < 1 for pair in pairs) or len(padding) not in (2, 4):
+        return None
+    top, bottom, left, right = padding if len(padding) == 4 else (padding[0], padding[0], padding[1], padding[1])
+    size, kernel, stride, dilation = ((pair[0], pair[1]) for pair in pairs)
+    return Window(batch, size, kernel, stride, (top, bottom, left, right), dilation)
+
+
+def _numbers(text: str) -> list[int]:
+    """The whole numbers of `(3;3)` or `((1;1);(1;1))`."""
+    found = parse_call(text)
+    if found is None:
+        return []
+    numbers: list[int] = []
+    for value in found.values:
+        number = whole(value)
+        numbers.extend(_numbers(value) if number is None else [number])
+    return numbers

@@ -1,0 +1,95 @@
+"""A Conv2d as somebody asks TTNN for it, on an input that TTNN shards itself: what it becomes, what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv
+from ttnn_mcp.analyses.op_kinds.conv_spread import (
+    Channels,
+    Spread,
+    block_height,
+    block_width,
+    spread_of,
+    width_rules,
+)
+from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.op_kinds.conv_window import Window
+
+
+@dataclass(frozen=True, slots=True)
+class ConvAsked:
+    """The arguments of a ttnn.conv2d that decide its program; data types in the report's spelling.
+
+    Attributes:
+        block_h: act_block_h_override, in elements; 0 for none.
+        width_divisor: act_block_w_div, which WIDTH alone obeys.
+        tensors_bytes: L1 per core that other tensors hold, the interleaved input included.
+    """
+
+    layout: str
+    window: Window
+    channels: Channels
+    block_h: int = 0
+    width_divisor: int = 1
+    act_double: bool = False
+    weights_double: bool = False
+    weights_dtype: str = "BFLOAT8_B"
+    output_dtype: str = "BFLOAT16"
+    staging_dtype: str = "BFLOAT16"
+    bias: bool = True
+    fp32_accumulation: bool = False
+    packer_l1: bool = True
+    untilize: bool = False
+    tensors_bytes: int = 0
+
+    def rules(self, grid: tuple[int, int]) -> dict[str, bool]:
+        """What TTNN asserts, each by its sentence, and whether it holds."""
+        held = {
+            "a multiple of 32, or 0": self.block_h >= 0 and self.block_h % TILE_SIDE == 0
+        }  # conv2d_utils.cpp:280
+        if self.layout == WIDTH and all(held.values()):
+            spread = self._spread(grid)
+            held |= width_rules(spread, self.window, self._block(spread))
+        return held
+
+    def on(self, grid: tuple[int, int]) -> Conv:
+        """The conv that TTNN makes of it on that grid."""
+        spread = self._spread(grid)
+        height, width = self._block(spread)
+        rows = 1 if self.layout == WIDTH else self.window.kernel[0]
+        return Conv(
+            layout=self.layout,
+            block_h=max(height, 1),
+            block_w=max(width, 1),
+            per_core_h=spread.per_core_h,
+            per_core_w=spread.per_core_w,
+            kernel_h=self.window.kernel[0],
+            inner_blocks=rows
+            * {HEIGHT: 1, BLOCK: spread.cores[1]}.get(self.layout, spread.cores[1] * self.width_divisor),
+            cores=spread.cores,
+            staging_dtype=self.staging_dtype,
+            weights_dtype=self.weights_dtype,
+            output_dtype=self.output_dtype,
+            act_double=self.act_double,
+            weights_double=self.weights_double,
+            bias=self.bias,
+            untilize=self.untilize,
+            fp32_accumulation=self.fp32_accumulation,
+            packer_l1=self.packer_l1,
+            allocated_bytes=self.tensors_bytes,
+            allocated_said=True,
+            window=self.window,
+            input_channels=spread.channels,
+        )
+
+    def _spread(self, grid: tuple[int, int]) -> Spread:
+        return spread_of(self.layout, self.window, self.channels, grid, tiles=max(self.block_h // TILE_SIDE, 1))
+
+    def _block(self, spread: Spread) -> tuple[int, int]:
+        height = block_height(spread.whole_tiles, spread.per_core_h, self.block_h // TILE_SIDE)
+        divisor = self.width_divisor if self.layout == WIDTH else 1
+        return height, block_width(spread, self.layout, self.window, divisor=divisor)

@@ -1,0 +1,52 @@
+"""Which settings an op has: the one place that knows the kinds of ops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.settings.conv import ConvSettings, conv_in
+from ttnn_mcp.analyses.settings.matmul import MatmulSettings
+from ttnn_mcp.analyses.settings.matmul_printed import printed_matmul
+from ttnn_mcp.analyses.settings.norms import NormSettings, norm_in
+from ttnn_mcp.analyses.settings.sdpa import SdpaSettings, attention_in
+from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.run.ops.op_names import canonical, family
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.settings.trial import Op, Settings
+
+NORMS = ("LayerNorm", "Softmax")
+OPERANDS = 2  # of what has settings: something and its weights, or queries and keys; norms have one
+
+
+def settings_of(op: Op, safe_bytes: float) -> Settings:
+    """The settings of an op; a matmul's suggested config takes at most `safe_bytes` of L1.
+
+    Raises:
+        QuestionRefused: it has none that can be judged.
+    """
+    code = op.table.texts("op_code")[0]
+    kind, name = family(code), canonical(code)
+    normed = name in NORMS
+    if kind not in ("conv", "matmul", "attention") and not normed:
+        raise QuestionRefused(
+            f"{shown(name)} has no setting judged here: ask about a Conv2d, matmul or attention op, or a "
+            "sharded norm."
+        )
+    if len(op.table.inputs) < (1 if normed else OPERANDS) or not op.table.outputs:
+        raise QuestionRefused(
+            "This report has no operand columns, so no setting can be judged. Profile again with tracy -r."
+        )
+    if normed:
+        return NormSettings(op, norm_in(op))
+    if kind == "attention":
+        return SdpaSettings(op, attention_in(op))
+    if kind == "matmul":
+        return MatmulSettings(op, printed_matmul(op, safe_bytes))
+    conv = conv_in(op)
+    if conv is None:
+        raise QuestionRefused(
+            "This conv's ATTRIBUTES hold no block_config, so its L1 cannot be modelled. Profile with a tt-metal "
+            "of 2025 or later."
+        )
+    return ConvSettings(op, conv)

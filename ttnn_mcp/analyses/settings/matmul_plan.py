@@ -1,0 +1,191 @@
+"""A matmul with a program config: what TTNN asserts of it, and the buffers its programs make on each core.
+
+Rules: tt-metal ttnn/cpp/ttnn/operations/matmul/device/matmul_device_operation.cpp.
+Buffers: the factories beside it (matmul_multicore_reuse_mcast_2d, _mcast_1d, _optimized). Both were held against
+TTNN 0.81.1 on mock devices of Wormhole and Blackhole: verdicts and bytes agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Literal
+
+from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
+
+SHARDED_AS = {"2D": "BLOCK_SHARDED", "1D rows": "WIDTH_SHARDED", "1D columns": "HEIGHT_SHARDED"}
+"""The layout that the program of each kind writes its output in, where it is to be sharded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A shard of the first operand in L1: its layout, rows and columns in tiles."""
+
+    layout: str
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatmulPlan:
+    """A matmul and its program config, sizes in tiles.
+
+    Attributes:
+        kind: "2D" and "1D" multicast; "Reuse" deals whole batches out.
+        batch: matrices of the first operand, where the second has as many; else 1 and all rows are in `tiles.m`.
+        device_grid: of the chip; None where it is not known.
+        block_h: out_block_h, block_w: out_block_w; per_core_M and per_core_N where they were not given.
+        output: layout of the output where it is sharded.
+        shard: of the first operand, where it is sharded in L1.
+        bias_bytes: of a tile of the bias; 0 without one.
+    """
+
+    kind: Literal["2D", "1D", "Reuse"]
+    tiles: Tiles
+    grid: Grid
+    device_grid: Grid | None
+    in0_block_w: int
+    out_subblock_h: int
+    out_subblock_w: int
+    per_core_m: int
+    per_core_n: int
+    mcast_in0: bool = False
+    batch: int = 1
+    block_h: int | None = None
+    block_w: int | None = None
+    fp32: bool = False
+    packer_l1: bool = False
+    full_sync: bool = False
+    output: str | None = None
+    shard: Shard | None = None
+    bias_bytes: float = 0.0
+
+    @property
+    def out_block(self) -> tuple[int, int]:
+        """Rows and columns that a core sums up at a time."""
+        return self.block_h or self.per_core_m, self.block_w or self.per_core_n
+
+    @property
+    def buffers(self) -> dict[str, int]:
+        """Bytes per core of the circular (since 0.81 dataflow) buffers that are no tensors."""
+        rows, columns = self.out_block
+        steps = max(self.tiles.k // self.in0_block_w, 1)
+        copies = 2 if steps * self.batch > 1 else 1  # a single block leaves nothing to read ahead
+        out = rows * columns * self.tiles.out_bytes
+        sizes = {
+            "IN0": self._first_operand(rows, steps, copies),
+            "IN1": copies * self.in0_block_w * columns * self.tiles.b_bytes,
+            "OUT": 0.0 if self.output else out,
+            "PARTIALS": rows * columns * self._partial_bytes(steps),
+            "BIAS": columns * self.bias_bytes,
+        }
+        return {name: int(size) for name, size in sizes.items() if size}
+
+    @property
+    def output_shard_bytes(self) -> int:
+        """Of the output on one core, where it is sharded."""
+        return int(self.per_core_m * self.per_core_n * self.tiles.out_bytes) if self.output else 0
+
+    def rules(self) -> dict[str, bool]:
+        """What TTNN asserts, each by its sentence, and whether it holds."""
+        numbers = (self.in0_block_w, self.out_subblock_h, self.out_subblock_w, self.per_core_m, self.per_core_n)
+        if min(numbers) < 1 or min(self.out_block) < 1 or min(self.grid) < 1:
+            return {"at least 1": False}
+        dst = (DST_TILES_FP32 if self.fp32 else DST_TILES) * (2 if self.full_sync else 1)
+        (rows, columns), (high, wide) = self.out_block, (self.out_subblock_h, self.out_subblock_w)
+        height = "per_core_M" if rows == self.per_core_m else "out_block_h"
+        width = "per_core_N" if columns == self.per_core_n else "out_block_w"
+        held = {
+            f"in0_block_w divides the {self.tiles.k} tiles of K": self.tiles.k % self.in0_block_w == 0,
+            f"out_subblock_h divides {height} {rows}": rows % high == 0,
+            f"out_subblock_w divides {width} {columns}": columns % wide == 0,
+            f"out_subblock_h x out_subblock_w <= {dst} (DST)": high * wide <= dst,
+        }
+        if (rows, columns) != (self.per_core_m, self.per_core_n):
+            held["out_block_h and out_block_w divide per_core_M and per_core_N"] = (
+                self.per_core_m % rows == 0 and self.per_core_n % columns == 0
+            )
+        if self.device_grid is not None:
+            held["within the worker grid {}x{}".format(*self.device_grid)] = (
+                self.grid[0] <= self.device_grid[0] and self.grid[1] <= self.device_grid[1]
+            )
+        return held | self._spread_rules() | self._sharding_rules()
+
+    def _spread_rules(self) -> dict[str, bool]:
+        """Whether the blocks cover the matrices, and the grid the blocks."""
+        m, n, per_m, per_n = self.tiles.m, self.tiles.n, self.per_core_m, self.per_core_n
+        if self.kind == "Reuse":
+            even = per_m % m == 0 and (self.batch * m) % per_m == 0 if per_m > m else m % per_m == 0
+            return {
+                f"per_core_N is the {n} tiles of N": per_n == n,
+                f"per_core_M divides the {m} tiles of M, or is a whole number of batches": even,
+            }
+        (x, y), down, across = self.grid, ceil(m / per_m), ceil(n / per_n)
+        covered = (across <= x and down <= y) if self.kind == "2D" else across * down <= x * y
+        return {f"{down} x {across} blocks of per_core_M x per_core_N fit the {x}x{y} grid": covered}
+
+    def _sharding_rules(self) -> dict[str, bool]:
+        held: dict[str, bool] = {}
+        if self.output:
+            # :1527 of 0.81.1 and its likes; shards of another shape do not fit the tensor (tensor_spec.cpp:173)
+            held["sharded output: out_subblock_w = per_core_N or out_subblock_h = 1"] = (
+                self.out_subblock_w == self.per_core_n or self.out_subblock_h == 1
+            )
+            if self.kind != "Reuse":
+                held[f"this program shards its output as {self._layout}"] = self.output == self._layout
+                held |= self._shape_rules()
+        if self.shard is not None and self.kind != "Reuse":
+            held |= self._operand_rules(self.shard)
+        return held
+
+    def _shape_rules(self) -> dict[str, bool]:
+        if self.output == "WIDTH_SHARDED":
+            return {
+                f"WIDTH_SHARDED output: per_core_M is the {self.tiles.m} tiles of M": self.per_core_m
+                == self.tiles.m
+            }
+        if self.output == "HEIGHT_SHARDED":
+            return {
+                f"HEIGHT_SHARDED output: per_core_N is the {self.tiles.n} tiles of N": self.per_core_n
+                == self.tiles.n
+            }
+        return {}
+
+    def _operand_rules(self, shard: Shard) -> dict[str, bool]:
+        """Of a first operand that is sharded: :1795, :2275, :2296, :2384 of 0.81.1."""
+        if self._layout == "HEIGHT_SHARDED":
+            return {f"per_core_M is the {shard.rows} tiles of a shard's height": self.per_core_m == shard.rows}
+        held = {
+            f"in0_block_w divides the {shard.columns} tiles of a shard's width": shard.columns % self.in0_block_w
+            == 0
+        }
+        if self._layout == "BLOCK_SHARDED":
+            held[f"per_core_M is the {shard.rows} tiles of a shard's height"] = self.per_core_m == shard.rows
+        else:
+            held[f"per_core_M is the {self.tiles.m} tiles of M"] = self.per_core_m == self.tiles.m
+        return held
+
+    @property
+    def _layout(self) -> str:
+        kind = self.kind if self.kind != "1D" else "1D rows" if self.mcast_in0 else "1D columns"
+        return SHARDED_AS.get(kind, "")
+
+    def _first_operand(self, rows: int, steps: int, copies: int) -> float:
+        """Blocks of the first operand; a HEIGHT_SHARDED one is copied out whole, or read where it lies."""
+        tall = self.shard is not None and self.shard.layout == "HEIGHT_SHARDED" and self.kind == "1D"
+        if tall and not self.mcast_in0:
+            return 0.0 if steps == 1 else rows * self.tiles.k * self.tiles.a_bytes
+        if self.kind == "Reuse":  # a core's batches come one after the other
+            rows = min(rows, self.tiles.m)
+        return copies * self.in0_block_w * rows * self.tiles.a_bytes
+
+    def _partial_bytes(self, steps: int) -> float:
+        """Of a tile of partial sums; 0 where they grow in the output's own buffer, being of its format."""
+        out = self.tiles.out_bytes
+        sums_in_packer = self.packer_l1 and steps > 1  # measured on TTNN 0.81.1 mock device
+        kept = TILE_BYTES["FLOAT32"] if self.fp32 else TILE_BYTES["BFLOAT16"] if sums_in_packer else out
+        return 0.0 if kept == out else float(kept)

@@ -1,0 +1,221 @@
+"""The matmul of a row: its operands in tiles, and the program config it was told or would do well with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, isfinite
+from typing import TYPE_CHECKING, Literal
+
+from ttnn_mcp.analyses.op_kinds.grids import Grid, worker_grid
+from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles, suggested
+from ttnn_mcp.analyses.settings.compute import accumulates_fp32, kernel_flag, tile_bytes
+from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
+from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
+from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul, default_config
+from ttnn_mcp.errors import shown
+from ttnn_mcp.hardware import CARDS, TILE_SIDE
+from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.readers.printed.nesting import Call, parse_call
+from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.settings.trial import Op
+    from ttnn_mcp.run.ops.operand import Operand
+
+KINDS: dict[str, Literal["2D", "1D", "Reuse"]] = {
+    "MatmulMultiCoreReuseMultiCastProgramConfig": "2D",
+    "MatmulMultiCoreReuseMultiCast1DProgramConfig": "1D",
+    "MatmulMultiCoreReuseProgramConfig": "Reuse",
+}
+BANKED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"
+_SIZES = ("in0_block_w", "out_subblock_h", "out_subblock_w", "per_core_M", "per_core_N")
+_BIAS = 2  # place of the bias among the inputs
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedMatmul:
+    """A matmul as far as its row tells.
+
+    Attributes:
+        plan: None where it is not modelled; `why_not` says why.
+        given: a program config was printed; else the plan's is a suggestion of ours.
+        shard_unknown: the first operand is sharded, and nobody prints its shard.
+    """
+
+    plan: MatmulPlan | DramSharded | MinimalMatmul | None
+    why_not: str = ""
+    given: bool = False
+    shard_unknown: bool = False
+
+
+def printed_matmul(op: Op, safe_bytes: float) -> PrintedMatmul:
+    """The matmul of an op; a suggested config takes at most `safe_bytes` of L1."""
+    tiles = _tiles(op)
+    if tiles is None:
+        return PrintedMatmul(None, "operands of unknown data type")
+    if canonical(op.table.texts("op_code")[0]).startswith("MinimalMatmul"):
+        return _minimal(op, tiles)
+    given = op.said.call("program_config")
+    if given is None:
+        return _suggested(op, tiles, safe_bytes)
+    return _banked(op, tiles, given) if given.name == BANKED else _multicast(op, tiles, given)
+
+
+def _multicast(op: Op, tiles: Tiles, given: Call) -> PrintedMatmul:
+    """The program configs whose blocks are dealt out over a grid."""
+    kind, grid = KINDS.get(given.name), _grid(given, "compute_with_storage_grid_size")
+    numbers = [given.number(key) for key in _SIZES]
+    if kind is None or grid is None or None in numbers:
+        return PrintedMatmul(None, f"{shown(given.name)} is not modelled")
+    if given.number("gather_in0") == 1 or given.fields.get("transpose_mcast") == "1":
+        return PrintedMatmul(None, "gather_in0 and transpose_mcast are not modelled")
+    width, high, wide, per_m, per_n = (number or 0 for number in numbers)
+    a = op.table.inputs[0]
+    shard = _shard(a, kind, tiles, (per_m, grid))
+    plan = MatmulPlan(
+        kind=kind,
+        tiles=tiles,
+        grid=grid,
+        device_grid=worker_grid(op.chip),
+        in0_block_w=width,
+        out_subblock_h=high,
+        out_subblock_w=wide,
+        per_core_m=per_m,
+        per_core_n=per_n,
+        mcast_in0=given.fields.get("mcast_in0") == "1",
+        batch=_batch(op),
+        block_h=_smaller(given.number("out_block_h"), per_m),
+        block_w=_smaller(given.number("out_block_w"), per_n),
+        fp32=accumulates_fp32(op),
+        packer_l1=kernel_flag(op, "packer_l1_acc"),
+        full_sync=kernel_flag(op, "dst_full_sync_en"),
+        output=_output(op),
+        shard=shard,
+        bias_bytes=_bias_bytes(op),
+    )
+    return PrintedMatmul(plan, given=True, shard_unknown=_in_l1_shards(a) and shard is None)
+
+
+def _suggested(op: Op, tiles: Tiles, safe_bytes: float) -> PrintedMatmul:
+    grid, fp32 = worker_grid(op.chip), accumulates_fp32(op)
+    if _batch(op) > 1:
+        return PrintedMatmul(None, "no program config was given, and both operands are batched")
+    found = suggested(tiles, grid, safe_bytes, fp32_acc=fp32) if grid else None
+    if found is None:
+        return PrintedMatmul(None, "no program config was given, and none was found that fits")
+    plan = MatmulPlan(
+        kind=found.kind,
+        tiles=tiles,
+        grid=found.grid,
+        device_grid=grid,
+        in0_block_w=found.in0_block_w,
+        out_subblock_h=found.out_subblock_h,
+        out_subblock_w=found.out_subblock_w,
+        per_core_m=found.per_core_m,
+        per_core_n=found.per_core_n,
+        mcast_in0=found.mcast_in0,
+        fp32=fp32,
+        packer_l1=kernel_flag(op, "packer_l1_acc"),
+        output=_output(op),
+        bias_bytes=_bias_bytes(op),
+    )
+    return PrintedMatmul(plan, shard_unknown=_in_l1_shards(op.table.inputs[0]))
+
+
+def _banked(op: Op, tiles: Tiles, given: Call) -> PrintedMatmul:
+    """Weights in the banks of DRAM; the first operand's shards are taken to lie on the cores of the output's."""
+    width, per_m, per_n = (given.number(key) for key in ("in0_block_w", "per_core_M", "per_core_N"))
+    banks = {card.dram_banks for card in CARDS if card.architecture == op.chip.arch}
+    banks &= {card.dram_banks for card in CARDS if op.chip.worker_cores in card.worker_cores} or banks
+    if not (width and per_m and per_n) or len(banks) != 1:
+        return PrintedMatmul(
+            None, "the number of DRAM banks of this chip is not known" if width else "its config is cut off"
+        )
+    plan = DramSharded(
+        tiles=tiles,
+        banks=banks.pop(),
+        cores=op.chip.worker_cores,
+        storage_cores=max(ceil(tiles.n / per_n), 1),
+        in0_block_w=width,
+        per_core_m=per_m,
+        per_core_n=per_n,
+        fp32=accumulates_fp32(op),
+        packer_l1=kernel_flag(op, "packer_l1_acc"),
+        bias_bytes=_bias_bytes(op),
+    )
+    return PrintedMatmul(plan, given=True, shard_unknown=True)
+
+
+def _minimal(op: Op, tiles: Tiles) -> PrintedMatmul:
+    config, fp32 = op.said.call("config"), accumulates_fp32(op)
+    block, subblock = default_config(tiles.m, tiles.n, fp32=fp32)
+    grid = _grid(config, "compute_with_storage_grid_size") if config else worker_grid(op.chip)
+    if config is not None:
+        sizes = [config.number(key) or 0 for key in ("M_block_size", "K_block_size", "N_block_size")]
+        block = (sizes[0], sizes[1], sizes[2])
+        subblock = (config.number("subblock_h") or 0, config.number("subblock_w") or 0)
+    if grid is None or min(*block, *subblock) < 1:
+        return PrintedMatmul(None, "its config does not say all block sizes")
+    if any(key in op.said and op.said.given(key) for key in ("fused_ternary_scalar",)) or op.said.flag(
+        "fuse_swiglu"
+    ):
+        return PrintedMatmul(None, "fused ternary and SwiGLU forms are not modelled")
+    sizes_of = (tiles.a_bytes, tiles.b_bytes, tiles.out_bytes, _bias_bytes(op))
+    plan = MinimalMatmul(block, subblock, grid, worker_grid(op.chip), *sizes_of, fp32=fp32)
+    return PrintedMatmul(plan, given=config is not None)
+
+
+def _tiles(op: Op) -> Tiles | None:
+    a, out = op.table.inputs[0], op.table.outputs[0]
+    sizes = [tile_bytes(op, 0), tile_bytes(op, 1), tile_bytes(op, -1)]
+    if None in sizes:
+        return None
+    rows = int(a.padded[0, 2] if _batch(op) > 1 else a.padded[0, :3].prod())
+    m, k, n = (ceil(size / TILE_SIDE) for size in (rows, int(a.padded[0, 3]), int(out.padded[0, 3])))
+    return Tiles(m, k, n, *(float(size or 0) for size in sizes)) if min(m, k, n) > 0 else None
+
+
+def _batch(op: Op) -> int:
+    """Matrices that are multiplied pair by pair."""
+    second = int(op.table.inputs[1].padded[0, :2].prod())
+    return int(op.table.inputs[0].padded[0, :2].prod()) if second > 1 else 1
+
+
+def _bias_bytes(op: Op) -> float:
+    if len(op.table.inputs) <= _BIAS or not op.table.inputs[_BIAS].present[0]:
+        return 0.0
+    return float(tile_bytes(op, _BIAS) or 0)
+
+
+def _grid(given: Call, key: str) -> Grid | None:
+    grid = parse_call(given.fields.get(key, ""))
+    x, y = (grid.number("x"), grid.number("y")) if grid else (None, None)
+    return (x, y) if x and y else None
+
+
+def _output(op: Op) -> str | None:
+    """Layout of the output where it is sharded, by the row or else by what was asked for."""
+    out = op.table.outputs[0]
+    asked = parse_memory_config(op.said.get("output_mem_config", ""))
+    if asked is not None:
+        return asked.layout if asked.sharded else None
+    return out.placement[0].partition("_")[2] if out.sharded[0] else None
+
+
+def _shard(a: Operand, kind: str, tiles: Tiles, ran: tuple[int, Grid]) -> Shard | None:
+    """The first operand's shard, as far as the config that ran gives it away."""
+    per_m, (x, _) = ran
+    layout = a.placement[0].partition("_")[2]
+    if not _in_l1_shards(a) or kind == "Reuse":
+        return None
+    if layout == "BLOCK_SHARDED" and kind == "2D" and tiles.k % x == 0:
+        return Shard(layout, per_m, tiles.k // x)
+    return Shard(layout, per_m, tiles.k) if layout == "HEIGHT_SHARDED" else None
+
+
+def _in_l1_shards(a: Operand) -> bool:
+    return bool(a.in_l1[0] and a.sharded[0])
+
+
+def _smaller(block: int | None, whole: int) -> int | None:
+    return block if block and isfinite(block) and block != whole else None

@@ -1,0 +1,141 @@
+"""Sharded layer norm, RMS norm and softmax: what TTNN asserts of their program config, and their buffers.
+
+tt-metal ttnn/cpp/ttnn/operations/normalization: layernorm/device/layernorm_device_operation.cpp and
+sharded_layernorm_factory_helpers.cpp, softmax/device/softmax_device_operation.cpp and
+softmax_program_factory_attention_optimized_sharded.cpp. Held against TTNN 0.81.1 on mock devices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.op_kinds.grids import Grid
+
+_HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedNorm:
+    """LayerNormShardedMultiCoreProgramConfig, sizes in tiles.
+
+    Attributes:
+        rows, columns: of the input, all batches.
+        shards: columns and rows of the grid that holds the input.
+        grid: compute_with_storage_grid_size.
+        root_mean_square: RMS norm: no mean, so a reduction less.
+        weight_bytes, bias_bytes: of a tile of gamma and beta; 0 without one. A residual is read where it lies.
+    """
+
+    rows: int
+    columns: int
+    shards: Grid
+    grid: Grid
+    block_h: int
+    block_w: int
+    subblock_w: int
+    device_grid: Grid | None = None
+    root_mean_square: bool = False
+    fp32: bool = False
+    full_sync: bool = False
+    weight_bytes: float = _HALF
+    bias_bytes: float = 0.0
+
+    def rules(self) -> dict[str, bool]:
+        """What TTNN asserts, each by its sentence, and whether it holds."""
+        if min(self.block_h, self.block_w, self.subblock_w) < 1:
+            return {"at least 1": False}
+        dst = (DST_TILES_FP32 if self.fp32 else DST_TILES) * (2 if self.full_sync else 1)
+        x, y = self.shards
+        held = {
+            f"subblock_w divides block_w {self.block_w}": self.block_w % self.subblock_w == 0,
+            f"subblock_w <= {dst} (DST)": self.subblock_w <= dst,
+            f"the shards' grid {x}x{y} lies within compute_with_storage_grid_size": (
+                x <= self.grid[0] and y <= self.grid[1]
+            ),
+        }
+        across = x * y if self._is_flat else x
+        each = ceil(self.columns / across)
+        held[f"block_w is the {each} tiles of a shard's width"] = self.block_w == each
+        if not self._is_flat:
+            high = ceil(self.rows / y)
+            held[f"block_h is the {high} tiles of a shard's height"] = self.block_h == high
+        return held
+
+    @property
+    def buffers(self) -> dict[str, int]:
+        """Bytes per core of the buffers that are no tensors."""
+        tile = _FULL if self.fp32 else _HALF
+        x, y = self.shards
+        two_stage = self._is_flat and x > 1 and y > 1
+        shares = (x + y - 1 if two_stage else x * y) if self._is_flat else x
+        workers = ceil(self.block_h / (x if two_stage else (x * y if self._is_flat else x)))
+        reductions = 1 if self.root_mean_square else 2
+        block = self.block_h * self.block_w
+        sizes = {
+            "SCALARS": 2 * _HALF + tile,
+            "REDUCED": (1 + 2 * reductions) * self.block_h * tile,
+            "GATHERED": reductions * shares * tile,
+            "VARIANCE": workers * tile,
+            "WEIGHT": self.block_w * self.weight_bytes,
+            "BIAS": self.block_w * self.bias_bytes,
+            "CENTERED": 2 * block * tile,
+        }
+        return {name: int(size) for name, size in sizes.items() if size}
+
+    @property
+    def _is_flat(self) -> bool:
+        """All rows on every core, the columns dealt out over all of them (mcast_1d)."""
+        return self.rows == self.block_h
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedSoftmax:
+    """SoftmaxShardedMultiCoreProgramConfig, sizes in tiles.
+
+    Attributes:
+        shard: rows and columns of a shard of the input.
+        shards: columns and rows of the grid that holds the input.
+        stable: numeric_stable: maxima are taken off first.
+        mask_bytes: of a tile of a mask that is fused in; 0 without one.
+    """
+
+    shard: tuple[int, int]
+    shards: Grid
+    grid: Grid
+    block_h: int
+    block_w: int
+    subblock_w: int
+    fp32: bool = False
+    stable: bool = True
+    mask_bytes: float = 0.0
+
+    def rules(self) -> dict[str, bool]:
+        """What TTNN asserts, each by its sentence, and whether it holds."""
+        if min(self.block_h, self.block_w, self.subblock_w) < 1:
+            return {"at least 1": False}
+        (high, wide), (x, y) = self.shard, self.shards
+        return {
+            f"block_h is the {high} tiles of a shard's height": self.block_h == high,
+            f"block_w is the {wide} tiles of a shard's width": self.block_w == wide,
+            f"the shards' grid {x}x{y} lies within compute_with_storage_grid_size": (
+                x <= self.grid[0] and y <= self.grid[1]
+            ),
+        }
+
+    @property
+    def buffers(self) -> dict[str, int]:
+        """Bytes per core of the buffers that are no tensors."""
+        tile, masked = _FULL if self.fp32 else _HALF, bool(self.mask_bytes)
+        sizes = {
+            "SCALARS": _HALF + tile + _HALF * masked,
+            "EXPONENTS": self.block_w * tile,
+            "SUMS": tile,
+            "MAXIMA": (tile + self.block_w * tile) * self.stable,
+            "MASK": self.block_w * (tile + self.mask_bytes) * masked,
+        }
+        return {name: int(size) for name, size in sizes.items() if size}

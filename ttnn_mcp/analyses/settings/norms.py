@@ -1,0 +1,136 @@
+"""Settings of sharded layer norm, RMS norm and softmax: blocks and sub-blocks of their program config."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.op_kinds.conv_l1 import divisors
+from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.settings.compute import (
+    FIDELITIES,
+    accumulates_fp32,
+    kernel_flag,
+    math_fidelity,
+    operands_in_l1,
+    tile_bytes,
+)
+from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
+from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.readers.printed.nesting import Call, parse_call
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.op_kinds.grids import Grid
+
+FIELDS = ("subblock_w", "block_h", "block_w")
+NORM_CONFIG, SOFTMAX_CONFIG = "LayerNormShardedMultiCoreProgramConfig", "SoftmaxShardedMultiCoreProgramConfig"
+
+
+def norm_in(op: Op) -> ShardedNorm | ShardedSoftmax | str:
+    """The norm of the op; or why its config cannot be judged."""
+    config = op.said.call("program_config")
+    name = config.name if config else "an interleaved input"
+    if config is None or name not in (NORM_CONFIG, SOFTMAX_CONFIG):
+        return f"only the program configs of sharded norms and softmax have blocks: this one ran with {name}"
+    placement = parse_memory_config(op.said.get("output_mem_config", ""))
+    shard = placement.shard if placement is not None and placement.sharded else None
+    blocks = [config.number(key) for key in ("block_h", "block_w", "subblock_w")]
+    grid = _grid(config)
+    if shard is None or not shard.ranges or grid is None or None in blocks:
+        return "the report does not print the shards it ran on"
+    if op.said.get("distributed_norm_stage", "").rpartition(":")[2] not in ("", "NOT_DISTRIBUTED"):
+        return "stages of a distributed norm are not modelled"
+    starts, ends = [one for one, _ in shard.ranges], [one for _, one in shard.ranges]
+    shards = (
+        max(x for x, _ in ends) - min(x for x, _ in starts) + 1,
+        max(y for _, y in ends) - min(y for _, y in starts) + 1,
+    )
+    high, wide, sub = (number or 0 for number in blocks)
+    if name == SOFTMAX_CONFIG:
+        return _softmax(op, (high, wide, sub), grid, shards)
+    return _norm(op, config, (high, wide, sub), (grid, shards))
+
+
+def _norm(op: Op, config: Call, blocks: tuple[int, int, int], grids: tuple[Grid, Grid]) -> ShardedNorm | str:
+    x, inputs = op.table.inputs[0], op.table.inputs
+    if config.number("use_welford") == 1:
+        return "Welford's algorithm is not modelled"
+    (high, wide, sub), (grid, shards) = blocks, grids
+    # gamma and beta; a residual is sharded, and read where it lies
+    others = [at for at in range(1, len(inputs)) if inputs[at].present[0] and not inputs[at].sharded[0]]
+    weights = [float(tile_bytes(op, at) or TILE_BYTES["BFLOAT16"]) for at in others]
+    return ShardedNorm(
+        rows=ceil(int(x.padded[0, :3].prod()) / TILE_SIDE),
+        columns=ceil(int(x.padded[0, 3]) / TILE_SIDE),
+        shards=shards,
+        grid=grid,
+        block_h=high,
+        block_w=wide,
+        subblock_w=sub,
+        device_grid=worker_grid(op.chip),
+        root_mean_square="RMSNORM" in op.said.get("norm_type", ""),
+        fp32=accumulates_fp32(op),
+        full_sync=kernel_flag(op, "dst_full_sync_en"),
+        weight_bytes=weights[0] if weights else 0.0,
+        bias_bytes=weights[1] if len(weights) > 1 else 0.0,
+    )
+
+
+def _softmax(op: Op, blocks: tuple[int, int, int], grid: Grid, shards: Grid) -> ShardedSoftmax | str:
+    if any(one.present[0] for one in op.table.inputs[1:]):
+        return "a softmax with a mask is not modelled"
+    x, cores = op.table.inputs[0], shards[0] * shards[1]
+    rows, columns = int(x.padded[0, :3].prod()) // TILE_SIDE, int(x.padded[0, 3]) // TILE_SIDE
+    high, wide, sub = blocks
+    stable = op.said.flag("numeric_stable") or False
+    shard = (rows // cores, columns)
+    return ShardedSoftmax(shard, shards, grid, high, wide, sub, accumulates_fp32(op), stable)
+
+
+def _grid(config: Call) -> Grid | None:
+    grid = parse_call(config.fields.get("compute_with_storage_grid_size", ""))
+    x, y = (grid.number("x"), grid.number("y")) if grid else (None, None)
+    return (x, y) if x and y else None
+
+
+@dataclass(frozen=True)
+class NormSettings:
+    """The settings of one norm or softmax; `norm` is why its blocks cannot be judged, where they cannot."""
+
+    op: Op
+    norm: ShardedNorm | ShardedSoftmax | str
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Names of the settings."""
+        return *FIELDS, "math_fidelity"
+
+    def choices(self, setting: str) -> tuple[Value, ...]:
+        """Values worth a look."""
+        if setting == "math_fidelity":
+            return FIDELITIES
+        norm = self.norm
+        if isinstance(norm, str):
+            return ()
+        return tuple(divisors(norm.block_w)) if setting == "subblock_w" else (getattr(norm, setting),)
+
+    def tried(self, setting: str, value: Value) -> Trial:
+        """What one value comes to."""
+        if setting == "math_fidelity":
+            return math_fidelity(self.op, str(value))
+        now = self.norm
+        if isinstance(now, str):
+            return Trial(None, unknown=now)
+        then = replace(now, **{setting: int(value)})
+        before = getattr(now, setting)
+        return Trial(
+            before,
+            broken_of(then.rules()),
+            buffers=then.buffers,
+            tensors=operands_in_l1(self.op),
+            change=f"{setting} {before} becomes {value}",
+            effect=then != now,
+        )

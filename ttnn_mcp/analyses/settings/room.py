@@ -1,0 +1,92 @@
+"""What L1 leaves to the circular buffers of one device op, by the memory report beside it.
+
+Circular buffers start at the bottom of L1 and tensors lie at its top, with holes between them. TTNN asks that the
+buffers end below the lowest tensor of that moment (program.cpp: validate_circular_buffer_region), so the room is
+what lies below it, and holes do not count.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.memory.buffer_spans import before
+from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.errors import ReportBroken
+from ttnn_mcp.readers.graph.graph_memory import GraphMemory, read_graph_memory
+from ttnn_mcp.readers.memory.spaces import L1
+from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.run.run import Run
+
+
+async def room_at(run: Run, line: int) -> int | None:
+    """Bytes per core below the lowest tensor while the op of a line ran; None where no memory report shows it."""
+    operation = run.linked.operation_at.get(line) if run.linked else None
+    if operation is None:
+        return None
+    replayed = await replay_of(run)
+    place, bottom = replayed.place(operation), _bottom(replayed)
+    if place is None or bottom is None or replayed.capacity_bytes is None or not replayed.captured[place]:
+        return None
+    try:
+        graph = read_graph_memory(await replayed.memory.graph_of(operation) or "[]", operation=operation)
+    except ReportBroken:
+        return None
+    lowest = _lowest(graph, _live(replayed, place))
+    wanted = _device_ops(run, line, operation, graph)
+    found = [address for at in wanted if (address := lowest.get(at)) is not None]
+    return max(min(found) - bottom, 0) if found else replayed.capacity_bytes
+
+
+def _bottom(replayed: Replayed) -> int | None:
+    device = next(iter(replayed.memory.devices), None)
+    return device.first_cb_address if device else None
+
+
+def _live(replayed: Replayed, place: int) -> dict[int, int]:
+    """L1 tensors before an operation, key to address: of all devices, which share one layout in lockstep."""
+    live: dict[int, int] = {}
+    for device in replayed.devices:
+        rows = device.spans.live_at(before(place))
+        rows = rows[device.spans.buffers[rows] == L1]
+        keys, addresses = device.spans.keys[rows].tolist(), device.spans.addresses[rows].tolist()
+        live.update(zip(keys, addresses, strict=True))
+    return live
+
+
+def _lowest(graph: GraphMemory, live: dict[int, int]) -> dict[int, int]:
+    """Per device op of the operation, the lowest L1 tensor that lived while it ran."""
+    lowest: dict[int, int] = {}
+    at = min(live.values(), default=None)
+    for event in graph.events:  # every device op has one: its end
+        _note(lowest, event.device_op, at)
+        if event.kind == "allocate" and event.buffer == L1 and event.key >= 0:
+            live[event.key] = event.address
+            at = event.address if at is None else min(at, event.address)
+        elif event.kind == "free" and live.pop(event.key, None) == at:
+            at = min(live.values(), default=None)
+        _note(lowest, event.device_op, at if event.kind == "allocate" else None)
+    return lowest
+
+
+def _note(lowest: dict[int, int], device_op: int, address: int | None) -> None:
+    if address is not None:
+        lowest[device_op] = min(lowest.get(device_op, address), address)
+
+
+def _device_ops(run: Run, line: int, operation: int, graph: GraphMemory) -> list[int]:
+    """The device op of a line among those of its operation; all of its name, or all, where they do not match up."""
+    names = [canonical(one) for one in graph.device_ops]
+    every = list(range(len(names)))
+    linked = run.linked.operation_at if run.linked else {}
+    lines = sorted(other for other, its in linked.items() if its == operation)
+    table = run.timed.ops
+    row = table.at_line(line)
+    name = canonical(table.texts("op_code")[row]) if row is not None else ""
+    if every and len(lines) % len(every) == 0:  # one pass after another over the same operation
+        at = lines.index(line) % len(every)
+        if names[at] == name:
+            return [at]
+    return [at for at in every if names[at] == name] or every

@@ -1,0 +1,143 @@
+"""Scaled dot product attention: what TTNN asserts of its chunks, and the buffers of its program on each core.
+
+Rules: tt-metal ttnn/cpp/ttnn/operations/transformer/sdpa/device/sdpa_device_operation.cpp (lines 49 to 125 of
+0.81.1). Buffers: sdpa_program_factory.cpp beside it, as measured on TTNN 0.81.1 mock devices of Wormhole and
+Blackhole, because the source at hand was older: streaming kernels, pairs of causal chunks, chains of Blackhole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.op_kinds.grids import Grid
+
+DEFAULT_CHUNK = 32  # without an SDPAProgramConfig, and for a q_chunk_size of 0: tt-metal #51911
+CHUNKS_AT_MOST = 1 << 14  # of one head: bounds the walk over pairs that a broken report could ask for
+CHAIN_ROWS = 4  # tiles of a query chunk up to which Blackhole hands keys on from core to core
+CHAIN_CORES = 64  # of the grid, at least: 8x8 does, 7x7 and 10x4 do not
+AHEAD_ROWS, AHEAD_KEYS = 3, 8  # tiles per chunk, at least and at most, for which a chain reads a third chunk ahead
+DST_TILES_WIDE = 8  # of DST: what two rows of values may fill to be written together
+_HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """An attention op, sizes in elements.
+
+    Attributes:
+        heads: of all queries: batch x heads.
+        rows: queries of a head; keys: keys of a head.
+        head, value_head: width of a query and of a value.
+        q_bytes, k_bytes, v_bytes, out_bytes: of a tile of each.
+        mask_bytes: of a tile of the mask that was passed; 0 for none.
+        chains: the chip is a Blackhole.
+    """
+
+    heads: int
+    rows: int
+    keys: int
+    head: int
+    value_head: int
+    q_bytes: float
+    k_bytes: float
+    v_bytes: float
+    out_bytes: float
+    grid: Grid
+    device_grid: Grid | None
+    q_chunk: int = DEFAULT_CHUNK
+    k_chunk: int = DEFAULT_CHUNK
+    causal: bool = True
+    fp32: bool = False
+    mask_bytes: float = 0.0
+    chains: bool = False
+
+    def rules(self) -> dict[str, bool]:
+        """What TTNN asserts, each by its sentence, and whether it holds."""
+        held = {
+            "q_chunk_size: a multiple of 32": self.q_chunk > 0 and self.q_chunk % TILE_SIDE == 0,
+            "k_chunk_size: a multiple of 32": self.k_chunk > 0 and self.k_chunk % TILE_SIDE == 0,
+        }
+        if self.causal:
+            held["causal: as many keys as queries"] = self.rows == self.keys
+        if self.device_grid is not None:
+            cores = self.device_grid[0] * self.device_grid[1]
+            held[f"at most the {cores} cores there are"] = 0 < self.grid[0] * self.grid[1] <= cores
+        return held
+
+    @property
+    def buffers(self) -> dict[str, int]:
+        """Bytes per core of the circular buffers."""
+        rows, keys = self.q_chunk // TILE_SIDE, self.k_chunk // TILE_SIDE
+        head, value = ceil(self.head / TILE_SIDE), ceil(self.value_head / TILE_SIDE)
+        wide = _FULL if self.fp32 else _HALF
+        chained = self._is_chained(rows)
+        third = chained and rows >= AHEAD_ROWS and keys <= AHEAD_KEYS
+        sizes = {
+            "Q": (2 if self._reads_ahead else 1) * rows * head * self.q_bytes,
+            "K": (3 if third else 2) * keys * head * self.k_bytes,
+            "V": (3 if third else 2) * keys * value * self.v_bytes,
+            "CHAIN": (128 if third else 96) * chained,
+            "MASK": self._mask(rows, keys),
+            "SCALARS": (2 if self.fp32 else 3) * _HALF,  # the streaming kernel has one for reciprocals besides
+            "SCORES": rows * keys * wide,
+            "OUT_SUMS": 2 * rows * value * _HALF,
+            "STATISTICS": rows * (3 * _HALF + 2 * wide),  # maxima and their difference; sums
+            "OUT": self._out_rows(rows, value) * value * self.out_bytes,
+        }
+        return {name: int(size) for name, size in sizes.items() if size}
+
+    @property
+    def older_bytes(self) -> int:
+        """What builds before 0.81 may take more: a mask of all scores in BFLOAT4_B, the whole output of a chunk.
+
+        sdpa_program_factory.cpp of early 2026: select_mask_dataformat, mask_tiles, out0_t.
+        """
+        rows, keys, value = self.q_chunk // TILE_SIDE, self.k_chunk // TILE_SIDE, ceil(self.value_head / TILE_SIDE)
+        masked = 0 if self.mask_bytes else 2 * rows * keys * TILE_BYTES["BFLOAT4_B"] - self._mask(rows, keys)
+        out = (rows - self._out_rows(rows, value)) * value * self.out_bytes
+        return int(max(masked, 0) + max(out, 0))
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of chunks per head."""
+        return ceil(self.rows / self.q_chunk) * ceil(self.keys / self.k_chunk)
+
+    @property
+    def _chunks(self) -> int:
+        return ceil(self.rows / self.q_chunk)
+
+    @property
+    def _reads_ahead(self) -> bool:
+        """A core with more than one chunk of queries reads the next; causal chunks come in pairs where they can."""
+        if self.causal and self._chunks % 2 == 0:
+            return True
+        return ceil(self.heads * self._chunks / (self.grid[0] * self.grid[1])) > 1
+
+    def _mask(self, rows: int, keys: int) -> float:
+        if self.mask_bytes:
+            return 2 * rows * keys * self.mask_bytes
+        if self.causal or self.keys % TILE_SIDE:
+            return 2 * _HALF  # a tile of the diagonal or of the last keys, and one of all the others
+        return _HALF if self.rows % self.q_chunk or self.keys % self.k_chunk else 0
+
+    def _out_rows(self, rows: int, value: int) -> int:
+        """Rows of tiles on their way out: all of a chunk, in the streaming kernel two sub-blocks of one or two."""
+        if self.fp32:
+            return rows
+        two = rows > 1 and (rows % 2 == 0 or 2 * value <= DST_TILES_WIDE)
+        return 4 if two else 2
+
+    def _is_chained(self, rows: int) -> bool:
+        """Causal chunks take keys from a neighbour, where all pairs of them have as many chunks of keys to read."""
+        if not (self.chains and self.causal) or self.mask_bytes or rows > CHAIN_ROWS or self._chunks % 2:
+            return False
+        if self.grid[0] * self.grid[1] < CHAIN_CORES or self._chunks > CHUNKS_AT_MOST:
+            return False
+        last = ceil(self.keys / self.k_chunk)
+        reads = [min(ceil((at + 1) * self.q_chunk / self.k_chunk), last) for at in range(self._chunks)]
+        return len({first + last for first, last in zip(reads, reversed(reads), strict=True)}) == 1
