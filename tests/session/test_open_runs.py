@@ -10,7 +10,8 @@ from tests.asking import session
 from tests.profiles import write_performance_report
 from tests.programs import block
 from ttnn_mcp.errors import ReportBroken
-from ttnn_mcp.session import opening, pair
+from ttnn_mcp.readers import fingerprint
+from ttnn_mcp.session import opening
 
 
 @pytest.fixture
@@ -116,9 +117,9 @@ async def test_a_path_is_opened_without_a_look_at_the_rest_of_the_roots(tmp_path
 
 
 async def test_a_file_is_looked_into_again_only_when_it_changed(tmp_path, path, monkeypatch):
-    looks, fingerprint = [], pair.fingerprint
-    monkeypatch.setattr(pair, "fingerprint", lambda path: looks.append(path) or fingerprint(path))
-    monkeypatch.setattr(pair, "SETTLED_S", -1)
+    looks, digest = [], fingerprint._digest
+    monkeypatch.setattr(fingerprint, "_digest", lambda file, size: looks.append(size) or digest(file, size))
+    monkeypatch.setattr(fingerprint, "SETTLED_NS", -(10**9))
     at = session(tmp_path, path.parent)
     ids = {known.id for _ in range(3) for known in await at.found()}
     assert (len(ids), len(looks)) == (1, 1)

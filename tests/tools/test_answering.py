@@ -61,7 +61,7 @@ async def test_a_tool_is_asked_off_the_event_loop(tool, tmp_path, monkeypatch):
         seen.append(threading.current_thread())
         return tool.ask(*subject)
 
-    given = {"run": "demo", "op": 57, "sql": "SELECT 1", "setting": "math_fidelity", "value": "LoFi"}
+    given = {"run": "demo", "op": 68, "sql": "SELECT 1", "setting": "math_fidelity", "value": "LoFi"}
     accepted = {name: value for name, value in given.items() if name in tool.arguments.model_fields}
     probe = type("Probe", (), {name: getattr(tool, name) for name in type(tool).__slots__} | {"ask": spied})
     await answering.answer(session(tmp_path), probe, accepted)
@@ -77,7 +77,9 @@ async def test_a_run_without_what_a_tool_needs_is_refused_in_one_voice(tmp_path)
         if tool.about == "session" or "performance" not in tool.needs or tool.alone is not None:
             continue
         with pytest.raises(QuestionRefused, match=f"no performance report, and {tool.name} needs device times"):
-            await ask(at, tool.name, run=memory, **({"op": 2} if "op" in tool.arguments.model_fields else {}))
+            required = {"op": 2, "setting": "math_fidelity"}
+            given = {name: value for name, value in required.items() if name in tool.arguments.model_fields}
+            await ask(at, tool.name, run=memory, **given)
     with pytest.raises(QuestionRefused, match="no memory report"):
         await ask(at, "memory_summary", run=csv)
     card = await ask(at, "open_run", memory=memory)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SMALL_BYTES = 1 << 22  # up to 4 MiB all of it is hashed
-WHOLE_BYTES = 1 << 31  # up to 2 GiB every byte counts: 56 MB take 0.03 s, 500 MB 0.2 s
+WHOLE_BYTES = 1 << 31  # up to 2 GiB every byte counts: a CRC-32 read 293 MB in 0.13 s
 SAMPLES = 32  # evenly spread blocks that are hashed of a larger file, the first and the last among them
 BLOCK_BYTES = 1 << 16
 CHECKED_BYTES = 1 << 20

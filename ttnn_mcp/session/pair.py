@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -43,39 +42,18 @@ class Stamp(NamedTuple):
 Stamps: TypeAlias = "tuple[Stamp, ...]"
 
 
-class Identities:
-    """Ids of pairs. A file is looked into once and then only where its stamp has changed."""
-
-    def __init__(self) -> None:
-        self._prints: dict[Path, tuple[Stamp, str]] = {}
-
-    def of(self, pair: Pair) -> str:
-        """The id of the run that these reports are. Blocks.
-
-        Raises:
-            ReportMissing: one of them cannot be opened.
-        """
-        digest = blake2b(digest_size=ID_CHARS // 2)
-        for path in (pair.performance, pair.memory):
-            digest.update(self._print_of(path).encode() if path else b"-")
-        if pair.rank:
-            digest.update(str(pair.rank).encode())
-        return digest.hexdigest()
-
-    def _print_of(self, path: Path) -> str:
-        stamp = stamp_of(path)
-        known = self._prints.get(path)
-        if known is not None and known[0] == stamp:
-            return known[1]
-        contents = fingerprint(path)
-        if time.time() - max(stamp.modified, stamp.changed) / 1e9 > SETTLED_S and stamp_of(path) == stamp:
-            self._prints[path] = stamp, contents
-        return contents
-
-
 def identity(pair: Pair) -> str:
-    """The run's id, looked up afresh. Blocks."""
-    return Identities().of(pair)
+    """The id of the run that these reports are, from their contents. Reads files it has not seen before: blocks.
+
+    Raises:
+        ReportMissing: one of them cannot be opened.
+    """
+    digest = blake2b(digest_size=ID_CHARS // 2)
+    for path in (pair.performance, pair.memory):
+        digest.update(fingerprint(path).encode() if path else b"-")
+    if pair.rank:
+        digest.update(str(pair.rank).encode())
+    return digest.hexdigest()
 
 
 def stamps_of(pair: Pair) -> Stamps:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import ReportBroken, ReportMissing, RunUnknown, nearest, shown
 from ttnn_mcp.session.naming import DEMO, check_name, name_of, only_one
 from ttnn_mcp.session.open_runs import Opening, OpenRuns
-from ttnn_mcp.session.pair import Identities, Pair, identity, stamps_of
+from ttnn_mcp.session.pair import Pair, identity, stamps_of
 from ttnn_mcp.session.places import OUTSIDE, Roots, demo_reports, is_there, place_of
 from ttnn_mcp.session.registry import ID, Known, Registry
 from ttnn_mcp.session.settings import Settings
@@ -43,7 +43,6 @@ class Session:
         self.roots = Roots(settings)
         self.registry = Registry(settings.state_folder, self.roots.permits)
         self.skipped: tuple[str, ...] = ()
-        self._identities = Identities()
         self._runs = OpenRuns()
         self._known: dict[str, Known] = {}  # opened here, by id; the registry may not be writable
 
@@ -88,9 +87,13 @@ class Session:
         known = await asyncio.to_thread(self._paired, performance, memory, name, rank)
         return await self._opened(known)
 
-    async def found(self) -> list[Known]:
-        """Reports under the roots, newest first; one run per report, or per folder holding one of each."""
-        return await asyncio.to_thread(self._found)
+    async def found(self, identified: int | None = None) -> list[Known]:
+        """Reports under the roots, newest first; one run per report, or per folder holding one of each.
+
+        Args:
+            identified: how many of them need their id, which costs reading the files once; the others have "".
+        """
+        return await asyncio.to_thread(self._found, identified)
 
     async def _default(self) -> Run:
         settings = self.settings
@@ -115,7 +118,7 @@ class Session:
     async def _by_id(self, wanted: str) -> Known | None:
         opened = [self._known[wanted]] if wanted in self._known else await self.registry.with_id(wanted)
         there = [each for each in opened if all(map(is_there, each.pair.paths))]
-        now = [await asyncio.to_thread(self._identities.of, each.pair) for each in there]
+        now = [await asyncio.to_thread(identity, each.pair) for each in there]
         if wanted in now:
             return there[now.index(wanted)]
         moved = next((each for each in await self.found() if each.id == wanted), None)
@@ -198,8 +201,10 @@ class Session:
         pairs = self._pairs()
         return next((each for each in pairs if each.performance), next(iter(pairs), None))
 
-    def _found(self) -> list[Known]:
-        return [replace(each, id=self._identities.of(each.pair)) for each in self._pairs()]
+    def _found(self, identified: int | None) -> list[Known]:
+        pairs = self._pairs()
+        named = len(pairs) if identified is None else min(identified, len(pairs))
+        return [*(replace(each, id=identity(each.pair)) for each in pairs[:named]), *pairs[named:]]
 
     async def _opened(self, known: Known) -> Run:
         pair = known.pair
@@ -218,7 +223,7 @@ class Session:
         """What a pair's files are now. Blocks."""
         if not self.roots.permits(*pair.paths):
             raise ReportMissing(f"The report {OUTSIDE}")
-        return stamps_of(pair), self._identities.of(pair)
+        return stamps_of(pair), identity(pair)
 
     def _with_name(self, known: Known) -> Known:
         """The run with the name it was given before, if it brings none; a name given now is taken from others."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
     from ttnn_mcp.analyses.settings.trial import Settings
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.session.session import Session
 
 Setting: TypeAlias = Literal[
     "act_block_h_override",
@@ -99,12 +98,11 @@ class Answer(Wire):
     caveat: str | None = None
 
 
-async def check_setting(session: Session, asked: Arguments) -> Answer:
+async def check_setting(run: Run, asked: Arguments) -> Answer:
     """Is a value legal for a conv, matmul, SDPA or sharded norm, does it fit L1, what can it save?
 
     Without a value: the legal ones.
     """
-    run = await session.run(asked.run)
     op = _op(run, row_at(run, asked.op))
     limit = l1_limit(run)
     settings = settings_of(op, limit.safe_bytes if limit else 0)
@@ -224,7 +222,9 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=check_setting,
+    about="run",
     needs=("performance",),
+    replay=True,
     search_hint=(
         "act_block_h program config legal L1 fits circular buffers chunk size core grid matmul conv2d subblock norm"
     ),

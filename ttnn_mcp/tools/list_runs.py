@@ -40,9 +40,9 @@ class Answer(Wire):
 
 async def list_runs(session: Session, asked: Arguments) -> Answer:
     """List profiles: reports under the roots and runs opened before, newest first. `demo` is always there."""
-    found = await session.found()
-    seen = {known.id for known in found}
-    opened = [known for known in await session.registry.all() if known.id not in seen]
+    found = await session.found(asked.limit)
+    pairs = {known.pair for known in found}
+    opened = [known for known in await session.registry.all() if known.pair not in pairs]
     there = sorted([*found, *map(_dated, opened)], key=lambda known: -(known.modified or 0))
     shown = there[: asked.limit]
     counts = await asyncio.to_thread(lambda: [_device_ops(known.performance) for known in shown])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
 NEXT_CALLS = 3
+CAVEATS_SHOWN = 4
 
 
 class Arguments(OfWindow):
@@ -61,7 +62,10 @@ def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
 
 
 def _trust(run: Run) -> list[str]:
-    return [*run.chip.caveats, *caveats_of(run.timed)][:4]
+    """Caveats, the columns that the report lost first: they cost whole answers."""
+    lost = run.timed.csv.lost
+    others = [caveat for caveat in (*run.chip.caveats, *caveats_of(run.timed)) if caveat not in lost]
+    return [*lost, *others][: max(CAVEATS_SHOWN, len(lost) + 1)]
 
 
 def _next(run: Run, page: tuple[Finding, ...]) -> list[NextCall]:
