@@ -76,9 +76,9 @@ async def test_a_run_without_what_a_tool_needs_is_refused_in_one_voice(tmp_path)
     for tool in TOOLS:
         if tool.about == "session" or "performance" not in tool.needs or tool.alone is not None:
             continue
+        required = {"op": 2, "setting": "math_fidelity"}
+        given = {name: value for name, value in required.items() if name in tool.arguments.model_fields}
         with pytest.raises(QuestionRefused, match=f"no performance report, and {tool.name} needs device times"):
-            required = {"op": 2, "setting": "math_fidelity"}
-            given = {name: value for name, value in required.items() if name in tool.arguments.model_fields}
             await ask(at, tool.name, run=memory, **given)
     with pytest.raises(QuestionRefused, match="no memory report"):
         await ask(at, "memory_summary", run=csv)
