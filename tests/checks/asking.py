@@ -12,22 +12,18 @@ A test module belongs to the check of its name, and its fixture `check` asks tha
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 import ttnn_mcp.checks as catalogue
 from tests.checks.rows import COLD_THEN_WARM, pass_time
-from tests.profiles import Program, header_of, performance_rows, write_performance_report, write_rows, write_run
+from tests.profiles import Program, write_performance_report, write_run
 from tests.shared_reports import shared
 from ttnn_mcp.analyses.memory.replay import replay_of
-from ttnn_mcp.analyses.window_facts import WindowFacts as Case
+from ttnn_mcp.checks.case import Case
 from ttnn_mcp.checks.check import Claim
 from ttnn_mcp.checks.diagnosis import ask
-from ttnn_mcp.readers.performance.csv_file import read_performance_csv
-from ttnn_mcp.run.performance import Performance
-from ttnn_mcp.run.run import Run
 from ttnn_mcp.session.opening import read_run
 
 if TYPE_CHECKING:
@@ -40,22 +36,16 @@ Value = TypeVar("Value")
 CLOSE = 0.005  # how near to its line a share is tried, both sides
 
 
-def case_of_reports(
-    performance: Path, memory: Path | None = None, *, chosen: str | int = "last", replayed: bool = True
-) -> Case:
-    """A window of a run read from its files: its last iteration, or "all"; memory replayed, as the tool does it."""
-    if memory is None:
-        run = Run("made", "made", Performance(read_performance_csv(performance)), None)
-        return Case(run, run.scope(chosen))
+def case_of_reports(performance: Path | None, memory: Path | None = None, *, replayed: bool = True) -> Case:
+    """The default window of a run read from its files; its memory replayed, as the tool does it."""
 
-    async def opened() -> Run:
+    async def opened() -> Case:
         run = await read_run("made", "made", performance, memory)
-        if replayed:
+        if memory and replayed:
             await replay_of(run)
-        return run
+        return Case(run, run.scope())
 
-    run = asyncio.run(opened())
-    return Case(run, run.scope(chosen))
+    return asyncio.run(opened())
 
 
 def real_case(name: str) -> Case:
@@ -93,14 +83,6 @@ class Outcome:
         return float(sum(self.case.kernel_ns[claim.rows].sum() for claim in self.claims))
 
 
-def outcome_of(check_id: str, case: Case) -> Outcome:
-    """What a check of the catalogue says of a window."""
-    (check,) = (one for one in catalogue.CATALOGUE if one.id == check_id)
-    outcome = ask(check, case)
-    assert "a bug in" not in outcome.why, f"{check_id} broke: see the log"
-    return Outcome(outcome.status, outcome.why, outcome.claims, case)
-
-
 @dataclass(frozen=True)
 class Asker:
     """One check, and a folder for the reports it is asked about."""
@@ -117,24 +99,13 @@ class Asker:
         generation: str = "C7",
         memory: str | None = None,
         replayed: bool = True,
-        without: str = "",
-        chosen: str | int = "last",
     ) -> Case:
-        """A window of a program's report: the `chosen` iteration, or "all".
-
-        `memory` is a database generation ("3.3") to write one too, `without` the pattern of columns that are lost.
-        """
+        """The default window of a program's report; `memory` is a database generation ("3.3") to write one too."""
         folder = self.folder / f"report{next(iter(self.numbers))}"
         if memory:
             made = write_run(folder, program, iterations, csv_generation=generation, schema_generation=memory)
-            return case_of_reports(made.performance, made.memory, chosen=chosen, replayed=replayed)
-        if without:
-            rows = performance_rows(program, iterations, generation)
-            kept = [name for name in header_of(rows, generation) if not re.search(without, name)]
-            return case_of_reports(write_rows(folder / "ops_perf_results_made.csv", rows, kept), chosen=chosen)
-        return case_of_reports(
-            write_performance_report(folder, program, iterations, generation=generation), chosen=chosen
-        )
+            return case_of_reports(made.performance, made.memory, replayed=replayed)
+        return case_of_reports(write_performance_report(folder, program, iterations, generation=generation))
 
     def ask(
         self, about: Program | Case | Path, iterations: Iterable[Iteration] = COLD_THEN_WARM, **how: object
@@ -144,7 +115,10 @@ class Asker:
             about = self.case(about, iterations, **how)
         elif not isinstance(about, Case):
             about = case_of_reports(about)
-        return outcome_of(self.id, about)
+        (check,) = (one for one in catalogue.CATALOGUE if one.id == self.id)
+        outcome = ask(check, about)
+        assert "a bug in" not in outcome.why, f"{self.id} broke: see the log"
+        return Outcome(outcome.status, outcome.why, outcome.claims, about)
 
     def pair(
         self,
@@ -203,4 +177,4 @@ def asker(module_name: str, folder: Path) -> Asker:
     return Asker(name.removeprefix("test_").replace("_", "-"), folder, count())
 
 
-__all__ = ["Asker", "Case", "Claim", "Outcome", "asker", "case_of_reports", "outcome_of", "real_case"]
+__all__ = ["Asker", "Case", "Claim", "Outcome", "asker", "case_of_reports", "real_case"]
