@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import ttnn_mcp.checks as catalogue
 from tests.checks.rows import COLD_THEN_WARM, pass_time
-from tests.profiles import Program, write_performance_report, write_run
+from tests.profiles import Program, header_of, performance_rows, write_performance_report, write_rows, write_run
 from tests.shared_reports import shared
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.checks.case import Case
@@ -99,12 +99,20 @@ class Asker:
         generation: str = "C7",
         memory: str | None = None,
         replayed: bool = True,
+        without: str = "",
     ) -> Case:
-        """The default window of a program's report; `memory` is a database generation ("3.3") to write one too."""
+        """The default window of a program's report.
+
+        `memory` is a database generation ("3.3") to write one too; `without` names columns that are lost ("OUTPUT_").
+        """
         folder = self.folder / f"report{next(iter(self.numbers))}"
         if memory:
             made = write_run(folder, program, iterations, csv_generation=generation, schema_generation=memory)
             return case_of_reports(made.performance, made.memory, replayed=replayed)
+        if without:
+            rows = performance_rows(program, iterations, generation)
+            kept = [name for name in header_of(rows, generation) if without not in name]
+            return case_of_reports(write_rows(folder / "ops_perf_results_made.csv", rows, kept))
         return case_of_reports(write_performance_report(folder, program, iterations, generation=generation))
 
     def ask(
