@@ -62,3 +62,9 @@ def test_attention_at_lofi_is_none_of_its_business(check, program):
     at_lofi(program)
     program.calls[-1].ops[0].op_code = "ScaledDotProductAttentionDeviceOperation"
     assert check.ask(program).claim.rows.tolist() == [0]
+
+
+@pytest.mark.parametrize("lost", ["INPUT_", "INPUT_[12]"], ids=["all", "weights"])
+def test_a_report_without_inputs_is_no_evidence(check, program, lost):
+    at_lofi(program)
+    assert check.ask(program, without=lost).status in ("not_applicable", "cannot_tell")

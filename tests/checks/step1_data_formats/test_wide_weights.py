@@ -64,6 +64,15 @@ def test_wide_weights_beside_narrow_ones_are_claimed_alone(check, program):
     assert claim.rows.tolist() == [0]
 
 
+def test_matmuls_of_activations_and_those_that_wait_for_arithmetic_are_not_claimed_with_others(check, program):
+    decode(program)
+    key = relu(program, program.tensor([1, 1, 4096, 2048]))
+    linear_of_two = (program.tensor([1, 1, 32, 4096]), key), (program.tensor([1, 1, 32, 2048]),)
+    put(program, DeviceOp("MatmulDeviceOperation", *linear_of_two, 300_000, fidelity="HiFi2"))
+    linear(program, 4096, 4096, 4096, 4_000_000)
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
 def test_attention_has_no_weights_to_narrow(check, program):
     key = relu(program, program.tensor([1, 1, 4096, 4096]))
     x, y = program.tensor([1, 1, 32, 4096]), program.tensor([1, 1, 32, 4096])
