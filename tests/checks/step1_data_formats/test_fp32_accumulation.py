@@ -113,5 +113,3 @@ def test_half_a_subblock_is_none(check, program, lost):
 def test_a_report_without_outputs_is_no_evidence(check, program):
     in_float32(program)
     assert not check.ask(program, without="OUTPUT_").fires
-
-

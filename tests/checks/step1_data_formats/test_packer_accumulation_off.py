@@ -104,7 +104,10 @@ def test_a_block_of_no_tiles_is_not_written(check):
 
 @pytest.mark.parametrize(
     ("key", "config"),
-    [("config", "MinimalMatmulConfig(K_block_size=8)"), ("block_config", "Conv2dBlockConfig(act_block_w_ntiles=8)")],
+    [
+        ("config", "MinimalMatmulConfig(K_block_size=8)"),
+        ("block_config", "Conv2dBlockConfig(act_block_w_ntiles=8)"),
+    ],
 )
 def test_the_block_width_is_read_from_whichever_config_the_op_prints(check, program, key, config):
     not_in_l1(program)

@@ -29,9 +29,7 @@ def test_one_percent_of_the_window_is_the_line(check):
 
 def test_bytes_that_explain_thirty_percent_of_the_time_are_the_line(check):
     needs = 2 * 2048 * 2048 * 2 / 240
-    check.pair(
-        lambda share: mapped(Program("wormhole_b0"), round(needs / share)), silent=0.299, fires=0.301
-    )
+    check.pair(lambda share: mapped(Program("wormhole_b0"), round(needs / share)), silent=0.299, fires=0.301)
 
 
 def test_the_claim_is_sound(check, program):
@@ -87,7 +85,11 @@ def test_both_sides_must_be_wide_tiles_in_dram(check, program, source, target):
 
 
 def test_an_add_of_a_row_is_no_residual(check, program):
-    x, row, y = program.tensor([1, 1, 2048, 2048]), program.tensor([1, 1, 1, 2048]), program.tensor([1, 1, 2048, 2048])
+    x, row, y = (
+        program.tensor([1, 1, 2048, 2048]),
+        program.tensor([1, 1, 1, 2048]),
+        program.tensor([1, 1, 2048, 2048]),
+    )
     put(program, binary("ADD", x, row, y, 100_000))
     assert check.ask(program).fires
 

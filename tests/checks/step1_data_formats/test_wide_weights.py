@@ -119,7 +119,10 @@ def test_a_front_end_is_told_its_own_option_and_its_line_is_cited(check, program
 
 def test_a_conv_takes_the_type_of_its_weights_by_its_config(check, program):
     x = program.tensor([1, 1, 81, 512], layout="ROW_MAJOR")
-    w, bias = program.weight([1, 1, 9 * 512, 512]), program.weight([1, 1, 1, 512])  # 4.7 MB: 20 us; 1 us to multiply
+    w, bias = (
+        program.weight([1, 1, 9 * 512, 512]),
+        program.weight([1, 1, 1, 512]),
+    )  # 4.7 MB: 20 us; 1 us to multiply
     y = program.tensor([1, 1, 49, 512], placement=height_sharded(32, 512, 2))
     window = Window((7, 7), (3, 3), padding=1)
     op = conv2d(x, w, bias, y, window=window, kernel_ns=40_000, in_channels=512, act_block_h=1, fidelity="LoFi")

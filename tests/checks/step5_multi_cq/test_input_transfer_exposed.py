@@ -1,9 +1,13 @@
 """input-transfer-exposed: bytes where a memory report has them, questions where it has not, never a saving."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
+from tests.checks.asking import case_of_reports
 from tests.checks.rows import pass_time
-from tests.profiles import DRAM, Iteration, Program
+from tests.profiles import DRAM, Iteration, Program, write_run
 
 WARM = [Iteration()]
 
@@ -68,6 +72,31 @@ def test_the_largest_of_several_is_named(check):
 @pytest.mark.parametrize("event", ["ttnn.record_event", "ttnn.wait_for_event"])
 def test_a_run_with_events_uses_two_queues_already(check, event):
     assert ask(check, fed(extra=(event,))).status == "clean"
+
+
+def changed(tmp_path, program, *statements):
+    """The case of a run whose memory report was changed by hand."""
+    made = write_run(tmp_path, program, WARM)
+    with closing(sqlite3.connect(made.memory)) as database, database:
+        for statement in statements:
+            database.execute(statement)
+    return case_of_reports(made.performance, made.memory)
+
+
+@pytest.mark.parametrize(("queues", "status"), [((0, 0), "found"), ((0, 1), "clean")])
+def test_launches_on_two_queues_need_no_second_one(check, tmp_path, queues, status):
+    columns = "operation_id int, device_id int, global_call_count int, runtime_id int, program_id int"
+    rows = ", ".join(
+        f"({operation}, 0, {operation}, 0, 0, {queue})" for operation, queue in enumerate(queues, start=1)
+    )
+    table = f"CREATE TABLE operation_executions ({columns}, command_queue_id int)"
+    case = changed(tmp_path, fed(), table, f"INSERT INTO operation_executions VALUES {rows}")
+    assert check.ask(case).status == status
+
+
+def test_a_tensor_of_unknown_size_gives_no_bytes(check, tmp_path):
+    case = changed(tmp_path, fed(), "UPDATE tensors SET dtype = 'DataType::UNHEARD_OF'")
+    assert check.ask(case).status == "cannot_tell"
 
 
 def test_what_stays_on_the_host_is_no_transfer(check):
