@@ -37,10 +37,14 @@ class Module:
 
 def module_of(path: Path) -> Module:
     """Read a module and find its mutants."""
-    text = path.read_text(encoding="utf-8")
+    tree, mutants, excuses = mutants_of(path.read_text(encoding="utf-8"))
+    return Module(path, name_of(path), tree, mutants, excuses, tuple(tests_of(path)))
+
+
+def mutants_of(text: str) -> tuple[ast.Module, tuple[Mutant, ...], dict[int, str]]:
+    """A module's tree, its mutants in the order of their lines, and the excuses."""
     tree = ast.parse(text)
     marked = ((number, EXCUSE.search(line)) for number, line in enumerate(text.splitlines(), start=1))
     excuses = {number: match.group(1) for number, match in marked if match}
-    mutants = sorted((*thresholds(tree), *guards(tree)), key=lambda one: one.line)
-    excused = tuple(replace(one, excuse=excuses.get(one.line)) for one in mutants)
-    return Module(path, name_of(path), tree, excused, excuses, tuple(tests_of(path)))
+    found = sorted((*thresholds(tree), *guards(tree)), key=lambda one: one.line)
+    return tree, tuple(replace(one, excuse=excuses.get(one.line)) for one in found), excuses

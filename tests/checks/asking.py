@@ -37,14 +37,16 @@ Value = TypeVar("Value")
 CLOSE = 0.005  # how near to its line a share is tried, both sides
 
 
-def case_of_reports(performance: Path | None, memory: Path | None = None, *, replayed: bool = True) -> Case:
-    """The default window of a run read from its files; its memory replayed, as the tool does it."""
+def case_of_reports(
+    performance: Path | None, memory: Path | None = None, *, chosen: str | int = "last", replayed: bool = True
+) -> Case:
+    """A window of a run read from its files: its last iteration, or "all"; memory replayed, as the tool does it."""
 
     async def opened() -> Case:
         run = await read_run("made", "made", performance, memory)
         if memory and replayed:
             await replay_of(run)
-        return Case(run, run.scope())
+        return Case(run, run.scope(chosen))
 
     return asyncio.run(opened())
 
@@ -101,20 +103,23 @@ class Asker:
         memory: str | None = None,
         replayed: bool = True,
         without: str = "",
+        chosen: str | int = "last",
     ) -> Case:
-        """The default window of a program's report.
+        """A window of a program's report: the `chosen` iteration, or "all".
 
         `memory` is a database generation ("3.3") to write one too; `without` is the pattern of columns that are lost ("OUTPUT_").
         """
         folder = self.folder / f"report{next(iter(self.numbers))}"
         if memory:
             made = write_run(folder, program, iterations, csv_generation=generation, schema_generation=memory)
-            return case_of_reports(made.performance, made.memory, replayed=replayed)
+            return case_of_reports(made.performance, made.memory, chosen=chosen, replayed=replayed)
         if without:
             rows = performance_rows(program, iterations, generation)
             kept = [name for name in header_of(rows, generation) if not re.search(without, name)]
-            return case_of_reports(write_rows(folder / "ops_perf_results_made.csv", rows, kept))
-        return case_of_reports(write_performance_report(folder, program, iterations, generation=generation))
+            return case_of_reports(write_rows(folder / "ops_perf_results_made.csv", rows, kept), chosen=chosen)
+        return case_of_reports(
+            write_performance_report(folder, program, iterations, generation=generation), chosen=chosen
+        )
 
     def ask(
         self, about: Program | Case | Path, iterations: Iterable[Iteration] = COLD_THEN_WARM, **how: object

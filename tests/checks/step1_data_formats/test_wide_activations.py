@@ -16,7 +16,7 @@ def program() -> Program:
     return Program("wormhole_b0")  # 240 GB/s of DRAM are achievable
 
 
-def mapped(program, kernel_ns, side=2048, source=None, target=None, name="UnaryDeviceOperation"):
+def mapped(program, kernel_ns, *, side=2048, source=None, target=None, name="UnaryDeviceOperation"):
     """An op that reads and writes 8.4 MB each: 70 us."""
     x, y = (program.tensor([1, 1, side, side], **(how or {})) for how in (source, target))
     put(program, DeviceOp(name, (x,), (y,), kernel_ns))

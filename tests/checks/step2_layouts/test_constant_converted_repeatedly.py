@@ -55,6 +55,17 @@ def test_one_pass_does_not_show_what_repeats(check, program):
     assert "2 or more iterations" in outcome.why
 
 
+def test_one_replay_of_a_trace_does_not_either(check, program):
+    constants(program)
+    replayed_once = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(1, 1))]
+    assert check.ask(program, replayed_once).status == "cannot_tell"
+
+
+def test_all_iterations_together_do_not_show_what_one_converts(check, program):
+    constants(program)
+    assert check.ask(program, chosen="all").status == "cannot_tell"
+
+
 def test_one_pass_with_little_to_convert_is_clean(check, program):
     constants(program)
     pass_time(program, 10_000_000)
