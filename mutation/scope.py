@@ -38,7 +38,7 @@ def imports_of(path: Path) -> set[str]:
 
 
 def tests_of(path: Path) -> list[Path]:
-    """The tests that hold a module's lines: the mirrored one, for shared modules those of the checks that use it."""
+    """The tests that hold a module's lines: the mirrored one; of a shared module also those of its users."""
     mirrored = TESTS / path.parent.name / f"test_{path.name}"
     own = [mirrored] if mirrored.is_file() else []
     if path.parent != SHARED:

@@ -76,14 +76,11 @@ def test_splitting_and_joining_heads_names_the_ops_made_for_it(check, program, b
     assert "the last dim changes" in claim.claim
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [([1, 1, 64, 1280], [1, 1, 128, 640]), ([1, 1, 64, 1280], [1, 1280, 1, 64])],
-    ids=["folded", "one"],
-)
-def test_a_width_that_is_no_product_of_heads_splits_none(check, program, before, after):
-    reshape(program, before, after)
-    assert check.ask(program).claim.fix.startswith("order the ops so that the last dim stays")
+def test_a_width_that_is_no_product_of_heads_splits_none(check, program):
+    reshape(program, [1, 1, 64, 1280], [1, 1, 128, 640])
+    claim = check.ask(program).claim
+    assert claim.fix.startswith("order the ops so that the last dim stays")
+    assert "the last dim changes" in claim.claim
 
 
 def test_rows_that_are_no_whole_tiles_are_named(check, program):

@@ -4,7 +4,7 @@ import pytest
 
 from tests.checks.programs import linear, relu, scaled
 from tests.checks.rows import pass_time, put
-from tests.profiles import Program
+from tests.profiles import Program, header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
 
 
@@ -116,3 +116,9 @@ def test_a_short_last_dim_and_a_short_height_have_remedies_of_their_own(check):
     assert "put a large dim last" in check.ask(padded(Program("wormhole_b0"), [1, 384, 1280, 15])).claim.fix
     assert "merge the short dim" in check.ask(padded(Program("wormhole_b0"), [1, 384, 20, 16])).claim.fix
     assert "merge the short dim" in check.ask(padded(Program("wormhole_b0"), [1, 19, 20, 64])).claim.fix
+
+
+def test_a_front_end_that_writes_logical_shapes_gets_advice_on_its_model(check, program, tmp_path):
+    rows = performance_rows(padded(program))
+    csv = write_rows(tmp_path / "ops_perf_results_made.csv", rows, [*header_of(rows, "C7"), "LOC"])
+    assert check.ask(csv).claim.fix.startswith("choose dims that are multiples of 32 in the model")
