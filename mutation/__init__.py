@@ -12,8 +12,8 @@ A mutant that changes nothing (it happens: a guard that only spares time) is exc
 `# unmoved: <the reason>`, which the command prints; an excuse that is no longer needed fails it too.
 
 Why not a library: mutmut 3 mutates functions only, and thresholds stand outside them; cosmic-ray writes each mutant
-to disk and starts a process for it; mutatest mutates whole categories of syntax. None moves a number by a share of
-it or knows which tests a check has, and the whole of this is shorter than a plugin for one of them.
+to disk and starts a process for it; mutatest changes operators and conditions, and no number. None moves a number
+by a share of it or knows which tests a check has.
 
 It forks, so it needs Linux or macOS.
 """

@@ -25,6 +25,9 @@ from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.checks.case import Case
 from ttnn_mcp.checks.check import Claim
 from ttnn_mcp.checks.diagnosis import ask
+from ttnn_mcp.readers.performance.csv_file import read_performance_csv
+from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.session.opening import read_run
 
 if TYPE_CHECKING:
@@ -38,17 +41,21 @@ CLOSE = 0.005  # how near to its line a share is tried, both sides
 
 
 def case_of_reports(
-    performance: Path | None, memory: Path | None = None, *, chosen: str | int = "last", replayed: bool = True
+    performance: Path, memory: Path | None = None, *, chosen: str | int = "last", replayed: bool = True
 ) -> Case:
     """A window of a run read from its files: its last iteration, or "all"; memory replayed, as the tool does it."""
-
-    async def opened() -> Case:
-        run = await read_run("made", "made", performance, memory)
-        if memory and replayed:
-            await replay_of(run)
+    if memory is None:
+        run = Run("made", "made", Performance(read_performance_csv(performance)), None)
         return Case(run, run.scope(chosen))
 
-    return asyncio.run(opened())
+    async def opened() -> Run:
+        run = await read_run("made", "made", performance, memory)
+        if replayed:
+            await replay_of(run)
+        return run
+
+    run = asyncio.run(opened())
+    return Case(run, run.scope(chosen))
 
 
 def real_case(name: str) -> Case:
