@@ -98,3 +98,24 @@ def test_a_mutant_carries_the_excuse_of_its_line():
     _, mutants, excuses = mutants_of("A = 1\nB = 2  # ours # unmoved: only worded\n")
     assert [one.excuse for one in mutants] == [None, None, "only worded", "only worded"]
     assert excuses == {2: "only worded"}
+
+
+def changed(monkeypatch, *names):
+    answers = {"diff": list(names), "ls-files": []}
+    monkeypatch.setattr(scope, "_git", lambda *words: answers[words[0]])
+    return [path.stem for path in scope.changed("HEAD~1")]
+
+
+def test_what_changed_is_the_check_its_test_or_what_the_test_is_built_from(monkeypatch):
+    assert changed(monkeypatch, "README.md", "mutation/scope.py") == []
+    assert changed(monkeypatch, "ttnn_mcp/checks/step4_metal_trace/stalled_on_host.py") == ["stalled_on_host"]
+    assert changed(monkeypatch, "tests/checks/step4_metal_trace/test_stalled_on_host.py") == ["stalled_on_host"]
+    built = changed(monkeypatch, "tests/checks/programs.py")
+    assert "wide_weights" in built
+    assert "stalled_on_host" not in built
+    assert "stalled_on_host" in changed(monkeypatch, "tests/checks/asking.py")
+
+
+def test_without_git_nothing_is_known_to_have_changed(monkeypatch):
+    monkeypatch.setattr(scope, "_git", lambda *_: [])
+    assert scope.changed(None) is None
