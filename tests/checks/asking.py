@@ -93,6 +93,14 @@ class Outcome:
         return float(sum(self.case.kernel_ns[claim.rows].sum() for claim in self.claims))
 
 
+def outcome_of(check_id: str, case: Case) -> Outcome:
+    """What a check of the catalogue says of a window."""
+    (check,) = (one for one in catalogue.CATALOGUE if one.id == check_id)
+    outcome = ask(check, case)
+    assert "a bug in" not in outcome.why, f"{check_id} broke: see the log"
+    return Outcome(outcome.status, outcome.why, outcome.claims, case)
+
+
 @dataclass(frozen=True)
 class Asker:
     """One check, and a folder for the reports it is asked about."""
@@ -114,7 +122,7 @@ class Asker:
     ) -> Case:
         """A window of a program's report: the `chosen` iteration, or "all".
 
-        `memory` is a database generation ("3.3") to write one too; `without` is the pattern of columns that are lost ("OUTPUT_").
+        `memory` is a database generation ("3.3") to write one too, `without` the pattern of columns that are lost.
         """
         folder = self.folder / f"report{next(iter(self.numbers))}"
         if memory:
@@ -136,10 +144,7 @@ class Asker:
             about = self.case(about, iterations, **how)
         elif not isinstance(about, Case):
             about = case_of_reports(about)
-        (check,) = (one for one in catalogue.CATALOGUE if one.id == self.id)
-        outcome = ask(check, about)
-        assert "a bug in" not in outcome.why, f"{self.id} broke: see the log"
-        return Outcome(outcome.status, outcome.why, outcome.claims, about)
+        return outcome_of(self.id, about)
 
     def pair(
         self,
@@ -198,4 +203,4 @@ def asker(module_name: str, folder: Path) -> Asker:
     return Asker(name.removeprefix("test_").replace("_", "-"), folder, count())
 
 
-__all__ = ["Asker", "Case", "Claim", "Outcome", "asker", "case_of_reports", "real_case"]
+__all__ = ["Asker", "Case", "Claim", "Outcome", "asker", "case_of_reports", "outcome_of", "real_case"]
