@@ -18,16 +18,21 @@ LEAVES = (ast.Return, ast.Continue, ast.Break, ast.Raise)
 
 def guards(tree: ast.Module) -> Iterator[Mutant]:
     """All of them."""
-    yield from _needs(tree)
+    yield from _records(tree)
     for statement in tree.body:
         for function in statement.body if isinstance(statement, ast.ClassDef) else [statement]:
-            if isinstance(function, ast.FunctionDef):
-                yield from _in_function(function)
+            if isinstance(function, ast.FunctionDef | ast.Assign):  # a record's functions stand in an assignment
+                yield from _in_code(function)
 
 
-def _needs(tree: ast.Module) -> Iterator[Mutant]:
-    """Each need of a check's record left out."""
-    for node, _, _ in slots(tree):
+def _records(tree: ast.Module) -> Iterator[Mutant]:
+    """What a check's record is about, and each of its needs, left out."""
+    for node, _, parent in slots(tree):
+        if isinstance(node, ast.keyword) and node.arg == "of" and isinstance(parent, ast.Call):
+            rest = [one for one in parent.keywords if one is not node]
+            yield Mutant(
+                node.value.lineno, f"left out: of={shown(node.value)}", partial(setattr, parent, "keywords", rest)
+            )
         if isinstance(node, ast.keyword) and node.arg == "needs" and isinstance(node.value, ast.Tuple):
             for item in node.value.elts:
                 rest = [one for one in node.value.elts if one is not item]
@@ -35,7 +40,7 @@ def _needs(tree: ast.Module) -> Iterator[Mutant]:
                 yield Mutant(item.lineno, f"need left out: {shown(item)}", partial(setattr, node, "value", without))
 
 
-def _in_function(function: ast.FunctionDef) -> Iterator[Mutant]:
+def _in_code(function: ast.FunctionDef | ast.Assign) -> Iterator[Mutant]:
     tests = {id(part) for test in _tests(function) for part in ast.walk(test)}
     types = {id(part) for annotation in _types(function) for part in ast.walk(annotation)}
     for node, put, _ in slots(function):
@@ -82,7 +87,7 @@ def _masks(node: ast.BinOp | ast.AugAssign, put: Put) -> Iterator[Mutant]:
         yield Mutant(node.left.lineno, f"left out: {shown(node.left)}", partial(put, node.right))
 
 
-def _tests(function: ast.FunctionDef) -> Iterator[ast.AST]:
+def _tests(function: ast.AST) -> Iterator[ast.AST]:
     for node in ast.walk(function):
         if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
             yield node.test
@@ -90,7 +95,7 @@ def _tests(function: ast.FunctionDef) -> Iterator[ast.AST]:
             yield from node.ifs
 
 
-def _types(function: ast.FunctionDef) -> Iterator[ast.AST]:
+def _types(function: ast.AST) -> Iterator[ast.AST]:
     """Where `|` makes one type of two."""
     for node in ast.walk(function):
         if isinstance(node, ast.AnnAssign | ast.arg) and node.annotation:

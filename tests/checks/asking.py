@@ -22,7 +22,7 @@ from tests.checks.rows import COLD_THEN_WARM, pass_time
 from tests.profiles import Program, header_of, performance_rows, write_performance_report, write_rows, write_run
 from tests.shared_reports import shared
 from ttnn_mcp.analyses.memory.replay import replay_of
-from ttnn_mcp.checks.case import Case
+from ttnn_mcp.analyses.window_facts import WindowFacts as Case
 from ttnn_mcp.checks.check import Claim
 from ttnn_mcp.checks.diagnosis import ask
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.profiles import Tensor
-    from ttnn_mcp.checks.case import Case
+    from ttnn_mcp.analyses.window_facts import WindowFacts as Case
     from ttnn_mcp.checks.check import Check, Claim
 
 COLD_THEN_WARM = (Iteration(cold=True), Iteration())

@@ -26,7 +26,7 @@ def look(case: int | None, rows):
         mask += 1
     return case or LINE
 
-CHECK = dict(step=4, worth=0.02, needs=(PERFORMANCE, LINK))
+CHECK = dict(step=4, of=Subject(lambda ops: ops & about), worth=0.02, needs=(PERFORMANCE, LINK))
 """
 
 
@@ -71,7 +71,18 @@ def test_an_imported_number_is_moved_where_it_is_used():
         ("left out: kept", "mask = rows & ~rows"),
         ("left out: mask &= rows", "pass"),
         ("always taken: if case", "if True:"),
-        ("need left out: LINK", "CHECK = dict(step=4, worth=0.02, needs=(PERFORMANCE,))"),
+        (
+            "need left out: LINK",
+            "CHECK = dict(step=4, of=Subject(lambda ops: ops & about), worth=0.02, needs=(PERFORMANCE,))",
+        ),
+        (
+            "left out: of=Subject(lambda ops: ops & about)",
+            "CHECK = dict(step=4, worth=0.02, needs=(PERFORMANCE, LINK))",
+        ),
+        (
+            "left out: ops",
+            "CHECK = dict(step=4, of=Subject(lambda ops: about), worth=0.02, needs=(PERFORMANCE, LINK))",
+        ),
     ],
 )
 def test_every_guard_is_removed(what, line):

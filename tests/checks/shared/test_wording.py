@@ -79,15 +79,6 @@ def test_an_op_that_says_no_config_has_every_setting_off(tmp_path):
     assert "math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=False" in config
 
 
-def test_a_compilers_config_is_the_compilers_business(tmp_path):
-    program = Program("wormhole_b0")
-    prefill(program)
-    case = case_of(tmp_path, program, generation="tt-torch")
-    assert kernel_config(case, 0, packer_l1_acc="True").startswith(
-        "the compiler writes the compute config: try a rel"
-    )
-
-
 def test_only_cells_that_there_are_can_be_cited(tmp_path):
     program = Program("wormhole_b0")
     relu(program, program.tensor([1, 1, 32, 32]))

@@ -118,3 +118,10 @@ def test_one_op_without_fidelity_hides_no_other(check, program):
 def test_a_window_that_took_no_time_has_nothing_to_save(check, program):
     linear(program, 4096, 4096, 4096, 0, weights=NARROW, fidelity="HiFi2")
     assert check.ask(program).status == "clean"
+
+
+def test_a_compilers_config_is_the_compilers_business(check, program):
+    prefill(program)
+    fix = check.ask(program, generation="tt-torch").claim.fix
+    assert fix.startswith("the compiler writes the compute config")
+    assert "ttnn." not in fix

@@ -68,3 +68,10 @@ def test_attention_at_lofi_is_none_of_its_business(check, program):
 def test_a_report_without_inputs_is_no_evidence(check, program, lost):
     at_lofi(program)
     assert check.ask(program, without=lost).status in ("not_applicable", "cannot_tell")
+
+
+def test_a_compilers_config_is_the_compilers_business(check, program):
+    at_lofi(program)
+    fix = check.ask(program, generation="tt-torch").claim.fix
+    assert fix.startswith("the compiler writes the compute config")
+    assert "ttnn." not in fix

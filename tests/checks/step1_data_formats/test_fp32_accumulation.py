@@ -113,3 +113,10 @@ def test_half_a_subblock_is_none(check, program, lost):
 def test_a_report_without_outputs_is_no_evidence(check, program):
     in_float32(program)
     assert not check.ask(program, without="OUTPUT_").fires
+
+
+def test_a_compilers_config_is_the_compilers_business(check, program):
+    in_float32(program)
+    fix = check.ask(program, generation="tt-torch").claim.fix
+    assert fix.startswith("the compiler writes the compute config")
+    assert "ttnn." not in fix

@@ -113,3 +113,10 @@ def test_the_block_width_is_read_from_whichever_config_the_op_prints(check, prog
     not_in_l1(program)
     printed(program, key, config)
     assert "heaviest, 16 blocks" in check.ask(program).claim.claim
+
+
+def test_a_compilers_config_is_the_compilers_business(check, program):
+    not_in_l1(program)
+    fix = check.ask(program, generation="tt-torch").claim.fix
+    assert fix.startswith("the compiler writes the compute config")
+    assert "ttnn." not in fix
