@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from tests.profiles import Tensor
     from ttnn_mcp.analyses.window_facts import WindowFacts as Case
-    from ttnn_mcp.checks.check import Check, Claim
 
 COLD_THEN_WARM = (Iteration(cold=True), Iteration())
 ONE_PASS = (Iteration(cold=True),)
@@ -49,14 +48,3 @@ def pass_time(program: Program, kernel_ns: float) -> None:
     """An op that no check of data formats or layouts speaks of, to make the window longer."""
     x, y = (program.tensor([1, 1, 32, 224], "UINT16", placement=L1) for _ in range(2))
     put(program, DeviceOp("MadeUpOfNoFamily", (x,), (y,), max(1, round(kernel_ns))))
-
-
-def claims(check: Check, case: Case) -> list[Claim]:
-    from tests.checks.asking import outcome_of
-
-    return list(outcome_of(check.id, case).claims)
-
-
-def the_claim(check: Check, case: Case) -> Claim:
-    (claim,) = claims(check, case)
-    return claim
