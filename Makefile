@@ -15,7 +15,7 @@ INSTALL := $(HERE) -m pip install -qq --disable-pip-version-check
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix bench clients pins clean
+.PHONY: help demo test check fix lines bench clients pins clean
 
 help:  ## show this
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -41,6 +41,9 @@ fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything 
 	@$(HERE) -m generate.contracts
 	@$(HERE) -m generate.golden
 	@$(HERE) -m generate.readme
+
+lines: $(VENV)/ready  ## move every threshold, remove every guard: a test must notice (CHANGED=1: where something changed)
+	@$(HERE) -m mutation $(if $(CHANGED),--changed) $(if $(SINCE),--since $(SINCE)) $(if $(ONLY),--only $(ONLY))
 
 bench: $(VENV)/ready  ## measure what we promise about speed
 	@$(HERE) -m benchmarks

@@ -57,14 +57,16 @@ def conv(program: Program, *, fidelity: str = "HiFi4", weights: str = NARROW, bl
     return op
 
 
-def configured(program: Program, *, fp32: int = 0, packer: int = 1, subblock: tuple[int, int] = (1, 4)) -> None:
+def configured(
+    program: Program, *, fp32: int = 0, packer: int = 1, subblock: tuple[int, int] = (1, 4), n: int = 4096
+) -> None:
     """A compute-bound matmul whose ATTRIBUTES say how it accumulates and what its subblock is."""
     config = (
         "MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=(x=8,y=8),in0_block_w=4,"
         f"out_subblock_h={subblock[0]},out_subblock_w={subblock[1]},per_core_M=16,per_core_N=16)"
     )
-    x, w = program.tensor([1, 1, 4096, 4096]), program.weight([1, 1, 4096, 4096], NARROW)
-    y = program.tensor([1, 1, 4096, 4096])
+    x, w = program.tensor([1, 1, 4096, 4096]), program.weight([1, 1, 4096, n], NARROW)
+    y = program.tensor([1, 1, 4096, n])
     op = matmul(x, w, y, 4_000_000, program_config=config)
     said = dict(op.attributes)
     kernel = str(said["compute_kernel_config"])

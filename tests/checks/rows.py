@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING
 from tests.profiles import L1, Iteration, Program, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import shared
-from ttnn_mcp.analyses.window_facts import WindowFacts as Case
-from ttnn_mcp.checks.check import Check, Claim
-from ttnn_mcp.readers.performance.csv_file import read_performance_csv
-from ttnn_mcp.run.performance import Performance
-from ttnn_mcp.run.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from tests.profiles import Tensor
+    from ttnn_mcp.analyses.window_facts import WindowFacts as Case
 
 COLD_THEN_WARM = (Iteration(cold=True), Iteration())
 ONE_PASS = (Iteration(cold=True),)
@@ -26,8 +22,9 @@ _numbers = count()
 
 
 def read(csv: Path) -> Case:
-    run = Run("made", "made", Performance(read_performance_csv(csv)), None)
-    return Case(run, run.scope())
+    from tests.checks.asking import case_of_reports  # it imports this module
+
+    return case_of_reports(csv)
 
 
 def case_of(
@@ -51,12 +48,3 @@ def pass_time(program: Program, kernel_ns: float) -> None:
     """An op that no check of data formats or layouts speaks of, to make the window longer."""
     x, y = (program.tensor([1, 1, 32, 224], "UINT16", placement=L1) for _ in range(2))
     put(program, DeviceOp("MadeUpOfNoFamily", (x,), (y,), max(1, round(kernel_ns))))
-
-
-def claims(check: Check, case: Case) -> list[Claim]:
-    return [one for one in check.look(case) if isinstance(one, Claim)]
-
-
-def the_claim(check: Check, case: Case) -> Claim:
-    (claim,) = claims(check, case)
-    return claim

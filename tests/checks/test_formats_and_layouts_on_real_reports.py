@@ -6,32 +6,25 @@ from functools import cache
 
 import pytest
 
-from tests.checks.rows import claims, real_case, the_claim
+from tests.checks.asking import outcome_of, real_case
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 from ttnn_mcp.checks import CATALOGUE
-from ttnn_mcp.checks.check import CannotTell
-from ttnn_mcp.checks.step1_data_formats import (
-    fidelity_above_operands,
-    fidelity_below_operands,
-    output_wider_than_consumer,
-    wide_weights,
-)
-from ttnn_mcp.checks.step2_layouts import (
-    constant_converted_repeatedly,
-    layout_conversion_share,
-    reshape_not_a_view,
-    tile_padding_waste,
-    tilize_round_trip,
-    tiny_row_reshape,
-)
 
 REAL = (CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER)
-CHECKS = [check for check in CATALOGUE if check.step in (1, 2)]
+CHECKS = [check.id for check in CATALOGUE if check.step in (1, 2)]
 case = cache(real_case)
 
 
+def claims(check, at):
+    return outcome_of(check, at).claims
+
+
+def the_claim(check, at):
+    return outcome_of(check, at).claim
+
+
 @pytest.mark.parametrize("name", REAL)
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
+@pytest.mark.parametrize("check", CHECKS)
 def test_every_claim_fits_its_answer_and_its_ops(check, name):
     at = case(name)
     for claim in claims(check, at):
@@ -44,20 +37,19 @@ def test_every_claim_fits_its_answer_and_its_ops(check, name):
 
 def test_segformer_runs_at_lofi_so_there_is_no_fidelity_to_save():
     at = case(SEGFORMER)
-    assert not list(fidelity_above_operands.CHECK.look(at))
-    risk = the_claim(fidelity_below_operands.CHECK, at)
+    assert outcome_of("fidelity-above-operands", at).status == "clean"
+    risk = the_claim("fidelity-below-operands", at)
     assert len(risk.rows) == 18
     assert risk.at_most_ns.sum() == 0
 
 
 def test_padding_of_a_report_without_logical_shapes_is_not_guessed():
-    (said,) = tile_padding_waste.CHECK.look(case(SEGFORMER))
-    assert isinstance(said, CannotTell)
+    assert outcome_of("tile-padding-waste", case(SEGFORMER)).status == "cannot_tell"
 
 
 def test_oft_computes_54_convs_at_hifi4():
     at = case(OFT)
-    claim = the_claim(fidelity_above_operands.CHECK, at)
+    claim = the_claim("fidelity-above-operands", at)
     assert int(at.of_family("conv")[claim.rows].sum()) == 54
     assert at.us(claim.rows) == pytest.approx(82_071, rel=0.001)
     assert claim.at_most_ns.sum() <= at.kernel_ns[claim.rows].sum() / 2
@@ -65,7 +57,7 @@ def test_oft_computes_54_convs_at_hifi4():
 
 def test_oft_untilizes_and_tilizes_again_twelve_times():
     at = case(OFT)
-    claim = the_claim(tilize_round_trip.CHECK, at)
+    claim = the_claim("tilize-round-trip", at)
     untilized, tilized = claim.rows[:12], claim.rows[12:]
     assert len(tilized) == 12
     assert at.us(tilized) == pytest.approx(40_700, rel=0.002)
@@ -74,7 +66,7 @@ def test_oft_untilizes_and_tilizes_again_twelve_times():
 
 def test_oft_spends_half_its_time_on_rows_of_seven():
     at = case(OFT)
-    claim = the_claim(tiny_row_reshape.CHECK, at)
+    claim = the_claim("tiny-row-reshape", at)
     heaviest = [row for row in claim.rows if at.kernel_ns[row] > 100e6]
     assert [at.line(int(row)) for row in heaviest] == [253, 299, 345]
     assert at.kernel_ns[heaviest] == pytest.approx([146.8e6] * 3, rel=0.001)
@@ -82,21 +74,20 @@ def test_oft_spends_half_its_time_on_rows_of_seven():
 
 
 def test_oft_ran_once_so_nothing_is_called_a_constant():
-    (said,) = constant_converted_repeatedly.CHECK.look(case(OFT))
-    assert isinstance(said, CannotTell)
+    assert outcome_of("constant-converted-repeatedly", case(OFT)).status == "cannot_tell"
 
 
 def test_conversions_of_oft_are_not_promised_twice():
     at = case(OFT)
-    trips = the_claim(tilize_round_trip.CHECK, at)
-    share = the_claim(layout_conversion_share.CHECK, at)
+    trips = the_claim("tilize-round-trip", at)
+    share = the_claim("layout-conversion-share", at)
     promised = {int(row) for row in share.rows[share.at_most_ns > 0]}
     assert not promised & {int(row) for row in trips.rows}
 
 
 def test_clip_waits_for_bfloat16_weights():
     at = case(CLIP)
-    claim = the_claim(wide_weights.CHECK, at)
+    claim = the_claim("wide-weights", at)
     assert len(claim.rows) == 192
     assert at.us(claim.rows) == pytest.approx(38_900 / 2, rel=0.01)
     weights = float(at.ops.inputs[1].bytes[claim.rows].sum())
@@ -107,19 +98,19 @@ def test_clip_waits_for_bfloat16_weights():
 
 
 def test_fidelity_is_not_blamed_for_what_clip_waits_for_bytes():
-    assert not list(fidelity_above_operands.CHECK.look(case(CLIP)))
+    assert outcome_of("fidelity-above-operands", case(CLIP)).status == "clean"
 
 
 def test_reshapes_of_clip_copy_because_heads_are_split():
     at = case(CLIP)
-    claim = the_claim(reshape_not_a_view.CHECK, at)
+    claim = the_claim("reshape-not-a-view", at)
     assert at.share(claim.rows) == pytest.approx(0.077, abs=0.0005)
     assert "num_heads=20" in claim.fix
 
 
 def test_deeplab_is_tuned_but_for_four_casts_behind_a_tilize():
     at = case(DEEPLAB)
-    saving = [check.id for check in CHECKS for claim in claims(check, at) if claim.at_most_ns.any()]
+    saving = [check for check in CHECKS for claim in claims(check, at) if claim.at_most_ns.any()]
     assert saving == ["output-wider-than-consumer"]
-    claim = the_claim(output_wider_than_consumer.CHECK, at)
+    claim = the_claim("output-wider-than-consumer", at)
     assert [at.line(int(row)) for row in claim.rows] == [306, 315, 334, 386]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from tests.checks.programs import configured, conv, linear, prefill
-from tests.checks.rows import case_of
+from tests.checks.asking import asker
+from tests.checks.programs import configured, conv, linear, prefill, relu
 from tests.profiles import Program
 from ttnn_mcp.checks.shared.wording import cite_op, cite_setting, example, kernel_config, kinds, took
 
@@ -15,11 +16,26 @@ def test_times_are_said_in_the_unit_a_person_would_use(ns, text):
     assert took(ns) == text
 
 
+def case_of(tmp_path, program, **how):
+    return asker(__name__, tmp_path).case(program, **how)
+
+
 def test_an_example_names_the_line_in_the_file(tmp_path):
     program = Program("wormhole_b0")
     linear(program, 19, 1280, 1280, 1000)
     case = case_of(tmp_path, program)
     assert example(case, 0) == f"19[32]x1280 * 1280x1280 -> 19[32]x1280 at line {case.line(0)}"
+
+
+@pytest.mark.parametrize(
+    ("n", "shapes"), [(1280, "1000[1024]x12800 * 12800x1280 -> 1000[1024]x1280"), (12800, None)]
+)
+def test_shapes_of_more_than_48_characters_are_cut(tmp_path, n, shapes):
+    program = Program("wormhole_b0")
+    linear(program, 1000, 12800, n, 1000)
+    case = case_of(tmp_path, program)
+    shapes = shapes or "1000[1024]x12800 * 12800x12800 -> 1000[1024]x..."
+    assert example(case, 0) == f"{shapes} at line {case.line(0)}"
 
 
 def test_a_changed_config_keeps_what_the_op_has(tmp_path):
@@ -32,6 +48,7 @@ def test_a_changed_config_keeps_what_the_op_has(tmp_path):
         "math_fidelity=ttnn.MathFidelity.HiFi2, math_approx_mode=True, fp32_dest_acc_en=True, packer_l1_acc=True)"
     )
     assert "compute_config=" in kernel_config(case, 1)
+    assert "fp32_dest_acc_en=False, packer_l1_acc=False" in kernel_config(case, 1)
     assert "MathFidelity.HiFi3" in kernel_config(case, 1)
 
 
@@ -52,3 +69,33 @@ def test_cited_settings_and_cells_stand_in_the_file(tmp_path):
     assert (kernel.value, dtype.column, dtype.value) == (4_000_000, "INPUT_1_DATATYPE", "BFLOAT8_B")
     assert cite_setting(case, 0, "compute_kernel_config", "fp32_dest_acc_en").value == "1"
     assert cite_setting(case, 0, "compute_kernel_config", "unheard_of").value is None
+
+
+def test_an_op_that_says_no_config_has_every_setting_off(tmp_path):
+    program = Program("wormhole_b0")
+    prefill(program)
+    program.device_ops[-1].attributes = {}
+    config = kernel_config(case_of(tmp_path, program), 0)
+    assert "math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=False" in config
+
+
+def test_only_cells_that_there_are_can_be_cited(tmp_path):
+    program = Program("wormhole_b0")
+    relu(program, program.tensor([1, 1, 32, 32]))
+    prefill(program)
+    case = case_of(tmp_path, program)
+    cited = cite_op(case, 0, (case.input(0), "DATATYPE"), (case.input(1), "DATATYPE"), (case.input(99), "DATATYPE"))
+    assert [one.column for one in cited] == ["DEVICE KERNEL DURATION [ns]", "INPUT_0_DATATYPE"]
+
+
+def test_the_line_of_the_model_is_cited_where_it_is_written(tmp_path):
+    program = Program("wormhole_b0")
+    prefill(program)
+    case = case_of(tmp_path, program, generation="tt-torch")
+    assert [one.column for one in cite_op(case, 0)][1:] == ["LOC"]
+
+
+def test_kinds_that_do_not_occur_are_not_counted(tmp_path):
+    program = Program("wormhole_b0")
+    conv(program)
+    assert kinds(case_of(tmp_path, program), np.array([0])) == "1 conv"

@@ -1,0 +1,19 @@
+"""Proves that tests hold every line of every check: `make lines`.
+
+Each named number in `ttnn_mcp/checks/` (and each that a check imports, as that check uses it) is moved up and down
+by 30 %, and each guard is removed: one at a time, in memory, never in the work tree. Then the tests of that check
+run. A mutant that they do not notice is reported with its line, and fails the command.
+
+    make lines                  all checks
+    make lines CHANGED=1        those whose file or tests changed since the branch left main (or SINCE=<commit>)
+    make lines ONLY=stalled     those whose path contains the word
+
+A mutant that changes nothing (it happens: a guard that only spares time) is excused by a comment on its line,
+`# unmoved: <the reason>`, which the command prints; an excuse that is no longer needed fails it too.
+
+Why not a library: mutmut 3 mutates functions only, and thresholds stand outside them; cosmic-ray writes each mutant
+to disk and starts a process for it; mutatest changes operators and conditions, and no number. None moves a number
+by a share of it or knows which tests a check has.
+
+It forks, so it needs Linux or macOS.
+"""

@@ -1,0 +1,122 @@
+"""fp32-accumulation: a try where the halved register holds subblocks back, silent where it does not."""
+
+import pytest
+
+from tests.checks.programs import configured, decode, prefill
+from tests.checks.rows import pass_time
+from tests.profiles import Program
+
+
+@pytest.fixture
+def program() -> Program:
+    return Program("wormhole_b0")
+
+
+def in_float32(program, **change):
+    configured(program, fp32=1, **change)
+
+
+def test_one_percent_of_the_window_is_the_line(check):
+    check.share_pair(in_float32, 0.01, of="time")
+
+
+def test_the_claim_is_sound(check, program):
+    in_float32(program)
+    check.assert_sound(program)
+
+
+def test_a_run_without_matmuls_and_convs_is_not_applicable(check, program):
+    pass_time(program, 1000)
+    assert check.ask(program).status == "not_applicable"
+
+
+def test_a_try_promises_nothing_and_keeps_every_other_setting_as_it_is(check, program):
+    in_float32(program, packer=0)
+    claim = check.ask(program).claim
+    assert claim.at_most_ns.tolist() == [0]
+    assert "fp32_dest_acc_en=False, packer_l1_acc=False" in claim.fix
+    assert "fill the 4 tiles it leaves" in claim.claim
+    assert claim.assumption.startswith("a try: 8 destination tiles, not 4")
+
+
+@pytest.mark.parametrize("subblock", [(1, 2), (1, 3)])
+def test_a_subblock_below_the_limit_would_not_grow_without_float32(check, program, subblock):
+    in_float32(program, subblock=subblock)
+    assert check.ask(program).status == "clean"
+
+
+def test_an_op_that_accumulates_in_16_bits_is_not_claimed_with_others(check, program):
+    in_float32(program)
+    configured(program, n=2048)
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+@pytest.mark.parametrize("operand", [0, 1, 2], ids=["activations", "weights", "output"])
+def test_float32_operands_are_meant_to_accumulate_in_float32(check, program, operand):
+    in_float32(program)
+    program.tensors[operand].dtype = "FLOAT32"
+    assert check.ask(program).status == "clean"
+
+
+def test_an_op_that_waits_for_bytes_is_left_alone(check, program):
+    in_float32(program)
+    config = program.calls[-1].ops[0].attributes
+    decode(program)
+    program.calls[-1].ops[0].attributes = config
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+def test_without_a_kernel_config_accumulation_is_not_known(check, program):
+    prefill(program)
+    program.calls[-1].ops[0].attributes = {}
+    outcome = check.ask(program)
+    assert outcome.status == "cannot_tell"
+    assert "no compute_kernel_config" in outcome.why
+
+
+def test_one_op_without_a_config_hides_no_other(check, program):
+    prefill(program)
+    program.calls[-1].ops[0].attributes = {}
+    in_float32(program, n=2048)
+    assert check.ask(program).claim.rows.tolist() == [1]
+
+
+def test_a_subblock_that_is_not_written_is_not_guessed(check, program):
+    in_float32(program)
+    op = program.calls[-1].ops[0]
+    op.attributes = {**op.attributes, "program_config": None}
+    assert check.ask(program).status == "clean"
+
+
+@pytest.mark.parametrize(
+    ("key", "config"),
+    [
+        ("config", "MinimalMatmulConfig(M_block_size=8,K_block_size=8,N_block_size=8,subblock_h=2,subblock_w=2)"),
+        ("block_config", "Conv2dBlockConfig(out_subblock_h_ntiles=2,out_subblock_w_ntiles=2)"),
+    ],
+)
+def test_the_subblock_is_read_from_whichever_config_the_op_prints(check, program, key, config):
+    in_float32(program)
+    op = program.calls[-1].ops[0]
+    op.attributes = {**op.attributes, "program_config": None, key: config}
+    assert check.ask(program).fires
+
+
+@pytest.mark.parametrize("lost", ["out_subblock_h=1,", "out_subblock_w=4,"])
+def test_half_a_subblock_is_none(check, program, lost):
+    in_float32(program)
+    op = program.calls[-1].ops[0]
+    op.attributes = {**op.attributes, "program_config": str(op.attributes["program_config"]).replace(lost, "")}
+    assert check.ask(program).status == "clean"
+
+
+def test_a_report_without_outputs_is_no_evidence(check, program):
+    in_float32(program)
+    assert not check.ask(program, without="OUTPUT_").fires
+
+
+def test_a_compilers_config_is_the_compilers_business(check, program):
+    in_float32(program)
+    fix = check.ask(program, generation="tt-torch").claim.fix
+    assert fix.startswith("the compiler writes the compute config")
+    assert "ttnn." not in fix

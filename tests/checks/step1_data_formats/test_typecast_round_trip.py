@@ -1,0 +1,98 @@
+"""typecast-round-trip: casts that undo each other, and casts of what never changes."""
+
+import pytest
+
+from tests.checks.programs import NARROW, WIDE, cast, relu
+from tests.checks.rows import ONE_PASS, pass_time, put
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+
+
+@pytest.fixture
+def program() -> Program:
+    return Program("wormhole_b0")
+
+
+def made(program, dtype=NARROW, side=512):
+    """A tensor that an op of the window made."""
+    return relu(program, program.tensor([1, 1, side, side], dtype))
+
+
+def round_trip(program, side=512):
+    relu(program, cast(program, cast(program, made(program, side=side), WIDE), NARROW))
+
+
+def constant(program):
+    cast(program, program.weight([1, 1, 512, 512]), NARROW)
+
+
+@pytest.mark.parametrize("build", [round_trip, constant])
+def test_one_percent_of_the_window_is_the_line(check, build):
+    check.share_pair(build, 0.01, of="saving")
+
+
+@pytest.mark.parametrize("build", [round_trip, constant])
+def test_the_claim_is_sound(check, program, build):
+    build(program)
+    check.assert_sound(program)
+
+
+def test_a_run_without_casts_is_not_applicable(check, program):
+    pass_time(program, 1000)
+    assert check.ask(program).status == "not_applicable"
+
+
+def test_one_cast_between_two_ops_is_what_it_should_be(check, program):
+    relu(program, cast(program, made(program), WIDE))
+    assert check.ask(program).status == "clean"
+
+
+def test_both_casts_can_go(check, program):
+    round_trip(program)
+    claim = check.ask(program).claim
+    assert claim.rows.tolist() == [1, 2]
+    assert claim.at_most_ns.tolist() == [20_000, 20_000]
+    assert claim.claim.startswith("1 tensors are cast and cast straight back")
+
+
+def test_a_cast_that_somebody_else_reads_stays(check, program):
+    x = cast(program, made(program), WIDE)
+    relu(program, x, "FLOAT32")
+    cast(program, x, NARROW)
+    assert check.ask(program).claim.at_most_ns.tolist() == [0.0, 20_000.0]
+
+
+def test_a_cast_to_a_third_type_is_no_way_back(check, program):
+    cast(program, cast(program, made(program), WIDE), "FLOAT32")
+    assert check.ask(program).status == "clean"
+
+
+def test_an_op_between_two_casts_may_need_the_other_type(check, program):
+    x = cast(program, made(program, WIDE), "UINT32")
+    y = put(program, DeviceOp("AccumulationDeviceOperation", (x,), (program.tensor([1, 1, 512, 512], "UINT32"),)))
+    cast(program, y, WIDE)
+    assert not check.ask(program).fires
+
+
+def test_a_constant_cast_per_iteration_shows_only_when_there_are_iterations(check, program):
+    constant(program)
+    assert "per iteration" in check.ask(program).claim.claim
+    assert not check.ask(program, ONE_PASS).fires
+
+
+def test_what_the_iteration_made_is_no_constant(check, program):
+    constant(program)
+    cast(program, made(program, WIDE, side=1024), "FLOAT32")
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+def test_other_ops_that_read_weights_are_no_casts(check, program):
+    constant(program)
+    relu(program, program.weight([1, 1, 1024, 1024]))
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+def test_a_front_end_is_told_to_change_its_model(check, program):
+    round_trip(program)
+    assert check.ask(program, generation="tt-torch").claim.fix.startswith("drop the .to() pair in the model")
+    assert "drop both ttnn.typecast calls" in check.ask(program).claim.fix

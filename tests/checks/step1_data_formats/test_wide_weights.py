@@ -1,0 +1,141 @@
+"""wide-weights: narrower weights save bytes where the op waits for them, and nothing elsewhere."""
+
+import pytest
+
+from tests.checks.programs import NARROW, decode, linear, relu
+from tests.checks.rows import pass_time, put
+from tests.profiles import L1, Program, height_sharded
+from tests.profiles.conv import Window, conv2d
+from tests.profiles.model import DeviceOp
+
+
+@pytest.fixture
+def program() -> Program:
+    return Program("wormhole_b0")  # 64 cores at 1 GHz; 240 GB/s of DRAM are achievable
+
+
+def test_one_percent_of_the_window_is_the_line(check):
+    check.share_pair(decode, 0.01, of="saving")
+
+
+def test_the_claim_is_sound(check, program):
+    decode(program)
+    check.assert_sound(program)
+
+
+def test_a_run_without_weights_is_not_applicable(check, program):
+    pass_time(program, 1000)
+    assert check.ask(program).status == "not_applicable"
+
+
+def test_narrower_weights_save_their_bytes_at_achievable_bandwidth_and_no_more(check, program):
+    decode(program)
+    weights, rest = 4096 * 4096, 2 * 32 * 4096 * 2
+    spared = weights * (2 - 1.0625) / (weights * 2 + rest)
+    assert check.ask(program).at_most_ns == pytest.approx(300_000 * spared)
+
+
+def test_a_weight_bound_op_at_its_roofline_keeps_the_bytes_that_stay(check, program):
+    linear(program, 32, 4096, 4096, 125_000)
+    stays = (4096 * 4096 * 1.0625 + 2 * 32 * 4096 * 2) / 240
+    assert check.ask(program).at_most_ns == pytest.approx(125_000 - stays)
+
+
+def test_a_short_op_keeps_its_launch(check, program):
+    linear(program, 32, 512, 512, 2_600)
+    assert check.ask(program).at_most_ns == 600
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"weights": NARROW}, {"where": L1}, {"fidelity": "HiFi4", "cores": 1}],
+    ids=["narrow already", "in L1", "arithmetic of one core outweighs the bytes"],
+)
+def test_weights_stay_as_they_are_where_narrower_ones_would_not_help(check, program, change):
+    decode(program, **change)
+    assert not check.ask(program).fires
+
+
+def test_wide_weights_beside_narrow_ones_are_claimed_alone(check, program):
+    decode(program)
+    linear(program, 32, 4096, 2048, 300_000, weights=NARROW)
+    claim = check.ask(program).claim
+    assert claim.claim.startswith("1 of 2 ops with weights read BFLOAT16 ones and wait for bytes")
+    assert claim.rows.tolist() == [0]
+
+
+def test_matmuls_of_activations_and_those_that_wait_for_arithmetic_are_not_claimed_with_others(check, program):
+    decode(program)
+    key = relu(program, program.tensor([1, 1, 4096, 2048]))
+    linear_of_two = (program.tensor([1, 1, 32, 4096]), key), (program.tensor([1, 1, 32, 2048]),)
+    put(program, DeviceOp("MatmulDeviceOperation", *linear_of_two, 300_000, fidelity="HiFi2"))
+    linear(program, 4096, 4096, 4096, 4_000_000)
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+def test_attention_has_no_weights_to_narrow(check, program):
+    key = relu(program, program.tensor([1, 1, 4096, 4096]))
+    x, y = program.tensor([1, 1, 32, 4096]), program.tensor([1, 1, 32, 4096])
+    put(program, DeviceOp("MatmulDeviceOperation", (x, key), (y,), 300_000, fidelity="HiFi2"))
+    assert check.ask(program).status == "not_applicable"
+
+
+def test_without_an_architecture_bytes_have_no_time(check):
+    program = Program("wormhole_b0", clock_ghz=0.5)
+    decode(program)
+    outcome = check.ask(program, generation="C2")
+    assert outcome.status == "cannot_tell"
+    assert "unknown architecture" in outcome.why
+
+
+def test_an_unknown_architecture_matters_from_one_percent_of_wide_weights_on(check):
+    def program(share):
+        made = Program("wormhole_b0", clock_ghz=0.5)
+        decode(made)
+        pass_time(made, 300_000 * (1 / share - 1))
+        return made
+
+    assert check.ask(program(0.0099), generation="C2").status == "clean"
+    assert check.ask(program(0.0101), generation="C2").status == "cannot_tell"
+
+
+def test_where_the_bandwidth_is_far_from_reached_the_program_config_comes_first(check):
+    def taking(ns):
+        made = Program("wormhole_b0")
+        linear(made, 32, 4096, 4096, ns)
+        return check.ask(made).claim.caveat
+
+    needs = (4096 * 4096 * 2 + 2 * 32 * 4096 * 2) / 240
+    assert taking(round(needs / 0.31)).startswith("keep heads")
+    assert taking(round(needs / 0.29)).startswith("they reach only 29% of that bandwidth")
+
+
+def test_a_front_end_is_told_its_own_option_and_its_line_is_cited(check, program):
+    decode(program)
+    claim = check.ask(program, generation="tt-torch").claim
+    assert "enable_bfp8_conversion" in claim.fix
+    assert any(one.column == "LOC" for one in claim.evidence)
+
+
+def test_a_conv_takes_the_type_of_its_weights_by_its_config(check, program):
+    x = program.tensor([1, 1, 81, 512], layout="ROW_MAJOR")
+    w, bias = (
+        program.weight([1, 1, 9 * 512, 512]),
+        program.weight([1, 1, 1, 512]),
+    )  # 4.7 MB: 20 us; 1 us to multiply
+    y = program.tensor([1, 1, 49, 512], placement=height_sharded(32, 512, 2))
+    window = Window((7, 7), (3, 3), padding=1)
+    op = conv2d(x, w, bias, y, window=window, kernel_ns=40_000, in_channels=512, act_block_h=1, fidelity="LoFi")
+    op.cores = 64
+    put(program, op)
+    assert check.ask(program).claim.fix.startswith("conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b)")
+
+
+def test_a_matmul_takes_weights_that_were_loaded_narrow(check, program):
+    decode(program)
+    assert check.ask(program).claim.fix.startswith("w = ttnn.from_torch(torch_w, dtype=ttnn.bfloat8_b")
+
+
+def test_a_window_that_took_no_time_has_nothing_to_save(check, program):
+    linear(program, 32, 4096, 4096, 0, weights=NARROW)
+    assert check.ask(program).status == "clean"

@@ -1,0 +1,103 @@
+"""reshape-not-a-view: reshapes that copy, and the shape or op that would spare the copy."""
+
+import pytest
+
+from tests.checks.programs import relu, reshape
+from tests.checks.rows import pass_time
+from tests.profiles import Program
+
+
+@pytest.fixture
+def program() -> Program:
+    return Program("wormhole_b0")
+
+
+def heads(program):
+    reshape(program, [1, 1, 19, 1280], [1, 19, 20, 64])
+
+
+def same_width(program):
+    reshape(program, [1, 1, 25281, 256], [1, 159, 159, 256])
+
+
+@pytest.mark.parametrize("build", [heads, same_width])
+def test_one_percent_of_the_window_is_the_line(check, build):
+    check.share_pair(build, 0.01, of="saving")
+
+
+@pytest.mark.parametrize("build", [heads, same_width])
+def test_the_claim_is_sound(check, program, build):
+    build(program)
+    check.assert_sound(program)
+
+
+@pytest.mark.parametrize(
+    "other", [lambda program: pass_time(program, 1000), lambda p: relu(p, p.tensor([1, 1, 32, 32]))]
+)
+def test_a_run_without_reshapes_is_not_applicable(check, program, other):
+    other(program)
+    assert check.ask(program).status == "not_applicable"
+
+
+@pytest.mark.parametrize("lost", ["INPUT_", "OUTPUT_"])
+def test_a_report_without_operands_is_no_evidence(check, program, lost):
+    heads(program)
+    assert check.ask(program, without=lost).status in ("not_applicable", "cannot_tell")
+
+
+@pytest.mark.parametrize(("width", "tiny"), [(31, True), (32, False)])
+def test_tiny_rows_are_another_checks_business(check, program, width, tiny):
+    reshape(program, [1, 1, 64_000, width], [1, 1, 1000, 64 * width], layout="ROW_MAJOR", kernel_ns=10_000_000)
+    assert check.ask(program).status == ("clean" if tiny else "found")
+
+
+def test_each_kind_is_a_claim_of_its_own(check, program):
+    heads(program)
+    same_width(program)
+    outcome = check.ask(program)
+    assert [claim.rows.tolist() for claim in outcome.claims] == [[0], [1]]
+
+
+def test_other_ops_are_not_claimed_with_them(check, program):
+    heads(program)
+    relu(program, program.tensor([1, 1, 512, 256]))
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [([1, 1, 19, 1280], [1, 19, 20, 64]), ([1, 19, 20, 64], [1, 1, 19, 1280])],
+    ids=["split", "join"],
+)
+def test_splitting_and_joining_heads_names_the_ops_made_for_it(check, program, before, after):
+    reshape(program, before, after)
+    claim = check.ask(program).claim
+    assert "num_heads=20" in claim.fix
+    assert "the last dim changes" in claim.claim
+
+
+def test_a_width_that_is_no_product_of_heads_splits_none(check, program):
+    reshape(program, [1, 1, 64, 1280], [1, 1, 128, 640])
+    claim = check.ask(program).claim
+    assert claim.fix.startswith("order the ops so that the last dim stays")
+    assert "the last dim changes" in claim.claim
+
+
+def test_rows_that_are_no_whole_tiles_are_named(check, program):
+    same_width(program)
+    claim = check.ask(program).claim
+    assert "159 rows are no whole tiles" in claim.claim
+    assert "ROW_MAJOR (a view there)" in claim.fix
+
+
+def test_whole_tiles_of_equal_width_need_no_copy(check, program):
+    reshape(program, [1, 1, 1024, 256], [1, 32, 32, 256])
+    assert "though width and whole tiles stay: a view would do" in check.ask(program).claim.claim
+
+
+def test_a_front_end_gets_advice_on_its_model(check, program):
+    heads(program)
+    claim = check.ask(program, generation="tt-torch").claim
+    assert "pad sequence and head dims" in claim.fix
+    assert "ttnn." not in claim.fix
+    assert any(one.column == "LOC" for one in claim.evidence)

@@ -1,0 +1,109 @@
+"""tilize-round-trip: a layout left and taken again, where nothing in between needed the other one."""
+
+import pytest
+
+from tests.checks.programs import L1, relu, scaled, to_rows, to_tiles
+from tests.checks.rows import pass_time, put
+from tests.profiles import DRAM, Program
+from tests.profiles.model import DeviceOp
+
+ROWS = "ROW_MAJOR"
+
+
+@pytest.fixture
+def program() -> Program:
+    return Program("wormhole_b0")
+
+
+def round_trips(program):
+    for height in (512, 1024):
+        relu(program, to_tiles(program, to_rows(program, relu(program, program.tensor([1, 1, height, 256])))))
+
+
+def test_one_percent_of_the_window_is_the_line(check):
+    check.share_pair(round_trips, 0.01, of="saving")
+
+
+def test_the_claim_is_sound(check, program):
+    round_trips(program)
+    check.assert_sound(program)
+
+
+@pytest.mark.parametrize("one_way", [to_rows, to_tiles])
+def test_one_way_alone_is_no_round_trip(check, program, one_way):
+    x = relu(program, program.tensor([1, 1, 512, 256], layout=ROWS if one_way is to_tiles else "TILE"))
+    relu(program, one_way(program, x), "FLOAT32")
+    assert check.ask(program).status == "not_applicable"
+
+
+def test_a_run_without_conversions_is_not_applicable(check, program):
+    pass_time(program, 1000)
+    scaled(program)
+    assert check.ask(program).status == "not_applicable"
+
+
+def test_conversions_of_different_tensors_are_no_round_trip(check, program):
+    relu(program, to_rows(program, relu(program, program.tensor([1, 1, 512, 256]))), "FLOAT32")
+    relu(program, to_tiles(program, relu(program, program.tensor([1, 1, 128, 64], layout=ROWS))), "FLOAT32")
+    assert check.ask(program).status == "clean"
+
+
+def test_both_ops_of_a_round_trip_can_go(check, program):
+    round_trips(program)
+    outcome = check.ask(program)
+    assert outcome.claim.claim.startswith("2 Untilize->Tilize pairs")
+    assert outcome.at_most_ns == 2 * (30_000 + 40_000)
+    assert outcome.claim.fix.startswith("drop both: pass the TILE tensor on")
+
+
+def test_an_untilize_that_somebody_else_reads_stays(check, program):
+    rows = to_rows(program, relu(program, program.tensor([1, 1, 512, 256])))
+    to_tiles(program, rows)
+    put(program, DeviceOp("GridSampleDeviceOperation", (rows,), (program.tensor([1, 1, 8, 8], layout=ROWS),)))
+    assert check.ask(program).claim.at_most_ns.tolist() == [0, 40_000]
+
+
+def test_of_two_ops_that_tilize_the_same_rows_again_the_nearest_counts(check, program):
+    rows = to_rows(program, relu(program, program.tensor([1, 1, 512, 256])))
+    to_tiles(program, rows)
+    to_tiles(program, rows)
+    assert check.ask(program).claim.at_most_ns.tolist() == [30_000, 40_000]
+
+
+def test_a_round_trip_that_moves_on_the_way_needs_one_move_still(check, program):
+    x = relu(program, program.tensor([1, 1, 512, 256], placement=L1))
+    to_tiles(program, to_rows(program, x, placement=DRAM))
+    assert check.ask(program).claim.fix.startswith("replace both by one ttnn.to_memory_config")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_trip"),
+    [([1, 1, 1024, 160], [1, 32, 32, 160], True), ([1, 1, 25281, 64], [1, 159, 159, 64], False)],
+    ids=["whole tiles on both sides", "a reshape that breaks tiles"],
+)
+def test_a_reshape_in_rows_is_a_reason_only_where_it_breaks_tiles(check, program, before, after, is_trip):
+    rows = to_rows(program, relu(program, program.tensor(before)))
+    view = program.tensor(after, layout=ROWS, alias_of=rows)
+    put(program, DeviceOp("TilizeWithValPaddingDeviceOperation", (view,), (program.tensor(after),), 40_000))
+    assert check.ask(program).fires is is_trip
+
+
+def test_rows_to_tiles_to_rows_is_a_round_trip_too(check, program):
+    x = program.tensor([1, 1, 512, 256], layout=ROWS)
+    y = put(program, DeviceOp("GridSampleDeviceOperation", (x,), (program.tensor([1, 1, 512, 256], layout=ROWS),)))
+    to_rows(program, to_tiles(program, y))
+    assert check.ask(program).claim.claim.startswith("1 Tilize->Untilize")
+
+
+def test_a_front_end_gets_advice_on_its_model(check, program):
+    round_trips(program)
+    claim = check.ask(program, generation="tt-torch").claim
+    assert "keep one layout in the model code" in claim.fix
+    assert "ttnn." not in claim.fix
+    assert any(one.column == "LOC" for one in claim.evidence)
+
+
+def test_a_window_that_took_no_time_has_nothing_to_save(check, program):
+    to_rows(program, program.tensor([1, 1, 512, 256]), 0)
+    to_tiles(program, program.tensor([1, 1, 256, 256], layout=ROWS), 0)
+    assert check.ask(program).status == "clean"

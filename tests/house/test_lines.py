@@ -1,0 +1,132 @@
+"""`make lines` itself: what it changes, what it leaves, and that tests of a check notice."""
+
+import ast
+
+import pytest
+
+from mutation import scope
+from mutation.guards import guards
+from mutation.module import mutants_of
+from mutation.thresholds import moved, thresholds
+
+SOURCE = """
+from ttnn_mcp.hardware import TILE_SIDE
+LINE = 0.5
+COUNT = 1
+TABLE = {"a": 10}
+lower = 7
+
+def look(case: int | None, rows):
+    if not rows or case is None:
+        return "nothing"
+    kept = [row for row in rows if row > 3]
+    mask = kept & rows & ~rows
+    mask &= rows
+    if case:
+        mask += 1
+    return case or LINE
+
+CHECK = dict(step=4, of=Subject(lambda ops: ops & about), worth=0.02, needs=(PERFORMANCE, LINK))
+"""
+
+
+def mutated(kind):
+    """Each mutant's description and code."""
+    outcomes = {}
+    for number in range(len(list(kind(ast.parse(SOURCE))))):
+        tree = ast.parse(SOURCE)
+        mutant = list(kind(tree))[number]
+        mutant.change()
+        outcomes[mutant.what] = ast.unparse(tree)
+    return outcomes
+
+
+@pytest.mark.parametrize(
+    ("number", "both"), [(100, (130, 70)), (1, (2, 0)), (0, (1, -1)), (-1, (0, -2)), (0.5, (0.65, 0.35))]
+)
+def test_numbers_move_by_thirty_percent_and_whole_ones_by_one_at_least(number, both):
+    assert moved(number) == pytest.approx(both)
+
+
+def test_every_number_in_capitals_is_moved_and_no_step():
+    names = sorted({what.rpartition(" moved")[0] for what in mutated(thresholds)})
+    assert names == ["CHECK.worth", "COUNT", "LINE", "TABLE", "TILE_SIDE (imported)", "number in `row > 3`"]
+    assert all(code.count("step=4") == 1 for code in mutated(thresholds).values())
+
+
+def test_an_imported_number_is_moved_where_it_is_used():
+    code = mutated(thresholds)["TILE_SIDE (imported) moved from 32 to 42"]
+    assert code.startswith("from ttnn_mcp.hardware import TILE_SIDE\nTILE_SIDE = 42\n")
+
+
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [
+        ("never taken: if not rows or case is None", "if False:"),
+        ("left out: not rows", "if case is None:"),
+        ("left out: case is None", "if not rows:"),
+        ("left out: if row > 3", "kept = [row for row in rows]"),
+        ("left out: ~rows", "mask = kept & rows"),
+        ("left out: rows", "mask = kept & ~rows"),
+        ("left out: kept", "mask = rows & ~rows"),
+        ("left out: mask &= rows", "pass"),
+        ("always taken: if case", "if True:"),
+        (
+            "need left out: LINK",
+            "CHECK = dict(step=4, of=Subject(lambda ops: ops & about), worth=0.02, needs=(PERFORMANCE,))",
+        ),
+        (
+            "left out: of=Subject(lambda ops: ops & about)",
+            "CHECK = dict(step=4, worth=0.02, needs=(PERFORMANCE, LINK))",
+        ),
+        (
+            "left out: ops",
+            "CHECK = dict(step=4, of=Subject(lambda ops: about), worth=0.02, needs=(PERFORMANCE, LINK))",
+        ),
+    ],
+)
+def test_every_guard_is_removed(what, line):
+    assert line in [one.strip() for one in mutated(guards)[what].splitlines()]
+
+
+def test_types_and_defaults_are_no_guards():
+    assert not [what for what in mutated(guards) if "int | None" in what or what.endswith("LINE")]
+
+
+def test_the_tests_of_a_check_are_the_module_named_like_it():
+    check = scope.CHECKS / "step4_metal_trace" / "stalled_on_host.py"
+    assert scope.tests_of(check) == [scope.TESTS / "step4_metal_trace" / "test_stalled_on_host.py"]
+
+
+def test_what_checks_share_is_held_by_the_tests_of_those_that_use_it():
+    tests = scope.tests_of(scope.SHARED / "wording.py")
+    assert scope.TESTS / "shared" / "test_wording.py" in tests
+    assert scope.TESTS / "step1_data_formats" / "test_wide_weights.py" in tests
+    assert scope.TESTS / "step4_metal_trace" / "test_stalled_on_host.py" not in tests
+
+
+def test_a_mutant_carries_the_excuse_of_its_line():
+    _, mutants, excuses = mutants_of("A = 1\nB = 2  # ours # unmoved: only worded\n")
+    assert [one.excuse for one in mutants] == [None, None, "only worded", "only worded"]
+    assert excuses == {2: "only worded"}
+
+
+def changed(monkeypatch, *names):
+    answers = {"diff": list(names), "ls-files": []}
+    monkeypatch.setattr(scope, "_git", lambda *words: answers[words[0]])
+    return [path.stem for path in scope.changed("HEAD~1")]
+
+
+def test_what_changed_is_the_check_its_test_or_what_the_test_is_built_from(monkeypatch):
+    assert changed(monkeypatch, "README.md", "mutation/scope.py") == []
+    assert changed(monkeypatch, "ttnn_mcp/checks/step4_metal_trace/stalled_on_host.py") == ["stalled_on_host"]
+    assert changed(monkeypatch, "tests/checks/step4_metal_trace/test_stalled_on_host.py") == ["stalled_on_host"]
+    built = changed(monkeypatch, "tests/checks/programs.py")
+    assert "wide_weights" in built
+    assert "stalled_on_host" not in built
+    assert "stalled_on_host" in changed(monkeypatch, "tests/checks/asking.py")
+
+
+def test_without_git_nothing_is_known_to_have_changed(monkeypatch):
+    monkeypatch.setattr(scope, "_git", lambda *_: [])
+    assert scope.changed(None) is None
