@@ -31,7 +31,7 @@ def saves(name: str, part: float, *, gap: bool = False, sure: float = 0.0) -> Ch
             verify="",
         )
 
-    return Check(name, name, 1, look, "SKILL.md")
+    return Check(name, name, 1, look)
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_check_that_breaks_costs_no_other(case, caplog):
         raise KeyError("MFR")
         yield
 
-    broken = Check("broken", "broken", 2, look, "SKILL.md")
+    broken = Check("broken", "broken", 2, look)
     found = diagnose(case, [broken, saves("first", 0.5)])
     assert [one.check for one in found.findings] == ["first"]
     step = next(one for one in found.steps if one.step == 2)

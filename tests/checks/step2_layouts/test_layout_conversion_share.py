@@ -117,7 +117,6 @@ def test_a_front_end_gets_advice_on_its_model(check, program):
     assert any(one.column == "LOC" for one in claim.evidence)
 
 
-@pytest.mark.xfail(reason="it writes into the mask it shares: write `bound = on_demand(...) | ...`")
 def test_what_other_checks_read_too_stays_as_it_was(check, program):
     to_rows(program, relu(program, program.tensor([1, 1, 512, 512])))  # the model's output
     case = check.case(program)

@@ -40,8 +40,8 @@ def look(facts: WindowFacts) -> Claims:
     share = facts.share(rows)
     if share <= FOUND_SHARE:
         return
-    bound = on_demand(facts.ops, facts.flow)
-    bound |= (to_tiles & reads_unmade(facts.ops, facts.flow)) | (to_rows & (reader_counts(facts.flow) == 0))
+    bound = on_demand(facts.ops, facts.flow) | (to_tiles & reads_unmade(facts.ops, facts.flow))
+    bound |= to_rows & (reader_counts(facts.flow) == 0)
     trips = layout_round_trips(facts.ops, facts.flow)
     bound[np.concatenate((trips.out, trips.back))] = True
     at_most = np.where(bound, 0.0, facts.kernel_ns)[rows]

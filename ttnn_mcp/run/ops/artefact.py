@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -18,7 +20,7 @@ def artefact(compute: Callable[Concatenate[OpTable, P], T]) -> Callable[Concaten
     """Keep what `compute` returns with its table, per further arguments (which must be hashable).
 
     The table's lock makes concurrent callers wait for the first one instead of computing it again. The result is
-    shared: nobody may write into it.
+    shared, so nobody may write into it: an array is made read-only.
     """
 
     @wraps(compute)
@@ -26,7 +28,9 @@ def artefact(compute: Callable[Concatenate[OpTable, P], T]) -> Callable[Concaten
         key = (compute, args, tuple(kwargs.items()))
         with ops.lock:
             if key not in ops.artefacts:
-                ops.artefacts[key] = compute(ops, *args, **kwargs)
+                result = ops.artefacts[key] = compute(ops, *args, **kwargs)
+                if isinstance(result, np.ndarray):
+                    result.setflags(write=False)
             return cast("T", ops.artefacts[key])
 
     return kept
