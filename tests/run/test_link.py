@@ -4,6 +4,8 @@ import pytest
 
 from tests.profiles import (
     CsvStyle,
+    Iteration,
+    Program,
     header_of,
     performance_rows,
     write_memory_report,
@@ -52,3 +54,78 @@ async def test_set_up_ops_before_the_passes_stay_unlinked(tmp_path):
     assert run.linked.said.status == "linked"
     assert (run.linked.said.matched, run.linked.said.of) == (len(rows), len(rows) + 1)
     assert 2 not in run.linked.operation_at
+
+
+def like_ops(*shapes: tuple[int, int]) -> Program:
+    """Two matmuls of one name, in the order given."""
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 64, 64])
+    for rows, width in shapes:
+        y = program.tensor([1, 1, rows, 64])
+        program.op("MatmulDeviceOperation", [y, program.weight([1, 1, 64, width])], call="ttnn.linear",
+                   shape=[1, 1, rows, width], kernel_ns=9_000)  # fmt: skip
+    program.op("UnaryDeviceOperation", [x], call="ttnn.relu", kernel_ns=4_000)
+    return program
+
+
+async def linked_pair(tmp_path, performed, remembered):
+    performance = write_performance_report(tmp_path / "perf", performed)
+    memory = write_memory_report(tmp_path / "memory", remembered)
+    return await read_run("x", "x", performance, memory)
+
+
+async def test_another_batch_is_no_link_however_well_the_names_fit(tmp_path):
+    one, two = like_ops((32, 64), (32, 96)), like_ops((64, 64), (64, 96))
+    run = await linked_pair(tmp_path, one, two)
+    assert run.linked.said.status == "not_linked"
+    assert "the names fit, the sizes do not" in run.linked.said.why
+    assert run.linked.operation_at == {}
+
+
+async def test_like_ops_that_changed_places_are_left_out_and_said(tmp_path):
+    shapes = [(32, 64 + 32 * n) for n in range(8)]
+    swapped = [shapes[1], shapes[0], *shapes[2:]]
+    run = await linked_pair(tmp_path, like_ops(*shapes), like_ops(*swapped))
+    assert run.linked.said.status == "linked"
+    assert run.linked.said.matched == run.linked.said.of - 4  # both iterations
+    assert "4 ops whose tensors have other sizes are left out, the first at line 2" in run.linked.said.why
+    assert 2 not in run.linked.operation_at
+    assert 4 in run.linked.operation_at
+
+
+def passes(count: int) -> Program:
+    program = Program("wormhole_b0")
+    for _ in range(count):
+        x = program.tensor([1, 1, 64, 64])
+        for width in (64, 96, 128):
+            x = program.op("MatmulDeviceOperation", [x, program.weight([1, 1, x.shape[-1], width])],
+                           call="ttnn.linear", shape=[1, 1, 64, width], kernel_ns=9_000)  # fmt: skip
+        program.op("SoftmaxDeviceOperation", [x], call="ttnn.softmax", kernel_ns=4_000)
+    return program
+
+
+async def test_a_database_with_more_passes_than_the_csv_links_as_far_as_they_go(tmp_path):
+    performance = write_performance_report(tmp_path / "perf", passes(2), [Iteration()])
+    memory = write_memory_report(tmp_path / "memory", passes(3))
+    run = await read_run("x", "x", performance, memory)
+    assert (run.linked.said.status, run.linked.said.matched, run.linked.said.of) == ("linked", 8, 8)
+    assert len(set(run.linked.operation_at.values())) == 8
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+async def test_a_csv_with_its_tail_cut_links_what_is_left(tmp_path, cut):
+    style = CsvStyle(call_counts="plain")
+    rows = performance_rows(passes(1), [Iteration(), Iteration(), Iteration()], style=style)[:-cut]
+    performance = write_rows(tmp_path / "perf.csv", rows, header_of(rows, "C7"))
+    run = await read_run("x", "x", performance, write_memory_report(tmp_path / "memory", passes(1)))
+    assert (run.linked.said.status, run.linked.said.matched) == ("linked", 12 - cut)
+
+
+async def test_a_broken_pass_between_whole_ones_stays_unlinked(tmp_path):
+    style = CsvStyle(call_counts="plain")
+    rows = performance_rows(passes(1), [Iteration()] * 4, style=style)
+    del rows[5]  # of the second pass
+    performance = write_rows(tmp_path / "perf.csv", rows, header_of(rows, "C7"))
+    run = await read_run("x", "x", performance, write_memory_report(tmp_path / "memory", passes(1)))
+    assert run.linked.said.status == "linked"
+    assert sorted(run.linked.operation_at) == [2, 3, 4, 5, *range(9, 17)]

@@ -63,7 +63,7 @@ def linked(performance: Performance, launched: Launched, executions: Sequence[tu
         if len(exact) == total:
             return _said(exact, total, "operation_executions")
     if not launched.op_codes:
-        return _not(
+        return not_linked(
             "the memory report captured no device ops (no captured_graph): capture it with graph tracking on"
         )
     launches, method = _launches(performance)
@@ -74,7 +74,7 @@ def linked(performance: Performance, launched: Launched, executions: Sequence[tu
         matched = _matched_lines(names, operations, launches)
         if matched is not None:
             return _said(matched, total, method + spoken)
-    return _not(_first_difference(wanted, launches))
+    return not_linked(_first_difference(wanted, launches))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,22 +106,44 @@ def _names(op_codes: Sequence[str]) -> list[str]:
 
 
 def _matched_lines(names: list[str], operations: tuple[int, ...], launches: _Launches) -> dict[int, int] | None:
-    """Lines to operations when the report is one or more whole passes of `names`, set-up ops allowed in front."""
+    """Lines to operations where the performance report is made of whole passes of `names`.
+
+    Passes are looked for at the end (behind set-up ops; the last one may be cut off) and at the beginning (the memory
+    report may stop before the run did). A report that is only the beginning of what the memory report holds is
+    linked as far as it goes.
+    """
     length, total = len(names), len(launches.names)
     if length > total:
-        return None
-    repeats = 0
-    end = total
-    while end >= length and launches.names[end - length : end] == names:
-        repeats, end = repeats + 1, end - length
-    if not repeats and launches.names[:length] == names:  # the memory report may stop before the run did
-        repeats, end = 1, 0
-    if not repeats:
-        return None
+        return _lines(operations, launches, 0, total) if launches.names == names[:total] else None
+    first, end = _passes_at_the_end(names, launches.names)
+    last = 0
+    while last + length <= first and launches.names[last : last + length] == names:
+        last += length
+    linked = {**_lines(operations, launches, 0, last), **_lines(operations, launches, first, end)}
+    return linked or None
+
+
+def _passes_at_the_end(names: list[str], seen: list[str]) -> tuple[int, int]:
+    """(first, end) of the unbroken passes that reach the end of `seen`; the last one may be cut off."""
+    length, total = len(names), len(seen)
+    for cut in range(length):
+        if (
+            total - cut >= length
+            and seen[total - cut :] == names[:cut]
+            and seen[total - cut - length : total - cut] == names
+        ):
+            first = total - cut
+            while first >= length and seen[first - length : first] == names:
+                first -= length
+            return first, total
+    return total, total
+
+
+def _lines(operations: tuple[int, ...], launches: _Launches, start: int, end: int) -> dict[int, int]:
     return {
-        int(line): operations[place % length]
-        for place in range(repeats * length)
-        for line in launches.lines[end + place]
+        int(line): operations[(place - start) % len(operations)]
+        for place in range(start, end)
+        for line in launches.lines[place]
     }
 
 
@@ -155,5 +177,6 @@ def _said(matched: dict[int, int], total: int, method: str) -> Linked:
     return Linked(Link(status="linked", method=method, matched=len(matched), of=total), matched)
 
 
-def _not(why: str) -> Linked:
+def not_linked(why: str) -> Linked:
+    """No link, and why."""
     return Linked(Link(status="not_linked", why=why), {})

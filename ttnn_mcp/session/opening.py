@@ -13,6 +13,7 @@ from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.readers.memory.stream import iter_graph_batches
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.link import Launched, Linked, linked
+from ttnn_mcp.run.link_shapes import confirmed
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.wire import Link
@@ -78,7 +79,9 @@ async def _tied(performance: Performance, memory: MemoryReport) -> Linked:
     except ReportBroken as broken:
         return Linked(Link(status="not_linked", why=str(broken)), {})
     finished = tuple(sorted(range(len(ends)), key=ends.__getitem__))
-    return linked(performance, Launched(tuple(operations), tuple(op_codes), finished), _executions(memory))
+    launched = Launched(tuple(operations), tuple(op_codes), finished)
+    names = linked(performance, launched, _executions(memory))
+    return await _reading(lambda: confirmed(names, performance, memory, launched))
 
 
 def _executions(memory: MemoryReport) -> list[tuple[int, int, int]]:
