@@ -14,7 +14,8 @@ from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.session.opening import read_run
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools.memory_summary import Arguments, memory_summary
-from ttnn_mcp.tools.open_run import card
+from ttnn_mcp.tools.open_run import Arguments as OpenArguments
+from ttnn_mcp.tools.open_run import tool_over
 
 every_report = pytest.mark.parametrize("name", report_names())
 # TTNN's allocator says 3,840 bytes after the run, in every version: the stored figure counts no rounding here
@@ -143,10 +144,10 @@ async def test_a_run_that_died_says_so_and_only_such_a_run(name):
 
 
 @every_report
-async def test_a_chip_is_named_once(name):
-    run = await read_run("real", name, None, folder_of(name) / "db.sqlite")
-    devices = card(run).devices
-    assert len(devices) == (2 if "mesh_tp2" in name else 1)
+async def test_a_chip_is_named_once(name, tmp_path):
+    session = Session(Settings(state=tmp_path))
+    answer = await tool_over(lambda: ()).ask(session, OpenArguments(memory=str(folder_of(name))))
+    assert len(answer.devices) == (2 if "mesh_tp2" in name else 1)
     assert len((await replayed_report(name)).devices) == 1
 
 
