@@ -91,6 +91,11 @@ class MemoryReport:
         return self.schema.generation
 
     @property
+    def schema_version(self) -> str | None:
+        """The writer's schema_version; None before 2026."""
+        return self.schema.version
+
+    @property
     def ranks(self) -> tuple[int, ...]:
         """All ranks of the database."""
         return self.schema.ranks
