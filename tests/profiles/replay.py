@@ -7,7 +7,7 @@ while their op runs. What a reader must find can so be computed by hand, or aske
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -144,11 +144,22 @@ class Replay:
             for tensor in op.outputs:
                 yield from self._allocate(tensor)
             yield Event("cb_clear", op)
-            address = self.program.device.first_l1_address
+            reached = self._reached = defaultdict[tuple[int, int], int](
+                lambda: self.program.device.first_l1_address
+            )
             for buffer in op.circular_buffers:
-                at = self.addresses.get(buffer.over, 0) if buffer.over else address
-                yield Event("cb", op, buffer=buffer, address=at)
-                address += 0 if buffer.over else buffer.bytes
+                if buffer.over:
+                    yield Event("cb", op, buffer=buffer, address=self.addresses.get(buffer.over, 0))
+                    continue
+                cores = [
+                    (x, y)
+                    for x0, y0, x1, y1 in self.grid_of(op, buffer)
+                    for x in range(x0, x1 + 1)
+                    for y in range(y0, y1 + 1)
+                ]
+                address = max(reached[core] for core in cores)  # above the tallest core it lies on: program.cpp
+                yield Event("cb", op, buffer=buffer, address=address)
+                reached.update(dict.fromkeys(cores, address + buffer.bytes))
             self.moments.append(self._moment(call, op))
             yield Event("op_end", op)
             for tensor in (*call.intermediates, *call.frees):
@@ -192,12 +203,6 @@ class Replay:
         return core_ranges((columns, rows)) if op.cores is None else core_ranges(op.cores, columns)
 
     def _moment(self, call: Call, op: DeviceOp) -> Moment:
-        per_core: Counter[tuple[int, int]] = Counter()
-        for buffer in op.circular_buffers:
-            if buffer.over is None:
-                for x0, y0, x1, y1 in self.grid_of(op, buffer):
-                    for x in range(x0, x1 + 1):
-                        for y in range(y0, y1 + 1):
-                            per_core[x, y] += buffer.bytes
-        live = tuple(self._live)
-        return Moment(call, op, self.l1_tensor_bytes(live), max(per_core.values(), default=0), live)
+        live, base = tuple(self._live), self.program.device.first_l1_address
+        reach = max(self._reached.values(), default=base) - base
+        return Moment(call, op, self.l1_tensor_bytes(live), reach, live)

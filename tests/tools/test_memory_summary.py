@@ -113,7 +113,8 @@ async def test_every_generation_answers_with_the_fixed_fields(tmp_path, generati
     assert {"l1_peak", "timeline", "live", "late_frees", "errors"} <= set(answer)
     peak = answer["l1_peak"]
     assert peak["tensors_bytes"] + peak["circular_buffers_bytes"] == peak["bytes_per_bank"]
-    assert peak["headroom_bytes"] == peak["capacity_bytes"] - peak["bytes_per_bank"]
+    headroom = peak["headroom_at_most_bytes" if answer.get("floor") else "headroom_bytes"]
+    assert headroom == peak["capacity_bytes"] - peak["bytes_per_bank"]
     assert answer.get("floor", False) == (generation in ("G1", "G2"))
     assert ("why" in answer) == answer.get("floor", False)
     assert size(answer) < 4_000
@@ -237,7 +238,8 @@ async def test_a_clash_of_circular_buffers_with_tensors_is_explained(tmp_path):
     remedies = rows(error["remedies"])
     assert [one["remedy"] for one in remedies] == ["dram_slicing", "smaller_act_block_h", "deallocate"]
     assert remedies[1]["bytes"] == (1_403_712 - BASE) // 2
-    assert [one["enough"] for one in remedies] == [True, True, True]
+    # half of the buffers is an upper bound; a and b would give 32,768 bytes, but tensor 6 stays in the way
+    assert [one["enough"] for one in remedies] == [None, None, False]
     assert "act_block_h_override" in remedies[1]["how"]
 
 

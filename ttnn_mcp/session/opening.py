@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from ttnn_mcp.errors import ReportBroken
-from ttnn_mcp.readers.graph.captured_graph import parse_captured_graph
+from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.readers.memory.stream import iter_graph_batches
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ttnn_mcp.readers.graph.graph_events import Scope as GraphScope
+    from ttnn_mcp.readers.graph.graph_events import DeviceOp
     from ttnn_mcp.readers.memory.report import MemoryReport
 
 Understood = TypeVar("Understood")
@@ -57,12 +59,12 @@ def _understood(path: Path) -> Performance:
     return report
 
 
-def _launched(batch: list[tuple[int, str]]) -> list[tuple[int, GraphScope]]:
+def _launched(batch: list[tuple[int, str]]) -> list[tuple[int, DeviceOp]]:
     """The completed device ops of some captured graphs, in launch order."""
     return [
-        (operation, scope)
+        (operation, device_op)
         for operation, text in batch
-        for scope in parse_captured_graph(text, operation=operation).started
+        for device_op in read_graph_memory(text, operation=operation).completed
     ]
 
 
@@ -72,10 +74,10 @@ async def _tied(performance: Performance, memory: MemoryReport) -> Linked:
     ends: list[tuple[int, int]] = []  # (place of the operation, node at which the device op ended)
     try:
         async for batch in iter_graph_batches(memory):
-            for operation, scope in await _reading(partial(_launched, batch)):
-                ends.append((operation, scope.end or 0))
+            for operation, device_op in await _reading(partial(_launched, batch)):
+                ends.append((operation, device_op.ended_at))
                 operations.append(operation)
-                op_codes.append(scope.name)
+                op_codes.append(device_op.name)
     except ReportBroken as broken:
         return Linked(Link(status="not_linked", why=str(broken)), {})
     finished = tuple(sorted(range(len(ends)), key=ends.__getitem__))
@@ -89,4 +91,5 @@ def _executions(memory: MemoryReport) -> list[tuple[int, int, int]]:
     there = memory.executions
     if there is None:
         return []
-    return list(zip(there.operations.tolist(), there.devices.tolist(), there.call_counts.tolist(), strict=True))
+    devices = np.where(there.chips >= 0, there.chips, there.devices)  # the CSV names the chip, not the mesh
+    return list(zip(there.operations.tolist(), devices.tolist(), there.call_counts.tolist(), strict=True))

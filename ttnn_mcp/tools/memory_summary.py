@@ -10,15 +10,25 @@ from pydantic import Field
 from ttnn_mcp.analyses.memory.failures import failures_of
 from ttnn_mcp.analyses.memory.l1_moment import composition, holes_of, holes_of_chunks, moment_of
 from ttnn_mcp.analyses.memory.replay import replay_of
-from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, TRACE
 from ttnn_mcp.tools.parts import memory_tables as tables
-from ttnn_mcp.tools.parts.memory_answer import LATE_ROWS, Answer, Dram, Fragmentation, L1Peak, Small, fitted
+from ttnn_mcp.tools.parts.memory_answer import (
+    LATE_ROWS,
+    Answer,
+    Dram,
+    Fragmentation,
+    L1Peak,
+    Programs,
+    Small,
+    fitted,
+)
 from ttnn_mcp.tools.parts.memory_errors import explained
 from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Table
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.memory.failures import Failure
     from ttnn_mcp.analyses.memory.l1_moment import Moment
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees
     from ttnn_mcp.analyses.memory.replayed import Replayed
@@ -29,7 +39,9 @@ FLOORS = {
     "no_graphs": "no captured graphs: circular buffers and what operations free themselves are not counted",
     "some_graphs": "some operations have no captured graph: their circular buffers and temporaries are not counted",
     "unsized": "some temporaries are not sized by the report: counted as spread over all banks",
+    "silent_programs": "device operations show no buffers (program cache, dataflow buffers, slow dispatch)",
 }
+KINDS = 5  # of device operations without buffers
 
 
 class Arguments(OfRun):
@@ -55,9 +67,10 @@ async def memory_summary(session: Session, asked: Arguments) -> Answer:
     errors = [await explained(replayed, one, brief=n > 0) for n, one in enumerate(failures[:ERRORS])]
     because = replayed.floor_because
     answer = Answer(
-        l1_peak=_peak(replayed, moment),
+        l1_peak=_peak(replayed, moment, failures, only=only),
         floor=because is not None,
         why=FLOORS[because] if because else None,
+        programs=_programs(replayed),
         buffers_table_bytes=int(replayed.fullest.floor[peak] if only else replayed.fullest.floor.max(initial=0)),
         timeline=tables.timeline(replayed, peak if only else None),
         live=tables.live(replayed, moment, everything=only),
@@ -90,24 +103,45 @@ def _place(replayed: Replayed, operation: int | None) -> int:
     return place
 
 
-def _peak(replayed: Replayed, moment: Moment) -> L1Peak:
+def _peak(replayed: Replayed, moment: Moment, failures: list[Failure], *, only: bool) -> L1Peak:
     device, place = replayed.fullest, moment.place
     level, capacity, kinds = int(device.l1[place]), replayed.capacity_bytes, composition(replayed, moment)
     operation = tables.operation_of(replayed, place)
+    floor = replayed.floor_because is not None
+    completed = int(device.completed[place] if only else device.completed.max(initial=0))
+    room = None if capacity is None else capacity - max(level, completed)
     return L1Peak(
         operation=operation,
         name=tables.name_of(replayed, place),
         device_op=moment.device_op,
         line=tables.line_of(replayed, operation),
         device=device.device if len(replayed.devices) > 1 else None,
+        outcome=next((one.outcome for one in failures if one.place == place), None),
         bytes_per_bank=level,
+        with_modelled_bytes_per_bank=completed if replayed.programs.silent else None,
         capacity_bytes=capacity,
-        headroom_bytes=None if capacity is None else capacity - level,
+        headroom_bytes=None if floor else room,
+        headroom_at_most_bytes=room if floor else None,
         tensors_bytes=int(device.tensors[place]),
         circular_buffers_bytes=int(device.circular[place]),
         persistent_bytes=kinds.get("persistent", 0),
         activations_bytes=kinds.get("activation", 0),
         temporaries_bytes=kinds.get("temporary", 0),
+    )
+
+
+def _programs(replayed: Replayed) -> Programs | None:
+    """What the report leaves out; None where it shows the buffers of every program."""
+    programs = replayed.programs
+    if not programs.silent:
+        return None
+    return Programs(
+        device_operations=programs.launched,
+        without_buffers=programs.silent.total(),
+        carried_over=programs.carried,
+        modelled=0,
+        unknown=programs.unknown.total(),
+        kinds={shown(name): count for name, count in programs.silent.most_common(KINDS)},
     )
 
 
@@ -155,9 +189,9 @@ def _dram(replayed: Replayed, only: int | None) -> Dram | None:
     spans, lifetimes, tensors = device.spans, replayed.lifetimes, replayed.memory.tensors
     rows = spans.live_at(2 * place + 1)
     rows = rows[np.isin(spans.buffers[rows], (DRAM, TRACE))]
-    named = tensors.ids.searchsorted(lifetimes.names[rows])
-    known = (lifetimes.names[rows] >= 0) & (named < len(tensors.ids))
-    by_tensor = np.where(known, tensors.size_bytes[np.minimum(named, len(tensors.ids) - 1)], -1)
+    by_tensor = np.full(len(rows), -1, dtype=np.int64)  # names are ids of the tensors table, or nobody's
+    known = np.isin(lifetimes.names[rows], tensors.ids)
+    by_tensor[known] = tensors.size_bytes[tensors.ids.searchsorted(lifetimes.names[rows][known])]
     sizes = np.where(spans.size_bytes[rows] >= 0, spans.size_bytes[rows], by_tensor)
     return Dram(
         operation=tables.operation_of(replayed, place),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.answering import answerable
@@ -86,13 +87,15 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
         caveats += caveats_of(performance)
     if memory is not None:
         caveats += memory.caveats
+        death = death_of(memory)
+        caveats += [death.sentence] if death else []
     return Answer(
         id=run.id,
         name=run.name,
         performance=str(performance.csv.path) if performance else None,
         memory=str(memory.path) if memory else None,
         arch=run.chip.arch,
-        devices=performance.devices if performance else tuple(d.id for d in memory.devices) if memory else (),
+        devices=performance.devices if performance else memory.chips if memory else (),
         worker_cores=run.chip.worker_cores,
         clock_ghz=run.chip.clock_ghz,
         csv_generation=performance.csv.generation if performance else None,

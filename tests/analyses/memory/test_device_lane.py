@@ -48,9 +48,8 @@ async def test_the_peak_of_a_chain_is_its_tensors_and_the_buffers_of_one_op(tmp_
     assert peaks(found) == {1: 2 * 16_384 + 65_536, 2: 3 * 16_384 + 65_536, 3: 4 * 16_384 + 65_536}
     assert (int(device.tensors[2]), int(device.circular[2])) == (4 * 16_384, 65_536)
     assert found.capacity_bytes == BANK
-    assert found.headroom_at(3) == BANK - 4 * 16_384 - 65_536
     assert found.room_for_buffers_at(3) == BANK - 4 * 16_384
-    assert found.headroom_at(99) is found.room_for_buffers_at(99) is None
+    assert found.room_for_buffers_at(99) is None
     assert device.floor.tolist() == [2 * 16_384, 3 * 16_384, 4 * 16_384]
 
 
@@ -70,7 +69,6 @@ async def test_a_run_with_some_graphs_only_is_a_floor_too(tmp_path):
     assert peaks(found) == {1: 2 * 16_384 + 65_536, 2: 3 * 16_384, 3: 4 * 16_384 + 65_536}
     assert found.floor_because == "some_graphs"
     assert found.captured.tolist() == [True, False, True]
-    assert found.checked == 2
 
 
 @pytest.mark.parametrize("generation", WITH_GRAPHS)
@@ -81,7 +79,7 @@ async def test_the_demo_is_replayed_as_it_was_made(tmp_path, generation):
     assert {id_: mine[id_] for id_ in wanted_peaks(program)} == wanted_peaks(program)
     assert l1_after(found)[:-1] == wanted_l1_after(program)[:-1]
     assert found.fullest.differences.contradicted == found.fullest.differences.went == 0
-    assert found.checked == len(program.calls)
+    assert found.captured.all()
     assert mine[24] == max(mine.values()) == 1_132_800
 
 
@@ -196,7 +194,7 @@ async def test_devices_are_replayed_apart_where_graphs_name_them(tmp_path):
     path = write_memory_report(tmp_path, program)
     alone = await replay_of(await opened(path))
     assert [(one.device, one.followed) for one in alone.devices] == [(0, True), (1, False)]
-    assert [int(one.l1.max()) for one in alone.devices] == [2 * 16_384 + 1_000, 2 * 16_384]
+    assert [int(one.l1.max()) for one in alone.devices] == [2 * 16_384 + 1_000] * 2  # a mesh runs one program
     with closing(sqlite3.connect(path)) as connection:
         (text,) = connection.execute("SELECT captured_graph FROM captured_graph").fetchone()
         nodes = json.loads(text)
@@ -289,6 +287,7 @@ async def test_the_real_graph_of_2024_replays_to_what_its_nodes_say(tmp_path):
     text = shared("memory/captured_graph_concat_2024.json").read_text()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE captured_graph SET captured_graph = ?", [text])
+        connection.execute("UPDATE devices SET address_at_first_l1_cb_buffer = 107616")  # where its buffers begin
         connection.commit()
     found = await replay_of(await opened(path))
     assert peaks(found) == {1: 524_288 + 4_096}

@@ -18,7 +18,7 @@ MESSAGES = {
     f"TT_FATAL @ bank_manager.cpp:135: address.has_value()\ninfo:\n{OUT_OF_MEMORY}to store 1048576 B, but bank size is "
     "only 1370848 B\nbacktrace:\n": Shortage("no_room", "L1", 1048576, 1370848),
     f"{OUT_OF_MEMORY}to store 1048576 B, but bank size is 1370848 B (allocated: 600000 B, free: 770848 B, largest free "
-    "block: 512000 B)": Shortage("no_room", "L1", 1048576, 1370848, 770848, 512000),
+    "block: 512000 B)": Shortage("no_room", "L1", 1048576, 1370848, 770848, 512000, allocated_bytes=600000),
     "Out of Memory: Not enough space to allocate 8192 B BufferType::L1_SMALL buffer across 64 banks, where each bank "
     "needs to store 128 B": Shortage("no_room", "L1_SMALL", 128),
     "Not enough space to allocate 8,589,934,592 B DRAM buffer across 12 banks, where each bank needs to store "

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.profiles import DATABASE_GENERATIONS, write_memory_report
-from tests.profiles.demo_model import demo_program
-from tests.shared_reports import shared
-from ttnn_mcp.errors import ReportBroken
-from ttnn_mcp.readers.graph.captured_graph import parse_captured_graph
-from ttnn_mcp.readers.graph.graph_events import (
+from tests.oracles.captured_graph import parse_captured_graph
+from tests.oracles.graph_events import (
     BufferAllocated,
     BufferFreed,
     CircularBufferAllocated,
     CircularBuffersFreed,
 )
+from tests.profiles import DATABASE_GENERATIONS, write_memory_report
+from tests.profiles.demo_model import demo_program
+from tests.shared_reports import shared
+from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph.graph_memory import MemoryEvent, read_graph_memory
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
@@ -81,8 +81,11 @@ def test_both_readings_of_a_graph_tell_the_same_story(tmp_path, generation):
         agree(text)
         found = parse_captured_graph(text, operation=7)
         fast = read(text)
-        assert fast.device_ops == [scope.name for scope in found.device_ops]
-        assert fast.errors == list(found.errors)
+        assert [one.name for one in fast.device_ops] == [scope.name for scope in found.device_ops]
+        assert [(one.name, one.ended_at) for one in fast.completed] == [
+            (one.name, one.end) for one in found.started
+        ]
+        assert [(one.at, one.message) for one in fast.errors] == [(one.at, one.message) for one in found.errors]
 
 
 def test_the_real_graph_of_2024_is_told_alike():

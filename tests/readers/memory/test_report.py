@@ -8,6 +8,7 @@ import pytest
 
 from ttnn_mcp.errors import QuestionRefused, ReportBroken, ReportForeign, ReportMissing
 from ttnn_mcp.readers.memory.report import read_memory_report
+from ttnn_mcp.readers.memory.stream import iter_graph_batches, read_snapshots
 from ttnn_mcp.readers.source_lines import SourceLine, parse_stack_trace
 
 MEMORY = Path(__file__).parents[3] / "../shared/data/memory"
@@ -66,10 +67,8 @@ async def report(generation):
 
 def test_the_generation_is_told(report, generation):
     assert report.generation == GENERATIONS[generation]
-    assert report.schema_version == (None if generation == "g2025" else GENERATIONS[generation])
     assert (report.arch, report.boards, report.report_name) == ("wormhole_b0", ("n150",), "resnetish")
     assert (report.ranks, report.rank, report.caveats) == ((0,), 0, ())
-    assert report.timestamp_ns == (1788250000123456789 if generation == "v3_3" else report.timestamp_ns)
 
 
 def test_the_device_is_described_in_full(report):
@@ -121,19 +120,11 @@ def test_inputs_and_outputs_are_those_of_the_tables(report, generation):
         assert links.of(10**6) == ()
 
 
-async def test_buffers_are_those_of_the_table(report, generation):
-    sql = "SELECT operation_id, device_id, address, max_size_per_bank, buffer_type, buffer_layout FROM buffers ORDER BY 1, 2, 3"
-    buffers = await report.buffers()
-    columns = (
-        buffers.operations,
-        buffers.devices,
-        buffers.addresses,
-        buffers.bytes_per_bank,
-        buffers.buffers,
-        buffers.layouts,
-    )
-    assert [*zip(*columns, strict=True)] == rows_of(generation, sql)
-    assert set((await report.buffers(6)).operations) == {6}
+async def test_snapshots_are_the_rows_of_the_buffers_table(report, generation):
+    sql = "SELECT operation_id, device_id, address, max_size_per_bank, buffer_type FROM buffers"
+    rows = await read_snapshots(report)
+    columns = (rows.operations, rows.devices, rows.addresses, rows.bytes_per_bank, rows.buffers)
+    assert sorted(zip(*(column.tolist() for column in columns), strict=True)) == sorted(rows_of(generation, sql))
 
 
 async def test_pages_and_chunks_say_the_same(report):
@@ -193,15 +184,9 @@ async def test_arguments_and_source_lines_are_read_when_asked_for(report, genera
 
 async def test_captured_graphs_stream_in_operation_order(report, generation):
     expected = rows_of(generation, "SELECT operation_id, captured_graph FROM captured_graph ORDER BY operation_id")
-    assert [pair async for pair in report.iter_graphs()] == expected
+    assert [pair async for batch in iter_graph_batches(report) for pair in batch] == expected
     assert await report.graph_of(expected[4][0]) == expected[4][1]
     assert await report.graph_of(10**6) is None
-
-
-async def test_a_stream_of_graphs_can_be_left_early(report):
-    graphs = report.iter_graphs()
-    assert (await anext(graphs))[0] == 1
-    await graphs.aclose()
 
 
 @pytest.mark.parametrize(("name", "generation"), [("empty_aa85cd0c", "G1 (2024)"), ("empty_ed83773b", "G2 (2024)")])
@@ -211,8 +196,8 @@ async def test_the_real_schemas_of_2024_are_read(name, generation):
         pytest.skip("the real schemas are not here")
     report = await read_memory_report(path)
     assert report.generation == generation
-    assert len(report.operations) == len(report.tensors) == len(await report.buffers()) == 0
-    assert [pair async for pair in report.iter_graphs()] == []
+    assert len(report.operations) == len(report.tensors) == len(await read_snapshots(report)) == 0
+    assert [batch async for batch in iter_graph_batches(report)] == []
     assert report.has == frozenset()
     assert report.lifetimes is report.executions is None
     assert len(await report.chunks_of(1)) == 0
@@ -232,7 +217,6 @@ async def test_2024_shapes_and_missing_columns_are_read(tmp_path):
     tensor = report.tensors.get(3)
     assert (tensor.shape.padded, tensor.dtype, tensor.layout) == ((1, 32, 64), "BFLOAT16", "TILE")
     assert (tensor.size_bytes, str(tensor.placement)) == (4096, "L1 INTERLEAVED")
-    assert (await report.buffers()).layouts.tolist() == [-1]
     assert report.has == {"operations", "tensors", "buffers"}
     assert (report.arch, report.report_name, report.devices) == (None, None, ())
 
@@ -253,7 +237,7 @@ async def test_buffer_types_may_be_names_and_sizes_may_be_written(tmp_path):
     tensors = [report.tensors.get(tensor) for tensor in (1, 2, 3)]
     assert [tensor.buffer for tensor in tensors] == ["L1_SMALL", "DRAM", None]
     assert [tensor.size_bytes for tensor in tensors] == [4096, 2048, None]
-    assert (await report.buffers()).buffers.tolist() == [1, 3]
+    assert (await read_snapshots(report)).buffers.tolist() == [1, 3]
 
 
 async def test_the_buffer_type_of_a_tensor_without_address_is_not_believed(tmp_path):
@@ -273,7 +257,8 @@ async def test_the_exact_link_is_read_where_the_report_has_it(tmp_path):
     )
     report = await read_memory_report(folder)
     assert report.executions.call_counts.tolist() == [1024, 1025]
-    assert report.executions.programs.tolist() == [-1, -1]
+    assert report.executions.chips.tolist() == [-1, -1]
+    assert report.chips == ()
 
 
 async def test_one_rank_is_read_and_never_mixed(tmp_path):
@@ -288,8 +273,8 @@ async def test_one_rank_is_read_and_never_mixed(tmp_path):
     assert (first.ranks, first.rank, second.rank) == ((0, 1), 0, 1)
     assert first.operations.names == ("ttnn.zero",)
     assert second.operations.names == ("ttnn.one", "ttnn.more")
-    assert (await first.buffers()).bytes_per_bank.tolist() == [100]
-    assert (await second.buffers()).bytes_per_bank.tolist() == [200]
+    assert (await read_snapshots(first)).bytes_per_bank.tolist() == [100]
+    assert (await read_snapshots(second)).bytes_per_bank.tolist() == [200]
     assert first.caveats == ("ranks 0, 1 are in the report; this is rank 0 alone",)
     with pytest.raises(QuestionRefused, match="no rank 7; there is rank 0, 1"):
         await read_memory_report(folder, rank=7)
@@ -301,7 +286,7 @@ async def test_the_only_rank_present_is_read_without_being_named(tmp_path):
     )
     report = await read_memory_report(folder)
     assert report.rank == 3
-    assert len(await report.buffers()) == 1
+    assert len(await read_snapshots(report)) == 1
 
 
 async def test_a_table_that_cannot_tell_its_ranks_is_left_out(tmp_path):
@@ -312,7 +297,7 @@ async def test_a_table_that_cannot_tell_its_ranks_is_left_out(tmp_path):
         buffers=[(1, 0, 64, 100, 1), (1, 0, 64, 200, 1)],
     )
     report = await read_memory_report(folder)
-    assert len(await report.buffers()) == 0
+    assert len(await read_snapshots(report)) == 0
     assert "buffers" not in report.has
     assert report.caveats[1] == "left out, because their rows do not say their rank: buffers"
 
@@ -322,12 +307,12 @@ async def test_a_newer_schema_is_read_with_a_caveat(tmp_path):
         tmp_path / "r",
         {**TABLES, "report_metadata": "key text UNIQUE, value text"},
         operations=[(1, "ttnn.add", 0.1)],
-        report_metadata=[("schema_version", "3.12"), ("timestamp_ns", "soon")],
+        report_metadata=[("schema_version", "3.12"), ("version", "0.99.0"), ("git_sha_short", "abc")],
     )
     report = await read_memory_report(folder)
     assert report.generation == "3.12"
-    assert report.timestamp_ns is None
-    assert "newer than 3.3" in report.caveats[0]
+    assert report.build == "0.99.0 (abc)"
+    assert "newer than 3.5" in report.caveats[0]
 
 
 async def test_the_first_importer_named_its_error_column_otherwise(tmp_path):
@@ -392,7 +377,7 @@ async def test_odd_values_in_a_database_do_not_break_the_reader(tmp_path):
     for name, text in {"config.json": "[" * 50_000, "cluster_descriptor.yaml": "arch:\n  0: \x00\n  what"}.items():
         (folder / name).write_text(text)
     report = await read_memory_report(folder)
-    assert len(await report.buffers()) == len(odd)
+    assert len(await read_snapshots(report)) == len(odd)
     assert (report.arch, report.boards, report.report_name) == (None, (), None)
 
 

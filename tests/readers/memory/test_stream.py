@@ -1,5 +1,8 @@
 """The two large tables from end to end: the same rows as one by one, at one rank, a few megabytes at a time."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -12,11 +15,16 @@ from ttnn_mcp.readers.memory.stream import iter_graph_batches, read_snapshots
 
 async def both(path, rank=None):
     report = await read_memory_report(path, rank=rank)
-    rows, table = await read_snapshots(report), await report.buffers()
-    order = np.lexsort((rows.addresses, rows.devices, rows.operations))
-    streamed = (rows.operations, rows.devices, rows.addresses, rows.bytes_per_bank, rows.buffers)
-    told = (table.operations, table.devices, table.addresses, table.bytes_per_bank, table.buffers)
-    return [column[order].tolist() for column in streamed], [column.tolist() for column in told]
+    rows = await read_snapshots(report)
+    streamed = (rows.operations, rows.devices, rows.addresses, rows.bytes_per_bank)
+    columns = "operation_id, device_id, address, max_size_per_bank"
+    only = "WHERE rank = ?" if rank is not None else "WHERE 1 OR ?"
+    with closing(sqlite3.connect(path)) as connection:
+        told = connection.execute(f"SELECT {columns} FROM buffers {only}", [rank]).fetchall()
+    order = np.lexsort(tuple(reversed(streamed)))
+    return [column[order].tolist() for column in streamed], [
+        list(column) for column in zip(*sorted(told), strict=True)
+    ]
 
 
 @pytest.mark.parametrize("generation", DATABASE_GENERATIONS)
@@ -49,7 +57,8 @@ async def test_only_one_rank_is_streamed(tmp_path):
 
 async def test_graphs_come_in_order_however_few_are_read_at_a_time(tmp_path, monkeypatch):
     report = await read_memory_report(write_memory_report(tmp_path / "memory", demo_program()))
-    singly = [pair async for pair in report.iter_graphs()]
+    operations = report.operations.ids.tolist()
+    singly = [(one, text) for one in operations if (text := await report.graph_of(one))]
     for text in (1, 20_000, 4_000_000):
         monkeypatch.setattr(memory_stream, "_TEXT", text)
         batches = [batch async for batch in iter_graph_batches(report)]

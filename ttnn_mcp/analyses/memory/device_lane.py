@@ -13,6 +13,7 @@ while those of the op before are still on the books; they were never there toget
 from __future__ import annotations
 
 from copy import deepcopy
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.memory.buffer_spans import SpanLog, before, inside
@@ -21,11 +22,11 @@ from ttnn_mcp.analyses.memory.replay_records import Differences, Fullest, Levels
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
     from ttnn_mcp.analyses.memory.snapshots import Seen, Snapshots
-    from ttnn_mcp.readers.graph.graph_memory import GraphMemory, MemoryEvent
+    from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 
 BEYOND = 2**62  # no address
 
@@ -35,6 +36,7 @@ class Lane:
 
     Args:
         snapshots: of the device; None where the report has none.
+        base: address at which the buffers of programs begin; 0 where the report does not say.
         small_from: address from which L1 belongs to the L1_SMALL region: older graphs call both L1.
         shards: sizes for what neither graph nor snapshot sizes.
         watch: keep what was live at the fullest moment of the last operation fed.
@@ -46,12 +48,15 @@ class Lane:
         small_from: int = BEYOND,
         shards: ShardBytes | None = None,
         *,
+        base: int = 0,
         watch: bool = False,
     ) -> None:
         self.snapshots = snapshots
         self.small_from = small_from
         self.shards = shards
+        self.base = base
         self.watch = watch
+        self.loads: dict[int, int] = {}
         self.log = SpanLog()
         self.levels = Levels()
         self.differences = Differences()
@@ -70,24 +75,36 @@ class Lane:
         shared = (self.snapshots, self.shards)
         return deepcopy(self, {id(one): one for one in shared})
 
+    def forget(self, place: int, keys: Iterable[int]) -> None:
+        """Buffers that went before the operation at `place`, without an operation having freed them."""
+        for key in keys:
+            self.differences.went += 1
+            self._close(key, before(place))
+
     def feed(
-        self, place: int, graph: GraphMemory | None, events: Sequence[MemoryEvent], written: Sequence[int] = ()
+        self,
+        place: int,
+        events: Sequence[MemoryEvent] | None,
+        *,
+        written: Sequence[int] = (),
+        supplied: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         """Replay one operation.
 
         Args:
             place: of the operation in the order they ran.
-            graph: None where it was not captured: then snapshots alone speak.
-            events: those of the graph that are this device's.
+            events: those of its graph that are this device's; None where it was not captured: only snapshots tell.
             written: without a graph, keys of the tensors the operation gives but does not take.
+            supplied: by device op, bytes per core of a program whose buffers the graph leaves out.
         """
-        step = Step(events)
+        captured = events is not None
+        step = Step(events or ())
         taken = self.snapshots is not None and self.snapshots.taken[place]
         seen = self.snapshots.at(place) if self.snapshots is not None and taken else None
-        lost = self._begin(place, seen, step, captured=graph is not None)
-        if graph is None:
+        lost = self._begin(place, seen, step, captured=captured)
+        if not captured:
             self._written_over(place, written, seen)
-        self._follow(place, step, taken=taken)
+        self._follow(place, step, supplied, taken=taken)
         for key in lost:
             self._close(key, inside(place))
         if taken:
@@ -95,15 +112,16 @@ class Lane:
             self._settled = True
 
     def _begin(self, place: int, seen: Seen | None, step: Step, *, captured: bool) -> list[int]:
-        """Make the start what graph and snapshot say it was; keys freed within, nobody says when, are returned."""
+        """Make the start what graph and snapshot say it was; returns keys freed during it at an unknown point."""
         lost = self._look(place, seen, step, captured=captured) if seen is not None else []
         for key, at in step.first.items():
             event = step.events[at]
             if event.kind == "free":
                 if key not in self.live:
-                    self.differences.came += self._settled
+                    if self._settled:
+                        self.differences.came += 1
                     self._open(key, event.buffer, max(event.bytes_per_bank, 0), event.size_bytes, before(place))
-            elif key in self.live and not step.nameless:  # it went before, or the address were not free
+            elif key in self.live and not step.nameless:  # freed earlier; otherwise the address would not be free
                 self.differences.went += 1
                 self._close(key, before(place))
         return lost
@@ -120,7 +138,8 @@ class Lane:
         if captured and step.nameless:
             return gone
         for key in gone:
-            self.differences.went += captured
+            if captured:
+                self.differences.went += 1
             self._close(key, before(place) if captured else inside(place))
         return []
 
@@ -130,10 +149,11 @@ class Lane:
         if row is not None:
             if (self.log.bytes_per_bank[row], self.log.buffers[row]) == (size, buffer):
                 return
-            self.differences.contradicted += captured
+            if captured:
+                self.differences.contradicted += 1
             self._close(key, before(place))
-        else:
-            self.differences.came += self._settled and captured
+        elif captured and self._settled:
+            self.differences.came += 1
         self._open(key, buffer, size, -1, before(place))
 
     def _written_over(self, place: int, written: Sequence[int], seen: Seen | None) -> None:
@@ -146,10 +166,12 @@ class Lane:
                 self._close(key, inside(place))
                 self._open(key, buffer, size, -1, inside(place))
 
-    def _follow(self, place: int, step: Step, *, taken: bool) -> None:
+    def _follow(self, place: int, step: Step, supplied: Mapping[int, int], *, taken: bool) -> None:
         """The operation's events; its fullest moment goes into the levels."""
-        on_cores = OnCores()
+        on_cores = OnCores(self.base)
         now = self._now
+        self.loads = {}
+        completed = now[L1]  # with the programs whose buffers were supplied
         most, tensors = now[L1], now[L1]
         small, dram = now[L1_SMALL], now[DRAM] + now[TRACE]
         self._watch(on_cores, -1)
@@ -163,21 +185,24 @@ class Lane:
                     self._close(event.key, inside(place))
                 continue
             elif kind != "circular":
+                if event.device_op in supplied:
+                    completed = max(completed, now[L1] + supplied[event.device_op])
                 on_cores.drop(event)
                 continue
             elif event.over_tensor is None and event.key in self.live:
                 continue
             else:
                 on_cores.add(event)
+                self.loads[event.device_op] = on_cores.fullest
             level = now[L1] + on_cores.fullest
             if level > most or (level == most and self.watch and kind == "circular"):
                 most, tensors = level, now[L1]
                 self._watch(on_cores, event.device_op)
-        self.levels.add(most, tensors, small, dram)
+        self.levels.add(most, tensors, small, dram, max(most, completed))
 
     def _watch(self, on_cores: OnCores, device_op: int) -> None:
         if self.watch:
-            self.fullest = Fullest(tuple(self.live.values()), tuple(on_cores.buffers), device_op)
+            self.fullest = Fullest(tuple(self.live.values()), on_cores.mark, device_op)
 
     def _allocate(self, place: int, step: Step, at: int, event: MemoryEvent, *, taken: bool) -> None:
         key = event.key
@@ -190,11 +215,13 @@ class Lane:
             buffer = L1_SMALL
         if taken and step.last[key] == at and key in self._shown:  # it stays: the snapshot knows what it takes
             shown, buffer = self._shown[key]
-            self.differences.contradicted += size not in (-1, shown)
+            if size not in (-1, shown):
+                self.differences.contradicted += 1
             size = shown
         if size < 0:
             size, told = self.shards.at(key, event.size_bytes) if self.shards and buffer == L1 else (0, False)
-            self.differences.unsized += buffer == L1 and not told
+            if buffer == L1 and not told:
+                self.differences.unsized += 1
         self._open(key, buffer, size, event.size_bytes, inside(place), recorded=True)
 
     def _settle(self, place: int, step: Step) -> None:

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.analyses.memory.shortage import Shortage, parse_shortage
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.readers.memory.columns import OperationError
+
+
+Outcome = Literal["unfinished", "aborted", "finished", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class Failure:
 
     place: int | None
     name: str
-    outcome: Literal["unfinished", "aborted", "finished", "unknown"]
+    outcome: Outcome
     same_name: int
     kind: str
     message: str
@@ -88,10 +92,14 @@ def _failure(replayed: Replayed, place: int, words: list[tuple[str, str]], *, by
     name = operations.names[place]
     scopes = (*trouble.unfinished, *trouble.aborted) if trouble else ()
     unfinished = bool(np.isnan(operations.duration_s[place])) or bool(trouble and trouble.unfinished)
+    death = death_of(replayed.memory)
+    died = death is not None and death.operation == int(replayed.operations[place])
+    otherwise: Outcome = "unknown" if by_name else "finished"
+    outcome: Outcome = "unfinished" if unfinished else "aborted" if scopes or died else otherwise
     return Failure(
         place=place,
         name=name,
-        outcome="unfinished" if unfinished else "aborted" if scopes else "unknown" if by_name else "finished",
+        outcome=outcome,
         same_name=sum(_bare(one) == _bare(name) for one in operations.names),
         kind=kind,
         message=message,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.run import Run
 
 SAFE_SHARE = 0.95  # of the limit: the models of L1 use are good to about 5 %
@@ -42,3 +43,9 @@ def l1_limit(run: Run) -> L1Limit | None:
     if chip is None:
         return None
     return L1Limit(chip.usable_l1_bytes, 0, read=False, measured=chip.first_cb_address_measured)
+
+
+def first_program_address(memory: MemoryReport) -> int:
+    """Address at which circular and dataflow buffers begin, as every release says anew; 0 where nobody says."""
+    device = next(iter(memory.devices), None)
+    return (device.first_cb_address or 0) if device else 0

@@ -9,16 +9,23 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ttnn_mcp.analyses.memory.buffer_spans import before, inside
-from ttnn_mcp.analyses.memory.core_load import Circular, on_cores
+from ttnn_mcp.analyses.memory.core_load import Circular, on_cores, reach_on_cores
 from ttnn_mcp.analyses.memory.device_lane import Lane
+from ttnn_mcp.analyses.memory.l1_limit import first_program_address
+from ttnn_mcp.analyses.memory.lanes import of_device
+from ttnn_mcp.analyses.memory.programs import ran
+from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors
 from ttnn_mcp.errors import ReportBroken
-from ttnn_mcp.readers.graph.graph_memory import GraphMemory, MemoryEvent, read_graph_memory
+from ttnn_mcp.readers.graph.graph_memory import GraphReader
 from ttnn_mcp.readers.memory.spaces import L1
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
     from ttnn_mcp.readers.memory.columns import Chunks, Integers
 
 Kind = Literal["persistent", "activation", "temporary"]
@@ -75,7 +82,8 @@ async def moment_of(replayed: Replayed, place: int) -> Moment:
         return Moment(place, replayed.fullest.spans.live_at(inside(place)), (), None)
     operation = int(replayed.operations[place])
     try:
-        graph = read_graph_memory(await replayed.memory.graph_of(operation) or "[]", operation=operation)
+        reader = GraphReader(dict(replayed.banks), KeysOfTensors(replayed.memory).__getitem__)
+        graph = reader.read(await replayed.memory.graph_of(operation) or "[]", operation=operation)
     except ReportBroken:
         return Moment(place, replayed.fullest.spans.live_at(inside(place)), (), None)
     return _replay(replayed, place, graph)
@@ -84,21 +92,21 @@ async def moment_of(replayed: Replayed, place: int) -> Moment:
 def _replay(replayed: Replayed, place: int, graph: GraphMemory) -> Moment:
     """Once more over the operation, with the sizes that the first time over settled on."""
     spans, device = replayed.fullest.spans, replayed.fullest.device
-    known = {one.device for one in replayed.devices}
-    events = [one for one in graph.events if len(known) == 1 or one.device == device or one.device not in known]
+    events = of_device(ran(graph), device, {one.device for one in replayed.devices})
     there = spans.live_at(before(place))
     came = np.flatnonzero(spans.starts == inside(place))
-    lane = Lane(None, watch=True)
+    lane = Lane(None, base=first_program_address(replayed.memory), watch=True)
     for row in there.tolist():
         lane.preload(int(spans.keys[row]), int(spans.buffers[row]), int(spans.bytes_per_bank[row]))
-    lane.feed(0, graph, _sized(events, replayed, came))
+    lane.feed(0, _sized(events, replayed, came))
     all_rows = np.concatenate((there, came))
     rows = [row for row in lane.fullest.rows if row < len(all_rows)]
     at = lane.fullest.device_op
-    return Moment(place, np.sort(all_rows[rows]), lane.fullest.circular, graph.device_ops[at] if at >= 0 else None)
+    name = graph.device_ops[at].name if at >= 0 else None
+    return Moment(place, np.sort(all_rows[rows]), lane.fullest.circular, name)
 
 
-def _sized(events: list[MemoryEvent], replayed: Replayed, came: Integers) -> list[MemoryEvent]:
+def _sized(events: Sequence[MemoryEvent], replayed: Replayed, came: Integers) -> list[MemoryEvent]:
     spans, rows = replayed.fullest.spans, iter(came.tolist())
     sized: list[MemoryEvent] = []
     for event in events:
@@ -134,13 +142,16 @@ def composition(replayed: Replayed, moment: Moment) -> dict[Kind, int]:
     return dict(found)
 
 
-def holes_of(replayed: Replayed, moment: Moment) -> Holes | None:
-    """How the free L1 is cut up; None where the report does not say where L1 begins and ends."""
+def holes_of(replayed: Replayed, moment: Moment, without: Sequence[int] = ()) -> Holes | None:
+    """How the free L1 is cut up; None where the report does not say where L1 begins and ends.
+
+    `without`: rows of the spans that are thought away.
+    """
     bounds = _bounds(replayed)
     if bounds is None:
         return None
     spans, (bottom, top) = replayed.fullest.spans, bounds
-    rows = moment.rows[spans.buffers[moment.rows] == L1]
+    rows = moment.rows[(spans.buffers[moment.rows] == L1) & ~np.isin(moment.rows, list(without))]
     floor = max((one.address + one.bytes_per_core for one in moment.circular), default=bottom)
     return _holes(spans.addresses[rows], spans.bytes_per_bank[rows], floor, top)
 
@@ -183,7 +194,7 @@ def cores_of(replayed: Replayed, moment: Moment) -> list[Cores]:
             ranges = placement.shard.ranges if placement and placement.shard else ()
             tensors.append((ranges, int(spans.bytes_per_bank[row])))
     held = on_cores(tensors)
-    circular = on_cores((one.ranges, one.bytes_per_core) for one in moment.circular)
+    circular = reach_on_cores(moment.circular, first_program_address(replayed.memory))
     return _alike(held, circular, (device.compute_grid_x, device.compute_grid_y) if device else (None, None))
 
 

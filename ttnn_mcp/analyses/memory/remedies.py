@@ -47,16 +47,18 @@ class Remedy:
     Attributes:
         at_most: the bytes are an upper bound; else they are what the tensors take.
         tensors: ids it speaks of, the largest first.
+        enough: whether there is room in one piece then, where the tensors lie; None where that is not known.
     """
 
     measure: Measure
     bytes_per_bank: int
     at_most: bool
     tensors: tuple[int, ...] = ()
+    enough: bool | None = None
 
 
 def remedies(replayed: Replayed, moment: Moment, shortage: Shortage, *, name: str, arguments: str) -> list[Remedy]:
-    """Measures for the operation of the moment, the most effective first.
+    """Measures for the operation of the moment: those that are enough first, then the most effective.
 
     Args:
         replayed: the run.
@@ -66,7 +68,8 @@ def remedies(replayed: Replayed, moment: Moment, shortage: Shortage, *, name: st
         arguments: as printed; tell whether a setting is at its end already.
     """
     found = list(_measures(replayed, moment, shortage, name.lower(), arguments))
-    return sorted((one for one in found if one.bytes_per_bank > 0), key=lambda one: -one.bytes_per_bank)
+    useful = [one for one in found if one.bytes_per_bank > 0]
+    return sorted(useful, key=lambda one: (not one.enough, -one.bytes_per_bank))
 
 
 def _measures(
@@ -74,14 +77,14 @@ def _measures(
 ) -> Iterator[Remedy]:
     code = next((code for code, one in enumerate(BUFFER_TYPES) if one == shortage.buffer), L1)
     if code == L1_SMALL:
-        yield Remedy("larger_l1_small", shortage.short_bytes or shortage.asked_bytes, at_most=False)
+        yield Remedy("larger_l1_small", shortage.short_bytes or shortage.asked_bytes, at_most=False, enough=True)
     if shortage.kind != "beyond_l1":
-        yield from _of_tensors(replayed, moment, code)
+        yield from _of_tensors(replayed, moment, shortage, code)
     if code == L1:
         yield from _of_the_op(replayed, moment, shortage, name, arguments)
 
 
-def _of_tensors(replayed: Replayed, moment: Moment, code: int) -> Iterator[Remedy]:
+def _of_tensors(replayed: Replayed, moment: Moment, shortage: Shortage, code: int) -> Iterator[Remedy]:
     """Tensors the operation does not read: those read before may be freed, those still to come may wait in DRAM."""
     spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
     rows = moment.rows[spans.buffers[moment.rows] == code]
@@ -89,9 +92,12 @@ def _of_tensors(replayed: Replayed, moment: Moment, code: int) -> Iterator[Remed
     read = _read_by(replayed, moment.place, rows)
     over = ~read & ~lifetimes.persistent[rows] & (lifetimes.last_reads[rows] >= 0)
     over &= lifetimes.last_touches[rows] < moment.place
-    yield _remedy(replayed, "deallocate", rows[over])
+    gone: dict[Measure, Integers] = {"deallocate": rows[over]}
     if code == L1:
-        yield _remedy(replayed, "move_to_dram", rows[~over & (~read | lifetimes.persistent[rows])])
+        gone["move_to_dram"] = rows[~over & (~read | lifetimes.persistent[rows])]
+    for measure, without in gone.items():
+        enough = _room_without(replayed, moment, shortage, without) if code == L1 else None
+        yield _remedy(replayed, measure, without, enough=enough)
     narrow = [_narrowed(replayed, row) for row in (rows[read] if code == L1 else rows).tolist()]
     tensors = tuple(int(lifetimes.names[row]) for row, less in narrow if less)
     yield Remedy("narrower_dtype", sum(less for _, less in narrow), at_most=False, tensors=tensors)
@@ -105,7 +111,10 @@ def _of_the_op(
     holes = holes_of(replayed, moment)
     if holes is not None and shortage.kind != "beyond_l1":
         halo = bool(_WINDOW.search(name))
-        yield Remedy("reallocate_halo_output" if halo else "reallocate", holes.holes, at_most=True)
+        room = holes.below + holes.holes if shortage.kind == "no_room" else holes.holes
+        asked = shortage.asked_bytes if shortage.kind == "no_room" else shortage.short_bytes or 0
+        measure: Measure = "reallocate_halo_output" if halo else "reallocate"
+        yield Remedy(measure, holes.holes, at_most=True, enough=room >= asked)
     circular = _circular(replayed, shortage)
     if not _CONV.search(name):
         yield Remedy("smaller_blocks", circular // 2, at_most=True)
@@ -132,11 +141,23 @@ def _read_by(replayed: Replayed, place: int, rows: Integers) -> NDArray[np.bool_
     return np.isin(rows, used[places == place])
 
 
-def _remedy(replayed: Replayed, measure: Measure, rows: Integers) -> Remedy:
+def _room_without(replayed: Replayed, moment: Moment, shortage: Shortage, rows: Integers) -> bool | None:
+    """Whether the operation fits once these tensors are gone and the others stay where they are."""
+    without: list[int] = rows.tolist()
+    if shortage.kind == "clash":
+        spans = replayed.fullest.spans
+        left = moment.rows[(spans.buffers[moment.rows] == L1) & ~np.isin(moment.rows, without)]
+        return bool((spans.addresses[left] >= shortage.asked_bytes).all())  # buffers of programs reach up to there
+    holes = holes_of(replayed, moment, without)
+    return None if holes is None else holes.largest >= shortage.asked_bytes
+
+
+def _remedy(replayed: Replayed, measure: Measure, rows: Integers, *, enough: bool | None) -> Remedy:
     spans, names = replayed.fullest.spans, replayed.lifetimes.names
     ordered = sorted(rows.tolist(), key=lambda row: -int(spans.bytes_per_bank[row]))
     tensors = tuple(int(names[row]) for row in ordered if names[row] >= 0)
-    return Remedy(measure, sum(int(spans.bytes_per_bank[row]) for row in ordered), at_most=False, tensors=tensors)
+    size = sum(int(spans.bytes_per_bank[row]) for row in ordered)
+    return Remedy(measure, size, at_most=False, tensors=tensors, enough=enough)
 
 
 def _narrowed(replayed: Replayed, row: int) -> tuple[int, int]:

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
-from ttnn_mcp.analyses.memory.l1_limit import l1_limit
+from ttnn_mcp.analyses.memory.dram_banks import banks_of
+from ttnn_mcp.analyses.memory.l1_limit import first_program_address, l1_limit
+from ttnn_mcp.analyses.memory.lanes import Lanes
+from ttnn_mcp.analyses.memory.programs import Programs, ran
 from ttnn_mcp.analyses.memory.replayed import DeviceReplay, Replayed, Trouble
 from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
-from ttnn_mcp.analyses.memory.snapshots import same_snapshots, snapshots_of
-from ttnn_mcp.analyses.memory.tensor_spans import keys_written
+from ttnn_mcp.analyses.memory.snapshots import snapshots_of
+from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors, keys_written
+from ttnn_mcp.analyses.memory.unrecorded_frees import UnrecordedFrees
 from ttnn_mcp.errors import ReportBroken
-from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
-from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
+from ttnn_mcp.readers.graph.graph_memory import GraphReader
+from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.readers.memory.stream import iter_graph_batches, read_snapshots
 
 if TYPE_CHECKING:
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.memory.snapshots import Snapshots
-    from ttnn_mcp.readers.graph.graph_memory import GraphMemory
+    from ttnn_mcp.readers.graph.graph_events import GraphMemory
     from ttnn_mcp.readers.memory.columns import Device
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.readers.memory.stream import SnapshotRows
@@ -67,7 +71,7 @@ async def _replay(run: Run, memory: MemoryReport) -> Replayed:
 
 
 class _Replay:
-    """A replay under way: one lane per device, shared by devices as long as nothing tells them apart."""
+    """A replay under way."""
 
     def __init__(self, memory: MemoryReport, buffers: SnapshotRows) -> None:
         self.memory = memory
@@ -84,31 +88,21 @@ class _Replay:
         self.broken = 0
         self.next = 0
         self.written: dict[int, list[int]] | None = None
-        devices = sorted({*(one.id for one in memory.devices), *self.snapshots})
-        self.devices: list[int | None] = [*devices] or [None]
+        self.programs = Programs()
+        self.unfreed = UnrecordedFrees(memory, self.operations)
         described = memory.devices[0] if memory.devices else None
-        small_from = _small_region(described)
-        self.banks = _banks(described)
-        self.lanes = [
-            (group, Lane(self._snapshots_of(group[0]), small_from, ShardBytes(memory.tensors, self.banks.get(L1))))
-            for group in self._alike()
-        ]
-        self.followed: set[int | None] = set()
-
-    def _alike(self) -> list[list[int | None]]:
-        """Devices whose snapshots are the same, together."""
-        groups: list[list[int | None]] = []
-        for device in self.devices:
-            for group in groups:
-                if same_snapshots(self._snapshots_of(device), self._snapshots_of(group[0])):
-                    group.append(device)
-                    break
-            else:
-                groups.append([device])
-        return groups
-
-    def _snapshots_of(self, device: int | None) -> Snapshots | None:
-        return None if device is None else self.snapshots.get(device)
+        banks = banks_of(memory, buffers)
+        self.reader = GraphReader(banks, KeysOfTensors(memory).__getitem__)
+        self.lanes = Lanes(
+            memory.devices,
+            self.snapshots,
+            lambda snapshots: Lane(
+                snapshots,
+                _small_region(described),
+                ShardBytes(memory.tensors, banks.get(L1)),
+                base=first_program_address(memory),
+            ),
+        )
 
     def feed(self, batch: Iterable[tuple[int, str]]) -> None:
         """Graphs of further operations, in order."""
@@ -117,7 +111,7 @@ class _Replay:
             if place is None or place < self.next:  # an operation nobody lists, or a second graph of one
                 continue
             try:
-                graph = read_graph_memory(text, operation=operation, banks=self.banks)
+                graph = self.reader.read(text, operation=operation)
             except ReportBroken:
                 self.broken += 1
                 continue
@@ -127,9 +121,9 @@ class _Replay:
     def _without_graph(self, until: int) -> None:
         for place in range(self.next, until):
             if self.written is None:
-                self.written = keys_written(self.memory, self.operations, self.devices[0])
-            for _, lane in self.lanes:
-                lane.feed(place, None, (), self.written.get(place, ()))
+                self.written = keys_written(self.memory, self.operations, self.lanes.devices[0])
+            for _, lane in self.lanes.lanes:
+                lane.feed(place, None, written=self.written.get(place, ()))
         self.next = max(self.next, until)
 
     def _operation(self, place: int, graph: GraphMemory) -> None:
@@ -138,46 +132,35 @@ class _Replay:
         self.next = place + 1
         if (graph.errors or graph.aborted or graph.unfinished) and len(self.troubles) < _TROUBLES:
             self.troubles[place] = Trouble(tuple(graph.errors), tuple(graph.aborted), tuple(graph.unfinished))
-        if len(self.devices) == 1:
-            self.lanes[0][1].feed(place, graph, graph.events)
-            return
-        self._tell_apart({event.device for event in graph.events})
-        known = set(self.devices)
-        for group, lane in self.lanes:
-            lane.feed(place, graph, [one for one in graph.events if one.device in group or one.device not in known])
-
-    def _tell_apart(self, named: set[int]) -> None:
-        """A device that a graph names gets a lane of its own, with the history shared so far."""
-        for group, lane in [*self.lanes]:
-            for device in [one for one in group if one in named and len(group) > 1]:
-                group.remove(device)
-                self.lanes.append(([device], lane.fork()))
-        self.followed |= named
+        supplied = self.programs.supplied(graph)
+        for lane, events in self.lanes.shares(ran(graph)):
+            if place in self.unfreed:
+                lane.forget(place, self.unfreed.before(place, lane, events[: graph.failed_at]))
+            lane.feed(place, events, supplied=supplied)
+            self.programs.learn(graph, lane.loads)
 
     def finished(self, limit_bytes: int | None, sources: Mapping[int, SourceLine]) -> Replayed:
         """What it came to."""
         self._without_graph(len(self.operations))
-        said = self.followed & set(self.devices)
+        followed = self.lanes.followed
         devices = [
-            _device(device, lane, self._snapshots_of(device), not said or device in said)
-            for group, lane in self.lanes
+            _device(device, lane, self.lanes.snapshots_of(device), not followed or device in followed)
+            for group, lane in self.lanes.lanes
             for device in group
         ]
         described = self.memory.devices[0] if self.memory.devices else None
-        taken = np.zeros(len(self.operations), dtype=np.bool_)
-        for one in self.snapshots.values():
-            taken |= np.array(one.taken, dtype=np.bool_)
         return Replayed(
             operations=self.operations,
-            devices=tuple(sorted(devices, key=lambda one: -int(one.l1.max(initial=0)))),
+            devices=tuple(sorted(devices, key=_fullest_first)),
             captured=self.captured,
             launched=self.launched,
-            checked=int((taken & self.captured).sum()),
             capacity_bytes=_capacity(described, limit_bytes),
             small_capacity_bytes=described.l1_small_bytes if described else None,
             broken=self.broken,
             troubles=self.troubles,
+            programs=self.programs,
             sources=sources,
+            banks=self.reader.banks,
             memory=self.memory,
         )
 
@@ -192,11 +175,16 @@ def _device(device: int | None, lane: Lane, snapshots: Snapshots | None, followe
         circular=np.array(levels.l1, dtype=np.int64) - np.array(levels.tensors, dtype=np.int64),
         small=np.array(levels.small, dtype=np.int64),
         dram=np.array(levels.dram, dtype=np.int64),
+        completed=np.array(levels.completed, dtype=np.int64),
         floor=snapshots.l1_bytes if snapshots else np.zeros(count, dtype=np.int64),
         spans=lane.log.spans(),
         differences=lane.differences,
         followed=followed,
     )
+
+
+def _fullest_first(device: DeviceReplay) -> tuple[int, bool, int]:
+    return -int(device.l1.max(initial=0)), not device.followed, device.device or 0
 
 
 def _may_launch(memory: MemoryReport) -> NDArray[np.bool_]:
@@ -209,11 +197,6 @@ def _small_region(device: Device | None) -> int:
     if device is None or not device.l1_small_bytes or device.l1_bank_bytes is None:
         return BEYOND
     return (device.first_cb_address or 0) + device.l1_bank_bytes
-
-
-def _banks(device: Device | None) -> dict[int, int]:
-    banks = device.l1_banks if device else None
-    return {L1: banks, L1_SMALL: banks} if banks else {}
 
 
 def _capacity(device: Device | None, limit_bytes: int | None) -> int | None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ttnn_mcp.analyses.memory.core_load import Circular
-    from ttnn_mcp.readers.graph.graph_memory import MemoryEvent
+    from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 
 
 @dataclass(slots=True)
@@ -39,25 +39,35 @@ class Fullest:
     """
 
     rows: tuple[int, ...]
-    circular: tuple[Circular, ...]
+    marked: tuple[tuple[list[Circular], int], ...]
     device_op: int
+
+    @property
+    def circular(self) -> tuple[Circular, ...]:
+        """The buffers of programs."""
+        return tuple(one for buffers, count in self.marked for one in buffers[:count])
 
 
 @dataclass(slots=True)
 class Levels:
-    """Per operation, bytes per bank at the fullest moment within it; `l1` = `tensors` + circular buffers."""
+    """Per operation, bytes per bank at the fullest moment within it; `l1` = `tensors` + the buffers of programs.
+
+    `completed` is `l1` with the programs whose buffers the report leaves out, as far as they are known elsewhere.
+    """
 
     l1: list[int] = field(default_factory=list[int])
     tensors: list[int] = field(default_factory=list[int])
     small: list[int] = field(default_factory=list[int])
     dram: list[int] = field(default_factory=list[int])
+    completed: list[int] = field(default_factory=list[int])
 
-    def add(self, l1: int, tensors: int, small: int, dram: int) -> None:
+    def add(self, l1: int, tensors: int, small: int, dram: int, completed: int) -> None:
         """Those of one more operation."""
         self.l1.append(l1)
         self.tensors.append(tensors)
         self.small.append(small)
         self.dram.append(dram)
+        self.completed.append(completed)
 
 
 class Step:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.memory.buffer_spans import Spans
     from ttnn_mcp.analyses.memory.lifetimes import Lifetimes
+    from ttnn_mcp.analyses.memory.programs import Programs
     from ttnn_mcp.analyses.memory.replay_records import Differences
     from ttnn_mcp.readers.graph.graph_events import GraphError
     from ttnn_mcp.readers.memory.columns import Integers
@@ -42,6 +43,7 @@ class DeviceReplay:
         l1: the most L1 in use within the operation: tensors and, beside them, circular buffers.
         tensors: the tensors' part of it, L1_SMALL not counted.
         circular: the circular buffers' part, on the fullest core.
+        completed: `l1` with the programs whose buffers the report leaves out, as far as they are known elsewhere.
         floor: what the snapshot after the operation shows; no more than that is known without graphs.
         followed: graphs speak of this device; else its levels are floors.
     """
@@ -52,6 +54,7 @@ class DeviceReplay:
     circular: Integers
     small: Integers
     dram: Integers
+    completed: Integers
     floor: Integers
     spans: Spans
     differences: Differences
@@ -76,6 +79,8 @@ class Replayed:
         small_capacity_bytes: of the L1_SMALL region of a bank.
         broken: graphs that could not be read.
         troubles: by place.
+        banks: by code of BUFFER_TYPES, where the report tells.
+        programs: device ops, and those whose buffers the report leaves out.
         sources: the model line of every operation id that has one.
     """
 
@@ -83,12 +88,13 @@ class Replayed:
     devices: tuple[DeviceReplay, ...]
     captured: NDArray[np.bool_]
     launched: NDArray[np.bool_]
-    checked: int
     capacity_bytes: int | None
     small_capacity_bytes: int | None
     broken: int
     troubles: dict[int, Trouble]
+    programs: Programs
     sources: Mapping[int, SourceLine]
+    banks: Mapping[int, int]
     memory: MemoryReport = field(repr=False)
 
     @property
@@ -109,18 +115,11 @@ class Replayed:
         """Place of an operation id; None where there is none."""
         return self.memory.operations.row(operation)
 
-    def headroom_at(self, operation: int) -> int | None:
-        """Bytes per bank that were free at the operation's fullest moment; None where that is not known.
-
-        Where no graph was captured it is an upper bound: `captured` tells.
-        """
-        place = self.place(operation)
-        if place is None or self.capacity_bytes is None:
-            return None
-        return self.capacity_bytes - int(self.fullest.l1[place])
-
     def room_for_buffers_at(self, operation: int) -> int | None:
-        """Bytes per core that circular buffers may take beside the tensors of the operation's fullest moment."""
+        """Bytes per core left by the tensors of the operation's fullest moment, wherever they lie.
+
+        `l1_moment.room_below` tells how far up circular buffers may reach.
+        """
         place = self.place(operation)
         if place is None or self.capacity_bytes is None:
             return None
@@ -128,9 +127,14 @@ class Replayed:
 
     @property
     def floor_because(self) -> str | None:
-        """Why the peak is only a floor: 'no_graphs', 'some_graphs', 'unsized'; None where it is the peak."""
+        """Why the peak is only a floor; None where it is the peak.
+
+        'no_graphs', 'some_graphs', 'unsized', or 'silent_programs': device ops that show no buffers.
+        """
         if not self.captured.any():
             return "no_graphs"
         if (self.launched & ~self.captured).any():
             return "some_graphs"
-        return "unsized" if self.fullest.differences.unsized else None
+        if self.fullest.differences.unsized:
+            return "unsized"
+        return "silent_programs" if self.programs.silent else None

@@ -1,7 +1,7 @@
 """TTNN's own words when memory ran out, taken apart; the wordings of 2024 to 2026.
 
-Three things run out: the allocator finds no room for a buffer, circular buffers grow into tensors, or circular
-buffers alone are more than a core has.
+Three things run out: the allocator finds no room for a buffer, circular (since 0.80 dataflow) buffers grow into
+tensors, or they alone are more than a core has.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 _N = r"([\d,]{1,20})"
+_BUFFERS = r"(?:circular|dataflow) buffers"  # dataflow since 0.78
 _CORES = r"on core range (\[[^\n]{1,200}?\])"
 _NO_ROOM = re.compile(  # tt_metal/impl/allocator: bank_manager.cpp; the tail in brackets came in 2025
     rf"ot enough space to allocate {_N} B (?:BufferType::)?(\w{{1,20}}) buffer across {_N} banks?,\s+where each "
     rf"bank needs to store {_N} B(?:, but bank size is (?:only )?{_N} B)?"
     rf"(?:[^\n]{{0,40}}?allocated: {_N} B, free: {_N} B, largest free block: {_N} B)?"
 )
-_CLASH = re.compile(  # tt_metal/impl/program: validate_circular_buffer_region
-    rf"circular buffers (?:in program {_N} )?clash with L1 buffers {_CORES}\.\s+L1 buffer allocated at {_N} and "
-    rf"static circular buffer region ends at {_N}"
+_CLASH = re.compile(  # tt_metal/impl/program: validate_circular_buffer_region (_dataflow_ in 0.81)
+    rf"{_BUFFERS} (?:in program {_N} )?clash with L1 buffers {_CORES}\.\s+L1 buffer allocated at {_N} and "
+    rf"static (?:circular|dataflow) buffer region ends at {_N}"
 )
 _BEYOND = re.compile(  # same
-    rf"circular buffers (?:in program {_N} )?{_CORES} grow to {_N} B which is beyond max L1 size of {_N} B"
+    rf"{_BUFFERS} (?:in program {_N} )?{_CORES} grow to {_N} B which is beyond max L1 size of {_N} B"
 )
 
 
@@ -35,6 +36,7 @@ class Shortage:
         buffer: what kind of memory ran out.
         asked_bytes: of a bank, for the buffer; of a core, up to where the circular buffers reach.
         limit_bytes: size of the bank; the address of the lowest tensor; what a core has.
+        allocated_bytes: of the bank, when it failed.
         free_bytes: of the bank, in all.
         largest_free_bytes: in one piece.
         cores: the core range, as printed.
@@ -47,6 +49,7 @@ class Shortage:
     free_bytes: int | None = None
     largest_free_bytes: int | None = None
     cores: str | None = None
+    allocated_bytes: int | None = None
 
     @property
     def short_bytes(self) -> int | None:
@@ -60,8 +63,16 @@ class Shortage:
 def parse_shortage(message: str) -> Shortage | None:
     """An error message of the runtime; None where it speaks of something else."""
     if found := _NO_ROOM.search(message):
-        _, buffer, _, asked, size, _, free, largest = found.groups()
-        return Shortage("no_room", buffer, _int(asked) or 0, _int(size), _int(free), _int(largest))
+        _, buffer, _, asked, size, allocated, free, largest = found.groups()
+        return Shortage(
+            "no_room",
+            buffer,
+            _int(asked) or 0,
+            _int(size),
+            _int(free),
+            _int(largest),
+            allocated_bytes=_int(allocated),
+        )
     if found := _CLASH.search(message):
         _, cores, allocated, ends = found.groups()
         return Shortage("clash", "L1", _int(ends) or 0, _int(allocated), cores=cores)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.readers.memory.spaces import L1, keys_of
+from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES
+from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL, keys_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,10 +105,8 @@ def _of_device(
     order = np.lexsort((places, keys))
     order = order[keys[order] >= 0]
     keys, places = keys[order], places[order]
-    sizes, codes = (
-        np.minimum(np.maximum(buffers.bytes_per_bank[rows][order], 0), _MOST_BYTES),
-        buffers.buffers[rows][order],
-    )
+    codes = buffers.buffers[rows][order]
+    sizes = _allocated(np.minimum(np.maximum(buffers.bytes_per_bank[rows][order], 0), _MOST_BYTES), codes)
     turns = turn[places]
     same = (np.diff(keys, prepend=-1) == 0) & (np.diff(turns, prepend=-1) == 0)  # one buffer told twice
     keys, places, sizes, codes, turns = (one[~same] for one in (keys, places, sizes, codes, turns))
@@ -125,6 +124,12 @@ def _of_device(
         came=_changes(places[first], keys[first], sizes[first], codes[first], len(taken)),
         went=_changes(after[turns[ended] + 1], keys[ended], sizes[ended], codes[ended], len(taken)),
     )
+
+
+def _allocated(sizes: Integers, codes: Integers) -> Integers:
+    """What the allocator sets aside in L1: the table tells what a buffer fills, 4 bytes of a semaphore's 16."""
+    step = LOCAL_L1_ALIGNMENT_BYTES
+    return np.where((codes == L1) | (codes == L1_SMALL), -(-sizes // step) * step, sizes)
 
 
 def _changes(places: Integers, keys: Integers, sizes: Integers, codes: Integers, operations: int) -> Changes:

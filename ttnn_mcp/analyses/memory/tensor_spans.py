@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.memory.buffer_spans import Spans
-    from ttnn_mcp.readers.memory.columns import Integers, TensorLinks
+    from ttnn_mcp.readers.memory.columns import Integers, TensorLinks, Tensors
     from ttnn_mcp.readers.memory.report import MemoryReport
 
 
@@ -54,6 +54,25 @@ def keys_written(memory: MemoryReport, operations: Integers, device: int | None)
         if key >= 0 and (place, key) not in taken_keys:
             written.setdefault(place, []).append(key)
     return written
+
+
+class KeysOfTensors:
+    """Where tensors lie, by id; worked out when first asked."""
+
+    def __init__(self, memory: MemoryReport) -> None:
+        self._tensors = memory.tensors
+        self._keys: Integers | None = None
+
+    def __getitem__(self, tensor: int) -> int:
+        if self._keys is None:
+            self._keys = keys_of_tensors(self._tensors)
+        row = self._tensors.row(tensor)
+        return -1 if row is None else int(self._keys[row])
+
+
+def keys_of_tensors(tensors: Tensors) -> Integers:
+    """Where each tensor lies, on whatever device; -1 where it does not."""
+    return keys_of(tensors.addresses, tensors.buffers)
 
 
 def _keys(memory: MemoryReport, device: int | None) -> Integers:

@@ -78,7 +78,7 @@ def _note(lowest: dict[int, int], device_op: int, address: int | None) -> None:
 
 def _device_ops(run: Run, line: int, operation: int, graph: GraphMemory) -> list[int]:
     """The device op of a line among those of its operation; all of its name, or all, where they do not match up."""
-    names = [canonical(one) for one in graph.device_ops]
+    names = [canonical(one.name) for one in graph.device_ops]
     every = list(range(len(names)))
     linked = run.linked.operation_at if run.linked else {}
     lines = sorted(other for other, its in linked.items() if its == operation)

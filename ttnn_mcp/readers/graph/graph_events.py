@@ -1,94 +1,70 @@
-"""What one operation's captured graph tells, as small typed records in the order it happened."""
+"""What one operation's captured graph tells, as small records in the order it happened."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.memory_config import BufferType, CoreRange
+    from ttnn_mcp.readers.printed.memory_config import CoreRange
+
+NOT_SAID = -1  # numbers are -1 where the graph does not say
+NO_OP = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """A function the capture saw start: a ttnn call, a C++ helper of it, or a device op.
+class MemoryEvent(NamedTuple):
+    """One thing that happened to memory. Immutable and cheap: a run has hundreds of thousands.
+
+    `kind`: a tensor buffer came (`allocate`) or went (`free`), a buffer of a program came on every core of `ranges`
+    (`circular`: circular buffers, dataflow buffers, scratchpads), the buffers of the program before went (`clear`),
+    or a device op came to its end (`end`), and its program's buffers with it.
+    """
+
+    kind: Literal["allocate", "free", "circular", "clear", "end"]
+    device_op: int
+    """Index into `GraphMemory.device_ops`; NO_OP outside all of them."""
+    device: int = NOT_SAID
+    key: int = NOT_SAID
+    """Where the buffer lies (`spaces.key_of`)."""
+    buffer: int = NOT_SAID
+    """Code of BUFFER_TYPES; before 2026 L1_SMALL is told as L1."""
+    size_bytes: int = NOT_SAID
+    """All of a tensor buffer; of a program's buffer, what it takes on one core."""
+    bytes_per_bank: int = NOT_SAID
+    """In the fullest bank."""
+    ranges: tuple[CoreRange, ...] = ()
+    over_tensor: bool | None = None
+    """Whether a program's buffer lies on a tensor and takes nothing more; None in 2024, when nobody said."""
+
+    @property
+    def address(self) -> int:
+        """Offset within the bank."""
+        return self.key // 2
+
+
+@dataclass(slots=True)
+class DeviceOp:
+    """One device op of a graph.
 
     Attributes:
-        start: position of its start among the graph's nodes.
-        end: position of its end; None = it never ended.
-        aborted: it ended by an exception.
-        parent: index, among all scopes, of the scope around it.
-        inputs: ids of the tensors the graph shows going in; older graphs show few.
-        outputs: ids of the tensors it shows coming out.
+        ended_at: the node at which it ended well; NOT_SAID where it was aborted or never ended.
+        executed: its program was put on the queue (`program_execution`, schema 3.5 on).
+        buffers: circular buffers, dataflow buffers and scratchpads that the graph shows, those over tensors too.
+        cached: whether its program came from the program cache (`program_cache_hit`, since TTNN 0.78).
+        call: name, attributes and operands, as one number: the same for a later launch of the same program.
     """
 
     name: str
-    start: int
-    end: int | None
-    aborted: bool
-    parent: int | None
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
+    ended_at: int = NOT_SAID
+    executed: bool = False
+    buffers: int = 0
+    cached: bool | None = None
+    call: int = 0
 
     @property
     def completed(self) -> bool:
         """Whether it ran to its end."""
-        return self.end is not None and not self.aborted
-
-    @property
-    def on_device(self) -> bool:
-        """Whether it is a device op."""
-        return is_device_op(self.name)
-
-
-@dataclass(frozen=True, slots=True)
-class BufferAllocated:
-    """A tensor buffer came to life; `bytes_per_bank` is what it takes in the fullest bank, None where untold."""
-
-    at: int
-    device_op: int | None
-    """Index into the graph's device ops; None outside all of them."""
-    device: int | None
-    buffer: BufferType | None
-    layout: str | None
-    address: int | None
-    size_bytes: int | None
-    bytes_per_bank: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class BufferFreed:
-    """A tensor buffer was given back. In 2024 the node names no address: it is the allocation's then."""
-
-    at: int
-    device_op: int | None
-    device: int | None
-    buffer: BufferType | None
-    address: int | None
-    size_bytes: int | None
-    bytes_per_bank: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class CircularBufferAllocated:
-    """A circular buffer on every core of `ranges`; one on top of a tensor (`aliases_tensor`) takes nothing more."""
-
-    at: int
-    device_op: int | None
-    device: int | None
-    address: int | None
-    bytes_per_core: int
-    ranges: tuple[CoreRange, ...]
-    aliases_tensor: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CircularBuffersFreed:
-    """All circular buffers of the device so far are gone."""
-
-    at: int
-    device_op: int | None
-    device: int | None
+        return self.ended_at >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,36 +77,29 @@ class GraphError:
     message: str
 
 
-Event = BufferAllocated | BufferFreed | CircularBufferAllocated | CircularBuffersFreed
+@dataclass(slots=True)
+class GraphMemory:
+    """What one top-level operation did to memory, in order.
 
+    Attributes:
+        device_ops: in the order they started.
+        errors: exceptions the capture saw.
+        aborted: names of the scopes that ended by an exception.
+        unfinished: names of the scopes that never ended, outermost first.
+        failed_at: number of events before the first exception; None where there was none.
+    """
 
-@dataclass(frozen=True, slots=True)
-class CapturedGraph:
-    """One top-level operation: its scopes in start order, and its allocations in the order they happened."""
-
-    scopes: tuple[Scope, ...]
-    events: tuple[Event, ...]
-    errors: tuple[GraphError, ...]
-
-    @property
-    def device_ops(self) -> tuple[Scope, ...]:
-        """Device ops in start order, unfinished ones included; `Event.device_op` counts in it."""
-        return tuple(scope for scope in self.scopes if scope.on_device)
-
-    @property
-    def started(self) -> tuple[Scope, ...]:
-        """Completed device ops in start order."""
-        return tuple(scope for scope in self.scopes if scope.on_device and scope.completed)
+    events: list[MemoryEvent] = field(default_factory=list[MemoryEvent])
+    device_ops: list[DeviceOp] = field(default_factory=list[DeviceOp])
+    errors: list[GraphError] = field(default_factory=list[GraphError])
+    aborted: list[str] = field(default_factory=list[str])
+    unfinished: list[str] = field(default_factory=list[str])
+    failed_at: int | None = None
 
     @property
-    def ended(self) -> tuple[Scope, ...]:
-        """Completed device ops in end order."""
-        return tuple(sorted(self.started, key=lambda scope: scope.end or 0))
-
-    @property
-    def calls(self) -> tuple[Scope, ...]:
-        """The ttnn calls, outermost first: `ttnn.conv2d`, and `ttnn::...` from C++."""
-        return tuple(scope for scope in self.scopes if scope.name.startswith(("ttnn.", "ttnn::")))
+    def completed(self) -> list[DeviceOp]:
+        """Device ops that ran to their end, in the order they started."""
+        return [one for one in self.device_ops if one.completed]
 
 
 def is_device_op(name: str) -> bool:

@@ -1,122 +1,121 @@
-"""The memory side of one captured graph, and nothing else: what a replay of 20,000 graphs reads.
-
-`captured_graph` reads scopes and tensors too, at three times the cost; a test holds the two to the same story.
-Numbers are -1 where the graph does not say.
-"""
+"""The memory side of captured graphs: what a replay of 20,000 of them reads, and the device ops a link counts."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from functools import lru_cache
-from operator import itemgetter
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ttnn_mcp.errors import ReportBroken, shown
-from ttnn_mcp.readers.graph.graph_events import GraphError, is_device_op
-from ttnn_mcp.readers.memory.spaces import L1, key_of
-from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES, CoreRange, buffer_type, parse_core_ranges
+from ttnn_mcp.readers.graph.graph_events import (
+    NO_OP,
+    NOT_SAID,
+    DeviceOp,
+    GraphError,
+    GraphMemory,
+    MemoryEvent,
+    is_device_op,
+)
+from ttnn_mcp.readers.graph.graph_params import (
+    TRUE,
+    Params,
+    buffer_code,
+    buffer_numbers,
+    bytes_per_bank,
+    number,
+    program_buffer,
+)
+from ttnn_mcp.readers.memory.spaces import DRAM, SPACES, key_of
 
-Params: TypeAlias = "dict[str, Any]"
-NOT_SAID = -1
-NO_OP = -1
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-
-class MemoryEvent(NamedTuple):
-    """One thing that happened to memory. Immutable and cheap: a run has hundreds of thousands.
-
-    `kind`: a tensor buffer came or went, a circular buffer came on every core of `ranges`, all of them went
-    (`clear`), or a device op came to its end (`end`), and its circular buffers with it.
-    """
-
-    kind: Literal["allocate", "free", "circular", "clear", "end"]
-    device_op: int
-    """Index into `GraphMemory.device_ops`; NO_OP outside all of them."""
-    device: int = NOT_SAID
-    key: int = NOT_SAID
-    """Where the buffer lies (`memory_spaces.key_of`)."""
-    buffer: int = NOT_SAID
-    """Code of BUFFER_TYPES; before 2026 L1_SMALL is told as L1."""
-    size_bytes: int = NOT_SAID
-    """All of a tensor buffer; of a circular buffer, what it takes on one core."""
-    bytes_per_bank: int = NOT_SAID
-    """In the fullest bank."""
-    ranges: tuple[CoreRange, ...] = ()
-    over_tensor: bool | None = None
-    """Whether a circular buffer lies on a tensor and takes nothing more; None in 2024, when nobody said."""
-
-    @property
-    def address(self) -> int:
-        """Offset within the bank."""
-        return self.key // 2
-
-
-@dataclass(slots=True)
-class GraphMemory:
-    """What one top-level operation did to memory, in order.
-
-    Attributes:
-        device_ops: names of the device ops in the order they started.
-        errors: exceptions the capture saw; foreign text.
-        aborted: names of the scopes that ended by an exception.
-        unfinished: names of the scopes that never ended, outermost first.
-    """
-
-    events: list[MemoryEvent]
-    device_ops: list[str]
-    errors: list[GraphError]
-    aborted: list[str]
-    unfinished: list[str]
+_IGNORED = frozenset({"buffer", "tensor", "capture_start", "capture_end", "sub_device_manager"})
+_PROGRAM_BUFFERS = frozenset({"circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate"})
+_UNPLACED = 2**41 + 2  # keys from it on belong to buffers whose address nobody says
 
 
 def read_graph_memory(text: str, *, operation: int, banks: dict[int, int] | None = None) -> GraphMemory:
-    """Read one operation's graph.
+    """One operation's graph by itself, as `GraphReader.read`."""
+    return GraphReader(banks).read(text, operation=operation)
+
+
+class GraphReader:
+    """Reads the graphs of a run in order.
 
     Args:
-        text: the JSON as stored in `captured_graph`.
-        operation: names the operation in the error.
         banks: banks per code of BUFFER_TYPES, to size interleaved buffers where the graph does not.
-
-    Raises:
-        ReportBroken: the text is no JSON list of nodes.
+        key_of_tensor: where a tensor lies, by its id: until 0.67 a free names neither address nor size per bank.
     """
-    reading = _Reading(banks or {})
-    try:
-        graph: Any = json.loads(text)
-        nodes: list[Params] = cast("Params", graph)["graph"] if isinstance(graph, dict) else graph
-        reading.read(nodes)
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        raise ReportBroken(_broken(operation)) from error
-    return reading.finished()
 
+    def __init__(
+        self, banks: dict[int, int] | None = None, key_of_tensor: Callable[[int], int] | None = None
+    ) -> None:
+        self.banks = banks or {}
+        self.key_of_tensor = key_of_tensor
+        self._unplaced: dict[tuple[int, int], list[int]] = {}
+        self._keys = 0
 
-def _broken(operation: int) -> str:
-    return (
-        f"The captured graph of operation {shown(operation)} is not a list of nodes: the report was cut off or "
-        "altered. Make it again from the capture."
-    )
+    def read(self, text: str, *, operation: int) -> GraphMemory:
+        """Read one operation's graph.
+
+        Args:
+            text: the JSON as stored in `captured_graph`.
+            operation: names the operation in the error.
+
+        Raises:
+            ReportBroken: the text is no JSON list of nodes.
+        """
+        try:
+            graph: Any = json.loads(text)
+            nodes: list[Params] = cast("Params", graph)["graph"] if isinstance(graph, dict) else graph
+            reading = _Reading(self, nodes)
+            reading.read()
+        except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+            raise ReportBroken(
+                f"The captured graph of operation {shown(operation)} is not a list of nodes: the report was cut "
+                "off or altered. Make it again from the capture."
+            ) from error
+        return reading.finished()
+
+    def unplaced(self, kind: str, buffer: int, size: int) -> int:
+        """A key for a buffer at address 0, which no real one has: a dry capture (NO_DISPATCH) places nothing.
+
+        A free takes the last one of its size.
+        """
+        if buffer < 0 or size <= 0:
+            return NOT_SAID
+        waiting = self._unplaced.setdefault((buffer, size), [])
+        if kind == "free":
+            return waiting.pop() if waiting else NOT_SAID
+        self._keys += 2
+        waiting.append(_UNPLACED + self._keys + SPACES.get(buffer, 0))
+        return waiting[-1]
 
 
 class _Reading:
     """A graph while it is read; a plain class, because twenty thousand of them are made."""
 
-    __slots__ = ("_banks", "_behind", "_stack", "found")
+    __slots__ = ("_behind", "_depths", "_nodes", "_of_buffer", "_reader", "_stack", "found")
 
-    def __init__(self, banks: dict[int, int]) -> None:
-        self.found = GraphMemory([], [], [], [], [])
-        self._banks = banks
+    def __init__(self, reader: GraphReader, nodes: list[Params]) -> None:
+        self.found = GraphMemory()
+        self._reader = reader
+        self._nodes = nodes
         self._stack: list[tuple[str, int, bool]] = []
         """Open scopes: name, device op they belong to, whether they are it."""
+        self._depths: dict[str, list[int]] = {}
+        """Depths at which scopes of a name are open."""
         self._behind: dict[int, MemoryEvent] = {}
-        """Allocation behind each buffer node: in 2024 a free names only the node."""
+        """Allocation behind each buffer node: until 0.67 a free names only the node."""
+        self._of_buffer: dict[int, int] | None = None
 
     def finished(self) -> GraphMemory:
         self.found.unfinished = [name for name, _, _ in self._stack]
         return self.found
 
-    def read(self, nodes: list[Params]) -> None:
+    def read(self) -> None:
         events, stack = self.found.events, self._stack
-        for at, node in enumerate(nodes):
+        for at, node in enumerate(self._nodes):
             kind = node.get("node_type")
             if kind in _IGNORED:
                 continue
@@ -129,136 +128,122 @@ class _Reading:
                     self._behind[behind[0]] = event
             elif kind == "buffer_deallocate":
                 freed = self._buffer("free", device_op, params)
-                events.append(self._told_by_allocation(freed, node) if node.get("connections") else freed)
+                events.append(self._named(freed, node) if freed.key < 0 or freed.bytes_per_bank < 0 else freed)
             elif kind == "function_start":
-                self._start(device_op, str(params.get("name") or ""))
+                self._start(device_op, node, params)
             elif kind == "function_end":
-                self._end(str(params.get("name") or ""), aborted=str(params.get("aborted", "")).lower() in _TRUE)
+                aborted = "aborted" in params and str(params["aborted"]).lower() in TRUE
+                self._end(at, str(params.get("name") or ""), aborted=aborted)
             else:
                 self._other(str(kind), at, device_op, params)
 
     def _other(self, kind: str, at: int, device_op: int, params: Params) -> None:
-        if kind == "circular_buffer_allocate":
-            self.found.events.append(_circular(device_op, params))
+        found = self.found
+        if kind in _PROGRAM_BUFFERS:
+            found.events.append(program_buffer(device_op, params))
+            if device_op >= 0:
+                found.device_ops[device_op].buffers += 1
         elif kind == "circular_buffer_deallocate_all":
-            self.found.events.append(MemoryEvent("clear", device_op, _number(params, "device_id")))
+            found.events.append(MemoryEvent("clear", device_op, number(params, "device_id")))
+        elif kind == "program_execution" and device_op >= 0:
+            found.device_ops[device_op].executed = True
         elif kind == "error":
             words = (str(params.get(key) or "") for key in ("error_operation", "error_type", "error_message"))
-            self.found.errors.append(GraphError(at, *words))
+            found.errors.append(GraphError(at, *words))
+            self._failed()
 
-    def _start(self, device_op: int, name: str) -> None:
+    def _failed(self) -> None:
+        if self.found.failed_at is None:
+            self.found.failed_at = len(self.found.events)
+
+    def _start(self, device_op: int, node: Params, params: Params) -> None:
+        name = str(params.get("name") or "")
         is_it = is_device_op(name)
         if is_it:
             device_op = len(self.found.device_ops)
-            self.found.device_ops.append(name)
+            cached = params.get("program_cache_hit")
+            self.found.device_ops.append(
+                DeviceOp(
+                    name,
+                    cached=None if cached is None else str(cached).lower() in TRUE,
+                    call=self._call(name, node),
+                )
+            )
+        self._depths.setdefault(name, []).append(len(self._stack))
         self._stack.append((name, device_op, is_it))
 
-    def _end(self, name: str, *, aborted: bool) -> None:
+    def _end(self, at: int, name: str, *, aborted: bool) -> None:
         """Close the innermost open scope of that name; scopes inside it that did not end never will."""
-        depth = len(self._stack) - 1
-        while depth >= 0 and self._stack[depth][0] != name:
-            depth -= 1
-        if depth < 0:
+        depths = self._depths.get(name)
+        if not depths:
             return
-        for _, device_op, is_it in reversed(self._stack[depth:]):
-            if is_it:
-                self.found.events.append(MemoryEvent("end", device_op))
+        found, depth = self.found, depths[-1]
+        _, device_op, is_it = self._stack[depth]
+        while len(self._stack) > depth:
+            inner, within, device_op_too = self._stack.pop()
+            self._depths[inner].pop()
+            if device_op_too:
+                found.events.append(MemoryEvent("end", within))
         if aborted:
-            self.found.aborted.append(name)
-        del self._stack[depth:]
+            found.aborted.append(name)
+            self._failed()
+        elif is_it:
+            found.device_ops[device_op].ended_at = at
 
-    def _told_by_allocation(self, freed: MemoryEvent, node: Params) -> MemoryEvent:
-        behind = (one for one in node["connections"] if one in self._behind)
-        allocated = next((self._behind.pop(one) for one in behind), None)
-        if allocated is None:
+    def _call(self, name: str, node: Params) -> int:
+        """One number for name, attributes and operands; addresses of objects in the printed attributes differ."""
+        operands = [self._operand(one) for one in node.get("input_tensors") or ()]
+        printed = [str(one) for one in node.get("arguments") or ()]
+        return hash((name, *printed, *operands)) if printed or operands else 0
+
+    def _operand(self, counter: object) -> str:
+        """What a program is built for: shape, dtype, layout and place of an operand, but not its address."""
+        node = self._nodes[counter] if isinstance(counter, int) and 0 <= counter < len(self._nodes) else {}
+        params: Params = node.get("params") or {}
+        return "|".join(str(params.get(key) or "") for key in ("shape", "dtype", "layout", "memory_config"))
+
+    def _named(self, freed: MemoryEvent, node: Params) -> MemoryEvent:
+        """The free with what its allocation, or the tensor on its buffer node, tells."""
+        counters = node.get("connections") or ()
+        allocated = next((self._behind.pop(one) for one in counters if one in self._behind), None)
+        if allocated is not None:
+            return freed._replace(
+                device=_first(freed.device, allocated.device),
+                key=_first(freed.key, allocated.key),
+                size_bytes=freed.size_bytes if freed.size_bytes > 0 else allocated.size_bytes,
+                bytes_per_bank=freed.bytes_per_bank if freed.bytes_per_bank > 0 else allocated.bytes_per_bank,
+            )
+        if freed.key >= 0 or self._reader.key_of_tensor is None:
             return freed
-        return freed._replace(
-            device=_first(freed.device, allocated.device),
-            key=_first(freed.key, allocated.key),
-            size_bytes=freed.size_bytes if freed.size_bytes > 0 else allocated.size_bytes,
-            bytes_per_bank=freed.bytes_per_bank if freed.bytes_per_bank > 0 else allocated.bytes_per_bank,
-        )
+        if self._of_buffer is None:
+            self._of_buffer = self._tensors_by_buffer()
+        tensor = next((self._of_buffer[one] for one in counters if one in self._of_buffer), NOT_SAID)
+        return freed._replace(key=self._reader.key_of_tensor(tensor)) if tensor >= 0 else freed
+
+    def _tensors_by_buffer(self) -> dict[int, int]:
+        """The tensor behind each buffer node: a buffer node draws its connection to the tensor it belongs to."""
+        tensor_of = {
+            at: number(node.get("params") or {}, "tensor_id")
+            for at, node in enumerate(self._nodes)
+            if node.get("node_type") == "tensor"
+        }
+        found: dict[int, int] = {}
+        for at, node in enumerate(self._nodes):
+            if node.get("node_type") == "buffer":
+                tensors = (tensor_of[one] for one in node.get("connections") or () if one in tensor_of)
+                tensor = next((one for one in tensors if one >= 0), NOT_SAID)
+                if tensor >= 0:
+                    found[at] = tensor
+        return found
 
     def _buffer(self, kind: Literal["allocate", "free"], device_op: int, params: Params) -> MemoryEvent:
-        buffer = _buffer_code(params)
-        device, address, size, per_bank = _numbers(params)
+        buffer = buffer_code(params)
+        device, address, size, per_bank = buffer_numbers(params)
         if per_bank < 0 and size > 0:
-            per_bank = self._per_bank(buffer, size, params)
-        return MemoryEvent._make(
-            (kind, device_op, device, key_of(address, buffer), buffer, size, per_bank, (), None)
-        )
-
-    def _per_bank(self, buffer: int, size: int, params: Params) -> int:
-        """Pages are dealt out one by one, to the shards or to all banks; 2024 tells no page."""
-        holders, page = _number(params, "num_cores"), max(_number(params, "page_size"), 1)
-        if holders == 0 or (holders < 0 and params.get("layout") == "INTERLEAVED"):
-            holders = self._banks.get(buffer, 0)
-        if holders <= 0:
-            return NOT_SAID
-        pages = -(-size // page)
-        return -(-pages // holders) * page
-
-
-_IGNORED = frozenset({"buffer", "tensor", "capture_start", "capture_end"})
-_TRUE = frozenset({"1", "true"})
-_CODES = {name: code for code, name in enumerate(BUFFER_TYPES)}
-_FOUR = itemgetter("device_id", "address", "size", "max_size_per_bank")
-
-
-def _circular(device_op: int, params: Params) -> MemoryEvent:
-    said = params.get("globally_allocated")
-    return MemoryEvent(
-        "circular",
-        device_op,
-        _number(params, "device_id"),
-        key=key_of(_number(params, "address"), L1),
-        size_bytes=max(_number(params, "size"), 0),
-        ranges=parse_core_ranges(str(params.get("core_range_set") or "")),
-        over_tensor=None if said is None else str(said).lower() in _TRUE,
-    )
-
-
-def _buffer_code(params: Params) -> int:
-    """`type` counts L1_SMALL as L1; the newer keys tell them apart."""
-    said = params.get("exact_buffer_type") or params.get("type")
-    if said in _CODES:
-        return _CODES[said]
-    codes = (_code_of(str(params.get(key) or "")) for key in ("exact_buffer_type", "buffer_type", "type"))
-    return next((code for code in codes if code >= 0), NOT_SAID)
-
-
-@lru_cache(maxsize=64)
-def _code_of(said: str) -> int:
-    found = buffer_type(said)
-    return NOT_SAID if found is None else BUFFER_TYPES.index(found)
-
-
-def _numbers(params: Params) -> tuple[int, int, int, int]:
-    """Device, address, size, size per bank: what newer buffers tell all of, in one go."""
-    try:
-        device, address, size, per_bank = map(int, _FOUR(params))
-        if not (device | address | size | per_bank) >> _BITS:  # none negative, none too large
-            return device, address, size, per_bank
-    except (KeyError, TypeError, ValueError, OverflowError):
-        pass
-    return (
-        _number(params, "device_id"),
-        _number(params, "address"),
-        _number(params, "size"),
-        _number(params, "max_size_per_bank"),
-    )
-
-
-def _number(params: Params, key: str) -> int:
-    """A parameter as an integer; NOT_SAID where it is none, or too large to be one of ours."""
-    try:
-        value = int(params[key])
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return NOT_SAID
-    return NOT_SAID if value >> _BITS else value
-
-
-_BITS = 40  # bytes and addresses of a chip need fewer; a million of them add up within 64 bits
+            banks = self._reader.banks.get(buffer, 0) if buffer != DRAM or "page_size" in params else 0
+            per_bank = bytes_per_bank(params, size, banks)
+        key = key_of(address, buffer) if address else self._reader.unplaced(kind, buffer, size)
+        return MemoryEvent._make((kind, device_op, device, key, buffer, size, per_bank, (), None))
 
 
 def _first(said: int, otherwise: int) -> int:

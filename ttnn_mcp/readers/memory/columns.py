@@ -153,28 +153,10 @@ class Executions:
 
     operations: Integers
     devices: Integers
+    chips: Integers
+    """The device as the driver counts it (3.5 on); `devices` has the id of the mesh that was opened."""
     call_counts: Integers
-    runtimes: Integers
-    programs: Integers
     queues: Integers
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Buffers:
-    """Live buffers after each operation (a snapshot: no circular buffers, nothing freed inside the operation)."""
-
-    operations: Integers
-    devices: Integers
-    addresses: Integers
-    bytes_per_bank: Integers
-    """In the fullest bank; DRAM and L1 have different numbers of banks, so never add the two."""
-    buffers: Integers
-    """Codes of BUFFER_TYPES."""
-    layouts: Integers
-    """Codes of MEMORY_LAYOUTS; -1 before late 2025."""
-
-    def __len__(self) -> int:
-        return len(self.operations)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

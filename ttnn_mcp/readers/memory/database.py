@@ -40,12 +40,12 @@ async def open_database(path: Path) -> AsyncGenerator[aiosqlite.Connection, None
             await connection.execute("PRAGMA query_only = ON")
             await connection.execute("PRAGMA trusted_schema = OFF")  # the file's own views and triggers run nothing
             yield connection
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # sqlite3 decodes its own complaint about bad UTF-8
         raise ReportBroken(_explained(path, error)) from error
 
 
 def _uri(path: Path) -> str:
-    """`mode=ro`; `immutable=1` where SQLite would have to put a file beside it: WAL mode, read-only folders."""
+    """`mode=ro`; `immutable=1` where SQLite would put a file beside it: WAL mode, a -wal file, closed folders."""
     header = _header(path)
     if not header:
         raise ReportBroken(f"{_name(path)} is empty: the run ended before its report was written. Run it again.")
@@ -65,7 +65,8 @@ def _uri(path: Path) -> str:
     missing = _missing_bytes(header, path.stat().st_size)
     if missing:
         raise ReportBroken(f"{_name(path)} is cut off: {missing} bytes are missing at its end. Copy it again.")
-    still = wal or not os.access(path.parent, os.W_OK)
+    # SQLite puts an index beside a -wal file even where it is a stale copy that the database knows nothing of
+    still = wal or _size(path, "-wal") or not os.access(path.parent, os.W_OK)
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if still else ''}"
 
 
@@ -109,7 +110,7 @@ def _decoded(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _explained(path: Path, error: sqlite3.Error) -> str:
+def _explained(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> str:
     """SQLite's own words are not ours to repeat; its error name decides what to do next."""
     said = str(error)
     if "locked" in said or "busy" in said:

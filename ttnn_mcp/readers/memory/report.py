@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportMissing, shown
 from ttnn_mcp.readers.memory import tables
+from ttnn_mcp.readers.memory.chips import read_chips, read_sub_devices
 from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.readers.memory.folder import read_folder
 from ttnn_mcp.readers.memory.rows import Rows
 from ttnn_mcp.readers.memory.schema import Schema, read_schema
-from ttnn_mcp.readers.printed.nesting import whole
 from ttnn_mcp.readers.source_lines import SourceLine, line_of, parse_stack_trace
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sqlite3 import Row
 
     from ttnn_mcp.readers.memory.columns import (
-        Buffers,
         Chunks,
         Device,
         DeviceTensors,
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 DATABASE = "db.sqlite"
 _VALUE_CHARS = 2000  # a tensor argument is printed with its values: 100 kB and more
 _TRACE_CHARS = 4000  # the innermost frame comes first
-_GRAPHS = 64  # captured graphs held at a time; one can have megabytes
 _GRAPH = "CAST(captured_graph AS TEXT)"
 
 
@@ -63,6 +61,7 @@ class MemoryReport:
         arch: from the cluster descriptor; None where the folder has none.
         boards: board names from the same file.
         lifetimes: None before schema 3.x.
+        chips: ids of the chips it ran on; `devices` lists a chip twice where the opened mesh has its own id.
         executions: None unless the report holds the ids of the performance report.
         has: tables that hold rows of this rank.
     """
@@ -80,6 +79,7 @@ class MemoryReport:
     inputs: TensorLinks
     outputs: TensorLinks
     lifetimes: Lifetimes | None
+    chips: tuple[int, ...]
     executions: Executions | None
     errors: tuple[OperationError, ...]
     has: frozenset[str]
@@ -106,14 +106,11 @@ class MemoryReport:
         return self.schema.rank
 
     @property
-    def timestamp_ns(self) -> int | None:
-        """When the capture was made, ns since 1970; None before 2026."""
-        return whole(self.schema.metadata.get("timestamp_ns", ""))
-
-    async def buffers(self, operation: int | None = None) -> Buffers:
-        """Live buffers after every operation, or after one."""
-        async with self._rows() as rows:
-            return await tables.read_buffers(rows, operation)
+    def build(self) -> str | None:
+        """The TTNN that wrote it, as '0.81.1 (d80d9482a4)'; None before 0.80 says so."""
+        told = self.schema.metadata
+        version, commit = told.get("version"), told.get("git_sha_short")
+        return f"{version} ({commit})" if version and commit else version or commit or None
 
     async def chunks_of(self, operation: int) -> Chunks:
         """Where the L1 buffers live after `operation` lie, bank by bank."""
@@ -166,29 +163,6 @@ class MemoryReport:
             found = await rows.few("captured_graph", [_GRAPH], operation=operation, limit=1)
             return next((text for (text,) in found if text), None)
 
-    async def iter_graphs(self) -> AsyncGenerator[tuple[int, str], None]:
-        """Captured graphs as (operation, JSON text) in operation order, a few in memory at a time.
-
-        The file is closed while the caller works on them.
-        """
-        if not self.schema.has("captured_graph", "captured_graph"):
-            return
-        async with self._rows() as rows:
-            columns = [*rows.numbers("captured_graph", ["operation_id"]), "rowid"]
-            ids, places = await rows.arrays("captured_graph", columns, order=2)
-        wanted: list[tuple[int, int]] = list(zip(ids.tolist(), places.tolist(), strict=True))
-        for start in range(0, len(wanted), _GRAPHS):
-            some = wanted[start : start + _GRAPHS]
-            rowids = ", ".join(str(rowid) for _, rowid in some)
-            async with self._rows() as rows:
-                found = await rows.connection.execute_fetchall(
-                    f"SELECT rowid, {_GRAPH} FROM captured_graph WHERE rowid IN ({rowids})"  # noqa: S608
-                )
-            texts = {int(row[0]): str(row[1] or "") for row in found}
-            for operation, rowid in some:
-                if texts.get(rowid):
-                    yield operation, texts[rowid]
-
     @asynccontextmanager
     async def _rows(self) -> AsyncGenerator[Rows, None]:
         async with open_database(self.path) as connection:
@@ -215,6 +189,8 @@ async def read_memory_report(path: str | Path, *, rank: int | None = None) -> Me
         rows = Rows(connection, schema)
         operations = await tables.read_operations(rows)
         facts = read_folder(database.parent, schema.rank)
+        devices, tensors = await tables.read_devices(rows), await tables.read_tensors(rows)
+        executions = await tables.read_executions(rows)
         return MemoryReport(
             path=database,
             folder=database.parent,
@@ -222,17 +198,18 @@ async def read_memory_report(path: str | Path, *, rank: int | None = None) -> Me
             arch=facts.arch,
             boards=facts.boards,
             report_name=facts.report_name,
-            devices=await tables.read_devices(rows),
+            devices=devices,
             operations=operations,
-            tensors=await tables.read_tensors(rows),
+            tensors=tensors,
             device_tensors=await tables.read_device_tensors(rows),
             inputs=await tables.read_links(rows, "input_tensors", "input_index"),
             outputs=await tables.read_links(rows, "output_tensors", "output_index"),
             lifetimes=await tables.read_lifetimes(rows),
-            executions=await tables.read_executions(rows),
+            chips=await read_chips(rows, devices, tensors, executions),
+            executions=executions,
             errors=await tables.read_errors(rows, operations),
             has=await tables.read_filled(rows),
-            caveats=schema.caveats,
+            caveats=(*schema.caveats, *await read_sub_devices(rows)),
         )
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-NEWEST_VERSION = "3.3"  # the newest schema whose writer we have read
+NEWEST_VERSION = "3.5"  # the newest schema whose writer we have read
 RANKLESS = frozenset({"report_metadata", "source_files"})  # shared by all ranks in every generation
 TABLES = frozenset(
     {
@@ -27,7 +27,7 @@ TABLES = frozenset(
             "output_tensors",
         ),
         *("buffers", "buffer_pages", "buffer_chunks", "captured_graph", "stack_traces", "source_files", "errors"),
-        *("report_metadata", "tensor_lifetime", "operation_executions"),
+        *("report_metadata", "tensor_lifetime", "operation_executions", "sub_devices"),
         *("local_tensor_comparison_records", "global_tensor_comparison_records"),
     }
 )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ttnn_mcp.hardware import canonical_dtype, tensor_bytes
 from ttnn_mcp.readers.memory.columns import (
-    Buffers,
     Chunks,
     Coded,
     Device,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _NAME_CHARS, _MESSAGE_CHARS, _ERRORS = 500, 4000, 200  # foreign text is cut before it is kept
+_DEVICES = 2048  # rows read: a thousand chips and their meshes; no cluster of today has as many
 _LARGEST = 2**62  # a tensor of more bytes is a misread
 _DEVICE_COLUMNS = (  # in the order of Device's fields
     *("device_id", "num_x_cores", "num_y_cores", "num_x_compute_cores", "num_y_compute_cores"),
@@ -48,9 +48,9 @@ _DEVICE_COLUMNS = (  # in the order of Device's fields
 
 async def read_devices(rows: Rows) -> tuple[Device, ...]:
     """The devices, by id."""
-    columns = await rows.integers("devices", _DEVICE_COLUMNS, order=1)
-    described = zip(*(column.tolist() for column in columns), strict=True)
-    return tuple(Device(one[0], *(value if value >= 0 else None for value in one[1:])) for one in described)
+    described = await rows.few("devices", rows.numbers("devices", _DEVICE_COLUMNS), limit=_DEVICES)
+    by_id = sorted(tuple(one) for one in described)
+    return tuple(Device(one[0], *(value if value >= 0 else None for value in one[1:])) for one in by_id)
 
 
 async def read_operations(rows: Rows) -> Operations:
@@ -177,14 +177,8 @@ async def read_executions(rows: Rows) -> Executions | None:
     """The ids that the performance report uses too; None where the report has none."""
     if not rows.schema.has("operation_executions", "global_call_count"):
         return None
-    columns = ("operation_id", "device_id", "global_call_count", "runtime_id", "program_id", "command_queue_id")
+    columns = ("operation_id", "device_id", "physical_device_id", "global_call_count", "command_queue_id")
     return Executions(*await rows.integers("operation_executions", columns, order=3))
-
-
-async def read_buffers(rows: Rows, operation: int | None = None) -> Buffers:
-    """Live buffers after each operation, or after one."""
-    columns = ("operation_id", "device_id", "address", "max_size_per_bank", "buffer_type", "buffer_layout")
-    return Buffers(*await rows.integers("buffers", columns, order=3, operation=operation))
 
 
 async def read_chunks(rows: Rows, operation: int) -> Chunks:

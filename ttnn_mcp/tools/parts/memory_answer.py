@@ -12,21 +12,38 @@ LATE_ROWS, LIVE_ROWS = 8, 16
 
 
 class L1Peak(Wire):
-    """The fullest moment; bytes of one bank (one core)."""
+    """The fullest moment; bytes of one bank (one core).
+
+    `with_modelled_bytes_per_bank`: with buffers the report leaves out. `outcome`: the operation failed.
+    """
 
     operation: int
     name: str
     device_op: str | None = None
     line: str | None = None
     device: int | None = None
+    outcome: str | None = None
     bytes_per_bank: int
+    with_modelled_bytes_per_bank: int | None = None
     capacity_bytes: int | None
     headroom_bytes: int | None
+    headroom_at_most_bytes: int | None = None
     tensors_bytes: int
     circular_buffers_bytes: int
     persistent_bytes: int = 0
     activations_bytes: int = 0
     temporaries_bytes: int = 0
+
+
+class Programs(Wire):
+    """Device operations, and those whose circular or dataflow buffers the report leaves out."""
+
+    device_operations: int
+    without_buffers: int
+    carried_over: int
+    modelled: int
+    unknown: int
+    kinds: dict[str, int]
 
 
 class Dram(Wire):
@@ -61,6 +78,7 @@ class Answer(Wire):
     l1_peak: L1Peak
     floor: bool = False
     why: str | None = None
+    programs: Programs | None = None
     buffers_table_bytes: int
     timeline: Table
     live: Table

@@ -145,7 +145,9 @@ def _holders(replayed: Replayed, moment: Moment, shortage: Shortage) -> Table:
 def _table(found: list[Remedy], short: object) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in found:
-        enough = one.bytes_per_bank >= short if isinstance(short, int) else None
+        enough = one.enough
+        if isinstance(short, int) and one.bytes_per_bank < short and not one.enough:
+            enough = False  # whatever lies where
         named = ", ".join(map(str, one.tensors[:TENSORS_NAMED])) or "-"
         how = HOW[one.measure].format(tensors=named)
         rows.append((one.measure, one.bytes_per_bank, "at most" if one.at_most else "exact", enough, how))

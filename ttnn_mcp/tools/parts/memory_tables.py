@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TIMELINE_ROWS = 10
 AROUND = 4  # operations shown before and after the one that was asked for
 CORE_ROWS = 4
+BUFFER_ROWS = 64  # a program has 32 circular buffers on a core
 LINE_CHARS = 60
 
 
@@ -124,7 +125,7 @@ def buffers(moment: Moment) -> Table:
     """Circular buffers of one operation, in the order of their addresses."""
     rows: list[tuple[Cell, ...]] = [
         (one.address if one.address >= 0 else None, one.bytes_per_core, _ranges(one.ranges))
-        for one in sorted(moment.circular, key=lambda one: one.address)
+        for one in sorted(moment.circular, key=lambda one: one.address)[:BUFFER_ROWS]
     ]
     return Table.of("address", "bytes", "cores", rows=rows)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.errors import ReportBroken, shown
-from ttnn_mcp.readers.graph.captured_graph import parse_captured_graph
+from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.wire import Wire
 
@@ -60,7 +60,7 @@ async def call_of(run: Run, operation: int) -> Call:
 def _launched(graph: str, operation: int) -> tuple[str, ...]:
     """The device ops of the call in the order they started; none where its graph cannot be read."""
     with suppress(ReportBroken):
-        started = parse_captured_graph(graph, operation=operation).started
+        started = read_graph_memory(graph, operation=operation).completed
         return tuple(canonical(shown(scope.name)) for scope in started[:DEVICE_OPS_SHOWN])
     return ()
 

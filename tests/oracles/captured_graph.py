@@ -6,8 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import cast
 
-from ttnn_mcp.errors import ReportBroken, shown
-from ttnn_mcp.readers.graph.graph_events import (
+from tests.oracles.graph_events import (
     BufferAllocated,
     BufferFreed,
     CapturedGraph,
@@ -17,7 +16,8 @@ from ttnn_mcp.readers.graph.graph_events import (
     GraphError,
     Scope,
 )
-from ttnn_mcp.readers.graph.graph_nodes import Node, TensorEdges, node_of
+from tests.oracles.graph_nodes import Node, TensorEdges, node_of
+from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.readers.printed.memory_config import BufferType, buffer_type, parse_core_ranges
 
 Banks = dict[BufferType, int]

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttnn_mcp.errors import ReportBroken
-from ttnn_mcp.readers.graph.captured_graph import parse_captured_graph
-from ttnn_mcp.readers.graph.graph_events import (
+from tests.oracles.captured_graph import parse_captured_graph
+from tests.oracles.graph_events import (
     BufferAllocated,
     BufferFreed,
     CircularBufferAllocated,
     CircularBuffersFreed,
     is_device_op,
 )
+from ttnn_mcp.errors import ReportBroken
 
 MEMORY = Path(__file__).parents[3] / "../shared/data/memory"
 BANKS = {"L1": 64, "DRAM": 12}

@@ -1,0 +1,72 @@
+"""Whether a run died, and in which operation: by the tables of its report alone, so that opening can tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.errors import shown
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.memory.columns import OperationError
+    from ttnn_mcp.readers.memory.report import MemoryReport
+
+_MESSAGE_CHARS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """The operation in which a run died. Name and message are foreign text.
+
+    Attributes:
+        operation: its id; None where the report leaves the operation itself out.
+        after: the last operation of the report, where the one that died is left out.
+    """
+
+    operation: int | None
+    name: str
+    message: str
+    after: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """For a caveat: 'the run died in operation 5 ttnn.linear: Out of Memory: ...'."""
+        which = f"operation {self.operation} " if self.operation is not None else ""
+        behind = f", after operation {self.after}" if self.operation is None and self.after is not None else ""
+        why = " ".join(self.message.split("backtrace:")[0].split())
+        why = why.partition("info: ")[2] or why
+        told = f": {shown(why[:_MESSAGE_CHARS])}" if why else ""
+        return f"the run died in {which}{shown(self.name)}{behind}{told}"
+
+
+def death_of(memory: MemoryReport) -> Death | None:
+    """The operation in which the run died; None where it came to its end.
+
+    An exception that the model caught is no death: operations of its kind ran on. What counts is the last operation
+    of the report, or one that the report names in an error and does not list.
+    """
+    operations = memory.operations
+    last = len(operations) - 1
+    for error in reversed(memory.errors):
+        place = operations.row(error.operation) if error.operation is not None else _by_name(memory, error)
+        if place is None:
+            after = int(operations.ids[last]) if last >= 0 else None
+            return Death(None, error.operation_name, error.message, after)
+        if place == last:
+            return Death(int(operations.ids[place]), operations.names[place], error.message)
+    if last >= 0 and np.isnan(operations.duration_s[last]):
+        return Death(int(operations.ids[last]), operations.names[last], "")
+    return None
+
+
+def _by_name(memory: MemoryReport, error: OperationError) -> int | None:
+    """The last operation, where the error names it; importers file errors under an id that is no operation."""
+    operations = memory.operations
+    name = error.operation_name.replace("::", ".")
+    places = [place for place, one in enumerate(operations.names) if one.replace("::", ".") == name]
+    unfinished = [place for place in places if np.isnan(operations.duration_s[place])]
+    if unfinished:
+        return unfinished[-1]
+    return places[-1] if places and error.kind != "incomplete_operation" else None

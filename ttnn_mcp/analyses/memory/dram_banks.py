@@ -1,0 +1,46 @@
+"""Over how many banks a buffer is spread: graphs until TTNN 0.67 tell only what it takes in all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.memory.report import MemoryReport
+    from ttnn_mcp.readers.memory.stream import SnapshotRows
+
+DRAM_BANKS = {"wormhole_b0": (12,), "blackhole": (8, 7)}  # soc descriptors; a p100 has 7
+_SAMPLES = 200  # tensors looked at
+
+
+def banks_of(memory: MemoryReport, buffers: SnapshotRows) -> dict[int, int]:
+    """Banks by code of BUFFER_TYPES, where the report tells."""
+    device = next(iter(memory.devices), None)
+    banks = device.l1_banks if device else None
+    found = {L1: banks, L1_SMALL: banks} if banks else {}
+    dram = _dram_banks(memory, buffers)
+    return {**found, DRAM: dram} if dram else found
+
+
+def _dram_banks(memory: MemoryReport, buffers: SnapshotRows) -> int | None:
+    """The number that explains what the snapshots show of interleaved tiled tensors; else by the architecture."""
+    candidates = DRAM_BANKS.get(memory.arch or "", tuple(one for some in DRAM_BANKS.values() for one in some))
+    tensors = memory.tensors
+    rows = np.flatnonzero((tensors.buffers == DRAM) & (tensors.size_bytes > 0))[:_SAMPLES]
+    in_dram = buffers.buffers == DRAM
+    sizes = dict(zip(buffers.addresses[in_dram].tolist(), buffers.bytes_per_bank[in_dram].tolist(), strict=True))
+    agreeing = dict.fromkeys(candidates, 0)
+    for row in rows.tolist():
+        per_bank, placement = sizes.get(int(tensors.addresses[row])), tensors.placements[row]
+        page = TILE_BYTES.get(tensors.dtypes[row] or "")
+        if not per_bank or not page or tensors.layouts[row] != "TILE" or not placement or placement.sharded:
+            continue
+        pages = -(-int(tensors.size_bytes[row]) // page)
+        for one in candidates:
+            agreeing[one] += -(-pages // one) * page == per_bank
+    best = max(agreeing, key=lambda one: agreeing[one])
+    return best if agreeing[best] or memory.arch in DRAM_BANKS else None

@@ -1,0 +1,126 @@
+"""The devices of a run as lanes: one each, shared as long as nothing tells two devices apart.
+
+Tensor buffers carry the id of the mesh that was opened, the buffers of programs that of one of its chips (TTNN 0.70
+on, also where one chip was opened). In every device op `circular_buffer_deallocate_all` names the mesh and the
+buffers of its program follow: that pairs the two ids in every generation. Where only one device's programs are told
+although several hold buffers, the others ran the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.memory.snapshots import same_snapshots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ttnn_mcp.analyses.memory.device_lane import Lane
+    from ttnn_mcp.analyses.memory.snapshots import Snapshots
+    from ttnn_mcp.readers.graph.graph_events import MemoryEvent
+    from ttnn_mcp.readers.memory.columns import Device
+
+MOST_TOLD_APART = 64  # lanes: two Galaxies; devices beyond that share one
+
+
+class Lanes:
+    """One lane per device, or per group of devices that nothing tells apart.
+
+    Args:
+        described: rows of the `devices` table.
+        snapshots: by device.
+        lane: makes a lane from the snapshots of its device.
+    """
+
+    def __init__(
+        self, described: Iterable[Device], snapshots: dict[int, Snapshots], lane: Callable[[Snapshots | None], Lane]
+    ) -> None:
+        self.snapshots = snapshots
+        ids = sorted(snapshots) or sorted({one.id for one in described})
+        self.devices: list[int | None] = [*ids] or [None]
+        self.lanes = [(group, lane(self.snapshots_of(group[0]))) for group in self._alike()]
+        self.followed: set[int | None] = set()
+        self._programs_of: set[int | None] = set()
+
+    def snapshots_of(self, device: int | None) -> Snapshots | None:
+        """What the report shows of a device after operations."""
+        return None if device is None else self.snapshots.get(device)
+
+    def _alike(self) -> list[list[int | None]]:
+        """Devices whose snapshots are the same, together."""
+        groups: list[list[int | None]] = []
+        for device in self.devices:
+            for group in groups[:MOST_TOLD_APART]:
+                if same_snapshots(self.snapshots_of(device), self.snapshots_of(group[0])):
+                    group.append(device)
+                    break
+            else:
+                groups.append([device])
+        return groups
+
+    def shares(self, events: Sequence[MemoryEvent]) -> list[tuple[Lane, Sequence[MemoryEvent]]]:
+        """Each lane with those of an operation's events that are its own."""
+        if len(self.devices) == 1:
+            return [(self.lanes[0][1], events)]
+        owners = _owners(events, set(self.devices))
+        named = {owner for owner, event in zip(owners, events, strict=True) if event.kind != "clear"}
+        programs = {owner for owner, one in zip(owners, events, strict=True) if one.kind == "circular"} - {None}
+        self._tell_apart(named)
+        self._programs_of |= programs
+        everywhere = len(self._programs_of) == 1
+        told = list(zip(owners, events, strict=True))
+        return [
+            (
+                lane,
+                [
+                    event
+                    for owner, event in told
+                    if owner is None or owner in group or (everywhere and event.kind in _OF_PROGRAMS)
+                ],
+            )
+            for group, lane in self.lanes
+        ]
+
+    def _tell_apart(self, named: set[int | None]) -> None:
+        """A device that a graph names gets a lane of its own, with the history shared so far."""
+        for group, lane in [*self.lanes]:
+            for device in [one for one in group if one in named and len(group) > 1]:
+                if len(self.lanes) >= MOST_TOLD_APART:
+                    break
+                group.remove(device)
+                self.lanes.append(([device], lane.fork()))
+        self.followed |= named & set(self.devices)
+
+
+_OF_PROGRAMS = frozenset({"circular", "clear", "end"})
+
+
+def of_device(events: Sequence[MemoryEvent], device: int | None, known: set[int | None]) -> Sequence[MemoryEvent]:
+    """An operation's events that speak of a device; where programs are told of one device only, all ran them."""
+    if len(known) == 1:
+        return events
+    owners = _owners(events, known)
+    told = list(zip(owners, events, strict=True))
+    everywhere = len({owner for owner, one in told if one.kind == "circular"} - {None}) == 1
+    return [
+        event
+        for owner, event in told
+        if owner is None or owner == device or (everywhere and event.kind in _OF_PROGRAMS)
+    ]
+
+
+def _owners(events: Sequence[MemoryEvent], known: set[int | None]) -> list[int | None]:
+    """The device of each event among those that hold buffers; None where it is everybody's."""
+    cleared: dict[int, set[int]] = {}
+    for event in events:
+        if event.kind == "clear" and event.device >= 0:
+            cleared.setdefault(event.device_op, set()).add(event.device)
+    owners: list[int | None] = []
+    for event in events:
+        device: int | None = event.device if event.device in known else None
+        meshes = cleared.get(event.device_op, set())
+        if event.kind == "circular" and len(meshes) == 1 and event.device not in meshes:
+            mesh = next(iter(meshes))
+            device = mesh if mesh in known else device
+        owners.append(device)
+    return owners

@@ -1,0 +1,88 @@
+"""Buffers that Python dropped between operations, which no graph records and no snapshot shows any more.
+
+An operation that dies of memory has no snapshot, but TTNN's message says how much was allocated. Where the replay
+holds more, tensors are gone: those that nothing reads any more and whose sizes are exactly the difference.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.memory.shortage import parse_shortage
+from ttnn_mcp.analyses.memory.tensor_spans import keys_of_tensors
+from ttnn_mcp.readers.memory.spaces import L1
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.analyses.memory.device_lane import Lane
+    from ttnn_mcp.readers.graph.graph_events import MemoryEvent
+    from ttnn_mcp.readers.memory.columns import Integers
+    from ttnn_mcp.readers.memory.report import MemoryReport
+
+_TRIED = 24  # buffers looked at, the longest unread first
+_TOGETHER = 3  # of them at a time: 2,324 combinations
+
+
+class UnrecordedFrees:
+    """What went before the operations that TTNN's messages say died of L1.
+
+    Args:
+        memory: the report.
+        operations: ids in the order they ran.
+    """
+
+    def __init__(self, memory: MemoryReport, operations: Integers) -> None:
+        self._memory = memory
+        self._operations = operations
+        self._allocated: dict[int, int] = {}
+        for error in memory.errors:
+            shortage = parse_shortage(error.message)
+            place = memory.operations.row(error.operation) if error.operation is not None else None
+            if shortage and place is not None and shortage.buffer == "L1" and shortage.allocated_bytes is not None:
+                self._allocated[place] = shortage.allocated_bytes
+
+    def __contains__(self, place: int) -> bool:
+        return place in self._allocated
+
+    def before(self, place: int, lane: Lane, events: Sequence[MemoryEvent]) -> tuple[int, ...]:
+        """Keys of a lane's buffers that went before the operation at `place`.
+
+        Args:
+            place: of the operation that died.
+            lane: up to the operation before.
+            events: of the operation until it failed.
+        """
+        live = {key: row for key, row in lane.live.items() if lane.log.buffers[row] == L1}
+        level = sum(lane.log.bytes_per_bank[row] for row in live.values())
+        for event in events:
+            if event.buffer == L1 and event.kind in ("allocate", "free"):
+                level += max(event.bytes_per_bank, 0) * (1 if event.kind == "allocate" else -1)
+        excess = level - self._allocated[place]
+        if excess <= 0:
+            return ()
+        touched = {event.key for event in events}
+        unread = [one for one in self._unread(place, live) if one not in touched][:_TRIED]
+        size = {key: lane.log.bytes_per_bank[live[key]] for key in unread}
+        for together in range(1, _TOGETHER + 1):
+            for keys in combinations(unread, together):
+                if sum(size[key] for key in keys) == excess:
+                    return keys
+        return ()
+
+    def _unread(self, place: int, live: dict[int, int]) -> list[int]:
+        """Live keys that neither this operation nor a later one reads: last read earliest first, oldest first."""
+        memory, operations = self._memory, self._operations
+        keys = keys_of_tensors(memory.tensors)
+        last = dict.fromkeys(live, -1)
+        known = np.isin(memory.inputs.tensors, memory.tensors.ids) & np.isin(memory.inputs.operations, operations)
+        read = keys[np.searchsorted(memory.tensors.ids, memory.inputs.tensors[known])]
+        at = np.searchsorted(operations, memory.inputs.operations[known])
+        for key, one in zip(read.tolist(), at.tolist(), strict=True):
+            if key in last:
+                last[key] = max(last[key], one)
+        unread = [key for key, one in last.items() if 0 <= one < place]
+        return sorted(unread, key=lambda key: (last[key], live[key]))
