@@ -254,7 +254,7 @@ def test_a_column_is_followed_into_its_table() -> None:
 
 def test_every_tool_is_taught_in_the_quick_reference() -> None:
     taught = {call.func.id for _, call in calls(SKILL / "quick-reference.md") if isinstance(call.func, ast.Name)}
-    assert set(contracts()) - taught == set()
+    assert set(contracts()) - taught == set(), "run `make fix`: it adds a line to the table of quick-reference.md"
 
 
 @every_step
@@ -273,7 +273,10 @@ def test_a_step_lists_exactly_the_checks_of_the_catalogue(page: Path) -> None:
 
     section = prose(page).partition("## Checks of this step")[2].partition("\n## ")[0]
     listed = re.findall(r"^- `([^`]+)`", section, re.MULTILINE)
-    assert sorted(listed) == sorted(check.id for check in CATALOGUE if check.step == step_of(page))
+    ours = {check.id for check in CATALOGUE if check.step == step_of(page)}
+    for check in sorted(ours - {*listed}):
+        assert check in listed, f"add a line to {name_of(page)} under Checks of this step: `- `{check}`: ...`"
+    assert sorted(listed) == sorted(ours), f"remove from {name_of(page)} the checks that are gone, or there twice"
 
 
 @every_document
