@@ -15,10 +15,10 @@ INSTALL := $(HERE) -m pip install -qq --disable-pip-version-check
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix lines bench clients pins clean
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*## .*/\1/p' Makefile)
 
 help:  ## show this
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
 	@echo "  PYTHON=python3.12 chooses the interpreter, VENV=folder where the packages go"
 
 demo: $(VENV)/ready  ## what ttnn-mcp finds in a bundled profile
@@ -32,15 +32,19 @@ check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
 	@$(HERE) -m ruff format --check .
 	@$(HERE) -m pyright --pythonpath $(HERE)
 	@$(VENV)/bin/lint-imports
-	@$(HERE) -m pytest tests/test_contracts.py tests/test_house.py
+	@$(HERE) -m pytest tests/test_contracts.py tests/test_skill_documents.py tests/house
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
 	@$(HERE) -m ruff check --fix .
 	@$(HERE) -m ruff format .
 	@$(HERE) -m tests.profiles.demo
-	@$(HERE) -m generate.contracts
-	@$(HERE) -m generate.golden
-	@$(HERE) -m generate.readme
+	@$(HERE) -m generate
+
+new-check: $(VENV)/ready  ## lay out a check: NAME=some-problem STEP=3
+	@$(HERE) -m generate.new_check $(NAME) $(STEP)
+
+new-tool: $(VENV)/ready  ## lay out a tool: NAME=some_tool
+	@$(HERE) -m generate.new_tool $(NAME)
 
 lines: $(VENV)/ready  ## move every threshold, remove every guard: a test must notice (CHANGED=1: where something changed)
 	@$(HERE) -m mutation $(if $(CHANGED),--changed) $(if $(SINCE),--since $(SINCE)) $(if $(ONLY),--only $(ONLY))

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS
 from ttnn_mcp.tools.answering import answer, tool_named
@@ -21,3 +23,20 @@ async def call(tool: Tool[Any, Any], at: Session, arguments: Mapping[str, object
 
 async def ask(at: Session, tool: str, **arguments: object) -> dict[str, Any]:
     return await call(tool_named(tool, TOOLS), at, arguments)
+
+
+def required(tool: Tool[Any, Any], run: str, op: int) -> dict[str, object]:
+    """What the tool cannot be asked without: about this run, and this op of it."""
+    known: dict[str, object] = {
+        "run": run,
+        "op": op,
+        "setting": "math_fidelity",
+        "value": "LoFi",
+        "sql": "SELECT 1",
+        "baseline": run,
+        "candidate": run,
+    }
+    wanted = {*tool.input_schema.get("required", ()), *({"run"} & tool.arguments.model_fields.keys())}
+    if wanted - known.keys():
+        pytest.fail(f"add a value for {sorted(wanted - known.keys())} to `required` in tests/asking.py")
+    return {name: known[name] for name in wanted}

@@ -2,7 +2,8 @@
 
 How a page must write things so that these tests can follow it:
 
-* a tool or a field of its answer: `tool`, `tool.field`, `tool.list[].field`, in code, with [] where a list is entered
+* a tool or a field of its answer: `tool`, `tool.field`, `tool.list[].field`, `tool.table[].column`, in code, with []
+  where a list or a table is entered
 * a call: `tool(argument="value")`, in code, keyword arguments only
 * a value of a closed set: `tool.field` = `value`
 * a check: its id in code; nothing else on a page is kebab-case in code
@@ -105,6 +106,17 @@ def inside(schema: Schema, field: str) -> list[Schema]:
     return [cast("Schema", found)] if isinstance(found, dict) else []
 
 
+def columns_of(schema: Schema) -> list[str]:
+    """The columns a table declares beside its field."""
+    columns = schema.get("properties", {}).get("columns", {})
+    return columns.get("const") or columns.get("items", {}).get("enum", [])
+
+
+def line_of(table: Schema) -> Schema:
+    """A table's line as if it were an object: its columns are fields."""
+    return {"properties": {name: {} for name in columns_of(table)}}
+
+
 def reached(root: Schema, path: list[str]) -> list[Schema]:
     """The schemas a field path leads to, fully opened; none when the path does not exist."""
     here = list(alternatives(root, root))
@@ -114,7 +126,7 @@ def reached(root: Schema, path: list[str]) -> list[Schema]:
         if segment.endswith("[]"):
             here = [
                 member for schema in here if "items" in schema for member in alternatives(schema["items"], root)
-            ]
+            ] + [line_of(schema) for schema in here if columns_of(schema)]
     return here
 
 
@@ -233,9 +245,16 @@ def test_every_value_named_is_in_the_closed_set_of_its_field(page: Path) -> None
     assert impossible == []
 
 
+def test_a_column_is_followed_into_its_table() -> None:
+    assert field_exists("list_ops", ["groups[]", "median_gap_us"])
+    assert field_exists("sharding_summary", ["shard_specs[]", "tensors"])  # in some answers only
+    assert not field_exists("list_ops", ["groups[]", "mean_gap_us"])
+    assert not field_exists("list_ops", ["groups[]", "columns"])
+
+
 def test_every_tool_is_taught_in_the_quick_reference() -> None:
     taught = {call.func.id for _, call in calls(SKILL / "quick-reference.md") if isinstance(call.func, ast.Name)}
-    assert set(contracts()) - taught == set()
+    assert set(contracts()) - taught == set(), "run `make fix`: it adds a line to the table of quick-reference.md"
 
 
 @every_step
@@ -254,7 +273,10 @@ def test_a_step_lists_exactly_the_checks_of_the_catalogue(page: Path) -> None:
 
     section = prose(page).partition("## Checks of this step")[2].partition("\n## ")[0]
     listed = re.findall(r"^- `([^`]+)`", section, re.MULTILINE)
-    assert sorted(listed) == sorted(check.id for check in CATALOGUE if check.step == step_of(page))
+    ours = {check.id for check in CATALOGUE if check.step == step_of(page)}
+    for check in sorted(ours - {*listed}):
+        assert check in listed, f"add a line to {name_of(page)} under Checks of this step: `- `{check}`: ...`"
+    assert sorted(listed) == sorted(ours), f"remove from {name_of(page)} the checks that are gone, or there twice"
 
 
 @every_document

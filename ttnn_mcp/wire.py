@@ -1,16 +1,28 @@
 """What crosses the wire: frozen, closed models. Every number carries its unit in its name.
 
 `Us`, `Ms`, `Share`, `Gbps` round on the way out and nowhere else: answers stay short, arithmetic exact.
-`Table` is columnar (`{columns, rows}`): half the tokens of a list of objects.
+`Table` is columnar (`{columns, rows}`): half the tokens of a list of objects. `Columns` names what stands in it, once,
+beside the answer's field: the contract shows the names, and a table with others fails.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Cell = str | int | float | bool | None
 
@@ -67,7 +79,7 @@ class Table(Wire):
     rows: tuple[tuple[Cell, ...], ...]
 
     @classmethod
-    def of(cls, *columns: str, rows: list[tuple[Cell, ...]]) -> Table:
+    def of(cls, *columns: str, rows: Sequence[tuple[Cell, ...]]) -> Table:
         """A table whose floats are rounded by their column's unit suffix."""
         places = [_decimals(column) for column in columns]
         return cls(
@@ -88,6 +100,45 @@ class Table(Wire):
             if room < 0 and count:
                 return self.model_copy(update={"rows": self.rows[:count]})
         return self
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Columns:
+    """What a table's columns are called: `moves: Annotated[Table, MOVES]` in an answer, `MOVES.table(rows)` to fill it.
+
+    Attributes:
+        names: all of them, in order.
+        maybe: those among them that some answers do without.
+    """
+
+    names: tuple[str, ...]
+    maybe: frozenset[str]
+
+    def __init__(self, *names: str, maybe: Sequence[str] = ()) -> None:
+        """Columns called `names`; those in `maybe` are not in every answer."""
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "maybe", frozenset(maybe))
+
+    def table(self, rows: Sequence[tuple[Cell, ...]], without: Sequence[str] = ()) -> Table:
+        """A table of all columns but `without`, its floats rounded by their column's unit."""
+        return Table.of(*(name for name in self.names if name not in without), rows=rows)
+
+    def exact(self, rows: Sequence[tuple[Cell, ...]]) -> Table:
+        """A table of all columns whose cells are sent as they are."""
+        return Table(columns=self.names, rows=tuple(rows))
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        return AfterValidator(self._checked).__get_pydantic_core_schema__(source, handler)
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        names = {"items": {"enum": [*self.names]}} if self.maybe else {"const": [*self.names]}
+        return {**handler(core), "properties": {"columns": names}}
+
+    def _checked(self, table: Table) -> Table:
+        left_out = set(self.names) - set(table.columns)
+        if table.columns != tuple(name for name in self.names if name not in left_out) or left_out - self.maybe:
+            raise ValueError(f"the answer's field declares the columns {self.names}, the table has {table.columns}")
+        return table
 
 
 def _decimals(column: str) -> int:

@@ -10,6 +10,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
+from tests.asking import required
 from tests.fakes import FAKES, PLANTED, STOP
 from ttnn_mcp.served import pages
 from ttnn_mcp.server import offered_tools, prompts, server
@@ -149,9 +150,7 @@ async def test_what_a_tool_says_of_the_demo_run_fits_the_schema_it_publishes(con
     async with connect(tools=TOOLS) as client:
         convs = await client.call_tool("list_ops", {"run": "demo", "op_code": "Conv2dDeviceOperation", "limit": 1})
         a_conv = convs.structured_content["ops"]["rows"][0][0]
-        missing = {"op": a_conv, "setting": "math_fidelity", "value": "LoFi", "sql": "select 1"}
-        given = {name: missing[name] for name in tool.input_schema.get("required", ())}
-        result = await client.call_tool(tool.name, {"run": "demo", **given})
+        result = await client.call_tool(tool.name, required(tool, "demo", a_conv))
     assert not result.is_error, text_of(result)
     Draft202012Validator(tool.output_schema).validate(result.structured_content)
     assert json.loads(text_of(result)) == result.structured_content

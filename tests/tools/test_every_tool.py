@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.asking import ask, session
+from tests.asking import ask, required, session
 from tests.profiles import (
     CSV_GENERATIONS,
     DATABASE_GENERATIONS,
@@ -31,18 +31,10 @@ SMALL = {"host_overhead", "op_detail", "check_setting", "open_run"}
 
 async def ask_all(at, run: str, op: int) -> dict[str, str]:
     """Ask every tool about the run; what each said, as JSON, or the sentence it refused with."""
-    extra = {
-        "op_detail": {"op": op},
-        "check_setting": {"op": op, "setting": "math_fidelity", "value": "LoFi"},
-        "query_run": {"sql": "SELECT 1"},
-        "compare_runs": {"baseline": run, "candidate": run},
-        "experiments": {"action": "list"},
-    }
     said: dict[str, str] = {}
     for tool in TOOLS:
-        arguments = {"run": run} if "run" in tool.arguments.model_fields else {}
         try:
-            answer = await ask(at, tool.name, **arguments, **extra.get(tool.name, {}))
+            answer = await ask(at, tool.name, **required(tool, run, op))
             said[tool.name] = json.dumps(answer, separators=(",", ":"), allow_nan=False)
         except TtnnMcpError as refused:
             said[tool.name] = str(refused)
@@ -55,9 +47,9 @@ async def ask_all(at, run: str, op: int) -> dict[str, str]:
 async def test_every_csv_generation_is_answered(tmp_path, generation):
     path = write_performance_report(tmp_path / "perf", demo_program(), generation=generation)
     said = await ask_all(session(tmp_path), str(path), CONV)
-    for tool, text in said.items():
-        if tool != "memory_summary":
-            assert text.startswith("{"), (tool, text)
+    for tool in TOOLS:
+        if "memory" not in tool.needs:
+            assert said[tool.name].startswith("{"), (tool.name, said[tool.name])
     assert all(len(said[tool]) <= 1536 for tool in SMALL)
     assert len(said["optimization_check"]) <= 8192
 
@@ -66,8 +58,10 @@ async def test_every_csv_generation_is_answered(tmp_path, generation):
 async def test_every_database_generation_is_answered(tmp_path, generation):
     memory = write_memory_report(tmp_path / "memory", demo_program(), generation)
     said = await ask_all(session(tmp_path), str(memory), 5)
-    for tool in ("open_run", "list_ops", "op_detail", "sharding_summary", "reshard_detect"):
-        assert said[tool].startswith("{"), (tool, said[tool])
+    for tool in TOOLS:
+        if tool.about != "session" and ("performance" not in tool.needs or tool.alone is not None):
+            assert said[tool.name].startswith("{"), (tool.name, said[tool.name])
+    assert said["open_run"].startswith("{")
     assert "no performance report" in said["optimization_check"]
 
 

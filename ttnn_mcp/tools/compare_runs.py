@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -77,13 +77,13 @@ class Answer(Wire):
     per_sample: PerSample | None = None
     wall_ms: BeforeAfter | None = None
     busy_share: Shares | None = None
-    groups: Table
-    layers: Table | None = None
-    added: Table
-    removed: Table
-    rewritten: Table | None = None
-    changed: Table | None = None
-    memory: Table | None = None
+    groups: Annotated[Table, tables.GROUPS]
+    layers: Annotated[Table, tables.GROUPS] | None = None
+    added: Annotated[Table, tables.ADDED]
+    removed: Annotated[Table, tables.REMOVED]
+    rewritten: Annotated[Table, tables.REWRITTEN] | None = None
+    changed: Annotated[Table, tables.CHANGED] | None = None
+    memory: Annotated[Table, tables.MEMORY] | None = None
     baseline: str
     candidate: str
     baseline_window: Window
@@ -153,8 +153,8 @@ def _answer(found: Comparison, verdict: Judgement, memory: MemoryDelta | None, b
         busy_share=busy,
         groups=tables.groups(found.groups(by), rows),
         layers=tables.groups(found.groups("layer"), some) if by != "layer" and found.layers else None,
-        added=tables.listed(edits.added, some, found.ops[1].lines.tolist()),
-        removed=tables.listed(edits.removed, some, found.ops[0].lines.tolist(), "baseline_op"),
+        added=tables.added(edits.added, some, found.ops[1].lines.tolist()),
+        removed=tables.removed(edits.removed, some, found.ops[0].lines.tolist()),
         rewritten=tables.rewritten(edits.rewritten, some, found.ops[1].lines.tolist()),
         changed=tables.changed(found, some),
         memory=tables.memory(memory),

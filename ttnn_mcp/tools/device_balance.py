@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ttnn_mcp.analyses.devices.collectives import collectives_of, today_gb_s
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Gbps, Share, Table, Us, Window, Wire
+from ttnn_mcp.wire import Columns, Gbps, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.devices.balance import Balance
@@ -23,7 +23,11 @@ DEVICES_SHOWN = 32  # slowest first beyond: a Galaxy's worth
 UNEVEN = 1.05  # slowest over mean, to be listed; below it is noise (warm repeats agree within 2 %)
 WORTH_SHARE = 0.002  # of the critical device's kernel time that the slowest takes above the mean, to be listed
 LISTED = 8
-EXCHANGES = 6
+EXCHANGES_SHOWN = 6
+DEVICES = Columns("device", "kernel_us", "ccl_us", "waiting_us", "ops")
+EXCHANGES = Columns(
+    *("op", "op_code", "kernel_us", "fastest_us", "payload_bytes", "devices", "links", "topology", "link_gb_s"),
+)
 
 
 class Uneven(Wire):
@@ -44,12 +48,12 @@ class Uneven(Wire):
 class Answer(Wire):
     """Answer of device_balance."""
 
-    devices: Table
+    devices: Annotated[Table, DEVICES]
     ccl_share: Share
     imbalance: tuple[Uneven, ...]
     critical_device: int
     matched: Literal["call_count", "position", "not_matched"]
-    exchanges: Table | None = None
+    exchanges: Annotated[Table, EXCHANGES] | None = None
     links_have_carried_gb_s: Gbps | None = None
     left_out_ops: int = 0
     more_devices: int = 0
@@ -97,7 +101,7 @@ def _devices(balance: Balance) -> Table:
         )
         for place in chosen.tolist()
     ]
-    return Table.of("device", "kernel_us", "ccl_us", "waiting_us", "ops", rows=rows)
+    return DEVICES.table(rows)
 
 
 def _uneven(scope: Scope, balance: Balance) -> tuple[Uneven, ...]:
@@ -146,7 +150,7 @@ def _exchanges(scope: Scope, balance: Balance) -> Table | None:
     fastest = balance.times_ns.min(axis=1)[found.rows] if len(balance.rows) else kernel
     rate = found.rate_gb_s(fastest)
     rows: list[tuple[Cell, ...]] = []
-    for place in np.argsort(-kernel, kind="stable")[:EXCHANGES].tolist():
+    for place in np.argsort(-kernel, kind="stable")[:EXCHANGES_SHOWN].tolist():
         row = int(found.rows[place])
         rows.append(
             (
@@ -161,18 +165,7 @@ def _exchanges(scope: Scope, balance: Balance) -> Table | None:
                 float(rate[place]),
             )
         )
-    columns = (
-        "op",
-        "op_code",
-        "kernel_us",
-        "fastest_us",
-        "payload_bytes",
-        "devices",
-        "links",
-        "topology",
-        "link_gb_s",
-    )
-    return Table.of(*columns, rows=rows)
+    return EXCHANGES.table(rows)
 
 
 def _said(value: float) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -15,7 +15,7 @@ from ttnn_mcp.run.ops.op_names import FAMILIES, canonical, family
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.parts.host_ops import HostTotals, host_groups
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
-from ttnn_mcp.wire import Table, Us, Window, Wire
+from ttnn_mcp.wire import Columns, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 20
 GroupBy = Literal["none", "op_code", "signature", "category", "source_line"]
+OPS = Columns(
+    *("op", "op_code", "device", "kernel_us", "share", "gap_us", "cores", "bound", "fidelity", "shapes"),
+)
+GROUPS = Columns(
+    *("key", "count", "kernel_us", "share", "median_gap_us", "min_cores", "heaviest_op", "heaviest_us"),
+)
 
 
 class Arguments(OfWindow):
@@ -52,8 +58,8 @@ class Total(Wire):
 class Answer(Wire):
     """Answer of list_ops."""
 
-    ops: Table | None = None
-    groups: Table | None = None
+    ops: Annotated[Table, OPS] | None = None
+    groups: Annotated[Table, GROUPS] | None = None
     total: Total | None = None
     host: HostTotals | None = None
     next_cursor: str | None = None
@@ -136,18 +142,8 @@ def _order(ops: OpTable, sort: str) -> NDArray[np.int64]:
 
 def _ops_table(chosen: OpTable, bounds: Roofline, total_ns: float) -> Table:
     kernel, gaps, cores = chosen.numbers("kernel_ns"), chosen.numbers("gap_ns"), chosen.numbers("cores")
-    return Table.of(
-        "op",
-        "op_code",
-        "device",
-        "kernel_us",
-        "share",
-        "gap_us",
-        "cores",
-        "bound",
-        "fidelity",
-        "shapes",
-        rows=[
+    return OPS.table(
+        [
             (
                 int(chosen.lines[row]),
                 shown(chosen.texts("op_code")[row]),
@@ -224,8 +220,7 @@ def _groups_table(ops: OpTable, groups: list[Group], labels: list[str], total_ns
             kernel[heaviest] / 1e3,
         )
 
-    columns = ("key", "count", "kernel_us", "share", "median_gap_us", "min_cores", "heaviest_op", "heaviest_us")
-    return Table.of(*columns, rows=[row_of(group) for group in groups])
+    return GROUPS.table([row_of(group) for group in groups])
 
 
 TOOL = Tool(

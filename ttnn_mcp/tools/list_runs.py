@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from ttnn_mcp.readers.performance.csv_file import count_device_ops
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
-from ttnn_mcp.wire import Table, Wire
+from ttnn_mcp.wire import Columns, Table, Wire
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ttnn_mcp.session.registry import Known
     from ttnn_mcp.session.session import Session
+
+RUNS = Columns("id", "name", "performance", "memory", "modified", "device_ops")
 
 
 NONE_FOUND = "No report found. open_run takes any path; run='demo' shows what an answer looks like."
@@ -32,7 +34,7 @@ class Arguments(Closed):
 class Answer(Wire):
     """Answer of list_runs."""
 
-    runs: Table
+    runs: Annotated[Table, RUNS]
     total: int
     roots: tuple[str, ...]
     note: str | None = None
@@ -47,17 +49,11 @@ async def list_runs(session: Session, asked: Arguments) -> Answer:
     shown = there[: asked.limit]
     counts = await asyncio.to_thread(lambda: [_device_ops(known.performance) for known in shown])
     return Answer(
-        runs=Table.of(
-            "id",
-            "name",
-            "performance",
-            "memory",
-            "modified",
-            "device_ops",
-            rows=[
+        runs=RUNS.table(
+            [
                 (known.id, known.name, _text(known.performance), _text(known.memory), _when(known), count)
                 for known, count in zip(shown, counts, strict=True)
-            ],
+            ]
         ),
         total=len(there),
         roots=tuple(str(root) for root in session.settings.searched),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -15,7 +15,7 @@ from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.ttnn_call import Call, call_of
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
-from ttnn_mcp.wire import Gbps, Share, Table, Us, Wire
+from ttnn_mcp.wire import Columns, Gbps, Share, Table, Us, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 VALUE_CHARS = 180  # an attribute's value: enough for a program config, not for a kernel list
 OPERANDS_SHOWN = 5
+REPEATS = Columns("count", "devices", "min_us", "median_us", "max_us")
 TELLING = (
     *("program_config", "config", "block_config", "parallelization_config", "compute_kernel_config"),
     *("memory_config", "output_mem_config", "output_memory_config", "dtype", "output_dtype", "groups"),
@@ -78,7 +79,7 @@ class Answer(Wire):
     attributes: dict[str, str] = Field(default_factory=dict)
     more_attributes: int = 0
     more_operands: int = 0
-    repeats: Table | None = None
+    repeats: Annotated[Table, REPEATS] | None = None
     call: Call | None = None
     loc: str | None = None
     caveat: str | None = None
@@ -197,13 +198,8 @@ def _repeats(ops: OpTable, row: int) -> Table | None:
         return None
     kernel = ops.numbers("kernel_ns")[same] / 1e3
     devices = len(np.unique(ops.numbers("device")[same]))
-    return Table.of(
-        "count",
-        "devices",
-        "min_us",
-        "median_us",
-        "max_us",
-        rows=[(len(kernel), devices, float(kernel.min()), float(np.median(kernel)), float(kernel.max()))],
+    return REPEATS.table(
+        [(len(kernel), devices, float(kernel.min()), float(np.median(kernel)), float(kernel.max()))]
     )
 
 

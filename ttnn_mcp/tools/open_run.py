@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -15,7 +15,7 @@ from ttnn_mcp.tools.answering import answerable
 from ttnn_mcp.tools.budget import fitted
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Budget, Tool
-from ttnn_mcp.wire import Ghz, Link, Ms, Table, Window, Wire
+from ttnn_mcp.wire import Columns, Ghz, Link, Ms, Table, Window, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.session.session import Session
     from ttnn_mcp.tools.answering import AnyTool
 
+DEVICES = Columns("device", "ops", "kernel_ms")
 CARD = Budget(1_500, cut=("signposts",), keep=0)
 SIGNPOSTS_AT_MOST = 200  # more are never shown, and a report can hold a million
 
@@ -67,7 +68,7 @@ class Answer(Wire):
     signposts: tuple[str, ...]
     more_signposts: int = 0
     kernel_ms: Ms | None
-    kernel_ms_by_device: Table | None = None
+    kernel_ms_by_device: Annotated[Table, DEVICES] | None = None
     window: Window | None = None
     traced: bool | None
     link: Link
@@ -141,14 +142,11 @@ def _signposts(run: Run) -> tuple[str, ...]:
 def _by_device(run: Run) -> Table:
     ops = run.scope().ops
     devices, kernel = ops.numbers("device"), ops.numbers("kernel_ns")
-    return Table.of(
-        "device",
-        "ops",
-        "kernel_ms",
-        rows=[
+    return DEVICES.table(
+        [
             (int(device), int((devices == device).sum()), float(kernel[devices == device].sum()) / 1e6)
             for device in np.unique(devices)
-        ],
+        ]
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -16,7 +16,7 @@ from ttnn_mcp.run.ops.groups import Group, grouped
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Cell, Share, Table, Us, Window, Wire
+from ttnn_mcp.wire import Cell, Columns, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 
 READERS_SHOWN = 2
 OPS_SHOWN = 3
-COLUMNS = ("op", "op_code", "kind", "from", "to", "producer", "consumer", "kernel_us", "avoidable", "count")
-UNTIMED = ("op", "op_code", "kind", "from", "to", "producer", "consumer", "avoidable")
+TIMED = ("kernel_us", "count")
+MOVES = Columns(
+    *("op", "op_code", "kind", "from", "to", "producer", "consumer", "kernel_us", "avoidable", "count"),
+    maybe=TIMED,
+)
 LIKELY = "joins are told by shapes, types and placements: likely, not certain, until a memory report is linked"
 WHY: dict[MovePattern, tuple[str, str | None]] = {
     "round-trip": (
@@ -79,7 +82,7 @@ class Pattern(Wire):
 class Answer(Wire):
     """Answer of reshard_detect; `device` where there are several: the one the others wait for."""
 
-    moves: Table
+    moves: Annotated[Table, MOVES]
     patterns: tuple[Pattern, ...]
     count: int
     total_us: Us | None = None
@@ -103,7 +106,7 @@ def reshard_detect(facts: WindowFacts, asked: Arguments) -> Answer:
     moved_ns = float(moves.kernel_ns.sum())
     linked = run.linked is not None and run.linked.said.status == "linked"
     return Answer(
-        moves=Table.of(*COLUMNS, rows=[_row(moves, group) for group in page]),
+        moves=MOVES.table([_row(moves, group) for group in page]),
         patterns=tuple(_patterns(moves)),
         count=len(moves),
         total_us=moved_ns / 1e3,
@@ -200,7 +203,7 @@ def reshards_of_tensors(run: Run, asked: Arguments) -> Answer:
         (name, [move.operation for move in moves if move.pattern == name]) for name in PATTERNS
     ]
     return Answer(
-        moves=Table.of(*UNTIMED, rows=rows),
+        moves=MOVES.table(rows, without=TIMED),
         patterns=tuple(
             Pattern(kind=name, count=len(there), why=WHY[name][0], fix=WHY[name][1], ops=tuple(there[:OPS_SHOWN]))
             for name, there in patterns

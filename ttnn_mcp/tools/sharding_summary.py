@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -21,7 +21,7 @@ from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Cell, Table, Window, Wire
+from ttnn_mcp.wire import Cell, Columns, Table, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
@@ -29,9 +29,13 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
-TIMED = ("layout", "buffer", "operands", "ops", "kernel_us", "share")
-SPECS = ("layout", "buffer", "shard", "grid", "cores", "orientation")
-FEW = ("op_code", "cores", "count", "kernel_us", "share", "op", "shapes")
+TIMES, SIZES = ("ops", "kernel_us", "share"), ("bytes",)
+DISTRIBUTION = Columns("layout", "buffer", "operands", *TIMES, *SIZES, maybe=(*TIMES, *SIZES))
+OPS, TENSORS = ("ops", "kernel_us", "op"), ("tensors",)
+SPECS = Columns(
+    *("layout", "buffer", "shard", "grid", "cores", "orientation", *OPS, *TENSORS), maybe=(*OPS, *TENSORS)
+)
+LOW_CORE_OPS = Columns("op_code", "cores", "count", "kernel_us", "share", "op", "shapes")
 SHAPE_CHARS = 60
 
 
@@ -56,9 +60,9 @@ class Answer(Wire):
     `device` where there are several: the one the others wait for.
     """
 
-    distribution: Table
-    shard_specs: Table
-    low_core_ops: Table | None = None
+    distribution: Annotated[Table, DISTRIBUTION]
+    shard_specs: Annotated[Table, SPECS]
+    low_core_ops: Annotated[Table, LOW_CORE_OPS] | None = None
     worker_cores: int | None = None
     total: Total
     next_cursor: str | None = None
@@ -82,9 +86,8 @@ def sharding_summary(facts: WindowFacts, asked: Arguments) -> Answer:
     page = slice(offset, offset + asked.limit)
     more = max(len(specs), len(few)) > offset + asked.limit
     return Answer(
-        distribution=Table.of(
-            *TIMED,
-            rows=[
+        distribution=DISTRIBUTION.table(
+            [
                 (
                     one.placement.layout,
                     one.placement.buffer,
@@ -95,9 +98,10 @@ def sharding_summary(facts: WindowFacts, asked: Arguments) -> Answer:
                 )
                 for one in lives
             ],
+            without=SIZES,
         ),
         shard_specs=_specs(specs[page], ops, remembered=tensors is not None),
-        low_core_ops=Table.of(*FEW, rows=few[page]),
+        low_core_ops=LOW_CORE_OPS.table(few[page]),
         worker_cores=run.chip.cores,
         total=Total(shard_specs=len(specs), low_core_ops=few_count, low_core_us=round(few_ns / 1e3, 2)),
         next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
@@ -113,12 +117,12 @@ def tensors_alone(run: Run, asked: Arguments) -> Answer:
     specs = shard_specs(None, run.remembered.tensors)
     more = len(specs) > offset + asked.limit
     return Answer(
-        distribution=Table.of(
-            *("layout", "buffer", "operands", "bytes"),
-            rows=[
+        distribution=DISTRIBUTION.table(
+            [
                 (kind.layout, kind.buffer, count, size)
                 for kind, count, size in where_tensors_live(run.remembered.tensors)
             ],
+            without=TIMES,
         ),
         shard_specs=_specs(specs[offset : offset + asked.limit], None, remembered=True),
         worker_cores=run.chip.worker_cores,
@@ -129,11 +133,6 @@ def tensors_alone(run: Run, asked: Arguments) -> Answer:
 
 
 def _specs(specs: list[Sharded], ops: OpTable | None, *, remembered: bool) -> Table:
-    columns = (
-        *SPECS,
-        *(("ops", "kernel_us", "op") if ops is not None else ()),
-        *(("tensors",) if remembered else ()),
-    )
     rows: list[tuple[Cell, ...]] = []
     for one in specs:
         shard = one.placement.shard
@@ -152,7 +151,7 @@ def _specs(specs: list[Sharded], ops: OpTable | None, *, remembered: bool) -> Ta
             heaviest = int(ops.lines[one.rows[np.argmax(kernel)]]) if len(one.rows) else None
             row = (*row, len(one.rows), one.kernel_ns / 1e3, heaviest)
         rows.append((*row, one.tensors) if remembered else row)
-    return Table.of(*columns, rows=rows)
+    return SPECS.table(rows, without=(*(OPS if ops is None else ()), *(() if remembered else TENSORS)))
 
 
 def _low_core_ops(ops: OpTable, cores: int | None, total_ns: float) -> tuple[list[tuple[Cell, ...]], int, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.run.ops.texts import Texts
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Saving, Share, Table, Us, Window, Wire
+from ttnn_mcp.wire import Columns, Saving, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 STEPS = (1, 2)  # of the skill: data formats and layouts
 LINES_AT_MOST = 4  # per table; the rest is folded into one more: six tables and the candidates then fit 4 kB
 CANDIDATES_AT_MOST = 6
+FIGURES = ("ops", "kernel_us", "share")
+WEIGHTS = Columns("dtype", "op_code", *FIGURES, "megabytes", "heaviest_op")
+ACTIVATIONS = Columns("in", "out", *FIGURES, "heaviest_op")
+FIDELITY = Columns("fidelity", "op_code", "in0", "in1", *FIGURES, "heaviest_op")
+LAYOUTS = Columns("in", "out", *FIGURES, "heaviest_op")
+CONVERSIONS = Columns("op_code", "in", "out", *FIGURES, "heaviest_op")
+PADDING = Columns("op_code", "shapes", *FIGURES, "waste", "heaviest_op")
 SHAPES_AT_MOST = 44  # characters
 WASTE = 0.05  # of an op's bytes: less padding is not worth a line
 OTHER = "(other)"
@@ -54,12 +61,12 @@ class Answer(Wire):
     """Answer of tensor_formats."""
 
     kernel_us: Us
-    weights: Table
-    activations: Table
-    fidelity: Table
-    layouts: Table
-    conversions: Table
-    padding: Table
+    weights: Annotated[Table, WEIGHTS]
+    activations: Annotated[Table, ACTIVATIONS]
+    fidelity: Annotated[Table, FIDELITY]
+    layouts: Annotated[Table, LAYOUTS]
+    conversions: Annotated[Table, CONVERSIONS]
+    padding: Annotated[Table, PADDING]
     candidates: tuple[Candidate, ...]
     caveat: str | None = None
     window: Window
@@ -78,30 +85,31 @@ def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
     padded = moves_bytes(ops) & (waste >= WASTE) & logical
     return Answer(
         kernel_us=facts.total_ns / 1e3,
-        weights=_folded(
-            facts,
-            np.flatnonzero(reads_weights(ops, facts.flow)),
-            {"dtype": _dtype(weight, ops), "op_code": codes},
-            megabytes=weight.bytes / 1e6 if weight else np.zeros(len(ops)),
+        weights=WEIGHTS.table(
+            _folded(
+                facts,
+                np.flatnonzero(reads_weights(ops, facts.flow)),
+                (_dtype(weight, ops), codes),
+                megabytes=weight.bytes / 1e6 if weight else np.zeros(len(ops)),
+            )
         ),
-        activations=_folded(facts, everything, {"in": _dtype(first, ops), "out": _dtype(output, ops)}),
-        fidelity=_folded(
-            facts,
-            np.flatnonzero(engine_ops(ops)),
-            {
-                "fidelity": ops.texts("fidelity"),
-                "op_code": codes,
-                "in0": _dtype(first, ops),
-                "in1": _dtype(second, ops),
-            },
+        activations=ACTIVATIONS.table(_folded(facts, everything, (_dtype(first, ops), _dtype(output, ops)))),
+        fidelity=FIDELITY.table(
+            _folded(
+                facts,
+                np.flatnonzero(engine_ops(ops)),
+                (ops.texts("fidelity"), codes, _dtype(first, ops), _dtype(second, ops)),
+            )
         ),
-        layouts=_folded(facts, everything, {"in": _layout(first, ops), "out": _layout(output, ops)}),
-        conversions=_folded(
-            facts,
-            np.flatnonzero(named(ops, *TO_TILES, *TO_ROWS, "Typecast")),
-            {"op_code": codes, "in": _dtype(first, ops), "out": _dtype(output, ops)},
+        layouts=LAYOUTS.table(_folded(facts, everything, (_layout(first, ops), _layout(output, ops)))),
+        conversions=CONVERSIONS.table(
+            _folded(
+                facts,
+                np.flatnonzero(named(ops, *TO_TILES, *TO_ROWS, "Typecast")),
+                (codes, _dtype(first, ops), _dtype(output, ops)),
+            )
         ),
-        padding=_folded(facts, np.flatnonzero(padded), {"op_code": codes, "shapes": _shapes(facts)}, waste=waste),
+        padding=PADDING.table(_folded(facts, np.flatnonzero(padded), (codes, _shapes(facts)), waste=waste)),
         candidates=tuple(_candidates(facts)),
         caveat=None if logical else "padding not known: reports before 2025-09 write padded shapes only",
         window=facts.scope.window,
@@ -130,18 +138,18 @@ def _saving(claim: Claim) -> Saving:
 
 
 def _folded(
-    facts: WindowFacts, rows: NDArray[np.int64], named_by: dict[str, Texts], **measured: NDArray[np.float64]
-) -> Table:
+    facts: WindowFacts, rows: NDArray[np.int64], named_by: tuple[Texts, ...], **measured: NDArray[np.float64]
+) -> list[tuple[Cell, ...]]:
     """Ops of equal texts as one line, heaviest first, the lightest as one. `waste` is averaged, not summed."""
     key = np.zeros(len(rows), dtype=np.int64)
-    for texts in named_by.values():
+    for texts in named_by:
         key = key * (len(texts.distinct) + 1) + texts.codes[rows] + 1
     groups = [rows[group.rows] for group in grouped(key, facts.kernel_ns[rows])]
     lightest = groups[LINES_AT_MOST:]
     lines: list[tuple[Cell, ...]] = []
     for members in [*groups[:LINES_AT_MOST], *([np.concatenate(lightest)] if lightest else [])]:
         example = int(members[np.argmax(facts.kernel_ns[members])])
-        said: list[Cell] = [shown(texts[example]) or None for texts in named_by.values()]
+        said: list[Cell] = [shown(texts[example]) or None for texts in named_by]
         if lightest and len(lines) == LINES_AT_MOST:
             said = [OTHER, *([None] * (len(named_by) - 1))]
         spent = float(facts.kernel_ns[members].sum())
@@ -153,7 +161,7 @@ def _folded(
         ]
         share = spent / facts.total_ns if facts.total_ns else 0.0
         lines.append((*said, len(members), spent / 1e3, share, *map(float, figures), facts.line(example)))
-    return Table.of(*named_by, "ops", "kernel_us", "share", *measured, "heaviest_op", rows=lines)
+    return lines
 
 
 def _canonical(facts: WindowFacts) -> Texts:

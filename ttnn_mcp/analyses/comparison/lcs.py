@@ -4,6 +4,8 @@ One row of the classic table is a single long integer, a bit per column, so a ma
 (Hyyrö, Bit-parallel LCS-length computation revisited, 2004). Hirschberg's halving (1975) finds the pairs without
 ever holding the table.
 """
+# Not rapidfuzz's LCSseq, which holds the table. Measured with 5 % of the ops changed: 90,000 symbols (30,000 ops)
+# take 0.7 s and 948 MB there, 1.3 s and 16 MB here; 200,000 symbols 9.3 s and 4.7 GB there, 5.6 s and 36 MB here.
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.comparison import Delta
-from ttnn_mcp.wire import Table
+from ttnn_mcp.wire import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,8 +13,15 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
     from ttnn_mcp.analyses.comparison.edits import Listed, Rewritten
     from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
+    from ttnn_mcp.wire import Cell, Table
 
 WORTH_A_ROW = 0.001  # of kernel time, for ops of which only the time changed
+GROUPS = Columns("key", "before_us", "after_us", "delta_us", "before_count", "after_count")
+ADDED = Columns("op_code", "how", "count", "kernel_us", "op")
+REMOVED = Columns("op_code", "how", "count", "kernel_us", "baseline_op")
+REWRITTEN = Columns("before", "after", "count", "before_us", "after_us", "op")
+CHANGED = Columns("op_code", "what", "count", "before_us", "after_us", "op")
+MEMORY = Columns("bytes_per_bank", "before", "after", "delta")
 
 
 def exact_us(ns: int) -> float | int:
@@ -27,9 +34,8 @@ def groups(deltas: Sequence[Delta], rows: int) -> Table:
     shown = list(deltas)
     if len(deltas) > rows + 1:
         shown = [*deltas[:rows], _together(deltas[rows:])]
-    return Table(
-        columns=("key", "before_us", "after_us", "delta_us", "before_count", "after_count"),
-        rows=tuple(
+    return GROUPS.exact(
+        [
             (
                 one.key,
                 exact_us(one.before_ns),
@@ -39,7 +45,7 @@ def groups(deltas: Sequence[Delta], rows: int) -> Table:
                 one.after_count,
             )
             for one in shown
-        ),
+        ]
     )
 
 
@@ -53,24 +59,29 @@ def _together(deltas: Sequence[Delta]) -> Delta:
     )
 
 
-def listed(edits: Sequence[Listed], rows: int, lines: Sequence[int], op: str = "op") -> Table:
-    """Ops that are new or gone; `op` names the column with the line of the first, in its own run's file."""
-    return Table(
-        columns=("op_code", "how", "count", "kernel_us", op),
-        rows=tuple((one.op, one.how, one.count, exact_us(one.ns), lines[one.first]) for one in edits[:rows]),
-    )
+def added(edits: Sequence[Listed], rows: int, lines: Sequence[int]) -> Table:
+    """Ops that are new; `op` is the line of the first in the candidate's file."""
+    return ADDED.exact(_listed(edits[:rows], lines))
+
+
+def removed(edits: Sequence[Listed], rows: int, lines: Sequence[int]) -> Table:
+    """Ops that are gone; `baseline_op` is the line of the first in the baseline's file."""
+    return REMOVED.exact(_listed(edits[:rows], lines))
+
+
+def _listed(edits: Sequence[Listed], lines: Sequence[int]) -> list[tuple[Cell, ...]]:
+    return [(one.op, one.how, one.count, exact_us(one.ns), lines[one.first]) for one in edits]
 
 
 def rewritten(edits: Sequence[Rewritten], rows: int, lines: Sequence[int]) -> Table | None:
     """Ops that became others; None where none did."""
     if not edits:
         return None
-    return Table(
-        columns=("before", "after", "count", "before_us", "after_us", "op"),
-        rows=tuple(
+    return REWRITTEN.exact(
+        [
             (one.before, one.after, one.count, exact_us(one.before_ns), exact_us(one.after_ns), lines[one.first])
             for one in edits[:rows]
-        ),
+        ]
     )
 
 
@@ -92,10 +103,7 @@ def changed(found: Comparison, rows: int) -> Table | None:
     said = sorted(folded.items(), key=lambda item: -abs(item[1][2] - item[1][1]))[:rows]
     if not said:
         return None
-    return Table(
-        columns=("op_code", "what", "count", "before_us", "after_us", "op"),
-        rows=tuple((*key, one[0], exact_us(one[1]), exact_us(one[2]), one[3]) for key, one in said),
-    )
+    return CHANGED.exact([(*key, one[0], exact_us(one[1]), exact_us(one[2]), one[3]) for key, one in said])
 
 
 def _worth_a_row(found: Comparison) -> float:
@@ -106,7 +114,4 @@ def memory(found: MemoryDelta | None) -> Table | None:
     """Memory on both sides; None where it was not compared."""
     if found is None or not found.figures:
         return None
-    return Table(
-        columns=("bytes_per_bank", "before", "after", "delta"),
-        rows=tuple((one.name, one.before, one.after, one.delta) for one in found.figures),
-    )
+    return MEMORY.exact([(one.name, one.before, one.after, one.delta) for one in found.figures])

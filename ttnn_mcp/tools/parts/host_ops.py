@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.groups import grouped, keyed
-from ttnn_mcp.wire import Ms, Table, Wire
+from ttnn_mcp.wire import Columns, Ms, Table, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
+
+GROUPS = Columns("operation", "count", "host_ms", "first_id")
 
 
 class HostTotals(Wire):
@@ -19,7 +21,7 @@ class HostTotals(Wire):
 
     operations: int
     host_ms: Ms
-    groups: Table
+    groups: Annotated[Table, GROUPS]
     unfinished: tuple[int, ...] = ()
 
 
@@ -32,15 +34,11 @@ def host_groups(run: Run, limit: int) -> HostTotals:
     return HostTotals(
         operations=len(operations),
         host_ms=float(known.sum()) * 1e3,
-        groups=Table.of(
-            "operation",
-            "count",
-            "host_ms",
-            "first_id",
-            rows=[
+        groups=GROUPS.table(
+            [
                 (labels[group.key], len(group.rows), group.kernel_ns * 1e3, int(operations.ids[group.rows.min()]))
                 for group in grouped(keys, known)[:limit]
-            ],
+            ]
         ),
         unfinished=tuple(int(one) for one in operations.ids[np.isnan(seconds)][:20]),
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ttnn_mcp.tools.tool import Arguments as Closed
-from ttnn_mcp.wire import Ms, NextCall, Share, Table, Wire
+from ttnn_mcp.wire import Columns, Ms, NextCall, Share, Table, Wire
+
+LOG = Columns("id", "step", "change", "verdict", "change_share", "pcc")
+TRY_NEXT = Columns("check", "step", "at_least_us", "at_most_us")
+CHECKLIST = Columns("tick", "rests_on", "why")
 
 
 class Arguments(Closed):
@@ -86,10 +90,10 @@ class Answer(Wire):
     baseline: RunSaid | None = None
     best: RunSaid | None = None
     target: TargetSaid | None = None
-    log: Table | None = None
+    log: Annotated[Table, LOG] | None = None
     earlier: str | None = None
-    try_next: Table | None = None
-    checklist: Table | None = None
+    try_next: Annotated[Table, TRY_NEXT] | None = None
+    checklist: Annotated[Table, CHECKLIST] | None = None
     file: Moved | None = None
     notes: tuple[str, ...] = ()
     next: tuple[NextCall, ...] = ()

@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE
 from ttnn_mcp.errors import TtnnMcpError, shown
-from ttnn_mcp.experiments.checklist import Tick, checklist
+from ttnn_mcp.experiments.checklist import checklist
 from ttnn_mcp.experiments.outlook import Outlook, outlook_of, reach_of
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import Story, story_of
 from ttnn_mcp.experiments.targets import progress_of
 from ttnn_mcp.session.session import Pair, identity
 from ttnn_mcp.tools.answering import replay_once
-from ttnn_mcp.tools.parts.loop_answer import Answer, RunSaid, TargetSaid
-from ttnn_mcp.wire import NextCall, Table, rounded
+from ttnn_mcp.tools.parts.loop_answer import CHECKLIST, LOG, TRY_NEXT, Answer, RunSaid, TargetSaid
+from ttnn_mcp.wire import NextCall, rounded
 
 if TYPE_CHECKING:
     from ttnn_mcp.experiments.experiment import Experiment, RunSeen
     from ttnn_mcp.session.session import Session
+    from ttnn_mcp.wire import Table
 
 LOG_ROWS = 10
 CHANGE_CHARS = 60
-TRY_NEXT = 3
+TRIES_SHOWN = 3
 
 
 class Seen(NamedTuple):
@@ -46,7 +47,7 @@ async def tell(session: Session, baseline: str | None) -> Answer:
     wanted = (await session.run(baseline)).id if baseline else None
     story = story_of(known, targets, wanted)
     seen = await seen_now(session, story) if story else Seen(None, None)
-    marks = Table(columns=Tick._fields, rows=tuple(checklist(story, seen.outlook)))
+    marks = CHECKLIST.exact(checklist(story, seen.outlook))
     if story is None:
         begin = NextCall(tool="open_run", arguments={}, why="a baseline; then target, then record")
         return Answer(log=_log(()), checklist=marks, notes=("nothing recorded yet", *log.damaged), next=(begin,))
@@ -105,12 +106,11 @@ def _best(story: Story) -> RunSaid:
 
 
 def _log(experiments: tuple[Experiment, ...]) -> Table:
-    return Table(
-        columns=("id", "step", "change", "verdict", "change_share", "pcc"),
-        rows=tuple(
+    return LOG.exact(
+        [
             (one.id, one.step, _cut(one.change), one.verdict, rounded(one.change_share, 4), one.pcc)
             for one in experiments
-        ),
+        ]
     )
 
 
@@ -127,11 +127,12 @@ def _earlier(experiments: tuple[Experiment, ...]) -> str | None:
 
 
 def _try_next(outlook: Outlook | None) -> Table | None:
-    findings = [one for one in outlook.findings if one.saving_us.at_most > 0][:TRY_NEXT] if outlook else []
+    findings = [one for one in outlook.findings if one.saving_us.at_most > 0][:TRIES_SHOWN] if outlook else []
     if not findings:
         return None
-    rows = [(one.check, one.step, one.saving_us.at_least, one.saving_us.at_most) for one in findings]
-    return Table.of("check", "step", "at_least_us", "at_most_us", rows=[*rows])
+    return TRY_NEXT.table(
+        [(one.check, one.step, one.saving_us.at_least, one.saving_us.at_most) for one in findings]
+    )
 
 
 def _notes(story: Story, seen: Seen) -> list[str]:

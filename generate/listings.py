@@ -1,0 +1,73 @@
+"""Write the lists of tools that stand outside the package: two tables for readers and one import contract.
+
+python -m generate.listings        or `make fix`, which rewrites everything generated
+
+What people wrote into the tables stays. A tool that is missing gets a line, one that is gone loses it.
+"""
+
+import re
+
+from generate.layout import BLANK, ROOT
+from ttnn_mcp.tools import TOOLS
+from ttnn_mcp.tools.tool import Tool
+
+README = ROOT / "README.md"
+REFERENCE = ROOT / "skills" / "optimizing-ttnn-models" / "quick-reference.md"
+ARCHITECTURE = ROOT / "pyproject.toml"
+
+README_TABLE = re.compile(r"(?<=\| tool \| question \|\n\|---\|---\|\n)(?:\|.*\n)*")
+REFERENCE_TABLE = re.compile(r"(?<=\| question \| call \| read \|\n\|---\|---\|---\|\n)(?:\|.*\n)*")
+SIDE_BY_SIDE = re.compile(r'(name = "rooms of tools/".*?layers = \[\n)    "[^"\n]*"', re.DOTALL)
+SAMPLES = {"string": '"..."', "integer": "1", "number": "1.0", "boolean": "True", "array": "[]", "object": "{}"}
+
+
+def merged(table: str, named: re.Pattern[str], lines: dict[str, str], *, in_order: bool) -> str:
+    """The table's lines for these tools: as they are where they exist, else the given ones; others are dropped."""
+    kept = {match.group(1): line for line in table.splitlines() if (match := named.search(line))}
+    kept = {name: line for name, line in kept.items() if name in lines and BLANK not in line}
+    order = lines if in_order else [*kept, *(name for name in lines if name not in kept)]
+    return "".join(f"{kept.get(name, lines[name])}\n" for name in order)
+
+
+def question(tool: Tool) -> str:
+    return tool.description.partition(". ")[0].rstrip(".")
+
+
+def call(tool: Tool) -> str:
+    """A call that the tool accepts, with what it cannot do without."""
+    schema = tool.input_schema
+    asked = []
+    for name in schema.get("required", ()):
+        field = schema["properties"][name]
+        sample = f'"{field["enum"][0]}"' if "enum" in field else SAMPLES[field.get("type", "string")]
+        asked.append(f"{name}={sample}")
+    return f"{tool.name}({', '.join(asked)})"
+
+
+def readme(text: str) -> str:
+    lines = {tool.name: f"| `{tool.name}` | {question(tool)} |" for tool in TOOLS}
+    named = re.compile(r"^\| `(\w+)`")
+    return README_TABLE.sub(lambda match: merged(match.group(0), named, lines, in_order=True), text, count=1)
+
+
+def reference(text: str) -> str:
+    lines = {tool.name: f"| {tool.title} | `{call(tool)}` | |" for tool in TOOLS}
+    named = re.compile(r"\| `(\w+)\(")
+    return REFERENCE_TABLE.sub(lambda match: merged(match.group(0), named, lines, in_order=False), text, count=1)
+
+
+def architecture(text: str) -> str:
+    names = " | ".join(sorted(tool.name for tool in TOOLS))
+    return SIDE_BY_SIDE.sub(lambda match: f'{match.group(1)}    "{names}"', text, count=1)
+
+
+LISTINGS = {README: readme, REFERENCE: reference, ARCHITECTURE: architecture}
+
+
+def main() -> None:
+    for path, rewritten in LISTINGS.items():
+        path.write_text(rewritten(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

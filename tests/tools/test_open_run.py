@@ -1,0 +1,52 @@
+"""open_run: the run card."""
+
+import pytest
+
+from tests.asking import ask, session
+from tests.profiles import Iteration, write_memory_report, write_performance_report, write_run
+from tests.programs import block
+from ttnn_mcp.errors import TtnnMcpError
+
+
+async def test_the_card_of_a_performance_report_alone(tmp_path):
+    path = write_performance_report(
+        tmp_path / "perf", block(), [Iteration(cold=True), Iteration(signposts=("start", "stop"))]
+    )
+    card = await ask(session(tmp_path), "open_run", performance=str(path))
+    assert card["performance"] == str(path)
+    assert card["memory"] is None
+    assert card["arch"] == "wormhole_b0"
+    assert card["csv_generation"] == "C7"
+    assert (card["iterations"], card["window"]["warm"]) == (2, True)
+    assert card["rows"]["signpost"] == 2
+    assert card["signposts"] == ["start", "stop"]
+    assert card["rows"]["device"] == 2 * card["iteration_ops"]
+    assert card["link"]["status"] == "not_applicable"
+    assert "no memory report" in card["link"]["why"]
+    assert "memory_summary: no memory report" in card["not_answerable"]
+
+
+async def test_the_card_of_a_memory_report_alone(tmp_path):
+    folder = write_memory_report(tmp_path / "memory", block())
+    card = await ask(session(tmp_path), "open_run", memory=str(folder))
+    assert card["performance"] is None
+    assert card["operations"] > 0
+    assert card["kernel_ms"] is card["iterations"] is card["rows"] is None
+    assert card["link"]["why"] == "no performance report: no device times"
+    assert "memory_summary" in card["answerable"]
+
+
+async def test_a_pair_is_linked_and_keeps_the_name_it_is_given(tmp_path):
+    made = write_run(tmp_path / "home", block())
+    at = session(tmp_path)
+    card = await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory), name="both")
+    assert card["name"] == "both"
+    assert card["link"]["status"] == "linked"
+    assert card["link"]["matched"] == card["link"]["of"]
+    assert await ask(at, "open_run", run="both") == card
+
+
+@pytest.mark.parametrize("arguments", [{"performance": "nowhere.csv"}, {"run": "nowhere"}])
+async def test_what_is_not_there_is_refused(tmp_path, arguments):
+    with pytest.raises(TtnnMcpError):
+        await ask(session(tmp_path), "open_run", **arguments)

@@ -1,0 +1,70 @@
+"""optimization_check: findings ranked by what they save, a status for every step, calls worth making next."""
+
+import pytest
+
+from tests.asking import ask, session
+from tests.profiles import Iteration, write_performance_report
+from tests.profiles.demo_model import demo_program
+from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.errors import TtnnMcpError
+
+
+async def test_the_findings_are_ranked_and_each_is_cited_and_bounded(tmp_path):
+    answer = await ask(session(tmp_path), "optimization_check", run="demo")
+    at_most = [finding["saving_us"]["at_most"] for finding in answer["findings"]]
+    assert len(at_most) > 3
+    assert at_most[0] == max(at_most)
+    for finding in answer["findings"]:
+        assert finding["evidence"]
+        assert finding["assumption"]
+        assert 0 <= finding["saving_us"]["at_least"] <= finding["saving_us"]["at_most"]
+        assert finding["check"] in {check.id for check in CATALOGUE}
+    assert [step["step"] for step in answer["steps"]] == [1, 2, 3, 4, 5, 6, 7]
+
+
+async def test_only_the_steps_asked_for_are_answered(tmp_path):
+    answer = await ask(session(tmp_path), "optimization_check", run="demo", steps=[4])
+    assert [step["step"] for step in answer["steps"]] == [4]
+    assert {finding["step"] for finding in answer["findings"]} == {4}
+
+
+@pytest.mark.parametrize("arguments", [{"steps": [9]}, {"steps": ["two"]}, {"min_saving_share": 1.5}])
+async def test_a_question_without_an_answer_is_no_pass(tmp_path, arguments):
+    with pytest.raises(TtnnMcpError):
+        await ask(session(tmp_path), "optimization_check", run="demo", **arguments)
+
+
+async def savings(at, **arguments):
+    """What each check saves at most, over all pages."""
+    saved, cursor = {}, None
+    while cursor or not saved:
+        page = await ask(at, "optimization_check", run="demo", cursor=cursor, **arguments)
+        saved |= {finding["check"]: finding["saving_us"]["at_most"] for finding in page["findings"]}
+        cursor = page.get("next_cursor")
+    return saved, page["kernel_ms"] * 1000
+
+
+async def test_a_higher_bar_drops_small_savings_and_keeps_risks(tmp_path):
+    at = session(tmp_path)
+    all_of_them, kernel_us = await savings(at, min_saving_share=0)
+    high, _ = await savings(at, min_saving_share=0.2)
+    small = {check for check, at_most in all_of_them.items() if 0 < at_most < 0.2 * kernel_us}
+    assert len(small) > 3
+    assert not small & set(high)
+    assert {"stalled-on-host", "late-free"} <= set(high)  # the one saves more, the other is a risk
+
+
+async def test_the_next_calls_lead_to_the_op_and_to_the_page_of_the_first_finding(tmp_path):
+    at = session(tmp_path)
+    answer = await ask(at, "optimization_check", run="demo")
+    page = answer["findings"][0]["read_next"].removesuffix(".md")
+    assert {"page": page} in [call["arguments"] for call in answer["next"]]
+    for call in answer["next"]:
+        assert await ask(at, call["tool"], **call["arguments"])
+
+
+async def test_a_cold_window_sends_the_reader_to_profile_again(tmp_path):
+    path = write_performance_report(tmp_path / "perf", demo_program(), [Iteration(cold=True)])
+    answer = await ask(session(tmp_path), "optimization_check", run=str(path))
+    assert not answer["window"]["warm"]
+    assert "how to profile a warm iteration" in [call["why"] for call in answer["next"]]

@@ -1,0 +1,29 @@
+"""skill_step: one page of the skill."""
+
+import pytest
+
+from tests.asking import ask, session
+from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.served import documents
+
+
+async def test_without_a_page_it_is_the_first(tmp_path):
+    answer = await ask(session(tmp_path), "skill_step")
+    assert answer["page"] == answer["pages"][0] == "SKILL"
+    assert answer["text"].startswith("---\nname: ")
+
+
+@pytest.mark.parametrize("page", documents.skill_pages())
+async def test_every_page_it_names_can_be_read(tmp_path, page):
+    answer = await ask(session(tmp_path), "skill_step", page=page)
+    assert answer["text"] == documents.skill_page(page)
+    assert page in answer["pages"]
+
+
+@pytest.mark.parametrize(
+    ("page", "nearest"),
+    [("step-3-memory-sharding", "step-03-memory-sharding"), ("SKILL.md/..", "SKILL"), ("../../pyproject", "")],
+)
+async def test_a_page_there_is_not_is_refused(tmp_path, page, nearest):
+    with pytest.raises(TtnnMcpError, match=f"has no page .*{nearest}"):
+        await ask(session(tmp_path), "skill_step", page=page)
