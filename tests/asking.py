@@ -8,7 +8,10 @@ import pytest
 
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS
-from ttnn_mcp.tools.answering import answer, tool_named
+from ttnn_mcp.tools.answering import answer, replay_once, tool_named
+from ttnn_mcp.tools.memory_summary import Arguments as MemoryArguments
+from ttnn_mcp.tools.memory_summary import memory_summary
+from ttnn_mcp.tools.parts.memory_answer import Answer as MemoryAnswer
 from ttnn_mcp.tools.tool import Tool
 
 
@@ -36,7 +39,13 @@ def required(tool: Tool[Any, Any], run: str, op: int) -> dict[str, object]:
         "baseline": run,
         "candidate": run,
     }
-    wanted = {*tool.input_schema.get("required", ()), *({"run"} & tool.arguments.model_fields.keys())}
+    wanted = {*tool.input_schema.get("required", ()), *({"run", "candidate"} & tool.arguments.model_fields.keys())}
     if wanted - known.keys():
         pytest.fail(f"add a value for {sorted(wanted - known.keys())} to `required` in tests/asking.py")
     return {name: known[name] for name in wanted}
+
+
+async def memory_summary_of(at: Session, run: str, operation: int | None = None) -> MemoryAnswer:
+    """The answer of memory_summary as the tool builds it, before it is cut to its budget."""
+    replayed = await replay_once(await at.run(run))
+    return await memory_summary(replayed, MemoryArguments(run=run, operation=operation))

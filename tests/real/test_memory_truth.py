@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.asking import memory_summary_of
 from tests.real.stored_truth import folder_of, report_names, truth_of
 from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.analyses.memory.failures import failures_of
@@ -13,7 +14,6 @@ from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.session.opening import read_run
 from ttnn_mcp.session.session import Session, Settings
-from ttnn_mcp.tools.memory_summary import Arguments, memory_summary
 from ttnn_mcp.tools.open_run import Arguments as OpenArguments
 from ttnn_mcp.tools.open_run import tool_over
 
@@ -115,7 +115,7 @@ async def test_the_device_operations_without_buffers_are_counted(name):
 
 @every_report
 async def test_a_floor_never_has_a_headroom_that_reads_as_known(name, tmp_path):
-    answer = await memory_summary(Session(Settings(state=tmp_path)), Arguments(run=str(folder_of(name))))
+    answer = await memory_summary_of(Session(Settings(state=tmp_path)), str(folder_of(name)))
     peak, truth = answer.l1_peak, truth_of(name)
     if not answer.floor:
         assert answer.programs is None
@@ -170,7 +170,7 @@ async def test_the_planted_late_frees_are_found(name):
 
 async def test_an_out_of_memory_is_told_as_ttnn_told_it(tmp_path):
     """Tensor 27 was dropped by Python: no graph and no snapshot shows it, TTNN's own figure does."""
-    answer = await memory_summary(Session(Settings(state=tmp_path)), Arguments(run=str(folder_of("out_of_l1"))))
+    answer = await memory_summary_of(Session(Settings(state=tmp_path)), str(folder_of("out_of_l1")))
     (error,) = answer.errors
     assert (error.operation, error.ran_out_of) == (5, "L1 for a tensor")
     assert (error.asked_bytes, error.limit_bytes) == (393_216, 1_360_544)
@@ -182,7 +182,7 @@ async def test_an_out_of_memory_is_told_as_ttnn_told_it(tmp_path):
 
 
 async def test_dataflow_buffers_beyond_l1_are_told_with_their_cause(tmp_path):
-    answer = await memory_summary(Session(Settings(state=tmp_path)), Arguments(run=str(folder_of("cb_clash"))))
+    answer = await memory_summary_of(Session(Settings(state=tmp_path)), str(folder_of("cb_clash")))
     (error,) = answer.errors
     assert (error.operation, error.outcome, error.ran_out_of) == (6, "aborted", "L1 for circular buffers alone")
     assert error.short_bytes == 2_334_048 - 1_499_136

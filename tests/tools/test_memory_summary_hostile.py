@@ -7,11 +7,11 @@ from contextlib import closing
 
 import pytest
 
+from tests.asking import memory_summary_of
 from tests.profiles import write_memory_report
 from tests.profiles.demo_model import demo_program
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.session.session import Session, Settings
-from ttnn_mcp.tools.memory_summary import Arguments, memory_summary
 
 MOST_WORK = 60_000  # nodes: what was quadratic took minutes with as many
 AT_MOST_S = 10
@@ -30,7 +30,7 @@ def altered(folder, *statements):
 async def summary(path, operation=None):
     session = Session(Settings(state=path.parents[1] / "state"))
     before = time.process_time()
-    answer = await memory_summary(session, Arguments(run=str(path), operation=operation))
+    answer = await memory_summary_of(session, str(path), operation)
     assert time.process_time() - before < AT_MOST_S
     return answer
 

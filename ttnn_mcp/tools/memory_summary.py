@@ -9,7 +9,6 @@ from pydantic import Field
 
 from ttnn_mcp.analyses.memory.failures import failures_of
 from ttnn_mcp.analyses.memory.l1_moment import composition, holes_of, holes_of_chunks, moment_of
-from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, TRACE
 from ttnn_mcp.tools.parts import memory_tables as tables
@@ -21,10 +20,10 @@ from ttnn_mcp.tools.parts.memory_answer import (
     L1Peak,
     Programs,
     Small,
-    fitted,
+    capped,
 )
 from ttnn_mcp.tools.parts.memory_errors import explained
-from ttnn_mcp.tools.tool import OfRun, Tool
+from ttnn_mcp.tools.tool import Budget, OfRun, Tool
 from ttnn_mcp.wire import Table
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.l1_moment import Moment
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees
     from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.session.session import Session
 
 ERRORS = 3
 FLOORS = {
@@ -50,13 +48,11 @@ class Arguments(OfRun):
     operation: int | None = Field(None, description="Only this ttnn operation id, with its cores and buffers")
 
 
-async def memory_summary(session: Session, asked: Arguments) -> Answer:
+async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:
     """L1 and DRAM of a run by its memory report: true peak with circular buffers, live tensors, late frees, errors.
 
     Explains out-of-memory and clashes with remedies. Bytes per bank (per core).
     """
-    run = await session.run(asked.run)
-    replayed = await replay_of(run)
     peak = _place(replayed, asked.operation)
     moment = await moment_of(replayed, peak)
     late = replayed.lifetimes.late_frees(replayed.fullest.peak)
@@ -66,29 +62,32 @@ async def memory_summary(session: Session, asked: Arguments) -> Answer:
     failures = [one for one in failures_of(replayed) if not only or one.place == peak]
     errors = [await explained(replayed, one, brief=n > 0) for n, one in enumerate(failures[:ERRORS])]
     because = replayed.floor_because
-    answer = Answer(
-        l1_peak=_peak(replayed, moment, failures, only=only),
-        floor=because is not None,
-        why=FLOORS[because] if because else None,
-        programs=_programs(replayed),
-        buffers_table_bytes=int(replayed.fullest.floor[peak] if only else replayed.fullest.floor.max(initial=0)),
-        timeline=tables.timeline(replayed, peak if only else None),
-        live=tables.live(replayed, moment, everything=only),
-        late_frees=tables.late_frees(replayed, late[:LATE_ROWS]),
-        more_late_frees=max(len(late) - LATE_ROWS, 0),
-        late_frees_return_bytes=_returned(replayed, late),
-        errors=tuple(errors),
-        more_errors=len(failures) - len(errors),
-        fragmentation=await _fragmentation(replayed, moment),
-        cores=tables.cores(replayed, moment, even=only),
-        circular_buffers=tables.buffers(moment) if only else None,
-        l1_small=_small(replayed),
-        dram=_dram(replayed, peak if only else None),
-        devices=_devices(replayed),
-        rank=run.remembered.rank if len(run.remembered.ranks) > 1 else None,
-        caveats=tuple(_caveats(replayed)),
+    return capped(
+        Answer(
+            l1_peak=_peak(replayed, moment, failures, only=only),
+            floor=because is not None,
+            why=FLOORS[because] if because else None,
+            programs=_programs(replayed),
+            buffers_table_bytes=int(
+                replayed.fullest.floor[peak] if only else replayed.fullest.floor.max(initial=0)
+            ),
+            timeline=tables.timeline(replayed, peak if only else None),
+            live=tables.live(replayed, moment, everything=only),
+            late_frees=tables.late_frees(replayed, late[:LATE_ROWS]),
+            more_late_frees=max(len(late) - LATE_ROWS, 0),
+            late_frees_return_bytes=_returned(replayed, late),
+            errors=tuple(errors),
+            more_errors=len(failures) - len(errors),
+            fragmentation=await _fragmentation(replayed, moment),
+            cores=tables.cores(replayed, moment, even=only),
+            circular_buffers=tables.buffers(moment) if only else None,
+            l1_small=_small(replayed),
+            dram=_dram(replayed, peak if only else None),
+            devices=_devices(replayed),
+            rank=replayed.memory.rank if len(replayed.memory.ranks) > 1 else None,
+            caveats=tuple(_caveats(replayed)),
+        )
     )
-    return fitted(answer)
 
 
 def _place(replayed: Replayed, operation: int | None) -> int:
@@ -246,6 +245,9 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=memory_summary,
+    about="replay",
     needs=("memory",),
+    budget=Budget(3_900, cut=("live", "late_frees")),  # of the 4 kB a default answer may take
+    narrow=("operation",),
     search_hint="L1 memory peak out of memory OOM clash circular buffers deallocate DRAM",
 )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from ttnn_mcp.tools.parts.memory_errors import Failed
 from ttnn_mcp.wire import Table, Wire
 
-ANSWER_BYTES = 3_900  # of the 4 kB a default answer may take
 LATE_ROWS, LIVE_ROWS = 8, 16
 
 
@@ -98,21 +95,8 @@ class Answer(Wire):
     caveats: tuple[str, ...] = ()
 
 
-def fitted(answer: Answer) -> Answer:
-    """The answer cut to what an assistant should read at once: the last rows of the longest table go first."""
-    tables_of = {"live": "more_live", "late_frees": "more_late_frees"}
-    short = _cut(answer, "live", "more_live", LIVE_ROWS)
-    while len(json.dumps(short.spoken(), separators=(",", ":"))) > ANSWER_BYTES:
-        longest = max(tables_of, key=lambda name: len(getattr(short, name).rows))
-        rows = len(getattr(short, longest).rows)
-        if rows <= 1:
-            break
-        short = _cut(short, longest, tables_of[longest], rows - 1)
-    return short
-
-
-def _cut(answer: Answer, name: str, more: str, most: int) -> Answer:
-    table: Table = getattr(answer, name)
-    left_out = max(len(table.rows) - most, 0)
-    kept = table.model_copy(update={"rows": table.rows[:most]})
-    return answer.model_copy(update={name: kept, more: getattr(answer, more) + left_out})
+def capped(answer: Answer) -> Answer:
+    """The answer with the largest live tensors only, the others counted: the budget cuts further where it must."""
+    left_out = max(len(answer.live.rows) - LIVE_ROWS, 0)
+    live = answer.live.model_copy(update={"rows": answer.live.rows[:LIVE_ROWS]})
+    return answer.model_copy(update={"live": live, "more_live": answer.more_live + left_out})
