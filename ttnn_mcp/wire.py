@@ -44,6 +44,7 @@ Ms = Annotated[float, _to(3)]  # milliseconds
 Share = Annotated[float, _to(4)]  # 0..1
 Gbps = Annotated[float, _to(1)]  # gigabytes (1e9) per second
 Ghz = Annotated[float, _to(3)]
+Pcc = Annotated[float, _to(6)]  # Pearson correlation, -1..1
 
 Status = Literal["found", "clean", "not_applicable", "cannot_tell"]
 WindowKind = Literal["iteration", "signposts", "whole_report"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
+from ttnn_mcp.analyses.memory.accuracy import losses_of
 from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.trust import caveats_of
@@ -90,6 +91,7 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
         caveats += memory.caveats
         death = death_of(memory)
         caveats += [death.sentence] if death else []
+        caveats += [loss.sentence for loss in losses_of(memory)[:1]]
     return Answer(
         id=run.id,
         name=run.name,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import ReportMissing, shown
 from ttnn_mcp.readers.memory import tables
 from ttnn_mcp.readers.memory.chips import read_chips, read_sub_devices
+from ttnn_mcp.readers.memory.comparisons import Comparison, read_comparisons
 from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.readers.memory.folder import read_folder
 from ttnn_mcp.readers.memory.rows import Rows
@@ -62,6 +63,7 @@ class MemoryReport:
         boards: board names from the same file.
         lifetimes: None before schema 3.x.
         chips: ids of the chips it ran on; `devices` lists a chip twice where the opened mesh has its own id.
+        comparisons: tensors against their golden function, where the run compared them.
         executions: None unless the report holds the ids of the performance report.
         has: tables that hold rows of this rank.
     """
@@ -82,6 +84,7 @@ class MemoryReport:
     chips: tuple[int, ...]
     executions: Executions | None
     errors: tuple[OperationError, ...]
+    comparisons: tuple[Comparison, ...]
     has: frozenset[str]
     caveats: tuple[str, ...]
 
@@ -208,6 +211,7 @@ async def read_memory_report(path: str | Path, *, rank: int | None = None) -> Me
             chips=await read_chips(rows, devices, tensors, executions),
             executions=executions,
             errors=await tables.read_errors(rows, operations),
+            comparisons=await read_comparisons(rows),
             has=await tables.read_filled(rows),
             caveats=(*schema.caveats, *await read_sub_devices(rows)),
         )

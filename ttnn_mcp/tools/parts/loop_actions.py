@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.comparability import judged
+from ttnn_mcp.analyses.memory.accuracy import losses_of, worst_global
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.experiments.exchange import read_document, write_document
 from ttnn_mcp.experiments.experiment import Experiment, RunSeen
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ttnn_mcp.analyses.comparison.comparison import Comparison
+    from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
 
@@ -77,15 +79,18 @@ def _judged(found: Comparison, asked: Arguments) -> Experiment:
     if asked.wall_before_ms is not None and asked.wall_after_ms is not None:
         walls = Walls(asked.wall_before_ms, asked.wall_after_ms, profiled=False)
     measured = measure(found, asked.step, walls)
-    verdict, why = decide(measured, asked.pcc)
-    several = several_changes(found)
+    memory = found.after.run.memory
+    recorded = worst_global(memory) if memory is not None else None
+    pcc = recorded if asked.pcc is None else asked.pcc
+    verdict, why = decide(measured, pcc)
+    doubts = [several_changes(found), *(_doubts_of_accuracy(memory, asked.pcc) if memory is not None else [])]
     total = found.total
     return Experiment(
         change=(asked.change or "").strip(),
         step=asked.step,
         baseline=_seen(found.before.run, total.before_ns, warm=found.before.scope.window.warm),
         candidate=_seen(found.after.run, total.after_ns, warm=found.after.scope.window.warm),
-        pcc=asked.pcc,
+        pcc=pcc,
         wall_before_ms=asked.wall_before_ms,
         wall_after_ms=asked.wall_after_ms,
         measured=judged(found).verdict,
@@ -94,10 +99,19 @@ def _judged(found: Comparison, asked: Arguments) -> Experiment:
         noise_share=measured.noise_share,
         verdict=verdict,
         why=why,
-        flags=(several,) if several else (),
+        flags=tuple(doubt for doubt in doubts if doubt),
         hypothesis=asked.hypothesis,
         note=asked.note,
     )
+
+
+def _doubts_of_accuracy(memory: MemoryReport, given: float | None) -> list[str]:
+    """What the candidate's own comparison records say of its accuracy."""
+    recorded = worst_global(memory)
+    doubts = [loss.sentence for loss in losses_of(memory)[:1]]
+    if given is None and recorded is not None:
+        doubts.append(f"PCC {recorded:.4f} is the lowest global comparison of the memory report: none was given")
+    return doubts
 
 
 def _seen(run: Run, kernel_ns: int, *, warm: bool) -> RunSeen:

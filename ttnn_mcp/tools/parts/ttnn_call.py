@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.run.ops.op_names import canonical
-from ttnn_mcp.wire import Wire
+from ttnn_mcp.wire import Pcc, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ttnn_mcp.readers.memory.report import Argument
+    from ttnn_mcp.readers.memory.report import Argument, MemoryReport
     from ttnn_mcp.run.run import Run
 
 ARGUMENT_CHARS = 60
@@ -35,6 +35,9 @@ class Call(Wire):
     line: int | None = None
     text: str | None = None
     device_ops: tuple[str, ...] = ()
+    pcc_local: Pcc | None = None
+    pcc_global: Pcc | None = None
+    below_bound: bool = False
 
 
 async def call_of(run: Run, operation: int) -> Call:
@@ -54,6 +57,32 @@ async def call_of(run: Run, operation: int) -> Call:
         line=source.line if source else None,
         text=_short(source.text) if source and source.text else None,
         device_ops=_launched(graph, operation) if graph else (),
+        **_accuracy(memory, operation),
+    )
+
+
+class Accuracy(TypedDict, total=False):
+    """What comparison mode recorded of a call's outputs."""
+
+    pcc_local: float | None
+    pcc_global: float | None
+    below_bound: bool
+
+
+def _accuracy(memory: MemoryReport, operation: int) -> Accuracy:
+    """The lowest PCC of the call's outputs, alone and with all calls before; nothing where nothing was compared."""
+    outputs = set(memory.outputs.of(operation))
+    records = [record for record in memory.comparisons if record.tensor in outputs]
+    lowest: dict[str, float | None] = {
+        scope: min(
+            (each.actual for each in records if each.scope == scope and each.actual is not None), default=None
+        )
+        for scope in ("local", "global")
+    }
+    return Accuracy(
+        pcc_local=lowest["local"],
+        pcc_global=lowest["global"],
+        below_bound=any(not record.matches for record in records),
     )
 
 

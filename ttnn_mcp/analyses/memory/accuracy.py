@@ -1,0 +1,70 @@
+"""Where accuracy is lost: the first operation whose output missed its PCC bound, by the memory report's own records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.errors import shown
+from ttnn_mcp.readers.memory.comparisons import TABLES
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.memory.comparisons import Comparison
+    from ttnn_mcp.readers.memory.report import MemoryReport
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One operation whose output missed its bound.
+
+    Attributes:
+        operation: its id.
+        name: as the report has it; foreign text.
+        record: the comparison that says so.
+    """
+
+    operation: int
+    name: str
+    record: Comparison
+
+    @property
+    def table(self) -> str:
+        """Where the record stands."""
+        return TABLES[self.record.scope]
+
+    @property
+    def sentence(self) -> str:
+        """'PCC 0.9312 below 0.99 first at operation 7 ttnn.matmul (local comparison)'."""
+        actual = "not known" if self.record.actual is None else f"{self.record.actual:.4f}"
+        bound = "its bound" if self.record.desired is None else f"{self.record.desired:.6g}"
+        return (
+            f"PCC {actual} below {bound} first at operation {self.operation} {shown(self.name)} "
+            f"({self.record.scope} comparison)"
+        )
+
+
+def losses_of(memory: MemoryReport) -> list[Loss]:
+    """Every operation whose output missed its bound, in the order they ran; at one operation `local` comes first."""
+    missed = [record for record in memory.comparisons if not record.matches]
+    if not missed:
+        return []
+    order = np.argsort(memory.outputs.tensors, kind="stable")
+    tensors = memory.outputs.tensors[order]
+    losses: list[Loss] = []
+    for record in missed:
+        at = int(np.searchsorted(tensors, record.tensor))
+        if at < len(tensors) and tensors[at] == record.tensor:
+            operation = int(memory.outputs.operations[order[at]])
+            place = memory.operations.row(operation)
+            losses.append(Loss(operation, memory.operations.names[place] if place is not None else "", record))
+    return sorted(losses, key=lambda loss: (loss.operation, loss.record.scope != "local"))
+
+
+def worst_global(memory: MemoryReport) -> float | None:
+    """The lowest PCC of the model so far at any of its tensors; None where the run compared nothing."""
+    reached = [
+        record.actual for record in memory.comparisons if record.scope == "global" and record.actual is not None
+    ]
+    return min(reached, default=None)

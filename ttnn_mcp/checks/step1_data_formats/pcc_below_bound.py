@@ -1,0 +1,62 @@
+"""An operation's output misses its PCC bound, by the comparison records of the memory report.
+
+TTNN compares each op with its golden function where `enable_comparison_mode` is on. A `local` record gives the golden
+function the op's own inputs, so that it names the op that loses accuracy; a `global` record hands golden results on
+and shows what all ops so far have lost. Speed-ups of step 1 are bought with accuracy: the first op below its bound is
+where to take a format or fidelity back.
+
+The line: TTNN's own verdict (`matches` is 0), against the bound of the run (`comparison_mode_pcc`). No saving is
+claimed.
+
+Silent where every record matches, and where the run compared nothing: most runs do not, as it costs time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.memory.accuracy import Loss, losses_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Mask, Subject, WindowFacts, no_saving
+from ttnn_mcp.checks.shared.memory_claims import rows_of
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all operations below their bound; the first one is the example."""
+    losses = losses_of(facts.run.remembered)
+    if not losses:
+        return
+    operations = list(dict.fromkeys(loss.operation for loss in losses))
+    rows = rows_of(facts, operations)
+    more = f"; {len(operations) - 1} more operations miss theirs" if len(operations) > 1 else ""
+    yield Claim(
+        claim=f"{losses[0].sentence}{more}",
+        rows=rows,
+        at_most_ns=no_saving(rows),
+        assumption="accuracy risk; later operations may only inherit what the first one loses",
+        evidence=tuple(_cite(facts, loss) for loss in losses[:3]),
+        fix=(
+            "give this op more mantissa: a higher math_fidelity, fp32_dest_acc_en=True, or BFLOAT16 where it reads "
+            "BFLOAT8_B or BFLOAT4_B; revert the last change that touched it"
+        ),
+        verify="run again with enable_comparison_mode; op_detail(op=...).call.pcc_local reaches the bound",
+        caveat="a golden function can differ on purpose (approximate modes, other tie-breaking): compare by hand once",
+    )
+
+
+def _cite(facts: WindowFacts, loss: Loss) -> Evidence:
+    report = facts.run.remembered.path.name
+    row = f"{loss.table}:tensor_id={loss.record.tensor}"
+    return Evidence(source=report, row=row, column="actual_pcc", value=loss.record.actual)
+
+
+def _compared(facts: WindowFacts) -> Mask:
+    return np.full(len(facts), facts.run.memory is not None and bool(facts.run.memory.comparisons))
+
+
+CHECK = Check(
+    id="pcc-below-bound",
+    title="an op misses its PCC bound",
+    step=1,
+    look=look,
+    of=Subject(_compared, "no tensors were compared with a golden function (enable_comparison_mode)"),
+)
