@@ -31,9 +31,7 @@ def record(path, table, *values) -> None:
     """Write (tensor, matches, desired PCC, actual PCC)."""
     with closing(sqlite3.connect(path)) as database, database:
         columns = "tensor_id, golden_tensor_id, matches, desired_pcc, actual_pcc"
-        database.execute(
-            f"INSERT INTO {table} ({columns}) VALUES (?, 0, ?, ?, ?)", (tensor, matches, desired, actual)
-        )
+        database.execute(f"INSERT INTO {table} ({columns}) VALUES (?, 0, ?, ?, ?)", values)
 
 
 async def test_the_first_operation_below_its_bound_is_named(made):
