@@ -15,7 +15,7 @@ INSTALL := $(HERE) -m pip install -qq --disable-pip-version-check
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*## .*/\1/p' Makefile)
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 
 help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -25,7 +25,11 @@ demo: $(VENV)/ready  ## what ttnn-mcp finds in a bundled profile
 	@$(HERE) -m ttnn_mcp demo
 
 test: $(VENV)/ready  ## run the tests
-	@$(HERE) -m pytest -n auto
+	@$(HERE) -m pytest -n auto -m "not shared"
+	@echo "not asked: the tests that read the real reports beside the checkout (../shared); make real asks them"
+
+real: $(VENV)/ready  ## run the tests that read the real reports beside the checkout (../shared)
+	@$(HERE) -m pytest -n auto -m shared
 
 check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
 	@$(HERE) -m ruff check .

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.groups import BESIDE, reads_shared
+from tests.shared_reports import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function) and reads_shared(item):
             item.add_marker("shared")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and "beside this checkout" in str(report.longrepr) and "shared" not in item.keywords:
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{item.nodeid} reads the real reports and is not in the group `shared`: see tests/groups.py"
+        )
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -25,6 +41,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def reason(report: pytest.TestReport) -> str:
     if "shared" in report.keywords and not BESIDE.is_dir():
-        return "the real reports are not beside this checkout (../shared)"
+        return ABSENT
     why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     return why.removeprefix("Skipped: ")

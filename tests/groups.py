@@ -6,6 +6,7 @@ names `tests.shared_reports.shared` or a path in that folder.
 
 from __future__ import annotations
 
+import inspect
 import os
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,8 @@ BESIDE = SHARED.parent
 
 def lies_beside(value: object) -> bool:
     """Whether a value is a path of a report beside the checkout; those under other roofs are made by the tests."""
+    if isinstance(value, tuple | list):
+        return any(map(lies_beside, value))
     return isinstance(value, Path) and Path(os.path.normpath(value)).is_relative_to(BESIDE)
 
 
@@ -42,9 +45,10 @@ def reaches(function: Callable[..., Any]) -> bool:
         for value in names_of(waiting.pop()):
             if value is shared or lies_beside(value):
                 return True
-            if isinstance(value, FunctionType) and value.__module__.startswith("tests.") and value not in seen:
-                seen.add(value)
-                waiting.append(value)
+            called = inspect.unwrap(value) if callable(value) else None
+            if isinstance(called, FunctionType) and called.__module__.startswith("tests.") and called not in seen:
+                seen.add(called)
+                waiting.append(called)
     return False
 
 

@@ -1,6 +1,5 @@
 import json
 import sqlite3
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,9 +13,10 @@ from tests.oracles.graph_events import (
     CircularBuffersFreed,
     is_device_op,
 )
+from tests.shared_reports import SHARED
 from ttnn_mcp.errors import ReportBroken
 
-MEMORY = Path(__file__).parents[3] / "../shared/data/memory"
+MEMORY = SHARED / "memory"
 BANKS = {"L1": 64, "DRAM": 12}
 
 
