@@ -24,11 +24,10 @@ help:  ## show this
 demo: $(VENV)/ready  ## what ttnn-mcp finds in a bundled profile
 	@$(HERE) -m ttnn_mcp demo
 
-test: $(VENV)/ready  ## run the tests
-	@$(HERE) -m pytest -n auto -m "not shared"
-	@echo "not asked: the tests that read the real reports beside the checkout (../shared); make real asks them"
+test: $(VENV)/ready  ## run the tests; those on real reports too, where ../shared lies beside the checkout
+	@$(HERE) -m pytest -n auto
 
-real: $(VENV)/ready  ## run the tests that read the real reports beside the checkout (../shared)
+test-shared: $(VENV)/ready  ## run only the tests that read the real reports beside the checkout (../shared)
 	@$(HERE) -m pytest -n auto -m shared
 
 check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
