@@ -25,8 +25,6 @@ from tests.house.tree import (
 LONGEST = 250  # lines; what a reader takes in one sitting
 LONGER = {  # until they are split; none of them may grow
     "ttnn_mcp/session/session.py": 255,
-    "ttnn_mcp/tools/memory_summary.py": 253,
-    "ttnn_mcp/tools/op_detail.py": 263,
 }
 MEDIAN_MODULE = 98  # what holds today, so that it cannot get worse; the aim is 90
 MEDIAN_CHECK = 90  # likewise; the aim is 75

@@ -66,3 +66,14 @@ async def test_lines_that_are_no_timed_op_are_named(at, tmp_path):
     run = str(write_performance_report(tmp_path, block()))
     with pytest.raises(QuestionRefused, match="lines 2 to 11"):
         await ask(at, "op_detail", run=run, op=500)
+
+
+async def test_a_long_argument_is_counted_when_left_out_and_shown_in_full_when_asked_for(tmp_path):
+    at = session(tmp_path)
+    detail = await ask(at, "op_detail", run="demo", op=68)
+    assert detail["call"]["more_arguments"] > 0
+    assert any("config" in name for name in detail["call"]["arguments"])
+    assert detail["more_attributes"] > 0
+    whole = await ask(at, "op_detail", run="demo", op=68, whole="sliding_window_config")
+    assert next(iter(whole["attributes"])) == "sliding_window_config"
+    assert not whole["attributes"]["sliding_window_config"].endswith("...")

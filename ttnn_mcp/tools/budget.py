@@ -21,10 +21,10 @@ RAISED_BYTES = 35_000  # what an answer may take when the caller raised `limit`:
 
 
 def size_of(budget: Budget, asked: Arguments) -> int:
-    """The bytes this answer may take: the budget, or more where the caller asked for a longer page."""
+    """The bytes this answer may take: the budget, or more where the caller asked for a longer page or a whole value."""
     field = type(asked).model_fields.get("limit")
     raised = field is not None and getattr(asked, "limit", None) not in (None, field.default)
-    return RAISED_BYTES if raised else budget.size
+    return RAISED_BYTES if raised or getattr(asked, "whole", None) is not None else budget.size
 
 
 def fitted(answer: Answered, budget: Budget, asked: Arguments, run_id: str) -> Answered:

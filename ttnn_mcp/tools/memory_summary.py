@@ -24,7 +24,6 @@ from ttnn_mcp.tools.parts.memory_answer import (
 )
 from ttnn_mcp.tools.parts.memory_errors import explained
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
-from ttnn_mcp.wire import Table
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.failures import Failure
@@ -83,7 +82,7 @@ async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:
             circular_buffers=tables.buffers(moment) if only else None,
             l1_small=_small(replayed),
             dram=_dram(replayed, peak if only else None),
-            devices=_devices(replayed),
+            devices=tables.devices(replayed),
             rank=replayed.memory.rank if len(replayed.memory.ranks) > 1 else None,
             caveats=tuple(_caveats(replayed)),
         )
@@ -196,27 +195,6 @@ def _dram(replayed: Replayed, only: int | None) -> Dram | None:
         operation=tables.operation_of(replayed, place),
         bytes_per_bank=int(device.dram[place]),
         bytes=int(sizes.sum()) if (sizes >= 0).all() else None,
-    )
-
-
-def _devices(replayed: Replayed) -> Table | None:
-    followed = [one for one in replayed.devices if one.followed]
-    if len(replayed.devices) < 2 or len(followed) < 2:
-        return None
-    return Table.of(
-        "device",
-        "fullest",
-        "bytes_per_bank",
-        "circular_buffers_bytes",
-        rows=[
-            (
-                one.device,
-                tables.operation_of(replayed, one.peak),
-                int(one.l1[one.peak]),
-                int(one.circular[one.peak]),
-            )
-            for one in sorted(followed, key=lambda one: one.device or 0)
-        ],
     )
 
 

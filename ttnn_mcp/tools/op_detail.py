@@ -10,57 +10,26 @@ from pydantic import Field
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
-from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.parts.op_at import row_at
+from ttnn_mcp.tools.parts.op_cells import Placed, attributes_of_op, operands_of_op
+from ttnn_mcp.tools.parts.op_roofline import RooflineOf, roofline_said
 from ttnn_mcp.tools.parts.ttnn_call import Call, call_of
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
-from ttnn_mcp.wire import Columns, Gbps, Share, Table, Us, Wire
+from ttnn_mcp.wire import Columns, Table, Us, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
-VALUE_CHARS = 180  # an attribute's value: enough for a program config, not for a kernel list
-OPERANDS_SHOWN = 5
 REPEATS = Columns("count", "devices", "min_us", "median_us", "max_us")
-TELLING = (
-    *("program_config", "config", "block_config", "parallelization_config", "compute_kernel_config"),
-    *("memory_config", "output_mem_config", "output_memory_config", "dtype", "output_dtype", "groups"),
-    *("enable_act_double_buffer", "enable_weights_double_buffer", "transpose_a", "transpose_b", "user_core_coord"),
-)
 
 
 class Arguments(OfRun):
     """Arguments of op_detail."""
 
     op: int = Field(description="The op's line in its CSV; on a memory report alone, the operation id")
-
-
-class RooflineOf(Wire):
-    """Bounds of one op; what is not modelled is left out and `why` says so."""
-
-    flops: int | None = None
-    padded_flops: int | None = None
-    dram_bytes: int | None = None
-    compute_us: Us | None = None
-    dram_us: Us | None = None
-    dram_achievable_us: Us | None = None
-    achieved_dram_gb_s: Gbps | None = None
-    bound: str | None = None
-    efficiency: Share | None = None
-    why: str | None = None
-
-
-class Placed(Wire):
-    """An operand (INPUT_0) or tensor and where it lives."""
-
-    name: str
-    shape: str
-    layout: str
-    dtype: str
-    placement: str
-    bytes: int | None = None
+    whole: str | None = Field(None, description="An attribute or argument to show in full")
 
 
 class Answer(Wire):
@@ -94,7 +63,7 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
     row = row_at(run, asked.op)
     op = ops.take(np.array([row]))
     operation = run.linked.operation_at.get(asked.op) if run.linked else None
-    operands, more_operands = _operands(op)
+    operands, more_operands = operands_of_op(op)
     kernel_ns = float(op.numbers("kernel_ns")[0])
     return Answer(
         op=asked.op,
@@ -105,12 +74,12 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
         cores=_whole(op, "cores"),
         worker_cores=run.chip.worker_cores,
         fidelity=op.texts("fidelity")[0] or None,
-        roofline=_roofline(_bounds(run, asked.op, op), kernel_ns),
+        roofline=roofline_said(_bounds(run, asked.op, op), kernel_ns),
         operands=operands,
         more_operands=more_operands,
-        attributes=_attributes(op),
+        attributes=attributes_of_op(op, asked.whole),
         repeats=_repeats(ops, row),
-        call=await call_of(run, operation) if operation is not None else None,
+        call=await call_of(run, operation, asked.whole) if operation is not None else None,
         loc=shown_path(op.texts("loc")[0]) or None,
         caveat=_why_no_call(run, operation),
     )
@@ -133,62 +102,6 @@ def _measured(ops: OpTable, name: str, per: float) -> float | None:
 def _whole(ops: OpTable, name: str) -> int | None:
     value = _measured(ops, name, 1)
     return None if value is None else int(value)
-
-
-def _roofline(bounds: Roofline, kernel_ns: float) -> RooflineOf:
-    def said(value: float) -> float | None:
-        return value if np.isfinite(value) else None
-
-    def whole(value: float) -> int | None:
-        return int(value) if np.isfinite(value) else None
-
-    moved = said(float(bounds.dram_bytes[0]))
-    compute, dram = said(float(bounds.compute_ns[0])), said(float(bounds.dram_ns[0]))
-    achievable = said(float(bounds.dram_achievable_ns[0]))
-    return RooflineOf(
-        flops=whole(float(bounds.flops[0])),
-        padded_flops=whole(float(bounds.padded_flops[0])),
-        dram_bytes=whole(float(bounds.dram_bytes[0])),
-        compute_us=None if compute is None else compute / 1e3,
-        dram_us=None if dram is None else dram / 1e3,
-        dram_achievable_us=None if achievable is None else achievable / 1e3,
-        achieved_dram_gb_s=moved / kernel_ns if moved and kernel_ns else None,
-        bound=bounds.bound[0] or None,
-        efficiency=said(float(bounds.efficiency[0])),
-        why=bounds.why[0] or None,
-    )
-
-
-def _operands(ops: OpTable) -> tuple[tuple[Placed, ...], int]:
-    """The operands, outputs first where not all fit; and how many did not."""
-    there = [one for one in (*ops.outputs, *ops.inputs) if one.present[0]]
-    shown_first = sorted(there[:OPERANDS_SHOWN], key=lambda one: one.name)
-    placed = (
-        Placed(
-            name=one.name,
-            shape=one.shape_text(0),
-            layout=shown(one.layout[0]),
-            dtype=shown(one.dtype[0]),
-            placement=one.placement[0],
-            bytes=int(one.bytes[0]),
-        )
-        for one in shown_first
-    )
-    return tuple(placed), max(0, len(there) - OPERANDS_SHOWN)
-
-
-def _attributes(op: OpTable) -> dict[str, str]:
-    """The attributes with a value, the telling ones first; long values are cut."""
-    attributes = parse_attributes(op.texts("attributes")[0])
-    order = dict.fromkeys(
-        [*(name for name in TELLING if name in attributes), *(name for name in attributes if name not in TELLING)]
-    )
-    return {shown(name): _cut(attributes[name]) for name in order if attributes[name] not in ("std::nullopt", "")}
-
-
-def _cut(value: str) -> str:
-    short = value if len(value) <= VALUE_CHARS else f"{value[: VALUE_CHARS - 3]}..."
-    return "".join(char for char in short if char.isprintable())
 
 
 def _repeats(ops: OpTable, row: int) -> Table | None:
@@ -244,7 +157,7 @@ async def operation_alone(run: Run, asked: Arguments) -> Answer:
         op=operation,
         op_code=shown(memory.operations.names[place]),
         operands=tuple(placed),
-        call=await call_of(run, operation),
+        call=await call_of(run, operation, asked.whole),
         caveat="no performance report: no device time, no roofline",
     )
 
@@ -258,6 +171,6 @@ TOOL = Tool(
     about="run",
     needs=("performance",),
     alone=operation_alone,
-    budget=Budget(1_500, cut=("attributes",), keep=0),
+    budget=Budget(1_500, cut=("attributes",)),
     search_hint="why is this op slow roofline placement source line bandwidth utilization arithmetic intensity",
 )

@@ -132,3 +132,25 @@ def buffers(moment: Moment) -> Table:
 
 def _ranges(ranges: Ranges) -> str:
     return "+".join(f"{x0}-{y0}..{x1}-{y1}" for (x0, y0), (x1, y1) in ranges) or "all"
+
+
+def devices(replayed: Replayed) -> Table | None:
+    """The fullest moment of each device that the graphs speak of, where there are several."""
+    followed = [device for device in replayed.devices if device.followed]
+    if len(replayed.devices) < 2 or len(followed) < 2:
+        return None
+    return Table.of(
+        "device",
+        "fullest",
+        "bytes_per_bank",
+        "circular_buffers_bytes",
+        rows=[
+            (
+                device.device,
+                operation_of(replayed, device.peak),
+                int(device.l1[device.peak]),
+                int(device.circular[device.peak]),
+            )
+            for device in sorted(followed, key=lambda device: device.device or 0)
+        ],
+    )

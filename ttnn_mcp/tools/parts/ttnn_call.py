@@ -10,6 +10,7 @@ import numpy as np
 from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.tools.parts.op_cells import WHOLE_CHARS, cut
 from ttnn_mcp.wire import Pcc, Wire
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
 ARGUMENT_CHARS = 60
-ARGUMENTS_CHARS = 120  # of all arguments together: the operands and attributes of the op say the rest
+ARGUMENTS_CHARS = 90  # of all arguments together: the operands and attributes of the op say the rest
 PATH_CHARS = 160
 DEVICE_OPS_SHOWN = 6
 
@@ -31,6 +32,7 @@ class Call(Wire):
     operation_id: int
     host_ms: float | None = None
     arguments: dict[str, str]
+    more_arguments: int = 0
     file: str | None = None
     line: int | None = None
     text: str | None = None
@@ -40,22 +42,23 @@ class Call(Wire):
     below_bound: bool = False
 
 
-async def call_of(run: Run, operation: int) -> Call:
-    """The ttnn call by its operation id."""
+async def call_of(run: Run, operation: int, whole: str | None = None) -> Call:
+    """The ttnn call by its operation id; the argument named `whole` is shown in full."""
     memory = run.remembered
     place = memory.operations.row(operation)
     source = await memory.source_of(operation)
-    arguments = await memory.arguments_of(operation)
+    arguments, more = _arguments(await memory.arguments_of(operation), whole)
     graph = await memory.graph_of(operation)
     seconds = float(memory.operations.duration_s[place]) if place is not None else float("nan")
     return Call(
         operation=shown(memory.operations.names[place]) if place is not None else "",
         operation_id=operation,
         host_ms=round(seconds * 1e3, 3) if np.isfinite(seconds) else None,
-        arguments=_arguments(arguments),
+        arguments=arguments,
+        more_arguments=more,
         file=_path_text(source.file) if source else None,
         line=source.line if source else None,
-        text=_short(source.text) if source and source.text else None,
+        text=cut(source.text, ARGUMENT_CHARS) if source and source.text else None,
         device_ops=_launched(graph, operation) if graph else (),
         **_accuracy(memory, operation),
     )
@@ -94,24 +97,19 @@ def _launched(graph: str, operation: int) -> tuple[str, ...]:
     return ()
 
 
-def _arguments(arguments: Sequence[Argument]) -> dict[str, str]:
-    """As many as fit, in the order of the call; the memory report's own tensors are in `operands`."""
-    kept: dict[str, str] = {}
+def _arguments(arguments: Sequence[Argument], whole: str | None) -> tuple[dict[str, str], int]:
+    """(arguments as many as fit, configs first; how many are left out). Tensors are in `operands` already."""
+    there = [argument for argument in arguments if not argument.value.startswith("ttnn.Tensor(")]
+    order = sorted(there, key=lambda argument: (argument.name != whole, "config" not in argument.name))
+    shown_arguments: dict[str, str] = {}
     used = 0
-    for one in arguments:
-        if one.value.startswith("ttnn.Tensor("):
-            continue
-        value = _short(one.value)
-        used += len(one.name) + len(value)
-        if used > ARGUMENTS_CHARS:
+    for argument in order:
+        value = cut(argument.value, WHOLE_CHARS if argument.name == whole else ARGUMENT_CHARS)
+        used += len(argument.name) + min(len(value), ARGUMENT_CHARS)
+        if used > ARGUMENTS_CHARS and shown_arguments:
             break
-        kept[shown(one.name)] = value
-    return kept
-
-
-def _short(text: str) -> str:
-    clean = "".join(char if char.isprintable() else " " for char in text)
-    return clean if len(clean) <= ARGUMENT_CHARS else clean[: ARGUMENT_CHARS - 3] + "..."
+        shown_arguments[shown(argument.name)] = value
+    return shown_arguments, len(there) - len(shown_arguments)
 
 
 def _path_text(path: str) -> str:

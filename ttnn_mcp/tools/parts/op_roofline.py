@@ -1,0 +1,53 @@
+"""The roofline of one op, as op_detail shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.wire import Gbps, Share, Us, Wire
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.roofline.roofline import Roofline
+
+
+class RooflineOf(Wire):
+    """Bounds of one op; what is not modelled is left out and `why` says so."""
+
+    flops: int | None = None
+    padded_flops: int | None = None
+    dram_bytes: int | None = None
+    compute_us: Us | None = None
+    dram_us: Us | None = None
+    dram_achievable_us: Us | None = None
+    achieved_dram_gb_s: Gbps | None = None
+    bound: str | None = None
+    efficiency: Share | None = None
+    why: str | None = None
+
+
+def roofline_said(bounds: Roofline, kernel_ns: float) -> RooflineOf:
+    """The first row of `bounds`, in the units of the answer."""
+
+    def said(value: float) -> float | None:
+        return value if np.isfinite(value) else None
+
+    def whole(value: float) -> int | None:
+        return int(value) if np.isfinite(value) else None
+
+    moved = said(float(bounds.dram_bytes[0]))
+    compute, dram = said(float(bounds.compute_ns[0])), said(float(bounds.dram_ns[0]))
+    achievable = said(float(bounds.dram_achievable_ns[0]))
+    return RooflineOf(
+        flops=whole(float(bounds.flops[0])),
+        padded_flops=whole(float(bounds.padded_flops[0])),
+        dram_bytes=whole(float(bounds.dram_bytes[0])),
+        compute_us=None if compute is None else compute / 1e3,
+        dram_us=None if dram is None else dram / 1e3,
+        dram_achievable_us=None if achievable is None else achievable / 1e3,
+        achieved_dram_gb_s=moved / kernel_ns if moved and kernel_ns else None,
+        bound=bounds.bound[0] or None,
+        efficiency=said(float(bounds.efficiency[0])),
+        why=bounds.why[0] or None,
+    )
