@@ -55,6 +55,9 @@ lines: $(VENV)/ready  ## move every threshold, remove every guard: a test must n
 bench: $(VENV)/ready  ## measure what we promise about speed
 	@$(HERE) -m benchmarks
 
+fuzz: $(VENV)/ready  ## damaged reports through every tool: MINUTES=10 PART=files SEED=7
+	@$(HERE) -m fuzz --minutes $(or $(MINUTES),10) $(if $(PART),--part $(PART)) $(if $(SEED),--seed $(SEED))
+
 clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm; minutes)
 	@$(HERE) -m pytest clients
 

@@ -1,0 +1,1 @@
+"""A fuzz of ttnn-mcp through its public doors: `make fuzz`, or `python -m fuzz --help`."""

@@ -1,0 +1,14 @@
+"""The parts of the fuzz, each with `run(sitting)`."""
+
+from fuzz.parts import arguments, files, http_paths, imports, kills, soak, statements
+
+PARTS = {
+    "files": files.run,
+    "arguments": arguments.run,
+    "sql": statements.run,
+    "imports": imports.run,
+    "http": http_paths.run,
+    "store": kills.run,
+    "soak": soak.run,
+}
+SHARES = {"files": 0.45, "arguments": 0.13, "sql": 0.12, "imports": 0.08, "http": 0.1, "store": 0.06, "soak": 0.06}
