@@ -32,6 +32,11 @@ def text(foreign: str) -> str:
     return _UNSEEN.sub(" ", foreign)
 
 
+def single_line(foreign: str) -> str:
+    """`foreign` in full on one clean line: for paths and cells, whose line breaks are no text of ours."""
+    return " ".join(text(foreign).splitlines()).replace("\t", " ")
+
+
 def line(foreign: object, most: int = SHOWN_CHARS) -> str:
     """`foreign` as one clean line of at most `most` characters."""
     kept = _printable(foreign)

@@ -57,7 +57,7 @@ def compact(plain: object) -> str:
 
 def bytes_of(plain: object) -> int:
     """What plain JSON values take on the wire."""
-    return len(compact(plain).encode())
+    return len(compact(plain).encode(errors="replace"))  # what cannot be encoded is replaced where it leaves
 
 
 class Wire(BaseModel):

@@ -153,7 +153,7 @@ def _ops_table(chosen: OpTable, bounds: Roofline, total_ns: float) -> Table:
                 gaps[row] / 1e3,
                 cores[row],
                 bounds.bound[row] or None,
-                chosen.texts("fidelity")[row] or None,
+                shown(chosen.texts("fidelity")[row]) or None,
                 chosen.shapes(row),
             )
             for row in range(len(chosen))

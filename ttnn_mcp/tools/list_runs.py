@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from ttnn_mcp.quoting import single_line
 from ttnn_mcp.readers.performance.csv_file import count_device_ops
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
@@ -79,7 +80,7 @@ def _when(known: Known) -> str | None:
 
 
 def _text(path: Path | None) -> str | None:
-    return str(path) if path else None
+    return single_line(str(path)) if path else None
 
 
 TOOL = Tool(

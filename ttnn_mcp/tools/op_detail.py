@@ -73,7 +73,7 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
         gap_us=_measured(op, "gap_ns", 1e3),
         cores=_whole(op, "cores"),
         worker_cores=run.chip.worker_cores,
-        fidelity=op.texts("fidelity")[0] or None,
+        fidelity=shown(op.texts("fidelity")[0]) or None,
         roofline=roofline_said(_bounds(run, asked.op, op), kernel_ns),
         operands=operands,
         more_operands=more_operands,

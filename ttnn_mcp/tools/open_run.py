@@ -11,6 +11,7 @@ from pydantic import Field
 from ttnn_mcp.analyses.memory.accuracy import losses_of
 from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.errors import shown
+from ttnn_mcp.quoting import single_line
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.answering import answerable
 from ttnn_mcp.tools.budget import fitted
@@ -36,7 +37,7 @@ class Arguments(Closed):
     performance: str | None = Field(None, description="Path of the CSV or its folder")
     memory: str | None = Field(None, description="Path of db.sqlite or its folder")
     name: str | None = Field(None, max_length=80, description="Name for the pair")
-    rank: int | None = Field(None, ge=0, description="Rank of a multi-host memory report; default 0")
+    rank: int | None = Field(None, ge=0, le=65_535, description="Rank of a multi-host memory report; default 0")
     run: str | None = Field(None, description="Or one id, path or 'demo'")
 
 
@@ -95,8 +96,8 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
     return Answer(
         id=run.id,
         name=run.name,
-        performance=str(performance.csv.path) if performance else None,
-        memory=str(memory.path) if memory else None,
+        performance=single_line(str(performance.csv.path)) if performance else None,
+        memory=single_line(str(memory.path)) if memory else None,
         arch=run.chip.arch,
         devices=performance.devices if performance else memory.chips if memory else (),
         worker_cores=run.chip.worker_cores,

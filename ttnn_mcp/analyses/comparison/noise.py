@@ -67,7 +67,7 @@ def noise_of(sides: Sequence[Measured], repeats: Sequence[float] = (), *, least:
     """
     inside = [_spread(sums) for sums in map(_iteration_sums, sides) if len(sums) > 1]
     if len(repeats) > 1:
-        share = max(_spread(repeats), *inside)
+        share = max([_spread(repeats), *inside])
         return Noise(
             share, "repeats", f"{len(repeats)} runs of the same tell apart what differs by {share:.2%} or more"
         )
@@ -76,7 +76,7 @@ def noise_of(sides: Sequence[Measured], repeats: Sequence[float] = (), *, least:
         said = f"iterations inside the runs tell apart what differs by {measured:.2%} or more"
         floor = f", between runs {FLOOR_SHARE:.1%}" if measured < FLOOR_SHARE else ""
         return Noise(max(measured, FLOOR_SHARE), "iterations", said + floor)
-    share = max(DEFAULT_SHARE, least, *inside)
+    share = max([DEFAULT_SHARE, least, *inside])
     return Noise(share, "default", f"nothing alike was measured twice: {share:.2g} is assumed")
 
 

@@ -68,6 +68,8 @@ class MatmulSettings:
         if setting in ("weights_dtype", "math_fidelity"):
             return DTYPES if setting == "weights_dtype" else FIDELITIES
         plan = self.printed.plan
+        if setting == "core_grid":
+            return ()
         if isinstance(plan, MinimalMatmul):
             return (1, 2, 4, 8, 16, 32) if "block_size" in setting else SUBBLOCKS
         return self._sizes(plan, setting) if plan is not None else ()

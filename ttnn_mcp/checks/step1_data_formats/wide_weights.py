@@ -42,7 +42,7 @@ def look(facts: WindowFacts) -> Claims:
         yield CannotTell(DRAM_BANDWIDTH.lacking)
         return
     spared = spared_bytes(weight, "BFLOAT8_B")
-    rows = np.flatnonzero(wide & waits_for_bytes(facts.ops, facts.roofline))
+    rows = np.flatnonzero(wide & waits_for_bytes(facts.ops, facts.roofline) & (facts.kernel_ns > 0))
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared, LAUNCH_FLOOR_NS)[rows]
     if not len(rows):
         return

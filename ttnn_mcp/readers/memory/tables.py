@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.shapes import Shape
 
 T = TypeVar("T")
+LONGEST_S = 86_400.0  # of one operation on the host: a day; no capture runs longer
 _NAME_CHARS, _MESSAGE_CHARS, _ERRORS = 500, 4000, 200  # foreign text is cut before it is kept
 _DEVICES = 2048  # rows read: a thousand chips and their meshes; no cluster of today has as many
 _LARGEST = 2**62  # a tensor of more bytes is a misread
@@ -77,7 +78,9 @@ async def read_operations(rows: Rows) -> Operations:
     await rows.each_batch("operations", columns, keep)
     distinct, first = np.unique(np.array(ids, dtype=np.int64), return_index=True)
     kept: list[int] = first.tolist()
-    return Operations(distinct, tuple(names[at] for at in kept), np.array(seconds, dtype=np.float64)[first])
+    durations = np.array(seconds, dtype=np.float64)[first]
+    durations[~((durations >= 0) & (durations <= LONGEST_S))] = np.nan  # not measured
+    return Operations(distinct, tuple(names[at] for at in kept), durations)
 
 
 async def read_tensors(rows: Rows) -> Tensors:

@@ -49,7 +49,7 @@ def as_texts(column: pd.Series) -> pd.Series:
     distinct = column.cat.categories
     return (
         column
-        if distinct.dtype.kind not in "biuf"
+        if all(isinstance(each, str) for each in distinct)
         else column.cat.rename_categories([str(one) for one in distinct])
     )
 

@@ -66,7 +66,7 @@ class OpTable:
     @property
     def source(self) -> str:
         """The file the rows stand in."""
-        return quoting.text(self._report.path.name)
+        return quoting.single_line(self._report.path.name)
 
     def has(self, name: str) -> bool:
         """Whether this generation writes the column."""
