@@ -234,3 +234,28 @@ def test_elementwise_ops_count_too(check):
     op.cores = 8
     put(program, op)
     assert "Binary on 8 with 1024 pieces" in check.ask(program).claim.claim
+
+
+def test_dram_sharded_matmuls_work_on_as_many_cores_as_dram_has_banks(check):
+    def program(config):
+        program = Program("wormhole_b0")
+        x, y = (program.tensor([1, 1, 32, 4096], placement=width_sharded(32, 64, (8, 8))) for _ in range(2))
+        w = program.tensor([1, 1, 4096, 4096], "BFLOAT8_B")
+        put(program, matmul(x, w, y, 600_000, cores=12, program_config=config))
+        return program
+
+    name = "MatmulMultiCoreReuseMultiCast{}ProgramConfig(in0_block_w=8,per_core_M=1,per_core_N=2)"
+    check.pair(program, silent=name.format("DRAMSharded"), fires=name.format("1D"))
+
+
+def test_what_cannot_be_done_in_its_time_is_not_free_to_save(check):
+    """67 MB of BFLOAT16 weights in 20 us: 3355 GB/s."""
+
+    def program(kernel_ns):
+        program = Program("wormhole_b0")
+        x, y = (program.tensor([1, 1, 32, side], placement=L1) for side in (8192, 4096))
+        w = program.tensor([1, 1, 8192, 4096])
+        put(program, DeviceOp("SparseMatmulDeviceOperation", (x, w), (y,), kernel_ns, cores=2, attributes={"nnz": 1}))
+        return program
+
+    check.pair(program, silent=20_000, fires=2_000_000)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 MATMULS = ("Matmul", "Linear")  # the ops that take `program_config`; minimal and sparse matmuls have their own
+DRAM_SHARDED = "DRAMSharded"  # in the name of the config, batched or not: the cores beside DRAM's banks compute
 SLOWEST = "MatmulMultiCoreProgramConfig"  # one tile at a time, no reuse: matmul_program_config.cpp's last resort
 FEW_CORES = 0.6  # of the grid: a matmul that leaves more idle loses at least 40 % (ours)
 
@@ -31,6 +32,8 @@ class MatmulChoice:
         told: their ATTRIBUTES speak of a program config at all.
         chosen: neither program config nor core grid was given (a config that TTNN chose may be printed as given).
         slowest: they run MatmulMultiCoreProgramConfig.
+        dram_sharded: they run a config for weights sharded over the banks of DRAM.
+        bank_workers: num_workers_per_dram_bank; 1 where not printed (builds before 0.78 have no other).
         block_w: in0_block_w, tiles of K per step; NaN where not printed.
         subblock: out_subblock_h x out_subblock_w, tiles; NaN where not printed.
         per_core: per_core_M x per_core_N, tiles; NaN where not printed.
@@ -40,6 +43,8 @@ class MatmulChoice:
     told: NDArray[np.bool_]
     chosen: NDArray[np.bool_]
     slowest: NDArray[np.bool_]
+    dram_sharded: NDArray[np.bool_]
+    bank_workers: NDArray[np.float64]
     block_w: NDArray[np.float64]
     subblock: NDArray[np.float64]
     per_core: NDArray[np.float64]
@@ -57,6 +62,8 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
         told=told,
         chosen=told & (given == 0),
         slowest=settings.numbers(rows, _runs_slowest) > 0,
+        dram_sharded=settings.numbers(rows, lambda said: float(DRAM_SHARDED in _name(said))) > 0,
+        bank_workers=np.fmax(settings.numbers(rows, lambda said: _field(said, "num_workers_per_dram_bank")), 1.0),
         block_w=settings.numbers(rows, lambda said: _field(said, "in0_block_w")),
         subblock=settings.numbers(rows, lambda said: _product(said, "out_subblock_h", "out_subblock_w")),
         per_core=settings.numbers(rows, lambda said: _product(said, "per_core_M", "per_core_N")),
@@ -81,9 +88,12 @@ def in_l1_interleaved(ops: OpTable) -> NDArray[np.bool_]:
     return found & ~ops.inputs[0].sharded if ops.inputs else found
 
 
+def _name(said: Attributes) -> str:
+    return (said.given("program_config") or "").partition("(")[0].strip()
+
+
 def _runs_slowest(said: Attributes) -> float:
-    config = said.given("program_config") or ""
-    return float(config.partition("(")[0].strip() == SLOWEST)
+    return float(_name(said) == SLOWEST)
 
 
 def _field(said: Attributes, key: str) -> float | None:

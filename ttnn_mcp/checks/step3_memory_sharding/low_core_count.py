@@ -9,7 +9,8 @@ us, at the DRAM bytes and at the arithmetic.
 
 Silent about ops with a check of their own (convs, norms, attention written out, matmuls with operands in L1),
 about collectives and sub-device partitions, which use few cores on purpose, and about moves, whose cores are
-their neighbours' choice. Small element-wise ops can be faster on fewer cores (tt-metal #54915).
+their neighbours' choice. Matmuls on DRAM-sharded weights work on as many cores as DRAM has banks. Small
+element-wise ops can be faster on fewer cores (tt-metal #54915).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def look(facts: WindowFacts) -> Claims:
     cores = facts.chip.cores or 0
     rows = _rows(facts, cores)
     best = np.maximum(np.maximum(spread_ns(facts.ops, cores), achievable_ns(facts)), SMALL_NS)
-    at_most = np.maximum(facts.kernel_ns - best, 0)
+    at_most = facts.kernel_ns - best
     rows = rows[at_most[rows] > 0]
     if not len(rows):
         return
@@ -66,6 +67,7 @@ def _rows(facts: WindowFacts, cores: int) -> Rows:
     few = on_few_cores(facts.ops, cores) & ~facts.of_family(*CHECKED_ELSEWHERE) & ~facts.named("MinimalMatmul")
     few[trapped(facts.ops, facts.matmuls, cores)] = False
     few[rows_of(facts.attentions)] = False
+    few[facts.matmuls.rows[facts.matmuls.dram_sharded]] = False
     return np.flatnonzero(few)
 
 
@@ -75,7 +77,7 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
             "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
             "device.compute_with_storage_grid_size(); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first"
         )
-    if facts.ops.outputs and facts.ops.outputs[0].sharded[row]:
+    if facts.ops.outputs[0].sharded[row]:
         return (
             "cut the input finer: ttnn.create_sharded_memory_config(x.shape, ttnn.CoreGrid(y=g.y, x=g.x), "
             f"strategy=ttnn.ShardStrategy.HEIGHT) with g = device.compute_with_storage_grid_size() ({cores} cores)"
