@@ -24,6 +24,7 @@ from ttnn_mcp.checks.step2_layouts import (
     tiny_row_reshape,
 )
 from ttnn_mcp.checks.step3_memory_sharding import (
+    decode_matmul_bandwidth,
     hot_operands_in_dram,
     l1_pressure,
     late_free,
@@ -90,6 +91,7 @@ CATALOGUE: tuple[Check, ...] = (
     reshard_chain.CHECK,
     hot_operands_in_dram.CHECK,
     matmul_program_config.CHECK,
+    decode_matmul_bandwidth.CHECK,
     minimal_matmul_on_few_rows.CHECK,
     unfused_attention.CHECK,
     sdpa_small_chunks.CHECK,

@@ -255,7 +255,10 @@ def test_what_cannot_be_done_in_its_time_is_not_free_to_save(check):
         program = Program("wormhole_b0")
         x, y = (program.tensor([1, 1, 32, side], placement=L1) for side in (8192, 4096))
         w = program.tensor([1, 1, 8192, 4096])
-        put(program, DeviceOp("SparseMatmulDeviceOperation", (x, w), (y,), kernel_ns, cores=2, attributes={"nnz": 1}))
+        put(
+            program,
+            DeviceOp("SparseMatmulDeviceOperation", (x, w), (y,), kernel_ns, cores=2, attributes={"nnz": 1}),
+        )
         return program
 
     check.pair(program, silent=20_000, fires=2_000_000)

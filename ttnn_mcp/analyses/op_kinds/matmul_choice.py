@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 MATMULS = ("Matmul", "Linear")  # the ops that take `program_config`; minimal and sparse matmuls have their own
 DRAM_SHARDED = "DRAMSharded"  # in the name of the config, batched or not: the cores beside DRAM's banks compute
 SLOWEST = "MatmulMultiCoreProgramConfig"  # one tile at a time, no reuse: matmul_program_config.cpp's last resort
+LEAST_K_TILES = 4  # below it there is nothing to block
 FEW_CORES = 0.6  # of the grid: a matmul that leaves more idle loses at least 40 % (ours)
 
 
@@ -77,6 +79,13 @@ def trapped(ops: OpTable, choice: MatmulChoice, cores: int | None) -> NDArray[np
     rows = choice.rows
     used = ops.numbers("cores")[rows]
     return rows[choice.chosen & in_l1_interleaved(ops)[rows] & (used < FEW_CORES * cores)]
+
+
+def in_small_blocks(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
+    """Of `choice.rows`, those that work tile by tile: on K, on their output, or on both for want of a better config."""
+    k_tiles = ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE
+    by_k = (choice.block_w <= 1) & (k_tiles >= LEAST_K_TILES)
+    return choice.slowest | by_k | ((choice.subblock <= 1) & (choice.per_core > 1))
 
 
 @artefact

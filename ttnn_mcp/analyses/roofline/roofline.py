@@ -115,7 +115,9 @@ def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
         padded_flops=np.where(impossible, np.nan, padded_flops),
         dram_bytes=np.where(impossible, np.nan, dram_bytes),
         compute_ns=compute_ns,
-        compute_used_ns=np.where(impossible, np.nan, one_core_ns / np.minimum(able, _positive(ops.numbers("cores")))),
+        compute_used_ns=np.where(
+            impossible, np.nan, one_core_ns / np.minimum(able, _positive(ops.numbers("cores")))
+        ),
         dram_ns=dram_ns,
         dram_achievable_ns=np.where(impossible, np.nan, _over(dram_bytes, chip.dram_achievable_gb_s)),
         bound=_bound(ops, families == "collective", compute_ns, dram_ns, least_ns),
