@@ -1,7 +1,7 @@
 """The roofline of every op: the least time its arithmetic and its DRAM traffic can take, and what binds it.
 
-Bounds are true ones: peak rates, padded shapes, every core that can work, each byte moved once. What an op is held up by
-otherwise (launch, too few cores, the network on the chip) is told from how far it stays below them.
+Bounds are true ones: peak rates, padded shapes, every core that can work, each byte moved once. What an op is held
+up by otherwise (launch, too few cores, the network on the chip) is told from how far it stays below them.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ is printed), or at under 35 % with no config given on most of the grid (a claim 
 the window to save. The bound is the roofline itself: arithmetic on all cores, DRAM at achievable bandwidth.
 
 Silent where K is under 4 tiles (nothing to block), about matmuls on few cores (low-core-count), in attention
-that is written out, with operands interleaved in L1, and on DRAM-sharded weights: those have their own checks. A config that TTNN
-chose may be printed as if given. The fix names compute_kernel_config because a config alone lowers bfloat16
-to LoFi (#55889).
+that is written out, with operands interleaved in L1, and on DRAM-sharded weights: those have their own checks.
+A config that TTNN chose may be printed as if given. The fix names compute_kernel_config because a config alone
+lowers bfloat16 to LoFi (#55889).
 """
 
 from __future__ import annotations
