@@ -25,6 +25,7 @@ from ttnn_mcp.checks.step2_layouts import (
 )
 from ttnn_mcp.checks.step3_memory_sharding import (
     decode_matmul_bandwidth,
+    grid_left_idle,
     hot_operands_in_dram,
     l1_pressure,
     late_free,
@@ -85,6 +86,7 @@ CATALOGUE: tuple[Check, ...] = (
     tiny_row_reshape.CHECK,
     reshape_not_a_view.CHECK,
     matmul_operands_in_l1_interleaved.CHECK,
+    grid_left_idle.CHECK,
     low_core_count.CHECK,
     norm_on_few_cores.CHECK,
     placement_round_trip.CHECK,

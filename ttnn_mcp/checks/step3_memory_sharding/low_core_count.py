@@ -7,10 +7,11 @@ The line: under 50 % of the grid, 5 us and more, together 1 % of the window (dom
 the op's output tiles (rows in ROW_MAJOR, rows of tiles in HEIGHT_SHARDED) out over all cores and stops at 5
 us, at the DRAM bytes and at the arithmetic.
 
-Silent about ops with a check of their own (convs, norms, attention written out, matmuls with operands in L1),
-about collectives and sub-device partitions, which use few cores on purpose, and about moves, whose cores are
-their neighbours' choice. Matmuls on DRAM-sharded weights work on as many cores as DRAM has banks. Small
-element-wise ops can be faster on fewer cores (tt-metal #54915).
+Silent about ops with a check of their own (convs, norms, attention written out, matmuls with operands in L1,
+program configs that could deal out finer: grid-left-idle), about collectives and sub-device partitions, which use
+few cores on purpose, and about moves, whose cores are their neighbours' choice. Matmuls on DRAM-sharded weights
+work on as many cores as DRAM has banks, and rings on those the ring has. Small element-wise ops can be faster on
+fewer cores (tt-metal #54915).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of
+from ttnn_mcp.analyses.op_kinds.config_grids import shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores, parallel_units, spread_ns
 from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
@@ -46,7 +48,8 @@ def look(facts: WindowFacts) -> Claims:
     name, units = shown(canonical(facts.names[row])), int(parallel_units(facts.ops)[row])
     yield Claim(
         claim=(
-            f"{len(rows)} ops use under half of the {cores} cores ({time_of(facts, rows)}): "
+            f"{len(rows)} op{'s use' if len(rows) > 1 else ' uses'} under half of the {cores} cores "
+            f"({time_of(facts, rows)}): "
             f"{name} on {int(used[row])} with {units} pieces to share out, {example(facts, row)}"
         ),
         rows=rows,
@@ -67,7 +70,8 @@ def _rows(facts: WindowFacts, cores: int) -> Rows:
     few = on_few_cores(facts.ops, cores) & ~facts.of_family(*CHECKED_ELSEWHERE) & ~facts.named("MinimalMatmul")
     few[trapped(facts.ops, facts.matmuls, cores)] = False
     few[rows_of(facts.attentions)] = False
-    few[facts.matmuls.rows[facts.matmuls.dram_sharded]] = False
+    few[facts.matmuls.rows[facts.matmuls.dram_sharded | facts.matmuls.ring]] = False
+    few[shares_left(facts.ops, facts.chip) < 1] = False
     return np.flatnonzero(few)
 
 
