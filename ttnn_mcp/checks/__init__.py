@@ -38,6 +38,7 @@ from ttnn_mcp.checks.step3_memory_sharding import (
     placement_round_trip,
     reshard_chain,
     sdpa_small_chunks,
+    sparse_matmul_blocks,
     unfused_attention,
     weights_in_l1,
 )
@@ -94,6 +95,7 @@ CATALOGUE: tuple[Check, ...] = (
     hot_operands_in_dram.CHECK,
     matmul_program_config.CHECK,
     decode_matmul_bandwidth.CHECK,
+    sparse_matmul_blocks.CHECK,
     minimal_matmul_on_few_rows.CHECK,
     unfused_attention.CHECK,
     sdpa_small_chunks.CHECK,

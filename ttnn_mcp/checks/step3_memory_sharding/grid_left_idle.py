@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.config_grids import MATMULS, deal_of, shares_left
+from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, deal_of, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
@@ -27,14 +27,12 @@ from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-TENTH = 0.9  # of the work per core: a gain below it is hard to tell from noise (domain practice)
-
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such ops."""
     left = shares_left(facts.ops, facts.chip)
     best = np.fmax(np.fmax(left * facts.kernel_ns, achievable_ns(facts)), SMALL_NS)
-    rows = np.flatnonzero((left <= TENTH) & (best <= TENTH * facts.kernel_ns))
+    rows = np.flatnonzero((left <= LESS_WORK) & (best <= LESS_WORK * facts.kernel_ns))
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
