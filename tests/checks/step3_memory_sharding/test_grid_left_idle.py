@@ -113,8 +113,9 @@ def test_blackhole_stops_at_eleven_columns(check):
     check.pair(lambda grid: attending(grid, cards=(13, 10)), silent="(x=11,y=10)", fires="(x=8,y=8)")
 
 
-def test_decode_attention_deals_out_its_cache(check):
-    check.pair(lambda name: attending(name=name), silent="SdpaDecode", fires="ScaledDotProductAttention")
+@pytest.mark.parametrize("name", ["SdpaDecode", "RingJointScaledDotProductAttention", "FlashMLA"])
+def test_decode_deals_out_its_cache_and_a_ring_keeps_cores_for_the_exchange(check, name):
+    check.pair(lambda one: attending(name=one), silent=name, fires="ScaledDotProductAttention")
 
 
 @pytest.mark.parametrize("operand", ["where", "into"])

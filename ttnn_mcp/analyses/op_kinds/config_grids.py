@@ -29,6 +29,7 @@ MATMULS = ("Matmul", "Linear", "SparseMatmul")
 LARGEST_GRID = {"blackhole": (11, 10)}  # tt-metal stays below its 12 and 13 columns: current transients
 LESS_WORK = 0.9  # of the work per core: a gain of under a tenth is hard to tell from noise (domain practice)
 DEFAULT_CHUNK = 32  # of queries, where the config names none: tt-metal #51911
+_ELSEWHERE = re.compile(r"Decode|MLA|Ring", re.IGNORECASE)
 _TWO = re.compile(r"(\d+)\D+(\d+)")
 
 
@@ -80,12 +81,12 @@ def shares_left(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
 
 
 def _attention(ops: OpTable, row: int, config: Call, grid: Grid) -> Deal | None:
-    """Chunks of queries of all heads, dealt out one by one. Decode deals out its cache, which does not show."""
-    name, given = (
-        canonical(ops.texts("op_code")[row]),
-        _TWO.search(config.given("compute_with_storage_grid_size") or ""),
-    )
-    if "Decode" in name or "MLA" in name or given is None:
+    """Chunks of queries of all heads, dealt out one by one.
+
+    Decode deals out its cache, which does not show. Rings keep cores for the exchange between devices.
+    """
+    given = _TWO.search(config.given("compute_with_storage_grid_size") or "")
+    if _ELSEWHERE.search(ops.texts("op_code")[row]) or given is None:
         return None
     query = ops.inputs[0].logical[row]
     chunks = int(query[:2].prod()) * ceil(int(query[2]) / (config.number("q_chunk_size") or DEFAULT_CHUNK))

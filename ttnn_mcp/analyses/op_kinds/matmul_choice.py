@@ -35,6 +35,7 @@ class MatmulChoice:
         chosen: neither program config nor core grid was given (a config that TTNN chose may be printed as given).
         slowest: they run MatmulMultiCoreProgramConfig.
         dram_sharded: they run a config for weights sharded over the banks of DRAM.
+        multicast: they run a 1D or 2D multicast config: each byte of an operand is read once and passed on.
         ring: gather_in0, whose cores pass the first operand round.
         bank_workers: num_workers_per_dram_bank; 1 where not printed (builds before 0.78 have no other).
         block_w: in0_block_w, tiles of K per step; NaN where not printed.
@@ -47,6 +48,7 @@ class MatmulChoice:
     chosen: NDArray[np.bool_]
     slowest: NDArray[np.bool_]
     dram_sharded: NDArray[np.bool_]
+    multicast: NDArray[np.bool_]
     ring: NDArray[np.bool_]
     bank_workers: NDArray[np.float64]
     block_w: NDArray[np.float64]
@@ -67,6 +69,7 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
         chosen=told & (given == 0),
         slowest=settings.numbers(rows, _runs_slowest) > 0,
         dram_sharded=settings.numbers(rows, lambda said: float(DRAM_SHARDED in _name(said))) > 0,
+        multicast=settings.numbers(rows, lambda said: float("MultiCast" in _name(said))) > 0,
         ring=settings.numbers(rows, lambda said: _field(said, "gather_in0")) > 0,
         bank_workers=np.fmax(settings.numbers(rows, lambda said: _field(said, "num_workers_per_dram_bank")), 1.0),
         block_w=settings.numbers(rows, lambda said: _field(said, "in0_block_w")),

@@ -10,8 +10,8 @@ tenth less work per core on the whole grid; 1 % of the window to save. The bound
 the DRAM bytes at achievable bandwidth and the arithmetic.
 
 Silent where sharded operands chose the cores, where the work does not divide finer (128 tiles on 110 cores are
-two each), about rings, DRAM-sharded weights, sub-devices and decode attention, and above 11 x 10 on Blackhole,
-which tt-metal avoids because of current transients.
+two each), about rings (matmuls and attention), DRAM-sharded weights, sub-devices and decode attention, and above
+11 x 10 on Blackhole, which tt-metal avoids because of current transients.
 """
 
 from __future__ import annotations

@@ -92,8 +92,8 @@ def _pairs(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
     before = int(rows[np.flatnonzero(rows == row)[0] - 1])
     yield Claim(
         claim=(
-            f"{len(second)} sparse matmul{'s read' if len(second) > 1 else ' reads'} ({time_of(facts, second)}) the activation of "
-            f"the one before on under half of the grid: {example(facts, row)}, line {facts.line(before)}"
+            f"{len(second)} sparse matmul{'s read' if len(second) > 1 else ' reads'} ({time_of(facts, second)}) the "
+            f"activation of the one before on under half of the grid: {example(facts, row)}, line {facts.line(before)}"
         ),
         rows=second,
         at_most_ns=facts.kernel_ns[second] - SMALL_NS,
