@@ -24,7 +24,9 @@ from ttnn_mcp.checks.step2_layouts import (
     tiny_row_reshape,
 )
 from ttnn_mcp.checks.step3_memory_sharding import (
+    decode_heads_as_prefill,
     decode_matmul_bandwidth,
+    faster_elsewhere,
     grid_left_idle,
     hot_operands_in_dram,
     l1_pressure,
@@ -100,6 +102,8 @@ CATALOGUE: tuple[Check, ...] = (
     sparse_matmul_blocks.CHECK,
     minimal_matmul_on_few_rows.CHECK,
     unfused_attention.CHECK,
+    decode_heads_as_prefill.CHECK,
+    faster_elsewhere.CHECK,
     sdpa_small_chunks.CHECK,
     l1_pressure.CHECK,
     late_free.CHECK,
