@@ -38,7 +38,7 @@ def _each_kind(facts: WindowFacts, rows: Rows, pair_of: Callable[[int], tuple[in
     alike = numbered(len(facts), [signatures(facts.ops), facts.ops.texts("attributes").codes])[rows]
     _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
     pairs = [pair_of(int(rows[first])) for first in firsts]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)[kinds]
+    return np.array(pairs or np.zeros((0, 2)), dtype=np.int64)[kinds]
 
 
 def _printed(facts: WindowFacts, row: int) -> tuple[int, int]:

@@ -73,7 +73,7 @@ def _moves(facts: WindowFacts) -> tuple[Rows, Rows]:
         and able[readers[0]]
         and int(made[readers[0]]) == int(moves.rows[index])
     ]
-    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    pairs = np.array(found or np.zeros((0, 2)), dtype=np.int64)
     return pairs[:, 0], pairs[:, 1]
 
 
