@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.roofline.working_cores import readers_per_bank
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 MATMULS = ("Matmul", "Linear")  # the ops that take `program_config`; minimal and sparse matmuls have their own
-DRAM_SHARDED = "DRAMSharded"  # in the name of the config, batched or not: the cores beside DRAM's banks compute
 SLOWEST = "MatmulMultiCoreProgramConfig"  # one tile at a time, no reuse: matmul_program_config.cpp's last resort
 LEAST_K_TILES = 4  # below it there is nothing to block
 FEW_CORES = 0.6  # of the grid: a matmul that leaves more idle loses at least 40 % (ours)
@@ -37,7 +37,6 @@ class MatmulChoice:
         dram_sharded: they run a config for weights sharded over the banks of DRAM.
         multicast: they run a 1D or 2D multicast config: each byte of an operand is read once and passed on.
         ring: gather_in0, whose cores pass the first operand round.
-        bank_workers: num_workers_per_dram_bank; 1 where not printed (builds before 0.78 have no other).
         block_w: in0_block_w, tiles of K per step; NaN where not printed.
         subblock: out_subblock_h x out_subblock_w, tiles; NaN where not printed.
         per_core: per_core_M x per_core_N, tiles; NaN where not printed.
@@ -50,7 +49,6 @@ class MatmulChoice:
     dram_sharded: NDArray[np.bool_]
     multicast: NDArray[np.bool_]
     ring: NDArray[np.bool_]
-    bank_workers: NDArray[np.float64]
     block_w: NDArray[np.float64]
     subblock: NDArray[np.float64]
     per_core: NDArray[np.float64]
@@ -68,10 +66,9 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
         told=told,
         chosen=told & (given == 0),
         slowest=settings.numbers(rows, _runs_slowest) > 0,
-        dram_sharded=settings.numbers(rows, lambda said: float(DRAM_SHARDED in _name(said))) > 0,
+        dram_sharded=settings.numbers(rows, readers_per_bank) > 0,
         multicast=settings.numbers(rows, lambda said: float("MultiCast" in _name(said))) > 0,
         ring=settings.numbers(rows, lambda said: _field(said, "gather_in0")) > 0,
-        bank_workers=np.fmax(settings.numbers(rows, lambda said: _field(said, "num_workers_per_dram_bank")), 1.0),
         block_w=settings.numbers(rows, lambda said: _field(said, "in0_block_w")),
         subblock=settings.numbers(rows, lambda said: _product(said, "out_subblock_h", "out_subblock_w")),
         per_core=settings.numbers(rows, lambda said: _product(said, "per_core_M", "per_core_N")),

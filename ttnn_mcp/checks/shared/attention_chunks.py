@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-DEFAULT_GRID = (8, 8)  # the smallest grid of the cards of today
-SIZES = (256, 128, 64, 32)  # what tt_transformers takes for long prefill, and what is left where it does not fit
+DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal's core descriptors
+SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long prefill; smaller where it does not fit
 
 
 def printed_chunks(facts: WindowFacts, rows: Rows) -> NDArray[np.int64]:

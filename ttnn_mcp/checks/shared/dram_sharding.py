@@ -22,16 +22,16 @@ from ttnn_mcp.run.ops.alike import numbered
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: for a fix where the grid is not known
+DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal's core descriptors
 # Wormhole: tech_reports/LLMs/llms.md. Blackhole: ten models of a tt-mlir study of August 2026, one reader per bank
 SHARDED_GB_S = {"wormhole_b0": 240.0, "blackhole": 320.0}
 INTERLEAVED_GB_S = {"wormhole_b0": 190.0, "blackhole": 390.0}  # 1D multicast: same sources
 LEAST_K = 2048  # on Wormhole sharded weights win from here on and lose at 1024: tt-metal's optimization skill
-DEEPEST_BLOCK = 8  # tiles: tt_transformers' model_config; wider ones need builds with tt-metal PR #55444
-STREAMING_BLOCK = 4  # tiles: below it the bursts are short; 101, 244, 280 GB/s at 1, 4 and 8 (the same study)
-USUAL_CORES = 32  # to hold the activation: tt_transformers aims at it
-L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors
-DECODE_L1_SHARE = 0.75  # where the operands are one row of tiles, they need less
+DEEPEST_BLOCK = 8  # tiles: tt_transformers/tt/model_config.py; wider ones need tt-metal PR #55444
+STREAMING_BLOCK = 4  # tiles: measured 101, 244 and 280 GB/s at 1, 4 and 8 (same study)
+USUAL_CORES = 32  # to hold the activation: tt_transformers/tt/model_config.py aims at it
+L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors (ours)
+DECODE_L1_SHARE = 0.75  # where the operands are one row of tiles, they need less (ours)
 
 
 class Remedy(NamedTuple):

@@ -29,7 +29,7 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 
-USERS = 32  # at most: nlp_create_qkv_heads_decode asserts it
+USERS = 32  # at most: nlp_create_qkv_heads_decode_device_operation.cpp
 HEAD_OPS = re.compile(r"(Create(QKV)?Heads|ConcatHeads)(?!.*Decode)", re.IGNORECASE)
 RESHAPES = ("Reshape",)
 

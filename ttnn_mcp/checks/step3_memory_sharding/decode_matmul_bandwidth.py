@@ -40,10 +40,10 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 LEAST_WEIGHTS = 1024  # K and N: below it the stream is too short to saturate DRAM (domain practice)
-NOISE = 0.95  # of the time now: two runs of one program differ by up to 5 %
-STREAMS = 0.85  # of achievable bandwidth: what is above it streams
+NOISE = 0.95  # of the time now: two runs of one program differ by up to 5 % (domain practice)
+STREAMS = 0.85  # of achievable bandwidth: what is above it streams (domain practice)
 SLOW_SHARDED = ("blackhole",)  # where DRAM-sharded weights stream slower than interleaved ones
-LOFI = 1  # phases
+LOFI = 1  # phases: tt-metal's matrix_engine.md
 
 
 def look(facts: WindowFacts) -> Claims:

@@ -29,7 +29,7 @@ from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 
 ALIKE = ("Matmul", "Linear", "MinimalMatmul", "SparseMatmul")
-QUICKER = 0.9  # of the time: two runs of one program differ by up to 5 %
+QUICKER = 0.9  # of the time: two runs of one program differ by up to 5 % (domain practice)
 CHOICES = ("program_config", "user_core_coord", "config")  # what says how, not what
 _FIELDS = re.compile(r"(in0_block_w|per_core_[MN]|[qk]_chunk_size)=(\d+)")
 

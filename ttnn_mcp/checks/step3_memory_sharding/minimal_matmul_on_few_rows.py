@@ -25,7 +25,7 @@ from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-ROWS_AT_MOST = 32  # one row of tiles: decode, and prompts that pad to it
+ROWS_AT_MOST = 32  # one row of tiles: decode, and prompts that pad to it (domain practice)
 WELL_USED = 0.6  # of what was measured: nothing to gain beyond it but fewer bytes
 
 

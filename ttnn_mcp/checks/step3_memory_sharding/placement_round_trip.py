@@ -14,6 +14,8 @@ A round trip is avoidable only as far as nobody else reads the interleaved copy:
 stays and one reshard, about 2 us, replaces the way back, or nothing where the shards are the same. Copies that
 wait for their reader for more than four ops were put aside to free L1 and are not counted. A linked memory report
 turns likely into certain, or strikes the pair.
+
+Silent where another op wrote the tensor anew in between, and where only the order in time suggests a pair.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.run.ops.op_names import canonical
 
-ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real
-DETOUR_SHARE = 0.01  # of the window: the element-wise op has to change too
+ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real (ours)
+DETOUR_SHARE = 0.01  # of the window: the element-wise op has to change too (ours)
 UNPROVEN = "likely, not certain: only a linked memory report tells tensors apart"
 
 

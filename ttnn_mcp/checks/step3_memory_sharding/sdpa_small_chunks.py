@@ -36,7 +36,7 @@ from ttnn_mcp.run.ops.op_names import canonical, family
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes
 
-LONG = 2048  # rows of Q: from here on tt_transformers' model_config takes chunks of 256
+LONG = 2048  # rows of Q: from here on tt-metal's tt_transformers/tt/model_config.py takes chunks of 256
 WELL_USED = 0.5  # of the engine: what 256 x 256 reached at best on the same ladder (#55758)
 SATURATES = 0.81  # of the engine: the best point of #55758
 DECODE_CHUNK = 128  # of K: tt-metal PR #36440

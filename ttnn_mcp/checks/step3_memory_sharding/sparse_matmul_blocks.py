@@ -38,7 +38,7 @@ from ttnn_mcp.run.iterations import signatures
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes
 
-L1_SHARE = 0.5  # of L1 for the circular buffers: the rest is for tensors
+L1_SHARE = 0.5  # of L1 for the circular buffers: the rest is for tensors (ours)
 TWICE = 2  # as deep: below it the gain drowns (ours)
 
 
