@@ -99,7 +99,7 @@ PLACEMENTS = Need(
 )
 CORES = Need(
     "cores",
-    lambda facts, _: facts.chip.cores is not None and bool(np.isfinite(facts.ops.numbers("cores")).any()),
+    lambda facts, _: bool(np.isfinite(facts.ops.numbers("cores")).any()),
     f"no CORE COUNT in the report; {AS_WRITTEN}",
 )
 FIDELITY = Need(

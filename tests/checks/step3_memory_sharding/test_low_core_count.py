@@ -38,7 +38,7 @@ def test_an_op_on_one_core_with_work_to_share_out_is_told(check):
     outcome = check.ask(upsampled(cores=4))
     claim, line = outcome.claim, outcome.case.line(0)
     assert claim.at_most_ns.tolist() == [100_000 - 100_000 * 4 / 64]
-    assert "1 ops use under half of the 64 cores (100 us, 100.0%)" in claim.claim
+    assert "1 op uses under half of the 64 cores (100 us, 100.0%)" in claim.claim
     assert f"Upsample on 4 with 4096 pieces to share out, 1x256 -> 64x64x256 at line {line}" in claim.claim
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "CORE COUNT")]
     assert claim.caveat.startswith("an op may need whole rows")
@@ -234,3 +234,31 @@ def test_elementwise_ops_count_too(check):
     op.cores = 8
     put(program, op)
     assert "Binary on 8 with 1024 pieces" in check.ask(program).claim.claim
+
+
+def test_dram_sharded_matmuls_work_on_as_many_cores_as_dram_has_banks(check):
+    def program(config):
+        program = Program("wormhole_b0")
+        x, y = (program.tensor([1, 1, 32, 4096], placement=width_sharded(32, 64, (8, 8))) for _ in range(2))
+        w = program.tensor([1, 1, 4096, 4096], "BFLOAT8_B")
+        put(program, matmul(x, w, y, 600_000, cores=12, program_config=config))
+        return program
+
+    name = "MatmulMultiCoreReuseMultiCast{}ProgramConfig(in0_block_w=8,per_core_M=1,per_core_N=2)"
+    check.pair(program, silent=name.format("DRAMSharded"), fires=name.format("1D"))
+
+
+def test_what_cannot_be_done_in_its_time_is_not_free_to_save(check):
+    """67 MB of BFLOAT16 weights in 20 us: 3355 GB/s."""
+
+    def program(kernel_ns):
+        program = Program("wormhole_b0")
+        x, y = (program.tensor([1, 1, 32, side], placement=L1) for side in (8192, 4096))
+        w = program.tensor([1, 1, 8192, 4096])
+        put(
+            program,
+            DeviceOp("SparseMatmulDeviceOperation", (x, w), (y,), kernel_ns, cores=2, attributes={"nnz": 1}),
+        )
+        return program
+
+    check.pair(program, silent=20_000, fires=2_000_000)

@@ -106,9 +106,6 @@ def test_the_fewest_cores_and_the_two_heaviest_are_named(check):
     assert {row for row, _ in cells(outcome)} == {outcome.case.line(1), heaviest}
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the check is asked of ops named Matmul alone, though Linear is judged like it"
-)
 def test_a_run_of_linears_alone_is_judged_too(check):
     program = linear()
     program.device_ops[0].op_code = "LinearDeviceOperation"
@@ -126,7 +123,6 @@ def test_a_grid_of_no_known_card_is_left_to_the_device(check):
     assert "core_grid=ttnn.CoreGrid(y=g.y, x=g.x)" in check.ask(program).claim.fix
 
 
-@pytest.mark.xfail(strict=True, reason="where nothing took time, nothing is not below a share of it")
 def test_a_window_without_kernel_time_is_clean(check):
     assert check.ask(timeless(linear())).status == "clean"
 

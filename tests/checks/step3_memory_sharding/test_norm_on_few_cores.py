@@ -156,7 +156,6 @@ def test_a_compiler_has_an_option_instead(check):
     assert fix.endswith("shards norms")
 
 
-@pytest.mark.xfail(strict=True, reason="a norm of one tile has nothing to share out and is shown as the example")
 def test_a_norm_that_cannot_gain_is_not_told(check):
     program = normed(32, 32, kernel_ns=200_000)
     norm(program, 32, 4096, kernel_ns=50_000)

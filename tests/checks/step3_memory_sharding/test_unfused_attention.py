@@ -60,7 +60,7 @@ def test_attention_written_out_is_told(check):
         pytest.approx(ns * (1 - 5 / 104)) for ns in (30_000, 4_000, 20_000, 50_000)
     ]
     assert claim.claim == (
-        "1 attentions are written out as 4 ops (104 us, 89.7%), matmuls on 1 to 2 of 64 cores: "
+        "1 attention is written out as 4 ops (104 us, 89.7%), matmuls on 1 to 2 of 64 cores: "
         f"heaviest from 20x64x64 * 20x64x64 -> 20x64x64 at line {lines[3]} to line {lines[6]}"
     )
     assert claim.fix.startswith(
@@ -69,7 +69,6 @@ def test_attention_written_out_is_told(check):
     assert cells(outcome) == [
         (lines[3], TIME),
         (lines[3], CORES),
-        (lines[5], TIME),
         (lines[6], TIME),
         (lines[6], CORES),
     ]
@@ -117,7 +116,9 @@ def test_five_microseconds_are_the_least_a_fused_op_takes(check):
 def test_an_attention_quicker_than_a_fused_one_takes_nothing_from_another(check):
     program = written_out(before=0)
     attention(program, heads=[1, 10, 64, 64], before=0, times=(1_000, 0, 1_000, 1_000))
-    assert check.ask(program).claim.at_most_ns.tolist()[3:] == [0, 0, 0]
+    outcome = check.ask(program)
+    assert len(outcome.claim.rows) == 3
+    assert "1 attention is written out as 3 ops" in outcome.claim.claim
 
 
 def test_q_k_v_and_the_result_pass_dram_all_the_same(check):
@@ -185,7 +186,6 @@ def test_cores_are_told_only_where_the_report_has_them(check, tmp_path, lost):
     assert "(104 us, 89.7%): heaviest" in claim.claim
 
 
-@pytest.mark.xfail(strict=True, reason="where nothing took time, nothing is not below a share of it")
 def test_a_window_without_kernel_time_is_clean(check):
     assert check.ask(timeless(written_out())).status == "clean"
 

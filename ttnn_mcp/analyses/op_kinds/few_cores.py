@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FEW_CORES = 0.5  # of the grid (domain practice)
 SMALL_NS = 5_000.0  # below it an op is about its launch, and fewer cores may even be quicker (tt-metal #54915)
 _FEW_ON_PURPOSE = ("collective",)  # a collective drives links with a few workers
-_PARTITION = ("sub_core_grids", "sub_device_id")  # set: the caller gave this op a part of the grid
+PARTITION = ("sub_core_grids", "sub_device_id")  # set: the caller gave this op a part of the grid
 
 
 def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
@@ -32,7 +32,7 @@ def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
     few = (used > 0) & (used < FEW_CORES * there) & (ops.numbers("kernel_ns") >= SMALL_NS)
     few &= ~ops.texts("op_code").where(lambda text: family(text) in _FEW_ON_PURPOSE)
     rows = np.flatnonzero(few)
-    told = attributes_of(ops).numbers(rows, lambda said: float(said.given(*_PARTITION) is not None))
+    told = attributes_of(ops).numbers(rows, lambda said: float(said.given(*PARTITION) is not None))
     few[rows[told > 0]] = False
     return few
 

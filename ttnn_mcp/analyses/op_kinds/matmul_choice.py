@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.roofline.working_cores import readers_per_bank
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 MATMULS = ("Matmul", "Linear")  # the ops that take `program_config`; minimal and sparse matmuls have their own
 SLOWEST = "MatmulMultiCoreProgramConfig"  # one tile at a time, no reuse: matmul_program_config.cpp's last resort
+LEAST_K_TILES = 4  # below it there is nothing to block
 FEW_CORES = 0.6  # of the grid: a matmul that leaves more idle loses at least 40 % (ours)
 
 
@@ -31,6 +34,9 @@ class MatmulChoice:
         told: their ATTRIBUTES speak of a program config at all.
         chosen: neither program config nor core grid was given (a config that TTNN chose may be printed as given).
         slowest: they run MatmulMultiCoreProgramConfig.
+        dram_sharded: they run a config for weights sharded over the banks of DRAM.
+        multicast: they run a 1D or 2D multicast config: each byte of an operand is read once and passed on.
+        ring: gather_in0, whose cores pass the first operand round.
         block_w: in0_block_w, tiles of K per step; NaN where not printed.
         subblock: out_subblock_h x out_subblock_w, tiles; NaN where not printed.
         per_core: per_core_M x per_core_N, tiles; NaN where not printed.
@@ -40,6 +46,9 @@ class MatmulChoice:
     told: NDArray[np.bool_]
     chosen: NDArray[np.bool_]
     slowest: NDArray[np.bool_]
+    dram_sharded: NDArray[np.bool_]
+    multicast: NDArray[np.bool_]
+    ring: NDArray[np.bool_]
     block_w: NDArray[np.float64]
     subblock: NDArray[np.float64]
     per_core: NDArray[np.float64]
@@ -57,6 +66,9 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
         told=told,
         chosen=told & (given == 0),
         slowest=settings.numbers(rows, _runs_slowest) > 0,
+        dram_sharded=settings.numbers(rows, readers_per_bank) > 0,
+        multicast=settings.numbers(rows, lambda said: float("MultiCast" in _name(said))) > 0,
+        ring=settings.numbers(rows, lambda said: _field(said, "gather_in0")) > 0,
         block_w=settings.numbers(rows, lambda said: _field(said, "in0_block_w")),
         subblock=settings.numbers(rows, lambda said: _product(said, "out_subblock_h", "out_subblock_w")),
         per_core=settings.numbers(rows, lambda said: _product(said, "per_core_M", "per_core_N")),
@@ -72,6 +84,13 @@ def trapped(ops: OpTable, choice: MatmulChoice, cores: int | None) -> NDArray[np
     return rows[choice.chosen & in_l1_interleaved(ops)[rows] & (used < FEW_CORES * cores)]
 
 
+def in_small_blocks(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
+    """Of `choice.rows`, those that work tile by tile: on K, on their output, or on both for want of a better config."""
+    k_tiles = ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE
+    by_k = (choice.block_w <= 1) & (k_tiles >= LEAST_K_TILES)
+    return choice.slowest | by_k | ((choice.subblock <= 1) & (choice.per_core > 1))
+
+
 @artefact
 def in_l1_interleaved(ops: OpTable) -> NDArray[np.bool_]:
     """Ops with INPUT_0, INPUT_1 or OUTPUT_0 interleaved in L1, whose INPUT_0 is not sharded."""
@@ -81,9 +100,12 @@ def in_l1_interleaved(ops: OpTable) -> NDArray[np.bool_]:
     return found & ~ops.inputs[0].sharded if ops.inputs else found
 
 
+def _name(said: Attributes) -> str:
+    return (said.given("program_config") or "").partition("(")[0].strip()
+
+
 def _runs_slowest(said: Attributes) -> float:
-    config = said.given("program_config") or ""
-    return float(config.partition("(")[0].strip() == SLOWEST)
+    return float(_name(said) == SLOWEST)
 
 
 def _field(said: Attributes, key: str) -> float | None:

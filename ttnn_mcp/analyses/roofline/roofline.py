@@ -1,7 +1,7 @@
 """The roofline of every op: the least time its arithmetic and its DRAM traffic can take, and what binds it.
 
-Bounds are true ones: peak rates, padded shapes, every worker core, each byte moved once. What an op is held up by
-otherwise (launch, too few cores, the network on the chip) is told from how far it stays below them.
+Bounds are true ones: peak rates, padded shapes, every core that can work, each byte moved once. What an op is held
+up by otherwise (launch, too few cores, the network on the chip) is told from how far it stays below them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ttnn_mcp.analyses.roofline.flops import flops_of, on_engine
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import dram_bytes_of
+from ttnn_mcp.analyses.roofline.working_cores import working_cores
 from ttnn_mcp.hardware import FIDELITY_PHASES, MATMUL_FLOP_PER_CYCLE_PER_CORE
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
@@ -50,13 +51,14 @@ class Roofline:
         flops: useful arithmetic of matmuls, convolutions and attention, on logical shapes.
         padded_flops: the same as the engine performs it, on padded shapes.
         dram_bytes: least bytes to and from DRAM, padding and block-float exponents included.
-        compute_ns: `padded_flops` at the op's fidelity on all worker cores at the measured clock.
+        compute_ns: `padded_flops` at the op's fidelity on all cores that can work, at the measured clock.
         compute_used_ns: the same on the cores the op used.
         dram_ns: `dram_bytes` at the chip's peak DRAM bandwidth (a true lower bound).
         dram_achievable_ns: the same at what well-placed ops reach (for savings).
         bound: "compute", "dram", "l1" or "overhead" per op; empty where nothing can be said. "overhead" is launch,
             too few cores or data movement: whatever is neither arithmetic, nor DRAM, nor an op wholly in L1.
         efficiency: the larger of compute_ns and dram_ns over the measured kernel time.
+        impossible: the row shows what cannot be done in its time; its bounds are NaN.
         why: what stands in the way of a model, or what a figure leaves out, per op; empty where nothing does.
     """
 
@@ -69,6 +71,7 @@ class Roofline:
     dram_achievable_ns: NDArray[np.float64]
     bound: Texts
     efficiency: NDArray[np.float64]
+    impossible: NDArray[np.bool_]
     why: Texts
 
     def take(self, rows: NDArray[np.int64]) -> Roofline:
@@ -92,7 +95,8 @@ def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
     engine = on_engine(ops)
     phases = ops.texts("fidelity").mapped(FIDELITY_PHASES.get, missing=np.nan, dtype=np.float64)
     one_core_ns = padded_flops * phases / (MATMUL_FLOP_PER_CYCLE_PER_CORE * (chip.clock_ghz or np.nan))
-    compute_ns = one_core_ns / (chip.cores or np.nan)
+    able = working_cores(ops, chip)
+    compute_ns = one_core_ns / able
     dram_ns = _over(dram_bytes, chip.dram_peak_gb_s)
     kernel_ns = _positive(ops.numbers("kernel_ns"))
     impossible = np.fmax(compute_ns, dram_ns) > IMPOSSIBLE * kernel_ns
@@ -111,11 +115,14 @@ def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
         padded_flops=np.where(impossible, np.nan, padded_flops),
         dram_bytes=np.where(impossible, np.nan, dram_bytes),
         compute_ns=compute_ns,
-        compute_used_ns=np.where(impossible, np.nan, one_core_ns / _positive(ops.numbers("cores"))),
+        compute_used_ns=np.where(
+            impossible, np.nan, one_core_ns / np.minimum(able, _positive(ops.numbers("cores")))
+        ),
         dram_ns=dram_ns,
         dram_achievable_ns=np.where(impossible, np.nan, _over(dram_bytes, chip.dram_achievable_gb_s)),
         bound=_bound(ops, families == "collective", compute_ns, dram_ns, least_ns),
         efficiency=least_ns / kernel_ns,
+        impossible=impossible,
         why=why.texts(),
     )
 

@@ -1,26 +1,130 @@
-"""The remedy for matmuls that wait for weights: each DRAM bank's shard streamed to the cores beside it."""
+"""How the weights of a decode matmul stream fastest, by chip and shape: sharded over DRAM's banks, or multicast.
+
+What each form was measured to reach decides, not what the banks could give. A DRAM-sharded matmul computes on the
+core beside each bank; on Blackhole eight such cores hold it below what a 1D multicast over the grid reaches.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.grids import most_cores_dividing, worker_grid
-from ttnn_mcp.checks.check import WindowFacts
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.op_kinds.matmul_config import MatmulConfig, Tiles, suggested_for
+from ttnn_mcp.analyses.roofline.working_cores import dram_banks
+from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
+from ttnn_mcp.checks.check import Floats, Rows, WindowFacts
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.alike import numbered
 
-DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: for a fix where the grid is not known
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal's core descriptors
+# Wormhole: tech_reports/LLMs/llms.md. Blackhole: ten models of a tt-mlir study of August 2026, one reader per bank
+SHARDED_GB_S = {"wormhole_b0": 240.0, "blackhole": 320.0}
+INTERLEAVED_GB_S = {"wormhole_b0": 190.0, "blackhole": 390.0}  # 1D multicast: same sources
+LEAST_K = 2048  # on Wormhole sharded weights win from here on and lose at 1024: tt-metal's optimization skill
+DEEPEST_BLOCK = 8  # tiles: tt_transformers/tt/model_config.py; wider ones need tt-metal PR #55444
+STREAMING_BLOCK = 4  # tiles: measured 101, 244 and 280 GB/s at 1, 4 and 8 (same study)
+USUAL_CORES = 32  # to hold the activation: tt_transformers/tt/model_config.py aims at it
+L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors (ours)
+DECODE_L1_SHARE = 0.75  # where the operands are one row of tiles, they need less (ours)
 
 
-def dram_sharded(facts: WindowFacts, row: int) -> str:
-    """The call for the matmul at `row`, one row of tiles high, with its block sizes."""
-    weight = facts.ops.inputs[1].padded[row]
-    k, n = int(weight[2]) // TILE_SIDE, int(weight[3]) // TILE_SIDE
-    grid = worker_grid(facts.chip) or DEFAULT_GRID
-    x, y = most_cores_dividing(int(np.gcd(k, n)), grid, at_most=max(k // 2, 1)) or (1, 1)
-    cores = x * y
+class Remedy(NamedTuple):
+    """A way to run the matmul, and the bandwidth that its like reached; no bandwidth where nothing was measured."""
+
+    fix: str
+    gb_s: float
+
+
+def fastest(facts: WindowFacts, row: int) -> Remedy | None:
+    """How the matmul at `row`, one row of tiles high, streams fastest; None for a chip nobody measured."""
+    arch = facts.chip.arch or ""
+    sharded, interleaved = dram_sharded(facts, row), INTERLEAVED_GB_S.get(arch)
+    if sharded is not None and SHARDED_GB_S[arch] > INTERLEAVED_GB_S[arch]:
+        return Remedy(sharded, SHARDED_GB_S[arch])
+    return Remedy(multicast(facts, row), interleaved) if interleaved else None
+
+
+def fastest_ns(facts: WindowFacts, rows: Rows) -> Floats:
+    """Per row of `rows`, its DRAM bytes at the bandwidth of `fastest`; NaN where there is none."""
+    return _bytes_at(facts, rows, lambda row: (found := fastest(facts, row)) and found.gb_s)
+
+
+def sharded_ns(facts: WindowFacts, rows: Rows) -> Floats:
+    """The same for DRAM-sharded weights, on the cores that would work; NaN where no config is fit or measured."""
+    gb_s = SHARDED_GB_S.get(facts.chip.arch or "", np.nan)
+    streamed = _bytes_at(facts, rows, lambda row: gb_s if dram_sharded(facts, row) else None)
+    slower = (facts.chip.cores or np.nan) / (dram_banks(facts.chip) or np.nan)
+    return np.fmax(streamed, np.where(np.isnan(streamed), np.nan, facts.roofline.compute_ns[rows] * slower))
+
+
+def dram_sharded(facts: WindowFacts, row: int) -> str | None:
+    """The call on DRAM-sharded weights; None where none is worth it: short K, unfit sizes, a chip nobody measured."""
+    cores_and_block = _held_by(facts, row)
+    if cores_and_block is None:
+        return None
+    cores, block = cores_and_block
+    n = _tiles(facts, row).n
     return (
-        "ttnn.linear(x, w, compute_kernel_config=..., "
-        "program_config=ttnn.MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig("
-        f"in0_block_w={k // cores}, per_core_M=1, per_core_N={n // cores}, fused_activation=None)); "
-        f"x L1 WIDTH_SHARDED on {cores} cores, w WIDTH_SHARDED in DRAM"
+        "ttnn.linear(x, w, memory_config=ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG, program_config="
+        f"ttnn.MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w={block}, per_core_M=1, "
+        f"per_core_N={-(-n // cores)})), x so on {cores} cores, w so in DRAM; keep compute_kernel_config"
     )
+
+
+def multicast(facts: WindowFacts, row: int) -> str:
+    """The call on weights interleaved in DRAM, the activation multicast to the whole grid."""
+    config = suggested_config(facts, row)
+    if config is None:
+        return (
+            "w interleaved in DRAM, a 1D config (ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig, mcast_in0=True) "
+            "over device.compute_with_storage_grid_size(), in0_block_w up to 8"
+        )
+    return f"w interleaved, program_config={config}"
+
+
+def suggested_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
+    """A multicast config for the matmul at `row` on the whole grid; None where grid or L1 is not known."""
+    grid, limit = worker_grid(facts.chip), facts.l1_limit
+    return suggested_for(facts.ops, row, grid, L1_SHARE * limit.safe_bytes) if grid and limit else None
+
+
+def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | None]) -> Floats:
+    """DRAM bytes of each row at a bandwidth that depends on its shapes and types alone: asked once for each."""
+    alike = numbered(len(facts), [signatures(facts.ops)])[rows]
+    _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
+    gb_s = np.array([gb_s_of(int(rows[first])) or np.nan for first in firsts], dtype=np.float64)
+    return facts.roofline.dram_bytes[rows] / gb_s[kinds]
+
+
+def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
+    """Cores to hold the activation and the block of K: the deepest block TTNN accepts, on about 32 cores."""
+    banks, limit, arch = dram_banks(facts.chip), facts.l1_limit, facts.chip.arch
+    tiles = _tiles(facts, row)
+    if banks is None or limit is None or arch not in SHARDED_GB_S or tiles.m != 1 or tiles.k * TILE_SIDE < LEAST_K:
+        return None
+    columns, rows = worker_grid(facts.chip) or DEFAULT_GRID
+    fitting = [
+        (cores, block)
+        for cores in range(1, min(columns * rows, tiles.k) + 1)
+        if tiles.k % cores == 0
+        for block in range(STREAMING_BLOCK, DEEPEST_BLOCK + 1)
+        if (tiles.k // cores) % block == 0
+    ]
+    for cores, block in sorted(fitting, key=lambda pair: (-pair[1], abs(pair[0] - USUAL_CORES))):
+        config = DramSharded(tiles, banks, columns * rows, cores, block, 1, -(-tiles.n // cores), packer_l1=True)
+        if all(config.rules().values()) and sum(config.buffers.values()) <= DECODE_L1_SHARE * limit.safe_bytes:
+            return cores, block
+    return None
+
+
+def _tiles(facts: WindowFacts, row: int) -> Tiles:
+    x, weight, out = facts.ops.inputs[0], facts.ops.inputs[1], facts.ops.outputs[0]
+    sizes = (TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (x, weight, out))
+    high = -(-int(x.padded[row, :3].prod()) // TILE_SIDE)
+    return Tiles(high, int(weight.padded[row, 2]) // TILE_SIDE, int(weight.padded[row, 3]) // TILE_SIDE, *sizes)

@@ -7,9 +7,11 @@ The line: under 50 % of the grid, 5 us and more, together 1 % of the window (dom
 the op's output tiles (rows in ROW_MAJOR, rows of tiles in HEIGHT_SHARDED) out over all cores and stops at 5
 us, at the DRAM bytes and at the arithmetic.
 
-Silent about ops with a check of their own (convs, norms, attention written out, matmuls with operands in L1),
-about collectives and sub-device partitions, which use few cores on purpose, and about moves, whose cores are
-their neighbours' choice. Small element-wise ops can be faster on fewer cores (tt-metal #54915).
+Silent about ops with a check of their own (convs, norms, attention written out, matmuls with operands in L1,
+program configs that could deal out finer: grid-left-idle), about collectives and sub-device partitions, which use
+few cores on purpose, and about moves, whose cores are their neighbours' choice. Matmuls on DRAM-sharded weights
+work on as many cores as DRAM has banks, and rings on those the ring has. Small element-wise ops can be faster on
+fewer cores (tt-metal #54915).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of
+from ttnn_mcp.analyses.op_kinds.config_grids import shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores, parallel_units, spread_ns
 from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
@@ -36,7 +39,7 @@ def look(facts: WindowFacts) -> Claims:
     cores = facts.chip.cores or 0
     rows = _rows(facts, cores)
     best = np.maximum(np.maximum(spread_ns(facts.ops, cores), achievable_ns(facts)), SMALL_NS)
-    at_most = np.maximum(facts.kernel_ns - best, 0)
+    at_most = facts.kernel_ns - best
     rows = rows[at_most[rows] > 0]
     if not len(rows):
         return
@@ -45,7 +48,8 @@ def look(facts: WindowFacts) -> Claims:
     name, units = shown(canonical(facts.names[row])), int(parallel_units(facts.ops)[row])
     yield Claim(
         claim=(
-            f"{len(rows)} ops use under half of the {cores} cores ({time_of(facts, rows)}): "
+            f"{len(rows)} op{'s use' if len(rows) > 1 else ' uses'} under half of the {cores} cores "
+            f"({time_of(facts, rows)}): "
             f"{name} on {int(used[row])} with {units} pieces to share out, {example(facts, row)}"
         ),
         rows=rows,
@@ -66,6 +70,8 @@ def _rows(facts: WindowFacts, cores: int) -> Rows:
     few = on_few_cores(facts.ops, cores) & ~facts.of_family(*CHECKED_ELSEWHERE) & ~facts.named("MinimalMatmul")
     few[trapped(facts.ops, facts.matmuls, cores)] = False
     few[rows_of(facts.attentions)] = False
+    few[facts.matmuls.rows[facts.matmuls.dram_sharded | facts.matmuls.ring]] = False
+    few[shares_left(facts.ops, facts.chip) < 1] = False
     return np.flatnonzero(few)
 
 
@@ -75,7 +81,7 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
             "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
             "device.compute_with_storage_grid_size(); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first"
         )
-    if facts.ops.outputs and facts.ops.outputs[0].sharded[row]:
+    if facts.ops.outputs[0].sharded[row]:
         return (
             "cut the input finer: ttnn.create_sharded_memory_config(x.shape, ttnn.CoreGrid(y=g.y, x=g.x), "
             f"strategy=ttnn.ShardStrategy.HEIGHT) with g = device.compute_with_storage_grid_size() ({cores} cores)"

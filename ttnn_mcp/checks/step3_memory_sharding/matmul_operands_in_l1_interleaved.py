@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.grids import worker_grid
-from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
+from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, trapped
 from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.floors import achievable_ns
@@ -36,12 +36,14 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all trapped matmuls."""
     cores = facts.chip.cores or 0
     rows = trapped(facts.ops, facts.matmuls, cores)
-    if not len(rows):
-        return
     took = facts.kernel_ns[rows]
     used = facts.ops.numbers("cores")[rows]
     spread = np.maximum(took * used / cores, took / FASTER_AT_MOST)
     at_most = np.maximum(took - np.maximum(spread, achievable_ns(facts)[rows]), 0)
+    gains = at_most > 0
+    rows, used, at_most = rows[gains], used[gains], at_most[gains]
+    if not len(rows):
+        return
     examples = facts.heaviest(rows)
     heaviest = examples[0]
     yield Claim(
@@ -85,7 +87,7 @@ CHECK = Check(
     title="matmul operands interleaved in L1",
     step=3,
     look=look,
-    of=ops_named("no Matmul ops", "Matmul"),
+    of=ops_named("no Matmul ops", *MATMULS),
     needs=(PLACEMENTS, CORES, PROGRAM_CONFIG),
     worth=Worth(saving=USUAL),
     compiled=optimized("chooses shards and cores"),

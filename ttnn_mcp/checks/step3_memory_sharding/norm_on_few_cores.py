@@ -9,7 +9,7 @@ The line: a norm of 5 us and more on under 50 % of the grid, together 1 % of the
 bound for a layer norm is its tiles over all cores, at best 10 times as fast (what was measured); for a group
 norm its work over the whole grid. 5 us stay: a sharded norm still exchanges partial sums.
 
-Silent where the rows already fill half of the grid: then sharding brings little.
+Silent where the rows already fill half of the grid (then sharding brings little) and about norms of one tile.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def look(facts: WindowFacts) -> Claims:
     cores = facts.chip.cores or 0
     rows = np.flatnonzero(facts.of_family("norm") & on_few_cores(facts.ops, cores))
     at_most = _at_most(facts, rows, cores)
+    rows, at_most = rows[at_most > 0], at_most[at_most > 0]
     if not len(rows):
         return
     used, examples = facts.ops.numbers("cores")[rows].astype(int), facts.heaviest(rows)

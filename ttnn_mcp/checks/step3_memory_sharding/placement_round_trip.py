@@ -11,9 +11,11 @@ trips are told from 0.1 % of the window on (they are plain waste where real), de
 from 1 %.
 
 A round trip is avoidable only as far as nobody else reads the interleaved copy: if another op does, the copy
-stays and one reshard, about 2 us, replaces the way back. Copies that wait for their reader for more than four
-ops were put aside to free L1 and are not counted. A linked memory report turns likely into certain, or
-strikes the pair.
+stays and one reshard, about 2 us, replaces the way back, or nothing where the shards are the same. Copies that
+wait for their reader for more than four ops were put aside to free L1 and are not counted. A linked memory report
+turns likely into certain, or strikes the pair.
+
+Silent where another op wrote the tensor anew in between, and where only the order in time suggests a pair.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.run.ops.op_names import canonical
 
-ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real
-DETOUR_SHARE = 0.01  # of the window: the element-wise op has to change too
+ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real (ours)
+DETOUR_SHARE = 0.01  # of the window: the element-wise op has to change too (ours)
 UNPROVEN = "likely, not certain: only a linked memory report tells tensors apart"
 
 
@@ -39,11 +41,11 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim for round trips, one for detours through element-wise ops."""
     moves = facts.moves
     trips = moves.among("round-trip")
-    if moves.at_most_ns[trips].sum() >= ROUND_TRIP_SHARE * facts.total_ns:
+    if moves.at_most_ns[trips].sum() > ROUND_TRIP_SHARE * facts.total_ns:
         yield _round_trips(facts, moves, trips)
     detours = moves.among("eltwise-detour")
     detours = detours[moves.avoidable[detours] >= AVOIDABLE.index("likely")]
-    if moves.at_most_ns[detours].sum() >= DETOUR_SHARE * facts.total_ns:
+    if moves.at_most_ns[detours].sum() > DETOUR_SHARE * facts.total_ns:
         yield _detours(facts, moves, detours)
 
 
@@ -52,7 +54,7 @@ def _round_trips(facts: WindowFacts, moves: Moves, trips: Rows) -> Claim:
     back = trips[np.isin(moves.makers[trips], rows)]
     heaviest = int(back[np.argmax(moves.kernel_ns[back])])
     row, first = int(moves.rows[heaviest]), int(moves.makers[heaviest])
-    others = [reader for reader in moves.joins.readers(first) if reader != row and reader not in rows]
+    others = [reader for reader in moves.joins.readers(first) if reader not in rows]
     stays = f"; the copy is also read at line {facts.line(others[0])} and stays" if others else ""
     start = facts.ops.inputs[0].placement[first]
     places = " -> ".join(shown(one) for one in (start, moves.before(heaviest), moves.after(heaviest)))
@@ -63,13 +65,13 @@ def _round_trips(facts: WindowFacts, moves: Moves, trips: Rows) -> Claim:
         ),
         rows=rows,
         at_most_ns=moves.at_most_ns[trips],
-        assumption=_assumption(moves, trips, others=bool(others)),
+        assumption=_assumption(moves, trips, heaviest, others=bool(others)),
         evidence=(
             *cite_op(facts, first),
             *cite_op(facts, row, (facts.ops.outputs[0], "MEMORY")),
             *(_cite_read(facts, first, reader) for reader in others[:1]),
         ),
-        fix=_fix(facts, moves, heaviest),
+        fix=_fix(facts, moves, heaviest, others=bool(others)),
         verify=f"re-profile; reshard_detect.patterns shows no round-trip at line {facts.line(row)}; PCC unchanged",
         caveat=None if _certain(moves, trips) else UNPROVEN,
     )
@@ -82,7 +84,9 @@ def _cite_read(facts: WindowFacts, maker: int, reader: int) -> Evidence:
     return facts.ops.cite_operand(reader, operand, "MEMORY")
 
 
-def _assumption(moves: Moves, trips: Rows, *, others: bool) -> str:
+def _assumption(moves: Moves, trips: Rows, heaviest: int, *, others: bool) -> str:
+    if others and moves.verdict(heaviest) != "partly":
+        return "the copy stays for its other readers; the shards are the same, so the way back goes"
     if others:
         return "the copy stays for its other readers; one reshard of 2 us replaces the way back"
     if (moves.avoidable[trips] == AVOIDABLE.index("partly")).any():
@@ -90,8 +94,13 @@ def _assumption(moves: Moves, trips: Rows, *, others: bool) -> str:
     return "the shards are the same: both ops go; nobody else reads the copy"
 
 
-def _fix(facts: WindowFacts, moves: Moves, heaviest: int) -> str:
+def _fix(facts: WindowFacts, moves: Moves, heaviest: int, *, others: bool) -> str:
     row, first = int(moves.rows[heaviest]), int(moves.makers[heaviest])
+    if others and moves.verdict(heaviest) != "partly":
+        return (
+            f"drop the ttnn.to_memory_config call behind line {facts.line(row)}: pass on the sharded tensor that line "
+            f"{facts.line(first)} reads; its interleaved copy stays for the others"
+        )
     if moves.verdict(heaviest) != "partly":
         lines = f"{facts.line(first)} and {facts.line(row)}"
         return f"drop the ttnn.to_memory_config calls behind lines {lines}: pass the tensor on as it is"
@@ -107,10 +116,11 @@ def _detours(facts: WindowFacts, moves: Moves, detours: Rows) -> Claim:
     rows = moves.rows[detours]
     row = facts.heaviest(rows)[0]
     reader = next(iter(moves.joins.readers(row)))
-    maker = int(moves.joins.makers[row])
+    maker, several = int(moves.joins.makers[row]), len(rows) > 1
     return Claim(
         claim=(
-            f"{len(rows)} moves only take a tensor out of its shards for element-wise ops ({time_of(facts, rows)}): "
+            f"{len(rows)} move{'s' * several} only for element-wise ops take{'s' * (not several)} a tensor out of its "
+            f"shards ({time_of(facts, rows)}): "
             f"{_name(facts, maker)} -> {_name(facts, row)} -> {_name(facts, reader)}, "
             f"{facts.ops.inputs[0].shape_text(row)} at line {facts.line(row)}"
         ),

@@ -1,25 +1,32 @@
-"""Fused attention over a long sequence works in chunks of 32.
+"""Fused attention works in chunks smaller than its sequence and L1 allow.
 
-SDPA holds a chunk of Q and streams K and V past it in chunks. In chunks of 32 it pays the softmax's
-bookkeeping for every tile: up to 3.75 times the time of chunks of 128 to 512 (4.256 -> 1.218 ms at 16k in
-tt-metal #51911, closed in September 2026). 32 was the default without a program config on builds before that.
+SDPA holds a chunk of Q and streams K and V past it in chunks; each pair of chunks pays for the softmax's
+bookkeeping, and each chunk of Q streams K and V anew. On a p100a causal attention over 4096 rows takes 6831 us
+with chunks of 32 x 128, 1835 with 128 x 128 and 1284 with 256 x 256 (tt-metal #55756); without a program config
+chunks are 32 (#51911). tt_transformers takes 256 from 2048 rows on. Decode attention over a cache pays per chunk
+of K too: 92 us with 32, 34 with 128 (PR #36440).
 
-The line: ScaledDotProductAttention or a joint or ring form of it, Q of 2048 rows and more, program_config
-absent or q_chunk_size or k_chunk_size at 32 and below, 1 % of the window to save. The bound is what was
-measured, or the arithmetic at 75 % of the engine (where SDPA saturates: #55758), whichever is more.
+The line: Q of 2048 rows and more, under half of the engine, and 256 x 256, or the largest smaller chunks that fit
+L1 and leave a chunk for every core, have at least twice the area of those printed. Or decode over a cache of 128
+rows and more, and a printed k_chunk_size under 128. 1 % of the window to save. The bound is the smaller of two:
+the pairs of chunks that go away, and the arithmetic at 81 % of the engine (the best point measured: #55758).
 
-Silent about decode forms (one row of Q), shorter sequences, and ops that use the engine well already.
+Silent about shorter sequences, chunks that TTNN chose for a decode (k_chunk_size 0), paged caches (how long a
+sequence is does not show), and ops that use the engine well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, Subject, WindowFacts
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Floats, Rows, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
+from ttnn_mcp.checks.shared.attention_chunks import larger_chunks, printed_chunks
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
@@ -29,42 +36,87 @@ from ttnn_mcp.run.ops.op_names import canonical, family
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes
 
-SMALL_CHUNK = 32  # rows: the default before tt-metal #51911 was closed
-LONG = 2048  # rows of Q: below it small chunks cost little (domain practice)
-FASTER_AT_MOST = 3.75  # measured: tt-metal #51911
-SATURATES = 0.75  # of the matrix engine: tt-metal #55758
-FIX = (
-    "program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size=device.compute_with_storage_grid_size(), "
-    "q_chunk_size=128, k_chunk_size=128, exp_approx_mode=False); then try 256 and 512"
-)
+LONG = 2048  # rows of Q: from here on tt-metal's tt_transformers/tt/model_config.py takes chunks of 256
+WELL_USED = 0.5  # of the engine: what 256 x 256 reached at best on the same ladder (#55758)
+SATURATES = 0.81  # of the engine: the best point of #55758
+DECODE_CHUNK = 128  # of K: tt-metal PR #36440
+ENOUGH = 2  # times the area of the chunks: below it the gain drowns (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all fused attentions in small chunks."""
-    rows = np.flatnonzero(facts.names.where(_streams))
-    chunks = attributes_of(facts.ops).numbers(rows, _smallest_chunk)
-    small = (chunks <= SMALL_CHUNK) & (facts.ops.inputs[0].logical[rows, 2] >= LONG)
-    rows, chunks = rows[small], chunks[small]
-    at_most = _at_most(facts, rows)
+    """Yield one claim for prefill, one for decode."""
+    yield from _prefill(facts)
+    yield from _decode(facts)
+
+
+def _prefill(facts: WindowFacts) -> Iterator[Claim]:
+    rows = np.flatnonzero(facts.names.where(_streams) & (facts.ops.inputs[0].logical[:, 2] >= LONG))
+    now, then = printed_chunks(facts, rows), larger_chunks(facts, rows)
+    fewer = now.prod(axis=1) / then.prod(axis=1)
+    idle = np.nan_to_num(facts.roofline.compute_ns[rows]) < WELL_USED * facts.kernel_ns[rows]
+    small = (fewer * ENOUGH <= 1) & idle
+    rows, then, fewer = rows[small], then[small], fewer[small]
     if not len(rows):
         return
-    examples = facts.heaviest(rows)
-    row = examples[0]
-    given = chunks[np.flatnonzero(rows == row)[0]] > 0
+    row, took = facts.heaviest(rows)[0], facts.kernel_ns[rows]
+    at = int(np.flatnonzero(rows == row)[0])
+    q, k = then[at]
+    told = facts.attributes(row).given("program_config") is not None
+    seen = "x".join(str(side) for side in now[small][at])
     yield Claim(
         claim=(
-            f"{len(rows)} fused attentions over {facts.ops.inputs[0].logical[row, 2]} rows "
-            f"{'work in chunks of 32' if given else 'have no program config'} ({time_of(facts, rows)}): "
-            f"{example(facts, row)}"
+            f"{_count(rows)} over {facts.ops.inputs[0].logical[row, 2]} rows {_verb(rows, told=told)} {seen} "
+            f"({time_of(facts, rows)}): {example(facts, row)}"
         ),
         rows=rows,
-        at_most_ns=at_most,
-        assumption="at best 3.75x as fast (measured, tt-metal #51911), never above 75 % of the engine",
-        evidence=tuple(one for n in examples for one in (*cite_op(facts, n), *facts.cite(n, "attributes")))[:4],
-        fix=FIX,
+        at_most_ns=np.maximum(took - np.maximum(_engine_ns(facts, rows), took * fewer), 0),
+        assumption="time falls with the pairs of chunks, and ends at 81 % of the engine (tt-metal #55758)",
+        evidence=_evidence(facts, rows),
+        fix=(
+            "program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size="
+            f"device.compute_with_storage_grid_size(), q_chunk_size={q}, k_chunk_size={k}, exp_approx_mode=False); "
+            "then try 512"
+        ),
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
-        caveat="builds since September 2026 choose larger chunks themselves: check the version; they need L1",
+        caveat="larger chunks need L1, and some sizes hang: one per process, check_setting first",
     )
+
+
+def _decode(facts: WindowFacts) -> Iterator[Claim]:
+    rows = np.flatnonzero(facts.names.where(_decodes) & (facts.kernel_ns >= SMALL_NS))
+    if len(facts.ops.inputs) < 2:
+        return
+    chunks = attributes_of(facts.ops).numbers(rows, _chunk_of_cache)
+    small = (chunks > 0) & (chunks < DECODE_CHUNK) & (facts.ops.inputs[1].logical[rows, 2] >= DECODE_CHUNK)
+    rows, chunks = rows[small], chunks[small]
+    if not len(rows):
+        return
+    row = facts.heaviest(rows)[0]
+    chunk = chunks[np.flatnonzero(rows == row)[0]]
+    took = facts.kernel_ns[rows]
+    yield Claim(
+        claim=(
+            f"{_count(rows)} over a cache of {facts.ops.inputs[1].logical[row, 2]} rows take{'s' * (len(rows) == 1)} "
+            f"{chunk:.0f} of them at a time ({time_of(facts, rows)}): {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=np.maximum(took - np.maximum(took * chunks / DECODE_CHUNK, SMALL_NS), 0),
+        assumption="time falls with the number of chunks; 5 us stay",
+        evidence=_evidence(facts, rows),
+        fix=f"k_chunk_size={DECODE_CHUNK} in ttnn.SDPAProgramConfig, the rest as now; then 256, or 0: TTNN chooses",
+        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
+        caveat="how much of the cache is filled does not show: where it is one chunk, nothing is gained",
+    )
+
+
+def _count(rows: Rows) -> str:
+    return f"{len(rows)} fused attention{'s' * (len(rows) > 1)}"
+
+
+def _verb(rows: Rows, *, told: bool) -> str:
+    if told:
+        return "work in chunks of" if len(rows) > 1 else "works in chunks of"
+    return "have no program config: chunks of" if len(rows) > 1 else "has no program config: chunks of"
 
 
 def _streams(op_code: str) -> bool:
@@ -72,27 +124,30 @@ def _streams(op_code: str) -> bool:
     return family(op_code) == "attention" and "Decode" not in name and "MLA" not in name
 
 
-def _smallest_chunk(said: Attributes) -> float:
-    """Rows of the smaller chunk; 0 where no program config was given."""
+def _decodes(op_code: str) -> bool:
+    return family(op_code) == "attention" and "Decode" in canonical(op_code)
+
+
+def _chunk_of_cache(said: Attributes) -> float | None:
     config = said.call("program_config")
-    chunks = [config.number(key) for key in ("q_chunk_size", "k_chunk_size")] if config else []
-    return float(min((chunk for chunk in chunks if chunk), default=0))
+    return said.number("k_chunk_size") or (config.number("k_chunk_size") if config else None)
 
 
-def _at_most(facts: WindowFacts, rows: Rows) -> Floats:
-    took = facts.kernel_ns[rows]
-    engine = np.nan_to_num(facts.roofline.compute_ns[rows]) / SATURATES
-    best = np.maximum(np.maximum(engine, achievable_ns(facts)[rows]), took / FASTER_AT_MOST)
-    return np.maximum(took - best, 0)
+def _engine_ns(facts: WindowFacts, rows: Rows) -> Floats:
+    return np.maximum(np.nan_to_num(facts.roofline.compute_ns[rows]) / SATURATES, achievable_ns(facts)[rows])
+
+
+def _evidence(facts: WindowFacts, rows: Rows) -> tuple[Evidence, ...]:
+    return tuple(one for n in facts.heaviest(rows, 2) for one in (*cite_op(facts, n), *facts.cite(n, "attributes")))
 
 
 CHECK = Check(
     id="sdpa-small-chunks",
-    title="fused attention in chunks of 32",
+    title="fused attention in small chunks",
     step=3,
     look=look,
-    of=Subject(lambda facts: facts.names.where(_streams), "no prefill SDPA ops"),
+    of=ops_of_family("no fused attention", "attention"),
     needs=(OPERANDS, ATTRIBUTES),
     worth=Worth(saving=USUAL),
-    compiled=optimized("chooses SDPA chunks on builds since September 2026"),
+    compiled=optimized("chooses the chunks of attention"),
 )

@@ -20,7 +20,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, rows_of
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.wording import example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 FUSED_NS = 5_000.0  # the least one fused attention takes (domain practice)
@@ -28,30 +28,27 @@ FUSED_NS = 5_000.0  # the least one fused attention takes (domain practice)
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all attentions written out."""
-    chains = facts.attentions
+    gives = _at_most(facts, facts.attentions)
+    chains = [chain for chain in facts.attentions if gives[chain.rows].any()]
     rows = rows_of(chains)
-    at_most = _at_most(facts, chains)[rows]
     if not len(rows):
         return
     chain = max(chains, key=lambda one: float(facts.kernel_ns[one.scores : one.context + 1].sum()))
     used = facts.ops.numbers("cores")
     few = np.array([used[row] for one in chains for row in (one.scores, one.context)])
     of = facts.chip.cores
-    cores = (
-        f", matmuls on {int(few.min())} to {int(few.max())} of {of} cores" if of and np.isfinite(few).all() else ""
-    )
+    cores = f", matmuls on {int(few.min())} to {int(few.max())} of {of} cores" if np.isfinite(few).all() else ""
     yield Claim(
         claim=(
-            f"{len(chains)} attentions are written out as {len(rows)} ops ({time_of(facts, rows)}){cores}: "
+            f"{len(chains)} attention{'s are' if len(chains) > 1 else ' is'} written out as {len(rows)} ops "
+            f"({time_of(facts, rows)}){cores}: "
             f"heaviest from {example(facts, chain.scores)} to line {facts.line(chain.context)}"
         ),
         rows=rows,
-        at_most_ns=at_most,
+        at_most_ns=gives[rows],
         assumption="one fused op each: the same arithmetic, Q, K, V and result through DRAM, 5 us at least",
         evidence=tuple(
-            one
-            for row in (chain.scores, chain.softmax, chain.context)
-            for one in (*cite_op(facts, row), *(facts.cite(row, "cores") if row != chain.softmax else ()))
+            one for row in (chain.scores, chain.context) for one in facts.cite(row, "kernel_ns", "cores")
         ),
         fix=_fix(facts, chain),
         verify="re-profile; list_ops(group_by='op_code') shows ScaledDotProductAttention, no Softmax; PCC >= 0.99",
@@ -76,13 +73,17 @@ def _at_most(facts: WindowFacts, chains: list[AttentionChain]) -> Floats:
 
 
 def _fix(facts: WindowFacts, chain: AttentionChain) -> str:
-    length = int(facts.ops.inputs[0].logical[chain.scores, 2])
-    name = "scaled_dot_product_attention_decode" if length == 1 else "scaled_dot_product_attention"
+    if int(facts.ops.inputs[0].logical[chain.scores, 2]) == 1:
+        return (
+            "ttnn.transformer.scaled_dot_product_attention_decode(q, k, v, cur_pos_tensor=..., scale=...) with q "
+            "[1,B,H,d], k and v [B,H_kv,S,d]; heads by ttnn.experimental.nlp_create_qkv_heads_decode, back by "
+            "nlp_concat_heads_decode"
+        )
     masked = chain.softmax - chain.scores > 1
     mask = "attn_mask=mask, is_causal=False" if masked else "is_causal=False"
     return (
-        f"ttnn.transformer.{name}(q, k, v, {mask}, scale=..., compute_kernel_config=...) with k not transposed; "
-        "heads by ttnn.experimental.nlp_create_qkv_heads, back by nlp_concat_heads"
+        f"ttnn.transformer.scaled_dot_product_attention(q, k, v, {mask}, scale=..., compute_kernel_config=...) with k "
+        "not transposed; heads by ttnn.experimental.nlp_create_qkv_heads, back by nlp_concat_heads"
     )
 
 

@@ -1,0 +1,127 @@
+"""decode-heads-as-prefill: head ops for prefill on one row per user, and the reshapes around them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import put
+from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+
+RESHAPE = "ReshapeViewDeviceOperation"
+
+
+def heads(
+    program, *, users=16, rows=1, before=True, after=True, times=(32_178, 37_742, 12_275), name="NlpCreateHeads"
+):
+    """tt-xla's GLM log: 82.2 us; NlpCreateQKVHeadsDecode took 7.5."""
+    x = program.tensor([1, 1, users * rows, 1792])
+    if before:
+        apart = program.tensor([1, users, rows, 1792])
+        put(program, DeviceOp(RESHAPE, (x,), (apart,), times[0]))
+        x = apart
+    else:
+        x = program.tensor([1, users, rows, 1792])
+    made = program.tensor([users, 12, rows, 128])
+    put(program, DeviceOp(f"{name}DeviceOperation", (x,), (made,), times[1]))
+    if after:
+        together = program.tensor([1, users, 12 * rows, 128])
+        put(program, DeviceOp(RESHAPE, (made,), (together,), times[2]))
+
+
+def of_heads(**how):
+    program = Program("wormhole_b0")
+    heads(program, **how)
+    return program
+
+
+def joined(*, rows=1, name="NLPConcatHeads", kernel_ns=20_000, users=16):
+    program = Program("wormhole_b0")
+    x, y = program.tensor([users, 12, rows, 128]), program.tensor([users, 1, rows, 1536])
+    put(program, DeviceOp(f"{name}DeviceOperation", (x,), (y,), kernel_ns))
+    return program
+
+
+def test_a_decode_step_has_an_op_of_its_own(check):
+    outcome = check.ask(of_heads())
+    claim, lines = outcome.claim, [outcome.case.line(row) for row in range(3)]
+    assert claim.rows.tolist() == [0, 1, 2]
+    assert outcome.at_most_ns == pytest.approx(82_195 - 5_000)
+    assert claim.at_least_ns is not None
+    assert claim.at_least_ns.tolist() == [claim.at_most_ns[0], 0, claim.at_most_ns[2]]  # the reshapes go altogether
+    assert claim.at_least_ns.sum() <= 82_195 - 7_505 <= outcome.at_most_ns
+    assert "nlp_create_qkv_heads_decode" in claim.fix
+    assert claim.claim.startswith(
+        "1 head op made for prefill works on one row per user, with their reshapes 82 us, 100.0%"
+    )
+    assert cells(outcome) == [(lines[at], "DEVICE KERNEL DURATION [ns]") for at in (1, 0, 2)]
+
+
+@pytest.mark.parametrize("program", [of_heads, joined])
+def test_texts_are_short_and_cells_its_own(check, program):
+    check.assert_sound(program())
+
+
+def test_two_rows_per_user_are_prefill(check):
+    check.pair(lambda rows: of_heads(rows=rows), silent=2, fires=1)
+
+
+def test_the_decode_form_holds_up_to_32_users(check):
+    check.pair(lambda users: of_heads(users=users), silent=33, fires=32)
+    check.pair(lambda users: joined(users=users), silent=33, fires=32)
+
+
+@pytest.mark.parametrize("how", [{"before": False}, {"after": False}])
+def test_only_reshapes_that_are_there_count(check, how):
+    claim = check.ask(of_heads(**how)).claim
+    assert len(claim.rows) == 2
+
+
+def test_a_reshape_of_something_else_is_no_part_of_it(check):
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 64, 64])
+    put(program, DeviceOp(RESHAPE, (x,), (program.tensor([1, 64, 1, 64]),), 30_000))
+    heads(program, before=False, after=False)
+    put(program, DeviceOp(RESHAPE, (x,), (program.tensor([1, 64, 1, 64]),), 30_000))
+    outcome = check.ask(program)
+    assert outcome.claim.rows.tolist() == [1]
+    assert outcome.claim.at_least_ns is not None
+    assert outcome.claim.at_least_ns.tolist() == [0]
+
+
+@pytest.mark.parametrize("name", ["NLPCreateQKVHeadsDecode", "NlpCreateHeadsDecode"])
+def test_the_decode_forms_are_what_is_wanted(check, name):
+    assert check.ask(of_heads(name=name)).status == "not_applicable"
+
+
+def test_heads_are_joined_by_a_decode_form_too(check):
+    outcome = check.pair(lambda rows: joined(rows=rows), silent=32, fires=1)
+    assert "nlp_concat_heads_decode(x, num_heads=...)" in outcome.claim.fix
+    assert outcome.at_most_ns == pytest.approx(15_000)
+
+
+def test_five_microseconds_stay(check):
+    check.pair(lambda ns: joined(kernel_ns=ns), silent=5_000, fires=5_100)
+
+
+def test_half_a_percent_of_the_window_is_worth_telling(check):
+    check.share_pair(heads, 0.005, of="saving")
+
+
+def test_several_are_several(check):
+    program = of_heads()
+    heads(program, users=8)
+    assert check.ask(program).claim.claim.startswith("2 head ops made for prefill work on one row per user")
+
+
+def test_a_window_without_kernel_time_is_clean(check):
+    assert check.ask(timeless(of_heads())).status == "clean"
+
+
+def test_a_run_without_head_ops_is_not_applicable(check):
+    assert check.ask(no_such_ops()).why == "no ops that make or join heads"
+
+
+def test_without_operands_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of_heads())), "INPUT_n")

@@ -1,0 +1,189 @@
+"""decode-matmul-bandwidth: weights that stream slower than their like, interleaved or DRAM-sharded, by chip."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.matmul_programs import DECODED_NS, L1_SHARDS, config, decoding, of_decoding
+from tests.checks.rows import put
+from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, timeless, without
+from tests.profiles import DRAM, L1, Placement, Program
+from tests.profiles.model import DeviceOp
+
+TIME = "DEVICE KERNEL DURATION [ns]"
+BANKS = Placement("DRAM", "WIDTH_SHARDED")
+
+
+def sharded_config(block=8, extra=""):
+    name = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"
+    return f"{name}(in0_block_w={block},per_core_M=1,per_core_N=4{extra})"
+
+
+def on_blackhole(*, block=8, fidelity="HiFi2", kernel_ns=60_600, where=BANKS, given=None, **how):
+    """17.8 MB: 41.0 us at 435 GB/s, 45.7 at 390, 55.7 at 320; HiFi2 on 8 cores takes 48.5 us."""
+    program = Program("blackhole", grid=(11, 10))
+    given = given or (sharded_config(block) if where is BANKS else config())
+    decoding(program, kernel_ns=kernel_ns, where=where, program_config=given, fidelity=fidelity, **how)
+    return program
+
+
+@pytest.mark.parametrize("given", [config(), None])
+def test_interleaved_weights_on_wormhole_could_be_sharded_over_the_banks(check, given):
+    outcome = check.ask(of_decoding(program_config=given))
+    claim, line = outcome.claim, outcome.case.line(0)
+    assert claim.at_most_ns.tolist() == [pytest.approx(94_000 - DECODED_NS)]
+    assert claim.claim == (
+        "1 matmul with at most 32 rows streams interleaved weights at 190 GB/s "
+        f"(94 us, 100.0%): 32x4096 * 4096x4096 -> 32x4096 at line {line}"
+    )
+    assert claim.assumption == "DRAM-sharded weights arrive at the 240 GB/s measured on wormhole_b0"
+    assert "memory_config=ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG" in claim.fix  # without it TTNN refuses the call
+    assert "DRAMShardedProgramConfig(in0_block_w=8, per_core_M=1, per_core_N=8)" in claim.fix
+    assert cells(outcome) == [(line, TIME), (line, "INPUT_1_MEMORY")]
+
+
+@pytest.mark.parametrize("program", [of_decoding, on_blackhole, lambda: on_blackhole(where=DRAM, kernel_ns=65_000)])
+def test_texts_are_short_and_cells_its_own(check, program):
+    check.assert_sound(program())
+
+
+def test_weights_within_noise_of_what_sharded_ones_reach_stream_well(check):
+    check.pair(lambda ns: of_decoding(kernel_ns=ns), silent=78_183, fires=78_184)
+
+
+def test_on_blackhole_interleaved_weights_win_from_where_sharded_ones_end(check):
+    """A healthy 1D multicast reads 348 to 390 GB/s there; 320 are what a DRAM-sharded matmul reaches."""
+    claim = check.pair(lambda ns: on_blackhole(where=DRAM, kernel_ns=ns), silent=58_637, fires=65_000).claim
+    assert claim.at_most_ns.tolist() == [pytest.approx(65_000 - 17_825_792 / 320)]
+    assert "often slower on Blackhole" in claim.caveat
+
+
+def test_on_blackhole_dram_sharded_weights_wait_for_eight_cores(check):
+    """The reverse: interleaved and multicast, or LoFi."""
+    outcome = check.pair(lambda fidelity: on_blackhole(fidelity=fidelity), silent="LoFi", fires="HiFi2")
+    claim, line = outcome.claim, outcome.case.line(0)
+    assert claim.at_most_ns.tolist() == [pytest.approx(60_600 - 17_825_792 / 435.2, abs=2)]
+    assert claim.claim.startswith("1 matmul reads DRAM-sharded weights at 294 GB/s (61 us, 100.0%): 32x4096")
+    assert claim.fix.startswith("w interleaved, program_config=ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
+    assert "num_workers_per_dram_bank=2" in claim.caveat
+    assert cells(outcome)[-1] == (line, "ATTRIBUTES.program_config")
+
+
+def test_on_blackhole_sharded_weights_that_stream_are_left_alone(check):
+    """48.2 us is 85 % of achievable bandwidth; arithmetic on 8 cores takes 48.5, so three readers per bank."""
+    given = sharded_config(extra=",num_workers_per_dram_bank=3")
+    check.pair(lambda ns: on_blackhole(kernel_ns=ns, given=given), silent=48_100, fires=49_000)
+
+
+def test_on_wormhole_sharded_weights_want_deep_blocks(check):
+    outcome = check.pair(
+        lambda block: of_decoding(where=BANKS, kernel_ns=120_000, program_config=sharded_config(block)),
+        silent=4,
+        fires=3,
+    )
+    assert outcome.at_most_ns == pytest.approx(120_000 - DECODED_NS)
+    assert "DRAMShardedProgramConfig(in0_block_w=8" in outcome.claim.fix
+
+
+def test_decode_has_one_row_of_tiles(check):
+    check.pair(lambda rows: of_decoding(m=rows, layout="ROW_MAJOR"), silent=33, fires=32)
+    check.pair(lambda batch: of_decoding(m=8, batch=batch, layout="ROW_MAJOR"), silent=5, fires=4)
+
+
+def test_sharded_weights_win_from_an_inner_dimension_of_2048_on(check):
+    check.pair(lambda size: of_decoding(k=size, kernel_ns=60_000), silent=1792, fires=2048)
+
+
+def test_an_inner_dimension_of_prime_tiles_is_cut_no_finer_than_into_single_tiles(check):
+    """67 tiles go on 67 cores of one tile or on one core: neither streams, and nothing is promised."""
+    check.pair(lambda tiles: of_decoding(k=32 * tiles, kernel_ns=60_000), silent=67, fires=68)
+
+
+def test_an_output_too_wide_for_l1_is_left_alone(check):
+    """128256 columns over 12 banks: 335 tiles, 3 x 4 x 335 x 1088 bytes for blocks of 4."""
+    check.pair(lambda n: of_decoding(n=n, kernel_ns=24 * n), silent=128_256, fires=16_384)
+
+
+def test_narrow_weights_do_not_saturate_dram(check):
+    check.pair(lambda size: of_decoding(n=size, kernel_ns=50_000), silent=992, fires=1024)
+
+
+def test_decode_with_operands_in_l1_is_another_checks(check):
+    check.pair(lambda where: of_decoding(into=where), silent=L1, fires=L1_SHARDS)
+
+
+def test_weights_in_l1_do_not_stream(check):
+    check.pair(lambda where: of_decoding(where=where), silent=Placement("L1", "WIDTH_SHARDED"), fires=DRAM)
+
+
+def test_small_blocks_are_another_checks(check):
+    check.pair(lambda block: of_decoding(program_config=config(block=block)), silent=1, fires=2)
+
+
+def test_decode_that_waits_for_few_cores_does_not_wait_for_weights(check):
+    """1.07 GFLOP at HiFi2 take 262 us on two cores."""
+    check.pair(lambda cores: of_decoding(cores=cores, kernel_ns=600_000), silent=2, fires=64)
+
+
+def test_a_matrix_that_an_op_made_is_no_weight(check):
+    def program(width):
+        program = Program("wormhole_b0")
+        source, made = (program.tensor([1, 1, 4096, width], "BFLOAT8_B", placement=where) for where in (L1, DRAM))
+        put(program, DeviceOp("TransposeDeviceOperation", (source,), (made,), 4_000))
+        decoding(program)
+        return program
+
+    check.pair(program, silent=4096, fires=2048)
+
+
+def test_what_cannot_be_is_no_saving(check):
+    """17.8 MB in 20 us are 891 GB/s."""
+    given = sharded_config(2)
+    check.pair(
+        lambda ns: of_decoding(where=BANKS, kernel_ns=ns, program_config=given), silent=20_000, fires=120_000
+    )
+
+
+@pytest.mark.parametrize("how", [{}, {"where": BANKS, "kernel_ns": 120_000, "program_config": sharded_config(1)}])
+def test_decode_is_told_from_one_percent_on(check, how):
+    check.share_pair(lambda program: decoding(program, **how), 0.01, of="saving")
+
+
+def test_decode_below_five_microseconds_is_about_its_launch(check):
+    """2048 x 1024 BFLOAT4_B: 1.2 MB, 4.9 us."""
+    small = {"k": 2048, "n": 1024, "inner": "BFLOAT4_B", "fidelity": "LoFi"}
+    check.pair(lambda ns: of_decoding(**small, kernel_ns=ns), silent=4_999, fires=5_300)
+
+
+def test_all_decode_matmuls_together_have_one_bandwidth(check):
+    program = of_decoding()
+    decoding(program, n=8192, kernel_ns=250_000)
+    outcome = check.ask(program)
+    assert (
+        f"2 matmuls with at most 32 rows stream interleaved weights at {240 * 3 * DECODED_NS / 344_000:.0f} GB/s"
+        in (outcome.claim.claim)
+    )
+    assert outcome.claim.claim.endswith(f"at line {outcome.case.line(1)}")
+    assert len(outcome.claim.evidence) == 4
+
+
+def test_a_window_without_kernel_time_is_clean(check):
+    assert check.ask(timeless(of_decoding())).status == "clean"
+
+
+def test_a_compiler_has_an_option_instead(check):
+    assert check.ask(of_decoding(), generation="tt-torch").claim.fix.endswith("chooses matmul configs")
+
+
+def test_a_run_without_matmuls_is_not_applicable(check):
+    outcome = check.ask(no_such_ops())
+    assert (outcome.status, outcome.why) == ("not_applicable", "no Matmul ops")
+
+
+@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "program_config in ATTRIBUTES")])
+def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
+    assert_cannot_tell(check.ask(without(tmp_path, (lost,))), word)
+
+
+def test_an_unknown_chip_has_no_bandwidth(check, tmp_path):
+    assert_cannot_tell(check.ask(rewritten(tmp_path, of_decoding(), DEVICE_ARCH="quasar")), "DEVICE ARCH")

@@ -1,0 +1,120 @@
+"""Program configs that deal work out over fewer cores than the chip has: what a core has now, and could have."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.op_kinds.few_cores import PARTITION
+from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.alike import numbered
+from ttnn_mcp.run.ops.op_names import canonical, family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.readers.printed.nesting import Call
+    from ttnn_mcp.run.chip import Chip
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+MATMULS = ("Matmul", "Linear", "SparseMatmul")
+LARGEST_GRID = {"blackhole": (11, 10)}  # tt-metal stays below its 12 and 13 columns: current transients
+LESS_WORK = 0.9  # of the work per core: a gain of under a tenth is hard to tell from noise (domain practice)
+DEFAULT_CHUNK = 32  # of queries, where the config names none: tt-metal #51911
+_ELSEWHERE = re.compile(r"Decode|MLA|Ring", re.IGNORECASE)
+_TWO = re.compile(r"(\d+)\D+(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """Work per core, in tiles of M and of N (attention: chunks of queries, and 1), as dealt and as the grid allows."""
+
+    per_core: tuple[int, int]
+    could_be: tuple[int, int]
+    grid: Grid
+
+    @property
+    def share(self) -> float:
+        """Of the work per core that would be left; 1 where the config uses the grid as well as can be."""
+        return min(self.could_be[0] * self.could_be[1] / (self.per_core[0] * self.per_core[1]), 1.0)
+
+
+def deal_of(ops: OpTable, row: int, chip: Chip) -> Deal | None:
+    """How the config of the op at `row` deals out its work; None where shards or the caller chose the cores."""
+    grid, said = worker_grid(chip), attributes_of(ops).row(row)
+    config = said.call("program_config")
+    if grid is None or config is None or said.given(*PARTITION) is not None or config.given("sub_core_grids"):
+        return None
+    most = LARGEST_GRID.get(chip.arch or "", grid)
+    grid = (min(grid[0], most[0]), min(grid[1], most[1]))
+    if family(ops.texts("op_code")[row]) == "attention":
+        return _attention(ops, row, config, grid)
+    if (
+        canonical(ops.texts("op_code")[row]) not in MATMULS
+        or ops.inputs[0].sharded[row]
+        or ops.outputs[0].sharded[row]
+    ):
+        return None
+    return _matmul(ops, row, config, grid)
+
+
+def shares_left(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
+    """`Deal.share` per op; 1 where there is none. Asked once for ops of equal signature and attributes."""
+    left = np.ones(len(ops))
+    if not ops.inputs or not ops.outputs:
+        return left
+    named = ops.texts("op_code").where(lambda text: canonical(text) in MATMULS or family(text) == "attention")
+    rows = np.flatnonzero(named & ops.inputs[0].present)
+    alike = numbered(len(ops), [signatures(ops), ops.texts("attributes").codes])[rows]
+    _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
+    deals = [deal_of(ops, int(rows[first]), chip) for first in firsts]
+    left[rows] = np.array([deal.share if deal else 1.0 for deal in deals])[kinds]
+    return left
+
+
+def _attention(ops: OpTable, row: int, config: Call, grid: Grid) -> Deal | None:
+    """Chunks of queries of all heads, dealt out one by one.
+
+    Decode deals out its cache, which does not show. Rings keep cores for the exchange between devices.
+    """
+    given = _TWO.search(config.given("compute_with_storage_grid_size") or "")
+    if _ELSEWHERE.search(ops.texts("op_code")[row]) or given is None:
+        return None
+    query = ops.inputs[0].logical[row]
+    chunks = int(query[:2].prod()) * ceil(int(query[2]) / (config.number("q_chunk_size") or DEFAULT_CHUNK))
+    cores = int(given.group(1)) * int(given.group(2))
+    if not cores or not chunks:
+        return None
+    return Deal((ceil(chunks / cores), 1), (ceil(chunks / (grid[0] * grid[1])), 1), grid)
+
+
+def _matmul(ops: OpTable, row: int, config: Call, grid: Grid) -> Deal | None:
+    """1D configs deal out one side over all cores, 2D ones M over rows and N over columns."""
+    per_m, per_n = config.number("per_core_M"), config.number("per_core_N")
+    if not per_m or not per_n or not _deals(config):
+        return None
+    x, out = ops.inputs[0].padded[row], ops.outputs[0].padded[row]
+    high = int(x[2]) if config.number("fuse_batch") == 0 else int(x[:3].prod())
+    m, n = ceil(high / TILE_SIDE), ceil(int(out[3]) / TILE_SIDE)
+    cores = grid[0] * grid[1]
+    if "1D" not in config.name:
+        could = ceil(m / grid[1]), ceil(n / grid[0])
+    elif config.number("mcast_in0"):
+        could = per_m, ceil(n / cores)
+    else:
+        could = ceil(m / cores), per_n
+    return Deal((per_m, per_n), could, grid)
+
+
+def _deals(config: Call) -> bool:
+    """A multicast config of its own choice: a ring, DRAM's banks and transposed grids have reasons for theirs."""
+    others = config.number("gather_in0") or config.number("transpose_mcast") or "DRAMSharded" in config.name
+    return "MultiCast" in config.name and not others

@@ -1,0 +1,91 @@
+"""The chunks of prefill attention: those that ran, and the largest worth trying that fit L1 and fill the grid."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.settings.sdpa_plan import DEFAULT_CHUNK, Attention
+from ttnn_mcp.checks.check import Rows, WindowFacts
+from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.alike import numbered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal's core descriptors
+SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long prefill; smaller where it does not fit
+
+
+def printed_chunks(facts: WindowFacts, rows: Rows) -> NDArray[np.int64]:
+    """q_chunk_size and k_chunk_size of each row; 32 where none was given."""
+    return _each_kind(facts, rows, lambda row: _printed(facts, row))
+
+
+def larger_chunks(facts: WindowFacts, rows: Rows) -> NDArray[np.int64]:
+    """The pair to try for each row, at least what it has now."""
+    return _each_kind(facts, rows, lambda row: _largest(facts, row))
+
+
+def _each_kind(facts: WindowFacts, rows: Rows, pair_of: Callable[[int], tuple[int, int]]) -> NDArray[np.int64]:
+    """`pair_of` of each row, asked once for those of equal signature and attributes."""
+    alike = numbered(len(facts), [signatures(facts.ops), facts.ops.texts("attributes").codes])[rows]
+    _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
+    pairs = [pair_of(int(rows[first])) for first in firsts]
+    return np.array(pairs or np.zeros((0, 2)), dtype=np.int64)[kinds]
+
+
+def _printed(facts: WindowFacts, row: int) -> tuple[int, int]:
+    config = facts.attributes(row).call("program_config")
+    q, k = ((config.number(key) if config else None) or DEFAULT_CHUNK for key in ("q_chunk_size", "k_chunk_size"))
+    return q, k
+
+
+def _largest(facts: WindowFacts, row: int) -> tuple[int, int]:
+    q, k = _printed(facts, row)
+    query = facts.ops.inputs[0].logical[row]
+    heads, cores = int(query[:2].prod()), facts.chip.cores or DEFAULT_GRID[0] * DEFAULT_GRID[1]
+    for wide in SIZES:
+        for deep in SIZES:
+            if wide < q or deep < k or abs(SIZES.index(wide) - SIZES.index(deep)) > 1:
+                continue
+            if (wide == q or heads * ceil(int(query[2]) / wide) >= cores) and _fits(facts, row, wide, deep):
+                return wide, deep
+    return q, k
+
+
+def _fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
+    if len(facts.ops.inputs) < len("QKV"):
+        return False
+    query, key, out = (one.logical[row] for one in (*facts.ops.inputs[:2], facts.ops.outputs[0]))
+    tiles = [TILE_BYTES.get(one.dtype[row], 4096) for one in (*facts.ops.inputs[:3], facts.ops.outputs[0])]
+    grid = worker_grid(facts.chip) or DEFAULT_GRID
+    mask = facts.ops.inputs[3].dtype[row] if len(facts.ops.inputs) > 3 and facts.ops.inputs[3].present[row] else ""
+    config = facts.attributes(row).call("compute_kernel_config")
+    plan = Attention(
+        heads=int(query[:2].prod()),
+        rows=int(query[2]),
+        keys=int(key[2]),
+        head=int(query[3]),
+        value_head=int(out[3]),
+        q_bytes=tiles[0],
+        k_bytes=tiles[1],
+        v_bytes=tiles[2],
+        out_bytes=tiles[3],
+        grid=grid,
+        device_grid=grid,
+        q_chunk=q,
+        k_chunk=k,
+        causal=facts.attributes(row).flag("is_causal") is True,
+        fp32=bool(config and config.number("fp32_dest_acc_en")),
+        mask_bytes=TILE_BYTES.get(mask, 0),
+        chains=facts.chip.arch == "blackhole",
+    )
+    limit = facts.l1_limit
+    return limit is not None and sum(plan.buffers.values()) + plan.older_bytes <= limit.safe_bytes

@@ -1,0 +1,98 @@
+"""A tensor is sharded for one matmul only, which could read it from DRAM itself.
+
+InterleavedToSharded reads every byte from DRAM and writes it to L1, and computes nothing meanwhile. A matmul with a
+multicast config reads its first operand once too, and computes while it reads. So a move whose result one such
+matmul reads costs at least the read that it spares. In DeepSeek on Blackhole, 3200x7168 in 100 shards took 115 us
+and its matmul 217; with the operand left in DRAM the matmul took 264, and the layer 692 us instead of 769 (tt-metal
+PR #42638).
+
+The line: the move reads DRAM; its only reader is a Matmul with a 1D or 2D multicast config (no ring, no DRAM-sharded
+weights), as INPUT_0; together 0.5 % of the window. The bound is the move less what the matmul's DRAM bytes then
+exceed its present time by; how much slower the matmul gets does not show, so at_least is 0.
+
+Silent where convs, norms, element-wise ops or several ops read the shards, and about outputs in shards: theirs go
+with the operand's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.moves.move_patterns import KINDS
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, Subject, WindowFacts
+from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
+from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.wording import cite_op, example, moved, time_of, took
+from ttnn_mcp.checks.worth import SAFE, Worth
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all such moves."""
+    rows, readers = _moves(facts)
+    at_most = _at_most(facts, rows, readers)
+    rows, readers, at_most = rows[at_most > 0], readers[at_most > 0], at_most[at_most > 0]
+    if not len(rows):
+        return
+    row = facts.heaviest(rows)[0]
+    reader = int(readers[np.flatnonzero(rows == row)[0]])
+    several = len(rows) > 1
+    yield Claim(
+        claim=(
+            f"{len(rows)} move{'s' * several} into shards ({time_of(facts, rows)}), each for one matmul: "
+            f"{example(facts, row)}, {took(float(facts.kernel_ns[row]))}, for {took(float(facts.kernel_ns[reader]))} "
+            f"at line {facts.line(reader)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption="the matmul reads its operand from DRAM while it computes, at achievable bandwidth at best",
+        evidence=(
+            *cite_op(facts, row, (facts.ops.inputs[0], "MEMORY")),
+            *cite_op(facts, reader, (facts.ops.inputs[0], "MEMORY")),
+        ),
+        fix=(
+            f"drop the move at line {facts.line(row)} (ttnn.interleaved_to_sharded or to_memory_config) and pass the "
+            f"interleaved tensor to the matmul at line {facts.line(reader)} with its program_config as now"
+        ),
+        verify=f"re-profile; the move is gone and the matmul of line {facts.line(reader)} grew by less; PCC unchanged",
+        caveat="the matmul gets slower, by 22 % where it was measured; joins are told by shapes and order",
+    )
+
+
+def _moves(facts: WindowFacts) -> tuple[Rows, Rows]:
+    """Moves from DRAM into shards, and the one matmul that reads each."""
+    moves, choice = facts.moves, facts.matmuls
+    able = np.zeros(len(facts), dtype=np.bool_)
+    able[choice.rows[choice.multicast & ~choice.ring & ~choice.dram_sharded]] = True
+    able &= ~facts.ops.outputs[0].sharded
+    into = (moves.kinds == KINDS.index("interleaved-to-sharded")) & facts.ops.inputs[0].in_dram[moves.rows]
+    made = facts.flow.producers[0]
+    found = [
+        (int(moves.rows[index]), readers[0])
+        for index in np.flatnonzero(into)
+        if len(readers := moves.readers(int(index))) == 1
+        and able[readers[0]]
+        and int(made[readers[0]]) == int(moves.rows[index])
+    ]
+    pairs = np.array(found or np.zeros((0, 2)), dtype=np.int64)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _at_most(facts: WindowFacts, rows: Rows, readers: Rows) -> Floats:
+    """The move, less what the matmul would take longer if its bytes alone held it up."""
+    bandwidth = facts.chip.dram_achievable_gb_s or np.nan
+    streamed = np.nan_to_num(facts.roofline.dram_achievable_ns[readers])
+    then = streamed + facts.ops.inputs[0].bytes[readers] / bandwidth
+    longer = np.maximum(then - facts.kernel_ns[readers], 0)
+    return np.maximum(facts.kernel_ns[rows] - longer, 0)
+
+
+CHECK = Check(
+    id="shard-for-one-matmul",
+    title="a tensor sharded for one matmul only",
+    step=3,
+    look=look,
+    of=Subject(moved, "no op changes a placement"),
+    needs=(PLACEMENTS, PROGRAM_CONFIG, DRAM_BANDWIDTH),
+    worth=Worth(saving=SAFE),
+    compiled=optimized("keeps chains in shards"),
+)
