@@ -107,3 +107,24 @@ def test_a_window_that_took_no_time_has_nothing_to_save(check, program):
     to_rows(program, program.tensor([1, 1, 512, 256]), 0)
     to_tiles(program, program.tensor([1, 1, 256, 256], layout=ROWS), 0)
     assert check.ask(program).status == "clean"
+
+
+@pytest.mark.parametrize(("length", "pairs", "gone"), [(3, 1, 2), (4, 2, 4), (5, 2, 4)])
+def test_an_op_that_ends_one_pair_and_begins_the_next_is_in_one_pair(check, program, length, pairs, gone):
+    x = relu(program, program.tensor([1, 1, 512, 256]))
+    for place in range(length):
+        x = to_tiles(program, x, 30_000) if place % 2 else to_rows(program, x, 30_000)
+    relu(program, x, "FLOAT32")
+    outcome = check.ask(program)
+    assert outcome.claim.claim.startswith(f"{pairs} ")
+    assert len(outcome.claim.rows) == gone
+    assert outcome.at_most_ns == gone * 30_000
+    assert outcome.case.share(outcome.claim.rows) <= 1
+
+
+def test_of_three_conversions_in_a_row_the_cheapest_way_out_stays(check, program):
+    x = relu(program, program.tensor([1, 1, 512, 256]))
+    to_rows(program, to_tiles(program, to_rows(program, x, 10_000), 30_000), 20_000)
+    outcome = check.ask(program)
+    assert outcome.claim.rows.tolist() == [2, 3]
+    assert outcome.at_most_ns == 50_000

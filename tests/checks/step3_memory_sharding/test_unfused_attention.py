@@ -185,7 +185,6 @@ def test_cores_are_told_only_where_the_report_has_them(check, tmp_path, lost):
     assert "(104 us, 89.7%): heaviest" in claim.claim
 
 
-@pytest.mark.xfail(strict=True, reason="where nothing took time, nothing is not below a share of it")
 def test_a_window_without_kernel_time_is_clean(check):
     assert check.ask(timeless(written_out())).status == "clean"
 
