@@ -16,12 +16,16 @@ from ttnn_mcp.checks.step1_data_formats import (
     wide_weights,
 )
 from ttnn_mcp.checks.step2_layouts import (
+    argmax_on_few_cores,
     constant_converted_repeatedly,
     layout_conversion_share,
+    one_element_operand,
+    repeated_small_ops,
     reshape_not_a_view,
     tile_padding_waste,
     tilize_round_trip,
     tiny_row_reshape,
+    topk_on_few_cores,
 )
 from ttnn_mcp.checks.step3_memory_sharding import (
     hot_operands_in_dram,
@@ -83,6 +87,10 @@ CATALOGUE: tuple[Check, ...] = (
     tile_padding_waste.CHECK,
     tiny_row_reshape.CHECK,
     reshape_not_a_view.CHECK,
+    repeated_small_ops.CHECK,
+    one_element_operand.CHECK,
+    topk_on_few_cores.CHECK,
+    argmax_on_few_cores.CHECK,
     matmul_operands_in_l1_interleaved.CHECK,
     low_core_count.CHECK,
     norm_on_few_cores.CHECK,

@@ -97,6 +97,11 @@ PLACEMENTS = Need(
     ),
     f"no INPUT_n_MEMORY and OUTPUT_n_MEMORY columns in the report; {AS_WRITTEN}",
 )
+LOGICAL_SHAPES = Need(
+    "logical shapes",
+    lambda facts, _: facts.run.timed.csv.logical_shapes,
+    "this report writes padded shapes only; profile with a tt-metal of 2025-09 or later",
+)
 CORES = Need(
     "cores",
     lambda facts, _: facts.chip.cores is not None and bool(np.isfinite(facts.ops.numbers("cores")).any()),

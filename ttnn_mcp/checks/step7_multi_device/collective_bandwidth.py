@@ -69,4 +69,5 @@ CHECK = Check(
     of=DEVICES,
     needs=(SAME_OPS,),
     worth=Worth(saving=USUAL),
+    general=True,
 )
