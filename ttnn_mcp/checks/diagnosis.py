@@ -91,13 +91,13 @@ def _gated(check: Check, facts: WindowFacts) -> Asked:
     about = np.ones(len(facts), dtype=np.bool_)
     for need in check.needs:
         if need.of_run and not need.met(facts, about):
-            return Asked(check, "cannot_tell", need.lacking)
+            return Asked(check, "cannot_tell", need.why(facts))
     about = check.of.mask(facts)
     if not about.any():
         return Asked(check, "not_applicable", check.of.none)
     for need in check.needs:
         if not need.of_run and not need.met(facts, about):
-            return Asked(check, "cannot_tell", need.lacking)
+            return Asked(check, "cannot_tell", need.why(facts))
     outcomes = list(check.look(facts))
     claims = tuple(
         _for_author(check, claim, facts)

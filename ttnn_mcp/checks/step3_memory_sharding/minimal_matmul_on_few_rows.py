@@ -33,7 +33,7 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all minimal matmuls of few rows."""
     few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].padded[:, :3].prod(axis=1) <= ROWS_AT_MOST)
     if few.any() and facts.chip.dram_achievable_gb_s is None:
-        yield CannotTell(DRAM_BANDWIDTH.lacking)
+        yield CannotTell(DRAM_BANDWIDTH.why(facts))
         return
     best = achievable_ns(facts)
     rows = np.flatnonzero(few & (best < WELL_USED * facts.kernel_ns))

@@ -19,7 +19,7 @@ import re
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, WindowFacts
 from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS, conv_behind
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -63,7 +63,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
         assumption="applied while packing, the function costs the conv nothing",
-        evidence=(cite_attribute(facts, row, "op_chain"), *cite_op(facts, row)),
+        evidence=(_cite_function(facts, row), *cite_op(facts, row)),
         fix=(
             f"ttnn.Conv2dConfig(activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}))  # older builds: "
             f'activation="{function.lower()}"; drop the op at line {facts.line(row)}'
@@ -75,6 +75,13 @@ def look(facts: WindowFacts) -> Claims:
     )
 
 
+def _cite_function(facts: WindowFacts, row: int) -> Evidence:
+    """The function in the op's chain; the whole entry has hundreds of characters before it."""
+    return cite_attribute(facts, row, "op_chain").model_copy(
+        update={"value": f"UnaryOpType::{_function(facts, row)}"}
+    )
+
+
 def _function(facts: WindowFacts, row: int) -> str:
     found = _FUNCTION.findall(facts.attributes(row).get("op_chain", ""))
     return found[0] if len(found) == 1 else ""
@@ -83,7 +90,7 @@ def _function(facts: WindowFacts, row: int) -> str:
 def _fusable(facts: WindowFacts, row: int, conv: int) -> bool:
     """One function a conv can apply, same type in and out, on a conv that has none yet."""
     same_type = facts.ops.outputs[0].dtype[row] == facts.ops.inputs[0].dtype[row]
-    said = facts.attributes(conv).given("activation") or ""
+    said = facts.attributes(conv).given("activation")
     return same_type and not said and _function(facts, row) in FUSABLE
 
 

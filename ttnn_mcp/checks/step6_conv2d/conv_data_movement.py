@@ -19,8 +19,8 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.convs import Convs
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
-from ttnn_mcp.checks.needs import BLOCK_CONFIG
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
 from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -37,6 +37,8 @@ def look(facts: WindowFacts) -> Claims:
     copies = _feeding_halo(facts)
     if len(copies):
         yield _copies_claim(facts, copies)
+    if facts.l1_limit is None and facts.named("Move").any():
+        yield CannotTell(L1_LIMIT.why(facts))
     moves = _idle_moves(facts, convs)
     if len(moves):
         yield _moves_claim(facts, moves)
