@@ -6,8 +6,8 @@ height of 1 is 32 times. Ops that only move or map elements pay for it in full.
 The line: at least 30 % of an op's bytes are padding that another shape of the same tensor would not need (outer
 dims merged into the height; below a width of 32, elements folded into whole tiles), on element-wise, shape,
 layout, movement and reduction ops; such ops take 2 % of the window and could give back 1 % (domain practice). The
-bound is in step with the bytes and never below DRAM at achievable bandwidth or the launch; permutes and reshapes, which
-take tiles apart row by row, can gain more: 5.53 ms became 0.17 in ROW_MAJOR (tt-metal #29219).
+bound is in step with the bytes and never below DRAM at achievable bandwidth or the launch; permutes and reshapes
+of long rows, which take tiles apart, can gain more: 5.53 ms became 0.17 in ROW_MAJOR (tt-metal #29219).
 
 Silent on the padding of a single row of tiles, which nothing avoids (the one row of a decode step), on matmuls and
 convs, and on op records copied from an earlier call. Cannot tell before 2025-09: reports then wrote padded shapes
@@ -25,6 +25,7 @@ from ttnn_mcp.checks.needs import LOGICAL_SHAPES
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
+from ttnn_mcp.hardware import BLOCK_FLOATS, ELEMENT_BYTES
 from ttnn_mcp.run.ops.op_names import canonical
 
 WASTE = 0.30  # of an op's bytes: domain practice
@@ -64,8 +65,18 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _reorders(facts: WindowFacts) -> Mask:
-    """Ops that take tiles apart: each row of a face is a transfer of its own, so bytes do not bound them."""
-    return facts.named("Permute", "Transpose", "Reshape")
+    """Ops that take tiles apart, of rows that DRAM would serve at full rate: they gain more than the padding's bytes.
+
+    Each row of a face is a transfer of its own. In ROW_MAJOR a whole row is one, if it is no small page.
+    """
+    if not facts.ops.outputs:
+        return np.zeros(len(facts), dtype=np.bool_)
+    output, chip = facts.ops.outputs[0], facts.chip.architecture
+    each = output.dtype.mapped(
+        lambda text: 0.0 if text in BLOCK_FLOATS else ELEMENT_BYTES.get(text, 0.0), missing=0.0, dtype=np.float64
+    )
+    whole = output.logical[:, 3] * each >= (chip.small_page_bytes if chip else np.inf)
+    return facts.named("Permute", "Transpose", "Reshape") & whole
 
 
 NARROW = (
