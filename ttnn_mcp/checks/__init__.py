@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.step1_data_formats import (
+    cast_before_attention,
     fidelity_above_operands,
     fidelity_below_operands,
     fp32_accumulation,
@@ -80,6 +81,7 @@ CATALOGUE: tuple[Check, ...] = (
     wide_activations.CHECK,
     typecast_round_trip.CHECK,
     output_wider_than_consumer.CHECK,
+    cast_before_attention.CHECK,
     pcc_below_bound.CHECK,
     layout_conversion_share.CHECK,
     tilize_round_trip.CHECK,

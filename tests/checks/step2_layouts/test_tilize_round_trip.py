@@ -128,3 +128,18 @@ def test_of_three_conversions_in_a_row_the_cheapest_way_out_stays(check, program
     outcome = check.ask(program)
     assert outcome.claim.rows.tolist() == [2, 3]
     assert outcome.at_most_ns == 50_000
+
+
+def test_a_linked_memory_report_makes_the_saving_sure(check, program):
+    round_trips(program)
+    alone = check.ask(program)
+    linked = check.ask(program, memory="3.3")
+    assert alone.claim.at_least_ns is None
+    assert linked.claim.at_least_ns is not None
+    assert linked.claim.at_least_ns.sum() == linked.at_most_ns == 2 * (30_000 + 40_000)
+
+
+def test_of_a_pair_that_casts_on_the_way_one_op_stays(check, program):
+    x = relu(program, program.tensor([1, 1, 512, 256]))
+    relu(program, to_tiles(program, to_rows(program, x), dtype="BFLOAT8_B"))
+    assert check.ask(program, memory="3.3").claim.at_least_ns is None

@@ -113,12 +113,12 @@ def _apart(trips: RoundTrips, took: NDArray[np.float64]) -> RoundTrips:
     kept = np.zeros(len(trips.out), dtype=np.bool_)
     inner = {ends[int(row)] for row in trips.out.tolist() if int(row) in ends}
     for last in set(range(len(trips.out))) - inner:
-        place: int | None = best[last][1]
-        while place is not None:
-            kept[place] = True
-            before = ends.get(int(trips.out[place]))
+        taken_pair = best[last][1]
+        while taken_pair is not None:
+            kept[taken_pair] = True
+            before = ends.get(int(trips.out[taken_pair]))
             earlier = None if before is None else ends.get(int(trips.out[before]))
-            place = None if earlier is None else best[earlier][1]
+            taken_pair = None if earlier is None else best[earlier][1]
     return trips.where(kept)
 
 

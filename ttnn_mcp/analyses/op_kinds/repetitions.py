@@ -44,7 +44,7 @@ def repetitions_of(ops: OpTable, joins: Joins, able: NDArray[np.bool_]) -> list[
         for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
             first = start - period
             times = (stop - first) // period
-            rows = np.arange(first, first + times * period)
+            rows: NDArray[np.int64] = np.arange(first, first + times * period, dtype=np.int64)
             if times >= TIMES and _passed_on(joins, rows, period):
                 found.append(Repetition(rows, period))
                 taken[rows] = True

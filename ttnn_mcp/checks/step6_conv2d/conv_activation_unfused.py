@@ -25,11 +25,11 @@ from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 _FUNCTION = re.compile(r"UnaryOpType::(\w+)")
+PARAMETER = {"LEAKY_RELU": ", slope", "ELU": ", alpha", "MISH": ", 0.0"}  # UnaryWithParam throws without one
 FUSABLE = frozenset(  # what ttnn's conv kernels apply when packing: SFPU functions without a second tensor
     {
         "RELU",
         "RELU6",
-        "RELU_MAX",
         "GELU",
         "SILU",
         "SIGMOID",
@@ -54,6 +54,7 @@ def look(facts: WindowFacts) -> Claims:
     examples = facts.heaviest(rows)
     row = examples[0]
     function = _function(facts, row)
+    applied = f"ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}{PARAMETER.get(function, '')})"
     yield Claim(
         claim=(
             f"Activations run as ops of their own behind convs ({len(rows)}x, {time_of(facts, rows)}): heaviest "
@@ -65,7 +66,7 @@ def look(facts: WindowFacts) -> Claims:
         assumption="applied while packing, the function costs the conv nothing",
         evidence=(_cite_function(facts, row), *cite_op(facts, row)),
         fix=(
-            f"ttnn.Conv2dConfig(activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}))  # older builds: "
+            f"ttnn.Conv2dConfig(activation={applied})  # older builds: "
             f'activation="{function.lower()}"; drop the op at line {facts.line(row)}'
         ),
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",

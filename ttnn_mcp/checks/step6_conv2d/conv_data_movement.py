@@ -82,8 +82,8 @@ def _copies_claim(facts: WindowFacts, rows: Rows) -> Claim:
         evidence=cite_op(facts, row),
         fix=(
             f"let line {facts.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, "
-            f"core_grid, strategy) equal to the output spec of line {facts.line(row)}; between two convs drop the "
-            "ttnn.sharded_to_interleaved"
+            f"core_grid, strategy) equal to the output spec of line {facts.line(row)}; a conv with its input in DRAM: "
+            "slice_config=ttnn.Conv2dL1FullSliceConfig"
         ),
         verify="re-profile; reshard_detect.total_us falls and compare_runs.added shows no new copy",
         caveat="producers are inferred from shapes; an op that cannot write shards keeps its copy",
