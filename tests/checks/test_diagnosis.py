@@ -1,5 +1,7 @@
 """The diagnosis as a whole: bounds that add up, steps that never pass in silence, answers that fit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,11 +12,12 @@ from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim
 from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.checks.worth import Worth
 
 REAL = (CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER)
 
 
-def saves(name: str, part: float, *, gap: bool = False, sure: float = 0.0) -> Check:
+def saves(name: str, part: float, *, gap: bool = False, sure: float = 0.0, general: bool = False) -> Check:
     """A check that claims `part` of every op's time, or of all gaps."""
 
     def look(case):
@@ -31,7 +34,7 @@ def saves(name: str, part: float, *, gap: bool = False, sure: float = 0.0) -> Ch
             verify="",
         )
 
-    return Check(name, name, 1, look)
+    return Check(name, name, 1, look, general=general)
 
 
 @pytest.fixture
@@ -46,7 +49,43 @@ def case(tmp_path):
 def test_two_changes_that_halve_an_op_leave_a_quarter(case):
     found = diagnose(case, [saves("first", 0.5), saves("second", 0.5)])
     assert sorted(one.saving_us.at_most for one in found.findings) == pytest.approx([10, 20])
-    assert "less what findings above already save" in found.findings[1].assumption
+    assert found.findings[1].assumption == "made; less what first already save"
+
+
+def test_a_general_finding_promises_what_the_specific_ones_leave(case):
+    found = diagnose(case, [saves("general", 0.9, general=True), saves("specific", 0.5)])
+    by_name = {one.check: one for one in found.findings}
+    assert by_name["specific"].saving_us.at_most == pytest.approx(20)
+    assert by_name["specific"].assumption == "made"
+    assert by_name["general"].saving_us.at_most == pytest.approx(18)
+    assert by_name["general"].assumption == "made; less what specific already save"
+
+
+def test_an_op_in_two_patterns_is_counted_once(case):
+    claim = Claim(
+        claim="chain",
+        rows=np.array([2, 1, 1], dtype=np.int64),
+        at_most_ns=np.array([5_000.0, 2_000.0, 10_000.0]),
+        at_least_ns=np.array([1.0, 3.0, 2.0]),
+        assumption="made",
+        evidence=case.cite(0),
+        fix="",
+        verify="",
+    )
+    assert claim.rows.tolist() == [1, 2]
+    assert claim.at_most_ns.tolist() == [10_000, 5_000]
+    assert claim.at_least_ns is not None
+    assert claim.at_least_ns.tolist() == [3, 1]
+    assert case.share(np.array([2, 1, 1])) == pytest.approx(0.5)
+
+
+def test_where_nothing_took_time_no_share_of_it_is_a_finding(tmp_path):
+    program = Program()
+    program.op("MadeUpOfNoFamily", [program.tensor([1, 1, 32, 32], "UINT16", placement=L1)], kernel_ns=0)
+    timeless = case_of(tmp_path, program)
+    assert timeless.total_ns == 0
+    with_a_line = replace(saves("worth", 0.5), worth=Worth(time=0.01))
+    assert [one.check for one in diagnose(timeless, [with_a_line, saves("risk", 0.0)]).findings] == ["risk"]
 
 
 def test_nothing_is_saved_twice_however_much_is_claimed(case):

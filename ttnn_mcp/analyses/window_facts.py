@@ -188,12 +188,12 @@ class WindowFacts:
         return self.ops.outputs[number] if number < len(self.ops.outputs) else None
 
     def share(self, rows: NDArray[np.int64]) -> float:
-        """Share of the window's kernel time on these ops."""
-        return float(self.kernel_ns[rows].sum() / self.total_ns) if self.total_ns else 0.0
+        """Share of the window's kernel time on these ops; an op that is named twice counts once."""
+        return float(self.kernel_ns[_once(rows)].sum() / self.total_ns) if self.total_ns else 0.0
 
     def us(self, rows: NDArray[np.int64]) -> float:
-        """Kernel time on these ops, in microseconds."""
-        return float(self.kernel_ns[rows].sum()) / 1e3
+        """Kernel time on these ops, in microseconds; an op that is named twice counts once."""
+        return float(self.kernel_ns[_once(rows)].sum()) / 1e3
 
     def heaviest(self, rows: NDArray[np.int64], most: int = 3) -> list[int]:
         """The `most` costliest of these ops, costliest first, different signatures before repeats."""
@@ -216,6 +216,10 @@ class WindowFacts:
     def line(self, row: int) -> int:
         """The op's line in its file: how it is named towards the user."""
         return int(self.ops.lines[row])
+
+
+def _once(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    return rows if bool((np.diff(rows) > 0).all()) else np.unique(rows)
 
 
 def facts_of(run: Run, scope: Scope) -> WindowFacts:

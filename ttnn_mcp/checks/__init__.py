@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.step1_data_formats import (
+    cast_before_attention,
     fidelity_above_operands,
     fidelity_below_operands,
     fp32_accumulation,
@@ -16,12 +17,16 @@ from ttnn_mcp.checks.step1_data_formats import (
     wide_weights,
 )
 from ttnn_mcp.checks.step2_layouts import (
+    argmax_on_few_cores,
     constant_converted_repeatedly,
     layout_conversion_share,
+    one_element_operand,
+    repeated_small_ops,
     reshape_not_a_view,
     tile_padding_waste,
     tilize_round_trip,
     tiny_row_reshape,
+    topk_on_few_cores,
 )
 from ttnn_mcp.checks.step3_memory_sharding import (
     decode_heads_as_prefill,
@@ -82,6 +87,7 @@ CATALOGUE: tuple[Check, ...] = (
     wide_activations.CHECK,
     typecast_round_trip.CHECK,
     output_wider_than_consumer.CHECK,
+    cast_before_attention.CHECK,
     pcc_below_bound.CHECK,
     layout_conversion_share.CHECK,
     tilize_round_trip.CHECK,
@@ -89,6 +95,10 @@ CATALOGUE: tuple[Check, ...] = (
     tile_padding_waste.CHECK,
     tiny_row_reshape.CHECK,
     reshape_not_a_view.CHECK,
+    repeated_small_ops.CHECK,
+    one_element_operand.CHECK,
+    topk_on_few_cores.CHECK,
+    argmax_on_few_cores.CHECK,
     matmul_operands_in_l1_interleaved.CHECK,
     grid_left_idle.CHECK,
     low_core_count.CHECK,

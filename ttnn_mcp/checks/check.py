@@ -43,7 +43,7 @@ class Claim:
 
     Attributes:
         claim: what is seen, with the figures that matter; one sentence.
-        rows: the ops the claim is about.
+        rows: the ops the claim is about, each once: rows that are given twice keep their highest bounds.
         at_most_ns: per row, the most a change can give back. Never above what the op took.
         at_least_ns: per row, the least; zeros where only an upper bound is honest.
         assumption: what the bounds rest on.
@@ -71,11 +71,29 @@ class Claim:
             raise ValueError(f"no evidence for: {self.claim}")
         if len(self.rows) != len(self.at_most_ns):
             raise ValueError(f"one bound per row: {self.claim}")
+        if not (np.diff(self.rows) > 0).all():
+            self._count_once()
+
+    def _count_once(self) -> None:
+        """An op that is part of two patterns took its time once."""
+        rows, at = np.unique(self.rows, return_inverse=True)
+        if len(rows) == len(self.rows):
+            return
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "at_most_ns", _highest(self.at_most_ns, at, len(rows)))
+        if self.at_least_ns is not None:
+            object.__setattr__(self, "at_least_ns", _highest(self.at_least_ns, at, len(rows)))
 
     @property
     def promise_ns(self) -> float:
         """The most it can give back."""
         return self.gap_ns[1] if self.gap_ns is not None else float(self.at_most_ns.sum())
+
+
+def _highest(bounds: Floats, at: Rows, rows: int) -> Floats:
+    highest = np.full(rows, -np.inf)
+    np.maximum.at(highest, at, bounds)
+    return highest
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +147,8 @@ class Check:
         needs: what the run must have; without it the check cannot tell.
         worth: what a claim must reach to be told.
         compiled: the fix where a compiler wrote the program, whose author cannot change the TTNN call.
+        general: it sees a symptom of which other checks know causes. Where both speak of an op, theirs keep their
+            bounds and this one's promises what they leave.
     """
 
     id: str
@@ -139,6 +159,7 @@ class Check:
     needs: tuple[Need, ...] = ()
     worth: Worth = ALWAYS
     compiled: str | None = None
+    general: bool = False
 
     @property
     def read_next(self) -> str:

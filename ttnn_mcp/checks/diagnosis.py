@@ -1,8 +1,9 @@
 """All checks asked of one window: findings ranked by what they can save, and what each step came to.
 
-No microsecond is saved twice. Findings are taken in the order of their promise. Each takes its part of what the ones
-before have left of an op: half the time by one change and half by another leave a quarter, not nothing. Savings in gaps
-between ops are budgeted separately from savings in kernels. Risks, which promise nothing, are never dropped for it.
+No microsecond is saved twice. Findings are taken in the order of their promise, those of general checks last. Each
+takes its part of what the ones before have left of an op: half the time by one change and half by another leave a
+quarter, not nothing. Savings in gaps between ops are budgeted separately from savings in kernels. Risks, which promise
+nothing, are never dropped for it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim
+from ttnn_mcp.checks.worth import ALWAYS
 from ttnn_mcp.errors import shown_path
 from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
 
@@ -89,13 +91,13 @@ def _gated(check: Check, facts: WindowFacts) -> Asked:
     about = np.ones(len(facts), dtype=np.bool_)
     for need in check.needs:
         if need.of_run and not need.met(facts, about):
-            return Asked(check, "cannot_tell", need.lacking)
+            return Asked(check, "cannot_tell", need.why(facts))
     about = check.of.mask(facts)
     if not about.any():
         return Asked(check, "not_applicable", check.of.none)
     for need in check.needs:
         if not need.of_run and not need.met(facts, about):
-            return Asked(check, "cannot_tell", need.lacking)
+            return Asked(check, "cannot_tell", need.why(facts))
     outcomes = list(check.look(facts))
     claims = tuple(
         _for_author(check, claim, facts)
@@ -109,6 +111,8 @@ def _gated(check: Check, facts: WindowFacts) -> Asked:
 
 
 def _worth_telling(claim: Claim, worth: Worth, facts: WindowFacts) -> bool:
+    if not facts.total_ns:  # nothing is no share of nothing
+        return worth == ALWAYS and not claim.promise_ns
     return facts.share(claim.rows) >= worth.time and claim.promise_ns >= worth.saving * facts.total_ns
 
 
@@ -121,7 +125,8 @@ def _settled(facts: WindowFacts, claims: list[tuple[Check, Claim]]) -> list[Find
     left: NDArray[np.float64] = np.array(facts.kernel_ns)
     gaps_left = max(0.0, float(facts.gap_ns))
     found: list[Finding] = []
-    for check, claim in sorted(claims, key=lambda pair: -pair[1].promise_ns):
+    before: list[tuple[str, Claim]] = []
+    for check, claim in sorted(claims, key=lambda pair: (pair[0].general, -pair[1].promise_ns)):
         if claim.gap_ns is not None:
             most = min(claim.gap_ns[1], gaps_left)
             least = min(claim.gap_ns[0], most)
@@ -134,19 +139,34 @@ def _settled(facts: WindowFacts, claims: list[tuple[Check, Claim]]) -> list[Find
             most = float(per_row.sum())
             sure = claim.at_least_ns
             least = 0.0 if sure is None else float(np.minimum(sure * still, per_row).sum())
-        found.append(_finding(facts, check, claim, least, most))
+        saving = Saving(at_least=least / 1e3, at_most=most / 1e3)
+        shared = (
+            [name for name, other in before if _share_time(claim, other)] if most + 1 < claim.promise_ns else []
+        )
+        found.append(_finding(facts, check, claim, saving, shared))
+        before.append((check.id, claim))
     return sorted(found, key=lambda one: (-one.saving_us.at_most, -one.share))
 
 
-def _finding(facts: WindowFacts, check: Check, claim: Claim, least_ns: float, most_ns: float) -> Finding:
-    shared = most_ns + 1.0 < claim.promise_ns
-    assumption = f"{claim.assumption}; less what findings above already save" if shared else claim.assumption
+def _share_time(claim: Claim, other: Claim) -> bool:
+    """Whether both count on the same time."""
+    if not other.promise_ns:
+        return False
+    if claim.gap_ns is not None or other.gap_ns is not None:
+        return claim.gap_ns is not None and other.gap_ns is not None
+    return bool(np.isin(claim.rows, other.rows[other.at_most_ns > 0]).any())
+
+
+def _finding(facts: WindowFacts, check: Check, claim: Claim, saving: Saving, shared_with: Sequence[str]) -> Finding:
+    assumption = claim.assumption
+    if shared_with:
+        assumption += f"; less what {' and '.join(dict.fromkeys(shared_with))} already save"
     return Finding(
         check=check.id,
         step=check.step,
         claim=claim.claim,
         share=facts.share(claim.rows) if claim.gap_ns is None else facts.gap_share,
-        saving_us=Saving(at_least=least_ns / 1e3, at_most=most_ns / 1e3),
+        saving_us=saving,
         assumption=assumption,
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
         fix=claim.fix,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.devices.collectives import payload_gb_s
 from ttnn_mcp.analyses.op_kinds.convs import convs_of
 from ttnn_mcp.analyses.op_kinds.formats import phases
 from ttnn_mcp.analyses.op_kinds.matmul_choice import matmul_choice
@@ -37,8 +38,12 @@ class Need:
 
     name: str
     met: Callable[[WindowFacts, NDArray[np.bool_]], bool]
-    lacking: str
+    lacking: str | Callable[[WindowFacts], str]
     of_run: bool = False
+
+    def why(self, facts: WindowFacts) -> str:
+        """The answer where the window lacks it."""
+        return self.lacking if isinstance(self.lacking, str) else self.lacking(facts)
 
 
 def _linked(facts: WindowFacts) -> bool:
@@ -58,6 +63,15 @@ def _compute_config(facts: WindowFacts, about: NDArray[np.bool_]) -> bool:
         np.flatnonzero(about), lambda attributes: float(attributes.call("compute_kernel_config") is not None)
     )
     return bool((given > 0).any())
+
+
+def _other_ops(facts: WindowFacts) -> str:
+    counts = facts.balance.ops
+    ran = f" ({counts.min()} to {counts.max()} each)" if counts.min() != counts.max() else ""
+    return (
+        f"devices ran different ops{ran}: rows dropped (profile fewer ops, larger --op-support-count) or a pipeline by "
+        "design"
+    )
 
 
 def _same_ops(facts: WindowFacts) -> bool:
@@ -97,6 +111,11 @@ PLACEMENTS = Need(
     ),
     f"no INPUT_n_MEMORY and OUTPUT_n_MEMORY columns in the report; {AS_WRITTEN}",
 )
+LOGICAL_SHAPES = Need(
+    "logical shapes",
+    lambda facts, _: facts.run.timed.csv.logical_shapes,
+    "this report writes padded shapes only; profile with a tt-metal of 2025-09 or later",
+)
 CORES = Need(
     "cores",
     lambda facts, _: bool(np.isfinite(facts.ops.numbers("cores")).any()),
@@ -133,13 +152,18 @@ DRAM_BANDWIDTH = Need(
     lambda facts, _: facts.chip.dram_achievable_gb_s is not None,
     "unknown architecture, so no DRAM bandwidth to compare with; profile with DEVICE ARCH",
 )
+LINK_RATE = Need(
+    "link rate",
+    lambda facts, _: payload_gb_s(facts.chip) is not None,
+    "no rate is known for this architecture's links between chips",
+)
 L1_LIMIT = Need(
     "L1 limit",
     lambda facts, _: facts.l1_limit is not None,
-    "unknown architecture: no L1 limit to fit blocks into; add the memory report",
+    "unknown architecture, so the L1 of a core is not known; profile with DEVICE ARCH, or add the memory report",
 )
 SAME_OPS = Need(
     "same ops on all devices",
     lambda facts, _: _same_ops(facts),
-    "devices ran different ops: rows dropped (profile fewer ops, larger --op-support-count) or a pipeline by design",
+    _other_ops,
 )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import numpy as np
 import pytest
 
-from tests.checks.rows import case_of, put, real_case
-from tests.profiles import DRAM, L1, Program, block_sharded, height_sharded
+from tests.checks.rows import case_of, pass_time, put, real_case
+from tests.profiles import DRAM, L1, Program, block_sharded, height_sharded, write_memory_report
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import interleaved_to_sharded, layer_norm, matmul, sharded_to_interleaved, unary, untilize
 from tests.shared_reports import DEEPLAB, SEGFORMER
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.dataflow.readers import Joins
+from ttnn_mcp.analyses.moves.memory_report_moves import remembered_moves
 from ttnn_mcp.analyses.moves.moves import moves_of
+from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.run.ops.op_names import canonical
 
 SHAPE = [1, 1, 2048, 512]
@@ -177,3 +181,32 @@ def test_patterns_of_segformer():
     assert len(softmax) == 8
     assert found.kernel_ns[softmax].sum() / 1e3 == pytest.approx(116.2, abs=0.1)
     assert len(np.unique(found.rows)) == len(found) == 143
+
+
+@pytest.mark.parametrize(("waits", "pattern"), [(4, "round-trip"), (5, "other")])
+def test_a_tensor_that_waits_in_dram_was_put_aside_on_purpose(tmp_path, program, waits, pattern):
+    x = put(
+        program, unary("RELU", program.tensor(SHAPE, placement=TALL), program.tensor(SHAPE, placement=TALL), 5_000)
+    )
+    away = put(program, sharded_to_interleaved(x, program.tensor(SHAPE), 20_000))
+    for _ in range(waits - 1):
+        pass_time(program, 5_000)
+    back = into_shards(program, away)
+    put(program, unary("RELU", back, program.tensor(SHAPE, placement=TALL), 5_000))
+    assert patterns(moves(tmp_path, program)) == [pattern] * 2
+
+
+@pytest.mark.parametrize(("waits", "pattern"), [(4, "round-trip"), (5, "other")])
+def test_a_memory_report_alone_puts_no_blame_on_a_spill_either(tmp_path, program, waits, pattern):
+    x = program.op(
+        "UnaryDeviceOperation", [program.tensor(SHAPE, placement=TALL)], call="ttnn.relu", kernel_ns=5_000
+    )
+    away = program.tensor(SHAPE)
+    program.call("ttnn.to_memory_config", [x], [away], (sharded_to_interleaved(x, away, 20_000),))
+    for _ in range(waits - 1):
+        pass_time(program, 5_000)
+    back = program.tensor(SHAPE, placement=TALL)
+    program.call("ttnn.to_memory_config", [away], [back], (interleaved_to_sharded(away, back, 20_000),))
+    program.op("UnaryDeviceOperation", [back], call="ttnn.relu", kernel_ns=5_000)
+    memory = asyncio.run(read_memory_report(write_memory_report(tmp_path, program)))
+    assert [move.pattern for move in remembered_moves(memory)] == [pattern] * 2

@@ -85,8 +85,19 @@ def test_an_op_at_the_right_fidelity_is_not_among_those_claimed(check, program):
 
 
 def test_bfloat4_weights_need_no_second_pass(check, program):
-    prefill(program, weights="BFLOAT4_B", fidelity="HiFi2")
+    prefill(program, weights="BFLOAT4_B", fidelity="HiFi2", kernel_ns=2_000_000)
     assert "MathFidelity.LoFi" in check.ask(program).claim.fix
+
+
+def test_a_matmul_that_the_engine_keeps_for_less_than_half_of_its_time_gains_nothing(check):
+    engine_ns = 4 * 2 * 4096**3 / (64 * 4096)  # HiFi4 on 64 cores at 1 GHz
+
+    def at(share):
+        program = Program("wormhole_b0")
+        prefill(program, kernel_ns=round(engine_ns / share))
+        return program
+
+    check.pair(at, silent=0.49, fires=0.51)
 
 
 def test_a_memory_bound_matmul_gains_nothing_from_fewer_passes(check, program):

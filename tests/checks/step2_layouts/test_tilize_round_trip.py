@@ -107,3 +107,39 @@ def test_a_window_that_took_no_time_has_nothing_to_save(check, program):
     to_rows(program, program.tensor([1, 1, 512, 256]), 0)
     to_tiles(program, program.tensor([1, 1, 256, 256], layout=ROWS), 0)
     assert check.ask(program).status == "clean"
+
+
+@pytest.mark.parametrize(("length", "pairs", "gone"), [(3, 1, 2), (4, 2, 4), (5, 2, 4)])
+def test_an_op_that_ends_one_pair_and_begins_the_next_is_in_one_pair(check, program, length, pairs, gone):
+    x = relu(program, program.tensor([1, 1, 512, 256]))
+    for place in range(length):
+        x = to_tiles(program, x, 30_000) if place % 2 else to_rows(program, x, 30_000)
+    relu(program, x, "FLOAT32")
+    outcome = check.ask(program)
+    assert outcome.claim.claim.startswith(f"{pairs} ")
+    assert len(outcome.claim.rows) == gone
+    assert outcome.at_most_ns == gone * 30_000
+    assert outcome.case.share(outcome.claim.rows) <= 1
+
+
+def test_of_three_conversions_in_a_row_the_cheapest_way_out_stays(check, program):
+    x = relu(program, program.tensor([1, 1, 512, 256]))
+    to_rows(program, to_tiles(program, to_rows(program, x, 10_000), 30_000), 20_000)
+    outcome = check.ask(program)
+    assert outcome.claim.rows.tolist() == [2, 3]
+    assert outcome.at_most_ns == 50_000
+
+
+def test_a_linked_memory_report_makes_the_saving_sure(check, program):
+    round_trips(program)
+    alone = check.ask(program)
+    linked = check.ask(program, memory="3.3")
+    assert alone.claim.at_least_ns is None
+    assert linked.claim.at_least_ns is not None
+    assert linked.claim.at_least_ns.sum() == linked.at_most_ns == 2 * (30_000 + 40_000)
+
+
+def test_of_a_pair_that_casts_on_the_way_one_op_stays(check, program):
+    x = relu(program, program.tensor([1, 1, 512, 256]))
+    relu(program, to_tiles(program, to_rows(program, x), dtype="BFLOAT8_B"))
+    assert check.ask(program, memory="3.3").claim.at_least_ns is None

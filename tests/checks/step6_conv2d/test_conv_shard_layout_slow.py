@@ -46,7 +46,7 @@ def test_the_faster_layout_of_a_similar_conv_is_proposed_whichever_it_is(check, 
         conv_in(program, layout, kernel_ns)
     claim = check.ask(program).claim
     line, other = (4, 5) if slow_first else (5, 4)  # of the second iteration
-    assert f"TensorMemoryLayout.{fast}_SHARDED)  # line {line}" in claim.fix
+    assert f"TensorMemoryLayout.{fast}_SHARDED, reshard_if_not_optimal=True)  # line {line}" in claim.fix
     assert claim.at_most_ns.tolist() == [pytest.approx(160_000)]
     rates = f"{FLOP / 260_000 / 1e3:.1f} TFLOP/s against {FLOP / 100_000 / 1e3:.1f} of the {fast}_SHARDED conv"
     assert f"{slow}_SHARDED, {rates} at line {other}" in claim.claim
@@ -145,7 +145,7 @@ def test_what_weights_from_dram_need_is_not_promised(check):
 def test_one_tile_of_rows_per_core_is_starved_where_nothing_else_ran(check):
     claim = check.assert_sound(with_conv(**STARVED))
     assert "HEIGHT_SHARDED, 1 x 16 tiles per core; no BLOCK_SHARDED conv to compare with" in claim.claim
-    assert "TensorMemoryLayout.BLOCK_SHARDED)  # line 3" in claim.fix
+    assert "TensorMemoryLayout.BLOCK_SHARDED, reshard_if_not_optimal=True)  # line 3" in claim.fix
     assert claim.at_most_ns.tolist() == [pytest.approx(100_000 - FLOP * 2 / (64 * 4096))]  # at best the roofline
     assert "at best the roofline" in claim.assumption
 
@@ -213,7 +213,6 @@ def test_a_window_without_any_kernel_time_breaks_nothing(check):
     assert check.ask(with_conv(**TUNED, kernel_ns=0)).status == "clean"
 
 
-@pytest.mark.xfail(reason="known bug: a conv that took no time is the fastest of all, at 9,663,676 TFLOP/s")
 def test_a_conv_of_no_measured_time_is_no_comparison(check):
     program = Program("wormhole_b0")
     conv_in(program, "HEIGHT", 2_000_000, per_core=(2, 16))
@@ -234,8 +233,8 @@ def test_without_a_known_chip_or_its_cores_nothing_is_said_to_fit(check):
     unknown = of_unknown_chip()
     conv_in(unknown, "BLOCK", 300_000)
     conv_in(unknown, "HEIGHT", 100_000)
-    assert not check.ask(unknown, generation="C4").fires
-    assert not check.ask(two(300_000, 100_000), without="CORE COUNT").fires
+    assert check.ask(unknown, generation="C4").status == "cannot_tell"
+    assert check.ask(two(300_000, 100_000), without="CORE COUNT").status == "cannot_tell"
 
 
 def test_a_compilers_user_is_told_the_compilers_option(check):

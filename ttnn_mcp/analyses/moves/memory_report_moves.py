@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, Avoidable, MoveKind, MovePattern
+from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, HELD_AT_MOST, Avoidable, MoveKind, MovePattern
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.report import MemoryReport
@@ -39,6 +39,7 @@ def remembered_moves(memory: MemoryReport) -> list[RememberedMove]:
     for operation, tensor in zip(memory.inputs.operations.tolist(), memory.inputs.tensors.tolist(), strict=True):
         if FREEING not in names.get(operation, ""):
             read_by.setdefault(tensor, []).append(operation)
+    place = {operation: n for n, operation in enumerate(names)}  # in the order they ran
     moves: dict[int, RememberedMove] = {}
     for operation, name in names.items():
         if name.rpartition(".")[2] not in MOVING:
@@ -52,6 +53,8 @@ def remembered_moves(memory: MemoryReport) -> list[RememberedMove]:
             continue
         producer, consumers = made_by.get(source.id), tuple(read_by.get(target.id, ()))
         before = moves.get(producer) if producer is not None else None
+        if before is not None and _put_aside(before) and place[operation] - place[before.operation] > HELD_AT_MOST:
+            before = None  # whether L1 had room for the tensor meanwhile is not known
         alone = len(set(read_by.get(source.id, ()))) == 1
         pattern, avoidable = _judged(before, target.placement, producer, consumers, alone=alone)
         if before is not None and pattern != "other":  # the first of a pair shares its fate, unless others read it
@@ -63,6 +66,10 @@ def remembered_moves(memory: MemoryReport) -> list[RememberedMove]:
             target.size_bytes,
         )  # fmt: skip
     return list(moves.values())
+
+
+def _put_aside(move: RememberedMove) -> bool:
+    return move.before.buffer.startswith("L1") and move.after.buffer == "DRAM"
 
 
 def _judged(

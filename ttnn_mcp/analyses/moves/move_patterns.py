@@ -74,6 +74,8 @@ def judged(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity | Non
         _confirm(follows, sure, joins, identity)
         unseen[kind != NONE] = [_read_unseen(joins, identity, int(row)) for row in np.flatnonzero(kind != NONE)]
     back = follows & (((kind == IN) & (kind[joins.makers] == OUT)) | ((kind == OUT) & (kind[joins.makers] == IN)))
+    _put_aside(said, joins, back & (kind == IN) & (np.arange(count) - joins.makers > HELD_AT_MOST))
+    back &= said.pattern == NONE
     bits = _bits(ops, kind)
     passes = bits == _PASSES
     read = joins.readers_among(np.where(passes, joins.readers_among(bits), bits))
@@ -84,6 +86,15 @@ def judged(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity | Non
     _by_neighbours(said, joins, kind, bits, read)
     said.say(kind != NONE, OTHER, NO, 0.0)
     return said
+
+
+def _put_aside(said: Judged, joins: Joins, back: NDArray[np.bool_]) -> None:
+    """Tensors that wait in DRAM for long: whether L1 had room for them meanwhile is not known."""
+    if joins.ops.outputs:
+        back = back & joins.ops.outputs[0].in_dram[joins.makers]
+    left = np.zeros(len(back), dtype=np.bool_)
+    left[joins.makers[back]] = True
+    said.say(back | left, OTHER, NO, 0.0)
 
 
 def _round_trips(

@@ -94,7 +94,32 @@ def layout_round_trips(ops: OpTable, flow: Flow) -> RoundTrips:
     before, after = ops.inputs[0].logical[out], ops.outputs[0].logical[back]
     whole = (before[:, 2] % TILE_SIDE == 0) & (after[:, 2] % TILE_SIDE == 0)
     same = (before[:, 3] == after[:, 3]) & ((before[:, 2] == after[:, 2]) | whole)
-    return found.where(same)
+    return _apart(found.where(same), np.nan_to_num(ops.numbers("kernel_ns")))
+
+
+def _apart(trips: RoundTrips, took: NDArray[np.float64]) -> RoundTrips:
+    """The pairs without an op in common that save most: of tilize, untilize, tilize in a row one conversion stays."""
+    if not np.isin(trips.out, trips.back).any():
+        return trips
+    saves = took[trips.back] + np.where(trips.sole, took[trips.out], 0.0)
+    ends = {int(row): place for place, row in enumerate(trips.back.tolist())}
+    best: dict[int, tuple[float, int | None]] = {}  # per pair: the most up to it, and the last pair that is taken
+    for place in np.argsort(trips.back, kind="stable").tolist():
+        before = ends.get(int(trips.out[place]))  # the pair that this one begins with the end of
+        skipped = (0.0, None) if before is None else best[before]
+        earlier = None if before is None else ends.get(int(trips.out[before]))
+        taken = float(saves[place]) + (best[earlier][0] if earlier is not None else 0.0)
+        best[place] = (taken, place) if taken >= skipped[0] else skipped
+    kept = np.zeros(len(trips.out), dtype=np.bool_)
+    inner = {ends[int(row)] for row in trips.out.tolist() if int(row) in ends}
+    for last in set(range(len(trips.out))) - inner:
+        taken_pair = best[last][1]
+        while taken_pair is not None:
+            kept[taken_pair] = True
+            before = ends.get(int(trips.out[taken_pair]))
+            earlier = None if before is None else ends.get(int(trips.out[before]))
+            taken_pair = None if earlier is None else best[earlier][1]
+    return trips.where(kept)
 
 
 def ends_as_it_began(ops: OpTable, trips: RoundTrips) -> NDArray[np.bool_]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import Evidence, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_setting
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
     from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
 
-MOST_COPIES = 3  # between a conv and its activation; sharded to interleaved, a slice, a move
+MOST_COPIES = 2  # between a conv and its activation: sharded to interleaved, a slice
 CONVS = ops_named("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)", "Conv2d")
 CONV_CONFIGS = optimized("chooses the conv configs itself")
 
@@ -23,9 +22,9 @@ def conv_behind(facts: WindowFacts, joins: Joins, row: int) -> int | None:
     """The conv whose output comes to `row` unchanged and to no one else: directly, or through copies and slices."""
     at, convs = row, facts.named("Conv2d")
     passes = facts.of_family("movement") | facts.named("SliceWrite")
-    for _ in range(MOST_COPIES):
+    for _ in range(MOST_COPIES + 1):
         maker = int(joins.makers[at])
-        if maker == NOBODY or joins.readers(maker) != (at,):
+        if joins.readers(maker) != (at,):  # nobody has no readers
             return None
         if convs[maker]:
             return None if _twice_read(facts, row) else maker
@@ -45,9 +44,9 @@ def _twice_read(facts: WindowFacts, row: int) -> bool:
 
 def cite_height(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
     """The block height of a conv, and the height per core it is a part of (in elements before 2025-03)."""
-    spread = facts.attributes(row).call("parallelization_config")
+    spread = facts.attributes(row).get("parallelization_config", "")
     tiles, elements = "per_core_out_matrix_height_ntile", "per_core_out_matrix_height"
-    key = tiles if spread is not None and spread.given(tiles) else elements
+    key = tiles if tiles in spread else elements
     return (
         cite_setting(facts, row, "block_config", "act_block_h_ntiles"),
         cite_setting(facts, row, "parallelization_config", key),

@@ -39,7 +39,7 @@ def look(facts: WindowFacts) -> Claims:
     weight, weighted = facts.ops.inputs[1], reads_weights(facts.ops, facts.flow)
     wide = weighted & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)
     if facts.chip.dram_achievable_gb_s is None and facts.share(np.flatnonzero(wide)) >= USUAL:
-        yield CannotTell(DRAM_BANDWIDTH.lacking)
+        yield CannotTell(DRAM_BANDWIDTH.why(facts))
         return
     spared = spared_bytes(weight, "BFLOAT8_B")
     rows = np.flatnonzero(wide & waits_for_bytes(facts.ops, facts.roofline) & (facts.kernel_ns > 0))

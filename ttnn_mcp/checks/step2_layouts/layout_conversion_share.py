@@ -74,4 +74,5 @@ CHECK = Check(
     look=look,
     of=ops_named("no Tilize or Untilize ops", *TO_TILES, *TO_ROWS),
     compiled=('torch_xla.set_custom_compile_options({"optimization_level": "1"}); fewer permutes in the model'),
+    general=True,
 )

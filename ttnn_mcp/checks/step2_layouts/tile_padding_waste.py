@@ -6,7 +6,8 @@ height of 1 is 32 times. Ops that only move or map elements pay for it in full.
 The line: at least 30 % of an op's bytes are padding that another shape of the same tensor would not need (outer
 dims merged into the height; below a width of 32, elements folded into whole tiles), on element-wise, shape,
 layout, movement and reduction ops; such ops take 2 % of the window and could give back 1 % (domain practice). The
-bound is in step with the bytes and never below DRAM at achievable bandwidth or the launch.
+bound is in step with the bytes and never below DRAM at achievable bandwidth or the launch; permutes and reshapes
+of long rows, which take tiles apart, can gain more: 5.53 ms became 0.17 in ROW_MAJOR (tt-metal #29219).
 
 Silent on the padding of a single row of tiles, which nothing avoids (the one row of a decode step), on matmuls and
 convs, and on op records copied from an earlier call. Cannot tell before 2025-09: reports then wrote padded shapes
@@ -19,11 +20,12 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import moves_bytes, tile_waste
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
-from ttnn_mcp.checks.needs import Need
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.needs import LOGICAL_SHAPES
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
+from ttnn_mcp.hardware import BLOCK_FLOATS, ELEMENT_BYTES
 from ttnn_mcp.run.ops.op_names import canonical
 
 WASTE = 0.30  # of an op's bytes: domain practice
@@ -35,7 +37,8 @@ def look(facts: WindowFacts) -> Claims:
     waste = tile_waste(facts.ops)
     rows = np.flatnonzero(moves_bytes(facts.ops) & (waste >= WASTE) & ~facts.joins.doubtful)
     then_ns = np.fmax(facts.roofline.dram_achievable_ns * (1 - waste), LAUNCH_FLOOR_NS)
-    at_most = np.maximum(np.minimum(facts.kernel_ns * waste, facts.kernel_ns - then_ns), 0.0)[rows]
+    in_step = np.where(_reorders(facts), facts.kernel_ns, facts.kernel_ns * waste)
+    at_most = np.maximum(np.minimum(in_step, facts.kernel_ns - then_ns), 0.0)[rows]
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
@@ -49,19 +52,33 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=at_most,
-        assumption="another shape holds the same elements in full tiles; time falls at most in step with the bytes",
+        assumption=(
+            "rows that stay whole move at DRAM bandwidth"
+            if _reorders(facts)[row]
+            else "another shape holds the same elements in full tiles; time falls at most in step with the bytes"
+        ),
         evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
-        fix=NARROW if narrow else SHORT,
+        fix=NARROW if narrow else WHOLE_ROWS if _reorders(facts)[row] else SHORT,
         verify="re-profile: tensor_formats.padding no longer lists these ops; PCC unchanged",
         caveat="the shape may be what the next op demands; then change the order of ops instead",
     )
 
 
-LOGICAL_SHAPES = Need(
-    "logical shapes",
-    lambda facts, _: facts.run.timed.csv.logical_shapes,
-    "this report writes padded shapes only; profile with a tt-metal of 2025-09 or later",
-)
+def _reorders(facts: WindowFacts) -> Mask:
+    """Ops that take tiles apart, of rows that DRAM would serve at full rate: they gain more than the padding's bytes.
+
+    Each row of a face is a transfer of its own. In ROW_MAJOR a whole row is one, if it is no small page.
+    """
+    if not facts.ops.outputs:
+        return np.zeros(len(facts), dtype=np.bool_)
+    output, chip = facts.ops.outputs[0], facts.chip.architecture
+    each = output.dtype.mapped(
+        lambda text: 0.0 if text in BLOCK_FLOATS else ELEMENT_BYTES.get(text, 0.0), missing=0.0, dtype=np.float64
+    )
+    whole = output.logical[:, 3] * each >= (chip.small_page_bytes if chip else np.inf)
+    return facts.named("Permute", "Transpose", "Reshape") & whole
+
+
 NARROW = (
     "keep it ROW_MAJOR, put a large dim last before tilizing (ttnn.permute), or fold neighbours into the channels "
     "(ttnn.fold)"
@@ -69,6 +86,10 @@ NARROW = (
 SHORT = (
     "merge the short dim into the one above it (ttnn.reshape in ROW_MAJOR), or pad it to a multiple of 32 once at the "
     "start"
+)
+WHOLE_ROWS = (
+    "keep the tensor ROW_MAJOR from the op that makes it until its short dim is gone: whole rows then move in one "
+    "piece. Do not untilize just before: that was slower still (tt-metal #29219)"
 )
 CHECK = Check(
     id="tile-padding-waste",

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
 from ttnn_mcp.analyses.op_kinds.layouts import (
     TO_ROWS,
     TO_TILES,
@@ -23,7 +24,7 @@ from ttnn_mcp.analyses.op_kinds.layouts import (
     ends_as_it_began,
     layout_round_trips,
 )
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.shared.wording import cite_op, example, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
@@ -34,10 +35,9 @@ def look(facts: WindowFacts) -> Claims:
     """Yield a claim over the pairs that change nothing, and one over those that move or cast on the way."""
     trips = layout_round_trips(facts.ops, facts.flow)
     same = ends_as_it_began(facts.ops, trips)
-    yield from _claim(facts, trips.where(same), "drop both: pass the TILE tensor on")
-    yield from _claim(
-        facts, trips.where(~same), "replace both by one ttnn.to_memory_config or ttnn.typecast in TILE"
-    )
+    yield from _claim(facts, trips.where(same), "drop both: pass the TILE tensor on", both_go=True)
+    one_stays = "replace both by one ttnn.to_memory_config or ttnn.typecast in TILE"
+    yield from _claim(facts, trips.where(~same), one_stays, both_go=False)
 
 
 def _both_ways(facts: WindowFacts) -> Mask:
@@ -45,7 +45,18 @@ def _both_ways(facts: WindowFacts) -> Mask:
     return (to_tiles | to_rows) & (to_tiles.any() and to_rows.any())
 
 
-def _claim(facts: WindowFacts, trips: RoundTrips, advice: str) -> Claims:
+def _surely(facts: WindowFacts, trips: RoundTrips) -> Floats | None:
+    """What both ops took, where a linked memory report proves that they pass one tensor on, to nobody else."""
+    identity = TensorIdentity.of(facts.run, facts.ops)
+    if identity is None:
+        return None
+    passed = [identity.passed_on(int(out), int(back)) for out, back in zip(trips.out, trips.back, strict=True)]
+    proven = np.array([bool(one) and all(map(identity.read_once, one or ())) for one in passed], dtype=np.bool_)
+    sure = np.concatenate((proven & trips.sole, proven))
+    return np.where(sure, facts.kernel_ns[np.concatenate((trips.out, trips.back))], 0.0)
+
+
+def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool) -> Claims:
     rows = np.concatenate((trips.out, trips.back))
     gone = np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_)))
     at_most = np.where(gone, facts.kernel_ns[rows], 0.0)
@@ -62,6 +73,7 @@ def _claim(facts: WindowFacts, trips: RoundTrips, advice: str) -> Claims:
         ),
         rows=rows,
         at_most_ns=at_most,
+        at_least_ns=_surely(facts, trips) if both_go else None,
         assumption="nothing else reads the copy in the other layout",
         evidence=(
             *cite_op(facts, row, (facts.output(), "LAYOUT")),

@@ -100,4 +100,5 @@ CHECK = Check(
     needs=(CORES,),
     worth=Worth(time=USUAL, saving=SAFE),
     compiled=optimized("chooses shards and cores"),
+    general=True,
 )

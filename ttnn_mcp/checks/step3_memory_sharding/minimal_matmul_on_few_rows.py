@@ -33,7 +33,7 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all minimal matmuls of few rows."""
     few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].padded[:, :3].prod(axis=1) <= ROWS_AT_MOST)
     if few.any() and facts.chip.dram_achievable_gb_s is None:
-        yield CannotTell(DRAM_BANDWIDTH.lacking)
+        yield CannotTell(DRAM_BANDWIDTH.why(facts))
         return
     rows = np.flatnonzero(few)
     best = np.fmax(fastest_ns(facts, rows), np.fmax(facts.roofline.compute_ns[rows], LAUNCH_FLOOR_NS))

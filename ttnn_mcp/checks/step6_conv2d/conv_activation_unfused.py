@@ -19,17 +19,17 @@ import re
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, WindowFacts
 from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS, conv_behind
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 _FUNCTION = re.compile(r"UnaryOpType::(\w+)")
+PARAMETER = {"LEAKY_RELU": ", slope", "ELU": ", alpha", "MISH": ", 0.0"}  # UnaryWithParam throws without one
 FUSABLE = frozenset(  # what ttnn's conv kernels apply when packing: SFPU functions without a second tensor
     {
         "RELU",
         "RELU6",
-        "RELU_MAX",
         "GELU",
         "SILU",
         "SIGMOID",
@@ -54,6 +54,7 @@ def look(facts: WindowFacts) -> Claims:
     examples = facts.heaviest(rows)
     row = examples[0]
     function = _function(facts, row)
+    applied = f"ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}{PARAMETER.get(function, '')})"
     yield Claim(
         claim=(
             f"Activations run as ops of their own behind convs ({len(rows)}x, {time_of(facts, rows)}): heaviest "
@@ -63,15 +64,22 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
         assumption="applied while packing, the function costs the conv nothing",
-        evidence=(cite_attribute(facts, row, "op_chain"), *cite_op(facts, row)),
+        evidence=(_cite_function(facts, row), *cite_op(facts, row)),
         fix=(
-            f"ttnn.Conv2dConfig(activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}))  # older builds: "
+            f"ttnn.Conv2dConfig(activation={applied})  # older builds: "
             f'activation="{function.lower()}"; drop the op at line {facts.line(row)}'
         ),
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
         caveat=(
             "readers are inferred from shapes; approximate GELU and sigmoid make the conv itself a little slower"
         ),
+    )
+
+
+def _cite_function(facts: WindowFacts, row: int) -> Evidence:
+    """The function in the op's chain; the whole entry has hundreds of characters before it."""
+    return cite_attribute(facts, row, "op_chain").model_copy(
+        update={"value": f"UnaryOpType::{_function(facts, row)}"}
     )
 
 
@@ -83,7 +91,7 @@ def _function(facts: WindowFacts, row: int) -> str:
 def _fusable(facts: WindowFacts, row: int, conv: int) -> bool:
     """One function a conv can apply, same type in and out, on a conv that has none yet."""
     same_type = facts.ops.outputs[0].dtype[row] == facts.ops.inputs[0].dtype[row]
-    said = facts.attributes(conv).given("activation") or ""
+    said = facts.attributes(conv).given("activation")
     return same_type and not said and _function(facts, row) in FUSABLE
 
 

@@ -47,8 +47,7 @@ def look(facts: WindowFacts) -> Claims:
     row = facts.heaviest(rows)[0]
     kept = left[np.searchsorted(convs.rows, row)]
     x, y = grid
-    conv = convs.at(row)
-    layout = conv.layout if conv else ""
+    layout = next(conv.layout for conv in (convs.at(row),) if conv)
     yield Claim(
         claim=(
             f"{kinds(facts, rows)} ({time_of(facts, rows)}) leave idle cores that could share the work: "
@@ -62,7 +61,7 @@ def look(facts: WindowFacts) -> Claims:
         fix=(
             f"ttnn.Conv2dConfig(override_sharding_config=True, shard_layout=ttnn.TensorMemoryLayout.{layout}, "
             "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), "
-            f"ttnn.CoreCoord({x - 1}, {y - 1}))}})); or drop the core_grid that is set"
+            f"ttnn.CoreCoord({x - 1}, {y - 1}))}})), without reshard_if_not_optimal"
         ),
         verify=f"re-profile; op_detail(op={facts.line(row)}) shows more cores and kernel_us falls, no new Reshard",
         caveat=(

@@ -19,8 +19,8 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.convs import Convs
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
-from ttnn_mcp.checks.needs import BLOCK_CONFIG
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
 from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -37,6 +37,8 @@ def look(facts: WindowFacts) -> Claims:
     copies = _feeding_halo(facts)
     if len(copies):
         yield _copies_claim(facts, copies)
+    if facts.l1_limit is None and facts.named("Move").any():
+        yield CannotTell(L1_LIMIT.why(facts))
     moves = _idle_moves(facts, convs)
     if len(moves):
         yield _moves_claim(facts, moves)
@@ -80,8 +82,8 @@ def _copies_claim(facts: WindowFacts, rows: Rows) -> Claim:
         evidence=cite_op(facts, row),
         fix=(
             f"let line {facts.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, "
-            f"core_grid, strategy) equal to the output spec of line {facts.line(row)}; between two convs drop the "
-            "ttnn.sharded_to_interleaved"
+            f"core_grid, strategy) equal to the output spec of line {facts.line(row)}; a conv with its input in DRAM: "
+            "slice_config=ttnn.Conv2dL1FullSliceConfig"
         ),
         verify="re-profile; reshard_detect.total_us falls and compare_runs.added shows no new copy",
         caveat="producers are inferred from shapes; an op that cannot write shards keeps its copy",

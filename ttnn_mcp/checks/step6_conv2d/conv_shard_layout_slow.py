@@ -25,7 +25,7 @@ from ttnn_mcp.analyses.op_kinds.conv_cores import fits_in, grid_of
 from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT
 from ttnn_mcp.analyses.op_kinds.convs import Convs, sizes_of
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts
-from ttnn_mcp.checks.needs import BLOCK_CONFIG
+from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES, L1_LIMIT
 from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_setting, example, kinds, time_of
@@ -60,9 +60,10 @@ def look(facts: WindowFacts) -> Claims:
 
 def _fitting(facts: WindowFacts, convs: Convs, slow: Mask, peer: Rows) -> Rows:
     """Places of the slow convs that would fit L1 in the other layout, by the conv's own formulas."""
-    limit, cores = facts.l1_limit, facts.chip.cores
-    if limit is None or cores is None:
+    limit = facts.l1_limit
+    if limit is None:  # asked for by the needs
         return np.zeros(0, dtype=np.int64)
+    cores = facts.chip.cores or 1
     places, grid = np.flatnonzero(slow), grid_of(cores, facts.chip.arch)
     fitting: list[int] = []
     for place, size in zip(places.tolist(), sizes_of(facts.ops, convs.rows[places]), strict=True):
@@ -103,8 +104,8 @@ def _claim(
             *(facts.cite(by) if by is not None else ()),
         ),
         fix=(
-            f"ttnn.Conv2dConfig(shard_layout=ttnn.TensorMemoryLayout.{layout})  # line {facts.line(row)}; try it "
-            "on this conv alone, with its neighbours in the same layout"
+            f"ttnn.Conv2dConfig(shard_layout=ttnn.TensorMemoryLayout.{layout}, reshard_if_not_optimal=True)  # line "
+            f"{facts.line(row)}: without the second a sharded input keeps its layout; try it on this conv alone"
         ),
         verify=(
             f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls by more than any Reshard that appears"
@@ -122,13 +123,14 @@ def _peers(facts: WindowFacts, convs: Convs) -> Rows:
     kinds = len(convs.distinct)
     fastest = np.full(kinds, -1, dtype=np.int64)
     order = np.argsort(-facts.kernel_ns[convs.rows], kind="stable")
+    order = order[facts.kernel_ns[convs.rows[order]] > 0]  # a conv whose time was lost is no comparison
     fastest[convs.kinds[order]] = convs.rows[order]  # the last one written stays: the least time
     layouts = np.array(["" if conv is None else conv.layout for conv in convs.distinct])
     flops = facts.roofline.padded_flops[fastest]
     rate = flops / np.maximum(facts.kernel_ns[fastest], 1.0)
     fidelity = facts.ops.texts("fidelity").codes[fastest]
     weights = facts.ops.inputs[1].dtype.codes[fastest]
-    similar = (layouts[:, None] != layouts) & (layouts != "") & (layouts[:, None] != "")
+    similar = (layouts[:, None] != layouts) & (layouts != "") & (layouts[:, None] != "") & (fastest >= 0)
     similar &= (fidelity[:, None] == fidelity) & (weights[:, None] == weights)
     for size in _sizes(facts, fastest):
         similar &= (size[:, None] <= SIMILAR * size) & (size <= SIMILAR * size[:, None])
@@ -148,7 +150,7 @@ CHECK = Check(
     step=6,
     look=look,
     of=CONVS,
-    needs=(BLOCK_CONFIG,),
+    needs=(BLOCK_CONFIG, CORES, L1_LIMIT),
     worth=Worth(saving=USUAL),
     compiled=CONV_CONFIGS,
 )

@@ -36,9 +36,9 @@ def look(facts: WindowFacts) -> Claims:
         return
     rows = np.unique([row for transports in slices.values() for row in transports])
     limit = facts.l1_limit
-    whole = {
+    whole = [
         conv for conv in slices if limit is not None and _fits_whole(facts, convs, conv, slices[conv][0], limit)
-    }
+    ]
     saved = np.isin(rows, [row for conv in whole for row in slices[conv]])
     heaviest = max(whole or slices, key=lambda conv: facts.kernel_ns[slices[conv]].sum())
     row, write = slices[heaviest][-1], slices[heaviest][0]
@@ -93,7 +93,7 @@ def _slices(facts: WindowFacts, convs: Convs) -> dict[int, list[int]]:
 def _count(facts: WindowFacts, write: int) -> int:
     """How many slices the tensor that SliceWrite fills is cut into."""
     whole, part = facts.ops.outputs[0].elements[write], facts.ops.inputs[0].elements[write]
-    return max(1, round(float(whole) / max(1.0, float(part))))
+    return max(1, round(float(whole) / float(part)))
 
 
 def _fits_whole(facts: WindowFacts, convs: Convs, row: int, write: int, limit: L1Limit) -> bool:

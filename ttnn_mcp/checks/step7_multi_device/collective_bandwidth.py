@@ -17,7 +17,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import today_gb_s
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
-from ttnn_mcp.checks.needs import SAME_OPS
+from ttnn_mcp.checks.needs import LINK_RATE, SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, fastest_ns
 from ttnn_mcp.checks.shared.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -35,7 +35,7 @@ def look(facts: WindowFacts) -> Claims:
     rate = exchanges.rate_gb_s(exchange)
     slow = (exchange >= LATENCY_NS) & (rate < SLOW * (carried or np.nan))
     rows = exchanges.rows[slow]
-    at_most = np.maximum(0.0, exchange - exchanges.least_ns(carried))[slow]
+    at_most = (exchange - exchanges.least_ns(carried))[slow]
     if not len(rows):
         return
     examples = facts.heaviest(rows)
@@ -47,7 +47,7 @@ def look(facts: WindowFacts) -> Claims:
             f"GB/s per link and direction, {carried:.0f} have been seen"
         ),
         rows=rows,
-        at_most_ns=np.minimum(at_most, facts.kernel_ns[rows]),
+        at_most_ns=at_most,
         assumption="links reach the best rate seen on this architecture; waiting for slower devices stays",
         evidence=cite_op(facts, examples[0]),
         fix=(
@@ -67,6 +67,7 @@ CHECK = Check(
     step=7,
     look=look,
     of=DEVICES,
-    needs=(SAME_OPS,),
+    needs=(SAME_OPS, LINK_RATE),
     worth=Worth(saving=USUAL),
+    general=True,
 )

@@ -61,4 +61,5 @@ CHECK = Check(
     look=look,
     of=DEVICES,
     needs=(SAME_OPS,),
+    general=True,
 )

@@ -7,7 +7,7 @@ The line: an op of which the slowest device takes 15 % more than the mean over d
 slowest device's kernel time (domain practice). The bound is what the critical device spends above the mean: even
 work cannot take less. Collectives are left out: their spread is waiting, not work.
 
-A known facts: causal ring attention with `is_balanced` false. The later half of the sequence attends to twice as
+A known case: causal ring attention with `is_balanced` false. The later half of the sequence attends to twice as
 much; on eight p150 it took 6.88 ms on devices 4 to 7 and 3.51 ms on 0 to 3. Zigzag order evens it out (tt-metal
 #40599, #41461).
 
@@ -53,11 +53,13 @@ def _claim(facts: WindowFacts, balance: Balance, rows: Rows, launches: Rows) -> 
     slowest, fastest = (int(balance.rows[worst, place]) for place in (times.argmax(), times.argmin()))
     line = int(ops.lines[slowest])
     more = f", in {len(launches)} launches" if len(launches) > 1 else ""
+    others = float(times[~slow].mean())
+    ratio = f" ({times[slow].mean() / others:.2f}x)" if others else ""
     return Claim(
         claim=(
             f"{shown(canonical(facts.names[row]))} at line {line} takes {times[slow].mean() / 1e6:.2f} ms on "
-            f"devices {spoken(balance.devices, slow)}, {times[~slow].mean() / 1e6:.2f} ms on "
-            f"{spoken(balance.devices, ~slow)} ({times[slow].mean() / times[~slow].mean():.2f}x){more}"
+            f"devices {spoken(balance.devices, slow)}, {others / 1e6:.2f} ms on "
+            f"{spoken(balance.devices, ~slow)}{ratio}{more}"
         ),
         rows=rows[launches],
         at_most_ns=np.maximum(0.0, facts.kernel_ns[rows[launches]] - balance.mean_ns[launches]),
@@ -73,7 +75,7 @@ def _claim(facts: WindowFacts, balance: Balance, rows: Rows, launches: Rows) -> 
 
 def _fix(facts: WindowFacts, row: int, pair: tuple[int, int]) -> str:
     said = facts.attributes(row)
-    if said.flag("is_causal") and said.flag("is_balanced") is False and (said.number("ring_size") or 1) > 1:
+    if said.flag("is_causal") and said.flag("is_balanced") is False and (said.number("ring_size") or 0) > 1:
         return (
             f"ring attention, ring_size={said.number('ring_size')}: pass is_causal=True, is_balanced=True and "
             "shard the sequence in zigzag order (rank i of n holds chunks i and 2n-1-i of 2n), for Q, K, V and "

@@ -1,0 +1,57 @@
+"""argmax-on-few-cores: the whole vocabulary on one core, where the grid could share it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import pass_time, put
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+
+
+def argmax(program, *, cores=1, multi="false", layout="ROW_MAJOR", dim="3", kernel_ns=84_500_000):
+    x, y = program.tensor([1, 1, 32, 128256], layout=layout), program.tensor([1, 1, 1, 32], "UINT32", "ROW_MAJOR")
+    said = {"dim": dim, "keepdim": "false", **({"use_multicore": multi} if multi else {})}
+    put(program, DeviceOp("ArgMaxDeviceOperation", (x,), (y,), kernel_ns, cores=cores, attributes=said))
+
+
+def of_argmax(**how):
+    program = Program("wormhole_b0")
+    argmax(program, **how)
+    return program
+
+
+def test_one_core_of_64_leaves_63_idle(check):
+    claim = check.assert_sound(of_argmax())
+    assert claim.claim.startswith("1 ArgMax ops (84.5 ms, 100.0%) run on 1 of 64 cores")
+    assert "use_multicore=True" in claim.fix
+    assert "to_layout" not in claim.fix
+    assert claim.at_most_ns.tolist() == [pytest.approx(84_500_000 * 63 / 64)]
+
+
+def test_tiles_keep_it_on_one_core(check):
+    tiles = check.ask(of_argmax(layout="TILE", multi="true")).claim
+    assert tiles.fix.startswith("x = ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT); ttnn.argmax")
+
+
+def test_one_percent_of_the_window_is_the_line(check):
+    check.share_pair(argmax, 0.01, of="saving")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"multi": "true"}, {"multi": ""}, {"cores": 32}, {"dim": "2"}],
+    ids=["asked for", "own choice", "half", "rows"],
+)
+def test_nothing_to_ask_for(check, change):
+    assert check.ask(of_argmax(**change)).status == "clean"
+
+
+def test_a_negative_dim_is_the_last(check):
+    assert check.ask(of_argmax(dim="-1")).fires
+
+
+def test_a_run_without_argmax_is_not_applicable(check):
+    program = Program("wormhole_b0")
+    pass_time(program, 1000)
+    assert check.ask(program).status == "not_applicable"

@@ -1,0 +1,84 @@
+"""repeated-small-ops: one short sequence, again and again, each time on its own result."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import pass_time, put
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import matmul, tilize, untilize
+
+SHAPE = [1, 1, 32, 4096]
+
+
+def write_part(program, x, *, length=3, kernel_ns=20_000):
+    rows = put(program, untilize(x, program.tensor(SHAPE, layout="ROW_MAJOR"), 5_000))
+    for place in range(length - 2):
+        indices = program.tensor([1, 1, 1, 64 + place], "INT32", "ROW_MAJOR")
+        new = program.tensor(SHAPE, layout="ROW_MAJOR")
+        rows = put(program, DeviceOp("ScatterDeviceOperation", (rows, indices), (new,), kernel_ns, cores=1))
+    return put(program, tilize(rows, program.tensor(SHAPE), 5_000))
+
+
+def loop(program, times=8, **how):
+    x = program.tensor(SHAPE)
+    for _ in range(times):
+        x = write_part(program, x, **how)
+
+
+def of_loop(times=8, **how):
+    program = Program("wormhole_b0")
+    pass_time(program, 1_000)
+    loop(program, times, **how)
+    return program
+
+
+def test_all_repetitions_but_one_can_go(check):
+    claim = check.assert_sound(of_loop())
+    assert claim.claim.startswith("8 times in a row: Untilize, Scatter, Tilize")
+    assert len(claim.rows) == 24
+    assert claim.at_most_ns.sum() == pytest.approx(7 * 30_000)
+    assert "into one Scatter" in claim.fix
+
+
+def test_eight_repetitions_are_the_line(check):
+    check.pair(of_loop, silent=7, fires=8)
+
+
+def test_eight_ops_are_the_longest_repetition(check):
+    check.pair(lambda length: of_loop(length=length, times=9), silent=10, fires=8)
+
+
+def test_one_percent_of_the_window_is_the_line(check):
+    def build(program):
+        pass_time(program, 1_000)
+        loop(program)
+
+    check.share_pair(build, 0.01, of="saving")
+
+
+def test_ops_that_do_not_read_each_other_are_no_chain(check):
+    program = Program("wormhole_b0")
+    for _ in range(9):
+        write_part(program, program.tensor(SHAPE))
+    assert check.ask(program).status == "clean"
+
+
+def test_layers_are_no_loop_over_parts(check):
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 32, 4096])
+    for _ in range(9):
+        x = put(program, matmul(x, program.weight([1, 1, 4096, 4096]), program.tensor([1, 1, 32, 4096]), 90_000))
+        x = write_part(program, x, length=2)
+    assert check.ask(program).status == "clean"
+
+
+def test_a_run_of_other_ops_is_not_applicable(check):
+    program = Program("wormhole_b0")
+    pass_time(program, 1000)
+    assert check.ask(program).status == "not_applicable"
+
+
+def test_a_compilers_user_writes_one_assignment(check):
+    assert "torch.scatter" in check.ask(of_loop(), generation="tt-torch").claim.fix

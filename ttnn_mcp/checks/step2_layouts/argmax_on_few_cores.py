@@ -1,0 +1,76 @@
+"""ArgMax walks through the vocabulary on one core.
+
+The multi-core kernel reduces the last dim of a ROW_MAJOR tensor. Builds before May 2026 take it only where
+`use_multicore=True` is passed, and for more than one row only since July 2025 (tt-metal #20730, #25510); a TILE input
+keeps it on one core. At batch 32 and 128256 words a single core made decoding three times slower than ArgMax on the
+host: 8.4 against 29.1 tokens per second and user (tt-metal #15736).
+
+The line: an ArgMax over the last dim on less than half of the grid, 5 us and more, whose ATTRIBUTES say
+`use_multicore` false or whose input is TILE, with more tiles to look at than one core should. What could be saved is
+1 % of the window. The bound deals the input out over the whole grid.
+
+Silent where the attributes ask for multi-core already, and on another dim than the last: one core is all there is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
+from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import CORES, OPERANDS
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+DIMS = 4  # of a tensor in a report: the last one is 3, or -1
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all ArgMax ops that the grid could share."""
+    cores = facts.chip.cores or 1
+    rows = np.flatnonzero(facts.named("ArgMax", "Argmax") & on_few_cores(facts.ops, cores))
+    rows = rows[_could_share(facts, rows)]
+    if not len(rows):
+        return
+    took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
+    best = np.maximum(np.maximum(took * used / cores, achievable_ns(facts)[rows]), SMALL_NS)
+    row = facts.heaviest(rows)[0]
+    tiles = facts.ops.inputs[0].layout[row] == "TILE"
+    first = "x = ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT); " if tiles else ""
+    yield Claim(
+        claim=(
+            f"{len(rows)} ArgMax ops ({time_of(facts, rows)}) run on {used.min():.0f} of {cores} cores: "
+            f"{example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=np.maximum(took - best, 0.0),
+        assumption="the multi-core kernel deals the input out evenly over the grid",
+        evidence=(cite_attribute(facts, row, "use_multicore"), *cite_op(facts, row), *facts.cite(row, "cores")),
+        fix=(
+            f"{first}ttnn.argmax(x, dim=-1, use_multicore=True), over more cores for any batch since July 2025 (no "
+            "such argument since May 2026: then ROW_MAJOR is enough); before: ArgMax on the host"
+        ),
+        verify="re-profile; list_ops(op_code='ArgMax') shows more cores and kernel_us falls; same tokens",
+        caveat="builds of early 2025 gave wrong tokens for more than one row with multi-core: compare the tokens",
+    )
+
+
+def _could_share(facts: WindowFacts, rows: Rows) -> Rows:
+    single = facts.attributes_of_ops.numbers(rows, lambda said: float(said.flag("use_multicore") is False)) > 0
+    tiles = facts.ops.inputs[0].layout.among("TILE")[rows]
+    dim = facts.attributes_of_ops.numbers(rows, lambda said: said.number("dim"))
+    last = np.isnan(dim) | (dim == -1) | (dim == DIMS - 1)
+    return np.flatnonzero((single | tiles) & last)
+
+
+CHECK = Check(
+    id="argmax-on-few-cores",
+    title="ArgMax on one core",
+    step=2,
+    look=look,
+    of=ops_named("no ArgMax ops", "ArgMax", "Argmax"),
+    needs=(OPERANDS, CORES),
+    worth=Worth(saving=USUAL),
+    compiled="a release of tt-mlir from April 2026 on (#7705) takes the multi-core kernel",
+)

@@ -1,0 +1,72 @@
+"""An element-wise op reads a constant of one element as a tensor.
+
+A tensor of one element is a tile that every core fetches and broadcasts for each of its tiles. The same number as a
+Python argument is compiled into the op. Multiplying 4096 x 4096 values in L1 took 53.8 us with the tensor and 27.8
+us with the number (tt-metal #36444).
+
+The line: a binary op with one operand of a single element that no op of the window made (a constant) and another
+of more than a tile; such ops take 1 % of the window. The bound leaves the bytes of the large operands and the launch.
+
+Silent where an op of the window computes the element: then only the device knows it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import TILE_SIDE
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all ops with a constant of one element."""
+    rows = np.flatnonzero(_one_element(facts))
+    if not len(rows):
+        return
+    row = facts.heaviest(rows)[0]
+    place = int(np.argmin([operand.elements[row] for operand in facts.ops.inputs[:2]]))
+    yield Claim(
+        claim=(
+            f"{len(rows)} element-wise ops ({time_of(facts, rows)}) read a constant of one element as a tensor: "
+            f"{example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows] - achievable_ns(facts)[rows],
+        assumption="as a number it costs nothing; the large operand's bytes and the launch stay",
+        evidence=(
+            *cite_op(facts, row, (facts.ops.inputs[place], "MEMORY")),
+            cite_attribute(facts, row, "binary_op_type"),
+        ),
+        fix=(
+            "pass a Python scalar instead of the tensor: ttnn.multiply(x, 0.125) for ttnn.multiply(x, t) (also add, "
+            f"subtract, divide)  # line {facts.line(row)}"
+        ),
+        verify="re-profile; list_ops(op_code='Binary') kernel_us falls; PCC unchanged",
+        caveat="a trace keeps the number it was captured with: a value that changes per call must stay a tensor",
+    )
+
+
+def _one_element(facts: WindowFacts) -> Mask:
+    first, second = facts.ops.inputs[:2]
+    found = np.zeros(len(facts), dtype=np.bool_)
+    for place, (small, large) in enumerate(((second, first), (first, second)), start=1):
+        constant = facts.flow.producers[place % 2] == NOBODY
+        found |= constant & (small.elements == 1) & (large.elements > TILE_SIDE**2)
+    return found & facts.named("Binary")
+
+
+CHECK = Check(
+    id="one-element-operand",
+    title="a constant read as a tensor",
+    step=2,
+    look=look,
+    of=ops_named("no binary element-wise ops", "Binary"),
+    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(time=USUAL, saving=USUAL),
+    compiled="write the constant as a Python number in the model, not as a tensor or buffer of one element",
+)
