@@ -3,8 +3,9 @@
 import pytest
 
 from tests.asking import ask, session
-from tests.profiles import Iteration, write_performance_report
+from tests.profiles import Iteration, write_performance_report, write_run
 from tests.profiles.demo_model import demo_program
+from tests.programs import block
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import TtnnMcpError
 
@@ -68,3 +69,15 @@ async def test_a_cold_window_sends_the_reader_to_profile_again(tmp_path):
     answer = await ask(session(tmp_path), "optimization_check", run=str(path))
     assert not answer["window"]["warm"]
     assert "how to profile a warm iteration" in [call["why"] for call in answer["next"]]
+
+
+async def test_a_run_that_died_is_no_clean_step_3(tmp_path):
+    program = block()
+    program.fail("Out of Memory: Not enough space to allocate 65536 B L1 buffer across 64 banks")
+    made = write_run(tmp_path / "home", program, [Iteration(), Iteration()])
+    at = session(tmp_path)
+    await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory), name="died")
+    answer = await ask(at, "optimization_check", run="died", steps=[3])
+    assert "the run died in" in answer["trust"][0]
+    (step,) = answer["steps"]
+    assert "cannot tell: l1-pressure, late-free, long-lived-l1-tensor, weights-in-l1" in step["why"]

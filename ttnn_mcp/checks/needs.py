@@ -9,6 +9,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.devices.collectives import payload_gb_s
+from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.analyses.op_kinds.convs import convs_of
 from ttnn_mcp.analyses.op_kinds.formats import phases
 from ttnn_mcp.analyses.op_kinds.matmul_choice import matmul_choice
@@ -84,6 +85,12 @@ REPLAY = Need(
     "replay",
     lambda facts, _: _replayed(facts),
     "the memory report was not replayed; ask memory_summary",
+    of_run=True,
+)
+ENDED = Need(
+    "a run that ended",
+    lambda facts, _: facts.run.memory is None or death_of(facts.run.memory) is None,
+    "the run died before its end, so its peak and its frees are not the model's; memory_summary tells why it died",
     of_run=True,
 )
 CAPACITY = Need(

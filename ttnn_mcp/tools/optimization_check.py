@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.run.trust import caveats_of
@@ -64,8 +65,10 @@ def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
 def _trust(run: Run) -> list[str]:
     """Caveats, the columns that the report lost first: they cost whole answers."""
     lost = run.timed.csv.lost
+    death = death_of(run.memory) if run.memory is not None else None
+    died = [f"{death.sentence}; memory_summary tells why"] if death else []
     others = [caveat for caveat in (*run.chip.caveats, *caveats_of(run.timed)) if caveat not in lost]
-    return [*lost, *others][: max(CAVEATS_SHOWN, len(lost) + 1)]
+    return [*died, *lost, *others][: max(CAVEATS_SHOWN, len(died) + len(lost) + 1)]
 
 
 def _next(run: Run, page: tuple[Finding, ...]) -> list[NextCall]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
     from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
 
-MOST_COPIES = 2  # between a conv and its activation: sharded to interleaved, a slice
+MOST_COPIES = 2  # between a conv and its activation: sharded to interleaved, a slice (ours)
 CONVS = ops_named("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)", "Conv2d")
 CONV_CONFIGS = optimized("chooses the conv configs itself")
 

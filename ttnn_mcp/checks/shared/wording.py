@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.nesting import Call
     from ttnn_mcp.run.ops.operand import Operand
 
-SHAPES_AT_MOST = 48  # characters an op's shapes may take of a claim's 200
+SHAPES_AT_MOST = 48  # characters an op's shapes may take of a claim's 200 (ours)
 
 
 def took(ns: float) -> str:

@@ -31,7 +31,7 @@ from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-REACHES = 0.3  # of achievable bandwidth: below it something else than bytes is in the way too
+REACHES = 0.3  # of achievable bandwidth: below it something else than bytes is in the way too (ours)
 
 
 def look(facts: WindowFacts) -> Claims:

@@ -23,7 +23,7 @@ from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-DIMS = 4  # of a tensor in a report: the last one is 3, or -1
+DIMS = 4  # of a tensor in a report: the last one is 3, or -1 (ours)
 
 
 def look(facts: WindowFacts) -> Claims:

@@ -34,8 +34,8 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 
 STREAMING = ("eltwise", "norm", "softmax")
-FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensors
-LARGE_M = 1024  # rows, without convs: prefill, whose residuals belong in DRAM
+FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensors (ours)
+LARGE_M = 1024  # rows, without convs: prefill, whose residuals belong in DRAM (ours)
 
 
 def look(facts: WindowFacts) -> Claims:

@@ -16,13 +16,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
-from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, MEMORY, REPLAY
+from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_graph, named, replay_behind, rows_of
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
-TIGHT_SHARE = 0.05  # of the bank: what the models of conv and matmul L1 are good to
+TIGHT_SHARE = 0.05  # of the bank: what the models of conv and matmul L1 are good to (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -44,7 +44,7 @@ def look(facts: WindowFacts) -> Claims:
         evidence=(cite_graph(found, peak, level), cite_capacity(found)),
         fix=_fix(found, peak),
         verify="capture again; memory_summary.l1_peak.headroom_bytes grows",
-        caveat="a floor: some operations have no captured graph" if found.floor_because else None,
+        caveat="a floor: not all circular buffers are known" if found.floor_because else None,
     )
 
 
@@ -66,5 +66,5 @@ CHECK = Check(
     title="L1 all but full at its peak",
     step=3,
     look=look,
-    needs=(MEMORY, REPLAY, CAPACITY, CAPTURES),
+    needs=(MEMORY, ENDED, REPLAY, CAPACITY, CAPTURES),
 )

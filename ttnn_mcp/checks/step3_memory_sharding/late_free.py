@@ -13,11 +13,11 @@ Saves bytes, not time. Silent about weights, about results that nobody reads, an
 from __future__ import annotations
 
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
-from ttnn_mcp.checks.needs import CAPACITY, MEMORY, REPLAY
+from ttnn_mcp.checks.needs import CAPACITY, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
 
-WORTH_AT_PEAK = 0.02  # of a bank, returned at the peak by all of them
-WORTH_ALONE = 0.05  # of a bank, by one tensor anywhere
+WORTH_AT_PEAK = 0.02  # of a bank, returned at the peak by all of them (ours)
+WORTH_ALONE = 0.05  # of a bank, by one tensor anywhere (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -53,5 +53,5 @@ CHECK = Check(
     title="tensors freed long after their last use",
     step=3,
     look=look,
-    needs=(MEMORY, REPLAY, CAPACITY),
+    needs=(MEMORY, ENDED, REPLAY, CAPACITY),
 )

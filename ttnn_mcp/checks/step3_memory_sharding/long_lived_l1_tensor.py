@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
-from ttnn_mcp.checks.needs import CAPACITY, MEMORY, REPLAY
+from ttnn_mcp.checks.needs import CAPACITY, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
 from ttnn_mcp.readers.memory.spaces import L1
 
-LONG = 20  # operations without a use
-WORTH_SHARE = 0.01  # of a bank
+LONG = 20  # operations without a use (ours)
+WORTH_SHARE = 0.01  # of a bank (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -60,5 +60,5 @@ CHECK = Check(
     title="tensors that wait long in L1",
     step=3,
     look=look,
-    needs=(MEMORY, REPLAY, CAPACITY),
+    needs=(MEMORY, ENDED, REPLAY, CAPACITY),
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
-from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, MEMORY, REPLAY
+from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import (
     cite_capacity,
     cite_graph,
@@ -26,8 +26,8 @@ from ttnn_mcp.checks.shared.memory_claims import (
 )
 from ttnn_mcp.readers.memory.spaces import L1
 
-WEIGHTS_SHARE = 0.10  # of a bank
-FREE_SHARE = 0.20  # of a bank, at the peak
+WEIGHTS_SHARE = 0.10  # of a bank (ours)
+FREE_SHARE = 0.20  # of a bank, at the peak (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -68,5 +68,5 @@ CHECK = Check(
     title="weights that starve activations of L1",
     step=3,
     look=look,
-    needs=(MEMORY, REPLAY, CAPACITY, CAPTURES),
+    needs=(MEMORY, ENDED, REPLAY, CAPACITY, CAPTURES),
 )

@@ -27,9 +27,9 @@ from ttnn_mcp.analyses.devices.host_gaps import (
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Mask, Subject, WindowFacts, no_saving
 
 REGION_BYTES_PER_OP = (
-    4096  # order of magnitude of recorded commands; the runtime says the exact need when too small
+    4096  # order of magnitude of recorded commands; the runtime says the exact need when too small (ours)
 )
-REGION_STEP = 1 << 20  # regions are given in whole megabytes
+REGION_STEP = 1 << 20  # regions are given in whole megabytes (ours)
 
 
 def look(facts: WindowFacts) -> Claims:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.columns import Tensor
     from ttnn_mcp.readers.memory.report import MemoryReport
 
-SLOW_COPY_BYTES_PER_NS = 1.0  # pageable host memory; pinned copies over PCIe 4.0 x16 reach 20 times as much
+SLOW_COPY_BYTES_PER_NS = 1.0  # pageable host memory; pinned copies over PCIe 4.0 x16 reach 20 times as much (ours)
 MIN_TRANSFER_SHARE = 0.05  # of a step: the skill's line for a second queue
 FILLS = ("ttnn.to_device", "ttnn.from_torch")  # their output is the tensor on the device
 COPIES = "ttnn.copy_host_to_device_tensor"  # host tensor, device tensor; no output

@@ -26,7 +26,7 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.dataflow.readers import Joins
 
-LEAST_OPS = 2  # per-channel ops in a row that make a batch norm; one alone may be a bias
+LEAST_OPS = 2  # per-channel ops in a row that make a batch norm; one alone may be a bias (ours)
 
 
 def look(facts: WindowFacts) -> Claims:

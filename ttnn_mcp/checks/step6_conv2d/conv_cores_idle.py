@@ -24,7 +24,7 @@ from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-FEWER = 0.8  # of the tiles: a fifth less work on the busiest core
+FEWER = 0.8  # of the tiles: a fifth less work on the busiest core (ours)
 
 
 def look(facts: WindowFacts) -> Claims:

@@ -34,9 +34,9 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
 
-TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well
-SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are compared; both ways
-STARVED_WIDTH = 8  # tiles of columns per core, against one of rows: ResNet18's slow convs have 16
+TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well (ours)
+SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are compared; both ways (ours)
+STARVED_WIDTH = 8  # tiles of columns per core, against one of rows: ResNet18's slow convs have 16 (ours)
 
 
 def look(facts: WindowFacts) -> Claims:

@@ -22,8 +22,8 @@ from ttnn_mcp.checks.shared.mesh import DEVICES, fastest_ns
 from ttnn_mcp.checks.shared.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-LATENCY_NS = 30_000.0  # below it hops and worker set-up decide, not bandwidth
-SLOW = 0.5  # of what links have been seen to carry
+LATENCY_NS = 30_000.0  # below it hops and worker set-up decide, not bandwidth (ours)
+SLOW = 0.5  # of what links have been seen to carry (ours)
 
 
 def look(facts: WindowFacts) -> Claims:

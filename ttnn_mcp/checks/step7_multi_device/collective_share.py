@@ -22,7 +22,7 @@ from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 
-MANY = 0.20  # of the critical device's kernel time
+MANY = 0.20  # of the critical device's kernel time (ours)
 
 
 def look(facts: WindowFacts) -> Claims:

@@ -27,8 +27,8 @@ from ttnn_mcp.checks.worth import Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 
-IMBALANCE = 1.15  # slowest device over mean
-MIN_SHARE = 0.02  # of the critical device's kernel time, per kind of op
+IMBALANCE = 1.15  # slowest device over mean (ours)
+MIN_SHARE = 0.02  # of the critical device's kernel time, per kind of op (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
