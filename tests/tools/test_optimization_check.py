@@ -80,4 +80,6 @@ async def test_a_run_that_died_is_no_clean_step_3(tmp_path):
     answer = await ask(at, "optimization_check", run="died", steps=[3])
     assert "the run died in" in answer["trust"][0]
     (step,) = answer["steps"]
-    assert "cannot tell: l1-pressure, late-free, long-lived-l1-tensor, weights-in-l1" in step["why"]
+    unsure = step["why"].partition("cannot tell: ")[2]
+    for check in ("l1-pressure", "late-free", "long-lived-l1-tensor", "weights-in-l1"):
+        assert check in unsure
