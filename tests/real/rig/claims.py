@@ -1,0 +1,104 @@
+"""Collects every fix that our checks give on the reports at hand, with the op that it is given for.
+
+Runs in the project's own environment; `advice` then executes them in that of TTNN.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.checks.asking import case_of_reports
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED
+from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.checks.diagnosis import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.checks.check import Claim
+    from ttnn_mcp.run.ops.operand import Operand
+
+DEMO = Path(__file__).parents[3] / "resources" / "demo"
+MOCK = {"wormhole_b0": "n150", "blackhole": "p100"}  # the mock device of an architecture
+PAIR = r"\((\d+); ?(\d+)\)"
+WINDOW = re.compile(
+    rf"batch_size=(\d+); input_hw={PAIR}; window_hw={PAIR}; stride_hw={PAIR}; "
+    r"padding=\(\((\d+); ?(\d+)\); ?\((\d+); ?(\d+)\)\)"
+)
+
+
+def jobs() -> list[dict[str, Any]]:
+    """One per distinct fix and op."""
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for facts in _windows():
+        kind = MOCK.get(facts.chip.arch or "")
+        if kind is None or facts.compiled:
+            continue
+        for check in CATALOGUE:
+            for claim in ask(check, facts).claims:
+                job = {"check": check.id, "fix": claim.fix, "kind": kind, **_op(facts, _row(facts, claim))}
+                found.setdefault((check.id, claim.fix, kind), job)
+    return list(found.values())
+
+
+def _windows() -> Iterator[WindowFacts]:
+    reports = [(SHARED / name, None) for name in (CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, LINKED)]
+    reports += [(next(DEMO.rglob("ops_perf_results*.csv")), next(DEMO.rglob("db.sqlite")))]
+    for performance, memory in reports:
+        if performance.is_file():
+            yield case_of_reports(performance, memory, chosen="last")
+            yield case_of_reports(performance, memory, chosen="all")
+
+
+def _row(facts: WindowFacts, claim: Claim) -> int:
+    """The op that a claim cites first: the heaviest, and the one whose numbers its fix has."""
+    cited = {one.row for one in claim.evidence[:1] if one.source == facts.ops.source}
+    rows = [int(row) for row in claim.rows]
+    return next((row for row in rows if facts.line(row) in cited), rows[0] if rows else 0)
+
+
+def _op(facts: WindowFacts, row: int) -> dict[str, Any]:
+    ops = facts.ops
+    return {
+        "report": ops.source,
+        "line": facts.line(row),
+        "family": next((name for name in ("conv", "matmul", "norm") if facts.of_family(name)[row]), "other"),
+        "inputs": [_operand(operand, row) for operand in ops.inputs if operand.present[row]],
+        "convolution": _convolution(facts, row),
+    }
+
+
+def _operand(operand: Operand, row: int) -> dict[str, Any]:
+    return {
+        "padded": [int(size) for size in operand.padded[row]],
+        "logical": [int(size) for size in operand.logical[row]],
+        "dtype": operand.dtype[row],
+        "layout": operand.layout[row],
+        "placement": operand.placement[row],
+    }
+
+
+def _convolution(facts: WindowFacts, row: int) -> dict[str, Any] | None:
+    attributes = facts.attributes(row)
+    window = WINDOW.search(attributes.get("sliding_window_config") or "")
+    layout = re.search(r"memory_layout=TensorMemoryLayout::(\w+)", attributes.get("memory_config") or "")
+    channels, outputs = attributes.get("input_tensor_shape"), attributes.get("output_channels")
+    if not (window and layout and channels and outputs):
+        return None
+    batch, height, width, kernel_h, kernel_w, stride_h, stride_w, *padding = map(int, window.groups())
+    return {
+        "batch_size": batch,
+        "input_height": height,
+        "input_width": width,
+        "in_channels": int(re.findall(r"\d+", channels)[-1]),
+        "out_channels": int(outputs),
+        "kernel_size": (kernel_h, kernel_w),
+        "stride": (stride_h, stride_w),
+        "padding": padding,
+        "groups": int(attributes.get("groups") or 1),
+        "layout": layout.group(1),
+        "double": attributes.get("enable_act_double_buffer") == "true",
+    }
