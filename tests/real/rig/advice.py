@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.real.rig.devices import first_line, imported, opened
-from tests.real.rig.trial_ops import Ops
+from tests.real.rig.fixed_op import Ops
 
 CALL = re.compile(r"ttnn(?:\.\w+)+\(")
 CONSTRUCTED = re.compile(r"\.(\w*(Config|Spec|Grid|WithParam|CoreRange\w*)|init_device_compute_kernel_config)$")
