@@ -17,6 +17,7 @@ from typing import Any
 
 from tests.real.rig.devices import first_line, imported
 from tests.real.rig.page_names import PAGES, Stage
+from tests.real.rig.xla_options import KNOWN
 
 ROOT = Path(__file__).parents[3]
 SKILL = ROOT / "skills" / "optimizing-ttnn-models"
@@ -24,11 +25,6 @@ SKILL = ROOT / "skills" / "optimizing-ttnn-models"
 NOT_ON_MOCK = (
     "begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace", "record_event", "wait_for_event",
 )  # fmt: skip
-# tt-xla's wheel is not part of this environment; its options: compile_options.h and compile_options.cc, August 2026
-XLA_OPTIONS = {
-    "optimization_level", "enable_trace", "math_fidelity", "fp32_dest_acc_en", "experimental_weight_dtype",
-    "experimental-kv-cache-dtype", "enable_activation_dtype_lowering", "enable_create_d2m_subgraphs",
-}  # fmt: skip
 
 
 def blocks(page: Path) -> list[str]:
@@ -55,7 +51,7 @@ class Asked:
 
 def options_taken(options: dict[str, str]) -> None:
     """Take the place of tt-xla's call, which ignores what it does not know."""
-    unknown = set(options) - XLA_OPTIONS
+    unknown = set(options) - KNOWN
     if unknown:
         raise ValueError(f"tt-xla has no option {sorted(unknown)}")
 
