@@ -58,15 +58,12 @@ class Bound:
         if not isinstance(call, ast.Call):
             return False
         name = ast.unparse(call.func)
-        if ELSEWHERE.search(name):
-            return False
-        if name in ("ttnn.linear", "ttnn.matmul"):
-            return self.ops.linear(**self.keywords(call))
-        if name == "ttnn.conv2d":
-            return self.ops.conv(**self.keywords(call))
+        again = {"ttnn.linear": self.ops.linear, "ttnn.matmul": self.ops.linear, "ttnn.conv2d": self.ops.conv}
+        if name in again:
+            return again[name](**self.keywords(call))
         if name == "ttnn.Conv2dConfig":
             return self.ops.conv(conv=self.keywords(call))
-        if _leaves_out(call):
+        if _leaves_out(call) or ELSEWHERE.search(name):
             return False
         value = self.evaluated(call)
         return self.ops.given(value) if CONSTRUCTED.search(name) else True
@@ -80,13 +77,18 @@ def tried(ops: Ops, fix: str) -> dict[str, list[str]]:
     """What became of each call of a fix."""
     became: dict[str, list[str]] = {"ran": [], "words": [], "refused": []}
     for text in calls(fix):
-        try:
-            became["ran" if Bound(ops).execute(text) else "words"].append(text)
-        except (NameError, SyntaxError):
-            became["words"].append(text)
-        except Exception as raised:  # noqa: BLE001 - every refusal is told, then the next call is tried
-            became["refused"].append(f"{text}: {first_line(raised)}")
+        how, told = _outcome(ops, text)
+        became[how].append(told)
     return became
+
+
+def _outcome(ops: Ops, text: str) -> tuple[str, str]:
+    try:
+        return ("ran" if Bound(ops).execute(text) else "words"), text
+    except (NameError, SyntaxError):
+        return "words", text
+    except Exception as raised:  # noqa: BLE001 - every refusal is told, then the next call is tried
+        return "refused", f"{text}: {first_line(raised)}"
 
 
 def main(file: Path, first: int, kind: str) -> None:

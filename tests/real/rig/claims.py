@@ -5,14 +5,17 @@ Runs in the project's own environment; `advice` then executes them in that of TT
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.checks.asking import case_of_reports
+from tests.real.rig.instead import instead
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import ask
+from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +31,7 @@ WINDOW = re.compile(
     rf"batch_size=(\d+); input_hw={PAIR}; window_hw={PAIR}; stride_hw={PAIR}; "
     r"padding=\(\((\d+); ?(\d+)\); ?\((\d+); ?(\d+)\)\)"
 )
+BLOCKS = re.compile(r"(act_block_h_ntiles|per_core_out_matrix_height_ntile)=(\d+)")
 
 
 def jobs() -> list[dict[str, Any]]:
@@ -41,6 +45,9 @@ def jobs() -> list[dict[str, Any]]:
             for claim in ask(check, facts).claims:
                 job = {"check": check.id, "fix": claim.fix, "kind": kind, **_op(facts, _row(facts, claim))}
                 found.setdefault((check.id, claim.fix, kind), job)
+        for row, told in asyncio.run(instead(facts)):
+            job = {"check": "check_setting", "fix": told, "kind": kind, **_op(facts, row)}
+            found.setdefault((f"{facts.ops.source} {facts.line(row)}", told, kind), job)
     return list(found.values())
 
 
@@ -88,6 +95,14 @@ def _convolution(facts: WindowFacts, row: int) -> dict[str, Any] | None:
     channels, outputs = attributes.get("input_tensor_shape"), attributes.get("output_channels")
     if not (window and layout and channels and outputs):
         return None
+    numbers = {
+        name: int(value)
+        for name, value in BLOCKS.findall(
+            f"{attributes.get('block_config')} {attributes.get('parallelization_config')}"
+        )
+    }
+    block = numbers.get("act_block_h_ntiles", 0)
+    whole = block == numbers.get("per_core_out_matrix_height_ntile")
     batch, height, width, kernel_h, kernel_w, stride_h, stride_w, *padding = map(int, window.groups())
     return {
         "batch_size": batch,
@@ -100,5 +115,6 @@ def _convolution(facts: WindowFacts, row: int) -> dict[str, Any] | None:
         "padding": padding,
         "groups": int(attributes.get("groups") or 1),
         "layout": layout.group(1),
+        "block": 0 if whole else TILE_SIDE * block,
         "double": attributes.get("enable_act_double_buffer") == "true",
     }

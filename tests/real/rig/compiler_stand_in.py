@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import struct
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TOOLS = ("g++", "gcc", "ld", "ar", "objcopy", "objdump")
 PREFIXES = ("riscv-tt-elf-", "riscv32-tt-elf-")

@@ -62,7 +62,12 @@ def _build(library: Path, versions: dict[str, set[str]], loose: set[str]) -> Non
     names = sorted(loose.union(*versions.values()))
     code = "".join(f"int {name}(void) {{ return {NO_DEVICE}; }}\n" for name in names)
     script = library.with_suffix(".map")
-    script.write_text("".join(f"{version} {{ {' '.join(f'{name};' for name in sorted(names))} }};\n" for version, names in versions.items()))
+    script.write_text(
+        "".join(
+            f"{version} {{ {' '.join(f'{name};' for name in sorted(names))} }};\n"
+            for version, names in versions.items()
+        )
+    )
     options = [f"-Wl,--version-script,{script}"] if versions else []
     command = ["gcc", "-w", "-shared", f"-Wl,-soname,{library.name}", *options, "-x", "c", "-", "-o", str(library)]
     subprocess.run(command, input=code, check=True, text=True)

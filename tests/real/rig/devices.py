@@ -79,7 +79,9 @@ def description(chips: Chips) -> str:
     lines += ["chip_to_bus_id:", *(f"  {chip}: 0x{49 + chip:04x}" for chip in range(len(chips.mapped)))]
     lines += ["boards:"]
     for number, members in enumerate(chips.boards):
-        lines += [f"  - [{{board_id: {72058994491928619 + number}}}, {{board_type: {chips.board}}}, {{chips: [{', '.join(map(str, members))}]}}]"]
+        lines += [
+            f"  - [{{board_id: {72058994491928619 + number}}}, {{board_type: {chips.board}}}, {{chips: [{', '.join(map(str, members))}]}}]"
+        ]
     if len(chips.places) == 1:
         lines += ["asic_locations:", "  0: 0"]
     return "\n".join([*lines, ""])

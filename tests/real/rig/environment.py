@@ -1,6 +1,6 @@
 """Sets up an environment of its own in which real TTNN runs on mock devices.
 
-    python -m tests.real.rig.environment        makes .real beside the project, once
+python -m tests.real.rig.environment        makes .real beside the project, once
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ UNUSED = ("include", "test", "lib/libtorch_cuda_linalg.so")  # of torch: 0.3 GB 
 def interpreter() -> Path:
     """A CPython that the wheel is built for."""
     names = [sys.executable, *(f"python{version}" for version in VERSIONS)]
-    homes = sorted(path for version in VERSIONS for path in Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    homes = sorted(
+        path for version in VERSIONS for path in Path.home().glob(f".pyenv/versions/{version}.*/bin/python")
+    )
     for candidate in [*names, *map(str, homes)]:
         asked = "import sys; print('%d.%d' % sys.version_info[:2], sys.implementation.name, sys.executable)"
         command = [candidate, "-c", asked]

@@ -77,13 +77,16 @@ class Ops:
             return False
         ttnn = self.ttnn
         layout = getattr(ttnn.TensorMemoryLayout, told["layout"])
-        fields = {"shard_layout": layout, "enable_act_double_buffer": told["double"]} | (conv or {})
+        now = {"enable_act_double_buffer": told["double"], "act_block_h_override": told["block"]}
+        fields = {"shard_layout": layout, **now, **(conv or {})}
         fields.setdefault("weights_dtype", getattr(ttnn, self.job["inputs"][1]["dtype"].lower()))
         rows = told["batch_size"] * told["input_height"] * told["input_width"]
-        image = ttnn.zeros((1, 1, rows, told["in_channels"]), dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, device=self.device)
+        image = ttnn.zeros(
+            (1, 1, rows, told["in_channels"]), dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, device=self.device
+        )
         kernel = (told["out_channels"], told["in_channels"] // told["groups"], *told["kernel_size"])
         weight = ttnn.zeros(kernel, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT)
-        shape = {name: value for name, value in told.items() if name not in ("layout", "double")}
+        shape = {name: value for name, value in told.items() if name not in ("layout", "double", "block")}
         changed.setdefault("conv_config", ttnn.Conv2dConfig(**fields))
         changed.setdefault("slice_config", ttnn.Conv2dL1FullSliceConfig)
         ttnn.conv2d(input_tensor=image, weight_tensor=weight, device=self.device, **shape, **changed)

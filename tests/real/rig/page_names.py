@@ -6,53 +6,13 @@ Every function gets the stage of its page; the last one of a page runs after its
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from tests.real.rig.devices import opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-@dataclass
-class Stage:
-    """TTNN, torch, and the namespace in which the blocks of a page run."""
-
-    ttnn: Any
-    torch: Any
-    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
-
-    def open(self, **options: Any) -> None:
-        """Open the device that the blocks call `device`."""
-        self.names |= {"ttnn": self.ttnn, "torch": self.torch, "device": opened(self.ttnn, **options)}
-        self.names["hifi2"] = self.ttnn.init_device_compute_kernel_config(
-            self.names["device"].arch(), math_fidelity=self.ttnn.MathFidelity.HiFi2
-        )
-
-    def close(self) -> None:
-        """Close what is open."""
-        if "mesh" in self.names:
-            self.ttnn.close_mesh_device(self.names.pop("mesh"))
-        if "device" in self.names:
-            self.ttnn.close_device(self.names.pop("device"))
-
-    def give(self, **values: Any) -> None:
-        """Names for the next block."""
-        self.names |= values
-
-    def tensor(self, *shape: int, dtype: str = "bfloat16", layout: str = "TILE_LAYOUT", **where: Any) -> Any:
-        """A tensor on the device."""
-        where.setdefault("device", self.names.get("mesh", self.names.get("device")))
-        return self.ttnn.zeros(shape, dtype=getattr(self.ttnn, dtype), layout=getattr(self.ttnn, layout), **where)
-
-    def rows(self, *shape: int) -> Any:
-        """A tensor on the device, one row a page."""
-        return self.tensor(*shape, layout="ROW_MAJOR_LAYOUT")
-
-    def host(self, *shape: int) -> Any:
-        """A torch tensor."""
-        return self.torch.rand(shape)
+    from tests.real.rig.stage import Stage
 
 
 @dataclass(frozen=True)
@@ -115,7 +75,9 @@ def attention(stage: Stage) -> None:
     int32 = stage.ttnn.int32
     stage.give(**{name: stage.tensor(1, 16, 1024, 64) for name in "qkv"}, fused_row=stage.tensor(1, 1, 8, 3 * 1024))
     stage.give(k_cache=stage.tensor(8, 16, 1024, 64), v_cache=stage.tensor(8, 16, 1024, 64))
-    positions = stage.ttnn.zeros((8,), dtype=int32, layout=stage.ttnn.ROW_MAJOR_LAYOUT, device=stage.names["device"])
+    positions = stage.ttnn.zeros(
+        (8,), dtype=int32, layout=stage.ttnn.ROW_MAJOR_LAYOUT, device=stage.names["device"]
+    )
     stage.give(positions=positions, gamma=stage.rows(1, 1, 64, 32))
     stage.give(x=stage.tensor(1, 1, 32, 2048), skip=stage.tensor(1, 1, 32, 2048))
 
@@ -174,7 +136,9 @@ class Opening:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ttnn, name)
 
-    def open_device(self, *, device_id: int, num_command_queues: int, trace_region_size: int, l1_small_size: int) -> Any:
+    def open_device(
+        self, *, device_id: int, num_command_queues: int, trace_region_size: int, l1_small_size: int
+    ) -> Any:
         """The names that the real one was asked with elsewhere."""
         return self._device
 

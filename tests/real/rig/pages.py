@@ -13,11 +13,15 @@ import sys
 import types
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.real.rig.devices import first_line, imported
-from tests.real.rig.page_names import PAGES, Stage
+from tests.real.rig.page_names import PAGES
+from tests.real.rig.stage import Stage
 from tests.real.rig.xla_options import KNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[3]
 SKILL = ROOT / "skills" / "optimizing-ttnn-models"
@@ -64,6 +68,16 @@ def standing_in(ttnn: Any) -> None:
     sys.modules["torch_xla"].set_custom_compile_options = options_taken  # type: ignore[attr-defined]
 
 
+def refusal(stage: Stage, prepare: Callable[[Stage], None], block: str, place: str) -> str:
+    """Run one block; what TTNN said against it, or nothing."""
+    try:
+        prepare(stage)
+        exec(compile(block, place, "exec"), stage.names)  # noqa: S102 - our own pages
+    except Exception as raised:  # noqa: BLE001 - every refusal is told, then the next block is tried
+        return f"REFUSED {place}: {first_line(raised)}\n"
+    return ""
+
+
 def main(name: str) -> int:
     """Run one page."""
     prepared = PAGES.get(name)
@@ -74,14 +88,10 @@ def main(name: str) -> int:
     ttnn = imported(prepared.kind)
     standing_in(ttnn)
     stage = Stage(ttnn, import_module("torch"))
-    refused = 0
-    for number, (prepare, block) in enumerate(zip(prepared.before, [*found, "pass"], strict=True), start=1):
-        try:
-            prepare(stage)
-            exec(compile(block, f"{name}, block {number}", "exec"), stage.names)  # noqa: S102 - our own pages
-        except Exception as raised:  # noqa: BLE001 - every refusal is told, then the next block is tried
-            refused += 1
-            sys.stdout.write(f"REFUSED {name}, block {number}: {first_line(raised)}\n")
+    steps = enumerate(zip(prepared.before, [*found, "pass"], strict=True), start=1)
+    refusals = [refusal(stage, *step, f"{name}, block {number}") for number, step in steps]
+    refused = len([text for text in refusals if text])
+    sys.stdout.writelines(refusals)
     sys.stdout.write(f"{name}: {len(found) - refused} of {len(found)} blocks ran\n")
     stage.close()
     return 1 if refused else 0

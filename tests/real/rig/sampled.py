@@ -10,25 +10,36 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.real.rig.devices import first_line, imported, opened
+from tests.real.rig.program_buffers import fullest_core
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 TILE = 32
-CORE_RANGE = re.compile(r"(\d+)-(\d+) - (\d+)-(\d+)")
-BUFFERS = ("circular_buffer_allocate", "dataflow_buffer_allocate")
 CONV_AS_IS = {
     "act_block_h_override": 0, "act_block_w_div": 1, "enable_act_double_buffer": False,
     "enable_weights_double_buffer": False, "weights_dtype": "bfloat8_b", "fp32_dest_acc_en": False,
     "packer_l1_acc": True, "output_dtype": "bfloat16",
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Question:
+    """A setting of an op at a value; how to make its operands and call it, and what its program is called."""
+
+    op: str
+    case: dict[str, Any]
+    setting: str
+    value: Any
+    make: Callable[[], list[Any]]
+    call: Callable[..., Any]
+    program: str
 
 
 @dataclass
@@ -61,32 +72,33 @@ class Bench:
             packer_l1_acc=packer,
         )
 
-    def trial(
-        self, op: str, case: dict[str, Any], setting: str, value: Any, make: Callable[[], list[Any]], call: Callable[..., Any], program: str
-    ) -> dict[str, Any]:
+    def trial(self, asked: Question) -> dict[str, Any]:
         """Ask once dry, once for real."""
-        row = {"kind": self.kind, "grid": self.grid, "op": op, "case": case, "setting": setting, "value": value}
+        row = {"kind": self.kind, "grid": self.grid, "op": asked.op, "case": asked.case}
+        row |= {"setting": asked.setting, "value": asked.value}
         mode = self.ttnn.graph.RunMode
         for dispatched in (False, True):
-            given = make()
+            given = asked.make()
             view = self.ttnn.get_memory_view(self.device, self.ttnn.BufferType.L1)
             row["l1_tensors_before"] = int(view.total_bytes_allocated_per_bank)
             self.ttnn.graph.begin_graph_capture(mode.NORMAL if dispatched else mode.NO_DISPATCH)
             error = result = None
             try:
-                result = call(*given)
+                result = asked.call(*given)
             except Exception as raised:  # noqa: BLE001 - a refusal is an answer
                 error = first_line(raised)
             graph = self.ttnn.graph.end_graph_capture()
             if not dispatched:
-                row["circular_bytes_per_core"] = fullest_core(graph, program)
+                row["circular_bytes_per_core"] = fullest_core(graph, asked.program)
             del given, result
         return {**row, "accepted": error is None, "error": error}
 
     def matmul(self) -> dict[str, Any]:
         """A matmul of random size with one value of its config at random."""
         chance, ttnn, (columns, rows) = self.chance, self.ttnn, self.grid
-        m, k, n = (TILE * chance.choice(sizes) for sizes in ((8, 16, 24, 32, 64), (8, 16, 32, 48, 96), (16, 32, 64, 96)))
+        m, k, n = (
+            TILE * chance.choice(sizes) for sizes in ((8, 16, 24, 32, 64), (8, 16, 32, 48, 96), (16, 32, 64, 96))
+        )
         flat = chance.random() < 0.4
         across = (columns * rows, 1) if flat else (columns, rows)
         case: dict[str, Any] = {
@@ -97,7 +109,9 @@ class Bench:
         }  # fmt: skip
         if flat:
             case["mcast_in0"] = True
-        setting = chance.choice(("in0_block_w", "in0_block_w", "out_subblock_h", "out_subblock_w", "per_core_M", "per_core_N"))
+        setting = chance.choice(
+            ("in0_block_w", "in0_block_w", "out_subblock_h", "out_subblock_w", "per_core_M", "per_core_N")
+        )
         value = chance.choice((1, 2, 3, 4, 6, 8, 12, 16))
         now = {**case, setting: value}
         fields = ("in0_block_w", "out_subblock_h", "out_subblock_w", "per_core_M", "per_core_N")
@@ -116,7 +130,7 @@ class Bench:
         def operands() -> list[Any]:
             return [self.tensor(1, 1, m, k), self.tensor(1, 1, k, n, dtype=case["b"])]
 
-        return self.trial("matmul", case, setting, value, operands, call, "Matmul")
+        return self.trial(Question("matmul", case, setting, value, operands, call, "Matmul"))
 
     def sdpa(self) -> dict[str, Any]:
         """Attention with random chunks."""
@@ -138,30 +152,47 @@ class Bench:
         )
 
         def call(*qkv: Any) -> Any:
-            return ttnn.transformer.scaled_dot_product_attention(*qkv, is_causal=case["causal"], program_config=config)
+            return ttnn.transformer.scaled_dot_product_attention(
+                *qkv, is_causal=case["causal"], program_config=config
+            )
 
         def operands() -> list[Any]:
             shape = (1, case["heads"], case["rows"], case["head"])
             return [self.tensor(*shape, dtype=case["dtype"]) for _ in range(3)]
 
-        return self.trial("sdpa", case, setting, value, operands, call, "SDPA")
+        return self.trial(Question("sdpa", case, setting, value, operands, call, "SDPA"))
 
     def conv(self) -> dict[str, Any]:
         """A convolution with one value of its config at random."""
         chance, ttnn = self.chance, self.ttnn
-        layout, sizes, channels = chance.choice((("HEIGHT", (40, 56, 64), (32, 64, 96)), ("BLOCK", (14, 20, 28), (128, 256, 320)), ("WIDTH", (7, 8, 10), (512, 768))))
+        layout, sizes, channels = chance.choice(
+            (
+                ("HEIGHT", (40, 56, 64), (32, 64, 96)),
+                ("BLOCK", (14, 20, 28), (128, 256, 320)),
+                ("WIDTH", (7, 8, 10), (512, 768)),
+            )
+        )
         case: dict[str, Any] = {
             "b": chance.choice((1, 2, 4)), "h": chance.choice(sizes), "cin": chance.choice(channels),
             "cout": chance.choice(channels), "k": 3, "s": 1, "layout": layout, **CONV_AS_IS,
         }  # fmt: skip
         setting, value = chance.choice(
             [("act_block_h_override", size) for size in (32, 64, 96, 128, 192, 50)]
-            + [("enable_act_double_buffer", True), ("enable_weights_double_buffer", True), ("weights_dtype", "bfloat16")]
+            + [
+                ("enable_act_double_buffer", True),
+                ("enable_weights_double_buffer", True),
+                ("weights_dtype", "bfloat16"),
+            ]
         )
         now = {**case, setting: value}
 
         def call(image: Any) -> Any:
-            fields = ("act_block_h_override", "act_block_w_div", "enable_act_double_buffer", "enable_weights_double_buffer")
+            fields = (
+                "act_block_h_override",
+                "act_block_w_div",
+                "enable_act_double_buffer",
+                "enable_weights_double_buffer",
+            )
             config = ttnn.Conv2dConfig(
                 weights_dtype=getattr(ttnn, now["weights_dtype"]),
                 shard_layout=getattr(ttnn.TensorMemoryLayout, f"{layout}_SHARDED"),
@@ -179,31 +210,7 @@ class Bench:
         def operands() -> list[Any]:
             return [self.tensor(1, 1, now["b"] * now["h"] ** 2, now["cin"], layout="ROW_MAJOR_LAYOUT", l1=True)]
 
-        return self.trial("conv2d", case, setting, value, operands, call, "Conv2dDeviceOperation")
-
-
-def fullest_core(graph: list[dict[str, Any]], program: str) -> int | None:
-    """Bytes that the last program of that name takes for its own buffers on the core where they are most."""
-    last, inside, buffers = None, [], []
-    for node in graph:
-        if node["node_type"] == "function_start":
-            inside.append(node["params"]["name"])
-            if program in node["params"]["name"] and "Operation" in node["params"]["name"]:
-                last, buffers = node, []
-        elif node["node_type"] == "function_end":
-            inside.pop()
-        elif node["node_type"] in BUFFERS and last is not None and any(program in name for name in inside):
-            buffers.append(node["params"])
-    if last is None:
-        return None
-    used: dict[tuple[int, int], int] = {}
-    for buffer in buffers:
-        if "1" in (str(buffer.get("globally_allocated")), str(buffer.get("borrows_memory"))):
-            continue
-        for x1, y1, x2, y2 in (map(int, found) for found in CORE_RANGE.findall(buffer["core_range_set"])):
-            for core in ((x, y) for x in range(x1, x2 + 1) for y in range(y1, y2 + 1)):
-                used[core] = used.get(core, 0) + int(buffer["size"])
-    return max(used.values(), default=None)
+        return self.trial(Question("conv2d", case, setting, value, operands, call, "Conv2dDeviceOperation"))
 
 
 def main(kind: str, seed: int, count: int, out: Path) -> None:

@@ -18,6 +18,6 @@ def compute_config_of_compiler(setting: str) -> str:
     """What to do about a compute config that the compiler writes; `setting` as "math_fidelity=HiFi2"."""
     name, _, value = setting.partition("=")
     if name not in COMPUTE_OPTIONS:
-        return f"tt-xla has no option for {name}: the compiler writes that field itself; report it there"
+        return f"the compiler writes the compute config, and tt-xla has no option for its {name}"
     option = f'torch_xla.set_custom_compile_options({{"{name}": "{value.lower()}"}})'
-    return f"{option} of tt-xla releases since January 2026, in one call with your other options"
+    return f"the compiler writes the compute config: {option}, since January 2026, in one call with other options"
