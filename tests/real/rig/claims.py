@@ -38,17 +38,28 @@ def jobs() -> list[dict[str, Any]]:
     """One per distinct fix and op."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for facts in _windows():
-        kind = MOCK.get(facts.chip.arch or "")
-        if kind is None or facts.compiled:
-            continue
-        for check in CATALOGUE:
-            for claim in ask(check, facts).claims:
-                job = {"check": check.id, "fix": claim.fix, "kind": kind, **_op(facts, _row(facts, claim))}
-                found.setdefault((check.id, claim.fix, kind), job)
-        for row, told in asyncio.run(instead(facts)):
-            job = {"check": "check_setting", "fix": told, "kind": kind, **_op(facts, row)}
-            found.setdefault((f"{facts.ops.source} {facts.line(row)}", told, kind), job)
+        told = [(check.id, claim) for check in CATALOGUE for claim in ask(check, facts).claims]
+        made = [job_of(name, claim, facts) for name, claim in told]
+        for job in [*made, *_instead(facts)]:
+            if job is not None:
+                place = job["line"] if job["check"] == "check_setting" else ""
+                found.setdefault((f"{job['check']} {place}", job["fix"], job["kind"]), job)
     return list(found.values())
+
+
+def job_of(check: str, claim: Claim, facts: WindowFacts) -> dict[str, Any] | None:
+    """A fix with the op it is given for; None where a compiler wrote the program, or no mock device is like it."""
+    kind = MOCK.get(facts.chip.arch or "")
+    if kind is None or facts.compiled:
+        return None
+    return {"check": check, "fix": claim.fix, "kind": kind, **_op(facts, _row(facts, claim))}
+
+
+def _instead(facts: WindowFacts) -> Iterator[dict[str, Any]]:
+    kind = MOCK.get(facts.chip.arch or "")
+    if kind is not None and not facts.compiled:
+        for row, told in asyncio.run(instead(facts)):
+            yield {"check": "check_setting", "fix": told, "kind": kind, **_op(facts, row)}
 
 
 def _windows() -> Iterator[WindowFacts]:
@@ -64,7 +75,11 @@ def _row(facts: WindowFacts, claim: Claim) -> int:
     """The op that a claim cites first: the heaviest, and the one whose numbers its fix has."""
     cited = {one.row for one in claim.evidence[:1] if one.source == facts.ops.source}
     rows = [int(row) for row in claim.rows]
-    return next((row for row in rows if facts.line(row) in cited), rows[0] if rows else 0)
+    row = next((row for row in rows if facts.line(row) in cited), rows[0] if rows else 0)
+    if "Conv2dConfig(" in claim.fix:  # said of an op behind the convolution that it is a setting of
+        convs = facts.of_family("conv").nonzero()[0]
+        row = next((int(conv) for conv in convs[::-1] if conv <= row), row)
+    return row
 
 
 def _op(facts: WindowFacts, row: int) -> dict[str, Any]:
