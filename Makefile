@@ -61,11 +61,14 @@ fuzz: $(VENV)/ready  ## damaged reports through every tool: MINUTES=10 PART=file
 clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm; minutes)
 	@$(HERE) -m pytest clients
 
+real: $(VENV)/ready  ## prove all advice with real TTNN on mock devices (sets it up in .real, 1.8 GB; minutes)
+	@$(HERE) -m tests.real.rig
+
 pins: $(VENV)/ready  ## choose newer versions of every package we use (needs uv)
 	@$(HERE) -m generate.pins
 
 clean:  ## forget everything that was set up
-	rm -rf $(VENV) .clients .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) .real .clients .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
 
 # Everything below installs pinned packages whose hashes are checked. constraints.txt has two parts: what it takes to
 # run and to test, and behind its one dividing line what it takes to check.

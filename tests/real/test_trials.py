@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.real.trial_plans import matmul
 from tests.real.trials import outcome, summary
 from tests.shared_reports import SHARED
 
@@ -55,3 +56,32 @@ def test_an_op_nobody_knows_is_no_yes(rows):
     assert one.judged.verdict == "cannot_tell"
     assert one.missed
     assert not summary([one])[1]
+
+
+TOO_TALL, ROWS_APART, COLUMNS_APART = (
+    "per_core_M is at most the 8 tiles of M",
+    "per_core_M holds the 8 tiles of M",
+    "per_core_N holds the 16 tiles of N",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "per_core", "broken"),
+    [
+        ("2D", (8, 2), ()),
+        ("2D", (9, 2), (TOO_TALL,)),
+        ("2D", (1, 17), ()),
+        ("1D", (16, 1), ()),
+        ("1D", (4, 2), (ROWS_APART,)),
+        ("1D columns", (1, 16), ()),
+        ("1D columns", (2, 8), (COLUMNS_APART,)),
+    ],
+)
+def test_blocks_larger_than_the_matrix_are_refused_where_ttnn_refuses_them(kind, per_core, broken):
+    """8 x 16 tiles on 8x8 cores; tried on a Wormhole mock device of TTNN 0.81.1."""
+    case = {"m": 256, "k": 512, "n": 512, "kind": kind.split()[0], "mcast_in0": kind == "1D", "grid": [8, 8]}
+    case |= {"in0_block_w": 2, "out_subblock_h": 1, "out_subblock_w": 1, "fp32": False, "packer": True}
+    case |= {"a": "bfloat16", "b": "bfloat16", "out": "bfloat16", "per_core_N": per_core[1]}
+    row = {"grid": [8, 8], "case": case, "setting": "per_core_M", "value": per_core[0]}
+    rules = matmul(row, "wormhole").rules
+    assert tuple(rule for rule, held in rules.items() if not held) == broken

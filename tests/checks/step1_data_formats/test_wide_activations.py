@@ -150,7 +150,7 @@ def test_records_copied_from_an_earlier_call_are_not_counted(check, program):
 
 def test_a_front_end_is_told_its_own_option(check, program):
     scaled(program)
-    assert "enable_bfp8_conversion" in check.ask(program, generation="tt-torch").claim.fix
+    assert "no option of tt-xla" in check.ask(program, generation="tt-torch").claim.fix
     assert check.ask(program).claim.fix.startswith("write it narrow where it is made")
 
 

@@ -113,7 +113,7 @@ def test_where_the_bandwidth_is_far_from_reached_the_program_config_comes_first(
 def test_a_front_end_is_told_its_own_option_and_its_line_is_cited(check, program):
     decode(program)
     claim = check.ask(program, generation="tt-torch").claim
-    assert "enable_bfp8_conversion" in claim.fix
+    assert '"experimental_weight_dtype": "bfp_bf8"' in claim.fix
     assert any(one.column == "LOC" for one in claim.evidence)
 
 

@@ -126,7 +126,14 @@ class MatmulPlan:
             }
         (x, y), down, across = self.grid, ceil(m / per_m), ceil(n / per_n)
         covered = (across <= x and down <= y) if self.kind == "2D" else across * down <= x * y
-        return {f"{down} x {across} blocks of per_core_M x per_core_N fit the {x}x{y} grid": covered}
+        held = {f"{down} x {across} blocks of per_core_M x per_core_N fit the {x}x{y} grid": covered}
+        if self.kind == "2D":  # refused by 0.81.1, which takes a per_core_N above N
+            held[f"per_core_M is at most the {m} tiles of M"] = per_m <= m
+        elif self.mcast_in0:  # in 1D one core sends the same block to all others, refused otherwise
+            held[f"per_core_M holds the {m} tiles of M"] = per_m >= m
+        else:
+            held[f"per_core_N holds the {n} tiles of N"] = per_n >= n
+        return held
 
     def _sharding_rules(self) -> dict[str, bool]:
         held: dict[str, bool] = {}

@@ -70,5 +70,5 @@ CHECK = Check(
     of=Subject(lambda facts: engine_ops(facts.ops), "no matmul, conv or attention ops"),
     needs=(FIDELITY,),
     worth=Worth(saving=USUAL),
-    compiled=compute_config_of_compiler("the lower math_fidelity"),
+    compiled=compute_config_of_compiler("math_fidelity=HiFi2"),
 )

@@ -88,5 +88,5 @@ CHECK = Check(
     of=Subject(_maps, "no element-wise or shape ops"),
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),
-    compiled='torch_xla.set_custom_compile_options({"enable_bfp8_conversion": "true"}) converts the model as a whole',
+    compiled="no option of tt-xla narrows activations in general; a decoder's cache: experimental-kv-cache-dtype",
 )

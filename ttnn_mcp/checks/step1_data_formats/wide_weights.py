@@ -89,6 +89,6 @@ CHECK = Check(
     worth=Worth(saving=USUAL),
     compiled=(
         "model.to(torch.bfloat16) before compiling, then "
-        'torch_xla.set_custom_compile_options({"enable_bfp8_conversion": "true"})'
+        'torch_xla.set_custom_compile_options({"experimental_weight_dtype": "bfp_bf8"})  # no option for convs'
     ),
 )

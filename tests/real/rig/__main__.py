@@ -1,0 +1,157 @@
+"""Proves our advice against real TTNN on mock devices; `make real` runs it in the project's own environment.
+
+    python -m tests.real.rig [pages | names | advice | trials] [--seed SEED] [--count COUNT]
+
+Sets up an environment with TTNN, once. Exits non-zero if TTNN refuses anything that we tell, and says what.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.real.rig.claims import jobs
+from tests.real.rig.environment import ROOT, ready
+from tests.real.rig.page_names import PAGES
+from tests.real.trials import outcome, summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KINDS = ("n150", "p100")
+
+
+def say(line: str) -> None:
+    """One line, at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def within(python: Path, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a module of the rig in the environment of TTNN."""
+    command = [str(python), "-m", f"tests.real.rig.{module}", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def pages(python: Path, _asked: argparse.Namespace) -> bool:
+    """Every Python block of the skill's pages runs."""
+    good = True
+    for page in sorted((ROOT / "skills").glob("*/*.md")):
+        if page.name in PAGES or "```python" in page.read_text("utf-8"):
+            ran = within(python, "pages", page.name)
+            say(_told(ran, ("REFUSED", page.name)))
+            good &= ran.returncode == 0
+    return good
+
+
+def names(python: Path, _asked: argparse.Namespace) -> bool:
+    """Every attribute of `ttnn` that is named exists."""
+    ran = within(python, "names")
+    say(_told(ran, ("NO SUCH NAME", "names:")))
+    return ran.returncode == 0
+
+
+def advice(python: Path, _asked: argparse.Namespace) -> bool:
+    """Every fix that checks give on the reports at hand is accepted, as far as it is code."""
+    found = [*jobs(), *made()]
+    counted = {"ran": 0, "words": 0, "refused": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "jobs.json"
+        file.write_text(json.dumps(found))
+        for kind in KINDS:
+            for answer in _answers(python, file, kind):
+                job = found[answer["job"]]
+                for how in counted:
+                    counted[how] += len(answer[how])
+                for text in answer["refused"]:
+                    say(f"REFUSED {job['check']}, {job['report']} line {job['line']}, on {kind}: {text}")
+    say(
+        f"advice: {counted['ran']} calls of {len(found)} fixes accepted, {counted['refused']} refused, "
+        f"{counted['words']} leave something to the reader"
+    )
+    return counted["ran"] > 0 and not counted["refused"]
+
+
+def made() -> list[dict]:
+    """Fixes that the tests of checks bring about, on programs made for them."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "fixes.json"
+        command = [sys.executable, "-m", "pytest", "-p", "tests.real.rig.recorder", "-q", "tests/checks", "--fixes"]
+        ran = subprocess.run([*command, str(file)], cwd=ROOT, capture_output=True, text=True, check=False)
+        if not file.is_file():
+            raise SystemExit(f"the tests of checks did not run: {ran.stdout.strip()[-300:]}")
+        return json.loads(file.read_text())
+
+
+def _answers(python: Path, file: Path, kind: str) -> list[dict]:
+    """What became of each job of that kind; one that kills its process is refused, and the rest is asked again."""
+    answers, first = [], 0
+    while True:
+        ran = within(python, "advice", str(file), str(first), kind)
+        lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
+        answers += [line for line in lines if "job" in line]
+        if ran.returncode == 0:
+            return answers
+        started = [line["start"] for line in lines if "start" in line]
+        if not started:
+            raise SystemExit(f"real TTNN did not start on {kind}: {ran.stderr.strip()[-300:]}")
+        answers.append({"job": started[-1], "ran": [], "words": [], "refused": ["TTNN died of it"]})
+        first = started[-1] + 1
+
+
+def trials(python: Path, asked: argparse.Namespace) -> bool:
+    """Settings at shapes never tried before: TTNN's verdicts and buffers against ours."""
+    rows: list[dict] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in KINDS:
+            out = Path(folder) / f"{kind}.json"
+            ran = within(python, "sampled", kind, str(asked.seed), str(asked.count), str(out))
+            if not out.is_file():
+                raise SystemExit(f"sampling on {kind} failed: {ran.stderr.strip()[-300:]}")
+            rows += json.loads(out.read_text())
+    outcomes = [outcome(row) for row in rows]
+    for one in outcomes:
+        if one.wrong_yes or one.missed or one.buffers_close is False:
+            say(f"DIFFERS {json.dumps({**one.row, 'ours': one.judged.verdict, 'our_bytes': one.own_bytes})}")
+    line, enough = summary(outcomes)
+    say(f"trials of seed {asked.seed}: {line}")
+    return enough and any(one.buffers_close is not None for one in outcomes)
+
+
+def _told(ran: subprocess.CompletedProcess[str], starts: tuple[str, ...]) -> str:
+    lines = [line for line in ran.stdout.splitlines() if line.startswith(starts)]
+    return "\n".join(lines) or f"died with {ran.returncode}: {ran.stderr.strip()[-300:]}"
+
+
+PARTS: dict[str, Callable[[Path, argparse.Namespace], bool]] = {
+    "names": names,
+    "pages": pages,
+    "advice": advice,
+    "trials": trials,
+}
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="part", default=list(PARTS))
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the trials; another one every run")
+    parser.add_argument("--count", type=int, default=20, help="trials per op and kind of device")
+    asked = parser.parse_args()
+    unknown = set(asked.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"parts are {', '.join(PARTS)}")
+    python = ready()
+    failed = [part for part in asked.parts if not PARTS[part](python, asked)]
+    say(f"make real: {'not proven: ' + ', '.join(failed) if failed else 'all of it holds'}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""The op that a fix speaks of, with its shapes, on a mock device: asked again with what the fix changes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+TILE = 32
+LETTERS = ("x", "w", "bias")
+ALSO = {"a": 0, "b": 1, "y": 0, "q": 0, "k": 0, "v": 0, "torch_w": 1}
+
+
+@dataclass(frozen=True)
+class Ops:
+    """One job's op."""
+
+    ttnn: Any
+    device: Any
+    job: dict[str, Any]
+
+    def tensor(self, number: int, memory: Any = None) -> Any:
+        """An input of the op, interleaved where it lay."""
+        told = self.job["inputs"][number]
+        ttnn = self.ttnn
+        in_l1 = told["placement"].startswith("L1_INTERLEAVED")
+        if memory is None:
+            memory = ttnn.L1_MEMORY_CONFIG if in_l1 else ttnn.DRAM_MEMORY_CONFIG
+        dtype = getattr(ttnn, told["dtype"].lower())
+        layout = ttnn.TILE_LAYOUT if told["layout"] == "TILE" else ttnn.ROW_MAJOR_LAYOUT
+        return ttnn.zeros(told["logical"], dtype=dtype, layout=layout, device=self.device, memory_config=memory)
+
+    def tensors(self) -> dict[str, Any]:
+        """The op's inputs under the names that fixes use; each made when it is asked for."""
+        return Lazily(self)
+
+    def linear(self, **changed: Any) -> bool:
+        """The matmul, with what the fix changes."""
+        if self.job["family"] != "matmul" or len(self.job["inputs"]) < 2:
+            return False
+        config = changed.get("program_config")
+        if "DRAMSharded" in type(config).__name__:
+            a, b = self._streamed(config)
+            changed.setdefault("memory_config", None)
+            changed = {name: value for name, value in changed.items() if value is not None}
+        else:
+            a, b = self.tensor(0), self.tensor(1)
+        if len(self.job["inputs"]) > 2:
+            self.ttnn.linear(a, b, bias=self.tensor(2), **changed)
+        else:
+            self.ttnn.matmul(a, b, **changed)
+        return True
+
+    def _streamed(self, config: Any) -> tuple[Any, Any]:
+        """The operands as a DRAM-sharded matmul wants them; the cores as the fix says."""
+        ttnn = self.ttnn
+        told, weight = self.job["inputs"][0]["padded"], self.job["inputs"][1]["padded"]
+        on = re.search(r"on (\d+) cores", self.job["fix"])
+        cores = int(on.group(1)) if on else told[3] // TILE // config.in0_block_w
+        grid = self.device.compute_with_storage_grid_size()
+        workers = ttnn.num_cores_to_corerangeset(cores, grid, True)
+        row = self._width_sharded(workers, "L1", (told[2], told[3] // cores))
+        banks = self.device.dram_grid_size().x
+        in_dram = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(banks - 1, 0))})
+        width = -(-weight[3] // (TILE * banks)) * TILE
+        return self.tensor(0, row), self.tensor(1, self._width_sharded(in_dram, "DRAM", (weight[2], width)))
+
+    def _width_sharded(self, cores: Any, buffer: str, shape: tuple[int, int]) -> Any:
+        ttnn = self.ttnn
+        spec = ttnn.ShardSpec(cores, shape, ttnn.ShardOrientation.ROW_MAJOR)
+        return ttnn.MemoryConfig(ttnn.TensorMemoryLayout.WIDTH_SHARDED, getattr(ttnn.BufferType, buffer), spec)
+
+    def conv(self, conv: dict[str, Any] | None = None, **changed: Any) -> bool:
+        """The convolution, with what the fix changes; everything else as the report has it."""
+        told = self.job["convolution"]
+        if told is None:
+            return False
+        ttnn = self.ttnn
+        layout = getattr(ttnn.TensorMemoryLayout, told["layout"])
+        now = {"enable_act_double_buffer": told["double"], "act_block_h_override": told["block"]}
+        fields = {"shard_layout": layout, **now, **(conv or {})}
+        fields.setdefault("weights_dtype", getattr(ttnn, self.job["inputs"][1]["dtype"].lower()))
+        rows = told["batch_size"] * told["input_height"] * told["input_width"]
+        image = ttnn.zeros(
+            (1, 1, rows, told["in_channels"]), dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, device=self.device
+        )
+        kernel = (told["out_channels"], told["in_channels"] // told["groups"], *told["kernel_size"])
+        weight = ttnn.zeros(kernel, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT)
+        shape = {name: value for name, value in told.items() if name not in ("layout", "double", "block")}
+        changed.setdefault("conv_config", ttnn.Conv2dConfig(**fields))
+        changed.setdefault("slice_config", ttnn.Conv2dL1FullSliceConfig)
+        ttnn.conv2d(input_tensor=image, weight_tensor=weight, device=self.device, **shape, **changed)
+        return True
+
+    def norm(self, config: Any) -> bool:
+        """The norm, sharded over as many cores as the fix says."""
+        on = re.search(r"(WIDTH|BLOCK|HEIGHT)_SHARDED on (\d+)x(\d+) cores", self.job["fix"])
+        if on is None or self.job["family"] != "norm":
+            return False
+        ttnn = self.ttnn
+        shape = self.job["inputs"][0]["padded"]
+        shards = ttnn.create_sharded_memory_config(
+            shape=shape,
+            core_grid=ttnn.CoreGrid(y=int(on.group(3)), x=int(on.group(2))),
+            strategy=getattr(ttnn.ShardStrategy, on.group(1)),
+        )
+        x = ttnn.to_memory_config(self.tensor(0), shards)
+        ttnn.layer_norm(x, program_config=config, memory_config=shards)
+        return True
+
+    def given(self, value: Any) -> bool:
+        """Give a configuration to the op it is made for."""
+        name = type(value).__name__
+        if name.startswith("Matmul"):
+            return self.linear(program_config=value)
+        if name.startswith("LayerNorm"):
+            return self.norm(value)
+        if "ComputeKernelConfig" in name:
+            if self.job["family"] == "conv":
+                return self.conv(compute_config=value)
+            return self.linear(compute_kernel_config=value)
+        return True
+
+
+class Lazily(dict[str, Any]):
+    """Inputs of an op by name, made when they are looked up."""
+
+    def __init__(self, ops: Ops) -> None:
+        super().__init__()
+        self.ops = ops
+
+    def __missing__(self, name: str) -> Any:
+        number = LETTERS.index(name) if name in LETTERS else ALSO.get(name)
+        if number is None or number >= len(self.ops.job["inputs"]):
+            raise KeyError(name)  # then it is looked for among the globals
+        if name.startswith("torch_"):
+            import torch
+
+            return torch.zeros(self.ops.job["inputs"][number]["logical"])
+        return self.ops.tensor(number)

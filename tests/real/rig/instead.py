@@ -1,0 +1,76 @@
+"""What check_setting says to take in place of a value, and the values it lists as legal, as code to execute."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.tools.check_setting import Arguments, check_setting
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.tools.check_setting import Answer
+
+CONV, MATMUL = "act_block_h_override", "in0_block_w"
+REFUSED = {CONV: 4096, MATMUL: 999}  # no op takes these: the answer has an `instead`
+OPS_AT_MOST = 6  # of each kind and report, the heaviest
+FIELD = re.compile(r"(in0_block_w|out_subblock_[hw]|per_core_[MN])=(\d+)")
+GRID = re.compile(r"compute_with_storage_grid_size=\(x=(\d+);\s*y=(\d+)\)")
+KINDS = {
+    "MatmulMultiCoreReuseMultiCastProgramConfig": "{fuses}, transpose_mcast=False, fused_activation=None",
+    "MatmulMultiCoreReuseMultiCast1DProgramConfig": "{fuses}, fused_activation=None, mcast_in0={sends}",
+}
+
+
+async def instead(facts: WindowFacts) -> list[tuple[int, str]]:
+    """Pairs of an op and the config that the answers lead to."""
+    told: list[tuple[int, str]] = []
+    order = (-facts.kernel_ns).argsort()
+    for family, setting in (("conv", CONV), ("matmul", MATMUL)):
+        rows = [int(row) for row in order if facts.of_family(family)[row] and code(facts, int(row), setting, 1)]
+        for row in rows[:OPS_AT_MOST]:
+            told.extend((row, code(facts, row, setting, value)) for value in await values(facts, row, setting))
+    return told
+
+
+async def values(facts: WindowFacts, row: int, setting: str) -> list[int]:
+    """The value that `instead` names, and those that are listed as legal and fitting."""
+    try:
+        refused = await ask(facts, row, setting, REFUSED[setting])
+        listed = await ask(facts, row, setting, None)
+    except TtnnMcpError:
+        return []
+    named = re.match(r"(\d+) \(", refused.instead or "")
+    found = {int(named.group(1))} if named else set[int]()
+    for choice in listed.choices or []:
+        if choice.verdict == "fits" and isinstance(choice.value, int) and choice.value:
+            found.add(choice.value)
+    return sorted(found)
+
+
+async def ask(facts: WindowFacts, row: int, setting: str, value: int | None) -> Answer:
+    """One answer of the tool."""
+    asked = {"run": facts.run.id, "op": facts.line(row), "setting": setting, "value": value}
+    return await check_setting(facts.run, Arguments.model_validate(asked))
+
+
+def code(facts: WindowFacts, row: int, setting: str, value: int) -> str:
+    """The configuration that the report shows, with one value changed; empty where it shows none."""
+    if setting == CONV:
+        return f"ttnn.Conv2dConfig({CONV}={value})"
+    printed = facts.attributes(row).get("program_config") or ""
+    name = next((name for name in KINDS if re.search(rf"\b{name}\(", printed)), None)
+    grid = GRID.search(printed)
+    if name is None or grid is None:
+        return ""
+    fields = dict(FIELD.findall(printed)) | {setting: str(value)}
+    inside = ", ".join(f"{field}={number}" for field, number in fields.items())
+    fuses = "" if "fuse_batch" not in printed else f", fuse_batch={_is_true(printed, 'fuse_batch')}"
+    rest = KINDS[name].format(fuses=fuses, sends=_is_true(printed, "mcast_in0"))
+    size = f"compute_with_storage_grid_size=({grid.group(1)}, {grid.group(2)})"
+    return f"ttnn.{name}({size}, {inside}{rest})"
+
+
+def _is_true(printed: str, field: str) -> bool:
+    return re.search(rf"\b{field}=(1|true)", printed) is not None

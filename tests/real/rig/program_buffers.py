@@ -1,0 +1,45 @@
+"""Circular and dataflow buffers of a program, from a graph that TTNN captured without dispatching."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CORE_RANGE = re.compile(r"(\d+)-(\d+) - (\d+)-(\d+)")
+BUFFERS = ("circular_buffer_allocate", "dataflow_buffer_allocate")
+
+
+def fullest_core(graph: list[dict[str, Any]], program: str) -> int | None:
+    """Bytes that the last program of that name takes for its own buffers on the core where they are most."""
+    starts = [at for at, node in enumerate(graph) if _is_program(node, program)]
+    if not starts:
+        return None
+    used: Counter[tuple[int, int]] = Counter()
+    depth = 0
+    for node in graph[starts[-1] :]:
+        depth += {"function_start": 1, "function_end": -1}.get(node["node_type"], 0)
+        if not depth:
+            break
+        if node["node_type"] in BUFFERS and not _is_tensor(node["params"]):
+            for core in _cores(node["params"]["core_range_set"]):
+                used[core] += int(node["params"]["size"])
+    return max(used.values(), default=None)
+
+
+def _is_program(node: dict[str, Any], program: str) -> bool:
+    name = node["params"].get("name", "") if node["node_type"] == "function_start" else ""
+    return program in name and "Operation" in name
+
+
+def _is_tensor(buffer: dict[str, Any]) -> bool:
+    return "1" in (str(buffer.get("globally_allocated")), str(buffer.get("borrows_memory")))
+
+
+def _cores(text: str) -> Iterator[tuple[int, int]]:
+    for x1, y1, x2, y2 in (map(int, found) for found in CORE_RANGE.findall(text)):
+        yield from product(range(x1, x2 + 1), range(y1, y2 + 1))

@@ -1,0 +1,107 @@
+"""What can be held of the rig without TTNN; `make real` runs the rest."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.real.rig import environment, names
+from tests.real.rig.advice import calls
+from tests.real.rig.compiler_stand_in import nothing
+from tests.real.rig.devices import KINDS, description, first_line
+from tests.real.rig.page_names import PAGES
+from tests.real.rig.pages import Asked, blocks
+from tests.real.rig.program_buffers import fullest_core
+
+SKILL = Path(__file__).parents[2] / "skills" / "optimizing-ttnn-models"
+
+
+@pytest.mark.parametrize("page", sorted(SKILL.glob("*.md")), ids=lambda page: page.stem)
+def test_every_python_block_of_a_page_gets_its_names(page):
+    found = blocks(page)
+    prepared = PAGES[page.name].before if found else ("after",)
+    assert len(prepared) == len(found) + 1, f"say in page_names.py what {page.name} leaves to its reader"
+
+
+def test_the_environment_is_pinned_with_hashes():
+    text = environment.PINS.read_text("utf-8")
+    pinned = re.findall(r"^[\w.-]+==\S+ \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", text, re.MULTILINE)
+    assert len(pinned) == len(re.findall(r"==", text)) > 20
+    assert "ttnn==0.81.1" in text
+
+
+def test_without_an_interpreter_it_says_so_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(environment.shutil, "which", lambda name: None)
+    with pytest.raises(SystemExit, match=r"^make real needs CPython 3\.10 or 3\.12[^.]*: install one of them$"):
+        environment.interpreter()
+
+
+def test_names_are_found_where_they_are_told():
+    told = names.told()
+    assert "skills/optimizing-ttnn-models/step-06-conv2d-optimization.md" in told["Conv2dL1FullSliceConfig"]
+    assert "MathFidelity.HiFi2" in told
+    assert names.NAME.findall("see ttnn.graph_report.x, not a/ttnn.y nor my.ttnn.z") == [".graph_report.x"]
+
+
+def test_the_outermost_calls_of_a_fix_are_cut_out():
+    fix = (
+        "x = ttnn.reshard(x, ttnn.MemoryConfig(a(1))); or ttnn.Conv2dConfig(b=2)  # ttnn.add (no call), ttnn.open("
+    )
+    assert calls(fix) == ["ttnn.reshard(x, ttnn.MemoryConfig(a(1)))", "ttnn.Conv2dConfig(b=2)"]
+
+
+def execute(mesh_device, trace_id):
+    r"""execute(mesh_device: Device, trace_id: Id, \*, cq_id: Optional[Id] = None, blocking: bool = True) -> None"""
+
+
+def test_what_cannot_run_takes_the_names_of_its_signature_only():
+    asked = Asked(execute)
+    asked(1, 2, cq_id=0, blocking=False)
+    with pytest.raises(TypeError):
+        asked(1, 2, queue=0)
+    with pytest.raises(TypeError):
+        asked(1, 2, 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cluster_names_every_chip_once(kind):
+    text = description(KINDS[kind])
+    chips = len(KINDS[kind].places)
+    assert len(re.findall(r"noc_translation", text)) == chips
+    assert text.count(f": {KINDS[kind].arch}") == chips
+    assert sorted(chip for board in KINDS[kind].boards for chip in board) == list(range(chips))
+
+
+def test_a_kernel_that_does_nothing_is_an_executable_for_risc_v():
+    elf = nothing()
+    assert elf[:4] == b"\x7fELF"
+    assert int.from_bytes(elf[18:20], "little") == 243  # EM_RISCV
+    sections = int.from_bytes(elf[32:36], "little")
+    assert len(elf) == sections + 40 * int.from_bytes(elf[48:50], "little")
+
+
+def test_ttnns_own_words_come_without_their_backtrace():
+    raised = RuntimeError("TT_FATAL @ file.cpp:1: a == b\ninfo:\nKt must be divisible\nbacktrace:\n --- frame")
+    assert first_line(raised) == "RuntimeError: Kt must be divisible"
+
+
+def node(kind, **params):
+    return {"node_type": kind, "params": params}
+
+
+def test_buffers_are_counted_on_the_fullest_core_of_the_last_program():
+    graph = [
+        node("function_start", name="MatmulDeviceOperation"),
+        node("circular_buffer_allocate", size=900, core_range_set="{[0-0 - 0-0]}"),
+        node("function_end"),
+        node("function_start", name="MatmulDeviceOperation"),
+        node("circular_buffer_allocate", size=10, core_range_set="{[0-0 - 1-0]}", globally_allocated="0"),
+        node("dataflow_buffer_allocate", size="5", core_range_set="{[1-0 - 1-1]}"),
+        node("circular_buffer_allocate", size=70, core_range_set="{[0-0 - 1-1]}", globally_allocated="1"),
+        node("function_end"),
+        node("circular_buffer_allocate", size=700, core_range_set="{[0-0 - 0-0]}"),
+    ]
+    assert fullest_core(graph, "Matmul") == 15
+    assert fullest_core(graph, "Conv2d") is None
