@@ -1,7 +1,7 @@
-"""Blocks of ops that repeat: iterations of a model, or the layers of one pass?
+"""Tells whether repeating blocks of ops are iterations of a model or the layers of one pass.
 
-A layer reads what the layer before it wrote, without a pause in between, and holds no layers itself. An iteration
-begins with an input from the host, or after a pause (Python, a copy, a sync), or is made of layers.
+A layer reads what the layer before it wrote, starts without a pause, and contains no layers itself. An iteration
+begins with an input from the host, or after a pause (Python, a copy, a sync), or contains layers.
 """
 
 from __future__ import annotations
@@ -15,25 +15,33 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.ops.op_table import OpTable
 
-HANDED_ON_WITHIN = 4  # ops from the end of a block in which it writes what the next one begins with
+HANDED_ON_WITHIN = 4  # last ops of a block, one of which writes the first input of the next block
 PAUSE_NS = 10_000.0  # dispatch leaves 1 to 2 us between ops in warm reports, 30 to 300 us between iterations
-PAUSES = 10.0  # times the usual gap of the same blocks, which may be slow all over
+PAUSES = 10.0  # a pause is also this many times the usual gap of the same blocks: a run may be slow throughout
 PERIODS_TRIED = 2_000  # each takes a pass over the block; a layer has a few hundred ops
-LAYERED = 0.5  # of a block in inner blocks that repeat three times and more: then it is a model, not a layer
+LAYERED = 0.5  # share of a block in inner blocks that repeat three times or more: above it, the block is a model
 
 
 def are_layers(sequence: NDArray[np.int64], ops: OpTable, first: int, length: int, count: int) -> bool:
-    """Whether `count` equal blocks of `length` ops from `first` on are layers; `sequence` holds op signatures."""
-    last = first + length * (count - 1)
+    """Whether `count` equal blocks of `length` ops, the first at row `first`, are layers of one pass.
+
+    Args:
+        sequence: op signatures of one device in the order they ran.
+        ops: the same ops.
+        first: row of the first block.
+        length: ops per block.
+        count: how many blocks there are.
+    """
+    last_start = first + length * (count - 1)
     return (
-        _handed_on(ops, last)
+        _handed_on(ops, last_start)
         and not _paused(ops.numbers("gap_ns")[first : first + length * count], length)
-        and not _layered(sequence[last : last + length])
+        and not _layered(sequence[last_start : last_start + length])
     )
 
 
 def _handed_on(ops: OpTable, row: int) -> bool:
-    """Whether INPUT_0 of the op looks like what one of the last ops wrote."""
+    """Whether INPUT_0 of the op has the size, type, layout and placement of an output of one of the ops before."""
     if not ops.inputs or not ops.inputs[0].present[row]:
         return False
     read = ops.inputs[0]
@@ -49,28 +57,28 @@ def _handed_on(ops: OpTable, row: int) -> bool:
 
 
 def _paused(gaps: NDArray[np.float64], length: int) -> bool:
-    """Whether time passes before each block but the first that passes nowhere within the blocks."""
-    known: NDArray[np.float64] = np.nan_to_num(gaps)
-    usual: NDArray[np.float64] = np.median(np.reshape(known[length:], (-1, length)), axis=0)
+    """Whether there is a pause before the blocks (the first excepted) that is long beside the gaps within them."""
+    filled: NDArray[np.float64] = np.nan_to_num(gaps)
+    usual: NDArray[np.float64] = np.median(np.reshape(filled[length:], (-1, length)), axis=0)
     return bool(usual[0] >= max(PAUSE_NS, PAUSES * float(np.median(usual))))
 
 
 def _layered(block: NDArray[np.int64]) -> bool:
-    """Whether most of the block is itself a block three times and more."""
+    """Whether most of the block consists of an inner block that repeats three times or more."""
     for period in _likely_periods(block):
-        same = np.flatnonzero(np.concatenate(([True], block[period:] != block[:-period], [True])))
-        longest = int(np.diff(same).max()) - 1
+        breaks = np.flatnonzero(np.concatenate(([True], block[period:] != block[:-period], [True])))
+        longest = int(np.diff(breaks).max()) - 1
         if longest >= 2 * period and longest + period >= LAYERED * len(block):
             return True
     return False
 
 
 def _likely_periods(block: NDArray[np.int64]) -> list[int]:
-    """Periods with which half of the block or more may repeat three times, shortest first."""
+    """Periods with which at least half of the block may repeat three times, shortest first."""
     longest = len(block) // 3
     if longest <= PERIODS_TRIED:
         return list(range(1, longest + 1))
-    # a stretch of half the block or more covers one of its middle ops, and that op comes again a period away
+    # whatever covers half of the block covers one of its two middle ops, which occurs again one period away
     middle = (len(block) - 1) // 2, len(block) // 2
     distances = np.concatenate([np.abs(np.flatnonzero(block == block[place]) - place) for place in middle])
     periods = np.unique(distances)

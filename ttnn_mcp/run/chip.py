@@ -1,4 +1,4 @@
-"""The chip a run was measured on, as far as its reports say, and where each figure comes from."""
+"""The chip a run was measured on, as far as its reports tell, and where each figure comes from."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """Figures of one chip; None where nothing in the reports tells.
+    """Figures of one chip; None where the reports do not tell.
 
     Attributes:
-        worker_cores: the compute grid; where only used cores are known, None, and `cores_floor` is a lower bound.
-        dram_peak_gb_s: of the fastest card it can be, so that a time computed from it is a true lower bound.
-        dram_achievable_gb_s: what a well-placed DRAM-bound op reaches; for savings.
+        arch: the architecture's name.
+        clock_ghz: the measured clock, otherwise the architecture's.
+        worker_cores: cores of the compute grid; None where only the cores that ops used are known.
+        cores_floor: the most cores that any op used, a lower bound of the grid.
+        dram_peak_gb_s: peak of the fastest card it can be, so that times computed from it are true lower bounds.
+        dram_achievable_gb_s: what a well-placed DRAM-bound op reaches; used for savings.
         caveats: what was inferred rather than read.
     """
 
@@ -43,9 +46,9 @@ class Chip:
 
 
 def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chip:
-    """What the two reports together say of the chip; what a report states beats what can be inferred."""
+    """The chip by both reports together; what a report states has priority over what can be inferred."""
     caveats: list[str] = []
-    arch = performance.arch_said if performance else None
+    arch = performance.arch_stated if performance else None
     arch = arch or (memory.arch if memory else None)
     clock = performance.clock_ghz if performance else None
     if arch is None and performance is not None:
@@ -54,25 +57,25 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
             caveats.append(f"no DEVICE ARCH: {arch} inferred from the {clock:.3g} GHz clock")
         else:
             caveats.append("no DEVICE ARCH and no known clock: architecture unknown, no rooflines")
-    said = performance.worker_cores_said if performance else None
+    grid_cores = performance.worker_cores_stated if performance else None
     if performance is not None and len(performance.sub_device_cores) > 1:
         parts = " + ".join(map(str, performance.sub_device_cores.values()))
         caveats.append(
-            f"{said} worker cores are the sum of the sub-devices that ran ({parts}): the grid may be larger"
+            f"{grid_cores} worker cores are the sum of the sub-devices that ran ({parts}): the grid may be larger"
         )
-    if said is None and memory is not None and memory.devices:
-        said = memory.devices[0].compute_cores
+    if grid_cores is None and memory is not None and memory.devices:
+        grid_cores = memory.devices[0].compute_cores
     floor = performance.most_cores_used if performance else None
-    if said is None and floor is not None:
+    if grid_cores is None and floor is not None:
         caveats.append(f"no AVAILABLE WORKER CORE COUNT: at most {floor} cores were used, the grid may be larger")
-    peak = dram_peak_gb_s(arch, said, _board(memory)) if arch else None
+    peak = dram_peak_gb_s(arch, grid_cores, _board(memory)) if arch else None
     if peak is not None and peak.caveat:
         caveats.append(peak.caveat)
     chip = ARCHITECTURES.get(arch or "")
     return Chip(
         arch=arch,
         clock_ghz=clock or (chip.clock_ghz if chip else None),
-        worker_cores=said,
+        worker_cores=grid_cores,
         cores_floor=floor,
         dram_peak_gb_s=peak.at_most_gb_s if peak else None,
         dram_achievable_gb_s=peak.at_most_gb_s * chip.dram_achievable_share if peak and chip else None,
@@ -81,5 +84,5 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
 
 
 def _board(memory: MemoryReport | None) -> str | None:
-    """The card by the cluster descriptor, which alone tells a p100 from a p150."""
+    """The card in the cluster descriptor; only this file tells a p100 from a p150."""
     return memory.boards[0] if memory is not None and memory.boards else None

@@ -1,8 +1,11 @@
-"""Iterations, found from what the ops are: per device, in the order the device ran them.
+"""Iterations of the model, found from the ops themselves: per device, in the order the device ran them.
 
-Trace replay sessions say it outright. Else signposts that bracket the same ops again and again. Else the largest
-period with which op signatures repeat at the end of the report, reduced to its smallest repeating block. Layers
-of one pass repeat too: they hand their output on to the next without a pause.
+Three ways are tried, the surest first.
+
+1. Trace replay sessions: each session is one iteration.
+2. A signpost whose repeats enclose the same ops each time.
+3. Op signatures that repeat at the end of the report: the largest period, reduced to its smallest repeating block.
+   Layers of one pass repeat too; `chained_blocks` tells them from iterations.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.texts import Texts
 
 SESSION_BITS = 32  # replay sessions count from 1
-SIGNPOSTS_TRIED = 100  # names that may mark iterations, those that come most often first
+SIGNPOSTS_TRIED = 100  # names that may mark iterations, the most frequent first
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +35,9 @@ class Iterations:
     """Repeats of the model within some device rows.
 
     Attributes:
-        number: per row, 1..count; 0 where the row belongs to none (set-up, capture, tail).
-        count: how many there are; 0 when none were found.
-        ops: ops of one iteration on one device (of the last, on the device with most).
+        number: per row, 1..count; 0 where the row belongs to no iteration (set-up, capture, tail).
+        count: how many iterations there are; 0 if none were found.
+        ops: how many ops the last iteration has on one device (on the device with the most).
         found_by: "trace replays", "signposts", "repeating ops" or "".
     """
 
@@ -46,19 +49,19 @@ class Iterations:
 
 @artefact
 def signatures(ops: OpTable) -> NDArray[np.int64]:
-    """A number per row, the same for ops of the same code, operand shapes, types and placements.
+    """A number per row, equal for ops with the same code, operand shapes, types and placements.
 
-    Device and attributes do not count. Numbers of one table say nothing of another's.
+    Device and attributes do not count. The numbers of two tables cannot be compared.
     """
     described = [part for operand in (*ops.inputs, *ops.outputs) for part in operand.described_by]
     return numbered(len(ops), [ops.texts("op_code").codes, *described])
 
 
 def device_order(ops: OpTable) -> NDArray[np.int64]:
-    """Positions sorted by device, then by when the device ran the op: by its clock, else as in the file.
+    """Positions sorted by device, then by when the device ran the op.
 
-    The file is in order of host time, which is wrong for trace replays only. A clock that repeats itself is that
-    of several runs in one file, and tells no order.
+    The device clock gives the order. Without it the order of the file does: that is host time, which is wrong for
+    trace replays only. A clock value that occurs twice means several runs in one file: then the clock gives no order.
     """
     devices, cycles = ops.numbers("device"), ops.numbers("fw_end_cycle")
     by_clock = np.lexsort((ops.lines, cycles, devices))
@@ -84,8 +87,8 @@ def iterations_of(ops: OpTable, signposts: OpTable) -> Iterations:
         if count:
             per_row = np.zeros(len(ops), dtype=np.int64)
             per_row[order] = number
-            last = devices[number == count]
-            return Iterations(per_row, count, int(np.unique(last, return_counts=True)[1].max()), found_by)
+            last_devices = devices[number == count]
+            return Iterations(per_row, count, int(np.unique(last_devices, return_counts=True)[1].max()), found_by)
     return Iterations(np.zeros(len(ops), dtype=np.int64), 0, 0, "")
 
 
@@ -96,10 +99,10 @@ def _by_replay(
     _kinds: NDArray[np.int64],
     _signposts: OpTable,
 ) -> NDArray[np.int64]:
-    """One iteration per replay; per round of replays where several traces take turns.
+    """One iteration per replay, or per round of replays where several traces take turns.
 
-    Sessions count from 1 for each trace, so (trace, session) names a replay. Replays before the last trace (or
-    round) began to repeat are another part of the model, prefill before decode: they belong to none.
+    Sessions count from 1 for each trace, so (trace, session) identifies a replay. Replays before the last trace (or
+    round) began to repeat are another part of the model, such as prefill before decode: they belong to no iteration.
     """
     traces, sessions = ops.numbers("trace_id")[order], ops.numbers("trace_session")[order]
     number = np.zeros(len(order), dtype=np.int64)
@@ -108,10 +111,10 @@ def _by_replay(
         return number
     pairs = (traces[replayed].astype(np.int64) << SESSION_BITS) + sessions[replayed].astype(np.int64)
     replays, place = np.unique(pairs, return_inverse=True)
-    first = np.full(len(replays), len(replayed))  # where one device ran it; the others ran the same
-    lead = np.flatnonzero(devices[replayed] == devices[replayed[0]])
-    np.minimum.at(first, place[lead], lead)
-    ran = np.argsort(first, kind="stable")
+    first_rows = np.full(len(replays), len(replayed))  # by one device's rows; the others ran the same
+    lead_rows = np.flatnonzero(devices[replayed] == devices[replayed[0]])
+    np.minimum.at(first_rows, place[lead_rows], lead_rows)
+    ran = np.argsort(first_rows, kind="stable")
     length, count = repeating_tail(replays[ran] >> SESSION_BITS)
     length, count = (length, count) if count else (1, len(ran))
     of_replay = np.zeros(len(ran), dtype=np.int64)
@@ -127,7 +130,7 @@ def _by_signposts(
     kinds: NDArray[np.int64],
     signposts: OpTable,
 ) -> NDArray[np.int64]:
-    """The repeated signpost whose segments hold the same ops each time and cover most of the report."""
+    """Iterations by the repeated signpost whose segments hold the same ops and cover the most of the report."""
     best = np.zeros(len(order), dtype=np.int64)
     lines = ops.lines[order]
     names = signposts.texts("op_code")
@@ -143,7 +146,7 @@ def _by_signposts(
 
 
 def _repeated_names(names: Texts) -> list[int]:
-    """Signposts that stand more than once, the most frequent first where there are too many to try."""
+    """Codes of the signposts that occur more than once; of too many, the most frequent `SIGNPOSTS_TRIED`."""
     counts = np.bincount(names.codes[names.codes >= 0], minlength=len(names.distinct))
     repeated = np.flatnonzero(counts > 1)
     if len(repeated) > SIGNPOSTS_TRIED:
@@ -163,11 +166,11 @@ def _end_markers(signposts: OpTable, code: int, starts: NDArray[np.int64]) -> ND
 def _segments_repeat(
     number: NDArray[np.int64], devices: NDArray[np.float64], kinds: NDArray[np.int64], count: int
 ) -> bool:
-    last, before = number == count, number == count - 1
+    last_segment, segment_before = number == count, number == count - 1
     return (
-        bool(last.any())
-        and np.array_equal(kinds[last], kinds[before])
-        and np.array_equal(devices[last], devices[before])
+        bool(last_segment.any())
+        and np.array_equal(kinds[last_segment], kinds[segment_before])
+        and np.array_equal(devices[last_segment], devices[segment_before])
     )
 
 
@@ -199,11 +202,11 @@ def _by_period(
 def _as_most_devices(
     number: NDArray[np.int64], odd: NDArray[np.bool_], ids: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Devices that lost rows: their ops belong to the iteration in which the other devices ran the same launch."""
+    """Numbers of the devices that lost rows: their ops join the iteration in which others ran the same launch."""
     counted = ~odd & (number > 0)
     count = int(number[counted].max())
     starts = np.full(count, np.iinfo(np.int64).max)
     np.minimum.at(starts, number[counted] - 1, ids[counted])
-    found = np.searchsorted(starts, ids, side="right")
-    found[ids > ids[counted].max()] = 0
-    return np.where(odd, found, number)
+    by_launch = np.searchsorted(starts, ids, side="right")
+    by_launch[ids > ids[counted].max()] = 0
+    return np.where(odd, by_launch, number)

@@ -1,9 +1,9 @@
 """The link between the two reports of one run: which ttnn operation launched which device op.
 
-Neither report holds the other's id (until `operation_executions` is written), so the device ops that the
-captured graphs name, in order, are laid beside the device ops of the performance report, in order. Rows of
-several devices are one launch when GLOBAL CALL COUNT says so. A link holds for whole passes of the model or not
-at all: a pass that differs in one op is not linked, and nothing is ever stretched to fit.
+Neither report holds the other's ids, unless the memory report has the table `operation_executions`. Without it,
+the device ops that the captured graphs name are compared, in order, with the device ops of the performance report.
+Rows of several devices are one launch when GLOBAL CALL COUNT says so. Whole passes of the model are linked or
+nothing is: one op that differs is enough to link no op of its pass.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Launched:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What was matched.
+    """Which ttnn operation launched which device op.
 
     Attributes:
-        said: status, method, matched of total.
+        said: status, method, and how many of the device ops were matched.
         operation_at: line of the performance report -> ttnn operation id.
     """
 
@@ -56,25 +56,31 @@ class Linked:
 
 
 def linked(performance: Performance, launched: Launched, executions: Sequence[tuple[int, int, int]] = ()) -> Linked:
-    """Match the reports; `executions` are (operation id, device, global call count) where the report has them."""
+    """Match the device ops of the two reports.
+
+    Args:
+        performance: the performance report.
+        launched: the device ops that the memory report's graphs name.
+        executions: (operation id, device, global call count) from the memory report; empty where it has none.
+    """
     total = len(performance.ops)
     if executions:
         exact = _by_execution(performance, executions)
         if len(exact) == total:
-            return _said(exact, total, "operation_executions")
+            return _linked(exact, total, "operation_executions")
     if not launched.op_codes:
         return not_linked(
             "the memory report captured no device ops (no captured_graph): capture it with graph tracking on"
         )
     launches, method = _launches(performance)
-    wanted = _names(launched.op_codes)
-    for order, spoken in ((None, ""), (launched.finished, " (order of completion)")):
-        names = wanted if order is None else [wanted[place] for place in order]
+    captured = _names(launched.op_codes)
+    for order, suffix in ((None, ""), (launched.finished, " (order of completion)")):
+        names = captured if order is None else [captured[place] for place in order]
         operations = launched.operations if order is None else tuple(launched.operations[place] for place in order)
         matched = _matched_lines(names, operations, launches)
         if matched is not None:
-            return _said(matched, total, method + spoken)
-    return not_linked(_first_difference(wanted, launches))
+            return _linked(matched, total, method + suffix)
+    return not_linked(_first_difference(captured, launches))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,34 +112,33 @@ def _names(op_codes: Sequence[str]) -> list[str]:
 
 
 def _matched_lines(names: list[str], operations: tuple[int, ...], launches: _Launches) -> dict[int, int] | None:
-    """Lines to operations where the performance report is made of whole passes of `names`.
+    """Operation id per report line, where the performance report contains whole passes of `names`; else None.
 
-    Passes are looked for at the end (behind set-up ops; the last one may be cut off) and at the beginning (the memory
-    report may stop before the run did). A report that is only the beginning of what the memory report holds is
-    linked as far as it goes.
+    Passes are looked for at the end (after set-up ops; the last one may be cut off) and at the beginning (the memory
+    report may end before the run does). A report that is only the beginning of a pass is linked as far as it goes.
     """
     length, total = len(names), len(launches.names)
     if length > total:
         return _lines(operations, launches, 0, total) if launches.names == names[:total] else None
     first, end = _passes_at_the_end(names, launches.names)
-    last = 0
-    while last + length <= first and launches.names[last : last + length] == names:
-        last += length
-    linked = {**_lines(operations, launches, 0, last), **_lines(operations, launches, first, end)}
-    return linked or None
+    leading_end = 0
+    while leading_end + length <= first and launches.names[leading_end : leading_end + length] == names:
+        leading_end += length
+    matched = {**_lines(operations, launches, 0, leading_end), **_lines(operations, launches, first, end)}
+    return matched or None
 
 
-def _passes_at_the_end(names: list[str], seen: list[str]) -> tuple[int, int]:
+def _passes_at_the_end(names: list[str], launched_names: list[str]) -> tuple[int, int]:
     """(first, end) of the unbroken passes that reach the end of `seen`; the last one may be cut off."""
-    length, total = len(names), len(seen)
+    length, total = len(names), len(launched_names)
     for cut in range(length):
         if (
             total - cut >= length
-            and seen[total - cut :] == names[:cut]
-            and seen[total - cut - length : total - cut] == names
+            and launched_names[total - cut :] == names[:cut]
+            and launched_names[total - cut - length : total - cut] == names
         ):
             first = total - cut
-            while first >= length and seen[first - length : first] == names:
+            while first >= length and launched_names[first - length : first] == names:
                 first -= length
             return first, total
     return total, total
@@ -147,19 +152,20 @@ def _lines(operations: tuple[int, ...], launches: _Launches, start: int, end: in
     }
 
 
-def _first_difference(wanted: list[str], launches: _Launches) -> str:
-    if len(wanted) > len(launches.names):
+def _first_difference(captured: list[str], launches: _Launches) -> str:
+    if len(captured) > len(launches.names):
         return (
-            f"the memory report launched {len(wanted)} device ops, the performance report holds "
+            f"the memory report launched {len(captured)} device ops, the performance report holds "
             f"{len(launches.names)}: not the same run, or rows were dropped"
         )
     place = next(
-        (n for n, pair in enumerate(zip(wanted, launches.names, strict=False)) if pair[0] != pair[1]), len(wanted)
+        (number for number, pair in enumerate(zip(captured, launches.names, strict=False)) if pair[0] != pair[1]),
+        len(captured),
     )
     line = int(launches.lines[place][0]) if place < len(launches.lines) else 0
-    there = launches.names[place] if place < len(launches.names) else "nothing"
-    here = wanted[min(place, len(wanted) - 1)]
-    return f"device op {place + 1} is {shown(here)} in the memory report, {shown(there)} at line {line}"
+    timed_op = launches.names[place] if place < len(launches.names) else "nothing"
+    captured_op = captured[min(place, len(captured) - 1)]
+    return f"device op {place + 1} is {shown(captured_op)} in the memory report, {shown(timed_op)} at line {line}"
 
 
 def _by_execution(performance: Performance, executions: Sequence[tuple[int, int, int]]) -> dict[int, int]:
@@ -173,10 +179,10 @@ def _by_execution(performance: Performance, executions: Sequence[tuple[int, int,
     }
 
 
-def _said(matched: dict[int, int], total: int, method: str) -> Linked:
+def _linked(matched: dict[int, int], total: int, method: str) -> Linked:
     return Linked(Link(status="linked", method=method, matched=len(matched), of=total), matched)
 
 
 def not_linked(why: str) -> Linked:
-    """No link, and why."""
+    """The result for reports that are not linked, with the reason."""
     return Linked(Link(status="not_linked", why=why), {})

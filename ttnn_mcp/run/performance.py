@@ -1,4 +1,4 @@
-"""One performance report, understood: which rows are device ops, whose they are, and how time runs on them."""
+"""One performance report, its rows sorted by kind (device ops, signposts, host calls), and its figures."""
 
 from __future__ import annotations
 
@@ -23,82 +23,88 @@ CLOCK_TOLERANCE = 0.03  # of an architecture's clock, to recognise it by; measur
 
 
 class Performance:
-    """The rows of one performance report by kind, and what holds for all of them."""
+    """The rows of one performance report by kind, and what holds for all of them.
+
+    Attributes:
+        csv: the report as it was read.
+        no_device_ids: whether no row has a DEVICE ID; then all rows count as rows of device 0.
+        rows: all rows of the report.
+    """
 
     def __init__(self, csv: PerformanceCsv) -> None:
         self.csv = csv
         rows = OpTable.of(csv)
-        self.device_unsaid = not np.isfinite(rows.numbers("device")).any()
-        self.rows = rows.of_one_device() if self.device_unsaid else rows
+        self.no_device_ids = not np.isfinite(rows.numbers("device")).any()
+        self.rows = rows.of_one_device() if self.no_device_ids else rows
 
     @cached_property
     def _kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
         types = self.rows.texts("op_type")
-        timed = np.isfinite(self.rows.numbers("device" if not self.device_unsaid else "kernel_ns"))
+        timed = np.isfinite(self.rows.numbers("device" if not self.no_device_ids else "kernel_ns"))
         device = types.among(DEVICE_TYPE) if self.rows.has("op_type") else timed
         signpost = types.among("signpost")
-        named = self.rows.texts("op_code").codes >= 0
-        return device, signpost, named & ~device & ~signpost
+        has_name = self.rows.texts("op_code").codes >= 0
+        return device, signpost, has_name & ~device & ~signpost
 
     @cached_property
     def _placed(self) -> NDArray[np.bool_]:
-        """Device ops of which the report says where they ran."""
+        """Mask of the device ops that have a DEVICE ID."""
         return self._kinds[0] & np.isfinite(self.rows.numbers("device"))
 
     @cached_property
     def unplaced(self) -> int:
-        """Device ops without a DEVICE ID, where others have one: they belong to no device's time."""
+        """How many device ops have no DEVICE ID although other rows have one: no device's time includes them."""
         return int((self._kinds[0] & ~self._placed).sum())
 
     @cached_property
     def _wrapped(self) -> NDArray[np.bool_]:
-        """Device ops whose duration a wrapped counter made, or a later writer blanked for it."""
+        """Mask of the device ops whose duration comes from a wrapped counter, or was left blank because of one."""
         blank = np.isnan(self.rows.numbers("kernel_ns")) & np.isfinite(self.rows.numbers("fw_end_cycle"))
         return self._placed & (wrapped(self.rows) | (blank & np.isfinite(self.rows.numbers("trace_id"))))
 
     @cached_property
     def _measured(self) -> OpTable:
-        """Device ops with a duration that can be."""
+        """Device ops with a measured, possible duration."""
         return self.rows.take(self._placed & (self.rows.numbers("kernel_ns") >= 0) & ~self._wrapped)
 
     @cached_property
     def ops(self) -> OpTable:
-        """Device ops with a kernel duration: measured, or told from firmware ends where a counter wrapped."""
+        """Device ops with a kernel duration: measured, or computed from firmware ends where a counter wrapped."""
         if not self._wrapped.any() or self.clock_ghz is None:
             return self._measured
         on_device = self.rows.take(self._placed)
         doubtful = self._wrapped[self._placed]
         kernel, gap = unwrapped(on_device, doubtful, self.clock_ghz)
-        return on_device.corrected(kernel_ns=kernel, gap_ns=gap, where=doubtful).take(kernel >= 0)
+        return on_device.corrected(kernel_ns=kernel, gap_ns=gap, corrected_rows=doubtful).take(kernel >= 0)
 
     @cached_property
     def untimed(self) -> OpTable:
-        """Device ops without one: captured but not replayed, dropped by the profiler, or impossible."""
+        """Device ops without a kernel duration: captured but not replayed, dropped by the profiler, or impossible."""
         return self.rows.take(self._placed & ~np.isin(self.rows.lines, self.ops.lines))
 
     @cached_property
     def impossible(self) -> int:
-        """Device ops whose duration a wrapped counter made."""
+        """How many device ops have a duration that comes from a wrapped counter."""
         return int(self._wrapped.sum())
 
     @cached_property
     def impossible_left_out(self) -> int:
-        """Those of them whose time nothing else tells."""
+        """How many of the impossible durations could not be computed from other columns either."""
         return int((self._wrapped & ~np.isin(self.rows.lines, self.ops.lines)).sum())
 
     @cached_property
     def signposts(self) -> OpTable:
-        """Marks the user set in the run."""
+        """Rows of the marks that the user set with `signpost()`."""
         return self.rows.take(self._kinds[1])
 
     @cached_property
     def host_rows(self) -> OpTable:
-        """Host calls; mostly to/from-torch plumbing, seldom fallbacks."""
+        """Rows of host calls: mostly from_torch and to_torch internals, rarely ops that fall back to the host."""
         return self.rows.take(self._kinds[2])
 
     @cached_property
     def devices(self) -> tuple[int, ...]:
-        """Chips with timed ops."""
+        """Ids of the devices with timed ops."""
         ids = np.unique(self.ops.numbers("device"))
         return tuple(int(device) for device in ids)
 
@@ -115,21 +121,21 @@ class Performance:
 
     @cached_property
     def clock_ghz(self) -> float | None:
-        """Device clock, from cycles over nanoseconds of the firmware zones; None without cycle columns."""
+        """Device clock in GHz: cycles divided by nanoseconds of the firmware zones; None without these columns."""
         cycles = self._measured.numbers("fw_end_cycle") - self._measured.numbers("fw_start_cycle")
         took = self._measured.numbers("fw_ns")
         usable = (took > 0) & (cycles > 0)
         return float(np.median(cycles[usable] / took[usable])) if usable.any() else None
 
     @cached_property
-    def arch_said(self) -> str | None:
-        """Architecture by DEVICE ARCH, canonical; None where no row says it."""
-        said = {canonical_architecture(text) or text for text in self.ops.texts("arch").occurring()}
-        return min(said) if said else None
+    def arch_stated(self) -> str | None:
+        """Architecture in the column DEVICE ARCH, by its canonical name; None where no row has one."""
+        names = {canonical_architecture(text) or text for text in self.ops.texts("arch").occurring()}
+        return min(names) if names else None
 
     @cached_property
     def arch_inferred(self) -> str | None:
-        """Architecture whose clock this is; None where none fits."""
+        """Architecture that runs at the measured clock; None where none does."""
         clock = self.clock_ghz
         if clock is None:
             return None
@@ -140,37 +146,37 @@ class Performance:
 
     @property
     def arch(self) -> str | None:
-        """DEVICE ARCH, else by the clock."""
-        return self.arch_said or self.arch_inferred
+        """Architecture: from DEVICE ARCH, otherwise inferred from the clock; None where neither tells."""
+        return self.arch_stated or self.arch_inferred
 
     @cached_property
     def sub_device_cores(self) -> dict[str, int]:
-        """Cores per SUB DEVICE ID, where no row says how many the whole grid has; else empty."""
-        partition, said = self.ops.texts("sub_device"), self.ops.numbers("worker_cores")
-        if (np.isfinite(said) & (partition.codes < 0)).any():
+        """Worker cores per SUB DEVICE ID; empty if some row states the cores of the whole grid."""
+        sub_device, cores = self.ops.texts("sub_device"), self.ops.numbers("worker_cores")
+        if (np.isfinite(cores) & (sub_device.codes < 0)).any():
             return {}
-        known = np.isfinite(said) & (partition.codes >= 0)
-        most = np.full(len(partition.distinct), -1, dtype=np.int64)
-        np.maximum.at(most, partition.codes[known], said[known].astype(np.int64))
-        return {name: int(cores) for name, cores in zip(partition.distinct, most, strict=True) if cores >= 0}
+        stated = np.isfinite(cores) & (sub_device.codes >= 0)
+        most = np.full(len(sub_device.distinct), -1, dtype=np.int64)
+        np.maximum.at(most, sub_device.codes[stated], cores[stated].astype(np.int64))
+        return {name: int(count) for name, count in zip(sub_device.distinct, most, strict=True) if count >= 0}
 
     @cached_property
-    def worker_cores_said(self) -> int | None:
-        """Compute grid by AVAILABLE WORKER CORE COUNT, its sub-devices together; None where no row says it."""
+    def worker_cores_stated(self) -> int | None:
+        """Cores of the compute grid by AVAILABLE WORKER CORE COUNT (the sum of its sub-devices); None if blank."""
         if self.sub_device_cores:
             return sum(self.sub_device_cores.values())
-        said = self.ops.numbers("worker_cores")
-        return int(np.nanmax(said)) if np.isfinite(said).any() else None
+        cores = self.ops.numbers("worker_cores")
+        return int(np.nanmax(cores)) if np.isfinite(cores).any() else None
 
     @cached_property
     def most_cores_used(self) -> int | None:
-        """The most cores any op used: a floor for the grid, never the grid."""
+        """The most cores that any op used: the grid has at least so many."""
         used = self.ops.numbers("cores")
         return int(np.nanmax(used)) if np.isfinite(used).any() else None
 
     @cached_property
     def traced(self) -> bool:
-        """Whether any row is a trace replay. False is no proof: blank columns also mean an unprofiled replay."""
+        """Whether any row is a trace replay. False proves nothing: columns are blank for unprofiled replays too."""
         return bool(np.isfinite(self.rows.numbers("trace_id")).any())
 
     @property
@@ -180,5 +186,5 @@ class Performance:
 
     @cached_property
     def runtime_ids(self) -> NDArray[np.int64] | None:
-        """Per timed op the id shared by the devices that ran it; None where call counts do not encode it."""
+        """Per timed op, the id that its rows on all devices share; None where call counts do not encode it."""
         return runtime_ids(self.ops)

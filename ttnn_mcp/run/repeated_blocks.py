@@ -13,43 +13,49 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.ops.op_table import OpTable
 
-COVERED_AT_LEAST = 0.5  # of a device's ops: a period that repeats over less is a layer, not an iteration
-TRAILING_OPS = 4  # that may follow the last iteration
-MODEL_OPS = 16  # a pass this long, of so many kinds of op, is no coincidence at the end of a long set-up
-MODEL_KINDS = 6
-_BASE = np.uint64(0x9E3779B97F4A7C15)  # of the rolling hash: odd, no pattern (2**64 / golden ratio)
+COVERED_AT_LEAST = 0.5  # share of a device's ops: a period that covers less is a layer, not an iteration
+TRAILING_OPS = 4  # ops that may follow the last iteration
+MODEL_OPS = 16  # after a long set-up, a repeating block of so many ops is a pass of the model, no coincidence
+MODEL_KINDS = 6  # different ops that such a block must have
+_BASE = np.uint64(0x9E3779B97F4A7C15)  # of the rolling hash: odd, without a pattern (2**64 / golden ratio)
 
 
 def repeated_blocks(sequence: NDArray[np.int64], ops: OpTable) -> tuple[int, int, int]:
-    """(first, length, count) of the blocks that are iterations of one device's ops; count 0 where none are.
+    """The iterations among one device's ops as (first row, ops per block, number of blocks); (0, 0, 0) if none.
 
-    A few ops may follow the last iteration (the output fetched once), and the last iteration may be cut off where
-    the profiler's buffer ended: then the whole sequence repeats with one period, and is counted from its start.
+    Two things may spoil the end of a report. A few ops may follow the last iteration (the output is fetched once):
+    they are left out, one more in each try. Or the profiler's buffer ended within the last iteration. Then the
+    blocks at the end start in the middle of an iteration, and the ops in front of them equal the end of a block:
+    in that case the blocks are counted from the first op.
     """
-    for after in range(min(TRAILING_OPS, len(sequence)) + 1):
-        body = sequence[: len(sequence) - after]
+    for trailing in range(min(TRAILING_OPS, len(sequence)) + 1):
+        body = sequence[: len(sequence) - trailing]
         length, count = repeating_tail(body)
         if count < 2:
             continue
         covered = length * count
-        if covered >= COVERED_AT_LEAST * len(sequence) or (not after and _is_model(body[-length:])):
-            before = len(body) - covered
-            rotated = 0 < before < length and np.array_equal(sequence[:before], sequence[length : length + before])
-            found = (0 if rotated else before), length, count
-            if covered == len(sequence) or not are_layers(sequence, ops, *found):
-                return found
+        if covered >= COVERED_AT_LEAST * len(sequence) or (not trailing and _is_model(body[-length:])):
+            leading = len(body) - covered
+            rotated = 0 < leading < length and np.array_equal(
+                sequence[:leading], sequence[length : length + leading]
+            )
+            blocks = (0 if rotated else leading), length, count
+            if covered == len(sequence) or not are_layers(sequence, ops, *blocks):
+                return blocks
     return 0, 0, 0
 
 
 def _is_model(block: NDArray[np.int64]) -> bool:
-    """Whether a block is long and varied enough to be a model's pass even where it covers little of the report."""
+    """Whether a block is long and varied enough to be a pass of a model although it covers little of the report."""
     return len(block) >= MODEL_OPS and len(np.unique(block)) >= MODEL_KINDS
 
 
 def repeating_tail(sequence: NDArray[np.int64]) -> tuple[int, int]:
-    """(length, repeats) of the block that repeats at the end of `sequence`; (0, 0) if none does.
+    """The block that repeats at the end of `sequence`, as (length, repeats); (0, 0) if none does.
 
-    The largest period is taken, then reduced: four passes of a model are two blocks of two passes first.
+    The sequence is read backwards, so that the end comes first. The largest block that occurs twice in a row is
+    found, then reduced to the smallest block it consists of: four passes of a model are found as two blocks of two
+    passes each. Repeats of the smallest block are then counted.
     """
     backwards = sequence[::-1]
     period = _largest_square(backwards)
@@ -70,7 +76,11 @@ def repeating_tail(sequence: NDArray[np.int64]) -> tuple[int, int]:
 
 
 def _largest_square(sequence: NDArray[np.int64]) -> int:
-    """The largest p with sequence[:p] == sequence[p:2p]: rolling hashes modulo 2**64 propose, comparing decides."""
+    """The largest p with sequence[:p] == sequence[p:2p]; 0 if there is none.
+
+    Comparing for every p would take quadratic time. A rolling hash modulo 2**64 of every prefix rules out nearly
+    all p at once; the few that are left are compared.
+    """
     half = len(sequence) // 2
     if not half:
         return 0
@@ -81,8 +91,8 @@ def _largest_square(sequence: NDArray[np.int64]) -> int:
         )
         lengths = np.arange(1, half + 1)
         # prefix[p] * B**p == prefix[2p] - prefix[p] when the two halves are equal; powers[i] is B**(i+1)
-        same = prefix[lengths] * powers[lengths - 1] == prefix[2 * lengths] - prefix[lengths]
-    for length in lengths[same][::-1]:
+        likely_equal = prefix[lengths] * powers[lengths - 1] == prefix[2 * lengths] - prefix[lengths]
+    for length in lengths[likely_equal][::-1]:
         if np.array_equal(sequence[:length], sequence[length : 2 * length]):
             return int(length)
     return 0

@@ -24,11 +24,12 @@ class Run:
     Attributes:
         id: short, from the reports' contents, the same for the same pair.
         name: for people.
-        performance: the performance report, understood.
-        memory: the memory report as read.
-        linked: how device ops and ttnn operations were matched, where both reports are there.
-        sources: the model line of each ttnn operation of a linked run.
-        notes: what its reader should know of how the reports were found.
+        performance: the performance report, its rows sorted by kind; None without one.
+        memory: the memory report; None without one.
+        linked: which ttnn operation launched which device op; None unless the run has both reports.
+        sources: ttnn operation id -> the line of the model that called it; empty unless the reports are linked.
+        notes: what a reader should know about how the reports were found.
+        kept: results of later layers for this run, by a key of their own.
     """
 
     def __init__(
@@ -48,12 +49,12 @@ class Run:
         self.linked = linked
         self.sources = sources or {}
         self.notes: tuple[str, ...] = ()
-        self.kept: dict[object, object] = {}  # what later layers computed of this run; dies with it
+        self.kept: dict[object, object] = {}
         self._scopes: dict[tuple[object, str | None, str | None], Scope] = {}
 
     @cached_property
     def chip(self) -> Chip:
-        """The chip it ran on."""
+        """The chip the run was measured on."""
         return chip_of(self.performance, self.memory)
 
     @property
@@ -85,7 +86,11 @@ class Run:
         return self.memory
 
     def source_at(self, line: int) -> SourceLine | None:
-        """The model line behind the op at `line` of the CSV: a compiler's LOC, or the linked call's."""
+        """The line of the model behind the op at `line` of the CSV.
+
+        A compiler writes it into the LOC column. Otherwise it is the line of the linked ttnn call. None where
+        neither is known.
+        """
         if self.performance is not None and self.performance.csv.compiler:
             row = self.performance.ops.at_line(line)
             return parse_loc(self.performance.ops.texts("loc")[row]) if row is not None else None
@@ -98,7 +103,11 @@ class Run:
         start_signpost: str | None = None,
         end_signpost: str | None = None,
     ) -> Scope:
-        """The ops of a window; chosen once per window."""
+        """The ops of a window. Asking again for the same window returns the same object.
+
+        Raises:
+            QuestionRefused: as `scope_of`, and when the run has no performance report.
+        """
         key = (iteration, start_signpost, end_signpost)
         if key not in self._scopes:
             self._scopes[key] = scope_of(self.timed, iteration, start_signpost, end_signpost)

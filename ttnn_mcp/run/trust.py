@@ -13,19 +13,17 @@ from ttnn_mcp.run.repeated_blocks import TRAILING_OPS
 if TYPE_CHECKING:
     from ttnn_mcp.run.performance import Performance
 
-PLUMBING = (
-    frozenset(  # what ttnn.from_torch and to_torch call of a tensor: 1266 rows of two real reports, and its kin
-        (
-            "__get__",
-            "__getitem__",
-            "contiguous",
-            "numel",
-            "data_ptr",
-            "storage_type",
-            "element_size",
-            "size",
-            "stride",
-        )
+PLUMBING = frozenset(  # tensor methods that ttnn.from_torch and to_torch call: from 1266 rows of two real reports
+    (
+        "__get__",
+        "__getitem__",
+        "contiguous",
+        "numel",
+        "data_ptr",
+        "storage_type",
+        "element_size",
+        "size",
+        "stride",
     )
 )
 _TORCH = re.compile(r"^\(torch\)\s*")
@@ -33,7 +31,7 @@ ROUND_COUNT = 1000  # default --op-support-count: the profiler's buffer ends the
 
 
 def caveats_of(report: Performance) -> list[str]:
-    """What a reader of any answer from this report should know first, most severe first."""
+    """What a reader of any answer from this report should know first, the most severe first."""
     return [
         *report.csv.lost,
         *_odd_cells(report),
@@ -45,58 +43,62 @@ def caveats_of(report: Performance) -> list[str]:
 
 
 def _dropped(report: Performance) -> list[str]:
-    said: list[str] = []
+    caveats: list[str] = []
     ids, counts = np.unique(report.ops.numbers("device"), return_counts=True)
     if len(counts) and counts.min() == counts.max() and counts[0] % ROUND_COUNT == 0:
-        said.append(
+        caveats.append(
             f"every device has exactly {counts[0]} ops: the profiler's buffer was full and later ops were dropped; "
             "profile again with a larger --op-support-count or fewer iterations"
         )
     elif len(counts) > 1 and counts.min() != counts.max():
-        few = int(ids[np.argmin(counts)])
-        said.append(
-            f"devices hold {counts.min()} to {counts.max()} ops (fewest on device {few}): rows were dropped, "
+        fewest = int(ids[np.argmin(counts)])
+        caveats.append(
+            f"devices hold {counts.min()} to {counts.max()} ops (fewest on device {fewest}): rows were dropped, "
             "or the devices do different work"
         )
     lost = report.impossible_left_out
     if report.impossible:
-        said.append(
+        caveats.append(
             f"{report.impossible} device ops have impossible durations (a counter wrapped, tt-metal #48043): told "
             "from DEVICE FW END CYCLE instead, to within a gap"
             + (f"; {lost} of them left out, sums are too low" if lost else "")
         )
     if len(report.untimed) > lost:
         without = len(report.untimed) - lost
-        said.append(f"{without} device ops have no kernel time (captured or dropped) and are left out")
-    found = report.iterations
-    if found.count:
-        after = int((report.steady.lines > report.steady.lines[found.number == found.count].max()).sum())
-        if after > TRAILING_OPS * len(report.devices):
-            said.append(f"the last iteration is cut off: {after} ops after the last whole one are left out")
+        caveats.append(f"{without} device ops have no kernel time (captured or dropped) and are left out")
+    iterations = report.iterations
+    if iterations.count:
+        ops_after = int(
+            (report.steady.lines > report.steady.lines[iterations.number == iterations.count].max()).sum()
+        )
+        if ops_after > TRAILING_OPS * len(report.devices):
+            caveats.append(f"the last iteration is cut off: {ops_after} ops after the last whole one are left out")
     runtime_ids = report.runtime_ids
     if runtime_ids is not None and len(runtime_ids):
         missing = int(runtime_ids.max() - runtime_ids.min()) + 1 - len(np.unique(runtime_ids))
         again = len(runtime_ids) - len(np.unique(report.ops.numbers("call_count")))
         if again and not report.traced:
-            said.append(
+            caveats.append(
                 f"{again} ops repeat the call count of an earlier one, as replays of a trace do, though no METAL "
                 "TRACE ID says so: the run may be traced already, or hold several reports"
             )
         elif missing and not report.traced:
-            said.append(f"{missing} call counts are missing between the first op and the last: ops may be dropped")
-    return said
+            caveats.append(
+                f"{missing} call counts are missing between the first op and the last: ops may be dropped"
+            )
+    return caveats
 
 
 def _odd_cells(report: Performance) -> list[str]:
-    told: list[str] = []
-    if report.device_unsaid and report.rows.has("device"):
-        told.append("no row has a DEVICE ID: all ops count as one device's, whose times would add up in a mesh")
+    caveats: list[str] = []
+    if report.no_device_ids and report.rows.has("device"):
+        caveats.append("no row has a DEVICE ID: all ops count as one device's, whose times would add up in a mesh")
     if report.unplaced:
-        told.append(f"{report.unplaced} device ops have no DEVICE ID and are left out")
+        caveats.append(f"{report.unplaced} device ops have no DEVICE ID and are left out")
     absurd = sum(int(operand.absurd.sum()) for operand in (*report.ops.inputs, *report.ops.outputs))
     if absurd:
-        told.append(f"{absurd} operands have shapes that no chip could hold and count as not said")
-    return told
+        caveats.append(f"{absurd} operands have shapes that no chip could hold and count as not said")
+    return caveats
 
 
 def _model_columns(report: Performance) -> list[str]:
@@ -118,7 +120,7 @@ def _plumbing(report: Performance) -> list[str]:
     plumbing = int(names.where(lambda text: _TORCH.sub("", text) in PLUMBING).sum())
     if plumbing == len(names):
         return [f"{plumbing} host rows, {plumbing} of them to/from-torch plumbing: no fallbacks, no device time"]
-    others = [text for text in names.occurring() if _TORCH.sub("", text) not in PLUMBING]
-    some = ", ".join(map(shown, others[:3])) + (", ..." if len(others) > 3 else "")
-    said = f"{len(names)} host rows, {plumbing} of them to/from-torch plumbing"
-    return [f"{said}; {len(names) - plumbing} may be ops that fall back to the host: {some}"]
+    other_names = [text for text in names.occurring() if _TORCH.sub("", text) not in PLUMBING]
+    examples = ", ".join(map(shown, other_names[:3])) + (", ..." if len(other_names) > 3 else "")
+    counted = f"{len(names)} host rows, {plumbing} of them to/from-torch plumbing"
+    return [f"{counted}; {len(names) - plumbing} may be ops that fall back to the host: {examples}"]

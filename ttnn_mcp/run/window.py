@@ -1,4 +1,4 @@
-"""The window: which rows an answer speaks of, and why these."""
+"""The window: the rows that an answer is about, and why these rows."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Scope:
 
     Attributes:
         ops: device ops, sorted by device, then by time.
-        window: the same, said to the user.
-        iteration_of: per op, its iteration within the window's report rows; 0 = none.
+        window: the description of these rows that the answer carries.
+        cold: the first iteration if the window is a later one; otherwise no rows.
     """
 
     ops: OpTable
     window: Window
-    cold: OpTable  # the first iteration, where the window is a later one; else no rows
+    cold: OpTable
 
     @cached_property
     def critical_device(self) -> int:
-        """The device with most kernel time: the one the others wait for."""
+        """The device with the most kernel time: the other devices wait for it."""
         devices, kernel = self.ops.numbers("device"), self.ops.numbers("kernel_ns")
         ids, places = np.unique(devices, return_inverse=True)
         return int(ids[np.argmax(np.bincount(places, weights=kernel))])
@@ -58,7 +58,13 @@ def scope_of(
     start_signpost: str | None = None,
     end_signpost: str | None = None,
 ) -> Scope:
-    """Choose the rows.
+    """Choose the rows of the window.
+
+    Args:
+        report: the performance report.
+        iteration: an iteration's number from 1, "last", or "all" for every row.
+        start_signpost: only ops after the last signpost of this name.
+        end_signpost: only ops before the first signpost of this name that follows.
 
     Raises:
         QuestionRefused: no timed device op, an unknown signpost, an iteration that does not exist.
@@ -110,25 +116,26 @@ def _chosen(iteration: Literal["last", "all"] | int, count: int) -> int | None:
     if iteration == "last":
         return count or None
     if not 1 <= iteration <= count:
-        there = (
+        reason = (
             f"there are {count}, numbered from 1" if count else "no repeating iterations were found in these rows"
         )
-        raise QuestionRefused(f"No iteration {iteration}: {there}. Use iteration 'last' or 'all'.")
+        raise QuestionRefused(f"No iteration {iteration}: {reason}. Use iteration 'last' or 'all'.")
     return iteration
 
 
 def _why_all(iteration: object, count: int, within: str) -> str:
     if iteration == "all":
-        said = f"all rows asked for, {count} iterations together" if count else "all rows asked for"
+        reason = f"all rows asked for, {count} iterations together" if count else "all rows asked for"
     else:
-        said = "no repeating iterations found"
-    return f"{said}{', ' + within if within else ''}"
+        reason = "no repeating iterations found"
+    return f"{reason}{', ' + within if within else ''}"
 
 
 def _ran_before(report: Performance, rows: OpTable) -> bool:
-    """Whether every op signature of `rows` ran earlier on a device, so that its program was compiled.
+    """Whether every op signature of `rows` ran earlier on some device, so that its program was compiled already.
 
-    A mesh compiles a program once for all its devices, and a device may have lost the earlier row.
+    A mesh compiles a program once for all its devices, so an earlier run on another device counts too. That also
+    covers a device whose earlier row was dropped.
     """
     everything = report.steady
     devices, device = np.unique(everything.numbers("device"), return_inverse=True)
@@ -145,39 +152,39 @@ def _between(report: Performance, start: str | None, end: str | None) -> tuple[O
     """The steady ops after the last `start` signpost and before the first `end` that follows it."""
     names, lines = report.signposts.texts("op_code"), report.signposts.lines
     after, before = 0, np.iinfo(np.int64).max
-    said: list[str] = []
+    bounds: list[str] = []
     if start is not None:
-        there = _lines_named(report, start)
-        after = int(there[-1])
-        if end is not None:  # the last start that has an end behind it
+        starts = _lines_named(report, start)
+        after = int(starts[-1])
+        if end is not None:  # take the last start that an end follows
             ends = lines[names.among(end)]
-            closed = there[there < ends[-1]] if len(ends) else there
+            closed = starts[starts < ends[-1]] if len(ends) else starts
             after = int(closed[-1]) if len(closed) else after
-        said.append(f"after signpost '{shown(start)}'{_which(there, after)}")
+        bounds.append(f"after signpost '{shown(start)}'{_which(starts, after)}")
     if end is not None:
-        there = _lines_named(report, end)
-        later = there[there > after]
+        matches = _lines_named(report, end)
+        later = matches[matches > after]
         if not len(later):
             raise QuestionRefused(
                 f"Signpost '{shown(end)}' never comes after '{shown(start)}'. Swap them, or drop one."
             )
         before = int(later[0])
-        said.append(f"before signpost '{shown(end)}'")
+        bounds.append(f"before signpost '{shown(end)}'")
     rows = report.steady
-    return rows.take((rows.lines > after) & (rows.lines < before)), " and ".join(said)
+    return rows.take((rows.lines > after) & (rows.lines < before)), " and ".join(bounds)
 
 
-def _which(there: NDArray[np.int64], chosen: int) -> str:
-    return f" (line {chosen}, one of {len(there)})" if len(there) > 1 else ""
+def _which(lines: NDArray[np.int64], chosen: int) -> str:
+    return f" (line {chosen}, one of {len(lines)})" if len(lines) > 1 else ""
 
 
 def _lines_named(report: Performance, name: str) -> NDArray[np.int64]:
     names = report.signposts.texts("op_code")
-    there = report.signposts.lines[names.among(name)]
-    if not len(there):
+    lines = report.signposts.lines[names.among(name)]
+    if not len(lines):
         hint = nearest(name, names.distinct) if len(report.signposts) else " This report has no signposts."
         raise QuestionRefused(f"No signpost '{shown(name)}'.{hint}")
-    return there
+    return lines
 
 
 def _lines_between(signposts: OpTable, ops: OpTable) -> NDArray[np.bool_]:

@@ -111,7 +111,7 @@ class Comparison:
     @cached_property
     def padded(self) -> bool:
         """Compare padded shapes: one of the reports writes no logical ones (before 2025-09)."""
-        return any(not one.logical_said for ops in self._ops for one in ops.outputs[:1])
+        return any(not one.has_logical for ops in self._ops for one in ops.outputs[:1])
 
     @cached_property
     def _tokens(self) -> tuple[Tokens, Tokens]:

@@ -17,7 +17,8 @@ ROOM = 1 << 62  # numbers of rows stay below it while columns are added
 def numbered(rows: int, columns: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     """A number per row, from 0 in order of appearance: equal for rows that agree in all columns, and only for them.
 
-    Columns are folded into one number as digits are; before it would overflow, the numbers in use are counted anew.
+    The columns become the digits of one number per row. Before the next digit would overflow 64 bits, the distinct
+    numbers so far are replaced by 0, 1, 2, ..., which makes room.
     """
     folded, room = np.zeros(rows, dtype=np.int64), 1
     if not rows:

@@ -17,14 +17,14 @@ T = TypeVar("T")
 
 
 def artefact(compute: Callable[Concatenate[OpTable, P], T]) -> Callable[Concatenate[OpTable, P], T]:
-    """Keep what `compute` returns with its table, per further arguments (which must be hashable).
+    """Store the result of `compute` with its table, one per set of further arguments (which must be hashable).
 
-    The table's lock makes concurrent callers wait for the first one instead of computing it again. The result is
-    shared, so nobody may write into it: an array is made read-only.
+    The table's lock makes concurrent callers wait for the first one instead of computing it again. All callers
+    share the result, so none may write into it: an array is made read-only.
     """
 
     @wraps(compute)
-    def kept(ops: OpTable, *args: P.args, **kwargs: P.kwargs) -> T:
+    def stored(ops: OpTable, *args: P.args, **kwargs: P.kwargs) -> T:
         key = (compute, args, tuple(kwargs.items()))
         with ops.lock:
             if key not in ops.artefacts:
@@ -33,4 +33,4 @@ def artefact(compute: Callable[Concatenate[OpTable, P], T]) -> Callable[Concaten
                     result.setflags(write=False)
             return cast("T", ops.artefacts[key])
 
-    return kept
+    return stored

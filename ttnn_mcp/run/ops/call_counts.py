@@ -1,4 +1,4 @@
-"""GLOBAL CALL COUNT: what ties the rows of one op together across devices."""
+"""GLOBAL CALL COUNT: the column that connects the rows of one op across devices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ DEVICE_BITS = 10
 
 
 def runtime_ids(ops: OpTable) -> NDArray[np.int64] | None:
-    """Per op the id that all devices share; None unless every call count is (id << 10) | device, as since 2025."""
+    """Per op, the id that its rows on all devices share.
+
+    None unless every call count is (id << 10) | device, as TTNN writes it since 2025.
+    """
     counts, devices = ops.numbers("call_count"), ops.numbers("device")
     if not len(counts) or not np.isfinite(counts).all() or not np.isfinite(devices).all():
         return None

@@ -1,4 +1,4 @@
-"""Ops folded into groups: by op code, signature, family or source line; counts and times only."""
+"""Ops in groups: by op code, signature, family or source line."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Some ops that are alike.
+    """Ops with the same key.
 
     Attributes:
-        key: index of the group's label.
-        rows: positions of its ops.
-        kernel_ns: their kernel time.
+        key: the key, an index into the labels; -1 where the ops have no label.
+        rows: positions of the ops.
+        kernel_ns: sum of their kernel times.
     """
 
     key: int
@@ -29,7 +29,7 @@ class Group:
 
 
 def grouped(keys: NDArray[np.int64], kernel_ns: NDArray[np.float64]) -> list[Group]:
-    """Groups by key (negative keys are one group each sign says nothing: -1), heaviest first."""
+    """One group per distinct key, the one with the most kernel time first. The key -1 means "no label"."""
     distinct, places = np.unique(keys, return_inverse=True)
     order = np.argsort(places, kind="stable")
     bounds = np.searchsorted(places[order], np.arange(len(distinct) + 1))
@@ -41,7 +41,7 @@ def grouped(keys: NDArray[np.int64], kernel_ns: NDArray[np.float64]) -> list[Gro
 
 
 def keyed(labels: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:
-    """A key per label, and the distinct labels the keys stand for."""
+    """A key per label, and the sorted distinct labels, which the keys index."""
     distinct = sorted(set(labels))
     number = {label: place for place, label in enumerate(distinct)}
     return np.array([number[label] for label in labels], dtype=np.int64), distinct

@@ -1,8 +1,8 @@
-"""What an op is, across the names it has had: `OptimizedConvNew` and `Conv2dDeviceOperation` are one op.
+"""One name per op, whatever TTNN called it over time: `OptimizedConvNew` and `Conv2dDeviceOperation` are one op.
 
-Names are folded by dropping the `DeviceOperation` / `Operation` / `Op` suffix that versions add and remove,
-then by the few true renames. Families follow what the op does to the data, because that decides what can
-bound it. Sources: tt-perf-report 1.4.1's category lists, and op codes of real reports 2024-10 to 2026-09.
+First the suffix `DeviceOperation`, `Operation` or `Op` is dropped, which versions add and remove. Then the few true
+renames apply. A family says what the op does to the data, because that decides what can limit its speed. Sources:
+the category lists of tt-perf-report 1.4.1, and op codes of real reports from 2024-10 to 2026-09.
 """
 
 from __future__ import annotations
@@ -91,11 +91,11 @@ def canonical(op_code: str) -> str:
 
 
 def family(op_code: str) -> Family:
-    """What kind of work the op does; "other" where its name tells us nothing."""
+    """What kind of work the op does; "other" for a name we do not know."""
     name = canonical(op_code)
     if name in _BY_NAME:
         return _BY_NAME[name]
-    for pattern, meant in _BY_PATTERN:
+    for pattern, matched in _BY_PATTERN:
         if pattern.search(name):
-            return meant
+            return matched
     return "other"

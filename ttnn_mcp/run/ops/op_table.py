@@ -1,9 +1,9 @@
-"""The op table: every row of a performance report behind one class.
+"""The op table: the rows of a performance report as one class.
 
-Rows stay in the frame as it was read, whose columns `readers.performance.columns` declares; a part of the table
-knows only their places. Analyses get numpy arrays. Texts are categories (`Texts`: one code per row, each distinct
-text once), so asking something of a million rows asks it of the few distinct texts. Row-at-a-time access (`cite`,
-`at_line`) is for the few rows an answer names.
+All tables of a report share the frame that was read; `readers.performance.columns` declares its columns. A table of
+some rows holds only the places of these rows. Analyses get numpy arrays. A text column is a `Texts`: one code per
+row, each distinct text once, so that a question about a million rows is asked about a few distinct texts. Access to
+single rows (`cite`, `at_line`) is for the few rows that an answer names.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -29,14 +29,16 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 
-CORRECTED = "corrected"  # rows whose times are told from firmware ends, not from their own cells
+CORRECTED = "corrected"  # column of our own: whether a row's times come from firmware ends, not from its own cells
 
 
 class OpTable:
-    """Rows of a performance report, in file order unless said otherwise.
+    """Rows of a performance report, in file order unless they were taken in another one.
 
     Attributes:
-        lines: line in the file of each row; names the row towards the user.
+        lines: per row, its line in the file; answers name rows by it.
+        lock: held while an artefact of this table is computed.
+        artefacts: results stored by `artefact`, and by nothing else.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class OpTable:
         self._numbers: dict[str, NDArray[np.float64]] = {}
         self._texts: dict[str, Texts] = {}
         self.lock = RLock()
-        self.artefacts: dict[object, object] = {}  # filled by `artefact` alone
+        self.artefacts: dict[object, object] = {}
 
     @classmethod
     def of(cls, report: PerformanceCsv) -> OpTable:
@@ -65,15 +67,15 @@ class OpTable:
 
     @property
     def source(self) -> str:
-        """The file the rows stand in."""
+        """The name of the report's file."""
         return quoting.single_line(self._report.path.name)
 
     def has(self, name: str) -> bool:
-        """Whether this generation writes the column."""
+        """Whether the report has the column."""
         return name in self._report.headers
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """A number column; NaN where not measured, and everywhere if the report has no such column."""
+        """A number column: NaN in rows without a value, and in all rows if the report has no such column."""
         if name not in self._numbers:
             if name not in self._frame:
                 self._numbers[name] = np.full(len(self), np.nan)
@@ -83,21 +85,21 @@ class OpTable:
         return self._numbers[name]
 
     def texts(self, name: str) -> Texts:
-        """A text column; empty everywhere if the report has no such column."""
+        """A text column: empty in all rows if the report has no such column."""
         if name not in self._texts:
-            there = name in self._frame
-            self._texts[name] = texts_of(self._frame[name], self._places) if there else no_texts(len(self))
+            has_column = name in self._frame
+            self._texts[name] = texts_of(self._frame[name], self._places) if has_column else no_texts(len(self))
         return self._texts[name]
 
     @cached_property
     def inputs(self) -> tuple[Operand, ...]:
         """INPUT_0, INPUT_1, ... of every row."""
-        return operands_of(self._frame, "INPUT", self._places, logical_said=self._report.logical_shapes)
+        return operands_of(self._frame, "INPUT", self._places, has_logical=self._report.logical_shapes)
 
     @cached_property
     def outputs(self) -> tuple[Operand, ...]:
         """OUTPUT_0, OUTPUT_1, ... of every row."""
-        return operands_of(self._frame, "OUTPUT", self._places, logical_said=self._report.logical_shapes)
+        return operands_of(self._frame, "OUTPUT", self._places, has_logical=self._report.logical_shapes)
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> OpTable:
         """The chosen rows (a mask, or positions in the order wanted)."""
@@ -108,28 +110,28 @@ class OpTable:
         return OpTable(self._frame, self.lines[places], self._report, within)
 
     def corrected(
-        self, *, kernel_ns: NDArray[np.float64], gap_ns: NDArray[np.float64], where: NDArray[np.bool_]
+        self, *, kernel_ns: NDArray[np.float64], gap_ns: NDArray[np.float64], corrected_rows: NDArray[np.bool_]
     ) -> OpTable:
-        """The same rows with times that do not stand in the file `where` it holds impossible ones."""
-        return self._assigned(kernel_ns=kernel_ns, gap_ns=gap_ns, **{CORRECTED: where})
+        """The same rows with other times; `cite` names another column for the `corrected_rows` (a mask)."""
+        return self._assigned(kernel_ns=kernel_ns, gap_ns=gap_ns, **{CORRECTED: corrected_rows})
 
     def of_one_device(self) -> OpTable:
-        """The same rows as those of device 0: for a report that says of no row which device it ran on."""
+        """The same rows as rows of device 0: for a report without any DEVICE ID."""
         return self._assigned(device=np.zeros(len(self)))
 
     def shapes(self, row: int) -> str:
-        """`1x384x1280 * 1280x5120 -> 1x384x5120`: logical; behind a dim, in brackets, its padding if any."""
+        """`1x384x1280 * 1280x5120 -> 1x384x5120`: logical shapes, with the padded size in brackets where it differs."""
         inputs = " * ".join(operand.shape_text(row) for operand in self.inputs if operand.present[row])
         outputs = " * ".join(operand.shape_text(row) for operand in self.outputs if operand.present[row])
         return f"{inputs} -> {outputs}"
 
     def at_line(self, line: int) -> int | None:
         """Position of the row at `line` of the file."""
-        found = np.flatnonzero(self.lines == line)
-        return int(found[0]) if len(found) else None
+        places = np.flatnonzero(self.lines == line)
+        return int(places[0]) if len(places) else None
 
     def cite(self, row: int, name: str) -> Evidence:
-        """The cell behind a claim: file, line, column header, value, unit."""
+        """The cell that proves a claim: file, line, column header, value, unit."""
         column = BY_NAME[name]
         header = self._report.headers.get(name, column.headers[0])
         value = shown(self.texts(name)[row]) if column.kind == "text" else _plain(float(self.numbers(name)[row]))
@@ -139,7 +141,7 @@ class OpTable:
         return Evidence(source=self.source, row=int(self.lines[row]), column=header, value=value, unit=unit)
 
     def cite_operand(self, row: int, operand: Operand, part: str) -> Evidence:
-        """The operand's cell behind a claim; `part` is LAYOUT, DATATYPE or MEMORY."""
+        """The operand's cell that proves a claim; `part` is LAYOUT, DATATYPE or MEMORY."""
         return Evidence(
             source=self.source,
             row=int(self.lines[row]),
@@ -164,7 +166,7 @@ def _plain(value: float) -> float | int | None:
 
 
 def _line_numbers(frame: pd.DataFrame) -> NDArray[np.int64]:
-    """Line of each row; cells that hold line breaks push the later rows down."""
+    """The line of each row; a line break within a cell moves all later rows down."""
     lines = np.arange(2, len(frame) + 2, dtype=np.int64)
     for name in ("op_code", "attributes"):
         if name in frame and any("\n" in text for text in frame[name].cat.categories):

@@ -24,36 +24,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DIMS = ("W", "Z", "Y", "X")  # outermost first; Y and X are the tiled ones
-ELEMENTS_AT_MOST = 1 << 40  # a thousand GB and more; the largest card has 64. Products of dims stay within 64 bits
+ELEMENTS_AT_MOST = 1 << 40  # at least a thousand GB; the largest card has 64. Products of dims stay within 64 bits
 _DEVICE_PREFIX = re.compile(r"^DEV_\d+_")
 
 
 @dataclass(frozen=True)
 class Operand:
-    """One operand of every row; where a row has no such operand, `present` is False and sizes are 0.
+    """One operand of every row. In a row without it, `present` is False and sizes are 0.
 
     Attributes:
         name: "INPUT_0".
-        columns: its parts (W, LAYOUT, ...) in the report's frame.
-        places: rows of that frame; None = all.
+        columns: the parts of the operand (W, LAYOUT, ...) in the report's frame.
+        places: rows of that frame; None means all.
         rows: how many rows there are.
-        logical_said: False for generations that only wrote padded shapes (then `logical` equals `padded`).
+        has_logical: False for generations that wrote padded shapes only; then `logical` equals `padded`.
     """
 
     name: str
     columns: dict[str, pd.Series]
     places: NDArray[np.int64] | None
     rows: int
-    logical_said: bool
+    has_logical: bool
 
     @cached_property
     def padded(self) -> NDArray[np.int64]:
-        """(rows, 4) dims as they lie in memory; 0 where absent."""
+        """Dims in memory, shape (rows, 4); 0 in rows without the operand."""
         return self._dims[0]
 
     @cached_property
     def logical(self) -> NDArray[np.int64]:
-        """(rows, 4) dims as the model sees them; equal to `padded` before C4."""
+        """Dims of the model's tensor, shape (rows, 4); equal to `padded` before generation C4."""
         return self._dims[1]
 
     @cached_property
@@ -73,7 +73,7 @@ class Operand:
 
     @cached_property
     def memory(self) -> Texts:
-        """Placement as written, e.g. DEV_1_L1_HEIGHT_SHARDED; the number is a mesh handle, not DEVICE ID."""
+        """Placement as written, e.g. DEV_1_L1_HEIGHT_SHARDED; its number is a handle of the mesh, not a DEVICE ID."""
         return self._texts("MEMORY")
 
     @cached_property
@@ -86,63 +86,63 @@ class Operand:
 
     @cached_property
     def in_dram(self) -> NDArray[np.bool_]:
-        """Rows whose operand lives in DRAM."""
-        return self._lives(lambda where: where.buffer == "DRAM")
+        """Mask of the rows whose operand is in DRAM."""
+        return self._lives(lambda placement: placement.buffer == "DRAM")
 
     @cached_property
     def in_l1(self) -> NDArray[np.bool_]:
-        """Rows whose operand lives in L1 (L1_SMALL included)."""
-        return self._lives(lambda where: where.buffer.startswith("L1"))
+        """Mask of the rows whose operand is in L1 (L1_SMALL included)."""
+        return self._lives(lambda placement: placement.buffer.startswith("L1"))
 
     @cached_property
     def sharded(self) -> NDArray[np.bool_]:
-        """Rows whose operand is sharded."""
-        return self._lives(lambda where: where.layout.endswith("SHARDED"))
+        """Mask of the rows whose operand is sharded."""
+        return self._lives(lambda placement: placement.layout.endswith("SHARDED"))
 
     @cached_property
     def elements(self) -> NDArray[np.int64]:
-        """Logical element count; 0 where absent."""
+        """Number of logical elements; 0 in rows without the operand."""
         return self.logical.prod(axis=1)
 
     @cached_property
     def bytes(self) -> NDArray[np.float64]:
-        """Size in memory, padding and block-float exponents included; 0 where absent."""
-        each = self.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, 0.0), missing=0.0, dtype=np.float64)
-        return self.padded.prod(axis=1) * each
+        """Bytes in memory, padding and block-float exponents included; 0 in rows without the operand."""
+        element_bytes = self.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, 0.0), missing=0.0, dtype=np.float64)
+        return self.padded.prod(axis=1) * element_bytes
 
-    def _lives(self, so: Callable[[Placement], bool]) -> NDArray[np.bool_]:
+    def _lives(self, condition: Callable[[Placement], bool]) -> NDArray[np.bool_]:
         def is_so(cell: str) -> bool:
-            where = parse_memory_cell(cell)
-            return where is not None and so(where)
+            placement = parse_memory_cell(cell)
+            return placement is not None and condition(placement)
 
         return self.memory.where(is_so)
 
     def cell(self, row: int, part: str) -> str:
-        """The file's text of LAYOUT, DATATYPE or MEMORY."""
+        """The text in the file of LAYOUT, DATATYPE or MEMORY."""
         return {"LAYOUT": self.layout, "DATATYPE": self.dtype, "MEMORY": self.memory}[part][row]
 
     def shape_text(self, row: int) -> str:
-        """`1x1x19x1280` (logical), with `[32]` behind a dim that is padded."""
+        """The logical shape, such as `1x19[32]x1280`: a dim that is padded has its size in memory in brackets."""
         pairs = zip(self.logical[row], self.padded[row], strict=True)
-        dims = [f"{seen}" if seen == lies else f"{seen}[{lies}]" for seen, lies in pairs]
+        dims = [f"{logical}" if logical == padded else f"{logical}[{padded}]" for logical, padded in pairs]
         while len(dims) > 2 and dims[0] == "1":
             dims.pop(0)
         return "x".join(dims)
 
     @property
     def described_by(self) -> tuple[NDArray[np.int64], ...]:
-        """All that the report says of the operand, a column each: what makes two rows alike (`alike.numbered`)."""
-        dims = (*self.padded.T, *self.logical.T) if self.logical_said else tuple(self.padded.T)
+        """All columns of the operand, as numbers. Rows that agree in all of them are alike (`alike.numbered`)."""
+        dims = (*self.padded.T, *self.logical.T) if self.has_logical else tuple(self.padded.T)
         return (*dims, self.dtype.codes, self.layout.codes, self.placement.codes)
 
     @cached_property
     def absurd(self) -> NDArray[np.bool_]:
-        """Rows whose shape no chip could hold: they count as having no such operand."""
+        """Mask of the rows whose shape no chip could hold; they count as rows without the operand."""
         most = [np.maximum(dims.max(axis=0, initial=1), 1).astype(np.float64).prod() for dims in self._written]
         if max(most) <= ELEMENTS_AT_MOST:
             return np.zeros(self.rows, dtype=np.bool_)
-        each = [np.maximum(dims, 1).astype(np.float64).prod(axis=1) for dims in self._written]
-        return np.maximum(*each) > ELEMENTS_AT_MOST
+        elements = [np.maximum(dims, 1).astype(np.float64).prod(axis=1) for dims in self._written]
+        return np.maximum(*elements) > ELEMENTS_AT_MOST
 
     @cached_property
     def _dims(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -153,7 +153,7 @@ class Operand:
 
     @cached_property
     def _written(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Padded and logical dims as they stand in the file."""
+        """Padded and logical dims as written in the file."""
         padded = np.zeros((self.rows, len(DIMS)), dtype=np.int64, order="F")  # read dim by dim
         logical = np.zeros_like(padded)
         for place, dim in enumerate(DIMS):
@@ -169,13 +169,13 @@ class Operand:
 
 
 def operands_of(
-    frame: pd.DataFrame, role: str, places: NDArray[np.int64] | None = None, *, logical_said: bool
+    frame: pd.DataFrame, role: str, places: NDArray[np.int64] | None = None, *, has_logical: bool
 ) -> tuple[Operand, ...]:
-    """The operands of `role` (INPUT, OUTPUT) in order, of the frame's rows at `places`."""
-    found: dict[int, dict[str, pd.Series]] = {}
+    """The operands of a role (INPUT, OUTPUT) in order, for the frame's rows at `places` (None means all)."""
+    parts: dict[int, dict[str, pd.Series]] = {}
     for header in frame.columns:
         match = OPERAND_HEADER.match(header)
         if match and match[1] == role:
-            found.setdefault(int(match[2]), {}).setdefault(match[3], frame[header])
+            parts.setdefault(int(match[2]), {}).setdefault(match[3], frame[header])
     rows = len(frame) if places is None else len(places)
-    return tuple(Operand(f"{role}_{number}", found[number], places, rows, logical_said) for number in sorted(found))
+    return tuple(Operand(f"{role}_{number}", parts[number], places, rows, has_logical) for number in sorted(parts))

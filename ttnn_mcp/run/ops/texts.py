@@ -1,4 +1,4 @@
-"""One text per row, each distinct text held once: asking something of a million rows asks it of a few texts."""
+"""One text per row, each distinct text stored once: a question about a million rows is asked about a few texts."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """One text per row, each distinct text held once.
+    """One text per row, each distinct text stored once.
 
     Attributes:
-        codes: index into `distinct` per row; -1 = the cell is empty.
-        distinct: the texts that occur.
+        codes: per row, an index into `distinct`; -1 means that the cell is empty.
+        distinct: the texts.
     """
 
     codes: NDArray[np.int64]
@@ -36,7 +36,7 @@ class Texts:
         return self.distinct[code] if code >= 0 else ""
 
     def where(self, is_so: Callable[[str], bool]) -> NDArray[np.bool_]:
-        """Mask of the rows whose text `is_so`; empty cells are not."""
+        """Mask of the rows whose text `is_so` accepts; never a row with an empty cell."""
         return self.mapped(is_so, missing=False, dtype=np.bool_)
 
     def among(self, *texts: str) -> NDArray[np.bool_]:
@@ -44,7 +44,7 @@ class Texts:
         return self.where(lambda text: text in texts)
 
     def mapped(self, meaning: Callable[[str], object], *, missing: object, dtype: type) -> NDArray[Any]:
-        """`meaning` of each row's text, asked once per distinct text."""
+        """`meaning` of each row's text, called once per distinct text; `missing` for empty cells."""
         return np.array([*map(meaning, self.distinct), missing], dtype=dtype)[self.codes]
 
     def occurring(self) -> list[str]:
@@ -69,5 +69,5 @@ def texts_of(column: pd.Series, places: NDArray[np.int64] | None = None) -> Text
 
 
 def no_texts(rows: int) -> Texts:
-    """As many empty cells."""
+    """A text column of so many empty cells."""
     return Texts(np.full(rows, -1, dtype=np.int64), ())

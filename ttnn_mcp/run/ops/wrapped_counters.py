@@ -1,8 +1,8 @@
-"""Durations that a wrapped counter wrote, and what they were.
+"""Durations from a counter that wrapped, and how to recover them.
 
-On traced Blackhole rows the writer puts about 6.92 s into a kernel's duration and takes them back in the gap before
-it (tt-metal #48043); later writers leave both cells blank. The end of the firmware stays right, and from one end to
-the next is the gap plus the kernel: only how the two share it is not known, and gaps of replayed ops are small.
+On traced Blackhole rows the report adds about 6.92 s to a kernel's duration and subtracts them from the gap before
+it (tt-metal #48043); later versions leave both cells blank. The firmware's end time stays right. The time from one
+end to the next is the gap plus the kernel. How the two share it is not known, but gaps of replayed ops are small.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.ops.op_table import OpTable
 
-WRAPPED_GAP_NS = 1e6  # a gap this far below zero is no overlap: tt-perf-report's own rule
-USUAL_GAP_NS = 1_000.0  # where no row tells: Wormhole traced median 0.66 us, p90 1.9 us
+WRAPPED_GAP_NS = 1e6  # a gap this far below zero cannot be an overlap: the rule of tt-perf-report
+USUAL_GAP_NS = 1_000.0  # if no row has a usable gap: traced Wormhole has a median of 0.66 us, a p90 of 1.9 us
 
 
 def wrapped(rows: OpTable) -> NDArray[np.bool_]:
-    """Rows whose duration cannot be, as the gap takes most of it back."""
+    """Mask of the rows with an impossible duration: the gap subtracts most of it again."""
     kernel, gap = rows.numbers("kernel_ns"), rows.numbers("gap_ns")
     return (gap < -WRAPPED_GAP_NS) & (-gap > np.maximum(kernel / 2, WRAPPED_GAP_NS))
 
@@ -29,24 +29,29 @@ def wrapped(rows: OpTable) -> NDArray[np.bool_]:
 def unwrapped(
     rows: OpTable, doubtful: NDArray[np.bool_], clock_ghz: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(kernel_ns, gap_ns) of all rows with the doubtful ones told from firmware ends; NaN where even these do not.
+    """Kernel times and gaps in ns of all rows, those of the doubtful rows computed from firmware ends.
 
-    `rows` are device ops. The first op of a replay stays unknown: the pause before it is no usual gap.
+    The first op of a replay stays unknown (NaN), because the pause before it is longer than a usual gap.
+
+    Args:
+        rows: device ops.
+        doubtful: mask of the rows whose times are wrong or blank.
+        clock_ghz: the device clock, to turn cycles into ns.
     """
     kernel: NDArray[np.float64] = np.where(doubtful, np.nan, rows.numbers("kernel_ns"))
     gap: NDArray[np.float64] = np.where(doubtful, np.nan, rows.numbers("gap_ns"))
     ends, devices = rows.numbers("fw_end_cycle"), rows.numbers("device")
     session: NDArray[np.float64] = np.nan_to_num(rows.numbers("trace_session"), nan=-1.0)
     order = np.lexsort((ends, devices))
-    here, before = order[1:], order[:-1]
-    follows = (devices[here] == devices[before]) & (session[here] == session[before])
-    here, before = here[follows], before[follows]
-    span = (ends[here] - ends[before]) / clock_ghz
-    small = gap[here][(gap[here] >= 0) & (gap[here] < WRAPPED_GAP_NS)]
+    later, earlier = order[1:], order[:-1]
+    follows = (devices[later] == devices[earlier]) & (session[later] == session[earlier])
+    later, earlier = later[follows], earlier[follows]
+    span = (ends[later] - ends[earlier]) / clock_ghz
+    small = gap[later][(gap[later] >= 0) & (gap[later] < WRAPPED_GAP_NS)]
     usual = float(np.median(small)) if len(small) else USUAL_GAP_NS
-    told = doubtful[here] & (span > usual)
-    kernel[here[told]] = span[told] - usual
-    gap[here[told]] = usual
-    behind = doubtful[before] & (gap[here] > WRAPPED_GAP_NS)
-    gap[here[behind]] = np.maximum(span[behind] - kernel[here[behind]], 0.0)
+    recovered = doubtful[later] & (span > usual)
+    kernel[later[recovered]] = span[recovered] - usual
+    gap[later[recovered]] = usual
+    next_ops = doubtful[earlier] & (gap[later] > WRAPPED_GAP_NS)
+    gap[later[next_ops]] = np.maximum(span[next_ops] - kernel[later[next_ops]], 0.0)
     return kernel, gap
