@@ -45,7 +45,8 @@ def test_the_reports_of_each_rank_and_of_tt_torch_are_found(tmp_path):
     made(tmp_path / "run/rank0/ops_perf_results.csv")
     made(tmp_path / "run/rank1/ops_perf_results.csv")
     made(tmp_path / "results/perf/device_ops_perf_trace.csv")
-    assert {report.folder.name for report in discover([tmp_path]).of("performance")} == {"rank0", "rank1", "perf"}
+    tables = [report for report in discover([tmp_path]).reports if report.kind == "performance"]
+    assert {report.folder.name for report in tables} == {"rank0", "rank1", "perf"}
 
 
 def test_the_newest_of_several_csvs_is_read_and_the_others_are_named(tmp_path):
@@ -175,6 +176,6 @@ def test_the_made_reports_are_found():
     if not MEMORY.is_dir():
         pytest.skip("the made reports are not here")
     found = discover([MEMORY])
-    assert {report.name for report in found.of("memory")} == {"g2025", "v2", "v2_1", "v3_3"}
-    assert [report.name for report in found.of("performance")] == ["2026_09_01_12_00_00"]
+    assert {report.name for report in found.reports if report.kind == "memory"} == {"g2025", "v2", "v2_1", "v3_3"}
+    assert [report.name for report in found.reports if report.kind == "performance"] == ["2026_09_01_12_00_00"]
     assert [report.kind for report in classify(MEMORY / "v3_3_perf")] == ["performance"]

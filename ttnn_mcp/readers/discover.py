@@ -1,4 +1,4 @@
-"""Finds reports on disk: performance reports by their CSV, memory reports by their database."""
+"""The reports on disk: performance reports are found by their CSV, memory reports by their database."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ EXPECTED = (
 )
 
 _DEPTH = 6  # generated/profiler/reports/<name>/<timestamp>/rank<N>
-_FOLDERS = 5000  # scanned per root; a tree of more is no reports folder
+_FOLDERS = 5000  # scanned per root; a larger tree is not a folder of reports
 _ENTRIES = 20_000  # looked at per folder; tensors/ of a detailed report can hold more
-_DEPTH_OF_PAIR = 3  # below a folder that is said to hold one of each
+_DEPTH_OF_PAIR = 3  # searched below a folder that a caller gives as one run
 _SKIPPED = frozenset({"tensors", "graphs", "npe_viz", "node_modules", "__pycache__", "site-packages"})
 _DATABASE_SUFFIXES = frozenset({".sqlite", ".sqlite3", ".db"})
 _SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -40,10 +40,10 @@ class FoundReport:
     Attributes:
         kind: which of the two reports.
         path: its CSV or database.
-        folder: where that lies.
-        name: `<name>/<time>` below a `reports` folder, else the folder's name; can always be shown.
-        modified: the file's time, in seconds since 1970.
-        caveats: what should be said with every answer from it, such as which other CSV lies beside it.
+        folder: the folder of that file.
+        name: `<name>/<time>` below a `reports` folder, otherwise the folder's name; cleaned for answers.
+        modified: when the file was written last, in seconds since 1970.
+        caveats: sentences for every answer from it, such as which other CSVs the folder holds.
     """
 
     kind: Kind
@@ -56,26 +56,22 @@ class FoundReport:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What the roots hold, newest first; `skipped` says in a sentence each what could not be looked at."""
+    """The reports below some roots, newest first; `skipped` names, in a sentence each, what could not be read."""
 
     reports: tuple[FoundReport, ...]
     skipped: tuple[str, ...]
 
-    def of(self, kind: Kind) -> tuple[FoundReport, ...]:
-        """The reports of one kind."""
-        return tuple(report for report in self.reports if report.kind == kind)
-
 
 def discover(roots: Iterable[str | Path], *, depth: int = _DEPTH) -> Discovery:
-    """The reports below the roots. A root that is not there holds none; unreadable folders are skipped and told."""
-    found: dict[Path, FoundReport] = {}
+    """The reports below the roots. A missing root has none; folders that cannot be read are skipped and named."""
+    reports: dict[Path, FoundReport] = {}
     skipped: list[str] = []
-    seen: set[tuple[int, int]] = set()
+    folders_seen: set[tuple[int, int]] = set()
     for root in roots:
-        for folder, entries in _walk(Path(root), depth, seen, skipped):
+        for folder, entries in _walk(Path(root), depth, folders_seen, skipped):
             for report in _reports_in(folder, entries):
-                found.setdefault(report.path, report)
-    newest = sorted(found.values(), key=lambda report: (-report.modified, str(report.path)))
+                reports.setdefault(report.path, report)
+    newest = sorted(reports.values(), key=lambda report: (-report.modified, str(report.path)))
     return Discovery(tuple(newest), tuple(skipped))
 
 
@@ -85,10 +81,10 @@ def find_reports(roots: Iterable[str | Path]) -> list[FoundReport]:
 
 
 def classify(path: str | Path) -> tuple[FoundReport, ...]:
-    """What there is at a path: a performance report, a memory report, or one of each (in this order).
+    """The reports at a path: a performance report, a memory report, or one of each (in this order).
 
     Raises:
-        ReportMissing: nothing there, no report there, or several to choose from; says what is near.
+        ReportMissing: nothing is there, no report is, or several of one kind are; suggests similar names.
     """
     place = Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises where there is no home
     try:
@@ -102,7 +98,7 @@ def classify(path: str | Path) -> tuple[FoundReport, ...]:
 
 
 def _classify_file(path: Path) -> tuple[FoundReport, ...]:
-    if not path.is_file():  # a pipe or a device would block
+    if not path.is_file():  # reading a pipe or a device would block
         raise ReportMissing(f"{shown(path.name)} is not a regular file. Expected: {EXPECTED}.")
     if path.name == DEVICE_LOG:
         raise ReportMissing(f"{DEVICE_LOG} is the device's raw log: give the ops_perf_results*.csv beside it.")
@@ -116,12 +112,12 @@ def _classify_file(path: Path) -> tuple[FoundReport, ...]:
 
 
 def _classify_folder(folder: Path) -> tuple[FoundReport, ...]:
-    """The folder's own reports, else the only ones below it."""
+    """The reports in the folder itself, otherwise those below it if there is only one of each kind."""
     skipped: list[str] = []
     chosen: list[FoundReport] = []
-    for at, entries in _walk(folder, _DEPTH_OF_PAIR, set(), skipped):
-        chosen.extend(_reports_in(at, entries))
-        if at == folder and chosen:
+    for below, entries in _walk(folder, _DEPTH_OF_PAIR, set(), skipped):
+        chosen.extend(_reports_in(below, entries))
+        if below == folder and chosen:
             break
     for kind in ("performance", "memory"):
         names = [str(report.folder.relative_to(folder)) for report in chosen if report.kind == kind]
@@ -131,21 +127,21 @@ def _classify_folder(folder: Path) -> tuple[FoundReport, ...]:
                 f"{nearest('', sorted(names, reverse=True))}"
             )
     if not chosen:
-        told = f" {skipped[0]}." if skipped else nearest("", _names(folder))
+        hint = f" {skipped[0]}." if skipped else nearest("", _names(folder))
         raise ReportMissing(
-            f"There is no report in {shown(folder.name or str(folder))}. Expected: {EXPECTED}.{told}"
+            f"There is no report in {shown(folder.name or str(folder))}. Expected: {EXPECTED}.{hint}"
         )
     return tuple(sorted(chosen, key=lambda report: report.kind, reverse=True))
 
 
 def _reports_in(folder: Path, entries: list[os.DirEntry[str]]) -> Iterator[FoundReport]:
-    """The reports that lie in this very folder: at most one of each kind."""
+    """The reports in this folder, not below it: at most one of each kind."""
     tables = [entry for entry in entries if _is_table(entry.name) and _is_file(entry)]
     dated = sorted(((_modified(entry), entry.name) for entry in tables), reverse=True)
     if dated:
-        others = [name for _, name in dated[1:]]
-        caveat = f"the folder holds {len(dated)} CSVs; the newest is read, not {', '.join(map(shown, others[:3]))}"
-        yield _found("performance", folder / dated[0][1], (caveat,) if others else ())
+        older = [name for _, name in dated[1:]]
+        caveat = f"the folder holds {len(dated)} CSVs; the newest is read, not {', '.join(map(shown, older[:3]))}"
+        yield _found("performance", folder / dated[0][1], (caveat,) if older else ())
     if any(entry.name == DATABASE and _is_file(entry) for entry in entries):
         yield _found("memory", folder / DATABASE)
 
@@ -160,7 +156,7 @@ def _found(kind: Kind, path: Path, caveats: tuple[str, ...] = ()) -> FoundReport
 
 
 def _report_name(kind: Kind, folder: Path) -> str:
-    """The folder's path below `reports/` (`<name>/<timestamp>`); for hashed memory folders the name they hash."""
+    """The folder's path below `reports/` (`<name>/<timestamp>`), or the name that a hashed memory folder stands for."""
     if kind == "memory" and folder.name.isdecimal():
         return quoting.text(report_name(folder) or folder.name)
     parts = folder.absolute().parts
@@ -169,18 +165,18 @@ def _report_name(kind: Kind, folder: Path) -> str:
 
 
 def _walk(
-    root: Path, depth: int, seen: set[tuple[int, int]], skipped: list[str]
+    root: Path, depth: int, folders_seen: set[tuple[int, int]], skipped: list[str]
 ) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
-    """Folders breadth first, each once however many links lead to it."""
+    """The folders breadth first, each once although several links may lead to it."""
     waiting = deque([(root, 0)])
     scanned = 0
     while waiting:
         folder, level = waiting.popleft()
         try:
             status = folder.stat()
-            if (status.st_dev, status.st_ino) in seen:
+            if (status.st_dev, status.st_ino) in folders_seen:
                 continue
-            seen.add((status.st_dev, status.st_ino))
+            folders_seen.add((status.st_dev, status.st_ino))
             entries = _entries(folder)
         except (FileNotFoundError, NotADirectoryError):
             continue
@@ -239,7 +235,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _nothing_at(path: Path) -> str:
-    """Name what is missing, and what its nearest existing folder holds instead."""
+    """The message for a missing path: what is missing, and similar names in the nearest existing folder."""
     missing = path
     while not missing.parent.is_dir() and missing.parent != missing:
         missing = missing.parent

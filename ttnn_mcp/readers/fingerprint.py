@@ -1,4 +1,4 @@
-"""A report's identity from its contents: a moved report is the same run, an overwritten one is another."""
+"""A report's identity by its contents: a moved report stays the same run, an overwritten one is another run."""
 
 from __future__ import annotations
 
@@ -13,37 +13,40 @@ from ttnn_mcp.errors import ReportMissing, shown
 if TYPE_CHECKING:
     from pathlib import Path
 
-SMALL_BYTES = 1 << 22  # up to 4 MiB all of it is hashed
-WHOLE_BYTES = 1 << 31  # up to 2 GiB every byte counts: a CRC-32 read 293 MB in 0.13 s
-SAMPLES = 32  # evenly spread blocks that are hashed of a larger file, the first and the last among them
+SMALL_BYTES = 1 << 22  # files up to 4 MiB are hashed as a whole
+WHOLE_BYTES = 1 << 31  # files up to 2 GiB get a CRC-32 of all bytes: measured at 0.13 s for 293 MB
+SAMPLES = 32  # blocks of a larger file that are hashed, evenly spread, the first and the last included
 BLOCK_BYTES = 1 << 16
 CHECKED_BYTES = 1 << 20
-KEPT = 4096  # fingerprints of files seen lately
-SETTLED_NS = 2_000_000_000  # a file changed later than this before it was looked at may change within one tick
+KNOWN_AT_MOST = 4096  # fingerprints of the files seen last
+SETTLED_NS = 2_000_000_000  # a younger file may change again within one tick of its file system's clock (FAT: 2 s)
 
-_kept: dict[tuple[int, ...], str] = {}
+_known: dict[tuple[int, ...], str] = {}
 
 
 def fingerprint(path: Path) -> str:
     """32 hex digits from the file's size and contents.
 
-    Small files are hashed whole. Of larger ones a spread of blocks is hashed, together with a checksum over every
-    byte, which takes a fifth of the time of a hash. Beyond 2 GiB, where no CSV is read, only the blocks count; the
-    first one holds the counter that SQLite raises with every change.
+    Small files are hashed as a whole. Of larger files some blocks are hashed, together with a checksum of all bytes,
+    which takes a fifth of the time of a hash. Above 2 GiB only the blocks count. No CSV of this size is read, and the
+    first block of a database holds the counter that SQLite increases with every change.
+
+    Raises:
+        ReportMissing: the file cannot be opened.
     """
     try:
         with path.open("rb", buffering=0) as file:
-            seen = os.fstat(file.fileno())
-            stamp = (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-            if stamp in _kept:
-                return _kept[stamp]
-            digest = _digest(file, seen.st_size)
+            status = os.fstat(file.fileno())
+            stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            if stamp in _known:
+                return _known[stamp]
+            digest = _digest(file, status.st_size)
     except OSError as failed:
         raise ReportMissing(f"{shown(path)} cannot be opened ({failed.strerror}).") from None
-    if time.time_ns() - max(seen.st_mtime_ns, seen.st_ctime_ns) > SETTLED_NS:
-        while len(_kept) >= KEPT:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[stamp] = digest
+    if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS:
+        while len(_known) >= KNOWN_AT_MOST:
+            _known.pop(next(iter(_known)), None)
+        _known[stamp] = digest
     return digest
 
 
@@ -61,7 +64,7 @@ def _digest(file: BinaryIO, size: int) -> str:
 
 
 def _checksum(file: BinaryIO) -> int:
-    """CRC-32 of the whole file: any change of up to 32 bits in a row alters it, any other but once in 2**32."""
+    """CRC-32 of the whole file: it misses no change within 32 bits in a row, and others once in 2**32."""
     file.seek(0)
     block, checksum = bytearray(CHECKED_BYTES), 0
     view = memoryview(block)

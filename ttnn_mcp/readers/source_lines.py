@@ -1,4 +1,4 @@
-"""The model line behind an operation, out of its recorded stack trace."""
+"""The line of the model that called an operation, read from the recorded stack trace or a compiler's LOC."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LINE_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """Where the model calls the operation. All texts are the report's."""
+    """Where the model calls the operation; all texts come from the report."""
 
     file: str
     line: int
@@ -28,9 +28,9 @@ class SourceLine:
 
 
 def parse_stack_trace(trace: str) -> SourceLine | None:
-    """The first Python frame: traces are written innermost first, so it is the ttnn call in the model's code.
+    """The first Python frame of a stack trace. Traces begin with the innermost frame, so this is the ttnn call.
 
-    None for the native C++ backtraces that some captures hold instead.
+    None for native C++ backtraces, which some captures hold instead.
     """
     frame = _FRAME.search(trace)
     if frame is None:

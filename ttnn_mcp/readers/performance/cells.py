@@ -1,7 +1,7 @@
-"""The cells of a performance CSV as numbers and texts; what cannot be true counts as not measured, and is told."""
+"""The cells of a performance CSV as numbers and texts. Impossible values count as not measured; a caveat says so."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# (pandas' stubs leave half of what a frame hands out unknown)
+# (pandas' stubs leave many types unknown)
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.performance.columns import Column
 
 WORD_CHARS = 100  # formats, placements, fidelities: the longest real one has 25
-# op names have 60 characters; Tracy's messages, which ATTRIBUTES are made from, end at 64 KiB
+# op names have up to 60 characters; ATTRIBUTES come from Tracy's messages, which end at 64 KiB
 CHARS = {"op_code": 1_000, "attributes": 1 << 16, "loc": 1 << 16}
-DISTINCT_AT_MOST = 20_000  # texts of one column; real reports have a few hundred, and each is taken apart
-MANY_ARE_USUAL = frozenset({"op_code", "program_hash", "loc"})  # signposts, and what differs from op to op
+DISTINCT_AT_MOST = 20_000  # different texts of one column; real reports have a few hundred, and each is parsed
+MANY_ARE_USUAL = frozenset({"op_code", "program_hash", "loc"})  # columns whose texts may differ from row to row
 
 
 def as_numbers(column: pd.Series) -> tuple[NDArray[np.float64], int]:
-    """The column as float64, and how many of its cells are no numbers."""
+    """The column as float64 (NaN = not measured), and how many of its cells hold something else than a number."""
     import pandas as pd  # noqa: PLC0415 - half a second that only reading a report may cost
 
     if pd.api.types.is_float_dtype(column.dtype):
         return column.to_numpy(), 0
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
         return column.to_numpy(dtype=np.float64), 0
-    read = pd.to_numeric(column.astype("str"), errors="coerce").where(column.notna())
-    return read.to_numpy(dtype=np.float64), int((read.isna() & column.notna()).sum())
+    numbers = pd.to_numeric(column.astype("str"), errors="coerce").where(column.notna())
+    return numbers.to_numpy(dtype=np.float64), int((numbers.isna() & column.notna()).sum())
 
 
 def impossible(column: Column, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Cells whose value cannot be true: infinite, beyond the column's limit, or no count where one should stand."""
+    """Mask of the cells whose value cannot be true: infinite, beyond the column's limit, or no count among counts."""
     beyond = np.abs(values) > column.limit
     if column.counts:
         beyond |= (values < 0) | (values != np.floor(values)) & ~np.isnan(values)
@@ -45,24 +45,24 @@ def impossible(column: Column, values: NDArray[np.float64]) -> NDArray[np.bool_]
 
 
 def as_texts(column: pd.Series) -> pd.Series:
-    """The categories as texts, which pandas 3 makes numbers of where all of them look like numbers."""
+    """The column with texts as categories; pandas 3 turns them into numbers if all of them look like numbers."""
     distinct = column.cat.categories
     return (
         column
-        if all(isinstance(each, str) for each in distinct)
-        else column.cat.rename_categories([str(one) for one in distinct])
+        if all(isinstance(value, str) for value in distinct)
+        else column.cat.rename_categories([str(value) for value in distinct])
     )
 
 
 def bounded(name: str, texts: pd.Series) -> tuple[pd.Series, str]:
-    """A text column whose texts are short and few enough to be taken apart, and what had to be changed."""
+    """The column with its texts cut to a length and, if too many differ, left blank; and what was changed, as words."""
     import pandas as pd  # noqa: PLC0415
 
     distinct = texts.cat.categories
     if name not in MANY_ARE_USUAL and len(distinct) > DISTINCT_AT_MOST:
         empty = pd.Categorical.from_codes(np.full(len(texts), -1), categories=pd.Index([], dtype="str"))
-        told = f"holds {len(distinct)} different texts, more than {DISTINCT_AT_MOST}, and counts as not said"
-        return pd.Series(empty, index=texts.index), told
+        change = f"holds {len(distinct)} different texts, more than {DISTINCT_AT_MOST}, and counts as not said"
+        return pd.Series(empty, index=texts.index), change
     most = CHARS.get(name, WORD_CHARS)
     long = [len(text) > most for text in distinct]
     if not any(long):

@@ -1,8 +1,8 @@
 """The columns of an ops_perf_results CSV that we read: declared once, by name, never by position.
 
-Meanings follow tt-metal's tools/tracy/process_ops_logs.py and cpp_device_analyses.json. Each column says since
-which header generation it is written and which answers are lost without it, so that a file that lost it can be told
-from one that is too old to have it. No column that we read has been dropped by a later generation so far.
+Meanings follow tt-metal's tools/tracy/process_ops_logs.py and cpp_device_analyses.json. Each column states the header
+generation that first wrote it and the answers that need it. So a file that lost a column can be told from a file that
+is too old to have it. No later generation has dropped a column that we read.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Literal
 
 Kind = Literal["number", "text"]
 
-WHOLE = 2.0**53  # up to here float64 holds every whole number
-HOUR_NS = 3.6e12  # no op and no gap within a run takes an hour; sums over millions of such rows still fit 64 bits
+WHOLE = 2.0**53  # float64 holds every whole number up to here
+HOUR_NS = 3.6e12  # no op and no gap takes an hour; sums over millions of such rows still fit into 64 bits
 DEVICES = 1 << 10  # GLOBAL CALL COUNT packs the device into ten bits
 CORES = 1 << 12  # a core's coordinates have six bits each on the network on chip (NOC_ADDR_NODE_ID_BITS)
 AT_MOST = {"ns": HOUR_NS, "cycles": 2.0**63, "cores": float(CORES), "%": 1e9, "": WHOLE}  # by unit
@@ -27,14 +27,14 @@ class Column:
     Attributes:
         name: our name; ends in its unit.
         headers: the names it has had in the files, newest first.
-        kind: "number" (float64, NaN = not measured) or "text" (category, missing = not said).
-        unit: of the values as they stand in the file.
-        meaning: what it measures, and its trap.
-        costs: what cannot be told without it, as the end of a sentence; empty where no answer hangs on it.
+        kind: "number" (float64, NaN = not measured) or "text" (category, missing = blank cell).
+        unit: of the values in the file.
+        meaning: what it measures, and what is easily misunderstood about it.
+        costs: what cannot be told without it, as the end of a sentence; empty where no answer needs it.
         since: the first header generation that writes it, 1 to 7.
         by_compiler: written by tt-torch and tt-xla only.
-        counts: holds whole numbers from 0 on.
-        at_most: the largest value that can be true; None = by unit.
+        counts: whether it holds whole numbers, none below 0.
+        at_most: the largest value that can be true; None means the limit of its unit.
     """
 
     name: str
@@ -237,4 +237,4 @@ UNREAD = re.compile(
     r"|KERNEL SIZE|^PM |UTIL|IMPACT|HOST_FUNC|HOST END TS|PARALLELIZATION|PROGRAM_METADATA",
     re.IGNORECASE,
 )
-"""TTNN's other columns: none of them is a read column under another name."""
+"""Columns of TTNN that we do not read. None of them is a column that we read under another name."""

@@ -1,6 +1,6 @@
-"""The bytes of a CSV on their way to the parser: refused as soon as they cannot be a report.
+"""The bytes of a CSV on their way to the parser: an impossible file is refused before the parser reads all of it.
 
-A line without end, a quote that is never closed or a block of NULs would fill the memory before the parser notices.
+Otherwise an endless line, a quote that is never closed or a block of NULs would fill the memory first.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LINE_BYTES = 1 << 20  # the longest real line has 3 kB; Tracy's messages, which cells are made from, end at 64 KiB
+LINE_BYTES = 1 << 20  # the longest real line has 3 kB; a cell comes from one of Tracy's messages, at most 64 KiB
 QUOTE, NEWLINE = b'"', b"\n"
 
 
 class CsvBytes:
-    """A file as pandas reads it: `read` hands out bytes, up to the size the file had when it was opened.
+    """A file for pandas to read from: `read` returns bytes, up to the size that the file had when it was opened.
 
     Attributes:
-        tail: what stands behind the last line break.
+        tail: the bytes after the last line break so far.
     """
 
     def __init__(self, path: Path) -> None:
@@ -33,15 +33,15 @@ class CsvBytes:
         except OSError as failed:
             raise ReportMissing(f"{shown(path)} cannot be opened ({failed.strerror}).") from None
         self._size = self._left = os.fstat(self._file.fileno()).st_size
-        self._quoted = False  # whether what comes next stands inside quotes
-        self._cell = 0  # bytes since the quote was opened, in whole blocks
+        self._quoted = False  # whether the next byte is inside quotes
+        self._cell = 0  # bytes since the quote was opened, counted in whole blocks
         self.tail = b""
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._file.close()
 
-    def __iter__(self) -> Iterator[bytes]:  # pandas takes nothing for a file that cannot be iterated
+    def __iter__(self) -> Iterator[bytes]:  # pandas accepts only files that can be iterated
         while block := self.read(LINE_BYTES):
             yield block
 
@@ -49,11 +49,11 @@ class CsvBytes:
         """The next bytes, at most `size`.
 
         Raises:
-            ReportBroken: they hold NULs, a line that is too long, or a quote that is never closed.
+            ReportBroken: they hold NULs, a line that is too long, or a quote that is never closed; or reading fails.
         """
-        wanted = self._left if size < 0 else min(size, self._left)
+        count = self._left if size < 0 else min(size, self._left)
         try:
-            block = self._file.read(wanted)
+            block = self._file.read(count)
         except OSError as failed:
             raise ReportBroken(f"{shown(self._path.name)} cannot be read on ({failed.strerror}).") from None
         self._left = self._left - len(block) if block else 0
@@ -63,12 +63,12 @@ class CsvBytes:
 
     @property
     def caveats(self) -> list[str]:
-        """What happened to the file while it was read."""
+        """One sentence if the file grew or shrank while it was read; otherwise empty."""
         delivered = self._file.tell()
-        now = os.fstat(self._file.fileno()).st_size
-        if delivered < self._size or now < self._size:
+        current_size = os.fstat(self._file.fileno()).st_size
+        if delivered < self._size or current_size < self._size:
             return ["the file became shorter while it was read: rows are missing, read it again"]
-        if now > self._size:
+        if current_size > self._size:
             return ["the file grew while it was read: what was added is left out"]
         return []
 
@@ -76,9 +76,9 @@ class CsvBytes:
         name = shown(self._path.name)
         if b"\0" in block:
             raise ReportBroken(f"{name} holds NUL bytes: it is binary, or was not written to its end.")
-        last = block.rfind(NEWLINE)
-        first_line = len(self.tail) + (block.find(NEWLINE) if last >= 0 else len(block))
-        self.tail = block[last + 1 :] if last >= 0 else self.tail + block
+        last_break = block.rfind(NEWLINE)
+        first_line = len(self.tail) + (block.find(NEWLINE) if last_break >= 0 else len(block))
+        self.tail = block[last_break + 1 :] if last_break >= 0 else self.tail + block
         if first_line > LINE_BYTES:
             raise ReportBroken(f"{name} has a line of more than {LINE_BYTES} bytes: it is no performance report.")
         quotes = block.count(QUOTE)

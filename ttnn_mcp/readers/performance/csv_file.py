@@ -1,12 +1,12 @@
 """The performance report: an ops_perf_results CSV of any generation since 2024, read once.
 
 Only the columns we use are read, by name. Repeated text becomes categories, so that a million rows hold each
-distinct ATTRIBUTES text once. What cannot be read as a number, or cannot be true, becomes "not measured" and is
-counted.
+distinct ATTRIBUTES text once. Cells that are not numbers, or cannot be true, become "not measured"; a caveat
+counts them.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# (pandas' stubs leave half of what a frame hands out unknown)
+# (pandas' stubs leave many types unknown)
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.performance.header import Header
 
 ROWS_AT_MOST = 2_000_000
-ROWS_AT_A_TIME = 1 << 16  # where a column has to be inferred
-OP_CODES_AT_MOST = 5_000  # different device ops; TTNN has some hundred
-COUNTED_BYTES = 1 << 28  # files up to here are counted through for a list
+ROWS_AT_A_TIME = 1 << 16  # when the type of a column has to be inferred
+OP_CODES_AT_MOST = 5_000  # different device ops; TTNN has a few hundred
+COUNTED_BYTES = 1 << 28  # device rows are counted in files up to this size
 DEVICE_TYPE_MARK = b"tt_dnn_device"
-NOT_SAID = ("", "-", "nan", "NaN")  # writers leave cells empty; some consumers write a dash or what pandas prints
+BLANK = ("", "-", "nan", "NaN")  # TTNN leaves cells empty; other programs write a dash or what pandas prints
 
 
 @dataclass(frozen=True, slots=True)
 class PerformanceCsv:
-    """A performance report as it stands in its file.
+    """A performance report as read from its file.
 
     Attributes:
         path: the CSV.
-        generation: "C1" (2024-10) to "C7" (2026-09), by the columns that are there.
-        compiler: written through tt-xla / tt-torch (LOC, CONST_EVAL_OP).
-        logical_shapes: cells hold "padded[logical]"; before C4 only padded shapes were written.
-        frame: one row per line of the file; our column names, and operands under their file headers.
+        generation: "C1" (2024-10) to "C7" (2026-09), judged by its columns.
+        compiler: whether tt-xla or tt-torch wrote it (it has LOC or CONST_EVAL_OP).
+        logical_shapes: whether shape cells hold "padded[logical]"; before C4 they hold padded shapes only.
+        frame: one row per row of the file; our column names, and operands under their file headers.
         headers: our column name -> its name in this file.
-        lost: columns that are not there, and the answers that costs.
-        caveats: what else was odd while reading.
+        lost: sentences on the missing columns and the answers that need them.
+        caveats: sentences on whatever else was wrong with the file.
     """
 
     path: Path
@@ -68,9 +68,8 @@ def read_performance_csv(path: Path) -> PerformanceCsv:
 
     Raises:
         ReportMissing: no such file, or it cannot be opened.
-        ReportForeign: another tool's CSV, or no profile at all; names what to give instead.
-        ReportBroken: binary, cut off before its first row, rows that do not fit the header, or larger than any
-            report.
+        ReportForeign: another tool's CSV, or no profile at all; says what to give instead.
+        ReportBroken: binary, cut off before its first row, rows that do not fit the header, or too large.
     """
     header = header_of(path)
     columns, caveats = _columns(path, header)
@@ -79,7 +78,7 @@ def read_performance_csv(path: Path) -> PerformanceCsv:
         generation=header.generation,
         compiler=header.compiler,
         logical_shapes=any(name.endswith("_PAD[LOGICAL]") for name in header.names),
-        frame=_made_true(path, columns, header, caveats),
+        frame=_without_impossible(path, columns, header, caveats),
         headers=header.headers,
         lost=header.lost,
         caveats=(*header.odd, *caveats),
@@ -94,7 +93,7 @@ def _columns(path: Path, header: Header) -> tuple[pd.DataFrame, list[str]]:
             frame, caveats, tail = _read(path, header, sure=True)
         except (ReportBroken, pd.errors.ParserError):
             raise
-        except ValueError:  # some number cell holds text: infer piece by piece, and count such cells
+        except ValueError:  # a number cell holds text: read in pieces, infer types, and count such cells
             frame, caveats, tail = _read(path, header, sure=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, MemoryError) as failed:
         raise ReportBroken(does_not_read(path, line_in(failed))) from None
@@ -110,45 +109,48 @@ def _columns(path: Path, header: Header) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _read(path: Path, header: Header, *, sure: bool) -> tuple[pd.DataFrame, list[str], bytes]:
-    """The columns we read, what happened meanwhile, and the last line; `sure` that all number cells are numbers."""
+    """The columns we read, caveats, and the bytes after the last line break.
+
+    `sure` expects a number in every number cell, which is faster; pandas raises ValueError where that is wrong.
+    """
     import pandas as pd  # noqa: PLC0415
 
     names = [header.read.get(place, f"#{place}") for place in range(len(header.names))]
     numbers = [name for name in header.read.values() if is_number(name)]
     texts = dict.fromkeys((name for name in header.read.values() if not is_number(name)), "category")
-    given: dict[str, Any] = {
-        "names": names,  # one of our own for every field: the file's may stand twice
+    options: dict[str, Any] = {
+        "names": names,  # our own name for every field: the file may have a name twice
         "header": 0,
         "usecols": list(header.read.values()),
         "dtype": {**texts, **dict.fromkeys(numbers, "float64")} if sure else texts,
-        "na_values": list(NOT_SAID),
+        "na_values": list(BLANK),
         "keep_default_na": False,
-        "skip_blank_lines": False,  # a blank line still counts: rows are named by their line
+        "skip_blank_lines": False,  # a blank line counts as well: rows are named by their line
         "encoding_errors": "replace",
         "nrows": ROWS_AT_MOST + 1,
     }
     with closing(CsvBytes(path)) as file:
-        source: Any = file  # pandas asks for `read` alone, its stubs for a whole file
+        source: Any = file  # pandas needs `read` only, but its stubs ask for a whole file
         if sure:
-            frame = pd.read_csv(source, **given)
+            frame = pd.read_csv(source, **options)
             unread: dict[str, int] = {}
         else:
-            with pd.read_csv(source, chunksize=ROWS_AT_A_TIME, low_memory=False, **given) as pieces:
+            with pd.read_csv(source, chunksize=ROWS_AT_A_TIME, low_memory=False, **options) as pieces:
                 frame, unread = _joined(pieces, numbers)
-        if not isinstance(frame.index, pd.RangeIndex):  # rows longer than the header would silently be an index
+        if not isinstance(frame.index, pd.RangeIndex):  # pandas makes an index of fields beyond the header
             raise ReportBroken(does_not_read(path, 2))
         odd = _counted(header, unread, "are no numbers and count as not measured")
         return frame, [*file.caveats, *odd], file.tail
 
 
-def _counted(header: Header, cells: dict[str, int], what: str) -> list[str]:
-    """One sentence on some cells of some columns."""
+def _counted(header: Header, cells: dict[str, int], verdict: str) -> list[str]:
+    """One sentence with the number of cells per column, or none."""
     counts = [f"{count} cells of {header.headers[name]}" for name, count in cells.items() if count]
-    return [f"{', '.join(counts)} {what}"] if counts else []
+    return [f"{', '.join(counts)} {verdict}"] if counts else []
 
 
 def _joined(pieces: Iterator[pd.DataFrame], numbers: list[str]) -> tuple[pd.DataFrame, dict[str, int]]:
-    """All pieces as one frame of float64 and categories; how many cells of each number column are no numbers."""
+    """All pieces as one frame of float64 and categories; and per number column, how many cells are not numbers."""
     import pandas as pd  # noqa: PLC0415
 
     unread = dict.fromkeys(numbers, 0)
@@ -172,8 +174,8 @@ def _joined(pieces: Iterator[pd.DataFrame], numbers: list[str]) -> tuple[pd.Data
     return pd.DataFrame(columns), unread
 
 
-def _made_true(path: Path, frame: pd.DataFrame, header: Header, caveats: list[str]) -> pd.DataFrame:
-    """The frame without values that cannot be true and texts too long or too many; adds what it changed."""
+def _without_impossible(path: Path, frame: pd.DataFrame, header: Header, caveats: list[str]) -> pd.DataFrame:
+    """The frame without impossible values and without texts that are too long or too many; adds to `caveats`."""
     changed: dict[str, Any] = {}
     wrong: dict[str, int] = {}
     for name in header.read.values():
@@ -185,11 +187,11 @@ def _made_true(path: Path, frame: pd.DataFrame, header: Header, caveats: list[st
                 wrong[name] = int(beyond.sum())
             continue
         column = frame[name]
-        texts, told = bounded(name, as_texts(column))
+        texts, change = bounded(name, as_texts(column))
         if texts is not column:
             changed[name] = texts
-        if told:
-            caveats.append(f"{header.headers.get(name, name)} {told}")
+        if change:
+            caveats.append(f"{header.headers.get(name, name)} {change}")
     caveats += _counted(header, wrong, "cannot be true (infinite, negative or absurd) and count as not measured")
     frame = frame.assign(**changed) if changed else frame
     _refuse_many_ops(path, frame)
@@ -197,7 +199,7 @@ def _made_true(path: Path, frame: pd.DataFrame, header: Header, caveats: list[st
 
 
 def _refuse_many_ops(path: Path, frame: pd.DataFrame) -> None:
-    """A device op has one of some hundred names; signposts may all differ."""
+    """Raise if there are too many different device ops; signposts may all differ."""
     codes = frame["op_code"].cat.codes.to_numpy()
     if len(frame["op_code"].cat.categories) <= OP_CODES_AT_MOST:
         return
@@ -211,20 +213,20 @@ def _refuse_many_ops(path: Path, frame: pd.DataFrame) -> None:
         )
 
 
-def _cut_off(last: bytes, fields: int) -> bool:
-    """Whether the last line ends before its last field; `last` is what stands behind the last line break."""
+def _cut_off(last_line: bytes, fields: int) -> bool:
+    """Whether the last line has too few fields; `last_line` holds the bytes after the last line break."""
     import csv  # noqa: PLC0415
 
-    if not last:
+    if not last_line:
         return False
     try:
-        return len(next(csv.reader([last.decode("utf-8", errors="replace")]), [""])) < fields
+        return len(next(csv.reader([last_line.decode("utf-8", errors="replace")]), [""])) < fields
     except csv.Error:
         return True
 
 
 def count_device_ops(path: Path) -> int | None:
-    """Device rows without parsing: occurrences of their type; None where the file cannot be read or is large."""
+    """The number of device rows, counted without parsing; None for a file that is large or cannot be read."""
     count, carried = 0, b""
     try:
         if path.stat().st_size > COUNTED_BYTES:

@@ -1,4 +1,4 @@
-"""The header line of a performance CSV: which generation it is, what another table is, which fields are read."""
+"""The header line of a performance CSV: its generation, which fields are read, and what a foreign table is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HEADER_BYTES = 1 << 18  # the widest real header is 4 kB; anything beyond this is no CSV of ours
 FIELDS_AT_MOST = 2_000  # the widest real header has 131 fields
 OPERANDS_AT_MOST = 32  # of INPUT_n and of OUTPUT_n; real reports have up to eight inputs
-LARGEST_BYTES = 1 << 31  # read in about six seconds; a million rows take 0.3 to 1.5 GB
+LARGEST_BYTES = 1 << 31  # takes about six seconds to read; a million rows have 0.3 to 1.5 GB
 CALL_COUNT = BY_HEADER["GLOBAL CALL COUNT"].headers[0]
 
 REPROFILE = "Profile with `python -m tracy -r -p -v -m pytest <test>` and pass its ops_perf_results_*.csv."
@@ -30,12 +30,12 @@ class Header:
     """The first line of a performance CSV.
 
     Attributes:
-        names: every field, as it stands in the file without the blanks around it.
-        read: place of each field we read -> its column (our name, or the operand's header).
-        generation: "C1" (2024-10) to "C7" (2026-09), by the columns that are there.
-        compiler: written through tt-xla / tt-torch (LOC, CONST_EVAL_OP).
-        lost: columns that should be there and are not, and the answers that costs.
-        odd: columns that stand twice or are too many.
+        names: all fields of the file, without blanks around them.
+        read: place of each field that we read -> its column (our name, or the operand's header).
+        generation: "C1" (2024-10) to "C7" (2026-09), judged by the columns.
+        compiler: whether tt-xla or tt-torch wrote the file (it has LOC or CONST_EVAL_OP).
+        lost: sentences on the missing columns and the answers that need them.
+        odd: sentences on columns that occur twice or are too many.
     """
 
     names: tuple[str, ...]
@@ -56,7 +56,7 @@ def header_of(path: Path) -> Header:
 
     Raises:
         ReportMissing: no such file, or it cannot be opened.
-        ReportForeign: another tool's CSV, or no profile at all; names what to give instead.
+        ReportForeign: another tool's CSV, or no profile at all; says what to give instead.
         ReportBroken: empty, binary, or too large for a performance report.
     """
     names = tuple(name.strip() for name in _first_line(path))
@@ -71,36 +71,40 @@ def header_of(path: Path) -> Header:
 
 
 def generation_of(names: tuple[str, ...]) -> str:
-    """The header generation, newest mark first."""
-    there = set(names)
+    """The header generation: the newest one that has a column of its own among the names."""
+    present = set(names)
     marks = (
         ("C7", {"SUB DEVICE ID"}),
         ("C6", {"PROGRAM HASH", "PROGRAM CACHE HIT", "MULTICAST NOC UTIL (%)"}),
         ("C5", {"DEVICE ARCH", "AVAILABLE WORKER CORE COUNT"}),
-        ("C4", {name for name in there if name.endswith("_PAD[LOGICAL]")}),
+        ("C4", {name for name in present if name.endswith("_PAD[LOGICAL]")}),
         ("C3", {"OP TO OP LATENCY BR/NRISC START [ns]", "PM FPU UTIL (%)", "DISPATCH GO SEND WAIT TIME [ns]"}),
         ("C2", {"METAL TRACE ID", "DEVICE KERNEL DURATION PER CORE MAX [ns]"}),
     )
-    return next((generation for generation, mark in marks if mark & there), "C1")
+    return next((generation for generation, mark in marks if mark & present), "C1")
 
 
 def refuse_foreign(path: Path, names: tuple[str, ...]) -> None:
-    """Name what the file is, where it is not an ops_perf_results CSV, and what to give instead."""
-    there = set(names)
-    if {OP_CODE, KERNEL_TIME} <= there:
+    """Refuse a file that is not an ops_perf_results CSV.
+
+    Raises:
+        ReportForeign: says what the file is and what to give instead.
+    """
+    present = set(names)
+    if {OP_CODE, KERNEL_TIME} <= present:
         return
     if names[0].startswith("ARCH:"):
-        what = "is the raw device log, without op names. Give the ops_perf_results_*.csv beside it."
-    elif {"Op-to-Op Gap", "Device Time"} <= there or any(name.startswith("Device Time Sum") for name in names):
-        what = "is tt-perf-report's output. Give the ops_perf_results_*.csv it was made from."
-    elif there & {OP_CODE, KERNEL_TIME, CALL_COUNT}:
-        what = _required_column_lost(names)
+        verdict = "is the raw device log, without op names. Give the ops_perf_results_*.csv beside it."
+    elif {"Op-to-Op Gap", "Device Time"} <= present or any(name.startswith("Device Time Sum") for name in names):
+        verdict = "is tt-perf-report's output. Give the ops_perf_results_*.csv it was made from."
+    elif present & {OP_CODE, KERNEL_TIME, CALL_COUNT}:
+        verdict = _required_column_lost(names)
     elif any(OP_CODE in name for name in names):
-        what = "is not separated by commas. Export it again as a comma-separated file."
+        verdict = "is not separated by commas. Export it again as a comma-separated file."
     else:
         columns = ", ".join(shown(name) for name in names[:4])
-        what = f"is no TTNN performance report: its columns are {columns}, ... {REPROFILE}"
-    raise ReportForeign(f"{shown(path.name)} {what}")
+        verdict = f"is no TTNN performance report: its columns are {columns}, ... {REPROFILE}"
+    raise ReportForeign(f"{shown(path.name)} {verdict}")
 
 
 def _required_column_lost(names: tuple[str, ...]) -> str:
@@ -117,7 +121,7 @@ def _required_column_lost(names: tuple[str, ...]) -> str:
 
 
 def _chosen(names: tuple[str, ...]) -> tuple[dict[int, str], list[str]]:
-    """Place -> column of what is read, each column once and its newest header first; and what was left out."""
+    """Place -> column for the fields we read, and sentences on what is odd. The newest header of a column wins."""
     read: dict[str, int] = {}
     odd: list[str] = []
     for name, count in Counter(names).items():
@@ -157,13 +161,13 @@ def _first_line(path: Path) -> list[str]:
         )
     if b"\0" in start:
         raise ReportBroken(f"{name} is binary, not a CSV (or is UTF-16: save it as UTF-8).")
-    first = start.split(b"\n", 1)[0]
-    if b"\r" in first.rstrip(b"\r"):
+    line = start.split(b"\n", 1)[0]
+    if b"\r" in line.rstrip(b"\r"):
         raise ReportBroken(f"{name} ends its lines with carriage returns only. Save it with line feeds.")
-    if len(first) == HEADER_BYTES:
+    if len(line) == HEADER_BYTES:
         raise ReportBroken(f"{name} begins with a line of {HEADER_BYTES} characters and more. {REPROFILE}")
     try:
-        names = next(csv.reader([first.decode("utf-8-sig", errors="replace").rstrip("\r")]), [""])
+        names = next(csv.reader([line.decode("utf-8-sig", errors="replace").rstrip("\r")]), [""])
     except csv.Error:
         raise ReportBroken(does_not_read(path, 1)) from None
     if not any(field.strip() for field in names):
@@ -173,8 +177,8 @@ def _first_line(path: Path) -> list[str]:
 
 def _opened(path: Path) -> tuple[bytes, int]:
     try:
-        seen = path.stat()
-        if not S_ISREG(seen.st_mode):  # a pipe would block, a device never end
+        status = path.stat()
+        if not S_ISREG(status.st_mode):  # reading a pipe would block, reading a device would never end
             raise ReportMissing(f"{shown(path)} is not a regular file. Give an ops_perf_results_*.csv.")
         with path.open("rb") as file:
             return file.read(HEADER_BYTES), os.fstat(file.fileno()).st_size
@@ -185,15 +189,15 @@ def _opened(path: Path) -> tuple[bytes, int]:
 
 
 def does_not_read(path: Path, line: int | None = None) -> str:
-    """What to say of a file that is no CSV from some line on."""
-    where = f" at line {line}" if line else ""
+    """The message for a file that cannot be parsed as a CSV (from `line` on, where that is known)."""
+    place = f" at line {line}" if line else ""
     return (
-        f"{shown(path.name)} does not read as a CSV{where}: a row does not fit the header, or a quote is never "
+        f"{shown(path.name)} does not read as a CSV{place}: a row does not fit the header, or a quote is never "
         "closed. The file is damaged or still being written; profile again or copy it anew."
     )
 
 
 def line_in(failure: BaseException) -> int | None:
-    """The line that a parser's message names."""
+    """The line number in a parser's message; None if it names none."""
     line = re.search(r"line (\d{1,12})", str(failure))
     return int(line[1]) if line else None

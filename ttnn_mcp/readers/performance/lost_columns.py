@@ -1,6 +1,6 @@
-"""Columns that a report should have and has not, and which answers that costs.
+"""Columns that a report should have but has not, and which answers need them.
 
-Tables that another program saved again lose columns or carry them under other names.
+A table that another program saved again may have lost columns, or have them under other names.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ttnn_mcp.readers.performance.columns import BY_HEADER, COLUMNS, OPERAND_HEA
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-ALIKE = 0.75  # of difflib's ratio: one word added or dropped, a dash for a blank; not another column
-NAMED = 3  # lost columns in one sentence; the others are counted
+ALIKE = 0.75  # difflib ratio: allows one word added or dropped, or a dash for a blank, but no other column
+NAMED = 3  # lost columns that one sentence names; the others are counted
 
 
 def lost_columns(names: Sequence[str], generation: str, *, compiler: bool) -> list[str]:
-    """One sentence per kind of answer that is lost, naming the columns and the nearest header that is there."""
+    """One sentence per kind of answer that is lost: the missing columns, and a column that may be one of them."""
     lost: dict[str, list[str]] = {}
     for header, costs in (*_of_table(names, int(generation[1:]), compiler=compiler), *_of_operands(names)):
         lost.setdefault(costs, []).append(header)
@@ -28,18 +28,18 @@ def lost_columns(names: Sequence[str], generation: str, *, compiler: bool) -> li
 
 
 def nearest_header(header: str, names: Iterable[str]) -> str | None:
-    """The column that is most likely `header` under a changed name; None where none is near."""
-    there = {name.upper(): name for name in names if _is_stranger(name)}
-    close = get_close_matches(header, there, n=1, cutoff=ALIKE)
-    longer = [name for name in there if name.startswith(header)]
-    return there[(close or longer)[0]] if close or longer else None
+    """The column that is most likely `header` under a changed name; None where no name is similar."""
+    strangers = {name.upper(): name for name in names if _is_stranger(name)}
+    close = get_close_matches(header, strangers, n=1, cutoff=ALIKE)
+    longer = [name for name in strangers if name.startswith(header)]
+    return strangers[(close or longer)[0]] if close or longer else None
 
 
 def _of_table(names: Sequence[str], generation: int, *, compiler: bool) -> Iterator[tuple[str, str]]:
-    there = {BY_HEADER[name].name for name in names if name in BY_HEADER}
+    present = {BY_HEADER[name].name for name in names if name in BY_HEADER}
     for column in COLUMNS:
         expected = column.since <= generation and (compiler or not column.by_compiler)
-        if column.costs and expected and column.name not in there:
+        if column.costs and expected and column.name not in present:
             yield column.headers[0], column.costs
 
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.readers.printed.nesting import is_given, normal_key, parse_call, whole
+from ttnn_mcp.readers.printed.nesting import has_value, normal_key, parse_call, whole
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.nesting import Call
 
-# A key follows the opening brace, or the separator behind a finished value. Every ',' of the CSV was made ';'.
+# A key follows the opening brace, or the separator after a complete value. The CSV writes ';' for every ','.
 _KEY = re.compile(r"(?:\A\s*\{\s*|(?<=['\"\w)\]}])\s*[;,]\s*)(['\"])([A-Za-z_][^'\"\\]{0,120}?)\1\s*:\s*")
 _ESCAPED = re.compile(r"\\(.)")
 _PAIRS = ("()", "[]", "{}")
@@ -40,29 +40,29 @@ class Attributes(Mapping[str, str]):
         return f"Attributes({self._texts!r})"
 
     def given(self, *keys: str) -> str | None:
-        """The text of the first of these keys that holds a value; `std::nullopt` holds none."""
+        """The text of the first of these keys that has a value (`std::nullopt` is none); None if no key has."""
         texts = (self._texts.get(normal_key(key)) for key in keys)
-        return next((text for text in texts if text is not None and is_given(text)), None)
+        return next((text for text in texts if text is not None and has_value(text)), None)
 
     def call(self, *keys: str) -> Call | None:
-        """The first of these keys that holds a printed struct, taken apart one level."""
+        """The value of the first of these keys that has one, parsed as a printed struct; None if it is none."""
         text = self.given(*keys)
         return parse_call(text) if text is not None else None
 
     def number(self, *keys: str) -> int | None:
-        """The first of these keys as an integer."""
+        """The value of the first of these keys that has one, as an integer; None if it is none."""
         text = self.given(*keys)
         return whole(text) if text is not None else None
 
     def flag(self, *keys: str) -> bool | None:
-        """The first of these keys as a boolean: 'true' and '1', 'false' and '0'; None for anything else."""
+        """The value of the first of these keys that has one, as a boolean ('true', '1', 'false', '0'); else None."""
         return {"true": True, "1": True, "false": False, "0": False}.get((self.given(*keys) or "").strip().lower())
 
 
 def parse_attributes(cell: str) -> Attributes:
-    """Take the cell apart; a cell that is no dict (empty, 'None', a signpost's words) has no attributes.
+    """Parse the cell; a cell that is no dict (empty, 'None', a signpost's text) has no attributes.
 
-    A value may hold quotes, brackets and separators: it ends where its brackets are closed, its quote is closed and
+    A value may contain quotes, brackets and separators. It ends where its brackets and its quote are closed and
     another key follows. A value whose brackets never close ends at the next key.
     """
     keys = list(_KEY.finditer(cell))
@@ -72,18 +72,18 @@ def parse_attributes(cell: str) -> Attributes:
     end -= cell.endswith("}", 0, end)
     stops = [*(key.start() for key in keys[1:]), end]
     texts: dict[str, str] = {}
-    at = 0
-    while at < len(keys):
-        start = keys[at].end()
-        nearby = range(at, min(at + _LOOKAHEAD, len(stops)))
-        last = next((n for n in nearby if _whole(cell[start : stops[n]])), at)
-        texts[keys[at].group(2)] = _unquoted(cell[start : stops[last]])
-        at = last + 1
+    number = 0
+    while number < len(keys):
+        start = keys[number].end()
+        nearby = range(number, min(number + _LOOKAHEAD, len(stops)))
+        last_key = next((key for key in nearby if _whole(cell[start : stops[key]])), number)
+        texts[keys[number].group(2)] = _unquoted(cell[start : stops[last_key]])
+        number = last_key + 1
     return Attributes(texts)
 
 
 def _whole(text: str) -> bool:
-    """Whether a value could end here: brackets balanced, quote closed."""
+    """Whether the text can be a complete value: its brackets balance and its quote is closed."""
     text = text.strip()
     quoted = not text.startswith(("'", '"')) or (len(text) > 1 and text[-1] == text[0])
     return quoted and all(text.count(pair[0]) == text.count(pair[1]) for pair in _PAIRS)

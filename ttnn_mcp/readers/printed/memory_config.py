@@ -1,13 +1,13 @@
-"""Where a tensor lives: TTNN's printed MemoryConfig, in every spelling since 2024, and the CSV's MEMORY cells."""
+"""Where a tensor is placed: TTNN's printed MemoryConfig, in every spelling since 2024, and the CSV's MEMORY cells."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
-from ttnn_mcp.readers.printed.nesting import Call, is_given, parse_call, whole
+from ttnn_mcp.readers.printed.nesting import Call, has_value, parse_call, whole
 
 MemoryLayout = Literal[
     "INTERLEAVED", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED", "ND_SHARDED", "SINGLE_BANK"
@@ -17,7 +17,7 @@ Core = tuple[int, int]
 CoreRange = tuple[Core, Core]
 
 BUFFER_TYPES: tuple[BufferType, ...] = get_args(BufferType)  # in the order of the database's integers
-MEMORY_LAYOUTS: tuple[MemoryLayout, ...] = get_args(MemoryLayout)[:5]  # same; ND_SHARDED = 4 is inferred
+
 
 _RANGE = re.compile(
     r"\(x=(\d{1,6})\s*[,;]\s*y=(\d{1,6})\)\s*-\s*\(x=(\d{1,6})\s*[,;]\s*y=(\d{1,6})\)"  # until 2026
@@ -32,36 +32,37 @@ _SIZES = re.compile(r"\d{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class ShardSpec:
-    """How a sharded tensor is cut. The fields that only some generations print do not count for equality."""
+    """How a tensor is cut into shards: what all generations print.
+
+    Attributes:
+        ranges: core ranges, both corners inclusive, x before y; DRAM banks instead of cores for a buffer in DRAM.
+        shape: elements of a shard per dimension: two, or more for an ND shard spec.
+        orientation: ROW_MAJOR or COL_MAJOR; None where it is not printed.
+    """
 
     ranges: tuple[CoreRange, ...] = ()
-    """Core ranges, corners inclusive, x before y; banks instead of cores when the buffer is DRAM."""
     shape: tuple[int, ...] = ()
     orientation: str | None = None
-    mode: str | None = field(default=None, compare=False)
-    physical_shape: tuple[int, ...] | None = field(default=None, compare=False)
-    nd_shape: tuple[int, ...] | None = field(default=None, compare=False)
-    halo: bool | None = field(default=None, compare=False)
 
     @property
     def cores(self) -> int:
-        """Cores (or DRAM banks) the ranges hold."""
+        """How many cores (or DRAM banks) the ranges contain."""
         return sum(width * height for width, height in map(_extent, self.ranges))
 
     @property
     def grid(self) -> str:
-        """'8x6+1': the first range as columns x rows, further ones as what they add."""
-        extents = [_extent(one) for one in self.ranges]
+        """'8x6+1': the first range as columns x rows, each further range after a plus."""
+        extents = [_extent(core_range) for core_range in self.ranges]
         texts = [
-            f"{width}x{height}" if height > 1 or not at else f"{width}"
-            for at, (width, height) in enumerate(extents)
+            f"{width}x{height}" if height > 1 or not place else f"{width}"
+            for place, (width, height) in enumerate(extents)
         ]
         return "+".join(texts)
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Layout, buffer and shards of a tensor. Equal placements compare equal whatever generation printed them."""
+    """Layout, buffer and shards of a tensor; equal placements compare equal whichever generation printed them."""
 
     layout: MemoryLayout
     buffer: BufferType
@@ -74,7 +75,7 @@ class Placement:
 
     @property
     def cores(self) -> int | None:
-        """Cores that hold a shard; None where the report does not say."""
+        """How many cores hold a shard; None where the report does not tell."""
         return self.shard.cores or None if self.shard else None
 
     def __str__(self) -> str:
@@ -82,16 +83,16 @@ class Placement:
         if self.shard is None:
             return text
         shape = "x".join(str(size) for size in self.shard.shape)
-        where = (
+        location = (
             f"on {self.shard.cores} {'banks' if self.buffer == 'DRAM' else 'cores'}" if self.shard.ranges else ""
         )
-        return " ".join(part for part in (text, shape, where) if part)
+        return " ".join(part for part in (text, shape, location) if part)
 
 
 def parse_memory_config(text: str) -> Placement | None:
     """A printed MemoryConfig; None where the text names no layout or no buffer.
 
-    Separators ',' or ';', enums with '::' or '.'; whatever a shard spec leaves out stays empty.
+    Separators may be ',' or ';', enums may be written with '::' or '.'. What a shard spec leaves out stays empty.
     """
     config = parse_call(text)
     if config is None:
@@ -107,7 +108,7 @@ def parse_memory_config(text: str) -> Placement | None:
 def parse_memory_cell(cell: str) -> Placement | None:
     """A CSV cell: 'DEV_1_L1_BLOCK_SHARDED' (the number is a device object, not DEVICE ID), or a host storage type.
 
-    Host tensors answer as SYSTEM_MEMORY INTERLEAVED, one contiguous run. None for anything else.
+    A host tensor is one contiguous block: SYSTEM_MEMORY INTERLEAVED. None for anything else.
     """
     match = _CELL.fullmatch(cell)
     if match is None:
@@ -125,24 +126,19 @@ def parse_core_ranges(text: str) -> tuple[CoreRange, ...]:
 
 @lru_cache(maxsize=1024)
 def buffer_type(value: str | float | None) -> BufferType | None:
-    """The database's integer or any spelling of the name; None for what is neither."""
+    """The buffer type for the database's integer or any spelling of its name; None for anything else."""
     if isinstance(value, str):
         code = whole(value)
         if code is not None:
             return buffer_type(code)
         match = _BUFFER.search(value)
-        return next((one for one in BUFFER_TYPES if match and one == match.group()), None)
+        return next((name for name in BUFFER_TYPES if match and name == match.group()), None)
     return BUFFER_TYPES[int(value)] if value is not None and value in range(len(BUFFER_TYPES)) else None
-
-
-def memory_layout(value: int | None) -> MemoryLayout | None:
-    """`buffers.buffer_layout` as a name; None outside the enum."""
-    return MEMORY_LAYOUTS[value] if value is not None and value in range(len(MEMORY_LAYOUTS)) else None
 
 
 def _layout(text: str) -> MemoryLayout | None:
     match = _LAYOUT.search(text)
-    return next((one for one in get_args(MemoryLayout) if match and one == match.group()), None)
+    return next((name for name in get_args(MemoryLayout) if match and name == match.group()), None)
 
 
 def _shard_spec(plain_text: str | None, nd_text: str | None) -> ShardSpec | None:
@@ -151,28 +147,23 @@ def _shard_spec(plain_text: str | None, nd_text: str | None) -> ShardSpec | None
     spec = plain or nd
     if spec is None:
         return None
-    nd_shape = _sizes(nd, "shard_shape") if nd else None
     return ShardSpec(
         ranges=parse_core_ranges(spec.fields.get("grid", "")),
-        shape=(_sizes(plain, "shape") if plain else nd_shape) or (),
+        shape=_sizes(spec, "shape" if plain else "shard_shape"),
         orientation=_enum(spec, "orientation"),
-        mode=_enum(spec, "mode"),
-        physical_shape=_sizes(spec, "physical_shard_shape"),
-        nd_shape=nd_shape,
-        halo=spec.fields["halo"] not in {"0", "false"} if "halo" in spec.fields else None,
     )
 
 
-def _sizes(spec: Call, key: str) -> tuple[int, ...] | None:
+def _sizes(spec: Call, key: str) -> tuple[int, ...]:
     text = spec.given(key)
-    return tuple(int(size) for size in _SIZES.findall(text)) if text else None
+    return tuple(int(size) for size in _SIZES.findall(text)) if text else ()
 
 
 def _enum(spec: Call, key: str) -> str | None:
     text = spec.fields.get(key, "")
-    return re.split(r"[.:]", text)[-1].strip() or None if is_given(text) else None
+    return re.split(r"[.:]", text)[-1].strip() or None if has_value(text) else None
 
 
-def _extent(one: CoreRange) -> tuple[int, int]:
-    (x0, y0), (x1, y1) = one
+def _extent(core_range: CoreRange) -> tuple[int, int]:
+    (x0, y0), (x1, y1) = core_range
     return max(x1 - x0 + 1, 0), max(y1 - y0 + 1, 0)

@@ -1,6 +1,6 @@
-"""The text TTNN prints for its structs: `Name(key=value, key=Name(...))`, split without being fooled by nesting.
+"""The text that TTNN prints for its structs: `Name(key=value, key=Name(...))`.
 
-The CSV replaces every ',' by ';', the database keeps ','; both separate fields here.
+The CSV replaces every ',' by ';', the database keeps ','; both separate fields here, outside of inner brackets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_TOKEN = re.compile(r"[()\[\]{},;]|(?<=\w)<|>")  # '<' opens only behind a word: `BasicUnaryWithParam<float; int>`
+_TOKEN = re.compile(
+    r"[()\[\]{},;]|(?<=\w)<|>"
+)  # '<' is a bracket only after a word: `BasicUnaryWithParam<float; int>`
 _OPENING = re.compile(r"[({]|(?<!\w)\[")
 _KEY = re.compile(r"\s*\.?([A-Za-z_]\w*)\s*=(?!=)\s*(.*)", re.DOTALL)  # also C's `.key = value`
 _INT64_DIGITS = 19
@@ -23,24 +25,24 @@ _ABSENT = frozenset({"", "std::nullopt", "nullopt", "None", "none", "null"})
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A printed struct: its name ('' for a bare `(x=1;y=2)` or `{1; 2}`), its fields, its unnamed values."""
+    """A printed struct: its name ('' for a bare `(x=1;y=2)` or `{1; 2}`), its named fields, its unnamed values."""
 
     name: str
     fields: Mapping[str, str]
     values: tuple[str, ...] = ()
 
     def given(self, key: str) -> str | None:
-        """The field's text, or None where it is absent or printed as no value."""
+        """The field's text; None where the field is absent or has no value."""
         value = self.fields.get(key)
-        return value if value is not None and is_given(value) else None
+        return value if value is not None and has_value(value) else None
 
     def number(self, key: str) -> int | None:
-        """The field as an integer, or None where it is none."""
+        """The field as an integer; None where it is none."""
         return whole(self.fields.get(key, ""))
 
 
-def is_given(value: str) -> bool:
-    """Whether a printed value says something: `std::nullopt` and its spellings do not."""
+def has_value(value: str) -> bool:
+    """Whether the printed text is a value: `std::nullopt` and its other spellings are not."""
     return value.strip() not in _ABSENT
 
 
@@ -58,7 +60,7 @@ def split_fields(text: str) -> list[str]:
     """Split at the ',' and ';' that lie outside all brackets."""
     parts: list[str] = []
     open_brackets: list[str] = []
-    awaited = Counter[str]()  # what `open_brackets` holds
+    awaited = Counter[str]()  # how often each closing bracket is in `open_brackets`
     start = 0
     for token in _TOKEN.finditer(text):
         char = token.group()
@@ -79,13 +81,13 @@ def split_fields(text: str) -> list[str]:
 
 
 def parse_call(text: str) -> Call | None:
-    """Take one printed struct apart, one level deep; None where the text is a plain value.
+    """Parse one printed struct, one level deep; None where the text is a plain value.
 
-    Text that was cut off is read as far as it goes. Keys lose the trailing '_' of C++ members.
+    Of a text that was cut off, the part that is there is read. Keys lose the trailing '_' of C++ members.
     """
     text = text.strip()
     opening = _OPENING.search(text)
-    if opening is None or not is_given(text):
+    if opening is None or not has_value(text):
         return None
     inner = text[opening.end() :]
     if inner.endswith(_CLOSING[opening.group()]):

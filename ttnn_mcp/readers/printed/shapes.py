@@ -1,6 +1,6 @@
 """Shapes as the two reports print them.
 
-Mind the order: the database of 2024 says logical[padded], the CSV padded[logical].
+The order differs: the database of 2024 writes logical[padded], the CSV padded[logical].
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _CELL = re.compile(r"\s*(\d{1,18})(?:\.0*)?\s*(?:\[\s*(\d{1,18})\s*\])?\s*")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A tensor's shape; `padded` is None where the report does not say how it was padded."""
+    """A tensor's shape; `padded` is None where the report does not tell how it was padded."""
 
     logical: tuple[int, ...]
     padded: tuple[int, ...] | None = None
 
     @property
     def elements(self) -> int:
-        """Logical elements, padding not counted."""
+        """How many logical elements there are; padding does not count."""
         return prod(self.logical)
 
     @property
     def stored(self) -> tuple[int, ...]:
-        """The dimensions that take up memory: the padded ones where known."""
+        """The dimensions in memory: the padded ones where they are known."""
         return self.logical if self.padded is None else self.padded
 
     def __str__(self) -> str:
@@ -44,13 +44,13 @@ def parse_database_shape(text: str) -> Shape | None:
         return Shape(())
     # ',' between dimensions in the database, ';' in the CSV's ATTRIBUTES
     dimensions = [_DIMENSION.fullmatch(part) for part in re.split(r"[,;]", inside.group(1))]
-    found = [match.groups() for match in dimensions if match is not None]
-    if len(found) < len(dimensions):
+    sizes = [match.groups() for match in dimensions if match is not None]
+    if len(sizes) < len(dimensions):
         return None
-    logical = tuple(int(size) for size, _ in found)
-    if all(padded is None for _, padded in found):
+    logical = tuple(int(size) for size, _ in sizes)
+    if all(padded is None for _, padded in sizes):
         return Shape(logical)
-    return Shape(logical, tuple(int(padded or size) for size, padded in found))
+    return Shape(logical, tuple(int(padded or size) for size, padded in sizes))
 
 
 def parse_cell(cell: str | float) -> tuple[int, int] | None:
