@@ -8,7 +8,7 @@ from tests.asking import ask, session
 from tests.profiles import write_performance_report
 from tests.programs import block
 from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown
-from ttnn_mcp.session.registry import ID, Known, Registry
+from ttnn_mcp.session.registry import ID, KnownRun, Registry
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ async def test_demo_is_always_the_bundled_run(tmp_path, report):
 async def test_an_id_is_never_hidden_by_a_name_another_program_stored(tmp_path, report):
     first = await session(tmp_path).run(str(report("a")))
     other = report("b", drop=1)
-    await session(tmp_path).registry.remember(Known("ffffffff", first.id, other, None, None, None, given=True))
+    await session(tmp_path).registry.remember(KnownRun("ffffffff", first.id, other, None, None, None, given=True))
     assert (await session(tmp_path).run(first.id)).performance.csv.path == first.performance.csv.path
 
 

@@ -121,18 +121,18 @@ async def test_a_file_is_looked_into_again_only_when_it_changed(tmp_path, path, 
     monkeypatch.setattr(fingerprint, "_digest", lambda file, size: looks.append(size) or digest(file, size))
     monkeypatch.setattr(fingerprint, "SETTLED_NS", -(10**9))
     at = session(tmp_path, path.parent)
-    ids = {known.id for _ in range(3) for known in await at.found()}
+    ids = {known.id for _ in range(3) for known in await at.runs_under_roots()}
     assert (len(ids), len(looks)) == (1, 1)
     os.utime(path, (time.time(), time.time() - 50))
-    await at.found()
+    await at.runs_under_roots()
     assert len(looks) == 2
 
 
 async def test_a_file_that_was_written_just_now_is_never_taken_for_settled(tmp_path, path):
     at = session(tmp_path, path.parent)
-    before = (await at.found())[0].id
+    before = (await at.runs_under_roots())[0].id
     stat = path.stat()
     contents = path.read_bytes()
     path.write_bytes(contents[:-2] + bytes([contents[-2] ^ 1]) + contents[-1:])
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert (await at.found())[0].id != before
+    assert (await at.runs_under_roots())[0].id != before

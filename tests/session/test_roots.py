@@ -35,7 +35,7 @@ def confined(tmp_path):
 async def test_links_out_of_the_roots_are_not_discovered(tmp_path, outside, inside, confined):
     (tmp_path / "served" / "link").symlink_to(outside.parent)
     (tmp_path / "served" / "mine" / "ops_perf_results_zzz.csv").symlink_to(outside)
-    found = await confined.found()
+    found = await confined.runs_under_roots()
     assert all("hidden" not in str(known.performance.resolve()) for known in found)
     listed = await ask(confined, "list_runs")
     assert "secret" not in str(listed)

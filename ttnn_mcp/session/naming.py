@@ -1,4 +1,4 @@
-"""What runs are called: an id is of contents, a name is for people and never hides an id."""
+"""Names of runs. An id stands for contents; a name is for people, and can never be mistaken for an id."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import SHOWN_NAME_CHARS, ArgumentsInvalid, RunUnknown, shown, shown_path
-from ttnn_mcp.session.registry import ID
+from ttnn_mcp.session.registry import ID, KnownRun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from ttnn_mcp.readers.discover import FoundReport
-    from ttnn_mcp.session.registry import Known
 
 DEMO = "demo"
-LISTED = 5  # runs an error tells apart
-LOOKED_AT = 1000  # files beside a report
+LISTED = 5  # runs that an error lists
+LOOKED_AT = 1000  # files of a report's folder
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that could be taken for something else, or that no answer has room for.
+    """Refuse a name that could be taken for something else, or that is too long for an answer.
 
     Raises:
         ArgumentsInvalid: it is the demo's, looks like an id, is too long or cannot be shown.
@@ -37,11 +37,26 @@ def check_name(name: str) -> None:
 
 
 def name_of(reports: Sequence[FoundReport]) -> str:
-    """A run's name from its folders (`<name>/<timestamp>`), and from its file where a folder holds several."""
+    """A run's name from its folders (`<name>/<timestamp>`), with the file's name where the folder holds several."""
     first = reports[0]
     if first.kind == "performance" and _several_tables(first):
         return shown(f"{first.name}/{first.path.stem}")
     return shown(first.name)
+
+
+def known_run(reports: Sequence[FoundReport], name: str | None = None, rank: int | None = None) -> KnownRun:
+    """One report, or one of each kind, as a run; its id is not known yet and stays empty."""
+    paths: dict[str, Path] = {report.kind: report.path for report in reports}
+    return KnownRun(
+        "",
+        name or name_of(reports),
+        paths.get("performance"),
+        paths.get("memory"),
+        rank,
+        max(report.modified for report in reports),
+        given=name is not None,
+        caveats=tuple(caveat for report in reports for caveat in report.caveats),
+    )
 
 
 def _several_tables(report: FoundReport) -> bool:
@@ -53,16 +68,20 @@ def _several_tables(report: FoundReport) -> bool:
     return len(tables) > 1
 
 
-def only_one(name: str, candidates: Sequence[Known]) -> Known | None:
-    """The run called `name` among those that are; a pair counts for each of its reports alone.
+def only_one(name: str, candidates: Sequence[KnownRun]) -> KnownRun | None:
+    """The only run among the candidates; None if there is none.
+
+    Where one candidate is a pair of reports, a candidate that is only this performance report is the same run.
 
     Raises:
-        RunUnknown: several are; lists their ids.
+        RunUnknown: several runs have this name; lists their ids.
     """
-    pairs = {each.performance for each in candidates if each.memory is not None}
-    runs = {each.id: each for each in candidates if each.memory is not None or each.performance not in pairs}
+    pairs = {run.performance for run in candidates if run.memory is not None}
+    runs = {run.id: run for run in candidates if run.memory is not None or run.performance not in pairs}
     if len(runs) < 2:
         return next(iter(runs.values()), None)
-    told = [f"{run_id} at {shown_path(each.pair.paths[0].parent)}" for run_id, each in runs.items()]
-    more = f" and {len(told) - LISTED} more" if len(told) > LISTED else ""
-    raise RunUnknown(f"{len(told)} runs are called '{shown(name)}': {', '.join(told[:LISTED])}{more}. Give an id.")
+    locations = [f"{run_id} at {shown_path(run.pair.paths[0].parent)}" for run_id, run in runs.items()]
+    more = f" and {len(locations) - LISTED} more" if len(locations) > LISTED else ""
+    raise RunUnknown(
+        f"{len(locations)} runs are called '{shown(name)}': {', '.join(locations[:LISTED])}{more}. Give an id."
+    )

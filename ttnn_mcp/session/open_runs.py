@@ -1,4 +1,4 @@
-"""The runs held in memory, and those being read: each is read once, however many ask, and waits for no other."""
+"""The runs held in memory and those being read. A run is read once, however many ask, and waits for no other run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.pair import Pair, Stamps
 
-KEPT_OPEN = 4  # runs held in memory; a million rows are some hundred MB
+KEPT_OPEN = 4  # runs held in memory; a million rows take a few hundred MB
 
 
 class Opening(NamedTuple):
-    """What is read: a run's reports as they are now."""
+    """One state of a run's reports: the key under which the run is held."""
 
     id: str
     pair: Pair
@@ -23,7 +23,7 @@ class Opening(NamedTuple):
 
 
 class OpenRuns:
-    """Runs by what was read for them, the latest asked for last."""
+    """Open runs by the state of their reports; the one that was asked for last is the last to be dropped."""
 
     def __init__(self, most: int = KEPT_OPEN) -> None:
         self._most = most
@@ -31,10 +31,10 @@ class OpenRuns:
         self._reading: dict[Opening, asyncio.Task[Run]] = {}
 
     async def run(self, opening: Opening, read: Callable[[], Coroutine[object, object, Run]]) -> Run:
-        """The run, from memory or read now. Who stops waiting does not stop the reading for the others.
+        """The run, from memory or read now. A caller that stops waiting does not stop the reading for others.
 
         Raises:
-            ReportError: whatever reading raises.
+            ReportError: reading raised it.
         """
         if opening in self._held:
             self._held[opening] = self._held.pop(opening)
@@ -47,9 +47,11 @@ class OpenRuns:
 
     def _finished(self, opening: Opening, task: asyncio.Task[Run]) -> None:
         self._reading.pop(opening, None)
-        if task.cancelled() or task.exception() is not None:  # asked for, so that asyncio does not complain
+        if (
+            task.cancelled() or task.exception() is not None
+        ):  # asyncio complains about exceptions that nobody looks at
             return
-        for older in [each for each in self._held if each.id == opening.id]:
+        for older in [held for held in self._held if held.id == opening.id]:
             del self._held[older]
         self._held[opening] = task.result()
         while len(self._held) > self._most:

@@ -1,4 +1,4 @@
-"""Opening a run: read its reports once, understand them, and link them where they link."""
+"""Opening a run: reads its reports once and links them where that is possible."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.graph.graph_events import DeviceOp
     from ttnn_mcp.readers.memory.report import MemoryReport
 
-Understood = TypeVar("Understood")
+Result = TypeVar("Result")
 
-# Reading has threads of its own: however slow some reports are, those that answer questions stay free. Four,
-# because as many runs are held in memory (KEPT_OPEN), and who waits for a disk leaves the cores to others.
+# Reports are read in threads of their own: however slow that is, the threads that answer questions stay free. Four
+# of them, because four runs are held in memory (KEPT_OPEN); a thread that waits for a disk needs no core.
 _READERS = ThreadPoolExecutor(4, thread_name_prefix="reading")
 
 
-async def _reading(work: Callable[[], Understood]) -> Understood:
+async def _in_reader(work: Callable[[], Result]) -> Result:
     return await asyncio.get_running_loop().run_in_executor(_READERS, work)
 
 
@@ -46,21 +46,21 @@ async def read_run(
     Raises:
         ReportError: a report is missing, foreign or broken.
     """
-    understood = await _reading(lambda: _understood(performance)) if performance else None
-    remembered = await read_memory_report(memory, rank=rank) if memory else None
-    tied = await _tied(understood, remembered) if understood and remembered else None
-    sources = await remembered.sources() if remembered and tied and tied.said.status == "linked" else None
-    return Run(run_id, name, understood, remembered, linked=tied, sources=sources)
+    timed = await _in_reader(lambda: _performance(performance)) if performance else None
+    memory_report = await read_memory_report(memory, rank=rank) if memory else None
+    link = await _linked(timed, memory_report) if timed and memory_report else None
+    sources = await memory_report.sources() if memory_report and link and link.said.status == "linked" else None
+    return Run(run_id, name, timed, memory_report, linked=link, sources=sources)
 
 
-def _understood(path: Path) -> Performance:
+def _performance(path: Path) -> Performance:
     report = Performance(read_performance_csv(path))
-    _ = report.iterations  # found here, off the event loop
+    _ = report.iterations  # computed here, off the event loop
     return report
 
 
 def _launched(batch: list[tuple[int, str]]) -> list[tuple[int, DeviceOp]]:
-    """The completed device ops of some captured graphs, in launch order."""
+    """(operation id, completed device op) for some captured graphs, in launch order."""
     return [
         (operation, device_op)
         for operation, text in batch
@@ -68,13 +68,13 @@ def _launched(batch: list[tuple[int, str]]) -> list[tuple[int, DeviceOp]]:
     ]
 
 
-async def _tied(performance: Performance, memory: MemoryReport) -> Linked:
+async def _linked(performance: Performance, memory: MemoryReport) -> Linked:
     operations: list[int] = []
     op_codes: list[str] = []
     ends: list[tuple[int, int]] = []  # (place of the operation, node at which the device op ended)
     try:
         async for batch in iter_graph_batches(memory):
-            for operation, device_op in await _reading(partial(_launched, batch)):
+            for operation, device_op in await _in_reader(partial(_launched, batch)):
                 ends.append((operation, device_op.ended_at))
                 operations.append(operation)
                 op_codes.append(device_op.name)
@@ -87,9 +87,11 @@ async def _tied(performance: Performance, memory: MemoryReport) -> Linked:
 
 
 def _executions(memory: MemoryReport) -> list[tuple[int, int, int]]:
-    """(operation, device, global call count) where the report has the exact join."""
-    there = memory.executions
-    if there is None:
+    """(operation id, chip, global call count) per launch; empty where the report has no such table."""
+    executions = memory.executions
+    if executions is None:
         return []
-    devices = np.where(there.chips >= 0, there.chips, there.devices)  # the CSV names the chip, not the mesh
-    return list(zip(there.operations.tolist(), devices.tolist(), there.call_counts.tolist(), strict=True))
+    devices = np.where(
+        executions.chips >= 0, executions.chips, executions.devices
+    )  # the CSV names chips, not the mesh
+    return list(zip(executions.operations.tolist(), devices.tolist(), executions.call_counts.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The reports of one run by path, and the run's id: from their contents, so it survives moves and restarts."""
+"""The reports of one run by path, and the run's id: it comes from their contents, so it survives moves and restarts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ID_CHARS = 8
-SETTLED_S = 2.0  # a younger file may change again within one tick of its file system's clock (FAT: 2 s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +25,12 @@ class Pair:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The paths there are."""
+        """The paths that are set."""
         return tuple(path for path in (self.performance, self.memory) if path is not None)
 
 
 class Stamp(NamedTuple):
-    """What of a file changes whenever its contents do; times in nanoseconds since 1970."""
+    """Properties of a file that change whenever its contents do; times in nanoseconds since 1970."""
 
     modified: int
     changed: int
@@ -43,7 +42,7 @@ Stamps: TypeAlias = "tuple[Stamp, ...]"
 
 
 def identity(pair: Pair) -> str:
-    """The id of the run that these reports are, from their contents. Reads files it has not seen before: blocks.
+    """The id of the run, from the contents of its reports. Reads files that it has not seen before, so it blocks.
 
     Raises:
         ReportMissing: one of them cannot be opened.
@@ -57,7 +56,11 @@ def identity(pair: Pair) -> str:
 
 
 def stamps_of(pair: Pair) -> Stamps:
-    """The stamps of a pair's files."""
+    """The stamps of a pair's files.
+
+    Raises:
+        ReportMissing: one of them is not there, or may not be looked at.
+    """
     return tuple(map(stamp_of, pair.paths))
 
 
@@ -65,7 +68,7 @@ def stamp_of(path: Path) -> Stamp:
     """The stamp of one file.
 
     Raises:
-        ReportMissing: it is not there, or not to be looked at.
+        ReportMissing: it is not there, or may not be looked at.
     """
     try:
         state = path.stat()

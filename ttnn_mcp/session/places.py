@@ -1,4 +1,4 @@
-"""Where reports may lie: paths as callers write them, and the roots that a confined session stays under."""
+"""Where reports may lie: paths as callers write them, and the roots that limit a confined session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def place_of(written: str) -> Path:
     """A path as a caller wrote it, absolute and with `~` replaced.
 
     Raises:
-        ReportMissing: nothing can lie there.
+        ReportMissing: the text cannot be a path.
     """
     if not written.strip() or "\0" in written or len(written) > LONGEST_PATH:
         raise ReportMissing(f"'{shown(written)}' is no path: it is empty, too long or holds a null character.")
@@ -35,7 +35,7 @@ def place_of(written: str) -> Path:
 
 
 def is_there(path: Path) -> bool:
-    """Whether something lies at the path; False where that cannot be known."""
+    """Whether the path exists; False where that cannot be known."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -43,7 +43,7 @@ def is_there(path: Path) -> bool:
 
 
 def resolved(path: Path) -> Path | None:
-    """The path without links; None where it cannot be known (a loop of links, no right to look)."""
+    """The path without links; None where it cannot be known (a loop of links, no permission)."""
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):
@@ -51,7 +51,7 @@ def resolved(path: Path) -> Path | None:
 
 
 def lies_in(path: Path, folders: Iterable[Path]) -> bool:
-    """Whether the path lies in one of the folders once links are resolved."""
+    """Whether the path lies in one of the folders after links are resolved."""
     real = resolved(path)
     return real is not None and any(
         (top := resolved(folder)) is not None and real.is_relative_to(top) for folder in folders
@@ -59,7 +59,7 @@ def lies_in(path: Path, folders: Iterable[Path]) -> bool:
 
 
 class Roots:
-    """The folders of a session: what lies there, and whether a path may be opened or named."""
+    """The folders of a session: the reports in them, and whether a path may be opened or named."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -72,10 +72,10 @@ class Roots:
         return all(path is None or lies_in(Path(path), folders) for path in paths)
 
     def reports(self) -> tuple[list[FoundReport], tuple[str, ...]]:
-        """Reports under the roots, newest first, and what could not be looked at. Blocks.
+        """Reports under the roots, newest first, and sentences on what could not be read. Blocks.
 
-        A confined session sees no report that lies elsewhere and is only linked to, and is told of no folder that
-        was skipped: it could be one behind a link.
+        A confined session gets no report that is only linked from its roots, and no sentences: a folder that was
+        skipped may lie behind a link.
         """
         discovery = discover(self._settings.searched)
         if not self._settings.confined:
@@ -90,9 +90,12 @@ class Roots:
         """
         place = place_of(written)
         if self._settings.confined:
-            # before anything near it is looked at or named; then that very place is opened, not what a link became
+            # checked before anything near the path is read or named; the resolved path is opened, because a link
+            # could change after the check
             real = resolved(place)
-            nearest = next((each for each in (real, *real.parents) if is_there(each)), real) if real else place
+            nearest = (
+                next((folder for folder in (real, *real.parents) if is_there(folder)), real) if real else place
+            )
             if real is None or not self.permits(real, nearest):
                 raise ReportMissing(
                     f"{shown(written)} lies outside the served roots. Start the server with --root."
@@ -108,6 +111,6 @@ class Roots:
 
 
 def demo_reports() -> tuple[str, str]:
-    """The bundled demo run's performance and memory report: made by tests.profiles.demo, no real profile."""
+    """Paths of the bundled demo run's performance and memory report. They are synthetic: tests.profiles.demo."""
     demo = home() / "resources" / "demo"
     return str(demo / "performance"), str(demo / "memory")

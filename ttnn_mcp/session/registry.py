@@ -1,4 +1,4 @@
-"""Runs opened before, so that their ids survive a restart: a small database in the user's state folder."""
+"""The runs that were opened before: a small database in the user's state folder, so that ids survive a restart."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-PATIENCE_S = 5.0  # how long another server may hold it; a run is answered for with or without it
-LISTED = 5000  # latest opened; a list of runs shows a hundred
+PATIENCE_S = 5.0  # wait for another server that writes; questions are answered without the registry too
+LISTED = 5000  # the runs opened last; a list of runs shows a hundred
 ID = re.compile(f"[0-9a-f]{{{ID_CHARS}}}")
 
 _SCHEMA = """
@@ -38,13 +38,18 @@ _TAKE_NAME = "UPDATE runs SET name = id, given = 0 WHERE name = ? AND given AND 
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A run by its reports' paths.
+class KnownRun:
+    """A run that need not be open: its names and its reports' paths.
 
     Attributes:
-        modified: seconds since the epoch, None where not looked up.
-        given: whether a person gave the name; else it comes from the folders.
-        caveats: what was noticed when the reports were found.
+        id: from the reports' contents; "" where they were not read yet.
+        name: for people.
+        performance: path of the performance report.
+        memory: path of the memory report.
+        rank: the rank whose rows of the memory report are meant, where it holds several.
+        modified: when the reports were written last, in seconds since 1970; None where unknown.
+        given: whether a person gave the name; otherwise it comes from the folders.
+        caveats: what was odd when the reports were found.
     """
 
     id: str
@@ -63,47 +68,47 @@ class Known:
 
 
 class Registry:
-    """The opened runs on record; where the state folder cannot be written, none, and all else works.
+    """The record of opened runs. If the state folder cannot be written, it is empty and everything else works.
 
-    Runs that `permits` refuses are on record for others and are not told of.
+    Runs that `permits` refuses belong to other sessions and are never returned.
     """
 
     def __init__(self, folder: Path, permits: Callable[..., bool]) -> None:
         self._path = folder / "runs.sqlite"
         self._permits = permits
 
-    async def remember(self, known: Known) -> None:
-        """Record or renew one run. A name that a person gives belongs to one run: another loses it."""
+    async def remember(self, run: KnownRun) -> None:
+        """Record a run, or renew its record. A name that a person gave belongs to one run: any other run loses it."""
         import sqlite3  # noqa: PLC0415
 
-        paths = [_kept(path) for path in (known.performance, known.memory)]
+        paths = [_stored(path) for path in (run.performance, run.memory)]
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             async with self._connected() as database:
                 await database.execute(_SCHEMA)
                 if "given" not in await _columns(database):
                     await database.execute(_GIVEN)
-                if known.given:
-                    await database.execute(_TAKE_NAME, (known.name, known.id))
-                row = (known.id, known.name, *paths, known.rank, time.time(), int(known.given))
+                if run.given:
+                    await database.execute(_TAKE_NAME, (run.name, run.id))
+                row = (run.id, run.name, *paths, run.rank, time.time(), int(run.given))
                 await database.execute(_REMEMBER, row)
                 await database.commit()
         except (OSError, sqlite3.Error):
-            return  # a read-only home is no reason not to answer
+            return  # questions can be answered although the home folder is read-only
 
-    async def all(self) -> list[Known]:
-        """All runs on record, latest opened first; a row that makes no sense is left out."""
+    async def all(self) -> list[KnownRun]:
+        """All runs on record, the one opened last first; damaged rows are left out."""
         return await self._where("1", "")
 
-    async def with_id(self, wanted: str) -> list[Known]:
+    async def with_id(self, run_id: str) -> list[KnownRun]:
         """The run with this id, if it is on record."""
-        return await self._where("id = ?", wanted)
+        return await self._where("id = ?", run_id)
 
-    async def called(self, wanted: str) -> list[Known]:
-        """The runs of this name, latest opened first."""
-        return await self._where("name = ?", wanted)
+    async def called(self, name: str) -> list[KnownRun]:
+        """The runs of this name, the one opened last first."""
+        return await self._where("name = ?", name)
 
-    async def _where(self, condition: str, value: str) -> list[Known]:
+    async def _where(self, condition: str, value: str) -> list[KnownRun]:
         import sqlite3  # noqa: PLC0415
 
         try:
@@ -111,16 +116,16 @@ class Registry:
             if not self._path.exists():
                 return []
             async with self._connected() as database:
-                given = "given" if "given" in await _columns(database) else "0"
+                given_column = "given" if "given" in await _columns(database) else "0"
                 rows = await database.execute_fetchall(
-                    f"SELECT id, name, performance, memory, rank, {given} FROM runs"  # noqa: S608
+                    f"SELECT id, name, performance, memory, rank, {given_column} FROM runs"  # noqa: S608
                     f" WHERE {condition} ORDER BY opened DESC LIMIT {LISTED:d}",
                     (value,) if "?" in condition else (),
                 )
         except (OSError, ValueError, sqlite3.Error):  # a lone surrogate in a name is a ValueError
             return []
-        known = [known for known in map(_known, rows) if known is not None]
-        return await asyncio.to_thread(lambda: [each for each in known if self._permits(*each.pair.paths)])
+        runs = [run for run in map(_run_of, rows) if run is not None]
+        return await asyncio.to_thread(lambda: [run for run in runs if self._permits(*run.pair.paths)])
 
     @asynccontextmanager
     async def _connected(self) -> AsyncGenerator[aiosqlite.Connection]:
@@ -135,8 +140,8 @@ async def _columns(database: aiosqlite.Connection) -> set[str]:
     return {row[1] for row in await database.execute_fetchall("PRAGMA table_info(runs)")}
 
 
-def _kept(path: Path | None) -> str | bytes | None:
-    """A path as the database holds it: a name that is no UTF-8 as its bytes."""
+def _stored(path: Path | None) -> str | bytes | None:
+    """A path as the database stores it: as bytes if it is not valid UTF-8."""
     if path is None:
         return None
     written = str(path.resolve())
@@ -147,8 +152,8 @@ def _kept(path: Path | None) -> str | bytes | None:
     return written
 
 
-def _known(row: Any) -> Known | None:
-    """A row as a run; None where another program, or a fault, wrote it."""
+def _run_of(row: Any) -> KnownRun | None:
+    """The run of a row; None for a row that another program, or a fault, wrote."""
     run_id, name, performance, memory, rank, given = row
     paths = [os.fsdecode(path) if isinstance(path, bytes) else path for path in (performance, memory)]
     sound = (
@@ -163,9 +168,9 @@ def _known(row: Any) -> Known | None:
     if not sound:
         return None
     places = [Path(path) if path else None for path in paths]
-    return Known(run_id, shown(name), places[0], places[1], rank, None, bool(given))
+    return KnownRun(run_id, shown(name), places[0], places[1], rank, None, bool(given))
 
 
 def _decoded(raw: bytes) -> str:
-    """A text that is damaged spoils its row, not the reading of all rows."""
+    """Decode a text without failing: a damaged text then spoils its own row only."""
     return raw.decode("utf-8", "replace")

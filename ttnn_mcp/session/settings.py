@@ -16,12 +16,12 @@ class Settings:
     """What the command line or the environment decided.
 
     Attributes:
-        roots: where reports are looked for; empty means $TT_METAL_HOME/generated, else ./generated.
+        roots: folders to look for reports in; empty means $TT_METAL_HOME/generated, or ./generated without it.
         run: the default run (id or path).
         performance: the default performance report, used where `run` is not given.
         memory: the default memory report, likewise.
         confined: only paths under the roots may be opened or named (HTTP), after symlinks are resolved.
-        state: the folder for what we remember (opened runs, experiments); None means the user's state folder.
+        state: the folder for opened runs and experiments; None means the user's state folder.
     """
 
     roots: Sequence[Path] = ()
@@ -33,7 +33,7 @@ class Settings:
 
     @property
     def searched(self) -> tuple[Path, ...]:
-        """The folders reports are looked for in."""
+        """The folders in which reports are looked for."""
         if self.roots:
             return tuple(self.roots)
         home = os.environ.get("TT_METAL_HOME")
@@ -41,7 +41,7 @@ class Settings:
 
     @property
     def state_folder(self) -> Path:
-        """Where opened runs and experiments are remembered."""
+        """The folder that stores opened runs and experiments."""
         if self.state is not None:
             return self.state
         base = os.environ.get("XDG_STATE_HOME")

@@ -17,7 +17,7 @@ from ttnn_mcp.wire import Columns, Table, Wire
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ttnn_mcp.session.registry import Known
+    from ttnn_mcp.session.registry import KnownRun
     from ttnn_mcp.session.session import Session
 
 RUNS = Columns("id", "name", "performance", "memory", "modified", "device_ops")
@@ -43,7 +43,7 @@ class Answer(Wire):
 
 async def list_runs(session: Session, asked: Arguments) -> Answer:
     """List profiles: reports under the roots and runs opened before, newest first. `demo` is always there."""
-    found = await session.found(asked.limit)
+    found = await session.runs_under_roots(asked.limit)
     pairs = {known.pair for known in found}
     opened = [known for known in await session.registry.all() if known.pair not in pairs]
     there = sorted([*found, *map(_dated, opened)], key=lambda known: -(known.modified or 0))
@@ -66,14 +66,14 @@ def _device_ops(path: Path | None) -> int | None:
     return count_device_ops(path) if path is not None else None
 
 
-def _dated(known: Known) -> Known:
+def _dated(known: KnownRun) -> KnownRun:
     from dataclasses import replace  # noqa: PLC0415
 
     paths = [path for path in (known.performance, known.memory) if path is not None and path.exists()]
     return replace(known, modified=max((path.stat().st_mtime for path in paths), default=None))
 
 
-def _when(known: Known) -> str | None:
+def _when(known: KnownRun) -> str | None:
     if known.modified is None:
         return None
     return datetime.fromtimestamp(known.modified, tz=timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
