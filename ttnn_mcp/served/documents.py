@@ -18,17 +18,17 @@ SKILL = "optimizing-ttnn-models"
 
 
 def home() -> Path:
-    """The folder that holds `resources/` and `skills/`: inside the wheel, else the checkout's root."""
+    """The folder with `resources/` and `skills/`: inside the wheel, or the root of a checkout."""
     package = Path(__file__).resolve().parents[1]
     return package / "_served" if (package / "_served").is_dir() else package.parent
 
 
 @cache
 def names(folder: Folder) -> tuple[str, ...]:
-    """Every page of `folder`, `SKILL.md` first where there is one, then by name."""
+    """The names of all pages of `folder`: `SKILL.md` first where there is one, then sorted by name."""
     top = home() / folder
-    found = [page.relative_to(top).as_posix() for page in top.rglob("*.md")]
-    return tuple(sorted(found, key=lambda name: (not name.endswith("/SKILL.md"), name)))
+    pages = [page.relative_to(top).as_posix() for page in top.rglob("*.md")]
+    return tuple(sorted(pages, key=lambda name: (not name.endswith("/SKILL.md"), name)))
 
 
 def text(folder: Folder, name: str) -> str:
@@ -53,15 +53,15 @@ def skill_page(page: str) -> str:
     Raises:
         QuestionRefused: there is no such page; the message names the nearest.
     """
-    wanted = page.strip().removesuffix(".md").lower()
+    short_name = page.strip().removesuffix(".md").lower()
     for name in skill_pages():
-        if name.lower() == wanted:
+        if name.lower() == short_name:
             return text("skills", f"{SKILL}/{name}.md")
     raise QuestionRefused(f"The skill has no page '{shown(page)}'.{nearest(page, skill_pages())}")
 
 
 def frontmatter(page_text: str) -> dict[str, str]:
-    """The `key: value` lines between the two `---` a skill begins with; our pages keep to plain scalars."""
+    """The `key: value` lines between the two `---` at the start of a skill; our pages use plain scalars only."""
     lines = page_text.splitlines()
     if not lines or lines[0] != "---" or "---" not in lines[1:]:
         return {}

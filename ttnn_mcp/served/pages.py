@@ -1,4 +1,4 @@
-"""Everything a client can read by URI without opening a run: the skill, the reference pages, a page per check."""
+"""Pages that a client can read by URI without opening a run: the skill, the reference, and a page per check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SKILL_ROOT = f"skill://{documents.SKILL}"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One readable page and how a list of pages shows it."""
+    """One page, and how a list of pages shows it."""
 
     uri: str
     name: str
@@ -28,28 +28,28 @@ def catalogue() -> dict[str, Page]:
     return {page.uri: page for page in pages}
 
 
-def named(prefix: str) -> list[str]:
-    """What stands behind `prefix` in the URIs of the catalogue, for completion."""
+def names_after(prefix: str) -> list[str]:
+    """The rest of each URI in the catalogue that begins with `prefix`, for completion."""
     return [uri.removeprefix(prefix) for uri in catalogue() if uri.startswith(prefix)]
 
 
 def _skill() -> list[Page]:
-    found: list[Page] = []
+    pages_found: list[Page] = []
     for name in documents.names("skills"):
         text = documents.text("skills", name)
         head = documents.frontmatter(text)
-        shown_as = head.get("name", name.rpartition("/")[2])
+        listed_name = head.get("name", name.rpartition("/")[2])
         title = documents.first_heading(text)
-        found.append(Page(f"skill://{name}", shown_as, title, text, head.get("description")))
-    return found
+        pages_found.append(Page(f"skill://{name}", listed_name, title, text, head.get("description")))
+    return pages_found
 
 
 def _reference() -> list[Page]:
-    found: list[Page] = []
+    pages_found: list[Page] = []
     for name in documents.names("resources"):
         text, path = documents.text("resources", name), name.removesuffix(".md")
-        found.append(Page(f"ttnn://{path}", path, documents.first_heading(text), text))
-    return found
+        pages_found.append(Page(f"ttnn://{path}", path, documents.first_heading(text), text))
+    return pages_found
 
 
 def _checks() -> list[Page]:

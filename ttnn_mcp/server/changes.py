@@ -1,4 +1,4 @@
-"""What changes while we serve: a report that appears under the roots, an experiment that is recorded."""
+"""Changes while the server runs: a report that appears under the roots, an experiment that is recorded."""
 
 from __future__ import annotations
 
@@ -20,32 +20,34 @@ EVERY_SECONDS = 2.0  # a profile takes minutes to make; scanning the roots takes
 
 
 async def news(session: Session, every_seconds: float | None = None) -> AsyncGenerator[str, None]:
-    """URIs of what changed since the last look, for as long as anybody listens."""
-    before = await asyncio.to_thread(_seen, session)
+    """URIs of resources that changed; looks every few seconds until the caller stops."""
+    before = await asyncio.to_thread(_state_of, session)
     while True:
         await asyncio.sleep(every_seconds or EVERY_SECONDS)
-        now = await asyncio.to_thread(_seen, session)
-        for uri, state in now.items():
+        after = await asyncio.to_thread(_state_of, session)
+        for uri, state in after.items():
             if state != before[uri]:
                 yield uri
-        before = now
+        before = after
 
 
-def _seen(session: Session) -> dict[str, object]:
+def _state_of(session: Session) -> dict[str, object]:
     reports = frozenset((str(report.path), report.modified) for report in find_reports(session.settings.searched))
     return {RUNS_URI: reports, EXPERIMENTS_URI: _stamp(session)}
 
 
 def _stamp(session: Session) -> tuple[tuple[int, int], ...]:
-    """Times and sizes of the log's files: another server may have recorded something too."""
+    """Times and sizes of the log's files: another server may write into the same log."""
     from ttnn_mcp.experiments.store import FILE  # noqa: PLC0415 - not needed to start serving
 
     files = session.settings.state_folder.glob(FILE + "*")
-    return tuple(sorted((state.st_mtime_ns, state.st_size) for state in map(_state, files) if state is not None))
+    return tuple(
+        sorted((state.st_mtime_ns, state.st_size) for state in map(_file_state, files) if state is not None)
+    )
 
 
-def _state(path: Path) -> os.stat_result | None:
+def _file_state(path: Path) -> os.stat_result | None:
     try:
         return path.stat()
-    except OSError:  # gone between the look and the second look
+    except OSError:  # deleted after it was listed
         return None

@@ -1,6 +1,6 @@
-"""What a half-typed prompt or template argument could become.
+"""Values that complete a half-typed argument of a prompt or a resource template.
 
-Only what is cheap to know is offered: a list that would need a run we cannot open is simply empty.
+If a list would need a run that cannot be opened, it is empty.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ async def candidates(ask: Ask, argument: str, chosen: Mapping[str, str], *, op_l
         if argument == "op":
             return _column(await ask("list_ops", {**run, "group_by": "op_code"}), "groups", "key")
         if argument == "signpost":
-            shown = (await ask("open_run", run)).get("signposts", [])
-            return [signpost for signpost in shown if not signpost.startswith("... ")]  # "... and 40 more"
+            signposts = (await ask("open_run", run)).get("signposts", [])
+            return [signpost for signpost in signposts if not signpost.startswith("... ")]  # "... and 40 more"
     except TtnnMcpError:
         return []
-    known = {
+    offers = {
         "step": lambda: STEPS,
-        "page": lambda: pages.named(f"{pages.SKILL_ROOT}/"),
-        "check": lambda: pages.named("ttnn://checks/"),
-        "arch": lambda: pages.named("ttnn://hardware/"),
+        "page": lambda: pages.names_after(f"{pages.SKILL_ROOT}/"),
+        "check": lambda: pages.names_after("ttnn://checks/"),
+        "arch": lambda: pages.names_after("ttnn://hardware/"),
     }
-    return known[argument]() if argument in known else []
+    return offers[argument]() if argument in offers else []
 
 
 def matching(typed: str, values: list[str]) -> list[str]:
     """The values that begin with what was typed, then those that contain it, whatever the case."""
-    wanted = typed.lower()
+    lowered = typed.lower()
     unique = list(dict.fromkeys(values))
-    begins = [value for value in unique if value.lower().startswith(wanted)]
-    return begins + [value for value in unique if wanted in value.lower() and value not in begins]
+    begins = [value for value in unique if value.lower().startswith(lowered)]
+    return begins + [value for value in unique if lowered in value.lower() and value not in begins]
 
 
 def _column(answer: dict[str, Any], table: str, column: str) -> list[str]:
-    found = answer.get(table)
-    if not found:
+    cells = answer.get(table)
+    if not cells:
         return []
-    at = found["columns"].index(column)
-    return [str(row[at]) for row in found["rows"]]
+    place = cells["columns"].index(column)
+    return [str(row[place]) for row in cells["rows"]]

@@ -1,4 +1,4 @@
-"""Connections over which a request does not arrive: they are closed, so that nobody holds them for nothing."""
+"""Closes connections on which a request never arrives as a whole, so that they do not pile up."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 if TYPE_CHECKING:
     import asyncio
 
-# From the connection, or the first byte of a next request, to the last: at most 4 MiB, from this very machine. A
-# request whose answer is awaited, and a stream of news that a client listens to, have arrived and may last.
+# The time from the connection, or from the first byte of another request, to the last byte: at most 4 MiB, from this
+# machine. It does not limit answers: a request that is being answered, or a stream of news, has arrived already.
 ARRIVAL_S = 20.0
 
 
 class Impatient(H11Protocol):
-    """uvicorn's protocol, which by itself waits without end for the rest of a request."""
+    """uvicorn's protocol with a time limit; without it, it waits forever for the rest of a request."""
 
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first request."""
+        """Start the clock for the first request."""
         super().connection_made(transport)
         self._await_rest()
 
     def data_received(self, data: bytes) -> None:
-        """Wait on where something is owed; a few bytes now and then do not lengthen the wait."""
+        """Stop the clock when a request is complete, start it for another; single bytes do not restart it."""
         super().data_received(data)
         if self._arrived():
             self._stop_waiting()
@@ -34,18 +34,18 @@ class Impatient(H11Protocol):
             self._await_rest()
 
     def on_response_complete(self) -> None:
-        """Of a next request that came along with the last one, a part may be missing."""
+        """Start the clock if a part of the next request arrived together with the last one."""
         super().on_response_complete()
         if self._late is None and not self._arrived():
             self._await_rest()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is awaited any more."""
+        """Stop the clock."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def _arrived(self) -> bool:
-        """Whether the client owes nothing: its request is whole, or it has not begun another."""
+        """Whether no part of a request is missing: it is complete, or none has begun."""
         if self.conn.their_state is h11.IDLE:
             return bool(self.cycle) and not self.conn.trailing_data[0]
         return self.conn.their_state is not h11.SEND_BODY

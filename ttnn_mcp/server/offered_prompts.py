@@ -1,4 +1,4 @@
-"""Prompts, and what a half-typed argument could become."""
+"""The methods under prompts/, and completion of half-typed arguments."""
 
 from __future__ import annotations
 
@@ -41,8 +41,10 @@ class OfferedPrompts:
                 title=prompt.title,
                 description=prompt.description,
                 arguments=[
-                    types.PromptArgument(name=one.name, description=one.description, required=one.required)
-                    for one in prompt.arguments
+                    types.PromptArgument(
+                        name=argument.name, description=argument.description, required=argument.required
+                    )
+                    for argument in prompt.arguments
                 ],
             )
             for prompt in prompts.PROMPTS
@@ -51,13 +53,17 @@ class OfferedPrompts:
 
     async def get_prompt(self, _ctx: Ctx, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """prompts/get."""
-        named = {prompt.name: prompt for prompt in prompts.PROMPTS}
-        prompt = named.get(params.name)
+        by_name = {prompt.name: prompt for prompt in prompts.PROMPTS}
+        prompt = by_name.get(params.name)
         if prompt is None:
-            raise MCPError(types.INVALID_PARAMS, f"No prompt '{shown(params.name)}'.{nearest(params.name, named)}")
+            raise MCPError(
+                types.INVALID_PARAMS, f"No prompt '{shown(params.name)}'.{nearest(params.name, by_name)}"
+            )
         try:
-            given = params.arguments or {}
-            text = prompt.text(given, await facts_of(self.ask, given.get("run")) if prompt.wants_facts else "")
+            arguments = params.arguments or {}
+            text = prompt.text(
+                arguments, await facts_of(self.ask, arguments.get("run")) if prompt.wants_facts else ""
+            )
         except ArgumentsInvalid as refusal:
             raise MCPError(types.INVALID_PARAMS, str(refusal)) from None
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=quoting.text(text)))
@@ -72,7 +78,7 @@ class OfferedPrompts:
             )
         except Exception:
             logger.exception("completion failed")
-            values = []  # a person typing is not the one to be told
+            values = []  # the failure is logged; a person who types gets no suggestions
         values = completions.matching(params.argument.value, values)
         return types.CompleteResult(
             completion=types.Completion(

@@ -1,4 +1,4 @@
-"""Pages and runs as resources: their listing, their templates and their text."""
+"""The methods under resources/: the list of pages and runs, their templates and their texts."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ class OfferedResources:
         if page is not None:
             return page.text, "text/markdown"
         if uri in ANSWERED_BY:
-            tool, given = ANSWERED_BY[uri]
-            return answering.compact(await self.ask(tool, given)), "application/json"
+            tool, arguments = ANSWERED_BY[uri]
+            return answering.compact(await self.ask(tool, arguments)), "application/json"
         scheme, _, path = uri.partition("ttnn://runs/")
         parts = [unquote(part) for part in path.split("/")]
         if not scheme and parts[0]:
             if len(parts) == 1:
                 return answering.compact(await self.ask("open_run", {"run": parts[0]})), "application/json"
             if len(parts) == 3 and parts[1] == "ops":
-                one = {"run": parts[0], "op": parts[2]}
-                return answering.compact(await self.ask("op_detail", one)), "application/json"
+                arguments = {"run": parts[0], "op": parts[2]}
+                return answering.compact(await self.ask("op_detail", arguments)), "application/json"
         raise ArgumentsInvalid(f"There is no resource '{shown(uri)}'.{nearest(uri, served)}")

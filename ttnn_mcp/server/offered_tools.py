@@ -1,7 +1,7 @@
-"""The tools as the protocol sees them: their listing and their calls.
+"""The methods under tools/: the list of tools and their calls.
 
-What leaves here is either an answer, a sentence of `TtnnMcpError`, or one fixed sentence for what we did not
-foresee; nothing else's text ever does.
+A call returns an answer, the sentence of a `TtnnMcpError`, or one fixed sentence for anything unforeseen. The text of
+other exceptions never reaches a client.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-BEAT_SECONDS = 1.0  # clients that reset their timeout on progress then wait for long reads
+BEAT_SECONDS = 1.0  # some clients reset their timeout on progress, so they wait for long reads
 
 
 def offered(tool: Tool[Any, Any]) -> types.Tool:
@@ -58,17 +58,17 @@ def offered(tool: Tool[Any, Any]) -> types.Tool:
 
 
 class OfferedTools:
-    """Handlers of the methods under tools/, and the answers that resources and prompts are made of."""
+    """Handlers of the methods under tools/, and the answers from which resources and prompts are made."""
 
     def __init__(self, session: Session, tools: Sequence[Tool[Any, Any]] | None) -> None:
         self.session = session
-        self._given = tools
+        self._tools = tools
 
     @cached_property
     def tools(self) -> Sequence[Tool[Any, Any]]:
-        """The tools; ours load with the first request that needs them, so that the handshake does not wait."""
-        if self._given is not None:
-            return self._given
+        """The tools. Ours are imported by the first request that needs them, so that the handshake is quick."""
+        if self._tools is not None:
+            return self._tools
         from ttnn_mcp.tools import TOOLS  # noqa: PLC0415
 
         return TOOLS
@@ -83,17 +83,17 @@ class OfferedTools:
         return types.ListToolsResult(tools=self.listing)
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """tools/call, with a sign of life while it lasts."""
+        """tools/call, with progress messages while it runs."""
         beat = asyncio.create_task(_beat(ctx, params.name))
         try:
             return await self._called(params.name, params.arguments or {})
         finally:
             beat.cancel()
 
-    async def _called(self, name: str, given: Mapping[str, object]) -> types.CallToolResult:
+    async def _called(self, name: str, arguments: Mapping[str, object]) -> types.CallToolResult:
         try:
             tool = answering.tool_named(name, self.tools)
-            structured, text = await answering.answer(self.session, tool, given)
+            structured, text = await answering.answer(self.session, tool, arguments)
         except TtnnMcpError as refusal:
             return _refused(str(refusal))
         except Exception:
@@ -103,9 +103,9 @@ class OfferedTools:
             content=[types.TextContent(type="text", text=text)], structured_content=structured
         )
 
-    async def ask(self, name: str, given: Mapping[str, object]) -> dict[str, Any]:
+    async def ask(self, name: str, arguments: Mapping[str, object]) -> dict[str, Any]:
         """A tool's structured answer, for resources and completion."""
-        structured, _text = await answering.answer(self.session, answering.tool_named(name, self.tools), given)
+        structured, _text = await answering.answer(self.session, answering.tool_named(name, self.tools), arguments)
         return structured
 
 
@@ -116,9 +116,9 @@ def _refused(sentence: str) -> types.CallToolResult:
 
 
 async def _beat(ctx: Ctx, name: str) -> None:
-    """Tell a client that asked for progress, once a second, that its call is still being worked on."""
+    """Report progress once a second, to clients that asked for it."""
     seconds = 0
-    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the client has gone: so be it
+    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the client has gone
         while True:
             await asyncio.sleep(BEAT_SECONDS)
             seconds += 1

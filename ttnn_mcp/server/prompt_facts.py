@@ -1,4 +1,4 @@
-"""What a run says before the loop begins: the facts that come with the `optimize_model` prompt."""
+"""Facts about a run for the `optimize_model` prompt: what is known before the loop begins."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     Ask = Callable[[str, Mapping[str, object]], Awaitable[dict[str, Any]]]
 
-MOST = 3  # caveats, findings and past changes each: a prompt sets a task, the tools give the rest
+MOST = 3  # each of caveats, findings and past changes: the tools tell the rest
 
 
 async def facts_of(ask: Ask, run: str | None) -> str:
-    """Facts as a short list, from the answers of the tools; or why there are none yet."""
+    """The facts as a short list, from answers of our tools; or the reason why the run cannot be read yet."""
     try:
         card = await ask("open_run", {"run": run} if run else {})
         check = await ask("optimization_check", {"run": card["id"]})
@@ -26,9 +26,9 @@ async def facts_of(ask: Ask, run: str | None) -> str:
     lines = [
         "Known already (measured, this run):",
         f"* run `{card['id']}` on {card['arch']}, {card['worker_cores'] or 'unknown'} cores",
-        f"* {check['kernel_ms']} ms of kernels in a {_said_of(check['window'])}",
+        f"* {check['kernel_ms']} ms of kernels in a {_described(check['window'])}",
         *(f"* caveat: {caveat}" for caveat in card["caveats"][:MOST]),
-        *(_finding(one) for one in check["findings"][:MOST]),
+        *(_finding(finding) for finding in check["findings"][:MOST]),
         f"* unexplained by any check: {check['unexplained_share']:.0%} of kernel time",
         *(f"* tried before: {quoted(row['change'])} -> {row['verdict']}" for row in _rows(loop["log"])[-MOST:]),
     ]
@@ -40,10 +40,10 @@ def _rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
 
 
-def _said_of(window: Mapping[str, Any]) -> str:
+def _described(window: Mapping[str, Any]) -> str:
     return f"{'warm' if window['warm'] else 'COLD'} window of {window['rows']} ops"
 
 
-def _finding(one: Mapping[str, Any]) -> str:
-    at_most = one["saving_us"]["at_most"]
-    return f"* finding `{one['check']}` (step {one['step']}), at most {at_most} us: {one['claim']}"
+def _finding(finding: Mapping[str, Any]) -> str:
+    at_most = finding["saving_us"]["at_most"]
+    return f"* finding `{finding['check']}` (step {finding['step']}), at most {at_most} us: {finding['claim']}"

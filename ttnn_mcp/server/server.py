@@ -1,7 +1,7 @@
 """The tools, pages and prompts, offered over MCP: the only folder that knows the protocol.
 
-The low-level `Server` is used because everything it would derive from Python signatures we already have: schemas,
-validation and wording live with the tools.
+The SDK's low-level `Server` is used: the other one derives schemas, validation and texts from Python signatures, and
+our tools bring their own.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ LISTS_FRESH = CacheHint(ttl_ms=3_600_000, scope="public")  # lists change with a
 
 
 def build(session: Session, tools: Sequence[Tool[Any, Any]] | None = None) -> Server[Any]:
-    """A server that answers from `session`; serves any number of clients, in both eras of the protocol.
+    """A server for any number of clients, in both eras of the protocol.
 
-    `tools` are ours unless given.
+    Args:
+        session: the runs it answers for.
+        tools: the tools it offers; None means ours.
     """
     offer = OfferedTools(session, tools)
     resources = OfferedResources(offer.ask)
-    prompted = OfferedPrompts(offer.ask)
+    offered_prompts = OfferedPrompts(offer.ask)
     server: Server[Any] = Server(
         "ttnn-mcp",
         title="TTNN profiles",
@@ -53,9 +55,9 @@ def build(session: Session, tools: Sequence[Tool[Any, Any]] | None = None) -> Se
         on_list_resources=resources.list_resources,
         on_list_resource_templates=resources.list_templates,
         on_read_resource=resources.read,
-        on_list_prompts=prompted.list_prompts,
-        on_get_prompt=prompted.get_prompt,
-        on_completion=prompted.complete,
+        on_list_prompts=offered_prompts.list_prompts,
+        on_get_prompt=offered_prompts.get_prompt,
+        on_completion=offered_prompts.complete,
         on_subscriptions_listen=Listening(session),
     )
     skills.extend(server)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
 IDENTIFIER = "io.modelcontextprotocol/skills"
-FRESH_MS = 300_000  # pages change with a release; five minutes keeps a development checkout lively
+FRESH_MS = 300_000  # pages change with a release; five minutes suffice for a checkout under development
 DIRECTORY_MIME = "inode/directory"
 
 
@@ -40,13 +40,13 @@ class SkillGot(types.CacheableResult):
 
 
 class DirectoryRead(types.CacheableResult):
-    """What lies directly in a directory."""
+    """The direct entries of a directory."""
 
     resources: list[types.Resource]
 
 
 def extend(server: Server[Any]) -> None:
-    """Serve `skills/list`, `skills/get` and `resources/directory/read`, and say so in the capabilities."""
+    """Serve `skills/list`, `skills/get` and `resources/directory/read`, and announce them as a capability."""
     server.extensions[IDENTIFIER] = {"directoryRead": True}
     server.add_request_handler("skills/list", types.PaginatedRequestParams, _list)
     server.add_request_handler("skills/get", ByUri, _get)
@@ -66,19 +66,19 @@ def resource(page: pages.Page) -> types.Resource:
 
 
 def _entries() -> dict[str, dict[str, Any]]:
-    """One entry per `SKILL.md`, by its URI: frontmatter as written, and every file of the skill with its digest."""
+    """One entry per `SKILL.md`, by its URI: its frontmatter, and every file of the skill with its digest."""
     served = pages.catalogue()
-    found: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for uri, page in served.items():
         if uri.startswith("skill://") and uri.endswith("/SKILL.md"):
             root = uri.removesuffix("SKILL.md")
-            files = [one for one in served.values() if one.uri.startswith(root)]
-            found[uri] = {
+            files = [file for file in served.values() if file.uri.startswith(root)]
+            entries[uri] = {
                 "uri": uri,
                 "frontmatter": documents.frontmatter(page.text),
-                "resources": [_digested(one) for one in files],
+                "resources": [_digested(file) for file in files],
             }
-    return found
+    return entries
 
 
 def _digested(page: pages.Page) -> dict[str, Any]:

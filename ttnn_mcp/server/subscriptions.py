@@ -1,4 +1,4 @@
-"""Streams of news over MCP: the roots and the log are watched only while somebody listens."""
+"""Streams of changes over MCP: the roots and the log are watched only while a client listens."""
 
 from __future__ import annotations
 

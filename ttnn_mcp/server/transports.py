@@ -1,4 +1,4 @@
-"""The ways in: one client over stdin and stdout, or any number over HTTP on this machine."""
+"""The transports: one client over stdin and stdout, or any number over HTTP on this machine."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.session.session import Session
 
-# A client that is gone without a word: hosts keep a conversation open over a lunch break, and one that comes back
-# later is told to begin a new session, as the protocol has it. An idle session takes 27 kB (300 took 8 MB).
+# After this time a silent client counts as gone: hosts keep a conversation open over a lunch break. One that comes
+# back later has to begin a new session, as the protocol says. An idle session takes 27 kB (300 took 8 MB).
 SESSION_IDLE_S = 3600.0
 SESSIONS = 1000  # open at once: 27 MB
 
@@ -49,25 +49,25 @@ async def over_http(session: Session, host: str, port: int) -> None:
 
     _log_to_stderr()
     try:
-        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as failed:
         raise ArgumentsInvalid(f"Cannot serve on port {port}: {failed.strerror}. Choose another port.") from None
     app = build(session).streamable_http_app(host=host, session_idle_timeout=SESSION_IDLE_S, max_sessions=SESSIONS)
     shown_host = f"[{host}]" if ":" in host else host
-    address = f"http://{shown_host}:{listening.getsockname()[1]}/mcp"
+    address = f"http://{shown_host}:{listener.getsockname()[1]}/mcp"
     print(f"ttnn-mcp serves {address}", file=sys.stderr, flush=True)  # noqa: T201 - stdout is for the protocol
     config = uvicorn.Config(app, http=Impatient, log_level="warning", access_log=False)
-    serving = uvicorn.Server(config)
-    serving.handle_exit = _leave
-    await serving.serve(sockets=[listening])
+    uvicorn_server = uvicorn.Server(config)
+    uvicorn_server.handle_exit = _leave
+    await uvicorn_server.serve(sockets=[listener])
 
 
 def _leave(sig: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the names uvicorn gives them
-    """End at once: a thread that reads stdin, or a client that listens, would keep us for as long as it likes.
+    """End the process at once. Otherwise a thread that reads stdin, or a client that listens, could keep it alive.
 
-    Nothing is lost by it: reports are only read, and our own store writes in transactions.
+    Nothing is lost: reports are only read, and our own store writes in transactions.
     """
-    os._exit(128 + sig)  # the exit status shells give to what a signal ended
+    os._exit(128 + sig)  # the exit status in shells for a process that a signal ended
 
 
 def _log_to_stderr() -> None:

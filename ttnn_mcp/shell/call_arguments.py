@@ -1,4 +1,4 @@
-"""What is typed behind `ttnn-mcp call`: a tool, and `name=value` words; and what help says about them."""
+"""The words after `ttnn-mcp call`: a tool and `name=value` arguments; and the help texts about them."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ LINE = 100  # columns
 def arguments(tool: Tool[Any, Any], words: Sequence[str]) -> dict[str, object]:
     """The arguments of a call.
 
-    A value is JSON where it can be read as JSON, else a string. Where the tool takes nothing but a string it stays
-    one, whatever it looks like: the id of a run may be all digits.
+    A value that can be read as JSON is JSON, any other is a string. Where the tool takes strings only, the value
+    stays a string: the id of a run may consist of digits.
 
     Raises:
         ArgumentsInvalid: a word is no `name=value`, or a name is given twice.
     """
     schema = tool.input_schema.get("properties", {})
-    given: dict[str, object] = {}
+    values: dict[str, object] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
             raise ArgumentsInvalid(f"Write arguments as name=value; '{shown(word)}' has no '='.")
-        if name in given:
+        if name in values:
             raise ArgumentsInvalid(f"'{shown(name)}' is given twice; for several values write {shown(name)}=[1,2].")
-        given[name] = _value(value, text=schema.get(name, {}).get("type") == "string")
-    return given
+        values[name] = _value(value, text=schema.get(name, {}).get("type") == "string")
+    return values
 
 
 def _value(word: str, *, text: bool) -> object:
@@ -59,7 +59,7 @@ def _first_sentence(text: str, room: int) -> str:
 
 
 def usage(tool: Tool[Any, Any]) -> str:
-    """What a tool answers, and its arguments."""
+    """The help text of one tool: what it answers, and its arguments."""
     lines = [f"usage: ttnn-mcp call {tool.name} [name=value ...]", "", textwrap.fill(tool.description, LINE), ""]
     schema = tool.input_schema
     required = schema.get("required", [])
@@ -77,13 +77,13 @@ def _wrapped(text: str, lead: str) -> list[str]:
 
 
 def _kind(part: dict[str, Any]) -> str:
-    """What a value may be, as a person writes it."""
+    """The type of a value, in words for a person."""
     if "enum" in part:
-        return " | ".join(str(one) for one in part["enum"])
+        return " | ".join(str(value) for value in part["enum"])
     if "const" in part:
         return str(part["const"])
     if "anyOf" in part:
-        return " | ".join(_kind(one) for one in part["anyOf"])
+        return " | ".join(_kind(option) for option in part["anyOf"])
     if part.get("type") == "array":
         return f"[{_kind(part.get('items', {}))}, ...]"
     return str(part.get("type", "any"))

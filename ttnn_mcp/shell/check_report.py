@@ -1,4 +1,4 @@
-"""Answers as a person reads them in a terminal: plain text, 100 columns, colour only where it is shown."""
+"""The answer of `optimization_check` for a terminal: plain text, 100 columns, colour only in a terminal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_report(answer: dict[str, Any], *, run: str, colour: bool = False) -> s
 
 
 def duration(microseconds: float) -> str:
-    """Microseconds as a person says them."""
+    """A duration with its unit: us below a millisecond, otherwise ms."""
     return f"{microseconds / 1000:,.2f} ms" if abs(microseconds) >= 1000 else f"{microseconds:,.1f} us"
 
 
@@ -48,12 +48,12 @@ def _bold(text: str) -> str:
 def _window(window: dict[str, Any] | None) -> list[str]:
     if not window:
         return []
-    which = window["kind"].replace("_", " ")
+    kind = window["kind"].replace("_", " ")
     if window.get("iteration"):
-        which += f" {window['iteration']} of {window['of_iterations']}"
+        kind += f" {window['iteration']} of {window['of_iterations']}"
     warm = "warm" if window["warm"] else "not warm"
     rows = f"{window['rows']:,} ops (lines {window['first_row']} to {window['last_row']})"
-    return _labelled("window", f"{which}, {warm}, {rows}: {window['why']}", 0)
+    return _labelled("window", f"{kind}, {warm}, {rows}: {window['why']}", 0)
 
 
 def _finding(rank: int, finding: dict[str, Any], bold: Callable[[str], str]) -> list[str]:
@@ -64,8 +64,8 @@ def _finding(rank: int, finding: dict[str, Any], bold: Callable[[str], str]) -> 
     ]
     lines += _labelled("", finding["claim"], 3)
     lines += _labelled("saves", f"{bounds}; assumes {finding['assumption']}", 3)
-    for at, row in enumerate(_cited(finding["evidence"])):
-        lines += _labelled("evidence" if at == 0 else " ", row, 3)
+    for place, row in enumerate(_cited(finding["evidence"])):
+        lines += _labelled("evidence" if place == 0 else " ", row, 3)
     for label in ("fix", "verify", "caveat"):
         if finding.get(label):
             lines += _labelled(label, finding[label], 3)
@@ -73,14 +73,14 @@ def _finding(rank: int, finding: dict[str, Any], bold: Callable[[str], str]) -> 
 
 
 def _cited(evidence: list[dict[str, Any]]) -> list[str]:
-    """The cells of each row together, so that a person opens it once."""
+    """One line per row of the report, with all its cells."""
     rows: dict[str, list[str]] = {}
     for cell in evidence:
         row, column, unit = cell["row"], cell["column"], cell.get("unit")
-        where = f"{cell['source']}, {f'line {row}' if isinstance(row, int) else row}"
-        said = f" {unit}" if unit and f"[{unit}]" not in column else ""
-        rows.setdefault(where, []).append(f"{column} = {cell['value']}{said}")
-    return [f"{where}: {'; '.join(cells)}" for where, cells in rows.items()]
+        location = f"{cell['source']}, {f'line {row}' if isinstance(row, int) else row}"
+        suffix = f" {unit}" if unit and f"[{unit}]" not in column else ""
+        rows.setdefault(location, []).append(f"{column} = {cell['value']}{suffix}")
+    return [f"{location}: {'; '.join(cells)}" for location, cells in rows.items()]
 
 
 def _steps(steps: list[dict[str, Any]]) -> list[str]:

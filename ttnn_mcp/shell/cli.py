@@ -1,6 +1,6 @@
-"""The shell's door: serve, one tool call, the demo, a look at this machine.
+"""The commands of the shell: serve, call one tool, the demo, and the doctor.
 
-Nothing heavy is imported before it is needed: `call` must not wait for MCP, nor `--help` for pandas.
+Nothing heavy is imported before it is needed: `call` must not wait for MCP, and `--help` must not wait for pandas.
 """
 
 from __future__ import annotations
@@ -25,102 +25,102 @@ FAILED = 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status is returned."""
-    gc.disable()  # a command makes hundreds of thousands of objects and ends before any of them is garbage
+    """Run one command; returns the exit status."""
+    gc.disable()  # a command makes hundreds of thousands of objects and ends before they are garbage
     try:
         status = _command(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # the reader, `head` say, has seen enough
+    except BrokenPipeError:  # a reader such as `head` stopped reading
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     finally:
-        gc.freeze()  # nor shall Python look through them all once more when it leaves: a quarter of a call's time
+        gc.freeze()  # skips the final collection at exit: a quarter of a call's time
         gc.enable()
     return status
 
 
 def _command(argv: list[str]) -> int:
     parser = command_line()
-    asked, rest = parser.parse_known_args(argv)
-    pairs = [*getattr(asked, "pairs", []), *rest]  # argparse gives up on name=value behind an option; we do not
-    if rest and (asked.command != "call" or any(word.startswith("-") for word in rest)):
-        parser.error(f"unknown argument: {' '.join(rest)}")
+    options, unread = parser.parse_known_args(argv)
+    pairs = [*getattr(options, "pairs", []), *unread]  # argparse does not read name=value after an option
+    if unread and (options.command != "call" or any(word.startswith("-") for word in unread)):
+        parser.error(f"unknown argument: {' '.join(unread)}")
     try:
-        if asked.command == "call":
-            return _call(asked, pairs)
-        return {"serve": _serve, "demo": _demo, "doctor": _doctor}[asked.command or "serve"](asked)
+        if options.command == "call":
+            return _call(options, pairs)
+        return {"serve": _serve, "demo": _demo, "doctor": _doctor}[options.command or "serve"](options)
     except TtnnMcpError as refusal:
         print(refusal, file=sys.stderr)
     except (BrokenPipeError, KeyboardInterrupt):
         raise
-    except Exception:  # noqa: BLE001 - the shell's last line of defence, as the server has one
+    except Exception:  # noqa: BLE001 - a bug of ours: log it, and print our own sentence, as the server does
         import traceback  # noqa: PLC0415
 
         from ttnn_mcp.tools.answering import unforeseen  # noqa: PLC0415
 
         traceback.print_exc()
-        print(unforeseen(getattr(asked, "tool", None) or asked.command or "serve"), file=sys.stderr)
+        print(unforeseen(getattr(options, "tool", None) or options.command or "serve"), file=sys.stderr)
     return FAILED
 
 
-def _session(asked: argparse.Namespace, *, confined: bool = False) -> Session:
+def _session(options: argparse.Namespace, *, confined: bool = False) -> Session:
     from ttnn_mcp.session.session import Session, Settings  # noqa: PLC0415
 
     return Session(
         Settings(
-            roots=(*asked.roots, *getattr(asked, "more_roots", ())),
-            run=asked.run,
-            performance=asked.performance,
-            memory=asked.memory,
+            roots=(*options.roots, *getattr(options, "more_roots", ())),
+            run=options.run,
+            performance=options.performance,
+            memory=options.memory,
             confined=confined,
-            state=asked.state,
+            state=options.state,
         )
     )
 
 
-def _serve(asked: argparse.Namespace) -> int:
+def _serve(options: argparse.Namespace) -> int:
     import asyncio  # noqa: PLC0415
 
-    http = getattr(asked, "http", None)
+    http = getattr(options, "http", None)
     address = loopback(http) if http else None
     from ttnn_mcp.server import transports  # noqa: PLC0415
 
-    gc.freeze()  # what was imported stays; from here on a long life begins
+    gc.freeze()  # imported modules stay for good: later collections need not look at them
     gc.enable()
     if address is None:
         if sys.stdin.isatty():
             print("Waiting for an MCP client on stdin. See --help for more; Ctrl-C ends.", file=sys.stderr)
-        asyncio.run(transports.over_stdio(_session(asked)))
+        asyncio.run(transports.over_stdio(_session(options)))
     else:
-        asyncio.run(transports.over_http(_session(asked, confined=True), *address))
+        asyncio.run(transports.over_http(_session(options, confined=True), *address))
     return 0
 
 
-def _call(asked: argparse.Namespace, pairs: list[str]) -> int:
+def _call(options: argparse.Namespace, pairs: list[str]) -> int:
     import asyncio  # noqa: PLC0415
 
-    if asked.tool is None and asked.help:
-        asked.parser.print_help()
+    if options.tool is None and options.help:
+        options.parser.print_help()
         return 0
     from ttnn_mcp.shell import call_arguments  # noqa: PLC0415
     from ttnn_mcp.tools import TOOLS, answering  # noqa: PLC0415
 
-    if asked.tool is None:
+    if options.tool is None:
         print(call_arguments.listing(TOOLS))
         return 0
-    tool = answering.tool_named(asked.tool, TOOLS)
-    if asked.help:
+    tool = answering.tool_named(options.tool, TOOLS)
+    if options.help:
         print(call_arguments.usage(tool))
         return 0
-    given = call_arguments.arguments(tool, pairs)
-    _structured, text = asyncio.run(answering.answer(_session(asked), tool, given))
+    arguments = call_arguments.arguments(tool, pairs)
+    _structured, text = asyncio.run(answering.answer(_session(options), tool, arguments))
     print(text)
     return 0
 
 
-def _demo(asked: argparse.Namespace) -> int:
+def _demo(options: argparse.Namespace) -> int:
     import asyncio  # noqa: PLC0415
 
     from ttnn_mcp.shell import check_report  # noqa: PLC0415
@@ -128,27 +128,27 @@ def _demo(asked: argparse.Namespace) -> int:
 
     tool = answering.tool_named("optimization_check", TOOLS)
 
-    async def whole() -> dict[str, Any]:
-        """All pages as one: a person has more patience than an assistant has tokens."""
-        session = _session(asked)
-        first, _ = await answering.answer(session, tool, {"run": "demo"})
-        following = first.pop("next_cursor", None)
+    async def all_pages() -> dict[str, Any]:
+        """All pages of findings in one answer."""
+        session = _session(options)
+        answer_so_far, _ = await answering.answer(session, tool, {"run": "demo"})
+        following = answer_so_far.pop("next_cursor", None)
         while following is not None:
             page, _ = await answering.answer(session, tool, {"run": "demo", "cursor": following})
-            first["findings"] += page["findings"]
+            answer_so_far["findings"] += page["findings"]
             following = page.get("next_cursor")
-        return first
+        return answer_so_far
 
-    print(check_report.check_report(asyncio.run(whole()), run="demo", colour=sys.stdout.isatty()), end="")
+    print(check_report.check_report(asyncio.run(all_pages()), run="demo", colour=sys.stdout.isatty()), end="")
     return 0
 
 
-def _doctor(asked: argparse.Namespace) -> int:
+def _doctor(options: argparse.Namespace) -> int:
     import asyncio  # noqa: PLC0415
 
     from ttnn_mcp.shell import doctor  # noqa: PLC0415
 
-    print(asyncio.run(doctor.report(_session(asked))), end="")
+    print(asyncio.run(doctor.report(_session(options))), end="")
     return 0
 
 

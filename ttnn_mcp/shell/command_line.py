@@ -1,4 +1,4 @@
-"""The words of the command line: commands, their options, and what help says about them."""
+"""The parser of the command line: commands, their options, and the help texts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ttnn-mcp {__version__}")
     _add_choices(parser)
     shared = argparse.ArgumentParser(add_help=False)
-    _add_choices(shared, default=argparse.SUPPRESS)  # so that a command does not undo what stood before it
+    _add_choices(shared, default=argparse.SUPPRESS)  # a command must not reset the options in front of it
     commands = parser.add_subparsers(dest="command", metavar="command")
     serve = commands.add_parser(
         "serve", parents=[shared], help="serve MCP", description="Serve MCP over stdin and stdout, or over HTTP."
@@ -66,8 +66,8 @@ def command_line() -> argparse.ArgumentParser:
     call.add_argument("pairs", nargs="*", metavar="name=value", help="its arguments")
     call.add_argument("-h", "--help", action="store_true", help="show this help, or the arguments of TOOL")
     call.set_defaults(parser=call)
-    for name, says in (("demo", "what is found in a bundled profile"), ("doctor", "what this machine has")):
-        commands.add_parser(name, parents=[shared], help=says, description=f"Print {says}.")
+    for name, description in (("demo", "what is found in a bundled profile"), ("doctor", "what this machine has")):
+        commands.add_parser(name, parents=[shared], help=description, description=f"Print {description}.")
     return parser
 
 
@@ -91,7 +91,7 @@ def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) ->
 
 
 def loopback(address: str) -> tuple[str, int]:
-    """Host and port of `address`, where nobody but this machine can reach them.
+    """Host and port of `address`, which only this machine may reach.
 
     Raises:
         ArgumentsInvalid: it is no address, or others can reach it.

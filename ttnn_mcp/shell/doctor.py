@@ -1,4 +1,4 @@
-"""What this machine has: versions, where reports are looked for, which runs are there, whether the pages came."""
+"""The doctor's report on this machine: versions, pages, the folders that are searched, and the runs in them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from ttnn_mcp.session.session import Session
 
 PACKAGES = ("mcp", "pydantic", "pandas", "numpy", "aiosqlite")
-OPENED = 10  # runs looked into; the newest are what a person asks about
+OPENED = 10  # runs that are opened for the report, the newest first
 
 
 async def report(session: Session) -> str:
-    """Everything, as lines of text."""
+    """The whole report as text."""
     settings = session.settings
     lines = [
         f"ttnn-mcp {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}"
@@ -47,8 +47,8 @@ def _version(package: str) -> str:
 
 
 def _count(folder: documents.Folder) -> str:
-    found = len(documents.names(folder))
-    return f"{found} pages" if found else "NO pages (reinstall ttnn-mcp)"
+    count = len(documents.names(folder))
+    return f"{count} pages" if count else "NO pages (reinstall ttnn-mcp)"
 
 
 def _doubt(root: Path) -> str:
