@@ -86,14 +86,6 @@ def test_a_wormhole_has_one_dram_peak_and_an_unknown_chip_none():
     assert dram_peak_gb_s("quasar") is None
 
 
-def test_fidelity_divides_the_matmul_peak():
-    wormhole = ARCHITECTURES["wormhole_b0"]
-    assert wormhole.matmul_tflops("LoFi", 72) == pytest.approx(294.9, abs=0.1)
-    assert wormhole.matmul_tflops("HiFi4", 1) == pytest.approx(1.024)
-    assert ARCHITECTURES["blackhole"].matmul_tflops("HiFi2", 1) == pytest.approx(2.765, abs=0.001)
-    assert wormhole.matmul_tflops("HiFi5", 1) is None
-
-
 def test_the_usable_l1_of_a_wormhole_is_what_its_reports_say():
     assert ARCHITECTURES["wormhole_b0"].usable_l1_bytes == 1_395_424
     assert ARCHITECTURES["blackhole"].usable_l1_bytes == 1_463_000

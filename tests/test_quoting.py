@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from ttnn_mcp.errors import alike, meant, nearest, shown, shown_path
+from ttnn_mcp.errors import alike, nearest, shown, shown_path, suggestion
 from ttnn_mcp.quoting import cleaned, line, quoted, text
 
 HOSTILE = {
@@ -80,7 +80,7 @@ def test_a_large_answer_is_cleaned_in_milliseconds():
 
 def test_names_that_could_be_meant_are_told_apart_from_names_there_are():
     assert alike("matmull", ["Matmul", "Conv2d"]) == ["Matmul"]
-    assert meant("zzz", ["Matmul"]) == ""
+    assert suggestion("zzz", ["Matmul"]) == ""
     assert nearest("zzz", ["Matmul"]) == " There is: Matmul."
     assert nearest("matmull", ["Matmul"]) == " Did you mean Matmul?"
 

@@ -2,16 +2,16 @@
 
     TtnnMcpError
     |-- ReportError            a report cannot be read
-    |   |-- ReportMissing      nothing there, or not a report
-    |   |-- ReportBroken       truncated, binary, locked, cut in half
-    |   `-- ReportForeign      a dialect we know and do not read (another tool's output, a dead generation)
+    |   |-- ReportMissing      nothing is there, or it is no report
+    |   |-- ReportBroken       truncated, binary, locked, damaged
+    |   `-- ReportForeign      a format that we recognise but do not read (another tool's output, an old format)
     |-- RunUnknown             no run by that id or path
     |-- QuestionRefused        the run cannot answer this, or the argument names nothing in it
-    |-- ArgumentsInvalid       the call's arguments are off
+    |-- ArgumentsInvalid       the call's arguments do not fit the tool
     `-- StoreUnusable          the log of experiments cannot be read or written
 
-Their text is written by us and reaches the assistant verbatim; it never quotes foreign text except short,
-cleaned names of files, columns, ops and signposts. Anything else that is raised is a bug.
+We write their text, and it reaches the assistant as it is. It quotes foreign text only as short, cleaned names of
+files, columns, ops and signposts. Any other exception is a bug.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class ReportMissing(ReportError):  # noqa: N818 - named for what the reader is t
 
 
 class ReportBroken(ReportError):  # noqa: N818
-    """The file is a report in name only: truncated, binary, locked or cut in half."""
+    """The file looks like a report, but is truncated, binary, locked or damaged."""
 
 
 class ReportForeign(ReportError):  # noqa: N818
-    """A dialect we recognise and do not read."""
+    """A format that we recognise but do not read."""
 
 
 class RunUnknown(TtnnMcpError):  # noqa: N818
@@ -58,11 +58,11 @@ class ArgumentsInvalid(TtnnMcpError):  # noqa: N818
 
 
 class StoreUnusable(TtnnMcpError):  # noqa: N818
-    """The log of experiments cannot be read or written; nothing that was recorded is lost."""
+    """The log of experiments cannot be read or written; no record is lost."""
 
 
-LONGEST_GUESSED = 200  # characters: comparing grows with both lengths, and no name we have is longer
-SHOWN_NAME_CHARS = quoting.SHOWN_CHARS  # a name quoted from a file is cut and cleaned before it meets a reader
+LONGEST_GUESSED = 200  # characters: comparing takes longer with both lengths, and none of our names is longer
+SHOWN_NAME_CHARS = quoting.SHOWN_CHARS  # names quoted from a file are cut to this length
 
 
 def shown(name: object) -> str:
@@ -71,27 +71,27 @@ def shown(name: object) -> str:
 
 
 def shown_path(path: object) -> str:
-    """A foreign path as one clean, short line; its end says most."""
+    """A foreign path as one clean, short line; if it is too long, its end is shown."""
     return quoting.line_end(path)
 
 
 def alike(name: str, names: Iterable[str], *, limit: int = 3) -> list[str]:
-    """The existing names that `name` could have meant, the likeliest first."""
+    """The existing names that are most similar to `name`, the most similar first."""
     lowered = {candidate.lower(): candidate for candidate in names}
     short = name[:LONGEST_GUESSED].lower()
     return [lowered[match] for match in get_close_matches(short, list(lowered), n=limit, cutoff=0.5)]
 
 
-def meant(name: str, names: Iterable[str], *, limit: int = 3) -> str:
-    """' Did you mean X?' with the nearest existing names, else ''."""
+def suggestion(name: str, names: Iterable[str], *, limit: int = 3) -> str:
+    """' Did you mean X?' with the most similar existing names; '' if none is similar."""
     close = alike(name, names, limit=limit)
     return f" Did you mean {', '.join(map(shown, close))}?" if close else ""
 
 
 def nearest(name: str, names: Iterable[str], *, limit: int = 3) -> str:
-    """' Did you mean X?' with the nearest existing names, else the first few that exist, else ''."""
+    """' Did you mean X?' with the most similar names; if none is similar, the first few names; '' without names."""
     existing = list(dict.fromkeys(names))
-    guess = meant(name, existing, limit=limit)
+    guess = suggestion(name, existing, limit=limit)
     if guess or not existing:
         return guess
     more = ", ..." if len(existing) > 2 * limit else ""

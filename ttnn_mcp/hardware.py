@@ -1,7 +1,7 @@
 """Per-architecture facts, each with its source: clocks, bandwidths, L1, grids, and the bytes of a tensor.
 
 Figures are peaks per chip unless the name says otherwise. What a report states about its own device (clock from
-cycles, worker cores, `devices.cb_limit`) beats this table: these are for what a report leaves out.
+cycles, worker cores, `devices.cb_limit`) has priority; this table is for what a report leaves out.
 """
 
 from __future__ import annotations
@@ -37,39 +37,26 @@ LOCAL_L1_ALIGNMENT_BYTES = 16  # tt_metal/hw/inc: L1_ALIGNMENT on every architec
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """What one chip of an architecture can do at best."""
+    """Limits of one chip of an architecture; `_gb_s` are GB/s (10**9 bytes), sizes are bytes."""
 
     name: str
     clock_ghz: float
     dram_peak_gb_s: float
-    """Of the card with the most DRAM banks; `dram_peak_gb_s()` tells the cards apart."""
+    """Of the card with the most DRAM banks; the function `dram_peak_gb_s` tells the cards apart."""
     dram_achievable_share: float
-    """Of the peak, by a well-placed DRAM-bound op. Use it for savings, the peak for utilisation."""
+    """Share of the peak that a well-placed DRAM-bound op reaches. For savings; utilisation is of the peak."""
     dram_bank_gb_s: float
-    dram_read_alignment_bytes: int
-    small_page_bytes: int
-    """Pages below this waste DRAM bandwidth: requests, not bytes, become the limit."""
-    noc_bytes_per_cycle: int
-    noc_packet_bytes: int
     worker_l1_bytes: int
     first_cb_address: int
-    """L1 below it is not for tensors. The report's `devices.address_at_first_l1_cb_buffer` beats it."""
+    """L1 below it is not for tensors. The report's `devices.address_at_first_l1_cb_buffer` has priority."""
     first_cb_address_measured: bool
-    ethernet_link_gb_s: float | None
-    """Per link and direction; None where TTNN does not use links."""
     ethernet_payload_gb_s: float | None
+    """Per link and direction; None where TTNN does not use links."""
 
     @property
     def usable_l1_bytes(self) -> int:
         """L1 of one core left for tensors and circular buffers, before any L1_SMALL region."""
         return self.worker_l1_bytes - self.first_cb_address
-
-    def matmul_tflops(self, fidelity: str, cores: int, clock_ghz: float | None = None) -> float | None:
-        """Peak matmul TFLOP/s of that many cores; None for a fidelity nobody defined."""
-        phases = FIDELITY_PHASES.get(fidelity)
-        if phases is None:
-            return None
-        return MATMUL_FLOP_PER_CYCLE_PER_CORE * cores * (clock_ghz or self.clock_ghz) / phases / 1000
 
 
 ARCHITECTURES = {
@@ -79,31 +66,21 @@ ARCHITECTURES = {
         dram_peak_gb_s=288,  # 12 banks at 12 GT/s: docs.tenstorrent.com/aibs/wormhole/specifications
         dram_achievable_share=240 / 288,  # DRAM-sharded matmul, tech_reports/LLMs/llms.md (interleaved: ~190)
         dram_bank_gb_s=24,  # 288 / 12 banks
-        dram_read_alignment_bytes=32,  # tt_metal hal
-        small_page_bytes=256,  # tt-metal #55898: 64 B rows reach 9 % of peak
-        noc_bytes_per_cycle=32,  # tech_reports/data_movement
-        noc_packet_bytes=8192,  # same
         worker_l1_bytes=1_499_136,  # 1464 KiB: soc_descriptors/wormhole_b0_80_arch.yaml
         first_cb_address=103_712,  # ttnn test_graph_report, "known-good" device
         first_cb_address_measured=True,
-        ethernet_link_gb_s=12.5,  # 100 Gb/s: tech_reports/CCLs/CCL_bandwidth.md
-        ethernet_payload_gb_s=12.0,  # same
+        ethernet_payload_gb_s=12.0,  # of 12.5 GB/s (100 Gb/s): tech_reports/CCLs/CCL_bandwidth.md
     ),
     "blackhole": Architecture(
         name="blackhole",
         clock_ghz=1.35,  # FW cycles / FW ns in every Blackhole report measured
         dram_peak_gb_s=512,  # 8 banks of 64 GB/s: BlackholeBringUpProgrammingGuide.md (p100: 7 banks, 448)
         dram_achievable_share=0.85,  # tt-metal #54242, #55898: 400 to 460 of 512 by dtype and readers per bank
-        dram_bank_gb_s=64,  # same guide
-        dram_read_alignment_bytes=64,  # same guide
-        small_page_bytes=512,  # tt-metal #55898
-        noc_bytes_per_cycle=64,  # same guide
-        noc_packet_bytes=16_384,  # same guide
+        dram_bank_gb_s=64,  # BlackholeBringUpProgrammingGuide.md
         worker_l1_bytes=1_572_864,  # 1536 KiB: blackhole_140_arch.yaml; the runtime's own out-of-L1 message
         first_cb_address=109_864,  # inferred: about 1,463,000 B are usable
         first_cb_address_measured=False,
-        ethernet_link_gb_s=50.0,  # 400 Gb/s: CCL_bandwidth.md (links of today run at about half)
-        ethernet_payload_gb_s=48.0,  # same
+        ethernet_payload_gb_s=48.0,  # of 50 GB/s (400 Gb/s): CCL_bandwidth.md (links of today run at about half)
     ),
     "grayskull": Architecture(
         name="grayskull",
@@ -111,14 +88,9 @@ ARCHITECTURES = {
         dram_peak_gb_s=118,  # e150: product page
         dram_achievable_share=240 / 288,  # no measurement: Wormhole's share
         dram_bank_gb_s=118 / 8,  # 8 banks: grayskull_120_arch.yaml
-        dram_read_alignment_bytes=32,  # tt_metal hal
-        small_page_bytes=256,  # no measurement: Wormhole's
-        noc_bytes_per_cycle=32,  # tech_reports/data_movement
-        noc_packet_bytes=8192,  # same
         worker_l1_bytes=1_048_576,  # grayskull_120_arch.yaml
         first_cb_address=103_712,  # no measurement: Wormhole's
         first_cb_address_measured=False,
-        ethernet_link_gb_s=None,
         ethernet_payload_gb_s=None,
     ),
 }
@@ -126,43 +98,38 @@ ARCHITECTURES = {
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A product: how many worker cores its chips can show, and how fast their DRAM is."""
+    """A product: the worker grids of its chips and the speed of their DRAM."""
 
     name: str
     architecture: str
-    chips: int
     grids: tuple[tuple[int, int], ...]
-    """Worker grids seen per chip, x by y, after dispatch columns or rows are taken."""
+    """Worker grids (columns, rows) that its chips have, without the columns or rows that dispatch uses."""
     dram_peak_gb_s: float
     dram_banks: int
 
     @property
     def worker_cores(self) -> frozenset[int]:
-        """The worker core counts a chip of this card can report."""
+        """The numbers of worker cores that a chip of this card can report."""
         return frozenset(x * y for x, y in self.grids)
 
 
 CARDS = (
-    Card("n150", "wormhole_b0", 1, ((8, 8),), 288, 12),  # docs.tenstorrent.com; core_descriptors
-    Card(
-        "n300", "wormhole_b0", 2, ((8, 7), (8, 8)), 288, 12
-    ),  # worker or ethernet dispatch: wormhole_b0_80_arch.yaml
-    Card("t3000", "wormhole_b0", 8, ((8, 8),), 288, 12),  # four n300
-    Card("galaxy", "wormhole_b0", 32, ((8, 9), (8, 10)), 288, 12),  # tt-perf-report #59; core_descriptors
-    Card("p100", "blackhole", 1, ((11, 10),), 448, 7),  # measured report; 7 of 8 DRAM banks
-    Card(
-        "p150", "blackhole", 1, ((11, 10), (12, 10), (13, 10)), 512, 8
-    ),  # firmware 19.5 went from 140 to 120 cores
-    Card("p300", "blackhole", 2, ((11, 10),), 512, 8),  # tt-metal #54915
-    Card("galaxy", "blackhole", 32, ((12, 10),), 512, 8),  # tt-metal #56976
-    Card("e75", "grayskull", 1, ((11, 8),), 102, 8),  # core_descriptors; product page
-    Card("e150", "grayskull", 1, ((12, 9),), 118, 8),  # core_descriptors; product page
+    Card("n150", "wormhole_b0", ((8, 8),), 288, 12),  # docs.tenstorrent.com; core_descriptors
+    Card("n300", "wormhole_b0", ((8, 7), (8, 8)), 288, 12),  # worker or ethernet dispatch: wormhole_b0_80_arch.yaml
+    Card("t3000", "wormhole_b0", ((8, 8),), 288, 12),  # four n300
+    Card("galaxy", "wormhole_b0", ((8, 9), (8, 10)), 288, 12),  # tt-perf-report #59; core_descriptors
+    Card("p100", "blackhole", ((11, 10),), 448, 7),  # measured report; 7 of 8 DRAM banks
+    Card("p150", "blackhole", ((11, 10), (12, 10), (13, 10)), 512, 8),  # firmware 19.5 went from 140 to 120 cores
+    Card("p300", "blackhole", ((11, 10),), 512, 8),  # tt-metal #54915
+    Card("galaxy", "blackhole", ((12, 10),), 512, 8),  # tt-metal #56976
+    Card("e75", "grayskull", ((11, 8),), 102, 8),  # core_descriptors; product page
+    Card("e150", "grayskull", ((12, 9),), 118, 8),  # core_descriptors; product page
 )
 
 
 @dataclass(frozen=True, slots=True)
 class DramPeak:
-    """Peak DRAM bandwidth of one chip, as far as it is known. Use `at_most_gb_s` where a bound must hold."""
+    """Bounds of the peak DRAM bandwidth of one chip. Lower bounds of a time are computed with `at_most_gb_s`."""
 
     at_least_gb_s: float
     at_most_gb_s: float
@@ -175,8 +142,8 @@ def canonical_architecture(name: str) -> str | None:
     for architecture in ARCHITECTURES:
         if word.startswith(architecture.split("_")[0]):
             return architecture
-    found = {card.architecture for card in CARDS if _is_card(card, word)}
-    return found.pop() if len(found) == 1 else None
+    architectures = {card.architecture for card in CARDS if _is_card(card, word)}
+    return architectures.pop() if len(architectures) == 1 else None
 
 
 def canonical_dtype(name: str) -> str:
@@ -189,21 +156,21 @@ def dram_peak_gb_s(
 ) -> DramPeak | None:
     """The DRAM peak of one chip, in GB/s; None for an unknown architecture.
 
-    A report names the architecture, seldom the card: p100 (448) and p150 (512) both show 110 worker cores.
+    A report names the architecture, but rarely the card: p100 (448) and p150 (512) both have 110 worker cores.
     """
     name = canonical_architecture(architecture)
     if name is None:
         return None
     cards = [card for card in CARDS if card.architecture == name]
-    named = [card for card in cards if product and _is_card(card, product.strip().lower())]
-    if not named and worker_cores is not None:
-        named = [card for card in cards if worker_cores in card.worker_cores]
-        if not named:
+    matching = [card for card in cards if product and _is_card(card, product.strip().lower())]
+    if not matching and worker_cores is not None:
+        matching = [card for card in cards if worker_cores in card.worker_cores]
+        if not matching:
             chip = ARCHITECTURES[name]
             caveat = f"{worker_cores} worker cores match no known {name} card: its DRAM peak is only bounded"
             return DramPeak(chip.dram_bank_gb_s, chip.dram_peak_gb_s, caveat)
     possible: dict[float, list[str]] = {}
-    for card in named or cards:
+    for card in matching or cards:
         possible.setdefault(card.dram_peak_gb_s, []).append(card.name)
     low, high = min(possible), max(possible)
     if low == high:
@@ -213,10 +180,10 @@ def dram_peak_gb_s(
 
 
 def tensor_bytes(shape: Sequence[int], dtype: str, layout: str) -> int | None:
-    """Bytes a tensor of that shape occupies over all banks; None where dtype or layout is unknown or impossible.
+    """Bytes of a tensor over all banks; None where dtype or layout is unknown, or the two do not go together.
 
-    Pass the padded shape where it is known; TILE pads the last two dimensions to 32 in any case. Bank padding of
-    interleaved and sharded buffers comes on top.
+    Pass the padded shape where it is known; TILE pads the last two dimensions to 32 in any case. The padding of
+    banks, for interleaved and sharded buffers, is not included.
     """
     dtype, layout = canonical_dtype(dtype), re.split(r"[.:]", layout.strip())[-1].upper()
     if dtype not in TILE_BYTES or layout not in {"TILE", "ROW_MAJOR"}:
@@ -228,6 +195,6 @@ def tensor_bytes(shape: Sequence[int], dtype: str, layout: str) -> int | None:
 
 
 def _is_card(card: Card, word: str) -> bool:
-    """Board names carry a letter ('p150a', 'n300 l'); a Galaxy's board is called UBB."""
+    """Whether a board's name is this card: names end in a letter ('p150a', 'n300 l'), and a Galaxy board is a UBB."""
     spelled = "galaxy" if "ubb" in word or "galaxy" in word else word
     return re.match(rf"{card.name}(?!\d)", spelled) is not None

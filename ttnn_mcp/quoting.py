@@ -1,7 +1,7 @@
-"""Text that is not ours, made fit to be read: nothing in it moves a cursor, hides, or turns the line around.
+"""Cleaning of foreign text: no character of it may move a cursor, be invisible, or change the direction of a line.
 
-Names of ops, signposts, files and columns come from a profile, and a profile is data. Whatever leaves passes
-`cleaned` once, where an answer is made JSON; `line` is for a name inside one of our sentences.
+Names of ops, signposts, files and columns come from a profile, and a profile is data. Every answer passes `cleaned`
+once, where it becomes JSON. `line` is for a name inside one of our sentences.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ Answer = TypeVar("Answer")
 
 SHOWN_CHARS = 80  # of a name inside a sentence
 
-# Line breaks and tabs are text: pages and stack traces have them, and JSON escapes them. Replaced are the other
-# control characters (C0, DEL, C1), soft hyphen, zero-width and joining marks, marks and overrides of direction,
-# invisible operators, line and paragraph separators, byte order mark, interlinear marks, variation selectors and
-# tags (which can carry a hidden text), lone surrogates and what is no character at all.
+# Line breaks and tabs are kept: pages and stack traces have them, and JSON escapes them. The following are replaced:
+# all other control characters (C0, DEL, C1), soft hyphen, zero-width and joining marks, marks and overrides of
+# direction, invisible operators, line and paragraph separators, byte order mark, interlinear marks, variation
+# selectors and tags (which can carry a hidden text), lone surrogates and code points that are no characters.
 # Source: Unicode 15, categories Cc, Cf, Cs, Zl, Zp, and Default_Ignorable_Code_Point.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -26,7 +26,7 @@ _UNSEEN = re.compile(
 
 
 def text(foreign: str) -> str:
-    """`foreign` with a space for every character that is not seen; the same object where there is none."""
+    """`foreign` with a space for every invisible character; the same object where there is none."""
     if foreign.isascii() and foreign.isprintable():  # nearly all text; a tenth of the time of a search
         return foreign
     return _UNSEEN.sub(" ", foreign)
@@ -39,14 +39,14 @@ def single_line(foreign: str) -> str:
 
 def line(foreign: object, most: int = SHOWN_CHARS) -> str:
     """`foreign` as one clean line of at most `most` characters."""
-    kept = _printable(foreign)
-    return kept if len(kept) <= most else kept[: most - 3] + "..."
+    cleaned_line = _printable(foreign)
+    return cleaned_line if len(cleaned_line) <= most else cleaned_line[: most - 3] + "..."
 
 
 def line_end(foreign: object, most: int = SHOWN_CHARS) -> str:
-    """The same of a path, whose end says most."""
-    kept = _printable(foreign)
-    return kept if len(kept) <= most else "..." + kept[3 - most :]
+    """`foreign` as one clean line of at most `most` characters, of which the end is kept: for paths."""
+    cleaned_line = _printable(foreign)
+    return cleaned_line if len(cleaned_line) <= most else "..." + cleaned_line[3 - most :]
 
 
 def quoted(foreign: object) -> str:
@@ -55,7 +55,7 @@ def quoted(foreign: object) -> str:
 
 
 def cleaned(answer: Answer) -> Answer:
-    """A structure of plain JSON values with every text in it clean; the same object where all is clean already."""
+    """A structure of JSON values with all texts clean; the same object where they are clean already."""
     return cast("Answer", _cleaned(answer))
 
 
@@ -65,8 +65,8 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, dict):
         pairs = cast("dict[str, Any]", value)
         fresh = {text(key): _cleaned(part) for key, part in pairs.items()}
-        same = all(new is old for new, old in zip(fresh.values(), pairs.values(), strict=False))
-        return pairs if same and fresh.keys() == pairs.keys() else fresh
+        unchanged = all(new is old for new, old in zip(fresh.values(), pairs.values(), strict=False))
+        return pairs if unchanged and fresh.keys() == pairs.keys() else fresh
     if isinstance(value, (list, tuple)):
         parts = cast("list[Any]", value)
         changed = [_cleaned(part) for part in parts]
@@ -75,7 +75,7 @@ def _cleaned(value: Any) -> Any:
 
 
 def _printable(foreign: object) -> str:
-    """One line: what is unseen, line breaks and spaces of other widths become spaces."""
+    """One line: invisible characters, line breaks and spaces of other widths become spaces."""
     name = str(foreign)
     if name.isprintable():
         return _UNSEEN.sub(" ", name)  # variation selectors and fillers count as printable

@@ -1,4 +1,4 @@
-"""Text functions of our own: SQLite's take text times pattern, in one step that no clock interrupts."""
+"""Our own text functions. SQLite's need time for text times pattern, in one step that the clock cannot interrupt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def add_functions(connection: sqlite3.Connection, value_bytes: int, pattern_chars: int) -> None:
-    """Put them into a connection; longer values and patterns than these are refused."""
+    """Add the functions to a connection; longer values and patterns raise OverflowError."""
     connection.create_function("instr", 2, _instr, deterministic=True)
     connection.create_function("replace", 3, _replacer(value_bytes), deterministic=True)
     for name, left, right in (("trim", True, True), ("ltrim", True, False), ("rtrim", False, True)):
@@ -23,14 +23,14 @@ def add_functions(connection: sqlite3.Connection, value_bytes: int, pattern_char
 
 
 def add_matching(connection: sqlite3.Connection, pattern_chars: int) -> None:
-    """LIKE and GLOB that look at a text once per part of the pattern."""
+    """Add LIKE and GLOB, which search a text once per part of the pattern."""
     for name, kind in (("like", _Like), ("glob", _Glob)):
         matches = kind(pattern_chars)
         connection.create_function(name, 2, matches, deterministic=True)
 
 
 class _Like:
-    """`text LIKE pattern`, which SQLite calls with the pattern first; ASCII letters in any case."""
+    """`text LIKE pattern`, ignoring the case of ASCII letters; SQLite passes the pattern first."""
 
     several, one, flags = "%", "_", re.DOTALL | re.IGNORECASE | re.ASCII
     letters = re.compile(r".", re.DOTALL)
@@ -46,7 +46,7 @@ class _Like:
         return self._fits(self._parts(str(pattern)), str(text))
 
     def _parts(self, pattern: str) -> list[re.Pattern[str]]:
-        """The pieces between the signs for any text, each as an expression of fixed length."""
+        """The pieces between the signs for any text (`%`), each as an expression of fixed length."""
         pieces = [""]
         for letter in self.letters.findall(pattern):
             if letter == self.several:
@@ -59,23 +59,23 @@ class _Like:
         return re.escape(letter)
 
     def _fits(self, parts: list[re.Pattern[str]], text: str) -> bool:
-        """The first piece at the start, each next where it first occurs, the last at the end."""
-        first, *middle = parts
+        """Whether the first piece is at the start, the others follow in order, and the last one is at the end."""
+        first_part, *middle = parts
         if not middle:
-            return first.fullmatch(text) is not None
-        found = first.match(text)
+            return first_part.fullmatch(text) is not None
+        match = first_part.match(text)
         for part in middle[:-1]:
-            if found is None:
+            if match is None:
                 return False
-            found = part.search(text, found.end())
-        if found is None:
+            match = part.search(text, match.end())
+        if match is None:
             return False
-        ends = [re.compile(f"(?:{middle[-1].pattern})\\Z", self.flags).search(text, found.end())]
-        return ends[0] is not None
+        end_match = [re.compile(f"(?:{middle[-1].pattern})\\Z", self.flags).search(text, match.end())]
+        return end_match[0] is not None
 
 
 class _Glob(_Like):
-    """`text GLOB pattern`: `*`, `?` and sets in brackets; letters in their own case."""
+    """`text GLOB pattern`: `*`, `?` and sets in brackets; case matters."""
 
     several, one, flags = "*", "?", re.DOTALL
     letters = re.compile(r"\[\^?\]?[^\]]*\]|.", re.DOTALL)

@@ -1,8 +1,8 @@
-"""One SELECT on a connection that can do nothing else, for so long and no longer.
+"""Runs one SELECT on a connection that can do nothing else, within limits of time and memory.
 
-Enforced by SQLite itself: its authorizer names what may be read and called, `query_only` and read-only files forbid
-the rest, a progress callback ends what runs on, and limits on values and memory end what grows. SQLite before 3.41
-does not ask that callback while it prepares a statement; what grows there meets the limit on memory instead.
+SQLite itself enforces this. Its authorizer decides what may be read and called. `query_only` and read-only files
+forbid the rest. A progress callback ends slow queries, and limits on values and memory end large ones. SQLite before
+3.41 does not call back while it prepares a statement: there the limit on memory has to do.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from ttnn_mcp.wire import Cell
 
 SECONDS = 5.0
-OPCODES = 1000  # of SQLite's machine between two looks at the clock: well under a millisecond
+OPCODES = 1000  # instructions of SQLite's machine between two looks at the clock: well under a millisecond
 ANSWER_BYTES = 20_000
 CELL_CHARS = 2000
-VALUE_BYTES = 8_000_000  # of one value inside a query; a captured graph has megabytes
-PATTERN_CHARS = 200  # of LIKE and GLOB, which take pattern times text
-# SQLite's, in this whole process, for all queries together. Measured with forty WITH parts that double, on a core
-# shared by twelve: it is reached after 3.2 s and 350 MB of process (with 1 GiB: 15 s and 1.5 GB); a million rows
-# of two numbers, ranked by two windows, take 75 MB.
+VALUE_BYTES = 8_000_000  # of one value within a query; a captured graph has megabytes
+PATTERN_CHARS = 200  # of LIKE and GLOB, whose time is pattern times text
+# SQLite's heap in this process, for all queries together. Measured with forty WITH parts, each doubling the last, on
+# a core shared by twelve: the limit is reached after 3.2 s and 350 MB of process (with 1 GiB: 15 s and 1.5 GB).
+# A million rows of two numbers, ranked by two windows, take 75 MB.
 HEAP_BYTES = 256 << 20
 SCAN_TABLES = ("json_each", "json_tree")
 
@@ -54,7 +54,7 @@ _FORBIDDEN = {
     sqlite3.SQLITE_TRANSACTION: "open transactions",
     sqlite3.SQLITE_SAVEPOINT: "open transactions",
 }
-_OWN = ("sqlite_", "pragma_")  # tables of SQLite's own
+_SQLITE_TABLES = ("sqlite_", "pragma_")  # tables of SQLite's own
 _START = re.compile(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z]+")
 TOO_MUCH_MEMORY = "The query needs too much memory. Aggregate in SQL, or read fewer columns."
@@ -62,7 +62,7 @@ ONE_SELECT = "query_run takes one statement that begins with SELECT or WITH and 
 
 
 class NameUnknown(Exception):  # noqa: N818 - becomes a refusal with the schema in it
-    """A table or column that does not exist; `column` tells which of the two it is."""
+    """A table or column that does not exist; `column` is True for a column."""
 
     def __init__(self, name: str, *, column: bool) -> None:
         super().__init__(name)
@@ -70,8 +70,14 @@ class NameUnknown(Exception):  # noqa: N818 - becomes a refusal with the schema 
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """What the statement returned; `stopped` says why there may be more."""
+class ResultRows:
+    """The rows of a query.
+
+    Attributes:
+        columns: their names.
+        rows: the values, as JSON holds them.
+        stopped: why there may be more rows; None if these are all.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -79,10 +85,10 @@ class Rows:
 
 
 def check_statement(sql: str) -> None:
-    """Refuse what is no SELECT before anything is loaded for it.
+    """Refuse anything but a SELECT, before any table is loaded for it.
 
     Raises:
-        QuestionRefused: it begins with anything else.
+        QuestionRefused: it begins with another word than SELECT or WITH, or is no plain text.
     """
     start = _START.match(sql)
     word = _WORD.match(sql, start.end() if start else 0)
@@ -100,20 +106,28 @@ def guarded(
     seconds: float = SECONDS,
     *,
     given_up: Callable[[], bool] = bool,
-) -> Rows:
-    """Run one SELECT that reads `tables` (lower-case names) only. The connection is of no other use afterwards.
+) -> ResultRows:
+    """Run one SELECT. Afterwards the connection can be used for nothing else.
 
-    `given_up` tells that nobody waits for it any more.
+    Args:
+        connection: a connection after `set_limits`.
+        sql: the statement.
+        tables: the tables it may read, in lower case.
+        limit: rows at most.
+        seconds: how long it may take.
+        given_up: returns True when nobody waits for the query any more.
 
     Raises:
         QuestionRefused: it does more than read, takes too long, grows too large or cannot be parsed.
-        NameUnknown: it names a table or column that is not there.
+        NameUnknown: it names a table or column that does not exist.
     """
     check_statement(sql)
     connection.execute("PRAGMA query_only = ON")
     if sys.version_info >= (3, 11):
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-    for name in SCAN_TABLES:  # once read, they need no further rights; a build may lack them
+    for (
+        name
+    ) in SCAN_TABLES:  # read once before the authorizer is set: later reads need no right; a build may lack them
         with suppress(sqlite3.Error):
             connection.execute(f"SELECT 1 FROM {name}('[]')")  # noqa: S608
     denied: list[str] = []
@@ -127,12 +141,12 @@ def guarded(
     except MemoryError:
         raise QuestionRefused(TOO_MUCH_MEMORY) from None
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise _said(str(error), denied, seconds) from None
+        raise _explained(str(error), denied, seconds) from None
 
 
 def set_limits(connection: sqlite3.Connection) -> None:
-    """Bound what the connection may use, before anything is put into it."""
-    connection.execute("PRAGMA temp_store = MEMORY")  # nothing is spilled into files
+    """Limit what the connection may use; to be called before it is filled."""
+    connection.execute("PRAGMA temp_store = MEMORY")  # no temporary files
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute(f"PRAGMA hard_heap_limit = {HEAP_BYTES:d}")
     if sys.version_info >= (3, 11):
@@ -142,39 +156,39 @@ def set_limits(connection: sqlite3.Connection) -> None:
 
 
 def _authorizer(tables: Collection[str], denied: list[str]) -> Callable[..., int]:
-    def may(action: int, first: str | None, second: str | None, *_where: str | None) -> int:
+    def may(action: int, subject: str | None, detail: str | None, *_where: str | None) -> int:
         if action in _READS:
             return sqlite3.SQLITE_OK
-        table = (first or "").lower()
+        table = (subject or "").lower()
         if action == sqlite3.SQLITE_READ:
-            # count(*) reads the column '', of a table or of a name the statement itself gave to a subquery
-            if table in tables or (second == "" and not table.startswith(_OWN)):
+            # count(*) reads the column '' of a table, or of a subquery by the name that the statement gives it
+            if table in tables or (detail == "" and not table.startswith(_SQLITE_TABLES)):
                 return sqlite3.SQLITE_OK
-            denied.append(f"read {shown(first)}")
+            denied.append(f"read {shown(subject)}")
         elif action == sqlite3.SQLITE_FUNCTION:
-            if _FUNCTIONS.fullmatch((second or "").lower()):
+            if _FUNCTIONS.fullmatch((detail or "").lower()):
                 return sqlite3.SQLITE_OK
-            denied.append(f"call {shown(second)}()")
+            denied.append(f"call {shown(detail)}()")
         else:
-            own = table.startswith(_OWN)
-            denied.append("look into SQLite itself" if own else _FORBIDDEN.get(action, "change the tables"))
+            of_sqlite = table.startswith(_SQLITE_TABLES)
+            denied.append("look into SQLite itself" if of_sqlite else _FORBIDDEN.get(action, "change the tables"))
         return sqlite3.SQLITE_DENY
 
     return may
 
 
-def _fetched(cursor: sqlite3.Cursor, columns: tuple[str, ...], limit: int) -> Rows:
+def _fetched(cursor: sqlite3.Cursor, columns: tuple[str, ...], limit: int) -> ResultRows:
     rows: list[tuple[Cell, ...]] = []
     used = 0
-    for found in cursor:
+    for values in cursor:
         if len(rows) == limit:
-            return Rows(columns, tuple(rows), f"more than {limit} rows: raise limit, or narrow the query")
-        row = tuple(_cell(value) for value in found)
+            return ResultRows(columns, tuple(rows), f"more than {limit} rows: raise limit, or narrow the query")
+        row = tuple(_cell(value) for value in values)
         used += len(json.dumps(row, separators=(",", ":")))
         if used > ANSWER_BYTES:
-            return Rows(columns, tuple(rows), f"more than {ANSWER_BYTES // 1000} kB: select less")
+            return ResultRows(columns, tuple(rows), f"more than {ANSWER_BYTES // 1000} kB: select less")
         rows.append(row)
-    return Rows(columns, tuple(rows), None)
+    return ResultRows(columns, tuple(rows), None)
 
 
 def _cell(value: object) -> Cell:
@@ -182,7 +196,7 @@ def _cell(value: object) -> Cell:
     if isinstance(value, bytes):
         return f"<{len(value)} bytes>"
     if isinstance(value, str):
-        clean = line(value[:CELL_CHARS], CELL_CHARS)  # a profile's text, however it was put together
+        clean = line(value[:CELL_CHARS], CELL_CHARS)  # the text may come from a profile
         return clean if len(value) <= CELL_CHARS else f"{clean}... ({len(value)} characters)"
     if isinstance(value, float):
         return float(f"{value:.9g}") if math.isfinite(value) else None
@@ -190,12 +204,12 @@ def _cell(value: object) -> Cell:
 
 
 def too_slow(seconds: float) -> QuestionRefused:
-    """What a query is told that did not end in time."""
+    """The refusal for a query that did not end in time."""
     return QuestionRefused(f"The query ran longer than {seconds:g} s and was ended. Filter or aggregate earlier.")
 
 
-def _said(error: str, denied: list[str], seconds: float) -> QuestionRefused | NameUnknown:
-    """SQLite's failure in our words; its own text goes no further, but for names out of the statement."""
+def _explained(error: str, denied: list[str], seconds: float) -> QuestionRefused | NameUnknown:
+    """SQLite's failure in our words. Of its own text, only names from the statement are used."""
     if denied:
         return QuestionRefused(f"query_run only reads; this query would {denied[0]}. {_OFFERED}")
     name = error.partition(": ")[2]
@@ -205,8 +219,8 @@ def _said(error: str, denied: list[str], seconds: float) -> QuestionRefused | Na
         return QuestionRefused(f"There is no function {shown(name)}. {_OFFERED}")
     if "interrupted" in error:
         return too_slow(seconds)
-    said = next((sentence for marker, sentence in _SENTENCES if marker in error), None)
-    return QuestionRefused(said or f"SQLite cannot run this: {shown(error)}.")
+    sentence = next((text for marker, text in _SENTENCES if marker in error), None)
+    return QuestionRefused(sentence or f"SQLite cannot run this: {shown(error)}.")
 
 
 _OFFERED = "It may read the run's tables and json_each, and call aggregate, text, date, JSON and window functions."
@@ -216,6 +230,6 @@ _SENTENCES = (
     ("too big", _TOO_LONG),
     ("too long", _TOO_LONG),
     ("too complex", _TOO_LONG),
-    ("user-defined function", _TOO_LONG),  # ours raise for nothing else
+    ("user-defined function", _TOO_LONG),  # our own functions raise for no other reason
     ("malformed JSON", "A text the query reads as JSON is none; filter with json_valid() first."),
 )

@@ -1,4 +1,4 @@
-"""A read-only SQL statement over one run."""
+"""One read-only SQL statement over one run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.errors import QuestionRefused, ReportBroken, meant, shown
+from ttnn_mcp.errors import QuestionRefused, ReportBroken, shown, suggestion
 from ttnn_mcp.query.guard import (
     SECONDS,
     TOO_MUCH_MEMORY,
     NameUnknown,
-    Rows,
+    ResultRows,
     check_statement,
     guarded,
     set_limits,
@@ -30,20 +30,21 @@ TABLES_SHOWN = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Rows, and what their reader should know of the tables."""
+class QueryResult:
+    """The rows of a query, and notes on the tables that it read."""
 
-    rows: Rows
+    rows: ResultRows
     notes: tuple[str, ...]
 
 
 def queried(
     run: Run, sql: str, limit: int, seconds: float = SECONDS, *, given_up: Callable[[], bool] = bool
-) -> Found:
-    """Run one SELECT over the run's tables. Blocks: ask through `queries.answered`, after the reports were checked.
+) -> QueryResult:
+    """Run one SELECT over the run's tables. It blocks: `queries.answered` runs it in a thread.
 
     Raises:
-        QuestionRefused: not one reading statement, a wrong name (the message has the schema), too slow, too big.
+        QuestionRefused: it is not one reading statement, has a wrong name (the message has the schema), or is too
+            slow or too large.
         ReportBroken: the memory report changed or is damaged.
     """
     check_statement(sql)
@@ -59,7 +60,7 @@ def queried(
             rows = guarded(connection, sql, tables, limit, seconds, given_up=given_up)
         except NameUnknown as unknown:
             raise QuestionRefused(_schema(unknown, tables, words)) from None
-        return Found(rows, tuple(_notes(run, words)))
+        return QueryResult(rows, tuple(_notes(run, words)))
 
 
 def _filled(
@@ -69,12 +70,12 @@ def _filled(
     seconds: float,
     given_up: Callable[[], bool],
 ) -> dict[str, tuple[str, ...]]:
-    """Put the run's tables into the connection; returns their columns."""
+    """Put the run's tables into the connection; returns the columns of each."""
     tables: dict[str, tuple[str, ...]] = {}
     if run.performance is not None:
-        made = performance_tables(run.performance)
-        load(connection, made, words, seconds, given_up)
-        tables.update((name, tuple(columns)) for name, columns in made.items())
+        run_tables = performance_tables(run.performance)
+        load(connection, run_tables, words, seconds, given_up)
+        tables.update((name, tuple(columns)) for name, columns in run_tables.items())
         connection.commit()
     if run.memory is not None:
         try:
@@ -100,18 +101,19 @@ def _notes(run: Run, words: frozenset[str]) -> Iterable[str]:
 
 
 def _schema(unknown: NameUnknown, tables: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> str:
-    """The wrong name, the nearest there is, and the schema: of the tables in question, or the list of tables."""
+    """The message for a wrong name: similar names, and the columns of the tables in question or a list of tables."""
     name = unknown.name.rpartition(".")[2]
-    asked = [table for table in tables if table in words]
-    if unknown.column and asked:
-        there = [column for table in asked for column in tables[table]]
-        listed = "; ".join(f"{table}({', '.join(_some(tables[table], COLUMNS_SHOWN))})" for table in asked)
-        return f"There is no column '{shown(name)}'.{meant(name, there, limit=2)} {listed}."
+    tables_named = [table for table in tables if table in words]
+    if unknown.column and tables_named:
+        columns = [column for table in tables_named for column in tables[table]]
+        listed = "; ".join(f"{table}({', '.join(_some(tables[table], COLUMNS_SHOWN))})" for table in tables_named)
+        return f"There is no column '{shown(name)}'.{suggestion(name, columns, limit=2)} {listed}."
     kind = "column" if unknown.column else "table"
     listed = ", ".join(_some(tuple(map(shown, tables)), TABLES_SHOWN))
     likely = next(iter([*get_close_matches(name, tables), *tables]), None)
-    columns = f"; {shown(likely)}({', '.join(_some(tables[likely], COLUMNS_SHOWN))})" if likely else ""
-    return f"There is no {kind} '{shown(unknown.name)}'.{meant(name, tables, limit=2)} Tables: {listed}{columns}."
+    schema_of_likely = f"; {shown(likely)}({', '.join(_some(tables[likely], COLUMNS_SHOWN))})" if likely else ""
+    hint = suggestion(name, tables, limit=2)
+    return f"There is no {kind} '{shown(unknown.name)}'.{hint} Tables: {listed}{schema_of_likely}."
 
 
 def _some(names: tuple[str, ...], most: int) -> list[str]:

@@ -1,6 +1,6 @@
-"""A run as SQL tables: `ops` and its companions in memory, the memory report's own tables attached read-only.
+"""A run as SQL tables: `ops`, `signposts` and `host_ops` in memory, the memory report's own tables attached read-only.
 
-Only what a statement names is loaded: a million rows of three columns are quick, of fifty they are not.
+Only the columns that a statement names are loaded: a million rows of three columns are quick, of fifty are not.
 """
 
 from __future__ import annotations
@@ -30,24 +30,27 @@ if TYPE_CHECKING:
     Values = Sequence[object]
     Columns = Mapping[str, Callable[[], Values]]
 
-CELLS_AT_MOST = 6_000_000  # twice as many took about ten seconds and a gigabyte
-BATCH_ROWS = 20_000  # between two looks at the clock
+CELLS_AT_MOST = 6_000_000  # measured: twice as many took about ten seconds and a gigabyte
+BATCH_ROWS = 20_000  # inserted between two looks at the clock
 _WORDS = re.compile(r"[A-Za-z_]\w*")
-_STAR = re.compile(r"(?<!\()\*|\*(?!\s*\))")  # any but count(*)'s
+_STAR = re.compile(r"(?<!\()\*|\*(?!\s*\))")  # any star but that of count(*)
 _PLAIN_TABLE = re.compile(r"CREATE TABLE\b", re.IGNORECASE)
 
 
 def named_in(sql: str) -> frozenset[str]:
-    """Every word of a statement, lower case: no table or column is read that is not among them, but by a star."""
+    """All words of a statement in lower case, and "*" if it has a star.
+
+    A statement can read a table or column only by its name or by a star.
+    """
     words = {word.lower() for word in _WORDS.findall(sql)}
     return frozenset({*words, "*"} if _STAR.search(sql) or "natural" in words else words)
 
 
 def performance_tables(report: Performance) -> dict[str, Columns]:
-    """Columns of the tables that the performance report gives: `ops`, `signposts`, `host_ops`."""
+    """The tables of the performance report (`ops`, `signposts`, `host_ops`): per column, a function of its values."""
     iteration = np.zeros(len(report.rows), dtype=np.int64)
-    at = np.searchsorted(report.rows.lines, report.steady.lines)
-    iteration[at] = report.iterations.number
+    places = np.searchsorted(report.rows.lines, report.steady.lines)
+    iteration[places] = report.iterations.number
     ops = report.ops
     numbers = iteration[np.searchsorted(report.rows.lines, ops.lines)]
     signposts, host = report.signposts, report.host_rows
@@ -70,30 +73,32 @@ def performance_tables(report: Performance) -> dict[str, Columns]:
 
 
 def _declared(ops: OpTable) -> dict[str, Callable[[], Values]]:
-    """Every column we read, by our names; NULL throughout where this generation does not write it."""
-    read = {"number": _numbers, "text": _texts}
-    kinds = {column.name: read[column.kind] for column in COLUMNS if column.name != "op_type"}
+    """All columns that we read, by our names; NULL in every row where the report lacks the column."""
+    readers = {"number": _numbers, "text": _texts}
+    kinds = {column.name: readers[column.kind] for column in COLUMNS if column.name != "op_type"}
     return {name: lambda name=name, take=take: take(ops, name) for name, take in kinds.items()}
 
 
 def _operand_columns(ops: OpTable) -> dict[str, Callable[[], Values]]:
     """in0_shape, in0_dtype, in0_layout, in0_placement, ... out0_placement."""
-    found: dict[str, Callable[[], Values]] = {}
+    columns: dict[str, Callable[[], Values]] = {}
     for side, operands in (("in", ops.inputs), ("out", ops.outputs)):
-        for number, one in enumerate(operands):
+        for number, operand in enumerate(operands):
             label = f"{side}{number}"
-            found[f"{label}_shape"] = lambda one=one: _shapes(one)
+            columns[f"{label}_shape"] = lambda operand=operand: _shapes(operand)
             for part in ("dtype", "layout", "placement"):
-                found[f"{label}_{part}"] = lambda one=one, part=part: _operand_texts(one, part)
-    return found
+                columns[f"{label}_{part}"] = lambda operand=operand, part=part: _operand_texts(operand, part)
+    return columns
 
 
 def _numbers(ops: OpTable, name: str) -> Values:
     values = ops.numbers(name)
-    known = np.isfinite(values)
-    whole = bool((values[known] == np.rint(values[known])).all()) and bool((np.abs(values[known]) < 2**62).all())
-    plain: list[object] = (np.where(known, values, 0).astype(np.int64) if whole else values).tolist()
-    for row in np.flatnonzero(~known).tolist():
+    measured = np.isfinite(values)
+    whole = bool((values[measured] == np.rint(values[measured])).all()) and bool(
+        (np.abs(values[measured]) < 2**62).all()
+    )
+    plain: list[object] = (np.where(measured, values, 0).astype(np.int64) if whole else values).tolist()
+    for row in np.flatnonzero(~measured).tolist():
         plain[row] = None
     return plain
 
@@ -113,12 +118,14 @@ def _operand_texts(operand: Operand, part: str) -> Values:
 
 
 def _shapes(operand: Operand) -> Values:
-    """`1x1x32[19]x1280`-like text, made once per distinct shape; NULL where absent."""
+    """Shapes as text, made once per distinct shape; NULL where the op has no such operand."""
     dims = np.hstack((operand.logical, operand.padded))
-    _, first, place = np.unique(dims, axis=0, return_index=True, return_inverse=True)
-    spoken: list[str | None] = [operand.shape_text(row) if operand.present[row] else None for row in first.tolist()]
+    _, first_rows, place = np.unique(dims, axis=0, return_index=True, return_inverse=True)
+    texts: list[str | None] = [
+        operand.shape_text(row) if operand.present[row] else None for row in first_rows.tolist()
+    ]
     codes: list[int] = place.ravel().tolist()
-    return [spoken[code] for code in codes]
+    return [texts[code] for code in codes]
 
 
 def load(
@@ -128,30 +135,30 @@ def load(
     seconds: float,
     given_up: Callable[[], bool],
 ) -> None:
-    """Create the tables; fill those that are named, with the columns that are.
+    """Create the tables, and fill the columns that the statement names.
 
     Raises:
-        QuestionRefused: a star asks for more than fits, or it takes longer than `seconds`, or nobody waits for it.
+        QuestionRefused: a star needs too many cells, it takes longer than `seconds`, or nobody waits for it.
     """
     deadline = monotonic() + seconds
     for table, columns in tables.items():
         connection.execute(f"CREATE TABLE {table} ({', '.join(columns)})")
         if table not in words:
             continue
-        wanted = [name for name in columns if "*" in words or name in words] or ["line"]
+        needed = [name for name in columns if "*" in words or name in words] or ["line"]
         rows = len(columns["line"]())
-        if rows * len(wanted) > CELLS_AT_MOST:
+        if rows * len(needed) > CELLS_AT_MOST:
             raise QuestionRefused(
-                f"{table} has {rows} rows and {len(wanted)} of its columns are asked for: name the few you need "
+                f"{table} has {rows} rows and {len(needed)} of its columns are asked for: name the few you need "
                 "instead of *."
             )
-        values = zip(*(columns[name]() for name in wanted), strict=True)
-        slots = ", ".join("?" * len(wanted))
-        insert = f"INSERT INTO {table} ({', '.join(wanted)}) VALUES ({slots})"  # noqa: S608
+        values = zip(*(columns[name]() for name in needed), strict=True)
+        slots = ", ".join("?" * len(needed))
+        insert = f"INSERT INTO {table} ({', '.join(needed)}) VALUES ({slots})"  # noqa: S608
         while batch := list(islice(values, BATCH_ROWS)):
             if monotonic() > deadline or given_up():
                 raise QuestionRefused(
-                    f"Reading {len(wanted)} columns of {rows} rows took longer than {seconds:g} s. "
+                    f"Reading {len(needed)} columns of {rows} rows took longer than {seconds:g} s. "
                     "Name fewer columns."
                 )
             connection.executemany(insert, batch)
@@ -162,25 +169,27 @@ def attach(
 ) -> dict[str, tuple[str, ...]]:
     """Attach the memory report read-only; returns its tables and their columns.
 
-    Of a report with several ranks the named tables are copied at the chosen rank, and the file is let go: however a
-    statement is written, ranks never mix.
+    If the report has several ranks, the chosen rank's rows of the named tables are copied and the file is detached:
+    so no statement can mix ranks.
     """
     connection.execute("PRAGMA trusted_schema = OFF")  # nothing in the file's own schema may run
     connection.execute("ATTACH DATABASE ? AS report", [f"{report.path.absolute().as_uri()}?mode=ro&immutable=1"])
-    tables = {name: columns for name, columns in _there(connection) if _told_apart(report, name, columns)}
+    tables = {
+        name: columns for name, columns in _attached_tables(connection) if _has_one_rank(report, name, columns)
+    }
     if len(report.ranks) > 1:
         for name, columns in tables.items():
-            where = f"rank = {report.rank:d}" if "rank" in columns else "1"
+            condition = f"rank = {report.rank:d}" if "rank" in columns else "1"
             empty = "" if name in words else " LIMIT 0"
             quoted = _quoted(name)
-            connection.execute(f"CREATE TABLE {quoted} AS SELECT * FROM report.{quoted} WHERE {where}{empty}")  # noqa: S608
+            connection.execute(f"CREATE TABLE {quoted} AS SELECT * FROM report.{quoted} WHERE {condition}{empty}")  # noqa: S608
         connection.commit()
         connection.execute("DETACH DATABASE report")
     return tables
 
 
-def _there(connection: sqlite3.Connection) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Plain tables of the attached file, with their columns; views and virtual tables could run code."""
+def _attached_tables(connection: sqlite3.Connection) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The plain tables of the attached file with their columns. Views and virtual tables could run code: left out."""
     listed = connection.execute("SELECT name, sql FROM report.sqlite_master WHERE type = 'table' ORDER BY name")
     for name, sql in listed.fetchall():
         if _PLAIN_TABLE.match(str(sql)) and str(name).lower() not in ("ops", "signposts", "host_ops"):
@@ -188,7 +197,7 @@ def _there(connection: sqlite3.Connection) -> Iterator[tuple[str, tuple[str, ...
             yield str(name).lower(), tuple(str(column[1]).lower() for column in columns)
 
 
-def _told_apart(report: MemoryReport, table: str, columns: tuple[str, ...]) -> bool:
+def _has_one_rank(report: MemoryReport, table: str, columns: tuple[str, ...]) -> bool:
     return len(report.ranks) == 1 or "rank" in columns or table in RANKLESS
 
 
