@@ -66,7 +66,7 @@ def test_trace_is_judged_by_wall_time_because_kernels_stay_as_they_were(compare)
 
 def test_a_host_step_without_wall_times_uses_those_of_warm_profiles_and_says_so(compare, tmp_path):
     found = compare(BASE)
-    assert "under the profiler" in measure(found, 4, None).said
+    assert "under the profiler" in measure(found, 4, None).summary
     cold = [run_of(tmp_path / f"cold{n}", BASE, (Iteration(cold=True),)) for n in range(2)]
     found = Comparison(*like_windows(*cold))
     assert "give wall_before_ms" in measure(found, 4, None).barrier

@@ -1,4 +1,4 @@
-"""The skill's nine ticks, each with what it rests on: measured, recorded, or not shown."""
+"""The skill's checklist of nine ticks; each is measured, recorded, or not shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RestsOn: TypeAlias = Literal["measured", "recorded", "not shown"]
 
 
 class Tick(NamedTuple):
-    """One line of the checklist; ticked unless it rests on nothing."""
+    """One line of the checklist; it is ticked unless `rests_on` is "not shown"."""
 
     tick: str
     rests_on: RestsOn
@@ -23,7 +23,7 @@ class Tick(NamedTuple):
 
 
 def checklist(story: Story | None, outlook: Outlook | None) -> list[Tick]:
-    """All nine, in the order of the skill."""
+    """All nine ticks, in the order of the skill."""
     return [_baseline(story), *(_step(step, story, outlook) for step in STEP_TITLES), _accuracy(story)]
 
 
@@ -39,11 +39,15 @@ def _baseline(story: Story | None) -> Tick:
 
 def _step(step: int, story: Story | None, outlook: Outlook | None) -> Tick:
     name = f"{step} {STEP_TITLES[step]}"
-    status = next((one for one in outlook.steps if one.step == step), None) if outlook else None
+    status = (
+        next((step_status for step_status in outlook.steps if step_status.step == step), None) if outlook else None
+    )
     if status is not None and status.status in ("clean", "not_applicable"):
         return Tick(name, "measured", f"{status.status.replace('_', ' ')} on the best run")
     tried = story.of_step(step) if story else ()
-    decided = [f"#{one.id} {one.verdict}" for one in tried if one.verdict != "inconclusive"]
+    decided = [
+        f"#{experiment.id} {experiment.verdict}" for experiment in tried if experiment.verdict != "inconclusive"
+    ]
     if decided:
         return Tick(name, "recorded", ", ".join(decided[-3:]))
     if tried:

@@ -1,4 +1,4 @@
-"""The log as one JSON document, to keep, to share, to bring into another machine's log."""
+"""The log as one JSON document: for a backup, or to import on another machine."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable, shown
 from ttnn_mcp.experiments.experiment import Experiment, Target  # noqa: TC001 - pydantic reads the fields' types
 
 FORMAT = "ttnn-mcp experiments"
-LARGEST_BYTES = 20_000_000  # some 20,000 experiments
-MOST = 50_000  # experiments, and targets
+LARGEST_BYTES = 20_000_000  # about 20,000 experiments
+MOST = 50_000  # experiments; as many targets
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Everything a store holds."""
+    """All contents of a store."""
 
     format: Literal["ttnn-mcp experiments"]
     version: Literal[1]
@@ -29,24 +29,24 @@ class Document:
 
 
 def write_document(path: Path, experiments: list[Experiment], targets: list[Target]) -> None:
-    """Write the document whole or not at all. Blocks.
+    """Write the document as a whole or not at all. Blocks.
 
     Raises:
-        QuestionRefused: something else lies at the path.
+        QuestionRefused: the path holds a file that is no export.
         StoreUnusable: it cannot be written there.
     """
     try:
         if path.exists() and not _is_ours(path):
             raise QuestionRefused(f"{shown(path.name)} exists and is no export of ours. Choose another path.")
         path.parent.mkdir(parents=True, exist_ok=True)
-        told = TypeAdapter(Document).dump_json(Document(FORMAT, 1, tuple(experiments), tuple(targets)), indent=1)
-        _replace(path, told)
+        content = TypeAdapter(Document).dump_json(Document(FORMAT, 1, tuple(experiments), tuple(targets)), indent=1)
+        _replace(path, content)
     except (OSError, ValueError) as failed:
         raise StoreUnusable(f"The export cannot be written to {shown(path)} ({_reason(failed)}).") from None
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """A reader finds the old file or the new one, never half of it."""
+    """Replace the file in one step: a reader gets the old one or the new one, never a part."""
     with NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as part:
         try:
             part.write(content)
@@ -63,10 +63,10 @@ def read_document(path: Path) -> Document:
 
     Raises:
         ReportMissing: there is no file.
-        QuestionRefused: it is no export, of another version, or a value in it is of a wrong type, range or length.
+        QuestionRefused: it is no export, has another version, or a value has a wrong type, range or length.
     """
     try:
-        if not path.is_file():  # a pipe or a device would never end
+        if not path.is_file():  # reading a pipe or a device would never end
             raise ReportMissing(
                 f"There is no file {shown(path)}. Give one that experiments(action='export') wrote."
             )
@@ -78,11 +78,11 @@ def read_document(path: Path) -> Document:
         raise QuestionRefused(f"{shown(path.name)} is too large for an export of experiments.")
     try:
         return TypeAdapter(Document).validate_json(content, strict=True)
-    except ValidationError as off:
-        place = off.errors(include_url=False, include_context=False, include_input=False)[0]["loc"]
-        where = f" ({shown('.'.join(map(str, place)))} is missing or out of range)" if place else ""
+    except ValidationError as failure:
+        place = failure.errors(include_url=False, include_context=False, include_input=False)[0]["loc"]
+        hint = f" ({shown('.'.join(map(str, place)))} is missing or out of range)" if place else ""
         raise QuestionRefused(
-            f"{shown(path.name)} is no export of experiments{where}; nothing was imported. "
+            f"{shown(path.name)} is no export of experiments{hint}; nothing was imported. "
             "Give a file that experiments(action='export') wrote."
         ) from None
 

@@ -1,4 +1,4 @@
-"""What the loop remembers: one change with its runs, its accuracy and what came of it."""
+"""What the loop records: one change with its runs, its accuracy, its measurement and the verdict."""
 
 from __future__ import annotations
 
@@ -10,30 +10,35 @@ from pydantic import Field
 
 Verdict: TypeAlias = Literal["keep", "revert", "inconclusive"]
 JudgedBy: TypeAlias = Literal["kernel", "wall", "per_sample"]
-LONGEST_TEXT = 500  # characters of what a person writes; the same bound as in the call that records it
+LONGEST_TEXT = 500  # characters of a person's text; the same limit as in the call that records it
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
-Sentence = Annotated[str, Field(max_length=2000)]  # ours; the longest verdict so far has some 300 characters
+Sentence = Annotated[
+    str, Field(max_length=2000)
+]  # our own texts; the longest verdict so far has about 300 characters
 Path = Annotated[str, Field(min_length=1, max_length=4096)]  # PATH_MAX of Linux
 Flags = Annotated[tuple[Sentence, ...], Field(max_length=50)]
-Nanoseconds = Annotated[int, Field(ge=1, le=10**15)]  # up to eleven days; a window without time compares to nothing
+Nanoseconds = Annotated[int, Field(ge=1, le=10**15)]  # up to eleven days; a window without time cannot be compared
 Milliseconds = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
-Change = Annotated[float, Field(ge=-1, le=1e9, allow_inf_nan=False)]  # nothing gets faster by more than all of it
+Change = Annotated[float, Field(ge=-1, le=1e9, allow_inf_nan=False)]  # -1 would mean that no time is left
 Noise = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Correlation = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Moment = Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]  # seconds since 1970
-Number = Annotated[int, Field(ge=0, le=2**53)]  # what JSON readers keep exact
+Number = Annotated[int, Field(ge=0, le=2**53)]  # JSON readers keep these exact
 Step = Annotated[int, Field(ge=1, le=7)]
 TargetKind: TypeAlias = Literal["latency_ms", "samples_per_s", "roofline_share"]
 
 
 @dataclass(frozen=True, slots=True)
 class RunSeen:
-    """A run as it was when recorded; `id` is of its contents, so a moved report is the same run.
+    """A run as it was when an experiment was recorded.
 
     Attributes:
-        performance: path of its performance report then.
-        rank: of a memory report with several.
+        id: from the reports' contents, so a moved report is the same run.
+        name: for people.
+        performance: path of the performance report at that time.
+        memory: path of the memory report at that time.
+        rank: the rank that was read, of a memory report with several.
         kernel_ns: kernel time of the window that was compared.
         warm: whether that window was warm.
     """
@@ -49,11 +54,11 @@ class RunSeen:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One recorded change. Shares are relative changes of what it was judged by; negative is faster.
+    """One recorded change. Shares are relative changes of the figure in `judged_by`; negative is faster.
 
     Attributes:
         id: number in this store; 0 until it is recorded.
-        uid: the same in every store it is imported into.
+        uid: stays the same in every store that imports it.
         recorded: seconds since 1970.
         flags: what makes the verdict doubtful, such as several changes at once.
     """
@@ -81,7 +86,7 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """When to stop: a latency, a throughput or a share of the roofline, for the loop that starts at `baseline`."""
+    """The goal of the loop that starts at `baseline`: a latency, a throughput or a share of the roofline."""
 
     baseline: RunSeen
     kind: TargetKind
@@ -90,8 +95,8 @@ class Target:
     recorded: Moment = 0.0
 
     @property
-    def said(self) -> str:
-        """The target as a person writes it."""
+    def text(self) -> str:
+        """The target in words."""
         if self.kind == "latency_ms":
             return f"{self.value:g} ms"
         if self.kind == "samples_per_s":

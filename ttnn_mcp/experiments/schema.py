@@ -1,4 +1,4 @@
-"""The store's tables, version by version: one that is released is never changed again, the next is added."""
+"""The store's tables, version by version. A released version is never changed; a new one is appended."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
 )
-VERSION = len(MIGRATIONS)  # PRAGMA user_version of a store of today
+VERSION = len(MIGRATIONS)  # PRAGMA user_version of a new store

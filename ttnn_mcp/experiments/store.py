@@ -1,7 +1,7 @@
 """The log of experiments: a small SQLite database in the user's state folder.
 
-Every change is one transaction, written through to the disk before it is acknowledged: a kill at any moment loses
-nothing that was. Two servers may write at once; the second waits for the first.
+Every change is one transaction, and it is on the disk before it is acknowledged: a kill at any moment loses nothing
+that was acknowledged. Two servers may write at the same time; the second waits for the first.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ def _everything(_run: RunSeen) -> bool:
 class Store:
     """The log of one state folder.
 
-    `visible` chooses the runs that may be named; experiments with others are left out of what is read.
+    Experiments with a run that `visible` does not accept are never returned.
 
     Attributes:
-        damaged: sentences on what the latest reading left out because it makes no sense.
+        path: the database.
+        damaged: sentences on the damaged rows that the latest reading left out.
     """
 
     def __init__(self, folder: Path, visible: Callable[[RunSeen], bool] = _everything) -> None:
@@ -48,11 +49,11 @@ class Store:
         self._visible = visible
 
     async def add(self, experiment: Experiment) -> Experiment:
-        """Record one experiment; returns it with its number once it is on the disk.
+        """Record one experiment; returns it with its number as soon as it is on the disk.
 
         Raises:
-            QuestionRefused: a value in it could not be read back.
-            StoreUnusable: the folder is read-only or full, or the store is damaged or newer than we are.
+            QuestionRefused: a value in it could not be read again.
+            StoreUnusable: the folder is read-only or full, or the store is damaged or newer than this version.
         """
         check_sound(experiment)
         recorded = replace(experiment, recorded=experiment.recorded or time.time())
@@ -60,7 +61,7 @@ class Store:
             return replace(recorded, id=await insert_experiment(connection, recorded))
 
     async def set_target(self, target: Target) -> None:
-        """Set the target of the loop that starts at its baseline; an earlier one gives way.
+        """Set the target of the loop that starts at its baseline; it replaces an earlier one.
 
         Raises:
             QuestionRefused, StoreUnusable: see `add`.
@@ -70,20 +71,22 @@ class Store:
             await insert_target(connection, replace(target, recorded=target.recorded or time.time()))
 
     async def merge(self, experiments: Iterable[Experiment], targets: Iterable[Target]) -> int:
-        """Add what is not there yet, by uid, all or nothing; returns how many experiments were new.
+        """Add the experiments whose uid is new, and the targets, all or nothing; returns how many were new.
 
         Raises:
             QuestionRefused, StoreUnusable: see `add`.
         """
         new = 0
         experiments, targets = list(experiments), list(targets)
-        for one in (*experiments, *targets):
-            check_sound(one)
+        for record in (*experiments, *targets):
+            check_sound(record)
         async with self._writing() as connection:
-            for one in sorted(experiments, key=lambda one: one.recorded):
-                there = await connection.execute_fetchall("SELECT 1 FROM experiments WHERE uid = ?", [one.uid])
-                if not list(there):
-                    await insert_experiment(connection, one)
+            for experiment in sorted(experiments, key=lambda experiment: experiment.recorded):
+                existing = await connection.execute_fetchall(
+                    "SELECT 1 FROM experiments WHERE uid = ?", [experiment.uid]
+                )
+                if not list(existing):
+                    await insert_experiment(connection, experiment)
                     new += 1
             for target in targets:
                 await insert_target(connection, target)
@@ -93,32 +96,36 @@ class Store:
         """Every experiment in the order recorded, and every target.
 
         Raises:
-            StoreUnusable: the store is damaged, or newer than we are.
+            StoreUnusable: the store is damaged, or newer than this version.
         """
         if not self.path.exists():
             return [], []
         async with self._reading() as connection:
             version = await _version(connection)
-            if version == 0:  # a store whose making was cut short
+            if version == 0:  # the process that made the store was killed
                 return [], []
             runs = await _fetched(connection, "runs", "*")
             rows = await _fetched(connection, "experiments", ", ".join(COLUMNS_READ))
             aims = await _fetched(connection, "targets", "*") if version > 1 else ()
         log = read_rows(rows, aims, runs)
         self.damaged = log.damaged
-        experiments = [one for one in log.experiments if all(map(self._visible, (one.baseline, one.candidate)))]
+        experiments = [
+            experiment
+            for experiment in log.experiments
+            if all(map(self._visible, (experiment.baseline, experiment.candidate)))
+        ]
         targets = [target for target in log.targets if self._visible(target.baseline)]
-        return sorted(experiments, key=lambda one: one.id), targets
+        return sorted(experiments, key=lambda experiment: experiment.id), targets
 
     @asynccontextmanager
     async def _reading(self) -> AsyncGenerator[aiosqlite.Connection]:
-        async with self._connected("rw") as connection:  # what a kill left half done is taken back by who may write
+        async with self._connected("rw") as connection:  # "rw": only a writer can undo what a kill left half done
             await connection.execute("BEGIN")  # one snapshot of all tables
             yield connection
 
     @asynccontextmanager
     async def _writing(self) -> AsyncGenerator[aiosqlite.Connection]:
-        """One transaction: committed at the end, undone by whatever is raised."""
+        """One transaction: committed at the end, undone by any exception."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as failed:
@@ -129,11 +136,11 @@ class Store:
             await connection.execute("BEGIN IMMEDIATE")
             await _migrate(connection)
             yield connection
-            await connection.execute("COMMIT")  # a connection that is closed without it takes all back
+            await connection.execute("COMMIT")  # closing the connection without it undoes everything
 
     @asynccontextmanager
     async def _connected(self, mode: str) -> AsyncGenerator[aiosqlite.Connection]:
-        import sqlite3  # noqa: PLC0415 - only who opens the log pays for these two
+        import sqlite3  # noqa: PLC0415 - only needed once the log is opened
 
         import aiosqlite  # noqa: PLC0415
 
@@ -155,14 +162,14 @@ class Store:
 
 
 def _explained(failed: sqlite3.Error) -> str:
-    said = str(failed)
-    if "full" in said or "disk I/O" in said:
+    text = str(failed)
+    if "full" in text or "disk I/O" in text:
         return "the disk is full or fails; make room and record again"
-    if "readonly" in said or "unable to open" in said:
+    if "readonly" in text or "unable to open" in text:
         return "the folder or the file is read-only"
-    if "locked" in said or "busy" in said:
+    if "locked" in text or "busy" in text:
         return f"another program has held it for {PATIENCE_S:.0f} s; try again"
-    if "malformed" in said or "not a database" in said:
+    if "malformed" in text or "not a database" in text:
         return "it is damaged; move it aside, and import an export if there is one"
     return "SQLite reads or writes it no more; move it aside, and import an export if there is one"
 
@@ -187,5 +194,5 @@ async def _fetched(connection: aiosqlite.Connection, table: str, columns: str) -
 
 
 def _decoded(raw: bytes) -> str:
-    """A text that is damaged spoils its row, not the reading of all rows."""
+    """Decode a text without failing: a damaged text then spoils its own row only."""
     return raw.decode("utf-8", "replace")

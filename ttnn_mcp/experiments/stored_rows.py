@@ -1,4 +1,4 @@
-"""Experiments as rows of the store, and rows as experiments: what makes no sense is left out and named."""
+"""Experiments to rows of the store, and rows to experiments; damaged rows are left out and named."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Fields: TypeAlias = "dict[str, Any]"
 
-NAMED = 5  # rows that make no sense; more are counted
+NAMED = 5  # damaged rows that are named; more are counted
 COLUMNS = (
     *("uid", "recorded", "change", "step", "hypothesis", "note", "baseline", "candidate", "pcc", "wall_before_ms"),
     *("wall_after_ms", "measured", "judged_by", "change_share", "noise_share", "verdict", "why", "flags"),
@@ -27,33 +27,33 @@ COLUMNS_READ = (*COLUMNS, "id")
 
 
 class Log(NamedTuple):
-    """What the rows say; `damaged` has a sentence on each that makes no sense."""
+    """The contents of a store; `damaged` has a sentence on each row that could not be read."""
 
     experiments: list[Experiment]
     targets: list[Target]
     damaged: tuple[str, ...]
 
 
-def read_rows(rows: Iterable[sqlite3.Row], aims: Iterable[sqlite3.Row], runs: Iterable[sqlite3.Row]) -> Log:
-    """Rows of experiments (`COLUMNS_READ`), targets and runs (all columns) as what they stand for."""
-    known = {row[0]: _run(row) for row in runs}
-    told: list[str] = []
+def read_rows(rows: Iterable[sqlite3.Row], target_rows: Iterable[sqlite3.Row], runs: Iterable[sqlite3.Row]) -> Log:
+    """The experiments and targets of these rows: `COLUMNS_READ` of experiments, all columns of the others."""
+    run_fields = {row[0]: _run(row) for row in runs}
+    damaged: list[str] = []
     experiments: list[Experiment] = []
     targets: list[Target] = []
     for row in rows:
-        experiment = _experiment(row, known)
+        experiment = _experiment(row, run_fields)
         if isinstance(experiment, str):
-            told.append(f"experiment {shown(row[-1])} is left out: {experiment}")
+            damaged.append(f"experiment {shown(row[-1])} is left out: {experiment}")
         else:
             experiments.append(experiment)
-    for row in aims:
-        target = _target(row, known)
+    for row in target_rows:
+        target = _target(row, run_fields)
         if isinstance(target, str):
-            told.append(f"the target of run {shown(row[0])} is left out: {target}")
+            damaged.append(f"the target of run {shown(row[0])} is left out: {target}")
         else:
             targets.append(target)
-    more = [f"and {len(told) - NAMED} more"] if len(told) > NAMED else []
-    return Log(experiments, targets, (*told[:NAMED], *more))
+    more = [f"and {len(damaged) - NAMED} more"] if len(damaged) > NAMED else []
+    return Log(experiments, targets, (*damaged[:NAMED], *more))
 
 
 def _run(row: sqlite3.Row) -> Fields:
@@ -86,14 +86,30 @@ def _experiment(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Experiment |
     return experiment_of({**fields, **runs_of, "flags": flags})
 
 
-async def insert_experiment(connection: aiosqlite.Connection, one: Experiment) -> int:
+async def insert_experiment(connection: aiosqlite.Connection, experiment: Experiment) -> int:
     """Insert one experiment and its runs; returns its number."""
-    for run in (one.baseline, one.candidate):
+    for run in (experiment.baseline, experiment.candidate):
         await _insert_run(connection, run)
     values = (
-        *(one.uid, one.recorded, one.change, one.step, one.hypothesis, one.note, one.baseline.id, one.candidate.id),
-        *(one.pcc, one.wall_before_ms, one.wall_after_ms, one.measured, one.judged_by, one.change_share),
-        *(one.noise_share, one.verdict, one.why, json.dumps(one.flags)),
+        *(
+            experiment.uid,
+            experiment.recorded,
+            experiment.change,
+            experiment.step,
+            experiment.hypothesis,
+            experiment.note,
+            experiment.baseline.id,
+            experiment.candidate.id,
+        ),
+        *(
+            experiment.pcc,
+            experiment.wall_before_ms,
+            experiment.wall_after_ms,
+            experiment.measured,
+            experiment.judged_by,
+            experiment.change_share,
+        ),
+        *(experiment.noise_share, experiment.verdict, experiment.why, json.dumps(experiment.flags)),
     )
     slots = ", ".join("?" * len(COLUMNS))
     statement = f"INSERT INTO experiments ({', '.join(COLUMNS)}) VALUES ({slots})"  # noqa: S608
@@ -102,7 +118,7 @@ async def insert_experiment(connection: aiosqlite.Connection, one: Experiment) -
 
 
 async def _insert_run(connection: aiosqlite.Connection, run: RunSeen) -> None:
-    """A run that moved keeps its id and gets its new paths."""
+    """Insert a run; a run that is there already gets its new name and paths."""
     await connection.execute(
         "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
         " name = excluded.name, performance = excluded.performance, memory = excluded.memory",
@@ -111,7 +127,7 @@ async def _insert_run(connection: aiosqlite.Connection, run: RunSeen) -> None:
 
 
 async def insert_target(connection: aiosqlite.Connection, target: Target) -> None:
-    """Insert a target, or renew the one of the same baseline where that is older."""
+    """Insert a target; it replaces an older one of the same baseline."""
     await _insert_run(connection, target.baseline)
     await connection.execute(
         "INSERT INTO targets VALUES (?, ?, ?, ?, ?) ON CONFLICT (baseline) DO UPDATE SET kind = excluded.kind,"

@@ -1,7 +1,7 @@
-"""The story so far of one loop: where it began, what was kept, the best run, what each step came to.
+"""The story of one loop: where it began, which changes were kept, and which run is the best.
 
-A loop is every experiment whose runs are linked, by being another's baseline or candidate. Different models have no
-run in common, so they are different loops in one store.
+Experiments belong to one loop if they share a run, as baseline or candidate, directly or through other experiments.
+Different models have no run in common, so they are different loops in one store.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Story:
     """One loop.
 
     Attributes:
-        experiments: in the order recorded.
-        baseline: the run the loop started from.
-        best: the run to go on from: the end of the chain of kept changes.
-        kept: the experiments that lead from `baseline` to `best`.
-        target: None where none was set.
-        others: loops of other models in the store.
+        experiments: in the order in which they were recorded.
+        baseline: the run from which the loop started.
+        best: the run to continue from: the last candidate in `kept`, otherwise the baseline.
+        kept: the kept experiments that lead from `baseline` to `best`.
+        target: the target; None if none was set.
+        others: how many other loops the store has.
     """
 
     experiments: tuple[Experiment, ...]
@@ -44,41 +44,41 @@ class Story:
 
     @property
     def wall_ms(self) -> float | None:
-        """Wall time of the best run measured with the profiler off, where it was given."""
-        return next((one.wall_after_ms for one in reversed(self.kept) if one.candidate.id == self.best.id), None)
+        """Wall time in ms of the best run with the profiler off; None where nobody gave one."""
+        return next((step.wall_after_ms for step in reversed(self.kept) if step.candidate.id == self.best.id), None)
 
     @property
     def final_pcc(self) -> float | None:
-        """The PCC recorded with the best run."""
-        return next((one.pcc for one in reversed(self.kept) if one.candidate.id == self.best.id), None)
+        """The PCC that was recorded with the best run; None where nobody gave one."""
+        return next((step.pcc for step in reversed(self.kept) if step.candidate.id == self.best.id), None)
 
     def of_step(self, step: int) -> tuple[Experiment, ...]:
-        """What was tried for a step of the skill."""
-        return tuple(one for one in self.experiments if one.step == step)
+        """The experiments for a step of the skill."""
+        return tuple(experiment for experiment in self.experiments if experiment.step == step)
 
 
 def story_of(experiments: Sequence[Experiment], targets: Iterable[Target], run: str | None = None) -> Story | None:
-    """The loop that holds `run`, else the one recorded last; None where there is none."""
-    targets = sorted(targets, key=lambda one: one.recorded)
-    links = [(one.baseline.id, one.candidate.id) for one in experiments]
-    links += [(one.baseline.id, one.baseline.id) for one in targets]
+    """The loop with the given run, or for None the loop that was recorded last; None where there is no such loop."""
+    targets = sorted(targets, key=lambda target: target.recorded)
+    links = [(experiment.baseline.id, experiment.candidate.id) for experiment in experiments]
+    links += [(target.baseline.id, target.baseline.id) for target in targets]
     loop_of = _loops(links)
     if run is None:
-        latest = [(one.recorded, one.baseline.id) for one in (*experiments, *targets)]
+        latest = [(record.recorded, record.baseline.id) for record in (*experiments, *targets)]
         run = max(latest)[1] if latest else None
     if run not in loop_of:
         return None
     loop = loop_of[run]
-    own = tuple(one for one in experiments if loop_of[one.baseline.id] == loop)
-    goals = [one for one in targets if loop_of[one.baseline.id] == loop]
-    start = own[0].baseline if own else goals[0].baseline
-    kept = _kept_chain(own, start)
-    best = kept[-1].candidate if kept else start
-    return Story(own, start, best, kept, goals[-1] if goals else None, len(set(loop_of.values())) - 1)
+    members = tuple(experiment for experiment in experiments if loop_of[experiment.baseline.id] == loop)
+    goals = [target for target in targets if loop_of[target.baseline.id] == loop]
+    start = members[0].baseline if members else goals[0].baseline
+    chain = _kept_chain(members, start)
+    best = chain[-1].candidate if chain else start
+    return Story(members, start, best, chain, goals[-1] if goals else None, len(set(loop_of.values())) - 1)
 
 
 def _loops(links: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Run id -> the id that stands for its loop."""
+    """Run id -> the id of the run that represents its loop."""
     parent: dict[str, str] = {}
 
     def root(run: str) -> str:
@@ -92,18 +92,23 @@ def _loops(links: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _kept_chain(experiments: Sequence[Experiment], start: RunSeen) -> tuple[Experiment, ...]:
-    """Kept changes one upon the other. One that began elsewhere takes over only where it ends faster."""
+    """The kept experiments, each starting from the one before.
+
+    A kept experiment that starts from an earlier run replaces what followed that run, but only if it is faster.
+    """
     chain: list[Experiment] = []
-    for one in experiments:
-        if one.verdict != "keep":
+    for experiment in experiments:
+        if experiment.verdict != "keep":
             continue
         best = chain[-1].candidate if chain else start
-        if one.baseline.id == best.id:
-            chain.append(one)
+        if experiment.baseline.id == best.id:
+            chain.append(experiment)
             continue
-        until = next((n for n, kept in enumerate(chain) if kept.candidate.id == one.baseline.id), -1)
-        if one.judged_by == "kernel" and one.candidate.kernel_ns < best.kernel_ns:
-            chain = [*chain[: until + 1], one]
+        until = next(
+            (place for place, former in enumerate(chain) if former.candidate.id == experiment.baseline.id), -1
+        )
+        if experiment.judged_by == "kernel" and experiment.candidate.kernel_ns < best.kernel_ns:
+            chain = [*chain[: until + 1], experiment]
     return tuple(chain)
 
 
@@ -113,26 +118,25 @@ def pcc_holds(story: Story) -> bool:
 
 
 def flags_of(story: Story | None, experiment: Experiment) -> list[str]:
-    """What is odd about an experiment, given the loop it joins."""
-    said: list[str] = []
+    """Doubts about an experiment, given the loop that it joins."""
+    flags: list[str] = []
     if experiment.baseline.id == experiment.candidate.id:
-        said.append("both runs are the same one: nothing was measured")
+        flags.append("both runs are the same one: nothing was measured")
     if story is None:
-        return said
+        return flags
     if experiment.baseline.id != story.best.id:
-        said.append(f"its baseline is not the best run so far ({story.best.name}, {story.best.id})")
-    again = [one.id for one in story.experiments if one.candidate.id == experiment.candidate.id]
+        flags.append(f"its baseline is not the best run so far ({story.best.name}, {story.best.id})")
+    again = [earlier.id for earlier in story.experiments if earlier.candidate.id == experiment.candidate.id]
     if again:
-        said.append(f"the same candidate run as experiment {again[-1]}")
-    return said
+        flags.append(f"the same candidate run as experiment {again[-1]}")
+    return flags
 
 
 def overwritten(experiments: Iterable[Experiment], run: RunSeen) -> str | None:
-    """Whether the file of `run` held another run when an experiment was recorded."""
-    for one in experiments:
-        for seen in (one.baseline, one.candidate):
-            if run.performance is not None and seen.performance == run.performance and seen.id != run.id:
-                return (
-                    f"{run.name}: its report was overwritten; in experiment {one.id} that file held run {seen.id}"
-                )
+    """A sentence if the file of `run` held another run when an experiment was recorded; otherwise None."""
+    for experiment in experiments:
+        for recorded in (experiment.baseline, experiment.candidate):
+            if run.performance is not None and recorded.performance == run.performance and recorded.id != run.id:
+                earlier = f"in experiment {experiment.id} that file held run {recorded.id}"
+                return f"{run.name}: its report was overwritten; {earlier}"
     return None

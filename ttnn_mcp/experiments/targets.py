@@ -1,4 +1,4 @@
-"""Targets: what a person writes, how far a run is from it, and whether what is left can reach it."""
+"""Targets: parsing them, how far a run is from one, and whether the remaining findings can reach it."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _MS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a run is worth, and at best could be, in the target's unit (ms, samples/s, share).
+    """The value of a run in the target's unit (ms, samples/s, share), now and at best.
 
     Attributes:
-        now: where the run is; by wall time where that was measured, else by kernel time alone.
-        at_best: where it could be if every remaining finding gave all it can; None where nobody looked.
+        current: the value by wall time where that was measured, otherwise by kernel time.
+        at_best: the value if every remaining finding saved the most it can; None where the checks did not run.
     """
 
-    now: float
+    current: float
     at_best: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far, and whether to go on."""
+    """How far a run is from its target, and whether to stop."""
 
     status: Status
     why: str
@@ -51,16 +51,16 @@ def parse_target(text: str, baseline: RunSeen, batch: int) -> Target:
     """`10 ms`, `100 samples/s`, `60 % of roofline`.
 
     Raises:
-        ArgumentsInvalid: none of these.
+        ArgumentsInvalid: the text is none of these.
     """
-    said = text.strip()
+    written = text.strip()
     kind: TargetKind = "latency_ms"
     value = 0.0
-    if match := _LATENCY.fullmatch(said):
+    if match := _LATENCY.fullmatch(written):
         value = float(match["number"]) * _MS[match["unit"].lower()]
-    elif match := _THROUGHPUT.fullmatch(said):
+    elif match := _THROUGHPUT.fullmatch(written):
         kind, value = "samples_per_s", float(match["number"])
-    elif match := _ROOFLINE.fullmatch(said):
+    elif match := _ROOFLINE.fullmatch(written):
         kind, value = "roofline_share", float(match["number"]) / (100 if match["percent"] else 1)
     if not 0 < value < float("inf") or (kind == "roofline_share" and value > 1):
         raise ArgumentsInvalid(
@@ -70,30 +70,30 @@ def parse_target(text: str, baseline: RunSeen, batch: int) -> Target:
 
 
 def progress_of(target: Target, reach: Reach, *, wall_known: bool, worth_trying: bool | None) -> Progress:
-    """Whether the target is met, can be met by what is left to try, and whether to stop.
+    """Whether the target is met, whether the remaining findings can meet it, and whether to stop.
 
     Args:
         target: the target.
-        reach: where the best run is and could be.
-        wall_known: whether `reach.now` rests on wall time measured with the profiler off.
-        worth_trying: whether a finding could save more than the noise; None where nobody looked.
+        reach: the value of the best run, now and at best.
+        wall_known: whether that value is wall time measured with the profiler off.
+        worth_trying: whether a finding could save more than the noise; None where the checks did not run.
     """
     unit = {"latency_ms": "ms", "samples_per_s": "samples/s", "roofline_share": "of the roofline"}[target.kind]
     kernel_only = not wall_known and target.kind != "roofline_share"
-    here = f"{reach.now:.4g} {unit}{' by kernel time alone' if kernel_only else ''}, target {target.said}"
-    if _meets(target, reach.now):
+    position = f"{reach.current:.4g} {unit}{' by kernel time alone' if kernel_only else ''}, target {target.text}"
+    if _meets(target, reach.current):
         sure = "; confirm it by wall time with the profiler off" if kernel_only else ""
-        return Progress("met", f"{here}: met, stop here{sure}", stop=True)
-    here += f", {abs(target.value / reach.now - 1):.0%} to go" if reach.now else ""
+        return Progress("met", f"{position}: met, stop here{sure}", stop=True)
+    position += f", {abs(target.value / reach.current - 1):.0%} to go" if reach.current else ""
     if reach.at_best is None:
-        return Progress("unknown", f"{here}; list tells what is left to try", stop=False)
+        return Progress("unknown", f"{position}; list tells what is left to try", stop=False)
     if worth_trying is False:
         why = "no finding could save more than the noise: stop, or change the model"
-        return Progress("out_of_reach", f"{here}; {why}", stop=True)
+        return Progress("out_of_reach", f"{position}; {why}", stop=True)
     best = f"all remaining findings together reach {reach.at_best:.4g} at best"
     if not _meets(target, reach.at_best):
-        return Progress("out_of_reach", f"{here}; {best}: relax the target, or change the model", stop=False)
-    return Progress("within_reach", f"{here}; {best}", stop=False)
+        return Progress("out_of_reach", f"{position}; {best}: relax the target, or change the model", stop=False)
+    return Progress("within_reach", f"{position}; {best}", stop=False)
 
 
 def _meets(target: Target, value: float) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from ttnn_mcp.analyses.comparison.comparability import Judgement, judged
+from ttnn_mcp.analyses.comparison.comparability import Judgement, judgement_of
 from ttnn_mcp.analyses.comparison.comparison import Comparison, Grouping, Verdict
 from ttnn_mcp.analyses.comparison.edits import edits_of
 from ttnn_mcp.analyses.devices.host_gaps import timelines_of
@@ -116,7 +116,7 @@ def answered(found: Comparison, asked: Arguments, memory: MemoryDelta | None = N
     Raises:
         QuestionRefused: grouped by layers, and there are none.
     """
-    verdict = judged(found)
+    verdict = judgement_of(found)
     if asked.group_by == "layer" and found.layers is None:
         raise QuestionRefused("No block of ops repeats over most of the baseline: it has no layers to group by.")
     if asked.limit is not None:

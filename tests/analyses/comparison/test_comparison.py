@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.pairs import Model, write
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.shared_reports import CLIP, OFT, SEGFORMER, shared
-from ttnn_mcp.analyses.comparison.comparability import judged
+from ttnn_mcp.analyses.comparison.comparability import judgement_of
 from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.edits import edits_of
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows, measured
@@ -57,7 +57,7 @@ def assert_exact(found):
 
 def test_a_faster_matmul_is_faster_and_all_of_it_is_the_matmuls(compare):
     found = compare(BASE, replace(BASE, up_ns=60_000))
-    assert judged(found).verdict == "faster"
+    assert judgement_of(found).verdict == "faster"
     assert by_name(found)["Matmul"].delta_ns == found.total.delta_ns == -120_120  # 4 x 30 us, iteration at 1.001
     assert not found.alignment.edits
     assert_exact(found)
@@ -65,7 +65,7 @@ def test_a_faster_matmul_is_faster_and_all_of_it_is_the_matmuls(compare):
 
 def test_a_fused_op_is_told_from_a_removed_one(compare):
     found = compare(BASE, replace(BASE, fused_relu=True))
-    assert judged(found).verdict == "faster"
+    assert judgement_of(found).verdict == "faster"
     assert by_name(found)["Unary"].delta_ns == -32_032
     assert {edit.kind for edit in found.alignment.edits} == {"fused"}
     [gone] = edits_of(found).removed
@@ -91,16 +91,16 @@ def test_a_removed_op_is_removed(compare):
     [gone] = edits_of(found).removed
     assert (gone.op, gone.how, gone.count) == ("Reshape", "removed", 4)
     assert gone.ns == -found.total.delta_ns
-    assert "Reshape gone" in judged(found).why
+    assert "Reshape gone" in judgement_of(found).why
 
 
 def test_an_inserted_reshard_is_found_in_its_layer(compare):
     found = compare(BASE, replace(BASE, reshard_in=3))
-    assert judged(found).verdict == "slower"
+    assert judgement_of(found).verdict == "slower"
     [new] = edits_of(found).added
     assert (new.op, new.how, new.count) == ("Reshard", "inserted", 1)
     assert {key: one.delta_ns for key, one in by_name(found, "layer").items() if one.delta_ns} == {"layer 3": 7_007}
-    assert "Reshard new (+7.0 us)" in judged(found).why
+    assert "Reshard new (+7.0 us)" in judgement_of(found).why
     assert_exact(found)
 
 
@@ -116,7 +116,7 @@ def test_one_op_split_into_several_is_a_split(compare):
 def test_a_renamed_op_set_of_another_version_is_no_change(compare):
     found = compare(BASE, replace(BASE, old_names=True), generation="C2")
     assert found.padded, "2025 reports write no logical shapes"
-    assert judged(found).verdict == "unchanged"
+    assert judgement_of(found).verdict == "unchanged"
     assert found.total.delta_ns == 0
     assert not found.alignment.edits
     assert not [change for change in found.changes if change.what]
@@ -132,7 +132,7 @@ def test_changed_formats_are_named_and_are_not_edits(compare):
 
 def test_another_batch_is_not_comparable_and_comes_with_times_per_sample(compare):
     found = compare(BASE, replace(BASE, batch=8))
-    verdict = judged(found)
+    verdict = judgement_of(found)
     assert verdict.verdict == "not_comparable"
     assert verdict.why.startswith("batch 1 -> 8")
     assert verdict.only_batch
@@ -142,10 +142,10 @@ def test_another_batch_is_not_comparable_and_comes_with_times_per_sample(compare
 
 def test_twice_the_rows_may_be_a_batch_and_may_be_not(compare):
     found = compare(BASE, replace(BASE, rows=512))
-    assert judged(found).verdict == "not_comparable"
+    assert judgement_of(found).verdict == "not_comparable"
     assert found.per_sample.batch is None
-    assert not judged(found).only_batch
-    assert "another batch, or longer inputs" in judged(found).why
+    assert not judgement_of(found).only_batch
+    assert "another batch, or longer inputs" in judgement_of(found).why
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_twice_the_rows_may_be_a_batch_and_may_be_not(compare):
     ],
 )
 def test_other_hardware_is_said_first_and_gets_no_verdict(compare, other, said):
-    verdict = judged(compare(BASE, other))
+    verdict = judgement_of(compare(BASE, other))
     assert verdict.verdict == "not_comparable"
     assert verdict.why.startswith(said)
 
@@ -165,24 +165,24 @@ def test_other_hardware_is_said_first_and_gets_no_verdict(compare, other, said):
 def test_pure_noise_is_unchanged(compare):
     found = compare(replace(BASE, jitter=0.02, seed=1), replace(BASE, jitter=0.02, seed=2))
     assert found.total.delta_ns != 0
-    assert judged(found).verdict == "unchanged"
+    assert judgement_of(found).verdict == "unchanged"
 
 
 def test_the_same_report_twice_is_unchanged_to_the_nanosecond(tmp_path):
     run = run_of(tmp_path, BASE)
     found = Comparison(*like_windows(run, run))
-    assert judged(found).verdict == "unchanged"
+    assert judgement_of(found).verdict == "unchanged"
     assert {one.delta_ns for by in ("op_code", "layer") for one in found.groups(by)} == {0}
-    assert "nothing was measured" in judged(found).caveats[0]
+    assert "nothing was measured" in judgement_of(found).caveats[0]
 
 
 def test_a_warm_iteration_beside_a_cold_pass_is_a_warning_where_both_hold_the_same_work(tmp_path):
     faster = replace(BASE, up_ns=60_000)
     runs = run_of(tmp_path / "warm", BASE), run_of(tmp_path / "cold", faster, ONE_PASS)
     found = Comparison(*like_windows(*runs))
-    assert judged(found).verdict == "faster"
+    assert judgement_of(found).verdict == "faster"
     assert (
-        judged(found).caveats[0].startswith("windows differ: baseline warm iteration 3 of 3, candidate cold whole")
+        judgement_of(found).caveats[0].startswith("windows differ: baseline warm iteration 3 of 3, candidate cold whole")
     )
     assert found.noise.share == 0.02
 
@@ -190,8 +190,8 @@ def test_a_warm_iteration_beside_a_cold_pass_is_a_warning_where_both_hold_the_sa
 def test_a_warm_iteration_is_not_compared_with_a_report_of_more_than_one_pass(tmp_path):
     runs = run_of(tmp_path / "warm", BASE), run_of(tmp_path / "cold", BASE)
     found = Comparison(measured(runs[0]), measured(runs[1], "all"))
-    assert judged(found).verdict == "not_comparable"
-    assert judged(found).why.startswith("windows differ: baseline warm iteration 3 of 3")
+    assert judgement_of(found).verdict == "not_comparable"
+    assert judgement_of(found).why.startswith("windows differ: baseline warm iteration 3 of 3")
 
 
 def test_two_cold_passes_compare_with_the_default_noise(tmp_path):
@@ -200,11 +200,11 @@ def test_two_cold_passes_compare_with_the_default_noise(tmp_path):
     warm = [run_of(tmp_path / f"warm{n}", model) for n, model in enumerate((BASE, faster))]
     found = Comparison(*like_windows(*cold))
     assert (found.noise.source, found.noise.share) == ("default", 0.02)
-    assert judged(found).verdict == "unchanged"
-    assert any("cold" in caveat for caveat in judged(found).caveats)
+    assert judgement_of(found).verdict == "unchanged"
+    assert any("cold" in caveat for caveat in judgement_of(found).caveats)
     found = Comparison(*like_windows(*warm))
     assert found.noise.source == "iterations"
-    assert judged(found).verdict == "faster"
+    assert judgement_of(found).verdict == "faster"
 
 
 def test_noisy_iterations_widen_the_noise(tmp_path):
@@ -212,7 +212,7 @@ def test_noisy_iterations_widen_the_noise(tmp_path):
     runs = run_of(tmp_path / "before", BASE, shaky), run_of(tmp_path / "after", replace(BASE, up_ns=85_000), shaky)
     found = Comparison(*like_windows(*runs))
     assert found.noise.share > 0.05
-    assert judged(found).verdict == "unchanged"
+    assert judgement_of(found).verdict == "unchanged"
 
 
 def test_repeat_runs_of_the_baseline_measure_the_noise(tmp_path):
@@ -225,10 +225,10 @@ def test_repeat_runs_of_the_baseline_measure_the_noise(tmp_path):
         )
     )
     sides = like_windows(base, after)
-    assert judged(Comparison(*sides)).verdict == "faster"
+    assert judgement_of(Comparison(*sides)).verdict == "faster"
     found = Comparison(*sides, [measured(again)])
     assert found.noise.source == "repeats"
-    assert judged(found).verdict == ("unchanged" if found.noise.share > -found.change_share else "faster")
+    assert judgement_of(found).verdict == ("unchanged" if found.noise.share > -found.change_share else "faster")
     assert found.noise.share > Comparison(*sides).noise.share
 
 
@@ -251,8 +251,8 @@ def test_a_layer_is_not_compared_with_a_whole_pass(tmp_path):
     runs = run_of(tmp_path / "three", with_head), run_of(tmp_path / "one", bare, ONE_PASS)
     found = Comparison(*like_windows(*runs))
     assert (found.total.before_count, found.total.after_count) == (41, 10)
-    assert judged(found).verdict == "not_comparable"
-    assert "is part of the other" in judged(found).why
+    assert judgement_of(found).verdict == "not_comparable"
+    assert "is part of the other" in judgement_of(found).why
 
 
 def test_the_same_arithmetic_in_other_shapes_is_the_same_work(tmp_path):
@@ -270,7 +270,7 @@ def test_the_same_arithmetic_in_other_shapes_is_the_same_work(tmp_path):
         runs.append(opened(write_performance_report(tmp_path / name, program)))
     found = Comparison(*like_windows(*runs))
     assert found.work.ratio == 1.0
-    assert judged(found).verdict == "unchanged"
+    assert judgement_of(found).verdict == "unchanged"
 
 
 def test_models_without_a_common_op_are_not_compared(tmp_path):
@@ -278,8 +278,8 @@ def test_models_without_a_common_op_are_not_compared(tmp_path):
     program.op("ConcatDeviceOperation", [program.tensor([1, 1, 32, 32])])
     other = opened(write_performance_report(tmp_path / "other", program, (Iteration(cold=True), Iteration())))
     found = Comparison(*like_windows(run_of(tmp_path / "base", BASE), other))
-    assert judged(found).verdict == "not_comparable"
-    assert "different models" in judged(found).why
+    assert judgement_of(found).verdict == "not_comparable"
+    assert "different models" in judgement_of(found).why
 
 
 def test_multi_device_runs_are_compared_on_the_device_the_others_wait_for(tmp_path):
@@ -292,7 +292,7 @@ def test_multi_device_runs_are_compared_on_the_device_the_others_wait_for(tmp_pa
         runs.append(opened(write_performance_report(tmp_path / name, program)))
     found = Comparison(*like_windows(*runs))
     assert (found.total.before_ns, found.total.after_ns) == (95_000, 65_000)
-    assert judged(found).verdict == "faster"
+    assert judgement_of(found).verdict == "faster"
 
 
 models = st.builds(
@@ -334,7 +334,7 @@ def test_the_two_passes_of_a_real_clip_encoder_are_unchanged():
     assert found.total.before_ns / 1e6 == pytest.approx(31.607, abs=0.001)
     assert found.total.after_ns / 1e6 == pytest.approx(31.611, abs=0.001)
     assert abs(found.change_share) < 0.0003
-    assert judged(found).verdict == "unchanged"
+    assert judgement_of(found).verdict == "unchanged"
     assert not found.alignment.edits
     assert (found.layers.ops, found.layers.count) == (29, 32)
     assert_exact(found)
@@ -342,7 +342,7 @@ def test_the_two_passes_of_a_real_clip_encoder_are_unchanged():
 
 def test_two_real_models_have_little_in_common():
     found = Comparison(*like_windows(opened(shared(SEGFORMER)), opened(shared(OFT))))
-    assert judged(found).verdict == "not_comparable"
+    assert judgement_of(found).verdict == "not_comparable"
     assert found.little_in_common
     assert_exact(found)
 

@@ -1,8 +1,10 @@
-"""Two windows laid side by side: which op became which, and which were added, removed, fused or split.
+"""Aligns two windows: which op became which, and which ops were added, removed, fused or split.
 
-Ops are aligned as sequences. Every op stands in its sequence three times (as a name, as a name with shapes, as a
-whole record), so the longest common subsequence prefers a partner of the same shape and formats but takes one that
-only shares the name. What lies between partners is an edit.
+Each window becomes a sequence of symbols, and the longest common subsequence of the two gives the pairs of ops. An op
+is three symbols in a row: its name, its name with its shapes, and its whole record (formats and placements too). Two
+ops with the same record have three symbols in common, two ops that share only the name have one. A subsequence that
+is as long as possible therefore pairs ops with equal records where it can, then ops of equal shapes, then ops of the
+same name. The ops between two pairs are an edit.
 """
 
 from __future__ import annotations
@@ -30,11 +32,11 @@ LEVELS = 3
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Ops of one place that have no partners one by one.
+    """Ops at one place that have no partner.
 
     Attributes:
-        before: their rows before; none where ops were added.
-        after: their rows after; none where ops were removed.
+        before: their rows in the baseline; empty where ops were added.
+        after: their rows in the candidate; empty where ops were removed.
     """
 
     before: tuple[int, ...]
@@ -54,13 +56,13 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Partners and edits; together they hold every op of both windows once (unless there were too many to align).
+    """Pairs and edits; together they contain every op of both windows once, if `complete`.
 
     Attributes:
-        before: rows that have a partner, ascending.
-        after: their partners, ascending.
-        same_shape: per pair, whether the shapes are the same too.
-        edits: the rest, in order.
+        before: rows of the baseline that have a partner, ascending.
+        after: their partners in the candidate, ascending.
+        same_shape: per pair, whether the shapes are equal too.
+        edits: the ops without a partner, in order.
         complete: False where the windows were too long to align; then there are no pairs and no edits.
     """
 
@@ -71,59 +73,66 @@ class Alignment:
     complete: bool = True
 
     def without(self, pairs: set[int], edits: tuple[Edit, ...]) -> Alignment:
-        """The same with some pairs dissolved and other edits."""
-        kept = np.array([pair not in pairs for pair in range(len(self.before))], dtype=np.bool_)
-        return Alignment(self.before[kept], self.after[kept], self.same_shape[kept], edits, self.complete)
+        """The same alignment without these pairs (their numbers), and with other edits."""
+        remaining = np.array([pair not in pairs for pair in range(len(self.before))], dtype=np.bool_)
+        return Alignment(
+            self.before[remaining], self.after[remaining], self.same_shape[remaining], edits, self.complete
+        )
 
 
 def aligned(before: Tokens, after: Tokens) -> Alignment:
-    """Lay the two side by side."""
-    found = _partners(before, after)
-    if found is None:
+    """The alignment of two windows."""
+    partners_found = _partners(before, after)
+    if partners_found is None:
         none = np.zeros(0, dtype=np.int64)
         return Alignment(none, none, none.astype(np.bool_), (), complete=False)
-    rows, partners = found
-    same = before.shape[rows] == after.shape[partners]
-    plain = Alignment(rows, partners, same, ())
+    rows, partners = partners_found
+    same_shape = before.shape[rows] == after.shape[partners]
+    plain = Alignment(rows, partners, same_shape, ())
     gaps = list(_gaps(plain, len(before), len(after)))
     return _gathered(plain, gaps, before.name.tolist(), after.name.tolist())
 
 
 def _partners(before: Tokens, after: Tokens) -> tuple[Rows, Rows] | None:
-    left, right = _symbols(before, after)
+    """Rows that have a partner, and their partners, both ascending; None where the windows are too long.
+
+    Windows that are long for three symbols per op are aligned by one, the name. Matches of the records are taken
+    first, then matches of the shapes, then of the names: an op gets one partner only.
+    """
+    before_symbols, after_symbols = _symbols(before, after)
     levels = LEVELS
-    if cells(left, right) > CELLS_AT_MOST:
-        left, right, levels = left[::LEVELS], right[::LEVELS], 1
-        if cells(left, right) > CELLS_AT_MOST:
+    if cells(before_symbols, after_symbols) > CELLS_AT_MOST:
+        before_symbols, after_symbols, levels = before_symbols[::LEVELS], after_symbols[::LEVELS], 1
+        if cells(before_symbols, after_symbols) > CELLS_AT_MOST:
             return None
-    at, partner = common(left, right)
-    level, rows, partners = at % levels, at // levels, partner // levels
-    taken: set[int] = set()
+    place, partner = common(before_symbols, after_symbols)
+    level, rows, partners = place % levels, place // levels, partner // levels
+    partners_taken: set[int] = set()
     partner_of: dict[int, int] = {}
     for narrowest in reversed(range(levels)):
         chosen = level == narrowest
-        for row, other in zip(rows[chosen].tolist(), partners[chosen].tolist(), strict=True):
-            if row not in partner_of and other not in taken:
-                partner_of[row] = other
-                taken.add(other)
+        for row, candidate in zip(rows[chosen].tolist(), partners[chosen].tolist(), strict=True):
+            if row not in partner_of and candidate not in partners_taken:
+                partner_of[row] = candidate
+                partners_taken.add(candidate)
     ordered = sorted(partner_of)
     return np.array(ordered, dtype=np.int64), np.array([partner_of[row] for row in ordered], dtype=np.int64)
 
 
 def _symbols(before: Tokens, after: Tokens) -> tuple[Rows, Rows]:
-    """Both as sequences of LEVELS symbols per op; symbols of different levels are never equal."""
-    both = np.empty((len(before) + len(after), LEVELS), dtype=np.int64)
+    """Both windows as sequences of LEVELS symbols per op; symbols of different levels are never equal."""
+    symbols = np.empty((len(before) + len(after), LEVELS), dtype=np.int64)
     for level, (left, right) in enumerate(
         ((before.name, after.name), (before.shape, after.shape), (before.record, after.record))
     ):
         codes = np.unique(np.concatenate((left, right)), return_inverse=True)[1]
-        both[:, level] = codes * LEVELS + level
-    return both[: len(before)].ravel(), both[len(before) :].ravel()
+        symbols[:, level] = codes * LEVELS + level
+    return symbols[: len(before)].ravel(), symbols[len(before) :].ravel()
 
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """Rows between two neighbouring pairs; `left` and `right` are the pairs' numbers, -1 and len(pairs) outside."""
+    """Rows between two neighbouring pairs, whose numbers are `left` and `right` (-1 and len(pairs) at the ends)."""
 
     left: int
     right: int
@@ -131,32 +140,35 @@ class _Gap:
     after: range
 
 
-def _gaps(found: Alignment, before: int, after: int) -> Iterator[_Gap]:
-    starts = np.concatenate(([-1], found.before)) + 1, np.concatenate(([-1], found.after)) + 1
-    ends = np.append(found.before, before), np.append(found.after, after)
+def _gaps(pairs: Alignment, before: int, after: int) -> Iterator[_Gap]:
+    starts = np.concatenate(([-1], pairs.before)) + 1, np.concatenate(([-1], pairs.after)) + 1
+    ends = np.append(pairs.before, before), np.append(pairs.after, after)
     for place in np.flatnonzero((starts[0] < ends[0]) | (starts[1] < ends[1])).tolist():
         rows = range(int(starts[0][place]), int(ends[0][place]))
         yield _Gap(place - 1, place, rows, range(int(starts[1][place]), int(ends[1][place])))
 
 
-def _gathered(found: Alignment, gaps: list[_Gap], before: list[int], after: list[int]) -> Alignment:
-    """Gaps as edits, taking in what belongs to them.
+def _gathered(pairs: Alignment, gaps: list[_Gap], before: list[int], after: list[int]) -> Alignment:
+    """The alignment with its gaps as edits, each together with the pairs that belong to it.
 
-    A partner that shares only the name joins the gap beside it when the gap has more of its kind: three matmuls
-    that became one wide matmul are one fusion, not one change and two removals.
+    A pair that shares only the name joins the gap beside it if the gap has more ops of that name on one side: three
+    matmuls that became one wide matmul are one fusion, not one change and two removals.
     """
     dissolved: set[int] = set()
     edits: list[Edit] = []
     for gap in gaps:
-        left, right = Counter(before[row] for row in gap.before), Counter(after[row] for row in gap.after)
-        lost, gained = left - right, right - left
-        rows, others = list(gap.before), list(gap.after)
+        count_before, count_after = (
+            Counter(before[row] for row in gap.before),
+            Counter(after[row] for row in gap.after),
+        )
+        lost, gained = count_before - count_after, count_after - count_before
+        rows, partners = list(gap.before), list(gap.after)
         for pair in (gap.left, gap.right):
-            if not 0 <= pair < len(found.before) or found.same_shape[pair] or pair in dissolved:
+            if not 0 <= pair < len(pairs.before) or pairs.same_shape[pair] or pair in dissolved:
                 continue
-            row, other = int(found.before[pair]), int(found.after[pair])
+            row, partner = int(pairs.before[pair]), int(pairs.after[pair])
             if lost[before[row]] or gained[before[row]]:
                 dissolved.add(pair)
-                rows, others = sorted([*rows, row]), sorted([*others, other])
-        edits.append(Edit(tuple(rows), tuple(others)))
-    return found.without(dissolved, tuple(edits))
+                rows, partners = sorted([*rows, row]), sorted([*partners, partner])
+        edits.append(Edit(tuple(rows), tuple(partners)))
+    return pairs.without(dissolved, tuple(edits))

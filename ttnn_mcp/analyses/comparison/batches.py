@@ -1,9 +1,9 @@
-"""Whether two windows did the same amount of work: the same shapes, another batch, or other shapes altogether.
+"""Whether two windows did the same amount of work: the same shapes, another batch, or different shapes.
 
-Optimising changes shapes (three matmuls become one), but not the model's arithmetic: where the matrix engine did as
-much on both sides, the work is the same. Else a batch shows as one ratio between the sizes of nearly all tensors.
-It is certain where convolutions print it or the outermost dimension carries it; where rows are folded into one
-dimension it could as well be a longer sequence.
+Optimising changes shapes (three matmuls become one), but not the model's arithmetic: if the matrix engine computed as
+much on both sides, the work is the same. Otherwise another batch shows as one ratio between the sizes of nearly all
+tensors. The batch is certain if convolutions print it or if the outermost dimension has it. If it is part of the
+rows, it may also be a longer sequence.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.alignment import Alignment
     from ttnn_mcp.run.ops.op_table import OpTable
 
-MOST = 0.5  # of the partners: from there on shapes differ as a whole, not where somebody changed an op
-ALIKE = 0.8  # of the partners of other size: then their common ratio is the batch's
-TOLD_BY = 0.2  # of them: the others fold the batch into their rows
-SAME_WORK = 0.05  # of the arithmetic: padding, a folded bias
-MODELLED = 0.9  # of the matrix engine's time: with less, the sum tells nothing
+MOST = 0.5  # share of the pairs: from there on the whole window has other shapes, not single ops
+ALIKE = 0.8  # share of the pairs of different size that have one ratio: then it is that of the batch
+EXPLAINED = 0.2  # share of those that show the batch in a dimension of its own: in others it is part of the rows
+SAME_WORK = 0.05  # of the arithmetic may differ: padding, a folded bias
+MODELLED = 0.9  # share of the matrix engine's time in ops whose arithmetic is known: less would prove nothing
 _CONVS_READ = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the windows' sizes say.
+    """How the sizes of the tensors compare.
 
     Attributes:
-        ratio: tensor sizes after / before, where they differ by one ratio as a whole; else 1.
-        batch: samples per iteration (before, after), where that is certain.
-        differs: shapes differ as a whole, and not by one ratio.
-        share: of the partners, how many have another size.
+        ratio: tensor sizes after / before, if nearly all differ by one ratio; otherwise 1.
+        batch: samples per iteration (before, after); None where that is not certain.
+        differs: whether most shapes differ, and not by one ratio.
+        share: share of the pairs whose sizes differ.
     """
 
     ratio: float
@@ -49,42 +49,47 @@ class Work:
     share: float
 
 
-def work_of(found: Alignment, before: OpTable, after: OpTable, *, padded: bool) -> Work:
-    """Compare sizes over all partners."""
-    left, right = before.take(found.before), after.take(found.after)
+def work_of(alignment: Alignment, before: OpTable, after: OpTable, *, padded: bool) -> Work:
+    """Compare the sizes of the first output over all pairs."""
+    left, right = before.take(alignment.before), after.take(alignment.after)
     if not len(left) or not all(ops.inputs and ops.outputs for ops in (before, after)):
         return Work(1.0, None, differs=False, share=0.0)
-    own, other = (dims_of(one.outputs[0], padded=padded) for one in (left, right))
-    sizes, others = own.prod(axis=1).astype(np.float64), other.prod(axis=1).astype(np.float64)
-    known = (sizes > 0) & (others > 0)
-    ratios = np.where(known, others / np.where(known, sizes, 1.0), 1.0)
-    changed = known & (ratios != 1.0)
-    share = float(changed.sum() / max(1, int(known.sum())))
+    sizes_before, sizes_after = (dims_of(ops.outputs[0], padded=padded) for ops in (left, right))
+    elements_before, elements_after = (
+        sizes_before.prod(axis=1).astype(np.float64),
+        sizes_after.prod(axis=1).astype(np.float64),
+    )
+    measured = (elements_before > 0) & (elements_after > 0)
+    ratios = np.where(measured, elements_after / np.where(measured, elements_before, 1.0), 1.0)
+    changed = measured & (ratios != 1.0)
+    share = float(changed.sum() / max(1, int(measured.sum())))
     if share < MOST or _same_work(before, after, padded=padded):
         return Work(1.0, None, differs=False, share=share)
     distinct, counts = np.unique(np.round(ratios[changed], 6), return_counts=True)
     if counts.max() < ALIKE * changed.sum():
         return Work(1.0, None, differs=True, share=share)
     ratio = float(distinct[np.argmax(counts)])
-    batch = _by_convolutions(left, right, ratio) or _by_outermost(own[changed], other[changed], ratio)
+    batch = _by_convolutions(left, right, ratio) or _by_outermost(
+        sizes_before[changed], sizes_after[changed], ratio
+    )
     return Work(ratio, batch, differs=False, share=share)
 
 
 def same_arithmetic(before: OpTable, after: OpTable, *, padded: bool) -> bool | None:
-    """Whether the matrix engine did as much on both sides; None where that cannot be counted."""
+    """Whether the matrix engine computed as much on both sides; None where that cannot be counted."""
     sums = _arithmetic(before, padded=padded), _arithmetic(after, padded=padded)
     return abs(sums[1] / sums[0] - 1) <= SAME_WORK if sums[0] and sums[1] else None
 
 
 def _same_work(before: OpTable, after: OpTable, *, padded: bool) -> bool:
-    """By arithmetic; else by whether what goes in and what comes out are as large."""
-    same = same_arithmetic(before, after, padded=padded)
-    return _ends(before, padded=padded) == _ends(after, padded=padded) if same is None else same
+    """Whether the arithmetic is the same; if unknown, whether the first input and the last output are as large."""
+    equal = same_arithmetic(before, after, padded=padded)
+    return _ends(before, padded=padded) == _ends(after, padded=padded) if equal is None else equal
 
 
 def _ends(ops: OpTable, *, padded: bool) -> tuple[int, int]:
-    first, last = dims_of(ops.inputs[0], padded=padded)[0], dims_of(ops.outputs[0], padded=padded)[-1]
-    return int(first.prod()), int(last.prod())
+    first_input, last_output = dims_of(ops.inputs[0], padded=padded)[0], dims_of(ops.outputs[0], padded=padded)[-1]
+    return int(first_input.prod()), int(last_output.prod())
 
 
 def _arithmetic(ops: OpTable, *, padded: bool) -> float | None:
@@ -106,22 +111,22 @@ def _batch(ops: OpTable, row: int) -> int | None:
     return window.number("batch_size") if window else None
 
 
-def _by_outermost(own: NDArray[np.int64], other: NDArray[np.int64], ratio: float) -> tuple[int, int] | None:
-    """The outermost dimension, where it alone differs and from the same number to the same number."""
+def _by_outermost(before: NDArray[np.int64], after: NDArray[np.int64], ratio: float) -> tuple[int, int] | None:
+    """(before, after) of the outermost dimension, if only it differs and does so in the same way everywhere."""
     pairs: set[tuple[int | None, int | None]] = set()
-    told = np.zeros(len(own), dtype=np.bool_)
+    explained = np.zeros(len(before), dtype=np.bool_)
     for dim in (0, 1):  # W, or Z of a tensor with three dimensions
-        rest = np.arange(4) != dim
-        alone = (own[:, dim] != other[:, dim]) & (own[:, rest] == other[:, rest]).all(axis=1)
-        alone &= (own[:, :dim] == 1).all(axis=1)
-        pairs |= set(zip(own[alone, dim].tolist(), other[alone, dim].tolist(), strict=True))
-        told |= alone
-    return _only(pairs, ratio) if told.mean() >= TOLD_BY else None
+        other_dims = np.arange(4) != dim
+        alone = (before[:, dim] != after[:, dim]) & (before[:, other_dims] == after[:, other_dims]).all(axis=1)
+        alone &= (before[:, :dim] == 1).all(axis=1)
+        pairs |= set(zip(before[alone, dim].tolist(), after[alone, dim].tolist(), strict=True))
+        explained |= alone
+    return _only(pairs, ratio) if explained.mean() >= EXPLAINED else None
 
 
 def _only(pairs: set[tuple[int | None, int | None]], ratio: float) -> tuple[int, int] | None:
     if len(pairs) != 1:
         return None
-    [(first, second)] = pairs
-    fits = first and second and abs(second / first - ratio) < 1e-3 * ratio
-    return (first, second) if first and second and fits else None
+    [(before, after)] = pairs
+    fits = before and after and abs(after / before - ratio) < 1e-3 * ratio
+    return (before, after) if before and after and fits else None

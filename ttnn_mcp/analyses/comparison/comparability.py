@@ -1,4 +1,4 @@
-"""Whether two windows may be compared at all, said before any figure; and the verdict."""
+"""Whether two windows may be compared at all, and the verdict of their comparison."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.noise import Measured
     from ttnn_mcp.wire import Window
 
-SAME_CLOCK = 0.01  # measured clocks of one architecture agree far better
-PART = 1.8  # times the ops, and all of the shorter window among them: no change removes that much and nothing else
-WHOLE = 0.9
-MOVED_NAMED = 2  # names that came or went, in the sentence
+SAME_CLOCK = 0.01  # measured clocks of one architecture differ by far less
+PART = 1.8  # times the ops of the shorter window: a change does not remove so many ops and leave all others as they are
+WHOLE = 0.9  # share of the shorter window's ops that are in the longer one: then it is a part of it
+MOVED_NAMED = 2  # op names that are gone, and as many new ones, in the sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the comparison came to.
+    """The verdict of a comparison.
 
     Attributes:
+        verdict: faster, slower, unchanged or not comparable.
+        why: the reason, with the figures.
         barriers: why the two cannot be compared; empty where they can.
         caveats: what else differs, to be read with the figures.
         other_hardware: whether the chip, its grid or the number of devices is among the barriers.
@@ -38,57 +40,61 @@ class Judgement:
 
     @property
     def only_batch(self) -> bool:
-        """Whether nothing but a certain difference in batch stands in the way."""
+        """Whether the only barrier is a difference in batch that is certain."""
         return len(self.barriers) == 1 and self.barriers[0].startswith("batch ")
 
 
-def judged(found: Comparison) -> Judgement:
+def judgement_of(comparison: Comparison) -> Judgement:
     """The verdict of a comparison and its reason."""
-    hardware = _hardware(found)
-    barriers = [*hardware, *_windows(found), *_work(found)]
-    caveats = tuple(_caveats(found))
+    hardware = _hardware(comparison)
+    barriers = [*hardware, *_windows(comparison), *_work(comparison)]
+    caveats = tuple(_caveats(comparison))
     if barriers:
-        per = found.per_sample
+        per = comparison.per_sample
         figures = (
-            f"per sample {per.change_share:+.1%}" if per and per.batch else f"kernel time {found.change_share:+.1%}"
+            f"per sample {per.change_share:+.1%}"
+            if per and per.batch
+            else f"kernel time {comparison.change_share:+.1%}"
         )
         why = f"{'; '.join(barriers)} ({figures})"
         return Judgement("not_comparable", why, tuple(barriers), caveats, bool(hardware))
-    change, noise = found.change_share, found.noise
-    total = found.total
-    said = f"kernel {total.before_ns / 1e6:.3f} -> {total.after_ns / 1e6:.3f} ms ({change:+.2%})"
+    change, noise = comparison.change_share, comparison.noise
+    total = comparison.total
+    figures_text = f"kernel {total.before_ns / 1e6:.3f} -> {total.after_ns / 1e6:.3f} ms ({change:+.2%})"
     if abs(change) <= noise.share:
-        return Judgement("unchanged", f"{said} is within the noise of {noise.share:.2%}", (), caveats)
+        return Judgement("unchanged", f"{figures_text} is within the noise of {noise.share:.2%}", (), caveats)
     verdict = "faster" if change < 0 else "slower"
-    return Judgement(verdict, f"{said}, beyond the noise of {noise.share:.2%}{_moved(found)}", (), caveats)
+    return Judgement(
+        verdict, f"{figures_text}, beyond the noise of {noise.share:.2%}{_moved(comparison)}", (), caveats
+    )
 
 
-def _hardware(found: Comparison) -> list[str]:
-    before, after = found.before.run, found.after.run
-    said: list[str] = []
+def _hardware(comparison: Comparison) -> list[str]:
+    before, after = comparison.before.run, comparison.after.run
+    barriers: list[str] = []
     if before.chip.arch and after.chip.arch and before.chip.arch != after.chip.arch:
-        said.append(f"architecture {before.chip.arch} -> {after.chip.arch}")
-    devices = [len(np.unique(one.scope.ops.numbers("device"))) for one in (found.before, found.after)]
+        barriers.append(f"architecture {before.chip.arch} -> {after.chip.arch}")
+    devices = [len(np.unique(side.scope.ops.numbers("device"))) for side in (comparison.before, comparison.after)]
     if devices[0] != devices[1]:
-        said.append(f"devices {devices[0]} -> {devices[1]}: compare samples per second instead")
+        barriers.append(f"devices {devices[0]} -> {devices[1]}: compare samples per second instead")
     grids = before.chip.worker_cores, after.chip.worker_cores
     if grids[0] and grids[1] and grids[0] != grids[1]:
-        said.append(f"compute grid {grids[0]} -> {grids[1]} cores")
-    return said
+        barriers.append(f"compute grid {grids[0]} -> {grids[1]} cores")
+    return barriers
 
 
-def _windows(found: Comparison) -> list[str]:
-    before, after = found.before.scope.window, found.after.scope.window
-    if found.mixed_windows and not found.same_arithmetic:
-        differ = f"windows differ: baseline {_named(before)}, candidate {_named(after)}"
+def _windows(comparison: Comparison) -> list[str]:
+    before, after = comparison.before.scope.window, comparison.after.scope.window
+    if comparison.mixed_windows and not comparison.same_arithmetic:
+        differ = f"windows differ: baseline {_window_name(before)}, candidate {_window_name(after)}"
         return [f"{differ}; choose the same (iteration, signposts), or profile both with 2 or more iterations"]
-    if found.mixed_windows:
+    if comparison.mixed_windows:
         return []
     passes = before.of_iterations or 1, after.of_iterations or 1
     if before.kind != "iteration" and passes[0] != passes[1]:
         return [f"the windows hold {passes[0]} and {passes[1]} iterations; take iteration='last'"]
-    if passes[0] != passes[1] and _is_part(found):
-        counts = found.total.before_count, found.total.after_count
+    if passes[0] != passes[1] and _is_part(comparison):
+        counts = comparison.total.before_count, comparison.total.after_count
         differ = f"windows of {counts[0]} and {counts[1]} ops, one is part of the other"
         return [
             f"{differ}: a layer was taken for an iteration; mark iterations with signposts, or profile both alike"
@@ -96,27 +102,27 @@ def _windows(found: Comparison) -> list[str]:
     return []
 
 
-def _is_part(found: Comparison) -> bool:
-    """Whether nearly all ops of one window are among the other's, which has far more."""
-    shorter, longer = sorted((found.total.before_count, found.total.after_count))
-    return longer >= PART * shorter and found.alignment.same_shape.sum() >= WHOLE * shorter
+def _is_part(comparison: Comparison) -> bool:
+    """Whether the longer window has far more ops, among them nearly all ops of the shorter one."""
+    shorter, longer = sorted((comparison.total.before_count, comparison.total.after_count))
+    return longer >= PART * shorter and comparison.alignment.same_shape.sum() >= WHOLE * shorter
 
 
-def _named(window: Window) -> str:
+def _window_name(window: Window) -> str:
     warm = "warm" if window.warm else "cold"
     if window.kind == "iteration":
         return f"{warm} iteration {window.iteration} of {window.of_iterations}"
     return f"{warm} {window.kind.replace('_', ' ')}"
 
 
-def _work(found: Comparison) -> list[str]:
-    if not found.total.before_ns or not found.total.after_ns:
+def _work(comparison: Comparison) -> list[str]:
+    if not comparison.total.before_ns or not comparison.total.after_ns:
         return ["no kernel time on one side"]
-    if not found.alignment.complete:
+    if not comparison.alignment.complete:
         return []
-    if not {*found.names(0)} & {*found.names(1)}:
+    if not {*comparison.names(0)} & {*comparison.names(1)}:
         return ["no op in common: these are different models"]
-    work = found.work
+    work = comparison.work
     if work.batch is not None:
         return [f"batch {work.batch[0]} -> {work.batch[1]}"]
     if work.ratio != 1.0:
@@ -128,43 +134,45 @@ def _work(found: Comparison) -> list[str]:
     )
 
 
-def _caveats(found: Comparison) -> list[str]:
-    before, after = found.before, found.after
+def _caveats(comparison: Comparison) -> list[str]:
+    before, after = comparison.before, comparison.after
     windows = before.scope.window, after.scope.window
-    said: list[str] = []
+    caveats: list[str] = []
     if before.run.id == after.run.id:
-        same = windows[0] == windows[1]
-        said.append("both sides are the same run" + (" and the same window: nothing was measured" if same else ""))
-    if found.mixed_windows:
-        differ = f"windows differ: baseline {_named(windows[0])}, candidate {_named(windows[1])}"
-        said.append(f"{differ}; kernel times hold where both are one pass, gaps do not")
+        same_window = windows[0] == windows[1]
+        caveats.append(
+            "both sides are the same run" + (" and the same window: nothing was measured" if same_window else "")
+        )
+    if comparison.mixed_windows:
+        differ = f"windows differ: baseline {_window_name(windows[0])}, candidate {_window_name(windows[1])}"
+        caveats.append(f"{differ}; kernel times hold where both are one pass, gaps do not")
     elif windows[0].warm != windows[1].warm:
-        said.append(
-            f"baseline {_named(windows[0])}, candidate {_named(windows[1])}: kernel times hold, gaps do not"
+        caveats.append(
+            f"baseline {_window_name(windows[0])}, candidate {_window_name(windows[1])}: kernel times hold, gaps do not"
         )
     elif not windows[0].warm and not windows[1].warm:
-        said.append("both windows are cold: kernel times hold, gaps do not; profile 2 or more iterations")
+        caveats.append("both windows are cold: kernel times hold, gaps do not; profile 2 or more iterations")
     clocks = before.run.chip.clock_ghz, after.run.chip.clock_ghz
     if clocks[0] and clocks[1] and abs(clocks[1] / clocks[0] - 1) > SAME_CLOCK:
-        said.append(f"clock {clocks[0]:.3g} -> {clocks[1]:.3g} GHz moves every kernel time")
-    if not found.alignment.complete:
-        said.append("too many ops to align: groups only, nothing is said of shapes")
-    elif found.little_in_common:
-        said.append("hardly an op has a partner of the same shapes: the same model? Nothing was aligned")
+        caveats.append(f"clock {clocks[0]:.3g} -> {clocks[1]:.3g} GHz moves every kernel time")
+    if not comparison.alignment.complete:
+        caveats.append("too many ops to align: groups only, nothing is said of shapes")
+    elif comparison.little_in_common:
+        caveats.append("hardly an op has a partner of the same shapes: the same model? Nothing was aligned")
     for label, side in (("baseline", before), ("candidate", after)):
-        said += [f"{label}: {caveat}" for caveat in _dropped(side)]
-    return said
+        caveats += [f"{label}: {caveat}" for caveat in _dropped(side)]
+    return caveats
 
 
 def _dropped(side: Measured) -> list[str]:
     return [caveat for caveat in caveats_of(side.run.timed) if "dropped" in caveat][:1]
 
 
-def _moved(found: Comparison) -> str:
-    """Names that went or came with the most time."""
-    groups = found.groups("op_code")
-    gone = [f"{one.key} gone ({_us(one.delta_ns)})" for one in groups if not one.after_count][:MOVED_NAMED]
-    new = [f"{one.key} new ({_us(one.delta_ns)})" for one in groups if not one.before_count][:MOVED_NAMED]
+def _moved(comparison: Comparison) -> str:
+    """The op names that are gone and new, those with the most time first."""
+    groups = comparison.groups("op_code")
+    gone = [f"{group.key} gone ({_us(group.delta_ns)})" for group in groups if not group.after_count][:MOVED_NAMED]
+    new = [f"{group.key} new ({_us(group.delta_ns)})" for group in groups if not group.before_count][:MOVED_NAMED]
     return f"; {', '.join([*gone, *new])}" if gone or new else ""
 
 

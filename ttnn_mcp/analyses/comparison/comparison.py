@@ -1,7 +1,7 @@
-"""Did a change help? Two windows compared on the device the others wait for, in whole nanoseconds.
+"""Compares two windows on their critical devices, in whole nanoseconds.
 
-Deltas of groups add up exactly to the total, because every op belongs to one group on its side. Alignment only adds
-names to it: what was inserted, removed, fused, split or changed, and which layer it belongs to.
+The deltas of groups add up exactly to the total, because every op is in one group on its side. Alignment only adds
+what became of the ops (inserted, removed, fused, split or changed) and the layer they belong to.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.ops.op_table import OpTable
 
-LITTLE = 0.25  # of the shorter window's ops with a partner of the same shapes: less is another model
-FEW_OPS = 10  # of which nothing can be said in shares
+LITTLE = 0.25  # share of the shorter window's ops with a partner of the same shapes: less means another model
+FEW_OPS = 10  # windows with fewer ops are too short for shares
 
 Grouping = Literal["op_code", "category", "layer"]
 Verdict = Literal["faster", "slower", "unchanged", "not_comparable"]
@@ -38,7 +38,7 @@ Verdict = Literal["faster", "slower", "unchanged", "not_comparable"]
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """One group on both sides, in nanoseconds."""
+    """One group of ops on both sides: kernel time in ns, and number of ops."""
 
     key: str
     before_ns: int
@@ -48,13 +48,13 @@ class Delta:
 
     @property
     def delta_ns(self) -> int:
-        """Positive: slower."""
+        """Change of kernel time in ns; positive is slower."""
         return self.after_ns - self.before_ns
 
 
 @dataclass(frozen=True, slots=True)
 class PerSample:
-    """Kernel time of one sample, where the batch differs; `certain` is False where it may be something else."""
+    """Kernel time in ns of one sample, where the batch differs; `batch` is None where that is not certain."""
 
     before_ns: float
     after_ns: float
@@ -67,7 +67,7 @@ class PerSample:
 
 
 class Comparison:
-    """Two measured windows, laid side by side.
+    """Two measured windows and what they have in common.
 
     Attributes:
         before: the baseline.
@@ -83,8 +83,10 @@ class Comparison:
         self._ops = before.scope.critical, after.scope.critical
         for repeat in repeats:
             _check_repeat(repeat, before)
-        same = [one.kernel_ns for one in (before, *repeats)]
-        self.noise: Noise = noise_of((before, after), same, least=DEFAULT_SHARE if self.mixed_windows else 0.0)
+        baseline_ns = [side.kernel_ns for side in (before, *repeats)]
+        self.noise: Noise = noise_of(
+            (before, after), baseline_ns, least=DEFAULT_SHARE if self.mixed_windows else 0.0
+        )
 
     @property
     def ops(self) -> tuple[OpTable, OpTable]:
@@ -93,7 +95,7 @@ class Comparison:
 
     @cached_property
     def times(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Kernel nanoseconds per op, whole."""
+        """Kernel time per op in whole ns, of both sides."""
         before, after = (np.rint(ops.numbers("kernel_ns")).astype(np.int64) for ops in self._ops)
         return before, after
 
@@ -110,8 +112,8 @@ class Comparison:
 
     @cached_property
     def padded(self) -> bool:
-        """Compare padded shapes: one of the reports writes no logical ones (before 2025-09)."""
-        return any(not one.has_logical for ops in self._ops for one in ops.outputs[:1])
+        """Whether padded shapes are compared, because one report has no logical ones (before 2025-09)."""
+        return any(not operand.has_logical for ops in self._ops for operand in ops.outputs[:1])
 
     @cached_property
     def _tokens(self) -> tuple[Tokens, Tokens]:
@@ -128,7 +130,7 @@ class Comparison:
 
     @cached_property
     def changes(self) -> list[Change]:
-        """What changed about ops that kept their place."""
+        """What changed about the ops that have a partner."""
         return changes_of(self.alignment, *self._ops, padded=self.padded)
 
     @property
@@ -138,7 +140,7 @@ class Comparison:
 
     @cached_property
     def same_arithmetic(self) -> bool:
-        """Whether the windows provably hold the same pass of the model, however they were chosen."""
+        """Whether the arithmetic proves that both windows hold the same pass of the model."""
         return bool(same_arithmetic(*self._ops, padded=self.padded))
 
     @cached_property
@@ -148,14 +150,14 @@ class Comparison:
 
     @cached_property
     def little_in_common(self) -> bool:
-        """Whether the two are so different that laying them side by side tells nothing."""
+        """Whether the two windows are too different for an alignment to mean anything."""
         shorter = min(len(self.times[0]), len(self.times[1]))
         alike = int(self._aligned.same_shape.sum())
         return shorter >= FEW_OPS and self.work.ratio == 1.0 and alike < LITTLE * shorter
 
     @cached_property
     def layers(self) -> Layers | None:
-        """The layers of the baseline, where its ops repeat and the candidate's can be laid beside them."""
+        """The layers of the baseline; None where its ops do not repeat or no alignment is possible."""
         if not self.alignment.complete or self.little_in_common:
             return None
         return layers_of(self._tokens[0].name)
@@ -165,17 +167,17 @@ class Comparison:
         """Time per sample; None where the batch is the same."""
         if self.work.ratio == 1.0:
             return None
-        first, second = self.work.batch or (1, self.work.ratio)
-        return PerSample(self.total.before_ns / first, self.total.after_ns / second, self.work.batch)
+        before, after = self.work.batch or (1, self.work.ratio)
+        return PerSample(self.total.before_ns / before, self.total.after_ns / after, self.work.batch)
 
     def names(self, side: int) -> list[str]:
-        """One name per op of a side (0 before, 1 after), whatever the version called it."""
+        """The canonical name of each op of a side (0 before, 1 after)."""
         texts = self._ops[side].texts("op_code")
         folded = [shown(canonical(text)) for text in texts.distinct]
         return [folded[code] if code >= 0 else "" for code in texts.codes.tolist()]
 
     def groups(self, by: Grouping) -> list[Delta]:
-        """Groups, the largest change first; every op in exactly one."""
+        """The groups, the largest change first; every op is in exactly one group."""
         if by == "layer":
             labels = self._layer_labels()
         else:
@@ -188,18 +190,18 @@ class Comparison:
         for names, times in zip(labels, self.times, strict=True):
             codes = np.array([place[name] for name in names], dtype=np.int64)
             total = np.zeros(len(keys), dtype=np.int64)
-            np.add.at(total, codes, times)  # exact, where weights of bincount would be floats
+            np.add.at(total, codes, times)  # exact: bincount would add weights as floats
             sums.append((total.tolist(), np.bincount(codes, minlength=len(keys)).tolist()))
         (before, before_counts), (after, after_counts) = sums
         deltas = map(Delta, keys, before, after, before_counts, after_counts)
-        return sorted(deltas, key=lambda one: (-abs(one.delta_ns), -one.before_ns, one.key))
+        return sorted(deltas, key=lambda delta: (-abs(delta.delta_ns), -delta.before_ns, delta.key))
 
     def _layer_labels(self) -> tuple[list[str], ...]:
-        """An op of the candidate belongs to its partner's layer, an inserted one to that of the op before it."""
+        """The layer of each op; a candidate's op is in its partner's, an inserted one in that of the op before it."""
         layers = self.layers
         if layers is None:
             return ["the window"] * len(self.times[0]), ["the window"] * len(self.times[1])
-        before = layers.of(np.arange(len(self.times[0])))
+        before = layers.numbers(np.arange(len(self.times[0])))
         after = np.full(len(self.times[1]), -1, dtype=np.int64)
         after[self.alignment.after] = before[self.alignment.before]
         for edit in self.alignment.edits:
@@ -207,14 +209,18 @@ class Comparison:
                 after[list(edit.after)] = before[edit.before[0]]
         last_known = np.maximum.accumulate(np.where(after >= 0, np.arange(len(after)), 0))
         after = np.maximum(after[last_known], 0)
-        names = ["before the layers", *(f"layer {n}" for n in range(1, layers.count + 1)), "behind the layers"]
+        names = [
+            "before the layers",
+            *(f"layer {layer}" for layer in range(1, layers.count + 1)),
+            "behind the layers",
+        ]
         return [names[code] for code in before.tolist()], [names[code] for code in after.tolist()]
 
 
 def _check_repeat(repeat: Measured, baseline: Measured) -> None:
-    own, other = repeat.scope.critical, baseline.scope.critical
-    tokens = tokens_of(own, other)
-    if len(own) != len(other) or not np.array_equal(tokens[0].record, tokens[1].record):
+    ops, baseline_ops = repeat.scope.critical, baseline.scope.critical
+    tokens = tokens_of(ops, baseline_ops)
+    if len(ops) != len(baseline_ops) or not np.array_equal(tokens[0].record, tokens[1].record):
         raise QuestionRefused(
             f"Run {repeat.run.id} is no repeat of the baseline: it runs other ops. "
             "Give runs of the unchanged model, or none."

@@ -1,4 +1,4 @@
-"""The edits between two windows, as somebody would list them: what is gone, what is new, what became what."""
+"""The edits between two windows as lists: ops that are gone, ops that are new, and ops that became others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Listed:
 
 @dataclass(slots=True)
 class Rewritten:
-    """Ops that became others, the same way in `count` places."""
+    """Ops that became other ops in the same way, in `count` places; `first` is the row of the first one after."""
 
     before: str
     after: str
@@ -46,80 +46,83 @@ class Edits(NamedTuple):
     rewritten: list[Rewritten]
 
 
-def edits_of(found: Comparison) -> Edits:
-    """Fold the edits of a comparison. An op name on both sides of one edit is neither gone nor new."""
-    names = found.names(0), found.names(1)
-    if found.little_in_common:
-        return _by_name(found, names)
-    times = found.times[0].tolist(), found.times[1].tolist()
+def edits_of(comparison: Comparison) -> Edits:
+    """The edits of a comparison, equal ones together. An op name on both sides of an edit is neither gone nor new."""
+    names = comparison.names(0), comparison.names(1)
+    if comparison.little_in_common:
+        return _by_name(comparison, names)
+    times = comparison.times[0].tolist(), comparison.times[1].tolist()
     added: dict[tuple[str, str], Listed] = {}
     removed: dict[tuple[str, str], Listed] = {}
     rewritten: dict[tuple[str, str], Rewritten] = {}
-    for edit in found.alignment.edits:
+    for edit in comparison.alignment.edits:
         before, after = [names[0][row] for row in edit.before], [names[1][row] for row in edit.after]
-        came, went = _how(edit, before, after)
+        how_new, how_gone = _how(edit, before, after)
         for row in _surplus(edit.before, before, after):
-            _count(removed, names[0][row], went, row, times[0][row])
+            _count(removed, names[0][row], how_gone, row, times[0][row])
         for row in _surplus(edit.after, after, before):
-            _count(added, names[1][row], came, row, times[1][row])
+            _count(added, names[1][row], how_new, row, times[1][row])
         if edit.before and edit.after:
-            texts = _spoken(before), _spoken(after)
-            one = rewritten.setdefault(texts, Rewritten(*texts, first=edit.after[0]))
-            one.count += 1
-            one.before_ns += sum(times[0][row] for row in edit.before)
-            one.after_ns += sum(times[1][row] for row in edit.after)
+            descriptions = _listed(before), _listed(after)
+            rewrite = rewritten.setdefault(descriptions, Rewritten(*descriptions, first=edit.after[0]))
+            rewrite.count += 1
+            rewrite.before_ns += sum(times[0][row] for row in edit.before)
+            rewrite.after_ns += sum(times[1][row] for row in edit.after)
     return Edits(
-        sorted(added.values(), key=lambda one: -one.ns),
-        sorted(removed.values(), key=lambda one: -one.ns),
-        sorted(rewritten.values(), key=lambda one: -abs(one.after_ns - one.before_ns)),
+        sorted(added.values(), key=lambda entry: -entry.ns),
+        sorted(removed.values(), key=lambda entry: -entry.ns),
+        sorted(rewritten.values(), key=lambda entry: -abs(entry.after_ns - entry.before_ns)),
     )
 
 
-def _by_name(found: Comparison, names: tuple[list[str], list[str]]) -> Edits:
-    """Names that only one side has; all that can be said of two very different windows."""
-    groups = found.groups("op_code")
-    new = [one for one in groups if not one.before_count]
-    gone = [one for one in groups if not one.after_count]
+def _by_name(comparison: Comparison, names: tuple[list[str], list[str]]) -> Edits:
+    """The names that only one side has: nothing more is known about two very different windows."""
+    groups = comparison.groups("op_code")
+    new = [group for group in groups if not group.before_count]
+    gone = [group for group in groups if not group.after_count]
     return Edits(
-        [Listed(one.key, "new", names[1].index(one.key), one.after_count, one.after_ns) for one in new],
-        [Listed(one.key, "gone", names[0].index(one.key), one.before_count, one.before_ns) for one in gone],
+        [Listed(group.key, "new", names[1].index(group.key), group.after_count, group.after_ns) for group in new],
+        [
+            Listed(group.key, "gone", names[0].index(group.key), group.before_count, group.before_ns)
+            for group in gone
+        ],
         [],
     )
 
 
 def _how(edit: Edit, before: Sequence[str], after: Sequence[str]) -> tuple[str, str]:
-    """(how the new ones came, how the old ones went)."""
-    into, out_of = _spoken(after), _spoken(before)
+    """How the new ops came about, and how the old ones disappeared, in words."""
+    after_text, before_text = _listed(after), _listed(before)
     match edit.kind:
         case "fused":
-            return f"fused from {out_of}", f"fused into {into}"
+            return f"fused from {before_text}", f"fused into {after_text}"
         case "split":
-            return f"split from {out_of}", f"split into {into}"
+            return f"split from {before_text}", f"split into {after_text}"
         case "replaced":
-            return f"replaces {out_of}", f"replaced by {into}"
+            return f"replaces {before_text}", f"replaced by {after_text}"
         case _:
             return "inserted", "removed"
 
 
-def _surplus(rows: Sequence[int], own: Sequence[str], other: Sequence[str]) -> list[int]:
-    """Rows whose name the other side has fewer of; the last ones, as the first keep their place."""
-    more = Counter(own) - Counter(other)
-    kept: list[int] = []
-    for row, name in zip(reversed(rows), reversed(own), strict=True):
+def _surplus(rows: Sequence[int], names: Sequence[str], other_names: Sequence[str]) -> list[int]:
+    """The rows whose name occurs more often than on the other side: of each name the last ones."""
+    more = Counter(names) - Counter(other_names)
+    surplus_rows: list[int] = []
+    for row, name in zip(reversed(rows), reversed(names), strict=True):
         if more[name]:
             more[name] -= 1
-            kept.append(row)
-    return kept[::-1]
+            surplus_rows.append(row)
+    return surplus_rows[::-1]
 
 
 def _count(listed: dict[tuple[str, str], Listed], op: str, how: str, row: int, ns: int) -> None:
-    one = listed.setdefault((op, how), Listed(op, how, row))
-    one.count += 1
-    one.ns += ns
+    entry = listed.setdefault((op, how), Listed(op, how, row))
+    entry.count += 1
+    entry.ns += ns
 
 
-def _spoken(names: Iterable[str]) -> str:
-    """`3 Matmul + Reshape`, in order, repeats counted."""
+def _listed(names: Iterable[str]) -> str:
+    """The names in order, with their counts: `3 Matmul + Reshape`."""
     counts = Counter(names)
     parts = [f"{count} {name}" if count > 1 else name for name, count in counts.items()]
     more = [f"{len(parts) - PARTS_NAMED} more"] if len(parts) > PARTS_NAMED else []

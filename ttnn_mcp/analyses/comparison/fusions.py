@@ -1,7 +1,7 @@
-"""Element-wise ops that did not vanish but moved into their neighbour: a fused activation, bias or residual.
+"""Element-wise ops that were fused into their neighbour: an activation, a bias or a residual.
 
-The neighbour keeps its name and shapes, so sequences alone say "removed". Its record gives it away: it gained an
-activation among its attributes, or an operand.
+The neighbour keeps its name and shapes, so the sequences alone show a removed op. The neighbour's record shows the
+fusion: it has one more activation among its attributes, or one more operand.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 _FUSES = re.compile(r"activation|fused|op_chain|residual", re.IGNORECASE)
-_EMPTY = re.compile(r"\w*\(\[\]\)|\[\]|\{\}")  # SmallVector([]): a list of activations with none in it
-SMALL = 3  # ops that one neighbour may take in; a longer gap is a rewrite
+_EMPTY = re.compile(r"\w*\(\[\]\)|\[\]|\{\}")  # SmallVector([]): an empty list of activations
+SMALL = 3  # ops that one neighbour may absorb; a longer gap is a rewrite
 
 
-def absorbed(found: Alignment, before: OpTable, after: OpTable) -> Alignment:
-    """Removed (or added) element-wise ops joined with the partner that took them in (or let them go)."""
-    pair_at = {row: pair for pair, row in enumerate(found.before.tolist())}
-    pair_into = {row: pair for pair, row in enumerate(found.after.tolist())}
+def absorbed(alignment: Alignment, before: OpTable, after: OpTable) -> Alignment:
+    """The alignment with removed (or added) element-wise ops joined to the op that absorbed (or released) them."""
+    pair_at = {row: pair for pair, row in enumerate(alignment.before.tolist())}
+    pair_into = {row: pair for pair, row in enumerate(alignment.after.tolist())}
     dissolved: set[int] = set()
     edits: list[Edit] = []
-    for edit in found.edits:
+    for edit in alignment.edits:
         rows, table, pairs = (
             (edit.before, before, pair_at) if edit.kind == "removed" else (edit.after, after, pair_into)
         )
@@ -38,15 +38,15 @@ def absorbed(found: Alignment, before: OpTable, after: OpTable) -> Alignment:
             continue
         sides = [pairs[side] for side in (rows[0] - 1, rows[-1] + 1) if side in pairs]
         taker = next(
-            (pair for pair in sides if pair not in dissolved and _took(found, pair, edit, before, after)), None
+            (pair for pair in sides if pair not in dissolved and _took(alignment, pair, edit, before, after)), None
         )
         if taker is None:
             edits.append(edit)
             continue
         dissolved.add(taker)
-        own, other = int(found.before[taker]), int(found.after[taker])
-        edits.append(Edit(tuple(sorted((*edit.before, own))), tuple(sorted((*edit.after, other)))))
-    return found.without(dissolved, tuple(edits)) if dissolved else found
+        row_before, row_after = int(alignment.before[taker]), int(alignment.after[taker])
+        edits.append(Edit(tuple(sorted((*edit.before, row_before))), tuple(sorted((*edit.after, row_after)))))
+    return alignment.without(dissolved, tuple(edits)) if dissolved else alignment
 
 
 def _is_small(rows: Sequence[int], ops: OpTable) -> bool:
@@ -54,24 +54,24 @@ def _is_small(rows: Sequence[int], ops: OpTable) -> bool:
     return len(rows) <= SMALL and all(family(names[row]) == "eltwise" for row in rows)
 
 
-def _took(found: Alignment, pair: int, edit: Edit, before: OpTable, after: OpTable) -> bool:
-    """Whether the pair's op has more in it on the side where the edit has less."""
-    own, other = (before, int(found.before[pair])), (after, int(found.after[pair]))
-    lean, rich = (own, other) if edit.kind == "removed" else (other, own)
+def _took(alignment: Alignment, pair: int, edit: Edit, before: OpTable, after: OpTable) -> bool:
+    """Whether the pair's op has more operands or fused attributes on the side where the edit has no ops."""
+    op_before, op_after = (before, int(alignment.before[pair])), (after, int(alignment.after[pair]))
+    lean, rich = (op_before, op_after) if edit.kind == "removed" else (op_after, op_before)
     if _operands(*rich) > _operands(*lean):
         return True
     return bool(_fused(*rich) - _fused(*lean))
 
 
 def _operands(ops: OpTable, row: int) -> int:
-    return sum(bool(one.present[row]) for one in ops.inputs)
+    return sum(bool(operand.present[row]) for operand in ops.inputs)
 
 
 def _fused(ops: OpTable, row: int) -> set[tuple[str, str]]:
-    """Attributes that hold an activation, bias or residual."""
-    said = parse_attributes(ops.texts("attributes")[row])
+    """The attributes that are an activation, a bias or a residual, with their texts."""
+    attributes = parse_attributes(ops.texts("attributes")[row])
     return {
         (key, text)
-        for key in said
-        if _FUSES.search(key) and (text := said.given(key)) is not None and not _EMPTY.fullmatch(text.strip())
+        for key in attributes
+        if _FUSES.search(key) and (text := attributes.given(key)) is not None and not _EMPTY.fullmatch(text.strip())
     }

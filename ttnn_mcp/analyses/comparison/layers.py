@@ -1,4 +1,4 @@
-"""Layers of a model, found from its op names: the block that repeats over most of a window."""
+"""Layers of a model, found in its op names: the block that repeats over most of a window."""
 
 from __future__ import annotations
 
@@ -12,54 +12,59 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-COVERED_AT_LEAST = 0.5  # of the window: less is a repeated detail, not the model's layers
-OPS_AT_LEAST = 3  # a pair of ops that alternate is no layer
+COVERED_AT_LEAST = 0.5  # share of the window: what covers less is a repeated detail, not the model's layers
+OPS_AT_LEAST = 3  # two ops that alternate are no layer
 PERIODS_TRIED = 64
-AS_GOOD = 0.95  # of the best coverage: then the shorter period is the layer, two of them are a multiple
+AS_GOOD = (
+    0.95  # of the best coverage: the shortest period that covers so much is the layer, longer ones are multiples
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """Where layers lie in a window.
+    """The layers of a window.
 
     Attributes:
         first: row of the first op of the first layer.
-        ops: ops of one layer.
-        count: how many there are.
+        ops: how many ops one layer has.
+        count: how many layers there are.
     """
 
     first: int
     ops: int
     count: int
 
-    def of(self, rows: Numbers) -> Numbers:
-        """Per row its layer, 1..count; 0 before the first, count + 1 behind the last."""
+    def numbers(self, rows: Numbers) -> Numbers:
+        """Per row, its layer from 1 to count; 0 before the first layer, count + 1 after the last."""
         return np.minimum(np.maximum((rows - self.first) // self.ops + 1, 0), self.count + 1)
 
 
 def layers_of(names: NDArray[np.int64]) -> Layers | None:
     """The layers of a sequence of op names; None where no block repeats over most of it."""
-    found = [one for period in _periods(names) if (one := _longest(names, period)) is not None]
-    best = max((one.ops * one.count for one in found), default=0)
+    candidates = [layers for period in _periods(names) if (layers := _longest(names, period)) is not None]
+    best = max((layers.ops * layers.count for layers in candidates), default=0)
     if best < COVERED_AT_LEAST * len(names):
         return None
-    return min((one for one in found if one.ops * one.count >= AS_GOOD * best), key=lambda one: one.ops)
+    return min(
+        (layers for layers in candidates if layers.ops * layers.count >= AS_GOOD * best),
+        key=lambda layers: layers.ops,
+    )
 
 
 def _periods(names: NDArray[np.int64]) -> list[int]:
-    """The distances at which a name most often comes again; a name that a layer has once gives the layer away."""
+    """The distances between equal names, the likeliest period first: a name that a layer has once shows its length."""
     order = np.argsort(names, kind="stable")
-    again = names[order][1:] == names[order][:-1]
-    distances, counts = np.unique(np.diff(order)[again], return_counts=True)
-    kept = (distances >= OPS_AT_LEAST) & (distances <= len(names) // 2)
-    likely = np.argsort(-(counts[kept] * distances[kept]), kind="stable")[:PERIODS_TRIED]
-    return [int(distance) for distance in distances[kept][likely]]
+    repeats = names[order][1:] == names[order][:-1]
+    distances, counts = np.unique(np.diff(order)[repeats], return_counts=True)
+    usable = (distances >= OPS_AT_LEAST) & (distances <= len(names) // 2)
+    likely = np.argsort(-(counts[usable] * distances[usable]), kind="stable")[:PERIODS_TRIED]
+    return [int(distance) for distance in distances[usable][likely]]
 
 
 def _longest(names: NDArray[np.int64], period: int) -> Layers | None:
     """The longest stretch that repeats with this period."""
-    same = np.concatenate(([False], names[:-period] == names[period:], [False]))
-    edges = np.flatnonzero(same[1:] != same[:-1])
+    matches = np.concatenate(([False], names[:-period] == names[period:], [False]))
+    edges = np.flatnonzero(matches[1:] != matches[:-1])
     starts, ends = edges[::2], edges[1::2]
     if not len(starts):
         return None

@@ -1,8 +1,8 @@
-"""Like beside like: where one side's iteration is found to be several of the other's.
+"""Windows that match: where one iteration of a run corresponds to several of the other run.
 
-A model of equal layers and nothing else repeats by layer, so its "iteration" is a layer; put one reshard into one
-layer and the iteration becomes the whole pass. Both reports hold the same passes, so the shorter iterations are
-taken together until both windows hold one pass.
+If a model consists of equal layers only, its ops repeat by layer, and each layer is taken for an iteration. One
+reshard in one layer makes the whole pass the iteration. Both reports contain the same passes, so the shorter
+iterations are joined until both windows are one pass.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
 Iteration = Literal["last", "all"] | int
-ABOUT_THE_SAME = 2.0  # times the ops: a change moves the count of ops by less
+ABOUT_THE_SAME = 2.0  # times the ops: a change of a model alters the number of its ops by less
 
 
 def like_windows(before: Run, after: Run) -> tuple[Measured, Measured]:
-    """The last iteration of both runs, made to span the same pass of the model."""
+    """The last iteration of both runs, one side joined so that both are the same pass of the model."""
     sides = measured(before), measured(after)
-    counts = [one.scope.window.of_iterations or 0 for one in sides]
-    for own, other in ((0, 1), (1, 0)):
-        times = counts[own] // counts[other] if counts[other] else 0
-        if times < 2 or counts[own] % counts[other] or sides[own].scope.window.kind != "iteration":
+    counts = [side.scope.window.of_iterations or 0 for side in sides]
+    for shorter, longer in ((0, 1), (1, 0)):
+        times = counts[shorter] // counts[longer] if counts[longer] else 0
+        if times < 2 or counts[shorter] % counts[longer] or sides[shorter].scope.window.kind != "iteration":
             continue
-        ratio = len(sides[other].scope.ops) / (times * len(sides[own].scope.ops))
+        ratio = len(sides[longer].scope.ops) / (times * len(sides[shorter].scope.ops))
         if 1 / ABOUT_THE_SAME < ratio < ABOUT_THE_SAME:
-            joined = _joined(sides[own], times)
-            return (joined, sides[1]) if own == 0 else (sides[0], joined)
+            joined = _joined(sides[shorter], times)
+            return (joined, sides[1]) if shorter == 0 else (sides[0], joined)
     return sides
 
 
 def measured(
     run: Run, iteration: Iteration = "last", bracket: tuple[str | None, str | None] = (None, None)
 ) -> Measured:
-    """A run with the window asked for."""
+    """A run with its window: an iteration, within the signposts of `bracket` (start, end)."""
     return Measured(run, run.scope(iteration, *bracket), run.scope("all", *bracket))
 
 
-def _joined(one: Measured, times: int) -> Measured:
+def _joined(side: Measured, times: int) -> Measured:
     """The last `times` iterations as one window."""
-    report, window = one.run.timed, one.scope.window
+    report, window = side.run.timed, side.scope.window
     count = report.iterations.count
     rows = report.steady.take(report.iterations.number > count - times)
     rows = rows.take(device_order(rows))
@@ -61,4 +61,4 @@ def _joined(one: Measured, times: int) -> Measured:
         }
     )
     nothing = rows.take(np.zeros(len(rows), dtype=np.bool_))
-    return Measured(one.run, Scope(rows, spanned, nothing), one.everything, times)
+    return Measured(side.run, Scope(rows, spanned, nothing), side.everything, times)

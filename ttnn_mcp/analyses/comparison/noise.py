@@ -1,4 +1,4 @@
-"""How much two measurements of the same thing differ: below that, a difference is no difference."""
+"""How much two measurements of the same model differ: a smaller difference proves nothing."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.run.window import Scope
 
-DEFAULT_SHARE = 0.02  # of kernel time, where nothing was measured twice: field practice for unchanged TTNN models
-FLOOR_SHARE = 0.005  # iterations of one run share clock, placement and temperature; two runs never agree better
+DEFAULT_SHARE = 0.02  # of kernel time, if nothing was measured twice: field practice for unchanged TTNN models
+FLOOR_SHARE = (
+    0.005  # iterations of one run share clock, placement and temperature; two runs differ at least so much
+)
 KEPT_ITERATIONS = 8
 _RANGE_PER_SIGMA = {2: 1.128, 3: 1.693, 4: 2.059, 5: 2.326, 6: 2.534, 7: 2.704, 8: 2.847}  # d2 of control charts
-_CERTAIN = 1.96 * np.sqrt(2)  # sigmas that two single measurements differ by in 19 of 20 cases
+_CERTAIN = 1.96 * np.sqrt(2)  # in 19 of 20 cases, two single measurements differ by no more sigmas
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,9 @@ class Noise:
     """The share of kernel time below which a change proves nothing.
 
     Attributes:
+        share: the share.
         source: iterations inside the runs, repeat runs, or the default.
-        why: how it was found.
+        why: how the share was found, in words.
     """
 
     share: float
@@ -41,8 +44,9 @@ class Measured:
     """One side of a comparison.
 
     Attributes:
-        scope: the window.
-        everything: all rows among which the window is one iteration.
+        run: the run.
+        scope: the ops of the window.
+        everything: all rows of which the window is one iteration.
         joined: how many of the report's iterations the window spans.
     """
 
@@ -53,7 +57,7 @@ class Measured:
 
     @property
     def kernel_ns(self) -> float:
-        """Kernel time of the window on the device the others wait for."""
+        """Kernel time of the window on its critical device."""
         return float(self.scope.critical.numbers("kernel_ns").sum())
 
 
@@ -61,9 +65,9 @@ def noise_of(sides: Sequence[Measured], repeats: Sequence[float] = (), *, least:
     """The noise floor of a comparison.
 
     Args:
-        sides: what is compared.
-        repeats: kernel sums of runs of the same thing; one alone tells nothing.
-        least: a floor for what iterations inside the runs cannot show.
+        sides: the two windows.
+        repeats: kernel times in ns of the baseline and its repeats; a single one proves nothing.
+        least: a lower bound, for differences that iterations inside the runs cannot show.
     """
     inside = [_spread(sums) for sums in map(_iteration_sums, sides) if len(sums) > 1]
     if len(repeats) > 1:
@@ -73,15 +77,15 @@ def noise_of(sides: Sequence[Measured], repeats: Sequence[float] = (), *, least:
         )
     if inside and least <= FLOOR_SHARE:
         measured = max(inside)
-        said = f"iterations inside the runs tell apart what differs by {measured:.2%} or more"
+        explanation = f"iterations inside the runs tell apart what differs by {measured:.2%} or more"
         floor = f", between runs {FLOOR_SHARE:.1%}" if measured < FLOOR_SHARE else ""
-        return Noise(max(measured, FLOOR_SHARE), "iterations", said + floor)
+        return Noise(max(measured, FLOOR_SHARE), "iterations", explanation + floor)
     share = max([DEFAULT_SHARE, least, *inside])
     return Noise(share, "default", f"nothing alike was measured twice: {share:.2g} is assumed")
 
 
 def _spread(sums: Sequence[float]) -> float:
-    """The share by which two of such measurements differ in 19 of 20 cases, from their range."""
+    """The share by which two such measurements differ at most in 19 of 20 cases, from the range of these."""
     middle = float(np.mean(sums))
     if not middle:
         return 0.0
@@ -90,16 +94,20 @@ def _spread(sums: Sequence[float]) -> float:
 
 
 def _iteration_sums(measured: Measured) -> list[float]:
-    """Kernel time of each repeat of the window within its run; without the first where others are enough."""
+    """Kernel time of each repeat of the window within its run; without the first one if there are more than two."""
     report, scope = measured.run.timed, measured.scope
     if scope.window.kind != "iteration" or (scope.window.of_iterations or 0) < 2:
         return []
-    ops, found = report.steady, report.iterations
+    ops, iterations = report.steady, report.iterations
     if len(ops) != len(measured.everything.ops):  # between signposts
         ops = measured.everything.ops
-        found = iterations_of(ops, report.signposts)
+        iterations = iterations_of(ops, report.signposts)
     on_device = ops.numbers("device") == scope.critical_device
-    number = (found.number[on_device] + measured.joined - 1) // measured.joined  # 0 stays 0
+    number = (iterations.number[on_device] + measured.joined - 1) // measured.joined  # 0 stays 0
     sums, rows = np.bincount(number, weights=ops.numbers("kernel_ns")[on_device]), np.bincount(number)
-    whole = [float(one) for one, count in zip(sums[1:], rows[1:], strict=True) if count == len(scope.critical)]
+    whole = [
+        float(kernel_ns)
+        for kernel_ns, count in zip(sums[1:], rows[1:], strict=True)
+        if count == len(scope.critical)
+    ]
     return (whole[1:] if len(whole) > 2 else whole)[-KEPT_ITERATIONS:]

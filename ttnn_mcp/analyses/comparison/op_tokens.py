@@ -1,7 +1,7 @@
-"""What makes an op the same op in another report: numbers for names, shapes and formats that compare across runs.
+"""Numbers that identify ops across two reports: by name, by name and shapes, and by their whole record.
 
-Names are folded (`OptimizedConvNew` is `Conv2d`), device handles are left out, and shapes are the logical ones
-where both reports write them. Three numbers per op, each telling more ops apart than the one before.
+Names are canonical (`OptimizedConvNew` is `Conv2d`), device handles are left out, and shapes are logical ones if both
+reports have them. Each of the three numbers tells more ops apart than the one before.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-_SHAPING_INPUTS = 2  # what decides an op's work; later inputs are biases, scales, index tables
+_SHAPING_INPUTS = 2  # inputs that decide an op's work; later ones are biases, scales, index tables
 _FORMAT = ("dtype", "layout", "placement")  # attributes of an operand
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Numbers per op of a table; they compare with those of the tables that were numbered with it.
+    """Three numbers per op of a table, comparable with those of the table that was numbered with it.
 
     Attributes:
-        name: the op's one name.
-        shape: and the shapes of its first two inputs and its first output.
-        record: and data type, layout and placement of every operand.
+        name: equal for the same canonical name.
+        shape: equal if also the shapes of the first two inputs and the first output are.
+        record: equal if also data type, layout and placement of every operand are.
     """
 
     name: Numbers
@@ -48,44 +48,51 @@ class Tokens:
 
 
 def tokens_of(before: OpTable, after: OpTable, *, padded: bool = False) -> tuple[Tokens, Tokens]:
-    """The tokens of two tables; `padded` where one of the two reports writes no logical shapes."""
+    """The tokens of two tables; `padded` compares padded shapes, for reports without logical ones."""
     tables = before, after
     rows = len(before) + len(after)
-    spelled: dict[str, int] = {}
+    numbers_of_texts: dict[str, int] = {}
 
-    def both(column: Callable[[OpTable], Numbers]) -> Numbers:
+    def over_both_tables(column: Callable[[OpTable], Numbers]) -> Numbers:
         return np.concatenate([column(ops) for ops in tables])
 
-    def text(texts: Texts, folded: Callable[[str], str] = str) -> Numbers:
+    def text_numbers(texts: Texts, folded: Callable[[str], str] = str) -> Numbers:
         return texts.mapped(
-            lambda one: spelled.setdefault(folded(one), len(spelled) + 1), missing=0, dtype=np.int64
+            lambda word: numbers_of_texts.setdefault(folded(word), len(numbers_of_texts) + 1),
+            missing=0,
+            dtype=np.int64,
         )
 
     inputs, outputs = (
         max(len(operands) for operands in pair)
         for pair in ([ops.inputs for ops in tables], [ops.outputs for ops in tables])
     )
-    columns = [both(lambda ops: text(ops.texts("op_code"), canonical))]
+    columns = [over_both_tables(lambda ops: text_numbers(ops.texts("op_code"), canonical))]
     name = numbered(rows, columns)
     for place in range(min(inputs, _SHAPING_INPUTS)):
-        columns += [both(lambda ops, n=place, dim=dim: _dim(ops, ops.inputs, n, dim, padded)) for dim in range(4)]
-    columns += [both(lambda ops, dim=dim: _dim(ops, ops.outputs, 0, dim, padded)) for dim in range(4)]
+        columns += [
+            over_both_tables(lambda ops, n=place, dim=dim: _dim(ops, ops.inputs, n, dim, padded))
+            for dim in range(4)
+        ]
+    columns += [over_both_tables(lambda ops, dim=dim: _dim(ops, ops.outputs, 0, dim, padded)) for dim in range(4)]
     shape = numbered(rows, columns)
     columns = [shape]
     for side, count in (("inputs", inputs), ("outputs", outputs)):
         for place in range(count):
             columns += [
-                both(lambda ops, s=side, n=place, part=part: _spelled(ops, getattr(ops, s), n, part, text))
+                over_both_tables(
+                    lambda ops, s=side, n=place, part=part: _spelled(ops, getattr(ops, s), n, part, text_numbers)
+                )
                 for part in _FORMAT
             ]
     record = numbered(rows, columns)
     split = [np.split(numbers, [len(before)]) for numbers in (name, shape, record)]
-    first, second = (Tokens(*(parts[side] for parts in split)) for side in (0, 1))
-    return first, second
+    tokens_before, tokens_after = (Tokens(*(parts[side] for parts in split)) for side in (0, 1))
+    return tokens_before, tokens_after
 
 
 def dims_of(operand: Operand, *, padded: bool) -> NDArray[np.int64]:
-    """(rows, 4) dims as both reports tell them."""
+    """The padded or the logical dims of an operand, shape (rows, 4)."""
     return operand.padded if padded else operand.logical
 
 

@@ -1,8 +1,7 @@
-"""Data flow between device ops: who made an input, who else reads an output.
+"""Data flow between device ops: the likely producer of each input.
 
-A performance report names no tensors. An input is taken to be the last earlier output with the same element
-count, data type, layout and placement: adjacency is not data flow, but a tensor that nothing else could have
-produced is. Only a memory report (tensor ids) or equal addresses make a join certain.
+A performance report names no tensors. An input is taken for the last earlier output with the same element count, data
+type, layout and placement. Only the tensor ids of a memory report, or equal addresses, make this certain.
 """
 
 from __future__ import annotations
@@ -24,7 +23,11 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.texts import Texts
 
 NOBODY = -1
-DESCRIBED_BY = ("dtype", "layout", "placement")  # beside the element count: attributes of an operand
+DESCRIBED_BY = (
+    "dtype",
+    "layout",
+    "placement",
+)  # attributes of an operand that must agree, as must the element count
 
 
 @dataclass(frozen=True)
@@ -49,20 +52,23 @@ class Flow:
 
     @cached_property
     def _keys(self) -> dict[str, NDArray[np.int64]]:
-        """Per operand and row a number: equal where element count, data type, layout and placement are."""
+        """Per operand, a number per row: equal if element count, data type, layout and placement are equal."""
         operands = (*self.ops.inputs, *self.ops.outputs)
         if not operands:
             return {}
         columns = [
             np.concatenate([operand.elements for operand in operands]),
-            *(np.concatenate([self._spelled(getattr(one, part)) for one in operands]) for part in DESCRIBED_BY),
+            *(
+                np.concatenate([self._spelled(getattr(operand, part)) for operand in operands])
+                for part in DESCRIBED_BY
+            ),
         ]
         keys = np.split(numbered(len(columns[0]), columns), len(operands))
         return {operand.name: key for operand, key in zip(operands, keys, strict=True)}
 
     @cached_property
     def _names(self) -> dict[str, int]:
-        """One number per text, the same for every operand, so that keys of inputs and outputs compare."""
+        """A number per text, the same for all operands, so that keys of inputs and outputs can be compared."""
         texts = {
             text
             for operand in (*self.ops.inputs, *self.ops.outputs)
@@ -75,21 +81,21 @@ class Flow:
         return texts.mapped(self._names.__getitem__, missing=0, dtype=np.int64)
 
     def producer(self, operand: Operand) -> NDArray[np.int64]:
-        """Per row, the row that made this input; NOBODY where none did (a weight, or the model's input)."""
+        """Per row, the row that produced this input; NOBODY where none did (a weight, or the model's input)."""
         keys, rows = self._made
-        wanted = self._keys.get(operand.name)
+        input_keys = self._keys.get(operand.name)
         made_by = np.full(len(self.ops), NOBODY, dtype=np.int64)
-        if wanted is None or not len(keys):
+        if input_keys is None or not len(keys):
             return made_by
-        # last producer before the row: order (key, row) pairs as one sorted sequence
+        # (key, row) pairs become one number each; the last number below the row's own is the last producer before it
         span = len(self.ops) + 1
-        _, place = np.unique(np.concatenate((keys, wanted)), return_inverse=True)
+        _, place = np.unique(np.concatenate((keys, input_keys)), return_inverse=True)
         sequence = place[: len(keys)] * span + rows
-        asked = place[len(keys) :] * span + np.arange(len(self.ops))
-        found = np.searchsorted(sequence, asked, side="left") - 1
-        usable = (found >= 0) & operand.present
-        usable[usable] &= place[: len(keys)][found[usable]] == place[len(keys) :][usable]
-        made_by[usable] = rows[found[usable]]
+        queries = place[len(keys) :] * span + np.arange(len(self.ops))
+        places = np.searchsorted(sequence, queries, side="left") - 1
+        usable = (places >= 0) & operand.present
+        usable[usable] &= place[: len(keys)][places[usable]] == place[len(keys) :][usable]
+        made_by[usable] = rows[places[usable]]
         return made_by
 
     @cached_property
@@ -100,5 +106,5 @@ class Flow:
 
 @artefact
 def flow_of(ops: OpTable) -> Flow:
-    """Who made which input of a device's ops; computed once per table."""
+    """The data flow between a device's ops; computed once per table."""
     return Flow(ops)

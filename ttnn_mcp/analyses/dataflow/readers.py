@@ -1,9 +1,9 @@
-"""Who reads whose output, with room for rows that show another op's operands (`borrowed_rows`).
+"""Which op reads whose output, also where a row shows the operands of another op (`borrowed_rows`).
 
-Where the program's hash leaves shapes out, later rows of the program repeat the first one's: SegFormer's 8x256x256
-add is written as 16384x256 and takes a sixth of the time. Same description, other time: such a row is doubtful. A
-doubtful op is taken to read what the op before it wrote and to write what the op after it reads; every other join
-is `flow`'s.
+If the hash of a program leaves shapes out, later rows of the program repeat the operands of its first row: an add of
+8x256x256 in SegFormer is written as 16384x256 and takes a sixth of the time. Rows with the same description but other
+times are doubtful. A doubtful op is assumed to read what the op before it wrote, and to write what the op after it
+reads. All other joins are those of `likely_producers`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 SHAPELESS_PROGRAMS = ("eltwise", "softmax")  # families whose program hash leaves shapes out: five real reports
-SAME_WORK = 1.3  # times the quickest of the same record: equal work in one report spreads less
-MEASURABLE_NS = 500.0  # below it a spread is noise
+SAME_WORK = 1.3  # times the quickest op of the same record: times of equal work in one report differ by less
+MEASURABLE_NS = 500.0  # smaller differences are noise
 FILLS_ITS_INPUT = frozenset(  # INPUT_1 of these is the tensor they write into, not one they read
     ("InterleavedToSharded", "InterleavedToShardedPartial", "Reshard", "Move", "Copy", "Clone")
 )
@@ -47,7 +47,7 @@ class Joins:
 
     @cached_property
     def doubtful(self) -> NDArray[np.bool_]:
-        """Ops whose operands may be another call's: they fit no neighbour, or their like took another time."""
+        """Mask of the ops whose operands may be those of another call: `borrowed`, or equal rows took other times."""
         ops, kernel = self.ops, self.ops.numbers("kernel_ns")
         if not len(ops):
             return np.zeros(0, dtype=np.bool_)
@@ -62,21 +62,21 @@ class Joins:
 
     @cached_property
     def makers(self) -> NDArray[np.int64]:
-        """Per row, who made INPUT_0; NOBODY where the window has no such op."""
+        """Per row, the row that made INPUT_0; NOBODY where no op of the window did."""
         return self._by_input[0] if self._by_input else np.full(len(self.ops), NOBODY, dtype=np.int64)
 
     @cached_property
     def _by_input(self) -> tuple[NDArray[np.int64], ...]:
-        before = np.arange(len(self.ops)) - 1
-        found = self.flow.producers
-        if not found:
+        previous = np.arange(len(self.ops)) - 1
+        producers = self.flow.producers
+        if not producers:
             return ()
         fills = self.ops.texts("op_code").where(lambda text: canonical(text) in FILLS_ITS_INPUT)
-        behind = np.zeros(len(before), dtype=np.bool_)
-        behind[1:] = self.doubtful[:-1]
-        behind &= ~np.any([made_by == before for made_by in found], axis=0)
-        first = np.where(self.doubtful | behind, before, found[0])
-        return (first, *(np.where(self.doubtful | fills, NOBODY, made_by) for made_by in found[1:]))
+        after_doubtful = np.zeros(len(previous), dtype=np.bool_)
+        after_doubtful[1:] = self.doubtful[:-1]
+        after_doubtful &= ~np.any([made_by == previous for made_by in producers], axis=0)
+        maker_of_first = np.where(self.doubtful | after_doubtful, previous, producers[0])
+        return (maker_of_first, *(np.where(self.doubtful | fills, NOBODY, made_by) for made_by in producers[1:]))
 
     @cached_property
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -98,7 +98,7 @@ class Joins:
         return tuple(int(reader) for reader in self.edges[1][start:stop])
 
     def readers_among(self, bits: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Per row, the bits of all its readers together."""
+        """Per row, the bitwise or of the bits of all its readers."""
         together = np.zeros(len(self.ops), dtype=np.int64)
         makers, readers = self.edges
         np.bitwise_or.at(together, makers, bits[readers])

@@ -1,4 +1,4 @@
-"""Whether two device ops really pass one tensor on, by the tensor ids of a memory report linked to the run."""
+"""Whether one device op really reads the tensor of another, by the tensor ids of a linked memory report."""
 
 from __future__ import annotations
 
@@ -20,38 +20,48 @@ NOT_LINKED = -1
 
 @dataclass(frozen=True)
 class TensorIdentity:
-    """The ttnn operation behind each row (NOT_LINKED where unknown), and its tensors."""
+    """The ttnn operation of each row, and its tensors.
+
+    Attributes:
+        operations: per row, the id of the ttnn operation that launched it; NOT_LINKED where unknown.
+        memory: the memory report with the tensors.
+    """
 
     operations: NDArray[np.int64]
     memory: MemoryReport
 
     @classmethod
     def of(cls, run: Run, ops: OpTable) -> TensorIdentity | None:
-        """None where the run has no linked memory report."""
+        """The identities for these ops; None where the run has no linked memory report."""
         if run.memory is None or run.linked is None or run.linked.said.status != "linked":
             return None
-        at = run.linked.operation_at
-        return cls(np.array([at.get(int(line), NOT_LINKED) for line in ops.lines], dtype=np.int64), run.memory)
+        operation_at = run.linked.operation_at
+        return cls(
+            np.array([operation_at.get(int(line), NOT_LINKED) for line in ops.lines], dtype=np.int64), run.memory
+        )
 
     def passed_on(self, maker: int, reader: int) -> tuple[int, ...] | None:
-        """Tensors that go from one row's operation to the other's.
+        """Ids of the tensors that one row's operation made and the other's reads.
 
-        None where it cannot be told: a row is not linked, or one operation launched both.
+        None where that is unknown: a row is not linked, or one operation launched both.
         """
-        made, took = int(self.operations[maker]), int(self.operations[reader])
-        if NOT_LINKED in (made, took) or made == took:
+        making, reading = int(self.operations[maker]), int(self.operations[reader])
+        if NOT_LINKED in (making, reading) or making == reading:
             return None
-        return tuple(set(self.memory.outputs.of(made)) & set(self.memory.inputs.of(took)))
+        return tuple(set(self.memory.outputs.of(making)) & set(self.memory.inputs.of(reading)))
 
     def times_read(self, row: int) -> int | None:
-        """How many operations take what the row's operation made; freeing does not count. None where not linked."""
+        """How often operations read the tensors that the row's operation made; None where it is not linked.
+
+        Freeing a tensor does not count.
+        """
         operation = int(self.operations[row])
         if operation == NOT_LINKED:
             return None
         return sum(self._readers(tensor) for tensor in self.memory.outputs.of(operation))
 
     def read_once(self, tensor: int) -> bool:
-        """Whether a single operation takes the tensor."""
+        """Whether exactly one operation reads the tensor."""
         return self._readers(tensor) == 1
 
     def _readers(self, tensor: int) -> int:

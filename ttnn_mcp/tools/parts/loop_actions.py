@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.comparison.comparability import judged
+from ttnn_mcp.analyses.comparison.comparability import judgement_of
 from ttnn_mcp.analyses.memory.accuracy import losses_of, worst_global
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.experiments.exchange import read_document, write_document
@@ -93,7 +93,7 @@ def _judged(found: Comparison, asked: Arguments) -> Experiment:
         pcc=pcc,
         wall_before_ms=asked.wall_before_ms,
         wall_after_ms=asked.wall_after_ms,
-        measured=judged(found).verdict,
+        measured=judgement_of(found).verdict,
         judged_by=measured.judged_by,
         change_share=measured.change_share,
         noise_share=measured.noise_share,

@@ -86,11 +86,11 @@ def target_said(story: Story, seen: Seen | None) -> TargetSaid | None:
     outlook = seen.outlook if seen else None
     if story.target.kind == "roofline_share" and outlook is None:
         why = "the share of the roofline needs the best run's report; list tells it"
-        return TargetSaid(target=story.target.said, status="unknown", stop=False, why=why)
+        return TargetSaid(target=story.target.text, status="unknown", stop=False, why=why)
     worth = outlook.worth_trying(_noise(story)) if outlook else None
     reach = reach_of(story.target, story.best.kernel_ns, story.wall_ms, outlook)
     progress = progress_of(story.target, reach, wall_known=story.wall_ms is not None, worth_trying=worth)
-    return TargetSaid(target=story.target.said, status=progress.status, stop=progress.stop, why=progress.why)
+    return TargetSaid(target=story.target.text, status=progress.status, stop=progress.stop, why=progress.why)
 
 
 def _noise(story: Story) -> float:
