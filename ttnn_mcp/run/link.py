@@ -129,7 +129,7 @@ def _matched_lines(names: list[str], operations: tuple[int, ...], launches: _Lau
 
 
 def _passes_at_the_end(names: list[str], launched_names: list[str]) -> tuple[int, int]:
-    """(first, end) of the unbroken passes that reach the end of `seen`; the last one may be cut off."""
+    """(first, end) of the unbroken passes that reach the end of `launched_names`; the last one may be cut off."""
     length, total = len(names), len(launched_names)
     for cut in range(length):
         if (

@@ -82,8 +82,8 @@ async def _linked(performance: Performance, memory: MemoryReport) -> Linked:
         return Linked(Link(status="not_linked", why=str(broken)), {})
     finished = tuple(sorted(range(len(ends)), key=ends.__getitem__))
     launched = Launched(tuple(operations), tuple(op_codes), finished)
-    names = linked(performance, launched, _executions(memory))
-    return await _reading(lambda: confirmed(names, performance, memory, launched))
+    by_names = linked(performance, launched, _executions(memory))
+    return await _in_reader(lambda: confirmed(by_names, performance, memory, launched))
 
 
 def _executions(memory: MemoryReport) -> list[tuple[int, int, int]]:
@@ -91,7 +91,6 @@ def _executions(memory: MemoryReport) -> list[tuple[int, int, int]]:
     executions = memory.executions
     if executions is None:
         return []
-    devices = np.where(
-        executions.chips >= 0, executions.chips, executions.devices
-    )  # the CSV names chips, not the mesh
+    # the CSV names the chip, not the mesh
+    devices = np.where(executions.chips >= 0, executions.chips, executions.devices)
     return list(zip(executions.operations.tolist(), devices.tolist(), executions.call_counts.tolist(), strict=True))

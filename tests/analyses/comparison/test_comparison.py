@@ -182,7 +182,9 @@ def test_a_warm_iteration_beside_a_cold_pass_is_a_warning_where_both_hold_the_sa
     found = Comparison(*like_windows(*runs))
     assert judgement_of(found).verdict == "faster"
     assert (
-        judgement_of(found).caveats[0].startswith("windows differ: baseline warm iteration 3 of 3, candidate cold whole")
+        judgement_of(found)
+        .caveats[0]
+        .startswith("windows differ: baseline warm iteration 3 of 3, candidate cold whole")
     )
     assert found.noise.share == 0.02
 
