@@ -22,7 +22,7 @@ import numpy as np
 
 from tests.real.trial_plans import PLANS
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit
-from ttnn_mcp.analyses.settings.judged import judged
+from ttnn_mcp.analyses.settings.judged import judge
 from ttnn_mcp.analyses.settings.trial import Trial, broken_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def outcome(row: dict[str, Any]) -> Outcome:
     plan = PLANS.get(row["op"])
     planned = plan(row, arch) if plan is not None else None
     if planned is None:
-        return Outcome(row, judged(Trial(None, unknown="an op of no known kind"), limit), None)
+        return Outcome(row, judge(Trial(None, unknown="an op of no known kind"), limit), None)
     return _judged(row, planned, limit)
 
 
@@ -90,7 +90,7 @@ def _judged(row: dict[str, Any], planned: Planned, limit: L1Limit) -> Outcome:
     # tensors lie below L1_SMALL; without one, TTNN lets the buffers grow into it
     tensors = 0 if broken else planned.tensors()
     room = limit.limit_bytes - (limit.small_bytes + tensors if tensors else 0)
-    found = judged(Trial(None, broken, buffers=own), limit, room, older=False)
+    found = judge(Trial(None, broken, buffers=own), limit, room, older=False)
     return Outcome(row, found, None if broken else sum(own.values()))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
-from ttnn_mcp.analyses.settings.judged import Judged, Verdict, judged
+from ttnn_mcp.analyses.settings.judged import Judged, Verdict, judge
 from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.analyses.settings.room import room_at
 from ttnn_mcp.analyses.settings.trial import Op, op_of
@@ -22,7 +22,7 @@ from ttnn_mcp.wire import Cell, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
-    from ttnn_mcp.analyses.settings.trial import Settings
+    from ttnn_mcp.analyses.settings.trial import OpSettings
     from ttnn_mcp.run.run import Run
 
 Setting: TypeAlias = Literal[
@@ -142,13 +142,13 @@ class _Bench:
     """One setting of one op, ready to have values tried."""
 
     def __init__(
-        self, settings: Settings, setting: str, limit: L1Limit | None, room: int | None, *, older: bool
+        self, settings: OpSettings, setting: str, limit: L1Limit | None, room: int | None, *, older: bool
     ) -> None:
         self.settings, self.setting, self.limit, self.room = settings, setting, limit, room
         self.older = older
 
     def judged(self, value: int | bool | str) -> Judged:
-        return judged(self.settings.tried(self.setting, value), self.limit, self.room, older=self.older)
+        return judge(self.settings.tried(self.setting, value), self.limit, self.room, older=self.older)
 
     def legal(self) -> list[tuple[int | bool | str, Judged]]:
         """The values worth a look that TTNN takes, ascending."""

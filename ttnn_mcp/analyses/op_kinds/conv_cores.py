@@ -1,4 +1,4 @@
-"""How a conv's output can be dealt out over the grid: tiles of the busiest core, and L1 in another layout."""
+"""How a conv's output can be distributed over the grid: tiles of the busiest core, and L1 in another layout."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Size:
 
 
 def grid_of(cores: int, arch: str | None) -> tuple[int, int]:
-    """(columns, rows) of a grid with that many cores: of a card that has it, else the squarest."""
-    known = [
+    """(columns, rows) of a grid with so many cores: that of a card if one has it, otherwise the squarest."""
+    known_grids = [
         grid for card in CARDS if card.architecture == arch for grid in card.grids if grid[0] * grid[1] == cores
     ]
-    if known:
-        return known[0]
+    if known_grids:
+        return known_grids[0]
     rows = next(side for side in range(isqrt(cores), 0, -1) if cores % side == 0)
     return cores // rows, rows
 
@@ -37,7 +37,7 @@ def tiles_of_busiest_core(conv: Conv) -> int:
 
 
 def least_tiles(conv: Conv, size: Size, grid: tuple[int, int]) -> int:
-    """The same in the conv's layout with the whole grid at its disposal."""
+    """Output tiles of the busiest core if the conv, in its layout, used the whole grid."""
     x, y = grid
     if conv.layout == HEIGHT:
         return ceil(size.rows / (x * y)) * conv.per_core_w
@@ -47,28 +47,28 @@ def least_tiles(conv: Conv, size: Size, grid: tuple[int, int]) -> int:
 
 
 def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Conv:
-    """The conv in another layout on the whole grid, with the smallest block of HEIGHT and BLOCK.
+    """The conv in another layout on the whole grid, for HEIGHT and BLOCK with the smallest block.
 
-    As TTNN deals it out where the window is printed; by the sizes in tiles else.
+    Distributed as TTNN does it where the window is printed; otherwise by the sizes in tiles.
     """
     channels = Channels(conv.input_channels, TILE_SIDE * size.columns)
-    found = spread_of(layout, conv.window, channels, grid) if conv.window and conv.input_channels else None
-    if found is None or conv.window is None:
+    spread = spread_of(layout, conv.window, channels, grid) if conv.window and conv.input_channels else None
+    if spread is None or conv.window is None:
         return _by_tiles(conv, layout, size, grid)
     rows = 1 if layout == WIDTH else conv.kernel_h
-    other = replace(
+    changed = replace(
         conv,
         layout=layout,
-        block_h=found.per_core_h if layout == WIDTH else 1,
-        block_w=block_width(found, layout, conv.window),
-        per_core_h=found.per_core_h,
-        per_core_w=found.per_core_w,
-        inner_blocks=rows if layout == HEIGHT else rows * found.cores[1],
-        cores=found.cores,
+        block_h=spread.per_core_h if layout == WIDTH else 1,
+        block_w=block_width(spread, layout, conv.window),
+        per_core_h=spread.per_core_h,
+        per_core_w=spread.per_core_w,
+        inner_blocks=rows if layout == HEIGHT else rows * spread.cores[1],
+        cores=spread.cores,
         allocated_said=False,
         weights_double=conv.weights_double and layout != HEIGHT,  # one block of weights serves all rows of a core
     )
-    return replace(other, allocated_bytes=other.halo_bytes or 0)
+    return replace(changed, allocated_bytes=changed.halo_bytes or 0)
 
 
 def _by_tiles(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Conv:
@@ -92,5 +92,7 @@ def _by_tiles(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Con
 
 def fits_in(conv: Conv, layout: str, size: Size, grid: tuple[int, int], safe_bytes: float) -> bool:
     """Whether the conv would fit L1 in another layout on the whole grid, with any legal block height."""
-    other = in_layout(conv, layout, size, grid)
-    return any(replace(other, block_h=one).total_bytes <= safe_bytes for one in divisors(other.per_core_h))
+    changed = in_layout(conv, layout, size, grid)
+    return any(
+        replace(changed, block_h=height).total_bytes <= safe_bytes for height in divisors(changed.per_core_h)
+    )

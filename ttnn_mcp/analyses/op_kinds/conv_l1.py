@@ -1,8 +1,8 @@
-"""L1 that one Conv2d takes on each core, buffer by buffer, from the ATTRIBUTES of its row.
+"""The L1 that one Conv2d takes on each core, buffer by buffer, from the ATTRIBUTES of its row.
 
-The formulas are those of ttnn's conv2d program factories (conv2d_op_program_factory_common.cpp: get_cb_info), held
-against TTNN 0.81.1 on mock devices: equal to the byte there. Conv2d since mid 2025 and OptimizedConvNew before
-print the same facts under other keys. Older builds take more: `older_bytes`.
+The formulas are those of ttnn's conv2d program factories (conv2d_op_program_factory_common.cpp: get_cb_info).
+Compared with TTNN 0.81.1 on mock devices, they are equal to the byte. Conv2d (since mid 2025) and OptimizedConvNew
+(before) print the same facts under different keys. Older builds take more: `older_bytes`.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ DOUBLE_BUFFER_BEST = 0.5  # of a conv's time: reading and computing overlap, the
 
 @dataclass(frozen=True, slots=True)
 class Conv:
-    """What decides a Conv2d's L1. Blocks and per-core sizes in tiles.
+    """The properties of a Conv2d that decide its L1. Blocks and per-core sizes are in tiles.
 
     Attributes:
+        layout: HEIGHT_SHARDED, BLOCK_SHARDED or WIDTH_SHARDED.
         block_h: tiles of output height worked on at a time; act_block_h_override is 32 times as much.
         kernel_h: rows of the window.
         inner_blocks: blocks along the inner dimension that one output block sums up.
         cores: cores that share the work; along output rows, along input and output channels.
-        staging_dtype: what halo hands over: row-major, BFLOAT16 unless FLOAT32.
+        staging_dtype: data type of the row-major input that halo writes: FLOAT32 or BFLOAT16.
         allocated_bytes: L1 in use per core when the op starts, its input included.
-        allocated_said: False where the report only gives away the input's shard: then a lower bound.
-        window: what slides over the input; None where the report leaves out a part.
-        input_channels: of the input, padding included; 0 where not known.
-        indices_in_l1: bytes of the reader's indices, where they are no tensor (config_tensors_in_dram).
+        allocated_said: whether the report states that; otherwise it is only the input's shard, a lower bound.
+        window: the sliding window; None where the report leaves out a part of it.
+        input_channels: channels of the input with padding; 0 where unknown.
+        indices_in_l1: whether the reader's indices are in a buffer of their own (config_tensors_in_dram).
         reuses_activation: enable_activation_reuse, whose buffers are not modelled.
         depthwise: as many groups as channels: a program of its own, not modelled.
         transposed: rows lie along the columns of the grid (transpose_shards).
@@ -75,16 +76,16 @@ class Conv:
 
     @property
     def halo_bytes(self) -> int | None:
-        """Of the input that halo hands over, per core; None where the window or the channels are not known."""
+        """Bytes per core of the input that halo writes; None where the window or the channels are unknown."""
         if self.window is None or not self.input_channels:
             return None
         sticks = self.window.sticks(1 if self.layout == WIDTH else self.cores[0], TILE_SIDE * self.per_core_h)
-        each = self.input_channels // (1 if self.layout == HEIGHT else self.cores[1])
-        return sticks * each * TILE_BYTES[self.staging_dtype] // TILE_SIDE**2
+        channels_per_core = self.input_channels // (1 if self.layout == HEIGHT else self.cores[1])
+        return sticks * channels_per_core * TILE_BYTES[self.staging_dtype] // TILE_SIDE**2
 
     @property
     def blocks(self) -> int:
-        """Blocks one core works through along its output height."""
+        """How many blocks one core computes along its output height."""
         return -(-self.per_core_h // self.block_h)
 
     @property
@@ -93,9 +94,9 @@ class Conv:
         weights, output = TILE_BYTES[self.weights_dtype], TILE_BYTES[self.output_dtype]
         staging = TILE_BYTES[self.staging_dtype]
         block, high = self.block_h * self.block_w, self.layout == HEIGHT
-        # HEIGHT with several blocks keeps the weights of all window rows; every other case one or two blocks
+        # HEIGHT with several blocks holds the weights of all rows of the window; other cases hold one or two blocks
         copies = self.kernel_h if high and self.blocks > 1 else 1 + self.weights_double
-        alone = not high and self.cores[1] == self.cores[2] == 1  # nobody to multicast to: conv_skip_mcast
+        alone = not high and self.cores[1] == self.cores[2] == 1  # no other core to multicast to: conv_skip_mcast
         sizes = {
             "OUT": self.per_core_h * self.per_core_w * output,
             "WEIGHTS": self.per_core_w * self.block_w * weights * copies,
@@ -112,26 +113,22 @@ class Conv:
 
     @property
     def older_bytes(self) -> int:
-        """What builds before 0.81 may take more: sums of a core's whole output, staging beside the activations.
+        """Bytes per core that builds before 0.81 may take more.
 
-        get_cb_info of 2025 and early 2026 has neither the one nor the other overlap.
+        They hold the sums of a core's whole output, and the staging beside the activations: get_cb_info of 2025 and
+        early 2026 lets neither of them share a buffer.
         """
         partials = self._partials // self.block_h * max(self.per_core_h - self.block_h, 0)
         staging = self.block_h * self.block_w * TILE_BYTES[self.staging_dtype]
         return partials + (staging if self.layout == BLOCK and "ACT_ROW_MAJOR" not in self.buffers else 0)
 
     @property
-    def own_bytes(self) -> int:
-        """Of the circular buffers, without the output's shard, which is a tensor."""
-        return sum(size for name, size in self.buffers.items() if name != "OUT")
-
-    @property
     def total_bytes(self) -> int:
-        """Everything in L1 on one core while the op runs."""
+        """All bytes in L1 on one core while the op runs."""
         return self.allocated_bytes + sum(self.buffers.values())
 
     def _row_major(self, block: int, *, alone: bool) -> int:
-        """Rows before they are tilized; BLOCK lays them over ACT where both have one format."""
+        """Bytes of the rows before they are tilized; with BLOCK they share ACT if both have the same format."""
         staging = TILE_BYTES[self.staging_dtype]
         if self.layout == WIDTH:
             return 2 * self.block_w * staging
@@ -140,7 +137,7 @@ class Conv:
 
     @property
     def _partials(self) -> int:
-        """Sums of one block of the output, unless they can grow in the output's own buffer."""
+        """Bytes of the sums of one block of the output; 0 if they can use the output's buffer."""
         dtype = self.output_dtype
         if self.packer_l1 and self.inner_blocks > (1 if self.bias else 2):  # determine_packer_l1_acc
             dtype = "FLOAT32" if self.fp32_accumulation else "BFLOAT16"
@@ -150,20 +147,20 @@ class Conv:
 
     @property
     def _indices(self) -> int:
-        """Two bytes per row of output, three of them in a conv of one dimension."""
+        """Bytes of the indices: two per row of output, six in a conv of one dimension."""
         if not self.indices_in_l1:
             return 0
-        each = 6 if self.window is not None and self.window.is_one_dimensional else 2
-        return self.per_core_h * TILE_SIDE * each
+        bytes_per_row = 6 if self.window is not None and self.window.is_one_dimensional else 2
+        return self.per_core_h * TILE_SIDE * bytes_per_row
 
     @property
     def doubling_helps(self) -> bool:
-        """Whether there is a next activation block to read while this one is computed."""
+        """Whether there is another activation block to read while one is computed."""
         return self.blocks > 1 or (self.layout != HEIGHT and self.inner_blocks > 1)
 
 
 def larger_block(conv: Conv, safe_bytes: float) -> Conv | None:
-    """The conv with the largest legal act_block_h above the present one that fits; None where none does.
+    """The conv with the largest legal act_block_h that fits and is above the current one; None if there is none.
 
     Legal blocks divide the height of a core's output. A block that also fits with activations double buffered is
     preferred to a larger one that does not.
@@ -171,34 +168,34 @@ def larger_block(conv: Conv, safe_bytes: float) -> Conv | None:
     if not conv.modelled:
         return None
     larger = [replace(conv, block_h=size) for size in blocks_of(conv) if size > conv.block_h][::-1]
-    single = [one for one in larger if not one.doubling_helps]
+    single = [candidate for candidate in larger if not candidate.doubling_helps]
     choices = [
         *single,
-        *(replace(one, act_double=False) for one in single),
-        *(replace(one, act_double=True) for one in larger if one.doubling_helps),
+        *(replace(candidate, act_double=False) for candidate in single),
+        *(replace(candidate, act_double=True) for candidate in larger if candidate.doubling_helps),
         *larger,
     ]
-    return next((one for one in choices if one.total_bytes <= safe_bytes), None)
+    return next((candidate for candidate in choices if candidate.total_bytes <= safe_bytes), None)
 
 
 def blocks_of(conv: Conv) -> list[int]:
-    """Tiles of output height that TTNN takes as a block while the rows stay spread as they are, ascending.
+    """The block heights in tiles that TTNN accepts if the rows stay on the same cores, ascending.
 
-    The divisors of a core's height. WIDTH counts only whole tiles of rows (get_conv_configs: the shard's height by
-    32, rounded down), and asks that what it chose divides the padded height too
-    (conv2d_op_width_sharded_program_factory.cpp: act_matrix_height_ntiles % act_block_h_ntiles). So without the
-    number of rows nothing is sure, and the whole of an uneven height is to be had by no override alone.
+    They are the divisors of a core's height. WIDTH counts only whole tiles of rows (get_conv_configs: the shard's
+    height by 32, rounded down), and the block must divide the padded height too
+    (conv2d_op_width_sharded_program_factory.cpp: act_matrix_height_ntiles % act_block_h_ntiles). So nothing is known
+    without the number of rows, and no override can choose the whole of an uneven height.
     """
     legal = divisors(conv.per_core_h)
     if conv.layout != WIDTH:
         return legal
     whole_tiles = conv.window.rows // TILE_SIDE if conv.window is not None else 0
-    return [one for one in legal if whole_tiles and whole_tiles % one == 0]
+    return [height for height in legal if whole_tiles and whole_tiles % height == 0]
 
 
 def divisors(number: int) -> list[int]:
-    """All of them, ascending; none of a number that no side of a tensor can have."""
+    """All divisors of a number, ascending; empty for a number that no side of a tensor can have."""
     if not 0 < number <= DIVISORS_AT_MOST:
         return []
-    small = [one for one in range(1, isqrt(number) + 1) if number % one == 0]
-    return sorted({*small, *(number // one for one in small)})
+    small = [divisor for divisor in range(1, isqrt(number) + 1) if number % divisor == 0]
+    return sorted({*small, *(number // divisor for divisor in small)})

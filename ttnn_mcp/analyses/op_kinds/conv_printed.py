@@ -20,11 +20,11 @@ def conv_of(
     """The conv of a row; None where its attributes leave out block, parallelisation, window or layout.
 
     Args:
-        attributes: of the row.
+        attributes: the row's ATTRIBUTES.
         input_dtype: INPUT_0_DATATYPE.
-        weights_dtype: INPUT_1_DATATYPE; ATTRIBUTES do not say it.
-        output_dtype: OUTPUT_0_DATATYPE, where ATTRIBUTES say none.
-        input_bytes: all of INPUT_0; its shard stands in for what older reports do not say is allocated.
+        weights_dtype: INPUT_1_DATATYPE, which ATTRIBUTES do not have.
+        output_dtype: OUTPUT_0_DATATYPE, for ATTRIBUTES without one.
+        input_bytes: bytes of INPUT_0; its shard is the allocation of reports that do not state one.
     """
     block, spread = attributes.call("block_config"), attributes.call("parallelization_config")
     window = attributes.call("sliding_window_config")
@@ -34,7 +34,7 @@ def conv_of(
     block_h, block_w = block.number("act_block_h_ntiles"), block.number("act_block_w_ntiles")
     per_core_h, per_core_w = _tiles(spread, "height"), _tiles(spread, "width")
     kernel = parse_call(window.fields.get("window_hw", ""))
-    dtypes = [canonical_dtype(one) for one in (weights_dtype, attributes.given("dtype") or output_dtype)]
+    dtypes = [canonical_dtype(dtype) for dtype in (weights_dtype, attributes.given("dtype") or output_dtype)]
     if not (block_h and block_w and per_core_h and per_core_w and kernel and kernel.values):
         return None
     if any(dtype not in TILE_BYTES for dtype in dtypes):
@@ -44,7 +44,7 @@ def conv_of(
     if not all(0 < number <= DIVISORS_AT_MOST for number in (block_h, block_w, per_core_h, per_core_w, *cores)):
         return None
     compute = attributes.call("compute_kernel_config") or Call("", {})
-    said = attributes.number("pre_op_l1_allocation_size_bytes")
+    allocated = attributes.number("pre_op_l1_allocation_size_bytes")
     height = whole(kernel.values[0]) or 1
     return Conv(
         layout=placement.layout,
@@ -64,8 +64,10 @@ def conv_of(
         untilize=attributes.flag("untilize_out") or False,
         fp32_accumulation=compute.number("fp32_dest_acc_en") == 1,
         packer_l1=compute.number("packer_l1_acc") == 1,
-        allocated_bytes=said if said is not None else round(input_bytes / _holders(cores, placement.layout)),
-        allocated_said=said is not None,
+        allocated_bytes=allocated
+        if allocated is not None
+        else round(input_bytes / _holders(cores, placement.layout)),
+        allocated_said=allocated is not None,
         window=window_of(window),
         input_channels=_channels(attributes),
         indices_in_l1=attributes.flag("config_tensors_in_dram") or False,
@@ -76,7 +78,7 @@ def conv_of(
 
 
 def _channels(attributes: Attributes) -> int:
-    """Channels of the input by its printed shape, 0 where there is none."""
+    """Channels of the input by its printed shape; 0 where none is printed."""
     shape = attributes.call("input_tensor_shape")
     return (whole(shape.values[-1]) or 0) if shape and shape.values else 0
 
@@ -87,18 +89,18 @@ def _is_depthwise(attributes: Attributes) -> bool:
 
 
 def _inner_blocks(layout: str, channel_cores: int, kernel_h: int, full: bool) -> int:
-    """HEIGHT goes window row by window row, WIDTH core by core, BLOCK both unless told to take whole windows."""
+    """Blocks along the inner dimension: HEIGHT has one per window row, WIDTH one per core, BLOCK both unless `full`."""
     rows = 1 if full or layout == WIDTH else kernel_h
     return rows if layout == HEIGHT else rows * channel_cores
 
 
 def _tiles(spread: Call, side: str) -> int | None:
-    """`per_core_out_matrix_height_ntile`; before 2025-03 the same in elements."""
+    """Tiles per core, from `per_core_out_matrix_height_ntile`; reports before 2025-03 print elements."""
     tiles = spread.number(f"per_core_out_matrix_{side}_ntile")
     elements = spread.number(f"per_core_out_matrix_{side}")
     return tiles if tiles is not None or elements is None else -(-elements // TILE_SIDE)
 
 
 def _holders(cores: tuple[int, int, int], layout: str) -> int:
-    """Cores that hold a shard of the input."""
+    """How many cores hold a shard of the input."""
     return {HEIGHT: cores[0], WIDTH: cores[1]}.get(layout, cores[0] * cores[1])

@@ -1,8 +1,8 @@
-"""How TTNN deals a Conv2d out over the cores of a grid, and what block it then takes.
+"""How TTNN distributes a Conv2d over the cores of a grid, and the block that it then chooses.
 
 The rules are those of tt-metal's ttnn/cpp/ttnn/operations/conv/conv2d/conv2d_utils.cpp (determine_parallel_config,
-determine_output_parallel_config, get_conv_configs, determine_per_core_conv_block_config), held against TTNN 0.81.1
-on mock devices of both architectures.
+determine_output_parallel_config, get_conv_configs, determine_per_core_conv_block_config). They were compared with
+TTNN 0.81.1 on mock devices of both architectures.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ ROW_MAJOR_ALIGNMENT = 8  # channels: 16 bytes of L1 in the smallest format, BFLO
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Cores along rows, input channels and output channels, and what each holds of the output, in tiles.
+    """The distribution of a conv over cores.
 
     Attributes:
-        whole_tiles: tiles of rows per core that the block must divide; WIDTH counts only whole ones.
-        channels: of the input, padded so that the cores share them evenly.
+        cores: cores along rows, input channels and output channels.
+        per_core_h: tiles of output height per core.
+        per_core_w: tiles of output width per core.
+        whole_tiles: tiles of rows per core that the block must divide; WIDTH counts only whole tiles.
+        channels: channels of the input, padded so that all cores have the same number.
     """
 
     cores: tuple[int, int, int]
@@ -38,7 +41,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Channels:
-    """Input and output channels of a conv, and the multiple that the input's are padded to."""
+    """Input and output channels of a conv; the input's are padded to a multiple of `alignment`."""
 
     input: int
     output: int
@@ -54,15 +57,15 @@ def spread_of(
     tiles: int = 1,
     transposed: bool = False,
 ) -> Spread:
-    """What TTNN chooses for an input that it has to shard itself.
+    """The distribution that TTNN chooses for an input that it has to shard itself.
 
     Args:
         layout: HEIGHT_SHARDED, BLOCK_SHARDED or WIDTH_SHARDED.
-        window: of the conv.
-        channels: of the conv.
+        window: the sliding window.
+        channels: the channels.
         grid: columns and rows of the device's grid.
-        tiles: of output height per block that were asked for: a core gets a multiple of it; 1 for none.
-        transposed: transpose_shards, rows dealt out along the columns of the grid.
+        tiles: tiles of output height per block that the caller set: a core gets a multiple of it; 1 if none was set.
+        transposed: whether rows are distributed along the columns of the grid (transpose_shards).
     """
     x, y = grid
     rows = ceil(window.rows / TILE_SIDE)
@@ -88,7 +91,7 @@ def spread_of(
 
 
 def evenly(parts: int, most: int, multiple: int = 1) -> int:
-    """Cores that leave less padding than one core's share: find_closest_largest_divisor_with_num_padding."""
+    """The most cores that need less padding than one core's share: find_closest_largest_divisor_with_num_padding."""
     for cores in range(most, 1, -1):
         padded = ceil(parts / (cores * multiple)) * cores * multiple
         if padded - parts < padded // cores:
@@ -97,10 +100,10 @@ def evenly(parts: int, most: int, multiple: int = 1) -> int:
 
 
 def block_height(whole_tiles: int, per_core_h: int, tiles: int) -> int:
-    """Tiles of output height per block: what was asked for, else the next smaller that divides; 0 asks for all."""
+    """Tiles of output height per block: `tiles`, or the next smaller divisor; for 0 a core's whole height."""
     if tiles <= 0:
         return per_core_h
-    if whole_tiles == 0:  # fewer than 32 rows: TTNN's remainder of 0 makes any block look right
+    if whole_tiles == 0:  # fewer than 32 rows: 0 divided by any block leaves no remainder, so TTNN accepts it
         return tiles
     return max((size for size in divisors(whole_tiles) if size <= tiles), default=1)
 
@@ -115,7 +118,7 @@ def block_width(spread: Spread, layout: str, window: Window, *, divisor: int = 1
 
 
 def width_rules(spread: Spread, window: Window, block: tuple[int, int]) -> dict[str, bool]:
-    """What the program of a WIDTH_SHARDED conv asserts of its block (height, width), each by its sentence.
+    """The rules for the block (height, width) of a WIDTH_SHARDED conv, in words, and whether each holds.
 
     conv2d_op_width_sharded_program_factory.cpp of 0.81.1, lines 230 to 255.
     """
@@ -134,14 +137,14 @@ def width_rules(spread: Spread, window: Window, block: tuple[int, int]) -> dict[
 
 
 def spread_anew(conv: Conv, window: Window, channels: Channels, grid: tuple[int, int], tiles: int) -> Conv:
-    """The conv after TTNN dealt its rows out again for blocks of `tiles`; 0 asks for all of a core's height."""
-    found = spread_of(conv.layout, window, channels, grid, tiles=max(tiles, 1), transposed=conv.transposed)
+    """The conv after TTNN distributed its rows again for blocks of `tiles`; 0 means a core's whole height."""
+    distribution = spread_of(conv.layout, window, channels, grid, tiles=max(tiles, 1), transposed=conv.transposed)
     spread = replace(
         conv,
-        block_h=block_height(found.whole_tiles, found.per_core_h, tiles),
-        per_core_h=found.per_core_h,
-        cores=(found.cores[0], *conv.cores[1:]),
+        block_h=block_height(distribution.whole_tiles, distribution.per_core_h, tiles),
+        per_core_h=distribution.per_core_h,
+        cores=(distribution.cores[0], *conv.cores[1:]),
     )
-    before, after = conv.halo_bytes, spread.halo_bytes
-    more = after - before if before is not None and after is not None else 0
-    return replace(spread, allocated_bytes=max(conv.allocated_bytes + more, 0))
+    halo_before, halo_after = conv.halo_bytes, spread.halo_bytes
+    growth = halo_after - halo_before if halo_before is not None and halo_after is not None else 0
+    return replace(spread, allocated_bytes=max(conv.allocated_bytes + growth, 0))

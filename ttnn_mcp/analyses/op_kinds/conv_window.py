@@ -1,4 +1,4 @@
-"""The sliding window of a Conv2d: its output's size, and the rows of input that a core needs for its part of it."""
+"""The sliding window of a Conv2d: the size of its output, and the input that a core needs for its part of it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ttnn_mcp.readers.printed.nesting import parse_call, whole
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.nesting import Call
 
-CORES_AT_MOST = 1024  # more than any chip has: bounds the walk over cores that a broken report could ask for
+CORES_AT_MOST = 1024  # more than any chip has: limits the loop over cores for a broken report
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What slides over what: sizes in elements, pairs are (height, width).
+    """A sliding window and its input: sizes in elements, pairs are (height, width).
 
     Attributes:
         padding: top, bottom, left, right.
@@ -37,27 +37,27 @@ class Window:
 
     @property
     def rows(self) -> int:
-        """Rows of the output as a matrix: one per pixel."""
+        """Rows of the output as a matrix: one row per pixel."""
         return self.batch * self.output[0] * self.output[1]
 
     @property
     def is_one_dimensional(self) -> bool:
-        """An image of one column (get_cb_info: is_1d_conv)."""
+        """Whether the image has a single column (get_cb_info: is_1d_conv)."""
         return self.input[0] != 1 and self.input[1] == 1
 
     def sticks(self, cores: int, rows_per_core: int) -> int:
         """The most pixels of padded input that one core gets from halo (sliding_window.cpp).
 
-        From the first pixel that the first output of the core reads to the last one that its last output reads
-        (generate_shard_boundaries, generate_max_out_nsticks_per_core).
+        A core gets the pixels from the first one that its first output reads to the last one that its last output
+        reads (generate_shard_boundaries, generate_max_out_nsticks_per_core).
         """
         reach = self.dilation[0] * (self.kernel[0] - 1) * self._padded[1] + self.dilation[1] * (self.kernel[1] - 1)
         most = 0
         for core in range(min(cores, CORES_AT_MOST)):
-            first, last = core * rows_per_core, min((core + 1) * rows_per_core, self.rows) - 1
-            if first > last:
+            first_output, last_output = core * rows_per_core, min((core + 1) * rows_per_core, self.rows) - 1
+            if first_output > last_output:
                 break
-            most = max(most, self._read_first(last) - self._read_first(first) + reach + 1)
+            most = max(most, self._read_first(last_output) - self._read_first(first_output) + reach + 1)
         return most
 
     @property
@@ -68,8 +68,8 @@ class Window:
     def _read_first(self, pixel: int) -> int:
         """Index of the first padded pixel that an output pixel reads."""
         height, width = self.output
-        image, at = divmod(pixel, height * width)
-        down, across = divmod(at, width)
+        image, place = divmod(pixel, height * width)
+        down, across = divmod(place, width)
         padded_height, padded_width = self._padded
         return (image * padded_height + down * self.stride[0]) * padded_width + across * self.stride[1]
 
@@ -90,11 +90,11 @@ def window_of(printed: Call | None) -> Window | None:
 
 def _numbers(text: str) -> list[int]:
     """The whole numbers of `(3;3)` or `((1;1);(1;1))`."""
-    found = parse_call(text)
-    if found is None:
+    group = parse_call(text)
+    if group is None:
         return []
     numbers: list[int] = []
-    for value in found.values:
+    for value in group.values:
         number = whole(value)
         numbers.extend(_numbers(value) if number is None else [number])
     return numbers

@@ -1,4 +1,4 @@
-"""A program config for a matmul of given tiles that TTNN accepts and that fits L1: its kind and block sizes."""
+"""Suggests a program config for a matmul: one that TTNN accepts and that fits L1."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
     from ttnn_mcp.run.ops.op_table import OpTable
 
-NARROW = 8  # sides whose ratio is above it are cut along the longer one: tt-metal's create_matmul_program_config
+NARROW = 8  # above this ratio of the sides, only the longer one is divided: tt-metal's create_matmul_program_config
 BLOCKS = (8, 4, 2, 1)  # tiles of K per step, largest first
 
 
@@ -30,7 +30,7 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class MatmulConfig:
-    """Block sizes in tiles; `kind` "1D" deals out one side over all cores, "2D" both."""
+    """A program config with block sizes in tiles; "1D" divides one side of the output over all cores, "2D" both."""
 
     kind: Literal["1D", "2D"]
     grid: Grid
@@ -43,7 +43,7 @@ class MatmulConfig:
     l1_bytes: float
 
     def __str__(self) -> str:
-        """The ttnn call that makes it."""
+        """The ttnn call that makes this config."""
         name, tail = "MatmulMultiCoreReuseMultiCastProgramConfig", "transpose_mcast=False"
         if self.kind == "1D":
             name = "MatmulMultiCoreReuseMultiCast1DProgramConfig"
@@ -56,14 +56,14 @@ class MatmulConfig:
 
 
 def suggested_for(ops: OpTable, row: int, grid: Grid, l1_bytes: float) -> MatmulConfig | None:
-    """`suggested` for the matmul at `row`; None also where the second operand is batched."""
+    """The suggested config for the matmul at `row`; None if none fits, or if the second operand is batched."""
     a, b, out = ops.inputs[0], ops.inputs[1], ops.outputs[0]
     sizes = [TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (a, b, out)]
     m, k, n = (int(side) // TILE_SIDE for side in (a.padded[row, :3].prod(), a.padded[row, 3], out.padded[row, 3]))
     if min(m, k, n) < 1 or int(b.padded[row, :2].prod()) != 1:
         return None
-    said = parse_attributes(ops.texts("attributes")[row]).given("compute_kernel_config") or ""
-    fp32 = "fp32_dest_acc_en=1" in said or "fp32_dest_acc_en=true" in said
+    kernel_config = parse_attributes(ops.texts("attributes")[row]).given("compute_kernel_config") or ""
+    fp32 = "fp32_dest_acc_en=1" in kernel_config or "fp32_dest_acc_en=true" in kernel_config
     return suggested(Tiles(m, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32)
 
 
@@ -92,6 +92,6 @@ def suggested(tiles: Tiles, grid: Grid, l1_bytes: float, *, fp32_acc: bool) -> M
 
 
 def _partial_bytes(out_bytes: float, *, fp32: bool) -> float:
-    """Of a tile of partial sums, packer_l1_acc taken for granted; 0 where they share the output's buffer."""
-    kept = TILE_BYTES["FLOAT32" if fp32 else "BFLOAT16"]
-    return 0.0 if kept == out_bytes else float(kept)
+    """Bytes of a tile of partial sums with packer_l1_acc; 0 if they share the output's buffer."""
+    partial = TILE_BYTES["FLOAT32" if fp32 else "BFLOAT16"]
+    return 0.0 if partial == out_bytes else float(partial)

@@ -1,4 +1,4 @@
-"""Settings that many ops share: weight format, math fidelity, core grid. Bounds are those of the step 1 checks."""
+"""Settings of many kinds of ops: weight format, math fidelity, core grid. Savings are those of the step 1 checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ttnn_mcp.analyses.op_kinds.formats import (
 )
 from ttnn_mcp.analyses.op_kinds.grids import worker_grid
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of
+from ttnn_mcp.analyses.settings.trial import Op, Trial, broken_of
 from ttnn_mcp.hardware import BLOCK_FLOATS, FIDELITY_PHASES, TILE_BYTES, canonical_dtype
 from ttnn_mcp.readers.printed.nesting import Call
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 DTYPES = ("BFLOAT4_B", "BFLOAT8_B", "BFLOAT16", "FLOAT32")  # of weights and outputs, the lightest first
 FIDELITIES = tuple(FIDELITY_PHASES)
-ALIKE = {"LoFi", "HiFi2"}  # of BFLOAT4_B weights: they have no bits for a second pass (tt-metal #39627)
+SAME_RESULT = {"LoFi", "HiFi2"}  # with BFLOAT4_B weights, which have no bits for a second pass (tt-metal #39627)
 
 
-def lighter_weights(op: Op, now: str, value: str, l1: Trial | None = None) -> Trial:
-    """`weights_dtype`; `l1` says what it takes, where that is known."""
+def lighter_weights(op: Op, current: str, value: str, l1: Trial | None = None) -> Trial:
+    """The trial of another `weights_dtype`; `l1` is the L1 that it takes, where that is known."""
     weights = op.table.inputs[1]
-    ratio = TILE_BYTES[value] / TILE_BYTES[now] if now in TILE_BYTES else 1.0
+    ratio = TILE_BYTES[value] / TILE_BYTES[current] if current in TILE_BYTES else 1.0
     waits = bool(waits_for_bytes(op.table, op.bounds)[0])
     saved = fewer_bytes_save(op.table, op.bounds, spared_bytes(weights, value), LAUNCH_FLOOR_NS)
     return Trial(
-        now,
+        current,
         broken_of(
             {f"{value} exists in TILE layout only": value not in BLOCK_FLOATS or weights.layout[0] == "TILE"}
         ),
@@ -46,33 +46,33 @@ def lighter_weights(op: Op, now: str, value: str, l1: Trial | None = None) -> Tr
         change=f"weights take {ratio:.2f} times the bytes" + ("" if waits else "; the op does not wait for bytes"),
         at_most_ns=float(saved[0]) if waits else 0.0,
         needs="PCC >= 0.99 afterwards",
-        effect=value != now,
+        effect=value != current,
     )
 
 
 def math_fidelity(op: Op, value: str) -> Trial:
-    """`math_fidelity`."""
-    now = op.table.texts("fidelity")[0]
-    if now not in FIDELITY_PHASES:
+    """The trial of another `math_fidelity`."""
+    current = op.table.texts("fidelity")[0]
+    if current not in FIDELITY_PHASES:
         return Trial(None, change="the op reports no math fidelity", at_most_ns=None, same_l1=True)
-    alike = op.table.inputs[1].dtype[0] == "BFLOAT4_B" and {now, value} == ALIKE
+    no_difference = op.table.inputs[1].dtype[0] == "BFLOAT4_B" and {current, value} == SAME_RESULT
     waits = bool(waits_for_arithmetic(op.table, op.bounds)[0])
     saved = fewer_passes_save(op.table, op.bounds, np.array([float(FIDELITY_PHASES[value])]), LAUNCH_FLOOR_NS)
-    change = f"passes over the operands: {FIDELITY_PHASES[now]} now, {FIDELITY_PHASES[value]} then"
+    change = f"passes over the operands: {FIDELITY_PHASES[current]} now, {FIDELITY_PHASES[value]} then"
     return Trial(
-        now,
+        current,
         change="no change: bfloat4_b weights have no bits for a second pass"
-        if alike
+        if no_difference
         else change + ("" if waits else "; the op does not wait for its arithmetic"),
-        at_most_ns=float(saved[0]) if waits and not alike else 0.0,
+        at_most_ns=float(saved[0]) if waits and not no_difference else 0.0,
         needs="PCC >= 0.99 afterwards",
-        effect=value != now and not alike,
+        effect=value != current and not no_difference,
         same_l1=True,
     )
 
 
 def grid_rules(op: Op, grid: Grid) -> tuple[str, ...]:
-    """What a core grid must hold to."""
+    """The rules that a core grid breaks, in words."""
     most, (x, y) = worker_grid(op.chip), grid
     if most is not None:
         return broken_of({f"within the worker grid {most[0]}x{most[1]}": 0 < x <= most[0] and 0 < y <= most[1]})
@@ -81,38 +81,33 @@ def grid_rules(op: Op, grid: Grid) -> tuple[str, ...]:
 
 
 def largest_grid(op: Op) -> str | None:
-    """'11x10': the worker grid, where it is known."""
+    """The worker grid in words, such as '11x10'; None where it is unknown."""
     most = worker_grid(op.chip)
     return f"{most[0]}x{most[1]}" if most else None
 
 
 def tile_bytes(op: Op, operand: int) -> float | None:
-    """Bytes of a tile of an input, -1 for the output; None of an unknown data type."""
-    found = op.table.outputs[0] if operand < 0 else op.table.inputs[operand]
-    return TILE_BYTES.get(canonical_dtype(found.dtype[0]))
+    """Bytes of a tile of an input (-1 means the output); None for an unknown data type."""
+    tensor = op.table.outputs[0] if operand < 0 else op.table.inputs[operand]
+    return TILE_BYTES.get(canonical_dtype(tensor.dtype[0]))
 
 
 def operands_in_l1(op: Op, *, outputs: bool = True) -> dict[str, int]:
-    """Bytes per core of the op's tensors in L1: shards lie on the op's cores, pages over all of them."""
-    everywhere = op.chip.cores or 1
+    """Bytes per core of the op's tensors in L1; shards are on the op's cores, pages on all cores of the grid."""
+    grid_cores = op.chip.cores or 1
     total = 0.0
-    for one in (*op.table.inputs, *(op.table.outputs if outputs else ())):
-        if one.in_l1[0]:
-            total += float(one.bytes[0]) / ((op.cores or everywhere) if one.sharded[0] else everywhere)
+    for tensor in (*op.table.inputs, *(op.table.outputs if outputs else ())):
+        if tensor.in_l1[0]:
+            total += float(tensor.bytes[0]) / ((op.cores or grid_cores) if tensor.sharded[0] else grid_cores)
     return {"OPERANDS_IN_L1": int(total)} if isfinite(total) and total else {}
 
 
 def accumulates_fp32(op: Op) -> bool:
-    """fp32_dest_acc_en of its compute kernel config."""
+    """Whether the op's compute kernel config has fp32_dest_acc_en."""
     return kernel_flag(op, "fp32_dest_acc_en")
 
 
 def kernel_flag(op: Op, name: str) -> bool:
-    """A flag of its compute kernel config."""
-    compute = op.said.call("compute_kernel_config") or Call("", {})
+    """Whether the op's compute kernel config has this flag."""
+    compute = op.attributes.call("compute_kernel_config") or Call("", {})
     return compute.number(name) == 1
-
-
-def whole_number(value: Value) -> int:
-    """A value that the caller made sure is a whole number."""
-    return int(value)

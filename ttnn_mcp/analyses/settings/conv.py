@@ -34,17 +34,17 @@ _FLAGS = {
 
 
 def conv_in(op: Op) -> Conv | None:
-    """The conv of the op; None where its attributes say too little."""
+    """The conv of the op; None where its attributes do not describe it."""
     convs = convs_of(op.table)
     return convs.at(0) if len(convs.rows) else None
 
 
-def l1_of(then: Conv, now: Conv) -> Trial:
-    """What L1 a conv takes while it runs, and how much more its tensors take than today's."""
-    own = {name: size for name, size in then.buffers.items() if name != "OUT"} if then.modelled else {}
-    tensors = {"ALLOCATED": then.allocated_bytes, "OUT": then.buffers["OUT"]}
-    grown = sum(tensors.values()) - now.allocated_bytes - now.buffers["OUT"]
-    return Trial(None, buffers=own, tensors=tensors, grown=grown, older_bytes=then.older_bytes)
+def l1_of(changed: Conv, current: Conv) -> Trial:
+    """The L1 that a changed conv takes while it runs, and how much more its tensors take than the current conv's."""
+    buffers = {name: size for name, size in changed.buffers.items() if name != "OUT"} if changed.modelled else {}
+    tensors = {"ALLOCATED": changed.allocated_bytes, "OUT": changed.buffers["OUT"]}
+    grown = sum(tensors.values()) - current.allocated_bytes - current.buffers["OUT"]
+    return Trial(None, buffers=buffers, tensors=tensors, grown=grown, older_bytes=changed.older_bytes)
 
 
 @dataclass(frozen=True)
@@ -74,23 +74,23 @@ class ConvSettings:
         )
 
     def choices(self, setting: str) -> tuple[Value, ...]:
-        """Values worth a look."""
+        """The values worth a trial."""
         if setting in _FLAGS:
             return (False, True)
-        known: dict[str, tuple[Value, ...]] = {
+        values: dict[str, tuple[Value, ...]] = {
             "shard_layout": LAYOUTS,
             "weights_dtype": DTYPES,
             "math_fidelity": FIDELITIES,
         }
-        return known.get(setting) or block_choices(self.conv, setting)
+        return values.get(setting) or block_choices(self.conv, setting)
 
     def tried(self, setting: str, value: Value) -> Trial:
-        """What one value comes to."""
+        """The trial of one value."""
         if setting in _FLAGS:
             return self._flag(setting, value=bool(value))
         if setting.startswith("act_block"):
-            found = block_height_trial if setting == "act_block_h_override" else width_divisor_trial
-            return self._beside(found(self.op, self.conv, int(value)))
+            trial_of_block = block_height_trial if setting == "act_block_h_override" else width_divisor_trial
+            return self._beside(trial_of_block(self.op, self.conv, int(value)))
         by_name: dict[str, Callable[[str], Trial]] = {
             "math_fidelity": lambda name: math_fidelity(self.op, name),
             "weights_dtype": self._weights,
@@ -100,68 +100,74 @@ class ConvSettings:
         return by_name[setting](str(value))
 
     def _weights(self, value: str) -> Trial:
-        then = replace(self.conv, weights_dtype=value)
-        return lighter_weights(self.op, self.conv.weights_dtype, value, self._l1(then))
+        changed = replace(self.conv, weights_dtype=value)
+        return lighter_weights(self.op, self.conv.weights_dtype, value, self._l1(changed))
 
-    def _beside(self, found: tuple[Trial, Conv | None]) -> Trial:
-        """A trial with the L1 of the conv that comes of it."""
-        trial, then = found
-        return self._with(trial, then) if then is not None else trial
+    def _beside(self, trial_and_conv: tuple[Trial, Conv | None]) -> Trial:
+        """The trial with the L1 of its conv, where there is one."""
+        trial, changed = trial_and_conv
+        return self._with(trial, changed) if changed is not None else trial
 
-    def _with(self, trial: Trial, then: Conv) -> Trial:
-        l1 = self._l1(then)
+    def _with(self, trial: Trial, changed: Conv) -> Trial:
+        l1 = self._l1(changed)
         return replace(trial, buffers=l1.buffers, tensors=l1.tensors, grown=l1.grown, older_bytes=l1.older_bytes)
 
-    def _l1(self, then: Conv) -> Trial:
-        return l1_of(then, self.conv)
+    def _l1(self, changed: Conv) -> Trial:
+        return l1_of(changed, self.conv)
 
     def _flag(self, setting: str, *, value: bool) -> Trial:
         conv, field = self.conv, _FLAGS[setting]
-        now, then = bool(getattr(conv, field)), replace(conv, **{field: value})
+        current, changed = bool(getattr(conv, field)), replace(conv, **{field: value})
         if field in ("fp32_accumulation", "packer_l1"):
-            change = "sums are kept in FLOAT32" if then.fp32_accumulation else "sums are kept in BFLOAT16"
-            return self._with(Trial(now, change=change, needs="PCC >= 0.99 afterwards", effect=value != now), then)
+            change = "sums are kept in FLOAT32" if changed.fp32_accumulation else "sums are kept in BFLOAT16"
+            return self._with(
+                Trial(current, change=change, needs="PCC >= 0.99 afterwards", effect=value != current), changed
+            )
         if field == "weights_double":
             useful = conv.layout != HEIGHT or conv.blocks == 1
             idle = "no change: HEIGHT_SHARDED with several blocks holds all weights already"
         else:
             useful, idle = conv.doubling_helps, "no change: a single block leaves nothing to read ahead"
         op = self.op
-        best = min(DOUBLE_BUFFER_BEST * op.kernel_ns, op.kernel_ns - op.least_ns) if value and not now else 0.0
+        best = min(DOUBLE_BUFFER_BEST * op.kernel_ns, op.kernel_ns - op.least_ns) if value and not current else 0.0
         helps = "the next block is read while one is computed" if value else "reading and computing take turns"
         change, at_most = (helps, best) if useful else (idle, 0.0)
-        return self._with(Trial(now, change=change, at_most_ns=at_most, effect=useful and value != now), then)
+        return self._with(
+            Trial(current, change=change, at_most_ns=at_most, effect=useful and value != current), changed
+        )
 
     def _core_grid(self, grid: Grid) -> Trial:
-        """`core_grid`, with override_sharding_config: the same layout on another grid."""
+        """The trial of a `core_grid`, with override_sharding_config: the same layout on another grid."""
         op, conv = self.op, self.conv
         broken = grid_rules(op, grid)
         if broken:
             return Trial(f"{op.cores} cores", broken, instead=largest_grid(op))
-        size = sizes_of(op.table, convs_of(op.table).rows)[0]
-        other = in_layout(conv, conv.layout, size, grid)
-        # of the blocks that are legal there, the one nearest to today's
-        block = max((one for one in divisors(other.per_core_h) if one <= conv.block_h), default=1)
-        then = replace(other, block_h=other.block_h if conv.layout == WIDTH else block)
-        work = tiles_of_busiest_core(then) / tiles_of_busiest_core(conv)
+        conv_size = sizes_of(op.table, convs_of(op.table).rows)[0]
+        spread_conv = in_layout(conv, conv.layout, conv_size, grid)
+        # the largest legal block that is not larger than the current one
+        block = max((size for size in divisors(spread_conv.per_core_h) if size <= conv.block_h), default=1)
+        changed = replace(spread_conv, block_h=spread_conv.block_h if conv.layout == WIDTH else block)
+        work = tiles_of_busiest_core(changed) / tiles_of_busiest_core(conv)
         trial = Trial(
             f"{op.cores} cores",
             change=f"the busiest core has {work:.2f} times the output tiles",
             at_most_ns=max(0.0, op.kernel_ns * (1 - work)),
             needs="override_sharding_config=True and shard_layout",
         )
-        return self._with(trial, then)
+        return self._with(trial, changed)
 
     def _shard_layout(self, value: str) -> Trial:
-        """`shard_layout`: with whatever legal block needs least L1 in the other layout."""
+        """The trial of a `shard_layout`, with the legal block that takes the least L1 in it."""
         conv, grid = self.conv, worker_grid(self.op.chip)
         if value == conv.layout:
             return self._with(Trial(conv.layout, change="no change", at_most_ns=0.0, effect=False), conv)
         if grid is None:
             return Trial(conv.layout, change="the worker grid is not known, so L1 is not modelled")
-        other = in_layout(conv, value, sizes_of(self.op.table, convs_of(self.op.table).rows)[0], grid)
-        blocks = [other.block_h] if value == WIDTH else divisors(other.per_core_h) or [1]
-        least = min((replace(other, block_h=one) for one in blocks), key=lambda one: one.total_bytes)
+        in_other_layout = in_layout(conv, value, sizes_of(self.op.table, convs_of(self.op.table).rows)[0], grid)
+        blocks = [in_other_layout.block_h] if value == WIDTH else divisors(in_other_layout.per_core_h) or [1]
+        least = min(
+            (replace(in_other_layout, block_h=height) for height in blocks), key=lambda height: height.total_bytes
+        )
         trial = Trial(
             conv.layout,
             change=(

@@ -1,4 +1,4 @@
-"""A Conv2d as somebody asks TTNN for it, on an input that TTNN shards itself: what it becomes, what is refused."""
+"""A call of ttnn.conv2d on an input that TTNN shards itself: the conv that it becomes, and the rules it may break."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class ConvAsked:
     """The arguments of a ttnn.conv2d that decide its program; data types in the report's spelling.
 
     Attributes:
-        block_h: act_block_h_override, in elements; 0 for none.
-        width_divisor: act_block_w_div, which WIDTH alone obeys.
-        tensors_bytes: L1 per core that other tensors hold, the interleaved input included.
+        block_h: act_block_h_override, in elements; 0 if it is not set.
+        width_divisor: act_block_w_div, which only WIDTH_SHARDED obeys.
+        tensors_bytes: L1 per core of other tensors, the interleaved input included.
     """
 
     layout: str
@@ -47,17 +47,17 @@ class ConvAsked:
     tensors_bytes: int = 0
 
     def rules(self, grid: tuple[int, int]) -> dict[str, bool]:
-        """What TTNN asserts, each by its sentence, and whether it holds."""
-        held = {
+        """The rules that TTNN asserts, in words, and whether each holds."""
+        rules = {
             "a multiple of 32, or 0": self.block_h >= 0 and self.block_h % TILE_SIDE == 0
         }  # conv2d_utils.cpp:280
-        if self.layout == WIDTH and all(held.values()):
+        if self.layout == WIDTH and all(rules.values()):
             spread = self._spread(grid)
-            held |= width_rules(spread, self.window, self._block(spread))
-        return held
+            rules |= width_rules(spread, self.window, self._block(spread))
+        return rules
 
     def on(self, grid: tuple[int, int]) -> Conv:
-        """The conv that TTNN makes of it on that grid."""
+        """The conv that TTNN builds for the call on a grid."""
         spread = self._spread(grid)
         height, width = self._block(spread)
         rows = 1 if self.layout == WIDTH else self.window.kernel[0]

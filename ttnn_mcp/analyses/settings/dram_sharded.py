@@ -1,4 +1,4 @@
-"""A matmul whose weights lie sharded in the banks of DRAM: what TTNN asserts, and its buffers.
+"""A matmul whose weights are sharded over the banks of DRAM: the rules that TTNN asserts, and its buffers.
 
 tt-metal ttnn/cpp/ttnn/operations/matmul/device: matmul_device_operation.cpp for the rules, factory/
 matmul_multicore_reuse_mcast_dram_sharded_program_factory.cpp for the buffers.
@@ -23,11 +23,12 @@ class DramSharded:
     """MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig, sizes in tiles.
 
     Attributes:
-        banks: of DRAM; as many cores read weights.
-        cores: of the chip.
-        storage_cores: that hold the first operand, WIDTH_SHARDED.
-        sharded_output: whether memory_config asks for L1 shards.
-        bias_bytes: of a tile of the bias; 0 without one.
+        tiles: the operands.
+        banks: number of DRAM banks; as many cores read weights.
+        cores: number of cores of the chip; None where unknown.
+        storage_cores: number of cores that hold the first operand, which is WIDTH_SHARDED.
+        sharded_output: whether memory_config asks for an output sharded in L1.
+        bias_bytes: bytes of a tile of the bias; 0 without a bias.
     """
 
     tiles: Tiles
@@ -43,11 +44,11 @@ class DramSharded:
     bias_bytes: float = 0.0
 
     def rules(self) -> dict[str, bool]:
-        """What TTNN asserts, each by its sentence, and whether it holds."""
+        """The rules that TTNN asserts, in words, and whether each holds."""
         if min(self.in0_block_w, self.per_core_m, self.per_core_n) < 1:
             return {"at least 1": False}
         shard = self._shard_columns
-        held = {
+        rules = {
             f"in0_block_w divides the {self.tiles.k} tiles of K": self.tiles.k % self.in0_block_w == 0,
             "one tile of rows": self.tiles.m == self.per_core_m == 1,  # :1627 of 0.81.1
             f"in0_block_w and the {shard} tiles of a shard's width divide one another": (
@@ -57,10 +58,10 @@ class DramSharded:
         }
         if self.cores is not None:
             needed = ceil(self.tiles.n / self.per_core_n)
-            held[f"{needed} shards of per_core_N fit {self.cores} cores"] = (
+            rules[f"{needed} shards of per_core_N fit {self.cores} cores"] = (
                 needed <= self.cores
             )  # work_split.cpp:100
-        return held
+        return rules
 
     @property
     def buffers(self) -> dict[str, int]:
@@ -68,13 +69,13 @@ class DramSharded:
         tiles, steps = self.tiles, max(self.tiles.k // self.in0_block_w, 1)
         columns = ceil(tiles.n / self._reading_banks)
         computed = self._computed(columns)
-        several = steps > 1
+        has_steps = steps > 1
         out = self.per_core_m * computed
         sizes = {
-            "IN0": (2 if several else 1) * self.in0_block_w * self.per_core_m * tiles.a_bytes,
-            "IN1": (WEIGHT_COPIES if several else 1) * self.in0_block_w * columns * tiles.b_bytes,
+            "IN0": (2 if has_steps else 1) * self.in0_block_w * self.per_core_m * tiles.a_bytes,
+            "IN1": (WEIGHT_COPIES if has_steps else 1) * self.in0_block_w * columns * tiles.b_bytes,
             "OUT": out * tiles.out_bytes,
-            "PARTIALS": out * self._partial_bytes(several=several),
+            "PARTIALS": out * self._partial_bytes(several=has_steps),
             "BIAS": computed * self.bias_bytes,
             # a block wider than a shard is gathered first (builds since tt-metal PR #55444)
             "GATHERED": self.in0_block_w * tiles.a_bytes * (self.in0_block_w > self._shard_columns),
@@ -83,7 +84,7 @@ class DramSharded:
 
     @property
     def output_shard_bytes(self) -> int:
-        """Of the output on one core."""
+        """Bytes of the output on one core."""
         return int(self.per_core_m * self.per_core_n * self.tiles.out_bytes)
 
     @property
@@ -92,12 +93,12 @@ class DramSharded:
 
     @property
     def _reading_banks(self) -> int:
-        """Banks that hold more than padding."""
-        each = ceil(self.tiles.n / self.banks)
-        return max(self.banks - (each * self.banks - self.tiles.n) // each, 1)
+        """How many banks hold more than padding."""
+        columns_per_bank = ceil(self.tiles.n / self.banks)
+        return max(self.banks - (columns_per_bank * self.banks - self.tiles.n) // columns_per_bank, 1)
 
     def _computed(self, columns: int) -> int:
-        """Columns per core as they are computed: padded where wider sub-blocks make fewer of them."""
+        """Columns that a core computes: padded if wider sub-blocks then are fewer."""
         most = DST_TILES_FP32 if self.fp32 else DST_TILES
         width = max(size for size in range(1, most + 1) if columns % size == 0)
         if self._rows_of_subblock(columns, most) != 1:
@@ -109,7 +110,7 @@ class DramSharded:
         return width * count
 
     def _rows_of_subblock(self, columns: int, most: int) -> int:
-        """Rows of the sub-block that get_matmul_subblock_params takes, the first of its list that divides."""
+        """Rows of the sub-block that get_matmul_subblock_params chooses: the first of its list that divides."""
         choices = ((4, 2), (2, 4), (8, 1), (1, 8), (7, 1), (1, 7), (3, 2), (2, 3), (6, 1), (1, 6))
         choices += ((5, 1), (1, 5), (2, 2), (4, 1), (1, 4), (3, 1), (1, 3), (2, 1), (1, 2), (1, 1))
         return next(
@@ -121,5 +122,5 @@ class DramSharded:
     def _partial_bytes(self, *, several: bool) -> float:
         out = self.tiles.out_bytes
         sums_in_packer = self.packer_l1 and several
-        kept = TILE_BYTES["FLOAT32"] if self.fp32 else TILE_BYTES["BFLOAT16"] if sums_in_packer else out
-        return 0.0 if kept == out else float(kept)
+        partial = TILE_BYTES["FLOAT32"] if self.fp32 else TILE_BYTES["BFLOAT16"] if sums_in_packer else out
+        return 0.0 if partial == out else float(partial)

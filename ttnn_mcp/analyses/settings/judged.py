@@ -1,4 +1,4 @@
-"""The verdict on a trial: what its buffers and tensors come to, against the room that there is."""
+"""The verdict on a trial: whether TTNN accepts the value, and whether its buffers and tensors fit L1."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ Verdict = Literal["fits", "legal", "too_large", "illegal", "cannot_tell"]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A trial and what becomes of it.
+    """A trial and its verdict.
 
     Attributes:
-        verdict: "fits" and "too_large" say it is legal too; "legal" that it leaves L1 as it is; "cannot_tell" that
-            its legality or its L1 is not known, or that it comes too close to the limit to say.
-        l1_bytes: per core, buffers and tensors; None where not modelled.
-        l1: the same by name.
+        trial: the trial.
+        verdict: "fits" or "too_large": the value is legal, and its L1 is known. "legal": it does not change L1.
+            "illegal": TTNN refuses it. "cannot_tell": its legality or its L1 is unknown, or too close to the limit.
+        l1_bytes: bytes per core of buffers and tensors together; None where they are not modelled.
+        l1: bytes per core of each, by name.
     """
 
     trial: Trial
@@ -30,23 +31,23 @@ class Judged:
 
     @property
     def fits(self) -> bool | None:
-        """Whether it fits L1; None where that is not the question or nobody knows."""
+        """Whether it fits L1; None where that is unknown or not affected."""
         return {"fits": True, "too_large": False}.get(self.verdict)
 
     @property
     def legal(self) -> bool | None:
-        """Whether TTNN takes it; None where nobody knows."""
+        """Whether TTNN accepts it; None where that is unknown."""
         return False if self.trial.broken else None if self.trial.unknown else True
 
 
-def judged(trial: Trial, limit: L1Limit | None, room_bytes: int | None = None, *, older: bool = True) -> Judged:
+def judge(trial: Trial, limit: L1Limit | None, room_bytes: int | None = None, *, older: bool = True) -> Judged:
     """Judge a trial.
 
     Args:
-        trial: the value and what it takes.
-        limit: L1 of the chip.
-        room_bytes: what lies below the lowest tensor while the op runs, where a memory report shows it. Buffers
-            grow from the bottom of L1 and tensors from its top: holes between tensors are of no use to them.
+        trial: the value and the L1 that it takes.
+        limit: the limit of L1 on this chip.
+        room_bytes: bytes below the lowest tensor while the op runs, from the memory report. Buffers start at the
+            bottom of L1 and tensors at its top, so holes between tensors are of no use to buffers.
         older: whether the run may come from a build before 0.81, whose buffers are larger.
     """
     tensors = trial.tensors
@@ -73,5 +74,5 @@ def _verdict(
         return "cannot_tell"
     if least > limit.limit_bytes:
         return "too_large"
-    # what lies there was measured, and the buffers are TTNN's own: no margin; else 5 % for what nobody showed
+    # the tensors were measured and the buffers follow TTNN's source: no margin. Else 5 % for tensors nobody reported
     return "fits" if most <= (limit.limit_bytes if measured else limit.safe_bytes) else "cannot_tell"

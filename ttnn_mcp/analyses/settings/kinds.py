@@ -1,4 +1,4 @@
-"""Which settings an op has: the one place that knows the kinds of ops."""
+"""The settings of an op by its kind."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.settings.trial import Op, Settings
+    from ttnn_mcp.analyses.settings.trial import Op, OpSettings
 
 NORMS = ("LayerNorm", "Softmax")
-OPERANDS = 2  # of what has settings: something and its weights, or queries and keys; norms have one
+OPERANDS = 2  # inputs that such an op has at least; a norm has one
 
 
-def settings_of(op: Op, safe_bytes: float) -> Settings:
-    """The settings of an op; a matmul's suggested config takes at most `safe_bytes` of L1.
+def settings_of(op: Op, safe_bytes: float) -> OpSettings:
+    """The settings of an op. A config that we suggest for a matmul takes at most `safe_bytes` of L1.
 
     Raises:
         QuestionRefused: it has none that can be judged.

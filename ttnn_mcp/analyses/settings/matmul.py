@@ -62,7 +62,7 @@ class MatmulSettings:
         return *FIELDS, *KERNEL_FLAGS, "weights_dtype", "math_fidelity", "core_grid"
 
     def choices(self, setting: str) -> tuple[Value, ...]:
-        """Values worth a look."""
+        """The values worth a trial."""
         if setting in KERNEL_FLAGS:
             return (False, True)
         if setting in ("weights_dtype", "math_fidelity"):
@@ -84,7 +84,7 @@ class MatmulSettings:
         return SUBBLOCKS
 
     def tried(self, setting: str, value: Value) -> Trial:
-        """What one value comes to."""
+        """The trial of one value."""
         by_name: dict[str, Callable[[str], Trial]] = {
             "math_fidelity": lambda name: math_fidelity(self.op, name),
             "weights_dtype": self._weights,
@@ -102,113 +102,115 @@ class MatmulSettings:
         return self._block_size(plan, setting, int(value))
 
     def _with(self, trial: Trial, plan: Plan) -> Trial:
-        """A trial with the L1 that a plan takes."""
-        # of a sharded output `tensors` has today's size: larger shards come on top
-        grown = 0 if isinstance(plan, MinimalMatmul) else plan.output_shard_bytes - self._shard_now
+        """The trial with the L1 that a plan takes."""
+        # `tensors` has the current size of a sharded output: what larger shards take more is added
+        grown = 0 if isinstance(plan, MinimalMatmul) else plan.output_shard_bytes - self._current_shard
         return replace(trial, buffers=plan.buffers, tensors=operands_in_l1(self.op), grown=max(grown, 0))
 
     @property
-    def _shard_now(self) -> int:
+    def _current_shard(self) -> int:
         plan = self.printed.plan
         return 0 if plan is None or isinstance(plan, MinimalMatmul) else plan.output_shard_bytes
 
-    def _block_size(self, now: MatmulPlan | DramSharded, setting: str, value: int) -> Trial:
-        """One field of the program config, the others as they are."""
-        field, given = FIELDS[setting], self.printed.given
-        then = replace(now, **{field: value})
-        before = getattr(now, field)
-        missing = "" if given else "a whole program_config (none was given: the other fields are a suggestion), "
-        trial = Trial(
-            before if given else None,
-            broken_of(then.rules()),
-            unknown=self._unknown(now, setting, value),
-            change=self._change(now, setting, value),
-            at_most_ns=self._at_most(now, setting, value) if given else None,
-            needs=missing + KERNEL_CONFIG,
-            effect=not given or then != now,
+    def _block_size(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> Trial:
+        """The trial of one field of the program config, with the others as they are."""
+        field, was_given = FIELDS[setting], self.printed.was_given
+        changed = replace(current, **{field: value})
+        before = getattr(current, field)
+        missing = (
+            "" if was_given else "a whole program_config (none was given: the other fields are a suggestion), "
         )
-        return trial if trial.broken else self._with(trial, then)
+        trial = Trial(
+            before if was_given else None,
+            broken_of(changed.rules()),
+            unknown=self._unknown(current, setting, value),
+            change=self._change(current, setting, value),
+            at_most_ns=self._at_most(current, setting, value) if was_given else None,
+            needs=missing + KERNEL_CONFIG,
+            effect=not was_given or changed != current,
+        )
+        return trial if trial.broken else self._with(trial, changed)
 
-    def _unknown(self, now: MatmulPlan | DramSharded, setting: str, value: int) -> str:
-        """Why a block of K cannot be judged: it must suit the first operand's shards, which nobody prints."""
+    def _unknown(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> str:
+        """Why a block of K cannot be judged: it must suit the first operand's shards, which no report prints."""
         narrow = setting == "in0_block_w" and self.printed.shard_unknown
-        if not narrow or value < 1 or now.in0_block_w % value == 0:
+        if not narrow or value < 1 or current.in0_block_w % value == 0:
             return ""
         return "the report does not print how wide the first operand's shards are, which it must suit"
 
-    def _at_most(self, now: MatmulPlan | DramSharded, setting: str, value: int) -> float | None:
+    def _at_most(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> float | None:
         steps = {
-            "in0_block_w": (now.tiles.k / now.in0_block_w, now.tiles.k / max(value, 1)),
-            "per_core_M": (now.per_core_m, value),
-            "per_core_N": (now.per_core_n, value),
+            "in0_block_w": (current.tiles.k / current.in0_block_w, current.tiles.k / max(value, 1)),
+            "per_core_M": (current.per_core_m, value),
+            "per_core_N": (current.per_core_n, value),
         }.get(setting)
         return per_step_ns(self.op, *steps) if steps else None
 
-    def _change(self, now: MatmulPlan | DramSharded, setting: str, value: int) -> str:
+    def _change(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> str:
         if setting == "in0_block_w":
-            steps, then = ceil(now.tiles.k / now.in0_block_w), ceil(now.tiles.k / max(value, 1))
-            return f"{steps} steps along K become {then}"
-        if setting.startswith("per_core") or isinstance(now, DramSharded):
-            before = now.per_core_m if setting == "per_core_M" else now.per_core_n
+            steps, changed = ceil(current.tiles.k / current.in0_block_w), ceil(current.tiles.k / max(value, 1))
+            return f"{steps} steps along K become {changed}"
+        if setting.startswith("per_core") or isinstance(current, DramSharded):
+            before = current.per_core_m if setting == "per_core_M" else current.per_core_n
             return f"{before} tiles per core become {value}"
-        other = now.out_subblock_w if setting == "out_subblock_h" else now.out_subblock_h
-        filled = now.out_subblock_h * now.out_subblock_w
-        return f"{value * other} of the DST tiles filled at a time, {filled} now"
+        other_side = current.out_subblock_w if setting == "out_subblock_h" else current.out_subblock_h
+        filled = current.out_subblock_h * current.out_subblock_w
+        return f"{value * other_side} of the DST tiles filled at a time, {filled} now"
 
-    def _minimal(self, now: MinimalMatmul, setting: str, value: int) -> Trial:
-        then, before = now.given(setting, value), now.field(setting)
+    def _minimal(self, current: MinimalMatmul, setting: str, value: int) -> Trial:
+        changed, before = current.with_field(setting, value), current.field(setting)
         trial = Trial(
-            before if self.printed.given else None,
-            broken_of(then.rules()),
+            before if self.printed.was_given else None,
+            broken_of(changed.rules()),
             change=f"{setting} {before} becomes {value}",
             needs=KERNEL_CONFIG,
-            effect=then != now,
+            effect=changed != current,
         )
-        return trial if trial.broken else self._with(trial, then)
+        return trial if trial.broken else self._with(trial, changed)
 
-    def _kernel_flag(self, now: Plan, setting: str, *, value: bool) -> Trial:
+    def _kernel_flag(self, current: Plan, setting: str, *, value: bool) -> Trial:
         field = KERNEL_FLAGS[setting]
-        before = bool(getattr(now, field))
-        then = replace(now, **{field: value})
-        change = "sums are kept in FLOAT32" if then.fp32 else "sums are kept in BFLOAT16"
+        before = bool(getattr(current, field))
+        changed = replace(current, **{field: value})
+        change = "sums are kept in FLOAT32" if changed.fp32 else "sums are kept in BFLOAT16"
         trial = Trial(
             before,
-            broken_of(then.rules()),
+            broken_of(changed.rules()),
             change=change,
             needs="PCC >= 0.99 afterwards",
             effect=value != before,
         )
-        return trial if trial.broken else self._with(trial, then)
+        return trial if trial.broken else self._with(trial, changed)
 
     def _weights(self, value: str) -> Trial:
-        """`weights_dtype`: B's blocks shrink in L1 too, where the config was printed."""
-        now, plan = canonical_dtype(self.op.table.inputs[1].dtype[0]), self.printed.plan
-        if plan is None or not self.printed.given:
-            return lighter_weights(self.op, now, value)
+        """The trial of a `weights_dtype`; B's blocks in L1 shrink too, where the config was printed."""
+        current, plan = canonical_dtype(self.op.table.inputs[1].dtype[0]), self.printed.plan
+        if plan is None or not self.printed.was_given:
+            return lighter_weights(self.op, current, value)
         size = float(TILE_BYTES[value])
         if isinstance(plan, MinimalMatmul):
-            then: Plan = replace(plan, b_bytes=size)
+            changed: Plan = replace(plan, b_bytes=size)
         else:
-            then = replace(plan, tiles=replace(plan.tiles, b_bytes=size))
-        return lighter_weights(self.op, now, value, self._with(Trial(None), then))
+            changed = replace(plan, tiles=replace(plan.tiles, b_bytes=size))
+        return lighter_weights(self.op, current, value, self._with(Trial(None), changed))
 
     def _core_grid(self, value: str) -> Trial:
-        """`core_grid`: TTNN then builds the program config for that grid; MinimalMatmul takes it as it is."""
+        """The trial of a `core_grid`. TTNN builds the program config for it; MinimalMatmul uses the grid as it is."""
         columns, _, rows = value.partition("x")
         grid: Grid = (int(columns), int(rows))
         op, plan = self.op, self.printed.plan
         minimal = isinstance(plan, MinimalMatmul)
-        then = replace(plan, grid=grid) if isinstance(plan, MinimalMatmul) else None
-        broken = broken_of(then.rules()) if then else grid_rules(op, grid)
-        cores, there = op.cores or grid[0] * grid[1], grid[0] * grid[1]
+        changed = replace(plan, grid=grid) if isinstance(plan, MinimalMatmul) else None
+        broken = broken_of(changed.rules()) if changed else grid_rules(op, grid)
+        cores, grid_cores = op.cores or grid[0] * grid[1], grid[0] * grid[1]
         trial = Trial(
             f"{cores} cores",
             broken,
-            change=f"{cores} cores become at most {there}"
+            change=f"{cores} cores become at most {grid_cores}"
             + ("" if minimal else "; TTNN builds the program config for it, whose L1 nobody knows before"),
-            at_most_ns=max(0.0, min(op.kernel_ns * (1 - cores / max(there, 1)), op.kernel_ns - op.least_ns)),
+            at_most_ns=max(0.0, min(op.kernel_ns * (1 - cores / max(grid_cores, 1)), op.kernel_ns - op.least_ns)),
             needs=KERNEL_CONFIG,
-            effect=there != cores,
+            effect=grid_cores != cores,
             instead=largest_grid(op) if broken else None,
         )
-        return self._with(trial, then) if then and not broken else trial
+        return self._with(trial, changed) if changed and not broken else trial

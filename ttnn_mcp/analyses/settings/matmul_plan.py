@@ -1,7 +1,7 @@
-"""A matmul with a program config: what TTNN asserts of it, and the buffers its programs make on each core.
+"""A matmul with a program config: the rules that TTNN asserts, and the buffers of its programs on each core.
 
 Rules: tt-metal ttnn/cpp/ttnn/operations/matmul/device/matmul_device_operation.cpp.
-Buffers: the factories beside it (matmul_multicore_reuse_mcast_2d, _mcast_1d, _optimized). Both were held against
+Buffers: the factories beside it (matmul_multicore_reuse_mcast_2d, _mcast_1d, _optimized). Both were compared with
 TTNN 0.81.1 on mock devices of Wormhole and Blackhole: verdicts and bytes agree.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 
 SHARDED_AS = {"2D": "BLOCK_SHARDED", "1D rows": "WIDTH_SHARDED", "1D columns": "HEIGHT_SHARDED"}
-"""The layout that the program of each kind writes its output in, where it is to be sharded."""
+"""The layout of a sharded output, per kind of program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,16 @@ class MatmulPlan:
     """A matmul and its program config, sizes in tiles.
 
     Attributes:
-        kind: "2D" and "1D" multicast; "Reuse" deals whole batches out.
-        batch: matrices of the first operand, where the second has as many; else 1 and all rows are in `tiles.m`.
-        device_grid: of the chip; None where it is not known.
-        block_h: out_block_h, block_w: out_block_w; per_core_M and per_core_N where they were not given.
-        output: layout of the output where it is sharded.
-        shard: of the first operand, where it is sharded in L1.
-        bias_bytes: of a tile of the bias; 0 without one.
+        kind: "2D" and "1D" multicast; "Reuse" gives whole batches to each core.
+        tiles: the operands.
+        grid: columns and rows of compute_with_storage_grid_size.
+        device_grid: columns and rows of the chip's grid; None where unknown.
+        batch: matrices of the first operand if the second has as many; else 1, and `tiles.m` has all rows.
+        block_h: out_block_h; None means per_core_M.
+        block_w: out_block_w; None means per_core_N.
+        output: layout of a sharded output; None if it is interleaved.
+        shard: shard of the first operand, if it is sharded in L1.
+        bias_bytes: bytes of a tile of the bias; 0 without a bias.
     """
 
     kind: Literal["2D", "1D", "Reuse"]
@@ -66,7 +69,7 @@ class MatmulPlan:
 
     @property
     def out_block(self) -> tuple[int, int]:
-        """Rows and columns that a core sums up at a time."""
+        """Rows and columns of the output, in tiles, that a core computes at a time."""
         return self.block_h or self.per_core_m, self.block_w or self.per_core_n
 
     @property
@@ -87,11 +90,11 @@ class MatmulPlan:
 
     @property
     def output_shard_bytes(self) -> int:
-        """Of the output on one core, where it is sharded."""
+        """Bytes of a sharded output on one core; 0 if it is interleaved."""
         return int(self.per_core_m * self.per_core_n * self.tiles.out_bytes) if self.output else 0
 
     def rules(self) -> dict[str, bool]:
-        """What TTNN asserts, each by its sentence, and whether it holds."""
+        """The rules that TTNN asserts, in words, and whether each holds."""
         numbers = (self.in0_block_w, self.out_subblock_h, self.out_subblock_w, self.per_core_m, self.per_core_n)
         if min(numbers) < 1 or min(self.out_block) < 1 or min(self.grid) < 1:
             return {"at least 1": False}
@@ -99,24 +102,24 @@ class MatmulPlan:
         (rows, columns), (high, wide) = self.out_block, (self.out_subblock_h, self.out_subblock_w)
         height = "per_core_M" if rows == self.per_core_m else "out_block_h"
         width = "per_core_N" if columns == self.per_core_n else "out_block_w"
-        held = {
+        rules = {
             f"in0_block_w divides the {self.tiles.k} tiles of K": self.tiles.k % self.in0_block_w == 0,
             f"out_subblock_h divides {height} {rows}": rows % high == 0,
             f"out_subblock_w divides {width} {columns}": columns % wide == 0,
             f"out_subblock_h x out_subblock_w <= {dst} (DST)": high * wide <= dst,
         }
         if (rows, columns) != (self.per_core_m, self.per_core_n):
-            held["out_block_h and out_block_w divide per_core_M and per_core_N"] = (
+            rules["out_block_h and out_block_w divide per_core_M and per_core_N"] = (
                 self.per_core_m % rows == 0 and self.per_core_n % columns == 0
             )
         if self.device_grid is not None:
-            held["within the worker grid {}x{}".format(*self.device_grid)] = (
+            rules["within the worker grid {}x{}".format(*self.device_grid)] = (
                 self.grid[0] <= self.device_grid[0] and self.grid[1] <= self.device_grid[1]
             )
-        return held | self._spread_rules() | self._sharding_rules()
+        return rules | self._spread_rules() | self._sharding_rules()
 
     def _spread_rules(self) -> dict[str, bool]:
-        """Whether the blocks cover the matrices, and the grid the blocks."""
+        """Whether the blocks cover the matrices, and fit the grid."""
         m, n, per_m, per_n = self.tiles.m, self.tiles.n, self.per_core_m, self.per_core_n
         if self.kind == "Reuse":
             even = per_m % m == 0 and (self.batch * m) % per_m == 0 if per_m > m else m % per_m == 0
@@ -136,18 +139,18 @@ class MatmulPlan:
         return held
 
     def _sharding_rules(self) -> dict[str, bool]:
-        held: dict[str, bool] = {}
+        rules: dict[str, bool] = {}
         if self.output:
             # :1527 of 0.81.1 and its likes; shards of another shape do not fit the tensor (tensor_spec.cpp:173)
-            held["sharded output: out_subblock_w = per_core_N or out_subblock_h = 1"] = (
+            rules["sharded output: out_subblock_w = per_core_N or out_subblock_h = 1"] = (
                 self.out_subblock_w == self.per_core_n or self.out_subblock_h == 1
             )
             if self.kind != "Reuse":
-                held[f"this program shards its output as {self._layout}"] = self.output == self._layout
-                held |= self._shape_rules()
+                rules[f"this program shards its output as {self._layout}"] = self.output == self._layout
+                rules |= self._shape_rules()
         if self.shard is not None and self.kind != "Reuse":
-            held |= self._operand_rules(self.shard)
-        return held
+            rules |= self._operand_rules(self.shard)
+        return rules
 
     def _shape_rules(self) -> dict[str, bool]:
         if self.output == "WIDTH_SHARDED":
@@ -163,18 +166,18 @@ class MatmulPlan:
         return {}
 
     def _operand_rules(self, shard: Shard) -> dict[str, bool]:
-        """Of a first operand that is sharded: :1795, :2275, :2296, :2384 of 0.81.1."""
+        """The rules for a sharded first operand: lines 1795, 2275, 2296 and 2384 of 0.81.1."""
         if self._layout == "HEIGHT_SHARDED":
             return {f"per_core_M is the {shard.rows} tiles of a shard's height": self.per_core_m == shard.rows}
-        held = {
+        rules = {
             f"in0_block_w divides the {shard.columns} tiles of a shard's width": shard.columns % self.in0_block_w
             == 0
         }
         if self._layout == "BLOCK_SHARDED":
-            held[f"per_core_M is the {shard.rows} tiles of a shard's height"] = self.per_core_m == shard.rows
+            rules[f"per_core_M is the {shard.rows} tiles of a shard's height"] = self.per_core_m == shard.rows
         else:
-            held[f"per_core_M is the {self.tiles.m} tiles of M"] = self.per_core_m == self.tiles.m
-        return held
+            rules[f"per_core_M is the {self.tiles.m} tiles of M"] = self.per_core_m == self.tiles.m
+        return rules
 
     @property
     def _layout(self) -> str:
@@ -182,7 +185,7 @@ class MatmulPlan:
         return SHARDED_AS.get(kind, "")
 
     def _first_operand(self, rows: int, steps: int, copies: int) -> float:
-        """Blocks of the first operand; a HEIGHT_SHARDED one is copied out whole, or read where it lies."""
+        """Bytes of the first operand's blocks; a HEIGHT_SHARDED one is copied as a whole, or read in place."""
         tall = self.shard is not None and self.shard.layout == "HEIGHT_SHARDED" and self.kind == "1D"
         if tall and not self.mcast_in0:
             return 0.0 if steps == 1 else rows * self.tiles.k * self.tiles.a_bytes
@@ -191,8 +194,8 @@ class MatmulPlan:
         return copies * self.in0_block_w * rows * self.tiles.a_bytes
 
     def _partial_bytes(self, steps: int) -> float:
-        """Of a tile of partial sums; 0 where they grow in the output's own buffer, being of its format."""
+        """Bytes of a tile of partial sums; 0 if they have the output's format and so use its buffer."""
         out = self.tiles.out_bytes
         sums_in_packer = self.packer_l1 and steps > 1  # measured on TTNN 0.81.1 mock device
-        kept = TILE_BYTES["FLOAT32"] if self.fp32 else TILE_BYTES["BFLOAT16"] if sums_in_packer else out
-        return 0.0 if kept == out else float(kept)
+        partial = TILE_BYTES["FLOAT32"] if self.fp32 else TILE_BYTES["BFLOAT16"] if sums_in_packer else out
+        return 0.0 if partial == out else float(partial)

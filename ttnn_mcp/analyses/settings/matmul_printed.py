@@ -1,4 +1,4 @@
-"""The matmul of a row: its operands in tiles, and the program config it was told or would do well with."""
+"""The matmul of a row: its operands in tiles, and its program config, or the one that we suggest."""
 
 from __future__ import annotations
 
@@ -34,40 +34,41 @@ _BIAS = 2  # place of the bias among the inputs
 
 @dataclass(frozen=True, slots=True)
 class PrintedMatmul:
-    """A matmul as far as its row tells.
+    """A matmul as far as its row describes it.
 
     Attributes:
-        plan: None where it is not modelled; `why_not` says why.
-        given: a program config was printed; else the plan's is a suggestion of ours.
-        shard_unknown: the first operand is sharded, and nobody prints its shard.
+        plan: the matmul and its config; None where it is not modelled.
+        why_not: why it is not modelled.
+        was_given: whether the row has a program config; otherwise the plan's config is our suggestion.
+        shard_unknown: whether the first operand is sharded and its shard is not printed.
     """
 
     plan: MatmulPlan | DramSharded | MinimalMatmul | None
     why_not: str = ""
-    given: bool = False
+    was_given: bool = False
     shard_unknown: bool = False
 
 
 def printed_matmul(op: Op, safe_bytes: float) -> PrintedMatmul:
-    """The matmul of an op; a suggested config takes at most `safe_bytes` of L1."""
+    """The matmul of an op. A config that we suggest takes at most `safe_bytes` of L1."""
     tiles = _tiles(op)
     if tiles is None:
         return PrintedMatmul(None, "operands of unknown data type")
     if canonical(op.table.texts("op_code")[0]).startswith("MinimalMatmul"):
         return _minimal(op, tiles)
-    given = op.said.call("program_config")
-    if given is None:
+    config = op.attributes.call("program_config")
+    if config is None:
         return _suggested(op, tiles, safe_bytes)
-    return _banked(op, tiles, given) if given.name == BANKED else _multicast(op, tiles, given)
+    return _banked(op, tiles, config) if config.name == BANKED else _multicast(op, tiles, config)
 
 
-def _multicast(op: Op, tiles: Tiles, given: Call) -> PrintedMatmul:
-    """The program configs whose blocks are dealt out over a grid."""
-    kind, grid = KINDS.get(given.name), _grid(given, "compute_with_storage_grid_size")
-    numbers = [given.number(key) for key in _SIZES]
+def _multicast(op: Op, tiles: Tiles, config: Call) -> PrintedMatmul:
+    """A matmul with one of the program configs that distribute blocks over a grid."""
+    kind, grid = KINDS.get(config.name), _grid(config, "compute_with_storage_grid_size")
+    numbers = [config.number(key) for key in _SIZES]
     if kind is None or grid is None or None in numbers:
-        return PrintedMatmul(None, f"{shown(given.name)} is not modelled")
-    if given.number("gather_in0") == 1 or given.fields.get("transpose_mcast") == "1":
+        return PrintedMatmul(None, f"{shown(config.name)} is not modelled")
+    if config.number("gather_in0") == 1 or config.fields.get("transpose_mcast") == "1":
         return PrintedMatmul(None, "gather_in0 and transpose_mcast are not modelled")
     width, high, wide, per_m, per_n = (number or 0 for number in numbers)
     a = op.table.inputs[0]
@@ -82,10 +83,10 @@ def _multicast(op: Op, tiles: Tiles, given: Call) -> PrintedMatmul:
         out_subblock_w=wide,
         per_core_m=per_m,
         per_core_n=per_n,
-        mcast_in0=given.fields.get("mcast_in0") == "1",
+        mcast_in0=config.fields.get("mcast_in0") == "1",
         batch=_batch(op),
-        block_h=_smaller(given.number("out_block_h"), per_m),
-        block_w=_smaller(given.number("out_block_w"), per_n),
+        block_h=_smaller(config.number("out_block_h"), per_m),
+        block_w=_smaller(config.number("out_block_w"), per_n),
         fp32=accumulates_fp32(op),
         packer_l1=kernel_flag(op, "packer_l1_acc"),
         full_sync=kernel_flag(op, "dst_full_sync_en"),
@@ -93,27 +94,27 @@ def _multicast(op: Op, tiles: Tiles, given: Call) -> PrintedMatmul:
         shard=shard,
         bias_bytes=_bias_bytes(op),
     )
-    return PrintedMatmul(plan, given=True, shard_unknown=_in_l1_shards(a) and shard is None)
+    return PrintedMatmul(plan, was_given=True, shard_unknown=_in_l1_shards(a) and shard is None)
 
 
 def _suggested(op: Op, tiles: Tiles, safe_bytes: float) -> PrintedMatmul:
     grid, fp32 = worker_grid(op.chip), accumulates_fp32(op)
     if _batch(op) > 1:
         return PrintedMatmul(None, "no program config was given, and both operands are batched")
-    found = suggested(tiles, grid, safe_bytes, fp32_acc=fp32) if grid else None
-    if found is None:
+    suggestion = suggested(tiles, grid, safe_bytes, fp32_acc=fp32) if grid else None
+    if suggestion is None:
         return PrintedMatmul(None, "no program config was given, and none was found that fits")
     plan = MatmulPlan(
-        kind=found.kind,
+        kind=suggestion.kind,
         tiles=tiles,
-        grid=found.grid,
+        grid=suggestion.grid,
         device_grid=grid,
-        in0_block_w=found.in0_block_w,
-        out_subblock_h=found.out_subblock_h,
-        out_subblock_w=found.out_subblock_w,
-        per_core_m=found.per_core_m,
-        per_core_n=found.per_core_n,
-        mcast_in0=found.mcast_in0,
+        in0_block_w=suggestion.in0_block_w,
+        out_subblock_h=suggestion.out_subblock_h,
+        out_subblock_w=suggestion.out_subblock_w,
+        per_core_m=suggestion.per_core_m,
+        per_core_n=suggestion.per_core_n,
+        mcast_in0=suggestion.mcast_in0,
         fp32=fp32,
         packer_l1=kernel_flag(op, "packer_l1_acc"),
         output=_output(op),
@@ -122,9 +123,9 @@ def _suggested(op: Op, tiles: Tiles, safe_bytes: float) -> PrintedMatmul:
     return PrintedMatmul(plan, shard_unknown=_in_l1_shards(op.table.inputs[0]))
 
 
-def _banked(op: Op, tiles: Tiles, given: Call) -> PrintedMatmul:
-    """Weights in the banks of DRAM; the first operand's shards are taken to lie on the cores of the output's."""
-    width, per_m, per_n = (given.number(key) for key in ("in0_block_w", "per_core_M", "per_core_N"))
+def _banked(op: Op, tiles: Tiles, config: Call) -> PrintedMatmul:
+    """A matmul with weights in DRAM banks; the first operand is assumed to be on the cores of the output."""
+    width, per_m, per_n = (config.number(key) for key in ("in0_block_w", "per_core_M", "per_core_N"))
     banks = {card.dram_banks for card in CARDS if card.architecture == op.chip.arch}
     banks &= {card.dram_banks for card in CARDS if op.chip.worker_cores in card.worker_cores} or banks
     if not (width and per_m and per_n) or len(banks) != 1:
@@ -143,11 +144,11 @@ def _banked(op: Op, tiles: Tiles, given: Call) -> PrintedMatmul:
         packer_l1=kernel_flag(op, "packer_l1_acc"),
         bias_bytes=_bias_bytes(op),
     )
-    return PrintedMatmul(plan, given=True, shard_unknown=True)
+    return PrintedMatmul(plan, was_given=True, shard_unknown=True)
 
 
 def _minimal(op: Op, tiles: Tiles) -> PrintedMatmul:
-    config, fp32 = op.said.call("config"), accumulates_fp32(op)
+    config, fp32 = op.attributes.call("config"), accumulates_fp32(op)
     block, subblock = default_config(tiles.m, tiles.n, fp32=fp32)
     grid = _grid(config, "compute_with_storage_grid_size") if config else worker_grid(op.chip)
     if config is not None:
@@ -156,13 +157,13 @@ def _minimal(op: Op, tiles: Tiles) -> PrintedMatmul:
         subblock = (config.number("subblock_h") or 0, config.number("subblock_w") or 0)
     if grid is None or min(*block, *subblock) < 1:
         return PrintedMatmul(None, "its config does not say all block sizes")
-    if any(key in op.said and op.said.given(key) for key in ("fused_ternary_scalar",)) or op.said.flag(
-        "fuse_swiglu"
-    ):
+    if any(
+        key in op.attributes and op.attributes.given(key) for key in ("fused_ternary_scalar",)
+    ) or op.attributes.flag("fuse_swiglu"):
         return PrintedMatmul(None, "fused ternary and SwiGLU forms are not modelled")
     sizes_of = (tiles.a_bytes, tiles.b_bytes, tiles.out_bytes, _bias_bytes(op))
     plan = MinimalMatmul(block, subblock, grid, worker_grid(op.chip), *sizes_of, fp32=fp32)
-    return PrintedMatmul(plan, given=config is not None)
+    return PrintedMatmul(plan, was_given=config is not None)
 
 
 def _tiles(op: Op) -> Tiles | None:
@@ -176,7 +177,7 @@ def _tiles(op: Op) -> Tiles | None:
 
 
 def _batch(op: Op) -> int:
-    """Matrices that are multiplied pair by pair."""
+    """How many pairs of matrices are multiplied; 1 if the second operand is a single matrix."""
     second = int(op.table.inputs[1].padded[0, :2].prod())
     return int(op.table.inputs[0].padded[0, :2].prod()) if second > 1 else 1
 
@@ -187,24 +188,24 @@ def _bias_bytes(op: Op) -> float:
     return float(tile_bytes(op, _BIAS) or 0)
 
 
-def _grid(given: Call, key: str) -> Grid | None:
-    grid = parse_call(given.fields.get(key, ""))
+def _grid(config: Call, key: str) -> Grid | None:
+    grid = parse_call(config.fields.get(key, ""))
     x, y = (grid.number("x"), grid.number("y")) if grid else (None, None)
     return (x, y) if x and y else None
 
 
 def _output(op: Op) -> str | None:
-    """Layout of the output where it is sharded, by the row or else by what was asked for."""
+    """Layout of a sharded output, from output_mem_config or else from the output's cell; None if interleaved."""
     out = op.table.outputs[0]
-    asked = parse_memory_config(op.said.get("output_mem_config", ""))
-    if asked is not None:
-        return asked.layout if asked.sharded else None
+    placement = parse_memory_config(op.attributes.get("output_mem_config", ""))
+    if placement is not None:
+        return placement.layout if placement.sharded else None
     return out.placement[0].partition("_")[2] if out.sharded[0] else None
 
 
-def _shard(a: Operand, kind: str, tiles: Tiles, ran: tuple[int, Grid]) -> Shard | None:
-    """The first operand's shard, as far as the config that ran gives it away."""
-    per_m, (x, _) = ran
+def _shard(a: Operand, kind: str, tiles: Tiles, config_that_ran: tuple[int, Grid]) -> Shard | None:
+    """The first operand's shard, as far as it follows from the config that ran."""
+    per_m, (x, _) = config_that_ran
     layout = a.placement[0].partition("_")[2]
     if not _in_l1_shards(a) or kind == "Reuse":
         return None

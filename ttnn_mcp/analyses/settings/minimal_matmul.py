@@ -1,7 +1,7 @@
-"""MinimalMatmul, which reads blocks of both operands and writes blocks of the output: its rules and its buffers.
+"""MinimalMatmul: the rules that TTNN asserts, and its buffers.
 
 tt-metal ttnn/cpp/ttnn/operations/experimental/minimal_matmul/device: minimal_matmul_device_operation.cpp (rules),
-minimal_matmul_program_descriptor.cpp (buffers, and the blocks taken where no config is given).
+minimal_matmul_program_descriptor.cpp (buffers, and the blocks that it uses without a config).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class MinimalMatmul:
     bias_bytes: float = 0.0
     fp32: bool = True
 
-    def given(self, field: str, value: int) -> MinimalMatmul:
+    def with_field(self, field: str, value: int) -> MinimalMatmul:
         """The same with one field of the config changed."""
         place = FIELDS.index(field)
         numbers = [*self.block, *self.subblock]
@@ -46,26 +46,26 @@ class MinimalMatmul:
         return (*self.block, *self.subblock)[FIELDS.index(name)]
 
     def rules(self) -> dict[str, bool]:
-        """What TTNN asserts, each by its sentence, and whether it holds."""
+        """The rules that TTNN asserts, in words, and whether each holds."""
         (m, k, n), (high, wide) = self.block, self.subblock
         if min(m, k, n, high, wide) < 1:
             return {"at least 1": False}
         dst = DST_TILES_FP32 if self.fp32 else DST_TILES
-        held = {
+        rules = {
             f"subblock_h divides M_block_size {m}": m % high == 0,
             f"subblock_w divides N_block_size {n}": n % wide == 0,
             f"subblock_h x subblock_w <= {dst} (DST)": high * wide <= dst,
             "a grid of at least 2x2": min(self.grid) >= SMALLEST_GRID,
         }
         if self.device_grid is not None:
-            held["within the worker grid {}x{}".format(*self.device_grid)] = (
+            rules["within the worker grid {}x{}".format(*self.device_grid)] = (
                 self.grid[0] <= self.device_grid[0] and self.grid[1] <= self.device_grid[1]
             )
-        return held
+        return rules
 
     @property
     def buffers(self) -> dict[str, int]:
-        """Bytes per core: both operands and the output double buffered, sums in the format of DST."""
+        """Bytes per core of its buffers: operands and output are double buffered, sums have the format of DST."""
         m, k, n = self.block
         sizes = {
             "IN0": 2 * m * k * self.a_bytes,
@@ -78,6 +78,6 @@ class MinimalMatmul:
 
 
 def default_config(m: int, n: int, *, fp32: bool) -> tuple[tuple[int, int, int], tuple[int, int]]:
-    """Blocks and sub-block that TTNN takes without a config, by the rows and columns of the output."""
+    """The blocks and the sub-block that TTNN uses without a config, for an output of m x n tiles."""
     block = (DEFAULT_BLOCK, DEFAULT_BLOCK, DEFAULT_BLOCK)
     return block, (2, 2) if fp32 else (2, 4) if n >= m else (4, 2)

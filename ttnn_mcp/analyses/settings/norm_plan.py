@@ -1,8 +1,8 @@
-"""Sharded layer norm, RMS norm and softmax: what TTNN asserts of their program config, and their buffers.
+"""Sharded layer norm, RMS norm and softmax: the rules that TTNN asserts, and their buffers.
 
 tt-metal ttnn/cpp/ttnn/operations/normalization: layernorm/device/layernorm_device_operation.cpp and
 sharded_layernorm_factory_helpers.cpp, softmax/device/softmax_device_operation.cpp and
-softmax_program_factory_attention_optimized_sharded.cpp. Held against TTNN 0.81.1 on mock devices.
+softmax_program_factory_attention_optimized_sharded.cpp. Compared with TTNN 0.81.1 on mock devices.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ShardedNorm:
             return {"at least 1": False}
         dst = (DST_TILES_FP32 if self.fp32 else DST_TILES) * (2 if self.full_sync else 1)
         x, y = self.shards
-        held = {
+        rules = {
             f"subblock_w divides block_w {self.block_w}": self.block_w % self.subblock_w == 0,
             f"subblock_w <= {dst} (DST)": self.subblock_w <= dst,
             f"the shards' grid {x}x{y} lies within compute_with_storage_grid_size": (
@@ -59,12 +59,12 @@ class ShardedNorm:
             ),
         }
         across = x * y if self._is_flat else x
-        each = ceil(self.columns / across)
-        held[f"block_w is the {each} tiles of a shard's width"] = self.block_w == each
+        shard_columns = ceil(self.columns / across)
+        rules[f"block_w is the {shard_columns} tiles of a shard's width"] = self.block_w == shard_columns
         if not self._is_flat:
             high = ceil(self.rows / y)
-            held[f"block_h is the {high} tiles of a shard's height"] = self.block_h == high
-        return held
+            rules[f"block_h is the {high} tiles of a shard's height"] = self.block_h == high
+        return rules
 
     @property
     def buffers(self) -> dict[str, int]:
@@ -89,7 +89,7 @@ class ShardedNorm:
 
     @property
     def _is_flat(self) -> bool:
-        """All rows on every core, the columns dealt out over all of them (mcast_1d)."""
+        """Whether every core has all rows, and all cores share the columns (mcast_1d)."""
         return self.rows == self.block_h
 
 

@@ -30,20 +30,20 @@ NORM_CONFIG, SOFTMAX_CONFIG = "LayerNormShardedMultiCoreProgramConfig", "Softmax
 
 
 def norm_in(op: Op) -> ShardedNorm | ShardedSoftmax | str:
-    """The norm of the op; or why its config cannot be judged."""
-    config = op.said.call("program_config")
+    """The norm of the op, or the reason why its config cannot be judged."""
+    config = op.attributes.call("program_config")
     name = config.name if config else "an interleaved input"
     if config is None or name not in (NORM_CONFIG, SOFTMAX_CONFIG):
         return f"only the program configs of sharded norms and softmax have blocks: this one ran with {name}"
-    placement = parse_memory_config(op.said.get("output_mem_config", ""))
+    placement = parse_memory_config(op.attributes.get("output_mem_config", ""))
     shard = placement.shard if placement is not None and placement.sharded else None
     blocks = [config.number(key) for key in ("block_h", "block_w", "subblock_w")]
     grid = _grid(config)
     if shard is None or not shard.ranges or grid is None or None in blocks:
         return "the report does not print the shards it ran on"
-    if op.said.get("distributed_norm_stage", "").rpartition(":")[2] not in ("", "NOT_DISTRIBUTED"):
+    if op.attributes.get("distributed_norm_stage", "").rpartition(":")[2] not in ("", "NOT_DISTRIBUTED"):
         return "stages of a distributed norm are not modelled"
-    starts, ends = [one for one, _ in shard.ranges], [one for _, one in shard.ranges]
+    starts, ends = [corner for corner, _ in shard.ranges], [corner for _, corner in shard.ranges]
     shards = (
         max(x for x, _ in ends) - min(x for x, _ in starts) + 1,
         max(y for _, y in ends) - min(y for _, y in starts) + 1,
@@ -59,9 +59,11 @@ def _norm(op: Op, config: Call, blocks: tuple[int, int, int], grids: tuple[Grid,
     if config.number("use_welford") == 1:
         return "Welford's algorithm is not modelled"
     (high, wide, sub), (grid, shards) = blocks, grids
-    # gamma and beta; a residual is sharded, and read where it lies
-    others = [at for at in range(1, len(inputs)) if inputs[at].present[0] and not inputs[at].sharded[0]]
-    weights = [float(tile_bytes(op, at) or TILE_BYTES["BFLOAT16"]) for at in others]
+    # gamma and beta; a residual is sharded, and is read in place
+    weight_places = [
+        place for place in range(1, len(inputs)) if inputs[place].present[0] and not inputs[place].sharded[0]
+    ]
+    weights = [float(tile_bytes(op, place) or TILE_BYTES["BFLOAT16"]) for place in weight_places]
     return ShardedNorm(
         rows=ceil(int(x.padded[0, :3].prod()) / TILE_SIDE),
         columns=ceil(int(x.padded[0, 3]) / TILE_SIDE),
@@ -71,7 +73,7 @@ def _norm(op: Op, config: Call, blocks: tuple[int, int, int], grids: tuple[Grid,
         block_w=wide,
         subblock_w=sub,
         device_grid=worker_grid(op.chip),
-        root_mean_square="RMSNORM" in op.said.get("norm_type", ""),
+        root_mean_square="RMSNORM" in op.attributes.get("norm_type", ""),
         fp32=accumulates_fp32(op),
         full_sync=kernel_flag(op, "dst_full_sync_en"),
         weight_bytes=weights[0] if weights else 0.0,
@@ -80,12 +82,12 @@ def _norm(op: Op, config: Call, blocks: tuple[int, int, int], grids: tuple[Grid,
 
 
 def _softmax(op: Op, blocks: tuple[int, int, int], grid: Grid, shards: Grid) -> ShardedSoftmax | str:
-    if any(one.present[0] for one in op.table.inputs[1:]):
+    if any(operand.present[0] for operand in op.table.inputs[1:]):
         return "a softmax with a mask is not modelled"
     x, cores = op.table.inputs[0], shards[0] * shards[1]
     rows, columns = int(x.padded[0, :3].prod()) // TILE_SIDE, int(x.padded[0, 3]) // TILE_SIDE
     high, wide, sub = blocks
-    stable = op.said.flag("numeric_stable") or False
+    stable = op.attributes.flag("numeric_stable") or False
     shard = (rows // cores, columns)
     return ShardedSoftmax(shard, shards, grid, high, wide, sub, accumulates_fp32(op), stable)
 
@@ -98,7 +100,7 @@ def _grid(config: Call) -> Grid | None:
 
 @dataclass(frozen=True)
 class NormSettings:
-    """The settings of one norm or softmax; `norm` is why its blocks cannot be judged, where they cannot."""
+    """The settings of one norm or softmax; `norm` is a text if its blocks cannot be judged: the reason."""
 
     op: Op
     norm: ShardedNorm | ShardedSoftmax | str
@@ -109,7 +111,7 @@ class NormSettings:
         return *FIELDS, "math_fidelity"
 
     def choices(self, setting: str) -> tuple[Value, ...]:
-        """Values worth a look."""
+        """The values worth a trial."""
         if setting == "math_fidelity":
             return FIDELITIES
         norm = self.norm
@@ -118,19 +120,19 @@ class NormSettings:
         return tuple(divisors(norm.block_w)) if setting == "subblock_w" else (getattr(norm, setting),)
 
     def tried(self, setting: str, value: Value) -> Trial:
-        """What one value comes to."""
+        """The trial of one value."""
         if setting == "math_fidelity":
             return math_fidelity(self.op, str(value))
-        now = self.norm
-        if isinstance(now, str):
-            return Trial(None, unknown=now)
-        then = replace(now, **{setting: int(value)})
-        before = getattr(now, setting)
+        current = self.norm
+        if isinstance(current, str):
+            return Trial(None, unknown=current)
+        changed = replace(current, **{setting: int(value)})
+        before = getattr(current, setting)
         return Trial(
             before,
-            broken_of(then.rules()),
-            buffers=then.buffers,
+            broken_of(changed.rules()),
+            buffers=changed.buffers,
             tensors=operands_in_l1(self.op),
             change=f"{setting} {before} becomes {value}",
-            effect=then != now,
+            effect=changed != current,
         )

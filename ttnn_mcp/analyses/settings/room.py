@@ -1,8 +1,8 @@
-"""What L1 leaves to the circular buffers of one device op, by the memory report beside it.
+"""The room in L1 for the circular buffers of one device op, by the memory report of the run.
 
-Circular buffers start at the bottom of L1 and tensors lie at its top, with holes between them. TTNN asks that the
-buffers end below the lowest tensor of that moment (program.cpp: validate_circular_buffer_region), so the room is
-what lies below it, and holes do not count.
+Circular buffers start at the bottom of L1; tensors are at its top, with holes between them. TTNN requires that the
+buffers end below the lowest tensor of that moment (program.cpp: validate_circular_buffer_region). So the room is the
+space below it, and holes do not count.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 async def room_at(run: Run, line: int) -> int | None:
-    """Bytes per core below the lowest tensor while the op of a line ran; None where no memory report shows it."""
+    """Bytes per core below the lowest tensor while the op at `line` ran; None where no memory report shows it."""
     operation = run.linked.operation_at.get(line) if run.linked else None
     if operation is None:
         return None
@@ -35,9 +35,9 @@ async def room_at(run: Run, line: int) -> int | None:
     except ReportBroken:
         return None
     lowest = _lowest(graph, _live(replayed, place))
-    wanted = _device_ops(run, line, operation, graph)
-    found = [address for at in wanted if (address := lowest.get(at)) is not None]
-    return max(min(found) - bottom, 0) if found else replayed.capacity_bytes
+    device_ops = _device_ops(run, line, operation, graph)
+    addresses = [address for device_op in device_ops if (address := lowest.get(device_op)) is not None]
+    return max(min(addresses) - bottom, 0) if addresses else replayed.capacity_bytes
 
 
 def _bottom(replayed: Replayed) -> int | None:
@@ -46,7 +46,7 @@ def _bottom(replayed: Replayed) -> int | None:
 
 
 def _live(replayed: Replayed, place: int) -> dict[int, int]:
-    """L1 tensors before an operation, key to address: of all devices, which share one layout in lockstep."""
+    """L1 tensors before an operation, key -> address. All devices have the same addresses (lockstep allocation)."""
     live: dict[int, int] = {}
     for device in replayed.devices:
         rows = device.spans.live_at(before(place))
@@ -57,17 +57,17 @@ def _live(replayed: Replayed, place: int) -> dict[int, int]:
 
 
 def _lowest(graph: GraphMemory, live: dict[int, int]) -> dict[int, int]:
-    """Per device op of the operation, the lowest L1 tensor that lived while it ran."""
+    """Per device op of the operation, the address of the lowest L1 tensor while it ran."""
     lowest: dict[int, int] = {}
-    at = min(live.values(), default=None)
+    bottom_address = min(live.values(), default=None)
     for event in graph.events:  # every device op has one: its end
-        _note(lowest, event.device_op, at)
+        _note(lowest, event.device_op, bottom_address)
         if event.kind == "allocate" and event.buffer == L1 and event.key >= 0:
             live[event.key] = event.address
-            at = event.address if at is None else min(at, event.address)
-        elif event.kind == "free" and live.pop(event.key, None) == at:
-            at = min(live.values(), default=None)
-        _note(lowest, event.device_op, at if event.kind == "allocate" else None)
+            bottom_address = event.address if bottom_address is None else min(bottom_address, event.address)
+        elif event.kind == "free" and live.pop(event.key, None) == bottom_address:
+            bottom_address = min(live.values(), default=None)
+        _note(lowest, event.device_op, bottom_address if event.kind == "allocate" else None)
     return lowest
 
 
@@ -77,16 +77,19 @@ def _note(lowest: dict[int, int], device_op: int, address: int | None) -> None:
 
 
 def _device_ops(run: Run, line: int, operation: int, graph: GraphMemory) -> list[int]:
-    """The device op of a line among those of its operation; all of its name, or all, where they do not match up."""
-    names = [canonical(one.name) for one in graph.device_ops]
-    every = list(range(len(names)))
+    """The device op of a line among those of its operation.
+
+    Where the counts do not agree: all device ops of the same name, or all device ops.
+    """
+    names = [canonical(device_op.name) for device_op in graph.device_ops]
+    places = list(range(len(names)))
     linked = run.linked.operation_at if run.linked else {}
-    lines = sorted(other for other, its in linked.items() if its == operation)
+    lines = sorted(linked_line for linked_line, linked_operation in linked.items() if linked_operation == operation)
     table = run.timed.ops
     row = table.at_line(line)
     name = canonical(table.texts("op_code")[row]) if row is not None else ""
-    if every and len(lines) % len(every) == 0:  # one pass after another over the same operation
-        at = lines.index(line) % len(every)
-        if names[at] == name:
-            return [at]
-    return [at for at in every if names[at] == name] or every
+    if places and len(lines) % len(places) == 0:  # one pass after another over the same operation
+        place = lines.index(line) % len(places)
+        if names[place] == name:
+            return [place]
+    return [place for place in places if names[place] == name] or places

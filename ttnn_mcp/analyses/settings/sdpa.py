@@ -29,17 +29,17 @@ _ODD_FORMS = ("chunk_start_idx", "head_dim_v", "sliding_window_size", "chunk_sta
 
 
 def attention_in(op: Op) -> Attention | str:
-    """The attention of the op; or why its buffers are not modelled."""
+    """The attention of the op, or the reason why its buffers are not modelled."""
     name = canonical(op.table.texts("op_code")[0])
     if name not in PLAIN or len(op.table.inputs) < _QKV:
         return f"the program of {name} is not modelled"
-    if any(op.said.given(key) for key in _ODD_FORMS) or op.said.flag("use_mla"):
+    if any(op.attributes.given(key) for key in _ODD_FORMS) or op.attributes.flag("use_mla"):
         return "chunked prefill, sliding windows, sinks and latent attention are not modelled"
     sizes = [tile_bytes(op, place) for place in range(_QKV)]
     if None in sizes:
         return "operands of unknown data type"
     q, k, v = op.table.inputs[:_QKV]
-    config = op.said.call("program_config")
+    config = op.attributes.call("program_config")
     grid = parse_call(config.fields.get("compute_with_storage_grid_size", "")) if config else None
     x, y = (grid.number("x") or 0, grid.number("y") or 0) if grid else worker_grid(op.chip) or (0, 0)
     if not x or not y:
@@ -59,7 +59,7 @@ def attention_in(op: Op) -> Attention | str:
         device_grid=worker_grid(op.chip),
         q_chunk=(config.number("q_chunk_size") if config else None) or DEFAULT_CHUNK,
         k_chunk=(config.number("k_chunk_size") if config else None) or DEFAULT_CHUNK,
-        causal=op.said.flag("is_causal") is not False,
+        causal=op.attributes.flag("is_causal") is not False,
         fp32=accumulates_fp32(op),
         mask_bytes=float(tile_bytes(op, _MASK) or TILE_BYTES["BFLOAT16"]) if masked else 0.0,
         chains=op.chip.arch == "blackhole",
@@ -68,7 +68,7 @@ def attention_in(op: Op) -> Attention | str:
 
 @dataclass(frozen=True)
 class SdpaSettings:
-    """The settings of one attention op; `attention` is why its chunks cannot be judged, where they cannot."""
+    """The settings of one attention op; `attention` is a text if its chunks cannot be judged: the reason."""
 
     op: Op
     attention: Attention | str
@@ -79,7 +79,7 @@ class SdpaSettings:
         return *FIELDS, "math_fidelity"
 
     def choices(self, setting: str) -> tuple[Value, ...]:
-        """Values worth a look."""
+        """The values worth a trial."""
         if setting == "math_fidelity":
             return FIDELITIES
         attention = self.attention
@@ -89,28 +89,28 @@ class SdpaSettings:
         return tuple(size for size in SIZES if size < 2 * length)
 
     def tried(self, setting: str, value: Value) -> Trial:
-        """What one value comes to."""
+        """The trial of one value."""
         if setting == "math_fidelity":
             return math_fidelity(self.op, str(value))
-        now = self.attention
-        if isinstance(now, str):
-            return Trial(None, unknown=now)
+        current = self.attention
+        if isinstance(current, str):
+            return Trial(None, unknown=current)
         field = FIELDS[setting]
-        before = getattr(now, field)
-        then = replace(now, **{field: int(value)})
-        broken = broken_of(then.rules())
+        before = getattr(current, field)
+        changed = replace(current, **{field: int(value)})
+        broken = broken_of(changed.rules())
         if broken:
             return Trial(before, broken)
-        length = then.rows if setting == "q_chunk_size" else then.keys
+        length = changed.rows if setting == "q_chunk_size" else changed.keys
         uneven = f"; {length} rows are no multiple of it: padded" if length % int(value) else ""
         return Trial(
             before,
-            buffers=then.buffers,
+            buffers=changed.buffers,
             tensors=operands_in_l1(self.op),
-            older_bytes=then.older_bytes,
-            change=f"{now.pairs} pairs of chunks per head become {then.pairs}{uneven}",
-            at_most_ns=per_step_ns(self.op, now.pairs, then.pairs),
+            older_bytes=changed.older_bytes,
+            change=f"{current.pairs} pairs of chunks per head become {changed.pairs}{uneven}",
+            at_most_ns=per_step_ns(self.op, current.pairs, changed.pairs),
             needs="the other fields of SDPAProgramConfig as they are",
-            effect=then != now,
+            effect=changed != current,
             unknown="" if not kernel_flag(self.op, "dst_full_sync_en") else "dst_full_sync_en is not modelled here",
         )

@@ -1,4 +1,4 @@
-"""Scaled dot product attention: what TTNN asserts of its chunks, and the buffers of its program on each core.
+"""Scaled dot product attention: the rules that TTNN asserts, and the buffers of its program on each core.
 
 Rules: tt-metal ttnn/cpp/ttnn/operations/transformer/sdpa/device/sdpa_device_operation.cpp (lines 49 to 125 of
 0.81.1). Buffers: sdpa_program_factory.cpp beside it, as measured on TTNN 0.81.1 mock devices of Wormhole and
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
 
 DEFAULT_CHUNK = 32  # without an SDPAProgramConfig, and for a q_chunk_size of 0: tt-metal #51911
-CHUNKS_AT_MOST = 1 << 14  # of one head: bounds the walk over pairs that a broken report could ask for
-CHAIN_ROWS = 4  # tiles of a query chunk up to which Blackhole hands keys on from core to core
-CHAIN_CORES = 64  # of the grid, at least: 8x8 does, 7x7 and 10x4 do not
-AHEAD_ROWS, AHEAD_KEYS = 3, 8  # tiles per chunk, at least and at most, for which a chain reads a third chunk ahead
-DST_TILES_WIDE = 8  # of DST: what two rows of values may fill to be written together
+CHUNKS_AT_MOST = 1 << 14  # of one head: limits the loop over pairs for a broken report
+CHAIN_ROWS = 4  # tiles of a query chunk, at most, for which Blackhole passes keys from core to core
+CHAIN_CORES = 64  # cores of the grid, at least: 8x8 is enough, 7x7 and 10x4 are not
+AHEAD_ROWS, AHEAD_KEYS = (
+    3,
+    8,
+)  # a chain reads a third chunk ahead for query chunks of at least, key chunks of at most
+DST_TILES_WIDE = 8  # tiles of DST that two rows of values may fill to be written together
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 
 
@@ -57,17 +60,17 @@ class Attention:
     chains: bool = False
 
     def rules(self) -> dict[str, bool]:
-        """What TTNN asserts, each by its sentence, and whether it holds."""
-        held = {
+        """The rules that TTNN asserts, in words, and whether each holds."""
+        rules = {
             "q_chunk_size: a multiple of 32": self.q_chunk > 0 and self.q_chunk % TILE_SIDE == 0,
             "k_chunk_size: a multiple of 32": self.k_chunk > 0 and self.k_chunk % TILE_SIDE == 0,
         }
         if self.causal:
-            held["causal: as many keys as queries"] = self.rows == self.keys
+            rules["causal: as many keys as queries"] = self.rows == self.keys
         if self.device_grid is not None:
             cores = self.device_grid[0] * self.device_grid[1]
-            held[f"at most the {cores} cores there are"] = 0 < self.grid[0] * self.grid[1] <= cores
-        return held
+            rules[f"at most the {cores} cores there are"] = 0 < self.grid[0] * self.grid[1] <= cores
+        return rules
 
     @property
     def buffers(self) -> dict[str, int]:
@@ -113,7 +116,7 @@ class Attention:
 
     @property
     def _reads_ahead(self) -> bool:
-        """A core with more than one chunk of queries reads the next; causal chunks come in pairs where they can."""
+        """Whether a core reads the next chunk of queries ahead: it has several, or pairs of causal ones."""
         if self.causal and self._chunks % 2 == 0:
             return True
         return ceil(self.heads * self._chunks / (self.grid[0] * self.grid[1])) > 1
@@ -126,18 +129,18 @@ class Attention:
         return _HALF if self.rows % self.q_chunk or self.keys % self.k_chunk else 0
 
     def _out_rows(self, rows: int, value: int) -> int:
-        """Rows of tiles on their way out: all of a chunk, in the streaming kernel two sub-blocks of one or two."""
+        """Rows of tiles in the output's buffer: a whole chunk; in the streaming kernel two sub-blocks of one or two."""
         if self.fp32:
             return rows
         two = rows > 1 and (rows % 2 == 0 or 2 * value <= DST_TILES_WIDE)
         return 4 if two else 2
 
     def _is_chained(self, rows: int) -> bool:
-        """Causal chunks take keys from a neighbour, where all pairs of them have as many chunks of keys to read."""
+        """Whether cores pass keys on: causal chunks do, if all pairs of them read the same number of key chunks."""
         if not (self.chains and self.causal) or self.mask_bytes or rows > CHAIN_ROWS or self._chunks % 2:
             return False
         if self.grid[0] * self.grid[1] < CHAIN_CORES or self._chunks > CHUNKS_AT_MOST:
             return False
-        last = ceil(self.keys / self.k_chunk)
-        reads = [min(ceil((at + 1) * self.q_chunk / self.k_chunk), last) for at in range(self._chunks)]
-        return len({first + last for first, last in zip(reads, reversed(reads), strict=True)}) == 1
+        all_reads = ceil(self.keys / self.k_chunk)
+        reads = [min(ceil((chunk + 1) * self.q_chunk / self.k_chunk), all_reads) for chunk in range(self._chunks)]
+        return len({forward + backward for forward, backward in zip(reads, reversed(reads), strict=True)}) == 1

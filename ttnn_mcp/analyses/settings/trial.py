@@ -1,4 +1,4 @@
-"""One op with one setting changed: is the value legal, what L1 does it take, what can it save. Figures only."""
+"""One op with one setting changed: whether the value is legal, the L1 that it takes, and the time it can save."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Op:
     """The op a setting is tried on.
 
     Attributes:
-        table: its row alone.
-        said: its attributes.
-        chip: what it ran on.
-        bounds: its roofline, one row.
-        kernel_ns: what it took.
+        table: a table of its row only.
+        attributes: its printed attributes.
+        chip: the chip it ran on.
+        bounds: its roofline, of one row.
+        kernel_ns: its kernel time.
         before: names of the ops that ran before it on its device, the latest first.
     """
 
     table: OpTable
-    said: Attributes
+    attributes: Attributes
     chip: Chip
     bounds: Roofline
     kernel_ns: float
@@ -42,35 +42,35 @@ class Op:
 
     @property
     def least_ns(self) -> float:
-        """What it takes at least, as it is."""
+        """The least time in ns that it can take without a change, by its roofline."""
         bound = np.fmax(self.bounds.compute_ns[0], self.bounds.dram_ns[0])
         return min(self.kernel_ns, float(np.fmax(bound, LAUNCH_FLOOR_NS)))
 
     @property
     def cores(self) -> int | None:
-        """Cores it ran on."""
+        """How many cores it ran on; None where the report does not tell."""
         used = float(self.table.numbers("cores")[0])
         return int(used) if np.isfinite(used) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a value comes to.
+    """One value of a setting, tried on an op.
 
     Attributes:
-        now: the value the op ran with; None where the report does not say.
-        broken: the constraints the value breaks, each named; empty = legal, unless `unknown`.
-        unknown: why nobody can say whether TTNN takes the value.
+        now: the value that the op ran with; None where the report does not tell.
+        broken: the rules that the value breaks, in words; empty means legal, unless `unknown` is set.
+        unknown: why it is unknown whether TTNN accepts the value.
         buffers: bytes per core of the op's circular buffers; empty where they are not modelled.
-        tensors: bytes per core of the op's own tensors in L1, guessed from its row.
-        grown: bytes per core that those tensors take more than they do now.
-        change: what the value changes.
-        at_most_ns: the most of the kernel time it can save; None where nothing bounds it.
-        needs: what must come with it.
-        effect: whether the op would notice.
-        instead: what to use in its place, where that is no matter of L1.
-        same_l1: whether it leaves L1 as it is.
-        older_bytes: that builds before 0.81 may take more, by their sources.
+        tensors: bytes per core of the op's own tensors in L1, estimated from its row.
+        grown: bytes per core by which those tensors grow.
+        change: what the value changes, in words.
+        at_most_ns: the most kernel time that it can save; None where there is no bound.
+        needs: what must be changed together with it.
+        effect: whether the value makes any difference to the op.
+        instead: a value to use in its place, where that does not depend on L1.
+        same_l1: whether it does not change L1.
+        older_bytes: bytes per core that builds before 0.81 may take more, by their source code.
     """
 
     now: Value | None
@@ -88,7 +88,7 @@ class Trial:
     older_bytes: int = 0
 
 
-class Settings(Protocol):
+class OpSettings(Protocol):
     """The settings of one op that can be judged."""
 
     @property
@@ -97,18 +97,18 @@ class Settings(Protocol):
         ...
 
     def tried(self, setting: str, value: Value) -> Trial:
-        """What one value of one of them comes to."""
+        """The trial of one value of a setting."""
         ...
 
     def choices(self, setting: str) -> tuple[Value, ...]:
-        """Values worth a look, ascending; legal ones among others. Empty where the setting has no short list."""
+        """The values worth a trial, ascending, not all of them legal; empty where a setting has no short list."""
         ...
 
 
 def op_of(row: OpTable, chip: Chip, before: tuple[str, ...] = ()) -> Op:
     """The op in a table of one row."""
-    said = parse_attributes(row.texts("attributes")[0])
-    return Op(row, said, chip, roofline_of(row, chip), float(row.numbers("kernel_ns")[0]), before)
+    attributes = parse_attributes(row.texts("attributes")[0])
+    return Op(row, attributes, chip, roofline_of(row, chip), float(row.numbers("kernel_ns")[0]), before)
 
 
 def broken_of(rules: Mapping[str, bool]) -> tuple[str, ...]:
@@ -116,6 +116,6 @@ def broken_of(rules: Mapping[str, bool]) -> tuple[str, ...]:
     return tuple(rule for rule, holds in rules.items() if not holds)
 
 
-def per_step_ns(op: Op, now: float, then: float) -> float:
-    """Saved at most by going from `now` to `then` steps, if all time above the roofline is paid per step."""
-    return max(0.0, (op.kernel_ns - op.least_ns) * (1 - then / now)) if now else 0.0
+def per_step_ns(op: Op, steps: float, changed_steps: float) -> float:
+    """The most ns saved by fewer steps, if all time above the roofline is proportional to the number of steps."""
+    return max(0.0, (op.kernel_ns - op.least_ns) * (1 - changed_steps / steps)) if steps else 0.0

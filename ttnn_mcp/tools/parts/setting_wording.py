@@ -86,7 +86,7 @@ def caveat(op: Op, found: Judged, limit: L1Limit | None, arch: str | None, *, me
     said = "circular buffers as TTNN 0.81 makes them"
     if family(op.table.texts("op_code")[0]) != "conv":
         said += "; of other tensors in L1 only this op's operands are counted"
-    elif "pre_op_l1_allocation_size_bytes" not in op.said:
+    elif "pre_op_l1_allocation_size_bytes" not in op.attributes:
         said += "; other tensors in L1 unknown, only the conv's input counts as ALLOCATED"
     if limit is not None and not limit.read:
         said += f"; limit {'of' if limit.measured else 'inferred for'} {arch} (no memory report)"
