@@ -21,8 +21,8 @@ from ttnn_mcp.session.opening import read_run
 async def test_every_op_of_both_iterations_is_linked(tmp_path, style):
     made = write_run(tmp_path, block(), csv_style=style)
     run = await read_run("x", "x", made.performance, made.memory)
-    assert run.linked.said.status == "linked"
-    assert run.linked.said.matched == run.linked.said.of == 2 * len(block().device_ops)
+    assert run.linked.link.status == "linked"
+    assert run.linked.link.matched == run.linked.link.of == 2 * len(block().device_ops)
     operation = run.linked.operation_at[2]
     assert run.memory.operations.names[run.memory.operations.row(operation)] == "ttnn.linear"
 
@@ -31,7 +31,7 @@ async def test_devices_that_ran_one_launch_share_its_operation(tmp_path):
     made = write_run(tmp_path, block(devices=2))
     run = await read_run("x", "x", made.performance, made.memory)
     ops = run.performance.ops
-    assert run.linked.said.status == "linked"
+    assert run.linked.link.status == "linked"
     assert len({run.linked.operation_at[int(line)] for line in ops.lines[:2]}) == 1
 
 
@@ -41,8 +41,8 @@ async def test_another_model_is_never_linked_by_force(tmp_path):
     performance = write_performance_report(tmp_path / "perf", block())
     memory = write_memory_report(tmp_path / "memory", other)
     run = await read_run("x", "x", performance, memory)
-    assert run.linked.said.status == "not_linked"
-    assert "Softmax" in run.linked.said.why or "holds" in run.linked.said.why
+    assert run.linked.link.status == "not_linked"
+    assert "Softmax" in run.linked.link.why or "holds" in run.linked.link.why
     assert run.linked.operation_at == {}
 
 
@@ -51,8 +51,8 @@ async def test_set_up_ops_before_the_passes_stay_unlinked(tmp_path):
     first = {**rows[-1], "GLOBAL CALL COUNT": "0"}
     performance = write_rows(tmp_path / "perf.csv", [first, *rows], header_of(rows, "C7"))
     run = await read_run("x", "x", performance, write_memory_report(tmp_path / "memory", block()))
-    assert run.linked.said.status == "linked"
-    assert (run.linked.said.matched, run.linked.said.of) == (len(rows), len(rows) + 1)
+    assert run.linked.link.status == "linked"
+    assert (run.linked.link.matched, run.linked.link.of) == (len(rows), len(rows) + 1)
     assert 2 not in run.linked.operation_at
 
 
@@ -77,8 +77,8 @@ async def linked_pair(tmp_path, performed, remembered):
 async def test_another_batch_is_no_link_however_well_the_names_fit(tmp_path):
     one, two = like_ops((32, 64), (32, 96)), like_ops((64, 64), (64, 96))
     run = await linked_pair(tmp_path, one, two)
-    assert run.linked.said.status == "not_linked"
-    assert "the names fit, the sizes do not" in run.linked.said.why
+    assert run.linked.link.status == "not_linked"
+    assert "the names fit, the sizes do not" in run.linked.link.why
     assert run.linked.operation_at == {}
 
 
@@ -86,9 +86,9 @@ async def test_like_ops_that_changed_places_are_left_out_and_said(tmp_path):
     shapes = [(32, 64 + 32 * n) for n in range(8)]
     swapped = [shapes[1], shapes[0], *shapes[2:]]
     run = await linked_pair(tmp_path, like_ops(*shapes), like_ops(*swapped))
-    assert run.linked.said.status == "linked"
-    assert run.linked.said.matched == run.linked.said.of - 4  # both iterations
-    assert "4 ops whose tensors have other sizes are left out, the first at line 2" in run.linked.said.why
+    assert run.linked.link.status == "linked"
+    assert run.linked.link.matched == run.linked.link.of - 4  # both iterations
+    assert "4 ops whose tensors have other sizes are left out, the first at line 2" in run.linked.link.why
     assert 2 not in run.linked.operation_at
     assert 4 in run.linked.operation_at
 
@@ -108,7 +108,7 @@ async def test_a_database_with_more_passes_than_the_csv_links_as_far_as_they_go(
     performance = write_performance_report(tmp_path / "perf", passes(2), [Iteration()])
     memory = write_memory_report(tmp_path / "memory", passes(3))
     run = await read_run("x", "x", performance, memory)
-    assert (run.linked.said.status, run.linked.said.matched, run.linked.said.of) == ("linked", 8, 8)
+    assert (run.linked.link.status, run.linked.link.matched, run.linked.link.of) == ("linked", 8, 8)
     assert len(set(run.linked.operation_at.values())) == 8
 
 
@@ -118,7 +118,7 @@ async def test_a_csv_with_its_tail_cut_links_what_is_left(tmp_path, cut):
     rows = performance_rows(passes(1), [Iteration(), Iteration(), Iteration()], style=style)[:-cut]
     performance = write_rows(tmp_path / "perf.csv", rows, header_of(rows, "C7"))
     run = await read_run("x", "x", performance, write_memory_report(tmp_path / "memory", passes(1)))
-    assert (run.linked.said.status, run.linked.said.matched) == ("linked", 12 - cut)
+    assert (run.linked.link.status, run.linked.link.matched) == ("linked", 12 - cut)
 
 
 async def test_a_broken_pass_between_whole_ones_stays_unlinked(tmp_path):
@@ -127,5 +127,5 @@ async def test_a_broken_pass_between_whole_ones_stays_unlinked(tmp_path):
     del rows[5]  # of the second pass
     performance = write_rows(tmp_path / "perf.csv", rows, header_of(rows, "C7"))
     run = await read_run("x", "x", performance, write_memory_report(tmp_path / "memory", passes(1)))
-    assert run.linked.said.status == "linked"
+    assert run.linked.link.status == "linked"
     assert sorted(run.linked.operation_at) == [2, 3, 4, 5, *range(9, 17)]

@@ -48,7 +48,7 @@ class Need:
 
 
 def _linked(facts: WindowFacts) -> bool:
-    return facts.run.linked is not None and facts.run.linked.said.status == "linked"
+    return facts.run.linked is not None and facts.run.linked.link.status == "linked"
 
 
 def _operands(facts: WindowFacts, inputs: int) -> bool:

@@ -47,11 +47,11 @@ class Linked:
     """Which ttnn operation launched which device op.
 
     Attributes:
-        said: status, method, and how many of the device ops were matched.
+        link: status, method, and how many of the device ops were matched.
         operation_at: line of the performance report -> ttnn operation id.
     """
 
-    said: Link
+    link: Link
     operation_at: dict[int, int]
 
 

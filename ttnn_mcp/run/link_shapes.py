@@ -29,7 +29,7 @@ REFUTED_SHARE = 0.5  # of the operations compared: from there on it is another r
 
 def confirmed(linked: Linked, performance: Performance, memory: MemoryReport, launched: Launched) -> Linked:
     """The link without the lines whose sizes contradict it; none at all where most do."""
-    if linked.said.status != "linked" or not performance.ops.outputs:
+    if linked.link.status != "linked" or not performance.ops.outputs:
         return linked
     device_ops = Counter(launched.operations)
     lines, operations = (
@@ -56,7 +56,7 @@ def confirmed(linked: Linked, performance: Performance, memory: MemoryReport, la
         )
     left = {line: operation for line, operation in linked.operation_at.items() if line not in set(refuted)}
     why = f"{len(refuted)} ops whose tensors have other sizes are left out, the first at line {first}"
-    return Linked(linked.said.model_copy(update={"matched": len(left), "why": why}), left)
+    return Linked(linked.link.model_copy(update={"matched": len(left), "why": why}), left)
 
 
 def _sizes_written(memory: MemoryReport, operations: set[int]) -> dict[int, set[int]]:

@@ -46,11 +46,11 @@ async def read_run(
     Raises:
         ReportError: a report is missing, foreign or broken.
     """
-    timed = await _in_reader(lambda: _performance(performance)) if performance else None
-    memory_report = await read_memory_report(memory, rank=rank) if memory else None
-    link = await _linked(timed, memory_report) if timed and memory_report else None
-    sources = await memory_report.sources() if memory_report and link and link.said.status == "linked" else None
-    return Run(run_id, name, timed, memory_report, linked=link, sources=sources)
+    timings = await _in_reader(lambda: _performance(performance)) if performance else None
+    report = await read_memory_report(memory, rank=rank) if memory else None
+    matches = await _linked(timings, report) if timings and report else None
+    sources = await report.sources() if report and matches and matches.link.status == "linked" else None
+    return Run(run_id, name, timings, report, linked=matches, sources=sources)
 
 
 def _performance(path: Path) -> Performance:

@@ -190,8 +190,8 @@ def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
         loc = ops.texts("loc")
         said = [shown_path(parse_loc(text) or "(unknown)") for text in loc.distinct]
         return [said[code] if code >= 0 else "(unknown)" for code in loc.codes], None
-    if run.linked is None or run.linked.said.status != "linked":
-        why = run.linked.said.why if run.linked else "the run has no memory report"
+    if run.linked is None or run.linked.link.status != "linked":
+        why = run.linked.link.why if run.linked else "the run has no memory report"
         raise QuestionRefused(
             f"Source lines are not known: {why}. Open the run with its memory report, or group by op_code."
         )

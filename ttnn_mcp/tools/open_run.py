@@ -120,7 +120,7 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
         kernel_ms_by_device=_by_device(run) if performance and len(performance.devices) > 1 else None,
         window=scope.window if scope else None,
         traced=performance.traced if performance else None,
-        link=run.linked.said if run.linked else Link(status="not_applicable", why=_one_report(run)),
+        link=run.linked.link if run.linked else Link(status="not_applicable", why=_one_report(run)),
         answerable=tuple(can),
         not_answerable=tuple(cannot),
         caveats=tuple(dict.fromkeys(caveats)),

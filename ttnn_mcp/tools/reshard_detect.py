@@ -104,7 +104,7 @@ def reshard_detect(facts: WindowFacts, asked: Arguments) -> Answer:
     page, more = groups[offset : offset + asked.limit], len(groups) > offset + asked.limit
     total_ns = float(scope.critical.numbers("kernel_ns").sum())
     moved_ns = float(moves.kernel_ns.sum())
-    linked = run.linked is not None and run.linked.said.status == "linked"
+    linked = run.linked is not None and run.linked.link.status == "linked"
     return Answer(
         moves=MOVES.table([_row(moves, group) for group in page]),
         patterns=tuple(_patterns(moves)),

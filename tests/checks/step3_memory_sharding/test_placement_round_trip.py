@@ -230,7 +230,7 @@ def test_tensor_ids_know_readers_that_shapes_hide(check):
 
 def linked(check, program):
     case = check.case(program, memory="3.3", replayed=False)
-    assert case.run.linked.said.status == "linked", case.run.linked.said.why
+    assert case.run.linked.link.status == "linked", case.run.linked.link.why
     return case
 
 

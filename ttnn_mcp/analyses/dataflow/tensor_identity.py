@@ -33,7 +33,7 @@ class TensorIdentity:
     @classmethod
     def of(cls, run: Run, ops: OpTable) -> TensorIdentity | None:
         """The identities for these ops; None where the run has no linked memory report."""
-        if run.memory is None or run.linked is None or run.linked.said.status != "linked":
+        if run.memory is None or run.linked is None or run.linked.link.status != "linked":
             return None
         operation_at = run.linked.operation_at
         return cls(
