@@ -144,7 +144,7 @@ def test_on_real_reports_bounds_are_physical_and_evidence_is_real(report):
     assert sum(one.saving_us.at_most for one in on_ops) * 1e3 <= case.total_ns
     assert 0 <= found.unexplained_share <= 1
     assert not any("a bug in ttnn-mcp" in step.why for step in found.steps)
-    lines = set(case.run.timed.rows.lines.tolist())
+    lines = set(case.run.performance_report.rows.lines.tolist())
     for one in found.findings:
         assert 0 <= one.saving_us.at_least <= one.saving_us.at_most
         assert 0 <= one.share <= 1.0001
@@ -156,7 +156,7 @@ def test_on_real_reports_bounds_are_physical_and_evidence_is_real(report):
 @pytest.mark.parametrize("report", REAL)
 def test_a_finding_s_numbers_stand_in_the_file(report):
     case = real_case(report)
-    header, *rows = case.run.timed.csv.path.read_text().splitlines()
+    header, *rows = case.run.performance_report.csv.path.read_text().splitlines()
     columns = header.split(",")
     for one in diagnose(case, CATALOGUE).findings:
         for cell in one.evidence:

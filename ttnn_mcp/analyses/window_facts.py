@@ -70,7 +70,7 @@ class WindowFacts:
     @property
     def compiled(self) -> bool:
         """Whether a compiler front end (tt-xla, tt-torch) wrote the program."""
-        return self.run.timed.csv.compiler
+        return self.run.performance_report.csv.compiler
 
     @property
     def l1_limit(self) -> L1Limit | None:
@@ -140,7 +140,7 @@ class WindowFacts:
     @property
     def balance(self) -> Balance:
         """The devices of the window beside each other."""
-        return balance_of(self.scope.ops, encodes_device=self.run.timed.encodes_device)
+        return balance_of(self.scope.ops, encodes_device=self.run.performance_report.encodes_device)
 
     @property
     def convs(self) -> Convs:

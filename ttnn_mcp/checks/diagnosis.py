@@ -184,10 +184,10 @@ def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:
     source = facts.run.source_at(line)
     if source is None or any(one.column == "LOC" for one in claim.evidence):
         return ()
-    if facts.run.timed.csv.compiler:
+    if facts.run.performance_report.csv.compiler:
         return (Evidence(source=facts.ops.source, row=line, column="LOC", value=shown_path(source)),)
     operation = facts.run.linked.operation_at[line] if facts.run.linked else ""
-    report = facts.run.remembered.path.name
+    report = facts.run.memory_report.path.name
     row = f"operations:{operation}"
     return (Evidence(source=report, row=row, column="stack_traces", value=shown_path(source)),)
 

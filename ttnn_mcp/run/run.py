@@ -58,7 +58,7 @@ class Run:
         return chip_of(self.performance, self.memory)
 
     @property
-    def timed(self) -> Performance:
+    def performance_report(self) -> Performance:
         """The performance report.
 
         Raises:
@@ -72,7 +72,7 @@ class Run:
         return self.performance
 
     @property
-    def remembered(self) -> MemoryReport:
+    def memory_report(self) -> MemoryReport:
         """The memory report.
 
         Raises:
@@ -110,5 +110,5 @@ class Run:
         """
         key = (iteration, start_signpost, end_signpost)
         if key not in self._scopes:
-            self._scopes[key] = scope_of(self.timed, iteration, start_signpost, end_signpost)
+            self._scopes[key] = scope_of(self.performance_report, iteration, start_signpost, end_signpost)
         return self._scopes[key]

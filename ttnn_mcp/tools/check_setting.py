@@ -165,7 +165,7 @@ def _may_be_older(run: Run) -> bool:
 
 def _op(run: Run, row: int) -> Op:
     """The op at a row, and the names of those before it on its device."""
-    table = run.timed.ops
+    table = run.performance_report.ops
     devices, codes = table.numbers("device"), table.texts("op_code")
     mine = np.flatnonzero((devices[:row] == devices[row]) | (np.isnan(devices[:row]) & np.isnan(devices[row])))
     before = tuple(codes[int(at)] for at in mine[-LOOK_BACK:][::-1])

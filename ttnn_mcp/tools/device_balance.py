@@ -186,7 +186,7 @@ def _why(balance: Balance) -> str | None:
 
 def _caveat(run: Run, scope: Scope) -> str:
     said = "a collective's time above the fastest device's is waiting for a slower device"
-    if not run.timed.traced:
+    if not run.performance_report.traced:
         said += "; untraced, devices also start 17 to 55 us apart"
     return said if scope.window.warm else f"{said}; cold pass: start skew may hold compile time"
 

@@ -76,7 +76,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
             f"wall_ms {asked.wall_ms:g} is below the {slowest.kernel_ns / 1e6:.3f} ms of kernels in this window: "
             "it speaks of other rows. Give the time of one iteration, or choose the window it was measured on."
         )
-    verdict, why = judged(run.timed, scope, slowest, asked.wall_ms)
+    verdict, why = judged(run.performance_report, scope, slowest, asked.wall_ms)
     bound = trace_saving_ns(slowest, ops) / 1e6
     return Answer(
         verdict=verdict,
@@ -89,9 +89,9 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         ops=ops,
         trace_saving_ms=None
         if verdict == "unknown"
-        else SavingMs(at_least=0.0, at_most=0.0 if run.timed.traced else bound),
-        traced=run.timed.traced,
-        static_shapes=static_shapes(run.timed),
+        else SavingMs(at_least=0.0, at_most=0.0 if run.performance_report.traced else bound),
+        traced=run.performance_report.traced,
+        static_shapes=static_shapes(run.performance_report),
         cold=cold_of(scope),
         host_share=None if asked.wall_ms is None else 1 - slowest.kernel_ns / 1e6 / asked.wall_ms,
         device=slowest.device,

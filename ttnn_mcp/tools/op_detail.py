@@ -59,7 +59,7 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
 
     With a linked memory report also the ttnn call and its model line.
     """
-    ops = run.timed.ops
+    ops = run.performance_report.ops
     row = row_at(run, asked.op)
     op = ops.take(np.array([row]))
     operation = run.linked.operation_at.get(asked.op) if run.linked else None
@@ -127,7 +127,7 @@ def _why_no_call(run: Run, operation: int | None) -> str | None:
 async def operation_alone(run: Run, asked: Arguments) -> Answer:
     """The answer of a memory report alone: one ttnn operation by its id."""
     operation = asked.op
-    memory = run.remembered
+    memory = run.memory_report
     place = memory.operations.row(operation)
     if place is None:
         ids = memory.operations.ids

@@ -64,10 +64,10 @@ def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
 
 def _trust(run: Run) -> list[str]:
     """Caveats, the columns that the report lost first: they cost whole answers."""
-    lost = run.timed.csv.lost
+    lost = run.performance_report.csv.lost
     death = death_of(run.memory) if run.memory is not None else None
     died = [f"{death.sentence}; memory_summary tells why"] if death else []
-    others = [caveat for caveat in (*run.chip.caveats, *caveats_of(run.timed)) if caveat not in lost]
+    others = [caveat for caveat in (*run.chip.caveats, *caveats_of(run.performance_report)) if caveat not in lost]
     return [*died, *lost, *others][: max(CAVEATS_SHOWN, len(died) + len(lost) + 1)]
 
 

@@ -184,7 +184,7 @@ def _patterns(moves: Moves) -> list[Pattern]:
 
 def reshards_of_tensors(run: Run, asked: Arguments) -> Answer:
     """The answer of a memory report alone: moves by tensor identity, without times."""
-    moves, offset = remembered_moves(run.remembered), offset_of(asked.cursor, asked, run.id)
+    moves, offset = remembered_moves(run.memory_report), offset_of(asked.cursor, asked, run.id)
     page, more = moves[offset : offset + asked.limit], len(moves) > offset + asked.limit
     rows: list[tuple[Cell, ...]] = [
         (

@@ -114,13 +114,13 @@ def sharding_summary(facts: WindowFacts, asked: Arguments) -> Answer:
 def tensors_alone(run: Run, asked: Arguments) -> Answer:
     """The answer of a memory report alone: tensors and bytes, without times."""
     offset = offset_of(asked.cursor, asked, run.id)
-    specs = shard_specs(None, run.remembered.tensors)
+    specs = shard_specs(None, run.memory_report.tensors)
     more = len(specs) > offset + asked.limit
     return Answer(
         distribution=DISTRIBUTION.table(
             [
                 (kind.layout, kind.buffer, count, size)
-                for kind, count, size in where_tensors_live(run.remembered.tensors)
+                for kind, count, size in where_tensors_live(run.memory_report.tensors)
             ],
             without=TIMES,
         ),

@@ -79,7 +79,7 @@ def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
     """
     ops, first, second, output = facts.ops, facts.input(0), facts.input(1), facts.output()
     codes, weight = _canonical(facts), weight_of(ops)
-    logical = facts.run.timed.csv.logical_shapes
+    logical = facts.run.performance_report.csv.logical_shapes
     everything = np.arange(len(ops), dtype=np.int64)
     waste = tile_waste(ops)
     padded = moves_bytes(ops) & (waste >= WASTE) & logical

@@ -28,7 +28,7 @@ def mesh(devices=4, layers=3):
 
 def balance(tmp_path, rows, **how):
     case = read(write_rows(tmp_path / "ops_perf_results_1.csv", rows, header_of(rows, "C7")))
-    encodes = how.get("encodes_device", case.run.timed.encodes_device)
+    encodes = how.get("encodes_device", case.run.performance_report.encodes_device)
     return balance_of(case.scope.ops, encodes_device=encodes)
 
 
@@ -82,7 +82,7 @@ def test_replays_of_a_trace_repeat_launches_under_one_number(tmp_path):
     passes = [Iteration(capture=True), Iteration(trace=(1, 1)), Iteration(trace=(1, 2))]
     rows = [row for row in performance_rows(program, passes) if row.get("DEVICE KERNEL DURATION [ns]")]
     case = read(write_rows(tmp_path / "ops_perf_results_1.csv", rows, header_of(rows, "C7")))
-    found = balance_of(case.run.timed.ops, encodes_device=True)
+    found = balance_of(case.run.performance_report.ops, encodes_device=True)
     assert (len(found.rows), found.left_out) == (4, 0)
     assert np.isfinite(found.times_ns).all()
 

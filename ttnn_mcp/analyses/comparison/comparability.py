@@ -165,7 +165,7 @@ def _caveats(comparison: Comparison) -> list[str]:
 
 
 def _dropped(side: Measured) -> list[str]:
-    return [caveat for caveat in caveats_of(side.run.timed) if "dropped" in caveat][:1]
+    return [caveat for caveat in caveats_of(side.run.performance_report) if "dropped" in caveat][:1]
 
 
 def _moved(comparison: Comparison) -> str:

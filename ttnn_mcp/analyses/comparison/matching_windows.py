@@ -46,7 +46,7 @@ def measured(
 
 def _joined(side: Measured, times: int) -> Measured:
     """The last `times` iterations as one window."""
-    report, window = side.run.timed, side.scope.window
+    report, window = side.run.performance_report, side.scope.window
     count = report.iterations.count
     rows = report.steady.take(report.iterations.number > count - times)
     rows = rows.take(device_order(rows))

@@ -95,7 +95,7 @@ def _spread(sums: Sequence[float]) -> float:
 
 def _iteration_sums(measured: Measured) -> list[float]:
     """Kernel time of each repeat of the window within its run; without the first one if there are more than two."""
-    report, scope = measured.run.timed, measured.scope
+    report, scope = measured.run.performance_report, measured.scope
     if scope.window.kind != "iteration" or (scope.window.of_iterations or 0) < 2:
         return []
     ops, iterations = report.steady, report.iterations

@@ -57,7 +57,7 @@ async def replay_of(run: Run) -> Replayed:
     """
     known = replayed(run)
     if known is None:
-        known = run.kept[Replayed] = await _replay(run, run.remembered)
+        known = run.kept[Replayed] = await _replay(run, run.memory_report)
     return known
 
 

@@ -85,7 +85,7 @@ def _device_ops(run: Run, line: int, operation: int, graph: GraphMemory) -> list
     places = list(range(len(names)))
     linked = run.linked.operation_at if run.linked else {}
     lines = sorted(linked_line for linked_line, linked_operation in linked.items() if linked_operation == operation)
-    table = run.timed.ops
+    table = run.performance_report.ops
     row = table.at_line(line)
     name = canonical(table.texts("op_code")[row]) if row is not None else ""
     if places and len(lines) % len(places) == 0:  # one pass after another over the same operation

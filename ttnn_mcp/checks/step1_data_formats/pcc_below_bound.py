@@ -22,7 +22,7 @@ from ttnn_mcp.checks.shared.memory_claims import rows_of
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all operations below their bound; the first one is the example."""
-    losses = losses_of(facts.run.remembered)
+    losses = losses_of(facts.run.memory_report)
     if not losses:
         return
     operations = list(dict.fromkeys(loss.operation for loss in losses))
@@ -44,7 +44,7 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _cite(facts: WindowFacts, loss: Loss) -> Evidence:
-    report = facts.run.remembered.path.name
+    report = facts.run.memory_report.path.name
     row = f"{loss.table}:tensor_id={loss.record.tensor}"
     return Evidence(source=report, row=row, column="actual_pcc", value=loss.record.actual)
 

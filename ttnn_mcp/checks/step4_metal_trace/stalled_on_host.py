@@ -34,7 +34,7 @@ REGION_STEP = 1 << 20  # regions are given in whole megabytes (ours)
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over the whole window, or why not."""
-    report = facts.run.timed
+    report = facts.run.performance_report
     line = facts.timeline
     if not facts.scope.window.warm or not np.isfinite(line.gaps_ns).any():
         yield CannotTell("no warm iteration: gaps are compile time. Profile 2 or more iterations in one run")
@@ -83,7 +83,7 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _not_traced(facts: WindowFacts) -> Mask:
-    return np.full(len(facts), not facts.run.timed.traced)
+    return np.full(len(facts), not facts.run.performance_report.traced)
 
 
 CHECK = Check(

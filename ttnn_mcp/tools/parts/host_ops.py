@@ -27,7 +27,7 @@ class HostTotals(Wire):
 
 def host_groups(run: Run, limit: int) -> HostTotals:
     """The memory report's operations, folded by name, longest host time first."""
-    operations = run.remembered.operations
+    operations = run.memory_report.operations
     seconds = operations.duration_s
     keys, labels = keyed([shown(name) for name in operations.names])
     known = np.nan_to_num(seconds)

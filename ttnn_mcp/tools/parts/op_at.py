@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def row_at(run: Run, line: int) -> int:
-    """Position in `run.timed.ops` of the op at `line`.
+    """Position in `run.performance_report.ops` of the op at `line`.
 
     Raises:
         QuestionRefused: no timed device op stands there; says what does.
     """
-    ops, rows = run.timed.ops, run.timed.rows
+    ops, rows = run.performance_report.ops, run.performance_report.rows
     row = ops.at_line(line)
     if row is not None:
         return row

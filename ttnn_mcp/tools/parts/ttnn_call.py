@@ -44,7 +44,7 @@ class Call(Wire):
 
 async def call_of(run: Run, operation: int, whole: str | None = None) -> Call:
     """The ttnn call by its operation id; the argument named `whole` is shown in full."""
-    memory = run.remembered
+    memory = run.memory_report
     place = memory.operations.row(operation)
     source = await memory.source_of(operation)
     arguments, more = _arguments(await memory.arguments_of(operation), whole)
