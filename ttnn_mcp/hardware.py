@@ -46,6 +46,8 @@ class Architecture:
     dram_achievable_share: float
     """Share of the peak that a well-placed DRAM-bound op reaches. For savings; utilisation is of the peak."""
     dram_bank_gb_s: float
+    small_page_bytes: int
+    """Smaller pages waste DRAM bandwidth: the number of requests, not of bytes, is then the limit."""
     worker_l1_bytes: int
     first_cb_address: int
     """L1 below it is not for tensors. The report's `devices.address_at_first_l1_cb_buffer` has priority."""
@@ -66,6 +68,7 @@ ARCHITECTURES = {
         dram_peak_gb_s=288,  # 12 banks at 12 GT/s: docs.tenstorrent.com/aibs/wormhole/specifications
         dram_achievable_share=240 / 288,  # DRAM-sharded matmul, tech_reports/LLMs/llms.md (interleaved: ~190)
         dram_bank_gb_s=24,  # 288 / 12 banks
+        small_page_bytes=256,  # tt-metal #55898: 64 B rows reach 9 % of peak
         worker_l1_bytes=1_499_136,  # 1464 KiB: soc_descriptors/wormhole_b0_80_arch.yaml
         first_cb_address=103_712,  # ttnn test_graph_report, "known-good" device
         first_cb_address_measured=True,
@@ -77,6 +80,7 @@ ARCHITECTURES = {
         dram_peak_gb_s=512,  # 8 banks of 64 GB/s: BlackholeBringUpProgrammingGuide.md (p100: 7 banks, 448)
         dram_achievable_share=0.85,  # tt-metal #54242, #55898: 400 to 460 of 512 by dtype and readers per bank
         dram_bank_gb_s=64,  # BlackholeBringUpProgrammingGuide.md
+        small_page_bytes=512,  # tt-metal #55898
         worker_l1_bytes=1_572_864,  # 1536 KiB: blackhole_140_arch.yaml; the runtime's own out-of-L1 message
         first_cb_address=109_864,  # inferred: about 1,463,000 B are usable
         first_cb_address_measured=False,
@@ -88,6 +92,7 @@ ARCHITECTURES = {
         dram_peak_gb_s=118,  # e150: product page
         dram_achievable_share=240 / 288,  # no measurement: Wormhole's share
         dram_bank_gb_s=118 / 8,  # 8 banks: grayskull_120_arch.yaml
+        small_page_bytes=256,  # no measurement: Wormhole's
         worker_l1_bytes=1_048_576,  # grayskull_120_arch.yaml
         first_cb_address=103_712,  # no measurement: Wormhole's
         first_cb_address_measured=False,

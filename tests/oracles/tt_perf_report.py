@@ -161,7 +161,7 @@ class _Cells:
         return 2.0 * m * k * n * max(w0, w1) * max(z0, z1), moved
 
     def _conv(self, row: int) -> float:
-        window = parse_attributes(self.rows.texts("attributes")[row]).call("sliding_window_config")
+        window = parse_attributes(self.rows.texts("attributes")[row]).struct("sliding_window_config")
         height, width = map(int, re.findall(r"\d+", window.fields["window_hw"]))
         image, weight, out = self.rows.inputs[0], self.rows.inputs[1], self.rows.outputs[0]
         m, k, n = (int(one.padded[row][dim]) for one, dim in ((out, 2), (image, 3), (weight, 3)))

@@ -61,7 +61,7 @@ def _replayed(facts: WindowFacts) -> bool:
 
 def _compute_config(facts: WindowFacts, about: NDArray[np.bool_]) -> bool:
     given = attributes_of(facts.ops).numbers(
-        np.flatnonzero(about), lambda attributes: float(attributes.call("compute_kernel_config") is not None)
+        np.flatnonzero(about), lambda attributes: float(attributes.struct("compute_kernel_config") is not None)
     )
     return bool((given > 0).any())
 
@@ -120,7 +120,7 @@ PLACEMENTS = Need(
 )
 LOGICAL_SHAPES = Need(
     "logical shapes",
-    lambda facts, _: facts.run.timed.csv.logical_shapes,
+    lambda facts, _: facts.run.performance_report.csv.logical_shapes,
     "this report writes padded shapes only; profile with a tt-metal of 2025-09 or later",
 )
 CORES = Need(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_mcp.readers.printed.attributes import parse_attributes
-from ttnn_mcp.readers.printed.nesting import parse_call, split_fields
+from ttnn_mcp.readers.printed.nesting import parse_struct, split_fields
 
 REPORTS = Path(__file__).parents[3] / "../shared/data/perf"
 
@@ -71,9 +71,9 @@ def test_a_cell_cut_short_gives_what_it_still_says():
 
 def test_absent_values_are_passed_over():
     attributes = parse_attributes("{'memory_config': 'std::nullopt'; 'output_mem_config': 'M(a=1)'; 'on': 'true'}")
-    assert attributes.given("memory_config") is None
-    assert attributes.given("memory_config", "output_mem_config") == "M(a=1)"
-    assert attributes.call("output_mem_config").fields == {"a": "1"}
+    assert attributes.text_of("memory_config") is None
+    assert attributes.text_of("memory_config", "output_mem_config") == "M(a=1)"
+    assert attributes.struct("output_mem_config").fields == {"a": "1"}
     assert attributes.flag("on") is True
     assert attributes.flag("output_mem_config") is None
 
@@ -103,7 +103,7 @@ def test_quotes_and_backslashes_read_back(expected):
 def test_no_cell_breaks_the_reader(cell):
     parse_attributes(cell)
     parse_attributes("{'a': '" + cell)
-    parse_call(cell)
+    parse_struct(cell)
     split_fields(cell)
 
 
@@ -128,7 +128,7 @@ def test_every_struct_of_the_real_reports_is_taken_apart():
     structs = {value for cell in distinct_cells() for value in parse_attributes(cell).values() if "(" in value}
     assert len(structs) > 300
     for text in structs:
-        call = parse_call(text)
+        call = parse_struct(text)
         assert call is not None
         assert text.startswith(call.name)
         if "Config(" in text.split("=")[0] and not text.endswith("Config()"):
@@ -137,14 +137,14 @@ def test_every_struct_of_the_real_reports_is_taken_apart():
 
 
 def test_a_struct_gives_its_name_and_fields():
-    call = parse_call("Conv2dBlockConfig(act_block_h_ntiles=2;act_block_w_ntiles=24;out_subblock_h_ntiles=1)")
+    call = parse_struct("Conv2dBlockConfig(act_block_h_ntiles=2;act_block_w_ntiles=24;out_subblock_h_ntiles=1)")
     assert call.name == "Conv2dBlockConfig"
     assert call.number("act_block_w_ntiles") == 24
     assert list(call.fields) == ["act_block_h_ntiles", "act_block_w_ntiles", "out_subblock_h_ntiles"]
 
 
 def test_nested_structs_stay_whole():
-    call = parse_call(
+    call = parse_struct(
         "P(grid_size=(x=5;y=4);fused=BasicUnaryWithParam<float; int>(op_type=UnaryOpType::RELU;param={}), padding = ((1; 1); (0; 0)); core_range_set_={[(x=0;y=0) - (x=7;y=7)]}; f=std::nullopt)"
     )
     assert call.fields == {
@@ -154,16 +154,16 @@ def test_nested_structs_stay_whole():
         "core_range_set": "{[(x=0;y=0) - (x=7;y=7)]}",
         "f": "std::nullopt",
     }
-    assert parse_call(call.fields["grid_size"]).number("y") == 4
-    assert call.given("f") is None
+    assert parse_struct(call.fields["grid_size"]).number("y") == 4
+    assert call.text_of("f") is None
 
 
 def test_braces_of_c_are_read_too():
-    assert parse_call("Config{.a = 1, .b = {2, 3}}").fields == {"a": "1", "b": "{2, 3}"}
-    assert parse_call("{1; 512; 512; 3}").values == ("1", "512", "512", "3")
-    assert parse_call("SmallVector([0; 3; 1; 2])").values == ("[0; 3; 1; 2]",)
+    assert parse_struct("Config{.a = 1, .b = {2, 3}}").fields == {"a": "1", "b": "{2, 3}"}
+    assert parse_struct("{1; 512; 512; 3}").values == ("1", "512", "512", "3")
+    assert parse_struct("SmallVector([0; 3; 1; 2])").values == ("[0; 3; 1; 2]",)
 
 
 @pytest.mark.parametrize("text", ["", "3", "std::nullopt", "DataType::BFLOAT16", "1e-05"])
 def test_a_plain_value_is_no_struct(text):
-    assert parse_call(text) is None
+    assert parse_struct(text) is None

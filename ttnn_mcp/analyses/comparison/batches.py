@@ -107,7 +107,7 @@ def _by_convolutions(left: OpTable, right: OpTable, ratio: float) -> tuple[int, 
 
 
 def _batch(ops: OpTable, row: int) -> int | None:
-    window = parse_attributes(ops.texts("attributes")[row]).call("sliding_window_config")
+    window = parse_attributes(ops.texts("attributes")[row]).struct("sliding_window_config")
     return window.number("batch_size") if window else None
 
 

@@ -73,5 +73,7 @@ def _fused(ops: OpTable, row: int) -> set[tuple[str, str]]:
     return {
         (key, text)
         for key in attributes
-        if _FUSES.search(key) and (text := attributes.given(key)) is not None and not _EMPTY.fullmatch(text.strip())
+        if _FUSES.search(key)
+        and (text := attributes.text_of(key)) is not None
+        and not _EMPTY.fullmatch(text.strip())
     }

@@ -103,5 +103,5 @@ def _devices(said: Attributes) -> float | None:
 
 
 def _directions(said: Attributes) -> float | None:
-    topology = said.given("topology") or ""
+    topology = said.text_of("topology") or ""
     return 2.0 if "Ring" in topology else 1.0 if "Linear" in topology else None

@@ -194,7 +194,7 @@ def _returns(ops: OpTable, makers: NDArray[np.int64], goes_in: NDArray[np.bool_]
     distinct: dict[Placement, int] = {}
 
     def spec(said: Attributes) -> float | None:
-        text = said.given(*CONFIG_KEYS)
+        text = said.text_of(*CONFIG_KEYS)
         placement = parse_memory_config(text) if text else None
         if placement is None or (placement.sharded and placement.shard is None):
             return None  # reports of early 2025 name the layout and leave the shards out

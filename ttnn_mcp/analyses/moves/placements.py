@@ -121,7 +121,7 @@ def _written(ops: OpTable) -> dict[Placement, NDArray[np.int64]]:
     distinct: dict[Placement, int] = {}
 
     def spec(said: Attributes) -> float | None:
-        text = said.given(*CONFIG_KEYS)
+        text = said.text_of(*CONFIG_KEYS)
         placement = parse_memory_config(text) if text else None
         if placement is None or placement.shard is None:
             return None

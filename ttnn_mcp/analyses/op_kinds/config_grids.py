@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.op_kinds.grids import Grid
-    from ttnn_mcp.readers.printed.nesting import Call
+    from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -50,8 +50,8 @@ class Deal:
 def deal_of(ops: OpTable, row: int, chip: Chip) -> Deal | None:
     """How the config of the op at `row` deals out its work; None where shards or the caller chose the cores."""
     grid, said = worker_grid(chip), attributes_of(ops).row(row)
-    config = said.call("program_config")
-    if grid is None or config is None or said.given(*PARTITION) is not None or config.given("sub_core_grids"):
+    config = said.struct("program_config")
+    if grid is None or config is None or said.text_of(*PARTITION) is not None or config.text_of("sub_core_grids"):
         return None
     most = LARGEST_GRID.get(chip.arch or "", grid)
     grid = (min(grid[0], most[0]), min(grid[1], most[1]))
@@ -80,12 +80,12 @@ def shares_left(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
     return left
 
 
-def _attention(ops: OpTable, row: int, config: Call, grid: Grid) -> Deal | None:
+def _attention(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Deal | None:
     """Chunks of queries of all heads, dealt out one by one.
 
     Decode deals out its cache, which does not show. Rings keep cores for the exchange between devices.
     """
-    given = _TWO.search(config.given("compute_with_storage_grid_size") or "")
+    given = _TWO.search(config.text_of("compute_with_storage_grid_size") or "")
     if _ELSEWHERE.search(ops.texts("op_code")[row]) or given is None:
         return None
     query = ops.inputs[0].logical[row]
@@ -96,7 +96,7 @@ def _attention(ops: OpTable, row: int, config: Call, grid: Grid) -> Deal | None:
     return Deal((ceil(chunks / cores), 1), (ceil(chunks / (grid[0] * grid[1])), 1), grid)
 
 
-def _matmul(ops: OpTable, row: int, config: Call, grid: Grid) -> Deal | None:
+def _matmul(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Deal | None:
     """1D configs deal out one side over all cores, 2D ones M over rows and N over columns."""
     per_m, per_n = config.number("per_core_M"), config.number("per_core_N")
     if not per_m or not per_n or not _deals(config):
@@ -114,7 +114,7 @@ def _matmul(ops: OpTable, row: int, config: Call, grid: Grid) -> Deal | None:
     return Deal((per_m, per_n), could, grid)
 
 
-def _deals(config: Call) -> bool:
+def _deals(config: PrintedStruct) -> bool:
     """A multicast config of its own choice: a ring, DRAM's banks and transposed grids have reasons for theirs."""
     others = config.number("gather_in0") or config.number("transpose_mcast") or "DRAMSharded" in config.name
     return "MultiCast" in config.name and not others

@@ -8,7 +8,7 @@ from ttnn_mcp.analyses.op_kinds.conv_l1 import DIVISORS_AT_MOST, HEIGHT, WIDTH, 
 from ttnn_mcp.analyses.op_kinds.conv_window import window_of
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, canonical_dtype
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
-from ttnn_mcp.readers.printed.nesting import Call, parse_call, whole
+from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct, whole
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes
@@ -26,15 +26,15 @@ def conv_of(
         output_dtype: OUTPUT_0_DATATYPE, for ATTRIBUTES without one.
         input_bytes: bytes of INPUT_0; its shard is the allocation of reports that do not state one.
     """
-    block, spread = attributes.call("block_config"), attributes.call("parallelization_config")
-    window = attributes.call("sliding_window_config")
+    block, spread = attributes.struct("block_config"), attributes.struct("parallelization_config")
+    window = attributes.struct("sliding_window_config")
     placement = parse_memory_config(attributes.get("memory_config", ""))
     if block is None or spread is None or window is None or placement is None:
         return None
     block_h, block_w = block.number("act_block_h_ntiles"), block.number("act_block_w_ntiles")
     per_core_h, per_core_w = _tiles(spread, "height"), _tiles(spread, "width")
-    kernel = parse_call(window.fields.get("window_hw", ""))
-    dtypes = [canonical_dtype(dtype) for dtype in (weights_dtype, attributes.given("dtype") or output_dtype)]
+    kernel = parse_struct(window.fields.get("window_hw", ""))
+    dtypes = [canonical_dtype(dtype) for dtype in (weights_dtype, attributes.text_of("dtype") or output_dtype)]
     if not (block_h and block_w and per_core_h and per_core_w and kernel and kernel.values):
         return None
     if any(dtype not in TILE_BYTES for dtype in dtypes):
@@ -43,7 +43,7 @@ def conv_of(
     cores = (rows, spread.number("num_cores_c_in") or channels, spread.number("num_cores_c_out") or channels)
     if not all(0 < number <= DIVISORS_AT_MOST for number in (block_h, block_w, per_core_h, per_core_w, *cores)):
         return None
-    compute = attributes.call("compute_kernel_config") or Call("", {})
+    compute = attributes.struct("compute_kernel_config") or PrintedStruct("", {})
     allocated = attributes.number("pre_op_l1_allocation_size_bytes")
     height = whole(kernel.values[0]) or 1
     return Conv(
@@ -79,7 +79,7 @@ def conv_of(
 
 def _channels(attributes: Attributes) -> int:
     """Channels of the input by its printed shape; 0 where none is printed."""
-    shape = attributes.call("input_tensor_shape")
+    shape = attributes.struct("input_tensor_shape")
     return (whole(shape.values[-1]) or 0) if shape and shape.values else 0
 
 
@@ -94,7 +94,7 @@ def _inner_blocks(layout: str, channel_cores: int, kernel_h: int, full: bool) ->
     return rows if layout == HEIGHT else rows * channel_cores
 
 
-def _tiles(spread: Call, side: str) -> int | None:
+def _tiles(spread: PrintedStruct, side: str) -> int | None:
     """Tiles per core, from `per_core_out_matrix_height_ntile`; reports before 2025-03 print elements."""
     tiles = spread.number(f"per_core_out_matrix_{side}_ntile")
     elements = spread.number(f"per_core_out_matrix_{side}")

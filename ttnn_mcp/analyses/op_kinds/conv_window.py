@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.readers.printed.nesting import parse_call, whole
+from ttnn_mcp.readers.printed.nesting import parse_struct, whole
 
 if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.nesting import Call
+    from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 CORES_AT_MOST = 1024  # more than any chip has: limits the loop over cores for a broken report
 
@@ -74,7 +74,7 @@ class Window:
         return (image * padded_height + down * self.stride[0]) * padded_width + across * self.stride[1]
 
 
-def window_of(printed: Call | None) -> Window | None:
+def window_of(printed: PrintedStruct | None) -> Window | None:
     """The window of a printed SlidingWindowConfig; None where it leaves out a part."""
     if printed is None:
         return None
@@ -90,7 +90,7 @@ def window_of(printed: Call | None) -> Window | None:
 
 def _numbers(text: str) -> list[int]:
     """The whole numbers of `(3;3)` or `((1;1);(1;1))`."""
-    group = parse_call(text)
+    group = parse_struct(text)
     if group is None:
         return []
     numbers: list[int] = []

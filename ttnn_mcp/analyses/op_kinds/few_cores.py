@@ -32,7 +32,7 @@ def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
     few = (used > 0) & (used < FEW_CORES * there) & (ops.numbers("kernel_ns") >= SMALL_NS)
     few &= ~ops.texts("op_code").where(lambda text: family(text) in _FEW_ON_PURPOSE)
     rows = np.flatnonzero(few)
-    told = attributes_of(ops).numbers(rows, lambda said: float(said.given(*PARTITION) is not None))
+    told = attributes_of(ops).numbers(rows, lambda said: float(said.text_of(*PARTITION) is not None))
     few[rows[told > 0]] = False
     return few
 

@@ -60,7 +60,9 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
     rows = np.flatnonzero(ops.texts("op_code").where(lambda text: canonical(text) in MATMULS))
     settings = attributes_of(ops)
     told = settings.numbers(rows, lambda said: float("program_config" in said)) > 0
-    given = settings.numbers(rows, lambda said: float(said.given("program_config", "user_core_coord") is not None))
+    given = settings.numbers(
+        rows, lambda said: float(said.text_of("program_config", "user_core_coord") is not None)
+    )
     return MatmulChoice(
         rows=rows,
         told=told,
@@ -101,7 +103,7 @@ def in_l1_interleaved(ops: OpTable) -> NDArray[np.bool_]:
 
 
 def _name(said: Attributes) -> str:
-    return (said.given("program_config") or "").partition("(")[0].strip()
+    return (said.text_of("program_config") or "").partition("(")[0].strip()
 
 
 def _runs_slowest(said: Attributes) -> float:
@@ -109,7 +111,7 @@ def _runs_slowest(said: Attributes) -> float:
 
 
 def _field(said: Attributes, key: str) -> float | None:
-    config = said.call("program_config")
+    config = said.struct("program_config")
     return config.number(key) if config else None
 
 

@@ -62,7 +62,7 @@ def suggested_for(ops: OpTable, row: int, grid: Grid, l1_bytes: float) -> Matmul
     m, k, n = (int(side) // TILE_SIDE for side in (a.padded[row, :3].prod(), a.padded[row, 3], out.padded[row, 3]))
     if min(m, k, n) < 1 or int(b.padded[row, :2].prod()) != 1:
         return None
-    kernel_config = parse_attributes(ops.texts("attributes")[row]).given("compute_kernel_config") or ""
+    kernel_config = parse_attributes(ops.texts("attributes")[row]).text_of("compute_kernel_config") or ""
     fp32 = "fp32_dest_acc_en=1" in kernel_config or "fp32_dest_acc_en=true" in kernel_config
     return suggested(Tiles(m, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32)
 

@@ -62,18 +62,18 @@ def _per_pixel(said: Attributes) -> float | None:
 
 def _transposed_pixels(said: Attributes) -> float | None:
     """A transposed convolution applies its window to every input pixel, not to every output pixel."""
-    window = said.call("sliding_window_config")
+    window = said.struct("sliding_window_config")
     image = _image(said)
-    transposed = window is not None and (window.given("is_transpose") or "").strip() in {"true", "1"}
+    transposed = window is not None and (window.text_of("is_transpose") or "").strip() in {"true", "1"}
     return float(prod(image[:3])) if transposed and image else None
 
 
 def _image(said: Attributes) -> list[int]:
     """N, H, W and C of the input; empty where not said."""
-    shape = [int(text) for text in _WHOLE.findall(said.given("input_tensor_shape") or "")]
+    shape = [int(text) for text in _WHOLE.findall(said.text_of("input_tensor_shape") or "")]
     return shape if len(shape) == 4 else []
 
 
 def _numbers(said: Attributes, key: str) -> list[int]:
-    window = said.call("sliding_window_config")
-    return [int(text) for text in _WHOLE.findall((window.given(key) if window else None) or "")]
+    window = said.struct("sliding_window_config")
+    return [int(text) for text in _WHOLE.findall((window.text_of(key) if window else None) or "")]

@@ -37,7 +37,7 @@ def working_cores(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
 
 def readers_per_bank(said: Attributes) -> float | None:
     """Cores that read each bank, by the op's config; None where it is none for DRAM-sharded weights."""
-    config = said.call("program_config")
+    config = said.struct("program_config")
     if config is None or DRAM_SHARDED not in config.name:
         return None
     return config.number("num_workers_per_dram_bank") or 1  # builds before 0.78 have one

@@ -18,7 +18,7 @@ from ttnn_mcp.analyses.op_kinds.grids import worker_grid
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.settings.trial import Op, Trial, broken_of
 from ttnn_mcp.hardware import BLOCK_FLOATS, FIDELITY_PHASES, TILE_BYTES, canonical_dtype
-from ttnn_mcp.readers.printed.nesting import Call
+from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
@@ -109,5 +109,5 @@ def accumulates_fp32(op: Op) -> bool:
 
 def kernel_flag(op: Op, name: str) -> bool:
     """Whether the op's compute kernel config has this flag."""
-    compute = op.attributes.call("compute_kernel_config") or Call("", {})
+    compute = op.attributes.struct("compute_kernel_config") or PrintedStruct("", {})
     return compute.number(name) == 1

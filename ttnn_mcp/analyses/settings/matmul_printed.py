@@ -15,7 +15,7 @@ from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul, default_con
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import CARDS, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
-from ttnn_mcp.readers.printed.nesting import Call, parse_call
+from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
@@ -56,13 +56,13 @@ def printed_matmul(op: Op, safe_bytes: float) -> PrintedMatmul:
         return PrintedMatmul(None, "operands of unknown data type")
     if canonical(op.table.texts("op_code")[0]).startswith("MinimalMatmul"):
         return _minimal(op, tiles)
-    config = op.attributes.call("program_config")
+    config = op.attributes.struct("program_config")
     if config is None:
         return _suggested(op, tiles, safe_bytes)
     return _banked(op, tiles, config) if config.name == BANKED else _multicast(op, tiles, config)
 
 
-def _multicast(op: Op, tiles: Tiles, config: Call) -> PrintedMatmul:
+def _multicast(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
     """A matmul with one of the program configs that distribute blocks over a grid."""
     kind, grid = KINDS.get(config.name), _grid(config, "compute_with_storage_grid_size")
     numbers = [config.number(key) for key in _SIZES]
@@ -123,7 +123,7 @@ def _suggested(op: Op, tiles: Tiles, safe_bytes: float) -> PrintedMatmul:
     return PrintedMatmul(plan, shard_unknown=_in_l1_shards(op.table.inputs[0]))
 
 
-def _banked(op: Op, tiles: Tiles, config: Call) -> PrintedMatmul:
+def _banked(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
     """A matmul with weights in DRAM banks; the first operand is assumed to be on the cores of the output."""
     width, per_m, per_n = (config.number(key) for key in ("in0_block_w", "per_core_M", "per_core_N"))
     banks = {card.dram_banks for card in CARDS if card.architecture == op.chip.arch}
@@ -148,7 +148,7 @@ def _banked(op: Op, tiles: Tiles, config: Call) -> PrintedMatmul:
 
 
 def _minimal(op: Op, tiles: Tiles) -> PrintedMatmul:
-    config, fp32 = op.attributes.call("config"), accumulates_fp32(op)
+    config, fp32 = op.attributes.struct("config"), accumulates_fp32(op)
     block, subblock = default_config(tiles.m, tiles.n, fp32=fp32)
     grid = _grid(config, "compute_with_storage_grid_size") if config else worker_grid(op.chip)
     if config is not None:
@@ -158,7 +158,7 @@ def _minimal(op: Op, tiles: Tiles) -> PrintedMatmul:
     if grid is None or min(*block, *subblock) < 1:
         return PrintedMatmul(None, "its config does not say all block sizes")
     if any(
-        key in op.attributes and op.attributes.given(key) for key in ("fused_ternary_scalar",)
+        key in op.attributes and op.attributes.text_of(key) for key in ("fused_ternary_scalar",)
     ) or op.attributes.flag("fuse_swiglu"):
         return PrintedMatmul(None, "fused ternary and SwiGLU forms are not modelled")
     sizes_of = (tiles.a_bytes, tiles.b_bytes, tiles.out_bytes, _bias_bytes(op))
@@ -188,8 +188,8 @@ def _bias_bytes(op: Op) -> float:
     return float(tile_bytes(op, _BIAS) or 0)
 
 
-def _grid(config: Call, key: str) -> Grid | None:
-    grid = parse_call(config.fields.get(key, ""))
+def _grid(config: PrintedStruct, key: str) -> Grid | None:
+    grid = parse_struct(config.fields.get(key, ""))
     x, y = (grid.number("x"), grid.number("y")) if grid else (None, None)
     return (x, y) if x and y else None
 

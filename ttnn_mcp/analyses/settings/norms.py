@@ -20,7 +20,7 @@ from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
-from ttnn_mcp.readers.printed.nesting import Call, parse_call
+from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
@@ -31,7 +31,7 @@ NORM_CONFIG, SOFTMAX_CONFIG = "LayerNormShardedMultiCoreProgramConfig", "Softmax
 
 def norm_in(op: Op) -> ShardedNorm | ShardedSoftmax | str:
     """The norm of the op, or the reason why its config cannot be judged."""
-    config = op.attributes.call("program_config")
+    config = op.attributes.struct("program_config")
     name = config.name if config else "an interleaved input"
     if config is None or name not in (NORM_CONFIG, SOFTMAX_CONFIG):
         return f"only the program configs of sharded norms and softmax have blocks: this one ran with {name}"
@@ -54,7 +54,9 @@ def norm_in(op: Op) -> ShardedNorm | ShardedSoftmax | str:
     return _norm(op, config, (high, wide, sub), (grid, shards))
 
 
-def _norm(op: Op, config: Call, blocks: tuple[int, int, int], grids: tuple[Grid, Grid]) -> ShardedNorm | str:
+def _norm(
+    op: Op, config: PrintedStruct, blocks: tuple[int, int, int], grids: tuple[Grid, Grid]
+) -> ShardedNorm | str:
     x, inputs = op.table.inputs[0], op.table.inputs
     if config.number("use_welford") == 1:
         return "Welford's algorithm is not modelled"
@@ -92,8 +94,8 @@ def _softmax(op: Op, blocks: tuple[int, int, int], grid: Grid, shards: Grid) -> 
     return ShardedSoftmax(shard, shards, grid, high, wide, sub, accumulates_fp32(op), stable)
 
 
-def _grid(config: Call) -> Grid | None:
-    grid = parse_call(config.fields.get("compute_with_storage_grid_size", ""))
+def _grid(config: PrintedStruct) -> Grid | None:
+    grid = parse_struct(config.fields.get("compute_with_storage_grid_size", ""))
     x, y = (grid.number("x"), grid.number("y")) if grid else (None, None)
     return (x, y) if x and y else None
 

@@ -17,7 +17,7 @@ from ttnn_mcp.analyses.settings.compute import (
 from ttnn_mcp.analyses.settings.sdpa_plan import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import TILE_BYTES
-from ttnn_mcp.readers.printed.nesting import parse_call
+from ttnn_mcp.readers.printed.nesting import parse_struct
 from ttnn_mcp.run.ops.op_names import canonical
 
 FIELDS = {"q_chunk_size": "q_chunk", "k_chunk_size": "k_chunk"}
@@ -33,14 +33,14 @@ def attention_in(op: Op) -> Attention | str:
     name = canonical(op.table.texts("op_code")[0])
     if name not in PLAIN or len(op.table.inputs) < _QKV:
         return f"the program of {name} is not modelled"
-    if any(op.attributes.given(key) for key in _ODD_FORMS) or op.attributes.flag("use_mla"):
+    if any(op.attributes.text_of(key) for key in _ODD_FORMS) or op.attributes.flag("use_mla"):
         return "chunked prefill, sliding windows, sinks and latent attention are not modelled"
     sizes = [tile_bytes(op, place) for place in range(_QKV)]
     if None in sizes:
         return "operands of unknown data type"
     q, k, v = op.table.inputs[:_QKV]
-    config = op.attributes.call("program_config")
-    grid = parse_call(config.fields.get("compute_with_storage_grid_size", "")) if config else None
+    config = op.attributes.struct("program_config")
+    grid = parse_struct(config.fields.get("compute_with_storage_grid_size", "")) if config else None
     x, y = (grid.number("x") or 0, grid.number("y") or 0) if grid else worker_grid(op.chip) or (0, 0)
     if not x or not y:
         return "its grid is not known"

@@ -42,7 +42,7 @@ def _each_kind(facts: WindowFacts, rows: Rows, pair_of: Callable[[int], tuple[in
 
 
 def _printed(facts: WindowFacts, row: int) -> tuple[int, int]:
-    config = facts.attributes(row).call("program_config")
+    config = facts.attributes(row).struct("program_config")
     q, k = ((config.number(key) if config else None) or DEFAULT_CHUNK for key in ("q_chunk_size", "k_chunk_size"))
     return q, k
 
@@ -67,7 +67,7 @@ def _fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
     tiles = [TILE_BYTES.get(one.dtype[row], 4096) for one in (*facts.ops.inputs[:3], facts.ops.outputs[0])]
     grid = worker_grid(facts.chip) or DEFAULT_GRID
     mask = facts.ops.inputs[3].dtype[row] if len(facts.ops.inputs) > 3 and facts.ops.inputs[3].present[row] else ""
-    config = facts.attributes(row).call("compute_kernel_config")
+    config = facts.attributes(row).struct("compute_kernel_config")
     plan = Attention(
         heads=int(query[:2].prod()),
         rows=int(query[2]),

@@ -11,7 +11,7 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import FIDELITY_PHASES
 
 if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.nesting import Call
+    from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.run.ops.operand import Operand
 
 SHAPES_AT_MOST = 48  # characters an op's shapes may take of a claim's 200 (ours)
@@ -54,7 +54,7 @@ def kinds(facts: WindowFacts, rows: Rows) -> str:
 
 def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
     """The keyword argument that gives this op its present compute config with the named fields changed."""
-    now = facts.attributes(row).call("compute_kernel_config")
+    now = facts.attributes(row).struct("compute_kernel_config")
     fidelity = facts.ops.texts("fidelity")[row]
     fields = {
         "math_fidelity": fidelity if fidelity in FIDELITY_PHASES else "HiFi2",
@@ -69,14 +69,14 @@ def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
     return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {said})"
 
 
-def _flag(config: Call | None, field: str) -> str:
+def _flag(config: PrintedStruct | None, field: str) -> str:
     return str(bool(config and config.number(field)))
 
 
 def cite_setting(facts: WindowFacts, row: int, key: str, field: str) -> Evidence:
     """One field of a struct in the op's ATTRIBUTES cell."""
-    config = facts.attributes(row).call(key)
-    said = config.given(field) if config else None
+    config = facts.attributes(row).struct(key)
+    said = config.text_of(field) if config else None
     value = None if said is None else shown(said)
     return Evidence(source=facts.ops.source, row=facts.line(row), column=f"ATTRIBUTES.{key}.{field}", value=value)
 

@@ -28,7 +28,7 @@ def look(facts: WindowFacts) -> Claims:
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
-    chosen = facts.attributes(row).given("program_config", "user_core_coord") is not None
+    chosen = facts.attributes(row).text_of("program_config", "user_core_coord") is not None
     yield Claim(
         claim=(
             f"{kinds(facts, rows)} ({time_of(facts, rows)}) multiply {activation.dtype[row]} by "

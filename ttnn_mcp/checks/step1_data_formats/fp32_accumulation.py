@@ -60,7 +60,7 @@ def look(facts: WindowFacts) -> Claims:
 
 def accumulates_in_fp32(said: Attributes) -> float | None:
     """1 or 0 by compute_kernel_config; None where it is not written."""
-    config = said.call("compute_kernel_config")
+    config = said.struct("compute_kernel_config")
     return None if config is None else config.number("fp32_dest_acc_en")
 
 
@@ -71,7 +71,7 @@ def subblock_tiles(said: Attributes) -> float | None:
         ("program_config", "out_subblock_h", "out_subblock_w"),
         ("config", "subblock_h", "subblock_w"),
     ):
-        config = said.call(key)
+        config = said.struct(key)
         tall, wide = (config.number(height), config.number(width)) if config else (None, None)
         if tall is not None and wide is not None:
             return tall * wide

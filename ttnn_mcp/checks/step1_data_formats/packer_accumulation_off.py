@@ -67,7 +67,7 @@ def _with_weights(facts: WindowFacts) -> Mask:
 
 def accumulates_in_l1(said: Attributes) -> float | None:
     """1 or 0 by compute_kernel_config; None where it is not written."""
-    config = said.call("compute_kernel_config")
+    config = said.struct("compute_kernel_config")
     return None if config is None else config.number("packer_l1_acc")
 
 
@@ -78,7 +78,7 @@ def inner_block_tiles(said: Attributes) -> float | None:
         ("program_config", "in0_block_w"),
         ("config", "K_block_size"),
     ):
-        config = said.call(key)
+        config = said.struct(key)
         width = config.number(field) if config else None
         if width:
             return width

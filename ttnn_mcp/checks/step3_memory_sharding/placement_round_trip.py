@@ -104,7 +104,7 @@ def _fix(facts: WindowFacts, moves: Moves, heaviest: int, *, others: bool) -> st
     if moves.verdict(heaviest) != "partly":
         lines = f"{facts.line(first)} and {facts.line(row)}"
         return f"drop the ttnn.to_memory_config calls behind lines {lines}: pass the tensor on as it is"
-    text = facts.attributes(row).given(*CONFIG_KEYS)
+    text = facts.attributes(row).text_of(*CONFIG_KEYS)
     target = parse_memory_config(text) if text else None
     return (
         f"y = ttnn.reshard(x, cfg)  # x: the sharded tensor that line {facts.line(first)} reads; cfg: what line "

@@ -32,7 +32,7 @@ def look(facts: WindowFacts) -> Claims:
     last = [index for index in chained if int(moves.makers[index]) in rows]
     heaviest = max(last, key=lambda index: float(moves.kernel_ns[index]))
     row, first = int(moves.rows[heaviest]), int(moves.makers[heaviest])
-    text = facts.attributes(row).given(*CONFIG_KEYS)
+    text = facts.attributes(row).text_of(*CONFIG_KEYS)
     target = parse_memory_config(text) if text else None
     yield Claim(
         claim=(

@@ -61,7 +61,7 @@ def _prefill(facts: WindowFacts) -> Iterator[Claim]:
     row, took = facts.heaviest(rows)[0], facts.kernel_ns[rows]
     at = int(np.flatnonzero(rows == row)[0])
     q, k = then[at]
-    told = facts.attributes(row).given("program_config") is not None
+    told = facts.attributes(row).text_of("program_config") is not None
     seen = "x".join(str(side) for side in now[small][at])
     yield Claim(
         claim=(
@@ -129,7 +129,7 @@ def _decodes(op_code: str) -> bool:
 
 
 def _chunk_of_cache(said: Attributes) -> float | None:
-    config = said.call("program_config")
+    config = said.struct("program_config")
     return said.number("k_chunk_size") or (config.number("k_chunk_size") if config else None)
 
 

@@ -119,7 +119,7 @@ def _apart(pairs: Rows, rows: Rows) -> Rows:
 
 def _field(facts: WindowFacts, rows: Rows, key: str) -> Floats:
     def of(said: Attributes) -> float | None:
-        config = said.call("program_config")
+        config = said.struct("program_config")
         return config.number(key) if config else None
 
     return attributes_of(facts.ops).numbers(rows, of)

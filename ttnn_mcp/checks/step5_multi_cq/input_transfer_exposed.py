@@ -40,8 +40,8 @@ def look(facts: WindowFacts) -> Claims:
     if memory is None or not written:
         yield CannotTell(
             "reports have no transfer times. Give: input bytes per step, time T of copying them, is trace on "
-            f"({'yes' if facts.run.performance_report.traced else 'none seen'}); two queues save at most min(T, {kernel_ms:.2f} "
-            "ms)"
+            f"({'yes' if facts.run.performance_report.traced else 'none seen'}); "
+            f"two queues save at most min(T, {kernel_ms:.2f} ms)"
         )
         return
     total = sum(tensor.size_bytes or 0 for _, tensor in written)
@@ -77,7 +77,8 @@ def look(facts: WindowFacts) -> Claims:
         ),
         verify="time a step with the profiler off: host_overhead(wall_ms=...) verdict moves towards device_bound",
         caveat=(
-            f"helps only after Metal Trace ({'traced' if facts.run.performance_report.traced else 'no traced row here'}); "
+            "helps only after Metal Trace "
+            f"({'traced' if facts.run.performance_report.traced else 'no traced row here'}); "
             "weights loaded inside the capture are counted too"
         ),
     )

@@ -91,7 +91,7 @@ def _function(facts: WindowFacts, row: int) -> str:
 def _fusable(facts: WindowFacts, row: int, conv: int) -> bool:
     """One function a conv can apply, same type in and out, on a conv that has none yet."""
     same_type = facts.ops.outputs[0].dtype[row] == facts.ops.inputs[0].dtype[row]
-    said = facts.attributes(conv).given("activation")
+    said = facts.attributes(conv).text_of("activation")
     return same_type and not said and _function(facts, row) in FUSABLE
 
 

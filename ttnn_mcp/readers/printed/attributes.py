@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.readers.printed.nesting import has_value, normal_key, parse_call, whole
+from ttnn_mcp.readers.printed.nesting import has_value, normal_key, parse_struct, whole
 
 if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.nesting import Call
+    from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 # A key follows the opening brace, or the separator after a complete value. The CSV writes ';' for every ','.
 _KEY = re.compile(r"(?:\A\s*\{\s*|(?<=['\"\w)\]}])\s*[;,]\s*)(['\"])([A-Za-z_][^'\"\\]{0,120}?)\1\s*:\s*")
@@ -39,24 +39,26 @@ class Attributes(Mapping[str, str]):
     def __repr__(self) -> str:
         return f"Attributes({self._texts!r})"
 
-    def given(self, *keys: str) -> str | None:
+    def text_of(self, *keys: str) -> str | None:
         """The text of the first of these keys that has a value (`std::nullopt` is none); None if no key has."""
         texts = (self._texts.get(normal_key(key)) for key in keys)
         return next((text for text in texts if text is not None and has_value(text)), None)
 
-    def call(self, *keys: str) -> Call | None:
-        """The value of the first of these keys that has one, parsed as a printed struct; None if it is none."""
-        text = self.given(*keys)
-        return parse_call(text) if text is not None else None
+    def struct(self, *keys: str) -> PrintedStruct | None:
+        """The value of the first of these keys that has one, parsed as a struct; None if it is none."""
+        text = self.text_of(*keys)
+        return parse_struct(text) if text is not None else None
 
     def number(self, *keys: str) -> int | None:
         """The value of the first of these keys that has one, as an integer; None if it is none."""
-        text = self.given(*keys)
+        text = self.text_of(*keys)
         return whole(text) if text is not None else None
 
     def flag(self, *keys: str) -> bool | None:
         """The value of the first of these keys that has one, as a boolean ('true', '1', 'false', '0'); else None."""
-        return {"true": True, "1": True, "false": False, "0": False}.get((self.given(*keys) or "").strip().lower())
+        return {"true": True, "1": True, "false": False, "0": False}.get(
+            (self.text_of(*keys) or "").strip().lower()
+        )
 
 
 def parse_attributes(cell: str) -> Attributes:

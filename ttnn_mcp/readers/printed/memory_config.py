@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
-from ttnn_mcp.readers.printed.nesting import Call, has_value, parse_call, whole
+from ttnn_mcp.readers.printed.nesting import PrintedStruct, has_value, parse_struct, whole
 
 MemoryLayout = Literal[
     "INTERLEAVED", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED", "ND_SHARDED", "SINGLE_BANK"
@@ -94,7 +94,7 @@ def parse_memory_config(text: str) -> Placement | None:
 
     Separators may be ',' or ';', enums may be written with '::' or '.'. What a shard spec leaves out stays empty.
     """
-    config = parse_call(text)
+    config = parse_struct(text)
     if config is None:
         return None
     unnamed = " ".join(config.values)
@@ -102,7 +102,7 @@ def parse_memory_config(text: str) -> Placement | None:
     buffer = buffer_type(config.fields.get("buffer_type", unnamed))
     if layout is None or buffer is None:
         return None
-    return Placement(layout, buffer, _shard_spec(config.given("shard_spec"), config.given("nd_shard_spec")))
+    return Placement(layout, buffer, _shard_spec(config.text_of("shard_spec"), config.text_of("nd_shard_spec")))
 
 
 def parse_memory_cell(cell: str) -> Placement | None:
@@ -142,8 +142,8 @@ def _layout(text: str) -> MemoryLayout | None:
 
 
 def _shard_spec(plain_text: str | None, nd_text: str | None) -> ShardSpec | None:
-    plain = parse_call(plain_text) if plain_text else None
-    nd = parse_call(nd_text) if nd_text else None
+    plain = parse_struct(plain_text) if plain_text else None
+    nd = parse_struct(nd_text) if nd_text else None
     spec = plain or nd
     if spec is None:
         return None
@@ -154,12 +154,12 @@ def _shard_spec(plain_text: str | None, nd_text: str | None) -> ShardSpec | None
     )
 
 
-def _sizes(spec: Call, key: str) -> tuple[int, ...]:
-    text = spec.given(key)
+def _sizes(spec: PrintedStruct, key: str) -> tuple[int, ...]:
+    text = spec.text_of(key)
     return tuple(int(size) for size in _SIZES.findall(text)) if text else ()
 
 
-def _enum(spec: Call, key: str) -> str | None:
+def _enum(spec: PrintedStruct, key: str) -> str | None:
     text = spec.fields.get(key, "")
     return re.split(r"[.:]", text)[-1].strip() or None if has_value(text) else None
 

@@ -24,14 +24,14 @@ _ABSENT = frozenset({"", "std::nullopt", "nullopt", "None", "none", "null"})
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PrintedStruct:
     """A printed struct: its name ('' for a bare `(x=1;y=2)` or `{1; 2}`), its named fields, its unnamed values."""
 
     name: str
     fields: Mapping[str, str]
     values: tuple[str, ...] = ()
 
-    def given(self, key: str) -> str | None:
+    def text_of(self, key: str) -> str | None:
         """The field's text; None where the field is absent or has no value."""
         value = self.fields.get(key)
         return value if value is not None and has_value(value) else None
@@ -80,7 +80,7 @@ def split_fields(text: str) -> list[str]:
     return [stripped for part in parts if (stripped := part.strip())]
 
 
-def parse_call(text: str) -> Call | None:
+def parse_struct(text: str) -> PrintedStruct | None:
     """Parse one printed struct, one level deep; None where the text is a plain value.
 
     Of a text that was cut off, the part that is there is read. Keys lose the trailing '_' of C++ members.
@@ -100,7 +100,7 @@ def parse_call(text: str) -> Call | None:
             fields.setdefault(normal_key(pair.group(1)), pair.group(2).strip())
         else:
             values.append(part)
-    return Call(text[: opening.start()].strip(), fields, tuple(values))
+    return PrintedStruct(text[: opening.start()].strip(), fields, tuple(values))
 
 
 def normal_key(key: str) -> str:
