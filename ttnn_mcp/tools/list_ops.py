@@ -45,7 +45,7 @@ class Arguments(OfWindow):
     sort: Literal["kernel", "gap", "order"] = Field("kernel", description="Largest kernel or gap first, or as run")
     min_share: float = Field(0.0, ge=0, le=1, description="Drop ops or groups below this share")
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=200, description="Rows per page")
-    cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor of the page before")
+    cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor")
 
 
 class Total(Wire):

@@ -29,7 +29,7 @@ class Arguments(OfRun):
     """Arguments of op_detail."""
 
     op: int = Field(description="The op's line in its CSV; on a memory report alone, the operation id")
-    whole: str | None = Field(None, description="An attribute or argument to show in full")
+    whole: str | None = Field(None, description="Show this value in full")
 
 
 class Answer(Wire):

@@ -64,7 +64,7 @@ class Arguments(OfWindow):
     """Arguments of reshard_detect."""
 
     limit: int = Field(10, ge=1, le=200, description="Moves per page; moves that are alike are one")
-    cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor of the page before")
+    cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor")
 
 
 class Pattern(Wire):

@@ -43,7 +43,7 @@ class Arguments(OfWindow):
     """Arguments of sharding_summary."""
 
     limit: int = Field(8, ge=1, le=200, description="Shard specs and low-core ops per page")
-    cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor of the page before")
+    cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor")
 
 
 class Total(Wire):

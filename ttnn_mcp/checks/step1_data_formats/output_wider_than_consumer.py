@@ -16,7 +16,6 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES, named, reader_counts
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
@@ -37,7 +36,7 @@ def look(facts: WindowFacts) -> Claims:
         for one in (source, output)
     )
     maker = facts.flow.producers[0]
-    narrowing = casts & (after < before) & (maker != NOBODY) & ~source.dtype.among(*NO_MANTISSA)
+    narrowing = casts & (after < before) & ~source.dtype.among(*NO_MANTISSA)
     rows = np.flatnonzero(narrowing)
     makers = maker[rows]
     writes_any = (

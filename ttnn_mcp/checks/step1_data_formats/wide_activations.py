@@ -72,7 +72,7 @@ def _maps(facts: WindowFacts) -> Mask:
 
 def _residual_adds(facts: WindowFacts) -> Mask:
     first, second = facts.input(0), facts.input(1)
-    if first is None or second is None:
+    if first is None or second is None:  # unmoved: an op with a second input has a first one
         return np.zeros(len(facts), dtype=np.bool_)
     adds = named(facts.ops, "Binary") & facts.ops.texts("attributes").where(
         lambda text: "BinaryOpType::ADD" in text or "BinaryOpType::SUB" in text

@@ -48,8 +48,8 @@ def look(facts: WindowFacts) -> Claims:
         assumption="the multi-core kernel deals the input out evenly over the grid",
         evidence=(cite_attribute(facts, row, "use_multicore"), *cite_op(facts, row), *facts.cite(row, "cores")),
         fix=(
-            f"{first}ttnn.argmax(x, dim=-1, use_multicore=True), over more cores for any batch since July 2025 (no "
-            "such argument since May 2026: then ROW_MAJOR is enough); before: ArgMax on the host"
+            f"{first}ttnn.argmax(x, dim=-1) of a ROW_MAJOR x, over more cores since May 2026; builds before that take "
+            "use_multicore=True (for any batch since July 2025), older ones ArgMax on the host"
         ),
         verify="re-profile; list_ops(op_code='ArgMax') shows more cores and kernel_us falls; same tokens",
         caveat="builds of early 2025 gave wrong tokens for more than one row with multi-core: compare the tokens",

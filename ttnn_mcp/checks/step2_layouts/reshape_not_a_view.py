@@ -38,9 +38,10 @@ def _claim(facts: WindowFacts, rows: Rows, *, same_width: bool) -> Claims:
     row = facts.heaviest(rows)[0]
     source, output = facts.ops.inputs[0], facts.ops.outputs[0]
     height = max((source, output), key=lambda one: one.logical[row, 2] % TILE_SIDE).logical[row, 2]
-    why = f"{height} rows are no whole tiles" if same_width and height % TILE_SIDE else "the last dim changes"
-    if same_width and not height % TILE_SIDE:
-        why = "though width and whole tiles stay: a view would do"
+    why = "the last dim changes"
+    if same_width:
+        stays = "though width and whole tiles stay: a view would do"
+        why = f"{height} rows are no whole tiles" if height % TILE_SIDE else stays
     yield Claim(
         claim=f"{len(rows)} reshapes ({time_of(facts, rows)}) copy, no views: {why}; heaviest {example(facts, row)}",
         rows=rows,
@@ -73,7 +74,7 @@ def _heads(facts: WindowFacts, row: int) -> int | None:
     wide, split = facts.ops.inputs[0].logical[row], facts.ops.outputs[0].logical[row]
     if wide[3] < split[3]:
         wide, split = split, wide
-    return int(split[2]) if split[2] > 1 and split[2] * split[3] == wide[3] else None
+    return int(split[2]) if split[2] * split[3] == wide[3] else None
 
 
 CHECK = Check(

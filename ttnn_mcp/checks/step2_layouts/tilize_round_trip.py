@@ -42,7 +42,7 @@ def look(facts: WindowFacts) -> Claims:
 
 def _both_ways(facts: WindowFacts) -> Mask:
     to_tiles, to_rows = facts.named(*TO_TILES), facts.named(*TO_ROWS)
-    return (to_tiles | to_rows) & (to_tiles.any() and to_rows.any())
+    return to_tiles & to_rows.any()
 
 
 def _surely(facts: WindowFacts, trips: RoundTrips) -> Floats | None:

@@ -87,8 +87,8 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
             f"strategy=ttnn.ShardStrategy.HEIGHT) with g = device.compute_with_storage_grid_size() ({cores} cores)"
         )
     return (
-        "give it more rows to share out: fold batch or channels into the second-last dim, shard its input over "
-        f"{cores} cores, or use_multicore=True where the op has it"
+        "give it more rows to share out: fold batch or channels into the second-last dim, or shard its input "
+        f"over {cores} cores"
     )
 
 

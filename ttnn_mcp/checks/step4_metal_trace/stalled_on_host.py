@@ -60,7 +60,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=no_saving(rows),
         gap_ns=(0.0, trace_saving_ns(line, len(facts))),
-        assumption=f"a traced op keeps {TRACED_GAP_NS / 1e3:.0f} us of gap; kernels unchanged",
+        assumption=f"a traced op keeps {TRACED_GAP_NS / 1e3:.1f} us of gap; kernels unchanged",
         evidence=tuple(facts.ops.cite(row, "gap_ns") for row in waited),
         fix=(
             f'torch_xla.set_custom_compile_options({{"enable_trace": "true"}}), '

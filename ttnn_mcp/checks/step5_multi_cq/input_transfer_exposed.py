@@ -37,7 +37,7 @@ def look(facts: WindowFacts) -> Claims:
     kernel_ms = facts.total_ns / 1e6
     memory = facts.run.memory
     written = _written(memory) if memory else []
-    if memory is None or not written:
+    if memory is None or not written:  # unmoved: without a report nothing is written
         yield CannotTell(
             "reports have no transfer times. Give: input bytes per step, time T of copying them, is trace on "
             f"({'yes' if facts.run.performance_report.traced else 'none seen'}); "
