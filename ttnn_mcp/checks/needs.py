@@ -90,13 +90,13 @@ REPLAY = Need(
 ENDED = Need(
     "a run that ended",
     lambda facts, _: facts.run.memory is None or death_of(facts.run.memory) is None,
-    "the run died before its end, so its peak and its frees are not the model's; memory_summary tells why it died",
+    "the run died before its end: memory_summary tells why; capture again once it runs through",
     of_run=True,
 )
 CAPACITY = Need(
     "capacity",
     lambda facts, _: facts.replay is not None and bool(facts.replay.capacity_bytes),
-    "no devices table and no known architecture: L1 capacity unknown",
+    "no devices table and no known architecture: L1 capacity unknown; profile with DEVICE ARCH",
     of_run=True,
 )
 CAPTURES = Need(

@@ -9,9 +9,9 @@ from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
 
-def argmax(program, *, cores=1, multi="false", layout="ROW_MAJOR", dim="3", kernel_ns=84_500_000):
-    x, y = program.tensor([1, 1, 32, 128256], layout=layout), program.tensor([1, 1, 1, 32], "UINT32", "ROW_MAJOR")
-    said = {"dim": dim, "keepdim": "false", **({"use_multicore": multi} if multi else {})}
+def argmax(program, *, cores=1, multi="false", layout="ROW_MAJOR", dim="3", kernel_ns=84_500_000, width=128256):
+    x, y = program.tensor([1, 1, 32, width], layout=layout), program.tensor([1, 1, 1, 32], "UINT32", "ROW_MAJOR")
+    said = {**({"dim": dim} if dim else {}), "keepdim": "false", **({"use_multicore": multi} if multi else {})}
     put(program, DeviceOp("ArgMaxDeviceOperation", (x,), (y,), kernel_ns, cores=cores, attributes=said))
 
 
@@ -55,3 +55,26 @@ def test_a_run_without_argmax_is_not_applicable(check):
     program = Program("wormhole_b0")
     pass_time(program, 1000)
     assert check.ask(program).status == "not_applicable"
+
+
+def test_without_a_dim_all_of_it_is_reduced_which_shares_too(check):
+    assert check.ask(of_argmax(dim="")).fires
+
+
+def test_five_microseconds_stay_where_the_grid_would_take_less(check):
+    claim = check.ask(of_argmax(kernel_ns=20_000, width=4096)).claim
+    assert claim.at_most_ns.tolist() == [pytest.approx(20_000 - 5_000)]
+
+
+def test_another_op_on_one_core_is_none_of_its_rows(check):
+    program = of_argmax()
+    x = program.tensor([1, 1, 32, 128256], layout="TILE")
+    put(program, DeviceOp("MadeUpDeviceOperation", (x,), (x,), 9_000_000, cores=1))
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+@pytest.mark.parametrize(("lost", "word"), [("^(INPUT|OUTPUT)_", "INPUT_n"), ("CORE COUNT", "CORE COUNT")])
+def test_a_report_that_lost_what_it_needs_cannot_tell(check, lost, word):
+    outcome = check.ask(of_argmax(), without=lost)
+    assert outcome.status == "cannot_tell"
+    assert word in outcome.why

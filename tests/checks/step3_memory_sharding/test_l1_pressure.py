@@ -60,6 +60,12 @@ def test_the_peak_is_a_floor_where_an_operation_has_no_graph(check, tmp_path):
     assert outcome.claim.caveat == "a floor: not all circular buffers are known"
 
 
+def test_a_run_that_died_cannot_tell(check):
+    program = tight(0)
+    program.fail("Out of Memory: Not enough space to allocate 65536 B L1 buffer across 64 banks")
+    assert_cannot_tell(check.ask(program, memory="3.3"), "the run died before its end")
+
+
 def test_tensors_freed_late_go_first(check):
     """50,048 bytes per bank and more buffers than fit beside them."""
     program = Program()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def replay_behind(facts: WindowFacts) -> tuple[Replayed, int]:
     """The replay and the capacity of an L1 bank; only for checks that need REPLAY and CAPACITY."""
     replay = facts.replay
-    if replay is None or replay.capacity_bytes is None:
+    if replay is None or replay.capacity_bytes is None:  # unmoved: the needs of every check that calls it see to it
         raise ValueError("a check that reads the replay declares REPLAY and CAPACITY as its needs")
     return replay, replay.capacity_bytes
 
