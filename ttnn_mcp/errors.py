@@ -96,3 +96,11 @@ def nearest(name: str, names: Iterable[str], *, limit: int = 3) -> str:
         return guess
     more = ", ..." if len(existing) > 2 * limit else ""
     return f" There is: {', '.join(map(shown, existing[: 2 * limit]))}{more}."
+
+
+def unforeseen(name: str) -> str:
+    """What the caller reads of a failure we did not foresee: that it is ours, and nothing of its text."""
+    return (
+        f"ttnn-mcp failed on this {name} call; this is a bug in ttnn-mcp, not in the call or the report. "
+        "Its stderr has the traceback; another tool or a narrower question may still answer."
+    )

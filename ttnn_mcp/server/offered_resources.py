@@ -9,11 +9,11 @@ from urllib.parse import unquote
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from ttnn_mcp.errors import ArgumentsInvalid, TtnnMcpError, nearest, shown
+from ttnn_mcp.errors import ArgumentsInvalid, TtnnMcpError, nearest, shown, unforeseen
 from ttnn_mcp.served import pages
 from ttnn_mcp.server import skills
 from ttnn_mcp.server.changes import EXPERIMENTS_URI, RUNS_URI
-from ttnn_mcp.tools import answering
+from ttnn_mcp.wire import compact
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -78,7 +78,7 @@ class OfferedResources:
             raise MCPError(types.INVALID_PARAMS, str(refusal), data={"uri": uri}) from None
         except Exception:
             logger.exception("reading a resource failed")
-            raise MCPError(types.INTERNAL_ERROR, answering.unforeseen("resource"), data={"uri": uri}) from None
+            raise MCPError(types.INTERNAL_ERROR, unforeseen("resource"), data={"uri": uri}) from None
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, text=text, mime_type=mime)])
 
     async def _text_at(self, uri: str) -> tuple[str, str]:
@@ -88,13 +88,13 @@ class OfferedResources:
             return page.text, "text/markdown"
         if uri in ANSWERED_BY:
             tool, arguments = ANSWERED_BY[uri]
-            return answering.compact(await self.ask(tool, arguments)), "application/json"
+            return compact(await self.ask(tool, arguments)), "application/json"
         scheme, _, path = uri.partition("ttnn://runs/")
         parts = [unquote(part) for part in path.split("/")]
         if not scheme and parts[0]:
             if len(parts) == 1:
-                return answering.compact(await self.ask("open_run", {"run": parts[0]})), "application/json"
+                return compact(await self.ask("open_run", {"run": parts[0]})), "application/json"
             if len(parts) == 3 and parts[1] == "ops":
                 arguments = {"run": parts[0], "op": parts[2]}
-                return answering.compact(await self.ask("op_detail", arguments)), "application/json"
+                return compact(await self.ask("op_detail", arguments)), "application/json"
         raise ArgumentsInvalid(f"There is no resource '{shown(uri)}'.{nearest(uri, served)}")

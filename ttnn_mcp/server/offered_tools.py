@@ -16,8 +16,7 @@ import anyio
 import mcp_types as types
 
 from ttnn_mcp import quoting
-from ttnn_mcp.errors import TtnnMcpError
-from ttnn_mcp.tools import answering
+from ttnn_mcp.errors import TtnnMcpError, unforeseen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,6 +90,8 @@ class OfferedTools:
             beat.cancel()
 
     async def _called(self, name: str, arguments: Mapping[str, object]) -> types.CallToolResult:
+        from ttnn_mcp.tools import answering  # noqa: PLC0415 - the tools load after the first answer of the protocol
+
         try:
             tool = answering.tool_named(name, self.tools)
             structured, text = await answering.answer(self.session, tool, arguments)
@@ -98,13 +99,15 @@ class OfferedTools:
             return _refused(str(refusal))
         except Exception:
             logger.exception("tool call failed")
-            return _refused(answering.unforeseen(name))
+            return _refused(unforeseen(name))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], structured_content=structured
         )
 
     async def ask(self, name: str, arguments: Mapping[str, object]) -> dict[str, Any]:
         """A tool's structured answer, for resources and completion."""
+        from ttnn_mcp.tools import answering  # noqa: PLC0415
+
         structured, _text = await answering.answer(self.session, answering.tool_named(name, self.tools), arguments)
         return structured
 

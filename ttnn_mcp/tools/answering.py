@@ -11,7 +11,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown, unforeseen
 from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.tools.budget import LIMIT_BYTES, fitted
 from ttnn_mcp.tools.validation import validated
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.wire import Wire
 
     AnyTool = Tool[Any, Any]
+
+__all__ = ["answer", "answerable", "compact", "replay_once", "tool_named", "unforeseen"]
 
 _replays: WeakKeyDictionary[Run, asyncio.Task[Replayed]] = WeakKeyDictionary()  # under way: one for all who ask
 
@@ -150,11 +152,3 @@ def answerable(tools: Sequence[AnyTool], run: Run) -> tuple[list[str], list[str]
             can.append(tool.name)
     cold = timed and not run.scope().window.warm
     return can, [*cannot, *(f"{tool.name}.{tool.warm}: no warm iteration" for tool in tools if tool.warm and cold)]
-
-
-def unforeseen(name: str) -> str:
-    """What the caller reads of a failure we did not foresee: that it is ours, and nothing of its text."""
-    return (
-        f"ttnn-mcp failed on this {name} call; this is a bug in ttnn-mcp, not in the call or the report. "
-        "Its stderr has the traceback; another tool or a narrower question may still answer."
-    )
