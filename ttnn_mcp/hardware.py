@@ -54,6 +54,12 @@ class Architecture:
     first_cb_address_measured: bool
     ethernet_payload_gb_s: float | None
     """Per link and direction; None where TTNN does not use links."""
+    noc_bytes_per_cycle: float
+    """Into one core over both networks on the chip, and as much out of it: a flit per cycle and network."""
+    unpack_bytes_per_cycle: float
+    """From a core's L1 into its engine, at most."""
+    pack_bytes_per_cycle: float
+    """From a core's engine into its L1, at most."""
 
     @property
     def usable_l1_bytes(self) -> int:
@@ -73,6 +79,9 @@ ARCHITECTURES = {
         first_cb_address=103_712,  # ttnn test_graph_report, "known-good" device
         first_cb_address_measured=True,
         ethernet_payload_gb_s=12.0,  # of 12.5 GB/s (100 Gb/s): tech_reports/CCLs/CCL_bandwidth.md
+        noc_bytes_per_cycle=64,  # 2 x 256 bits: tt-isa-documentation WormholeB0/NoC/README.md
+        unpack_bytes_per_cycle=96,  # 5 reads of 16 B and one of exponents: WormholeB0/TensixTile/L1.md
+        pack_bytes_per_cycle=64,  # 4 packers of 16 B: same
     ),
     "blackhole": Architecture(
         name="blackhole",
@@ -85,6 +94,9 @@ ARCHITECTURES = {
         first_cb_address=109_864,  # inferred: about 1,463,000 B are usable
         first_cb_address_measured=False,
         ethernet_payload_gb_s=48.0,  # of 50 GB/s (400 Gb/s): CCL_bandwidth.md (links of today run at about half)
+        noc_bytes_per_cycle=128,  # 2 x 512 bits: tt-isa-documentation BlackholeA0/NoC/README.md
+        unpack_bytes_per_cycle=192,  # not published ("more L1 bandwidth"): twice Wormhole's, so that bounds stay low
+        pack_bytes_per_cycle=128,  # same
     ),
     "grayskull": Architecture(
         name="grayskull",
@@ -97,6 +109,9 @@ ARCHITECTURES = {
         first_cb_address=103_712,  # no measurement: Wormhole's
         first_cb_address_measured=False,
         ethernet_payload_gb_s=None,
+        noc_bytes_per_cycle=64,  # no source: Wormhole's
+        unpack_bytes_per_cycle=96,  # same
+        pack_bytes_per_cycle=64,  # same
     ),
 }
 

@@ -156,9 +156,9 @@ async def test_what_a_tool_says_of_the_demo_run_fits_the_schema_it_publishes(con
     assert json.loads(text_of(result)) == result.structured_content
 
 
-async def test_the_definitions_of_all_tools_stay_below_twelve_kilobytes():
+async def test_the_definitions_of_all_tools_stay_below_fourteen_kilobytes():
     spoken = [{"name": t.name, "description": t.description, "inputSchema": t.input_schema} for t in TOOLS]
-    assert len(answering.compact(spoken).encode()) < 12_000
+    assert len(answering.compact(spoken).encode()) < 14_000
 
 
 def test_the_instructions_fit_in_what_every_client_shows():

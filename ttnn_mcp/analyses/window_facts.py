@@ -25,6 +25,7 @@ from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, attentio
 from ttnn_mcp.analyses.op_kinds.convs import Convs, convs_of
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MatmulChoice, matmul_choice
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
+from ttnn_mcp.analyses.time_budget.least_times import LeastTimes, least_times_of
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -126,6 +127,11 @@ class WindowFacts:
     def roofline(self) -> Roofline:
         """Lower bounds of each op."""
         return roofline_of(self.ops, self.chip)
+
+    @property
+    def least_times(self) -> LeastTimes:
+        """The least time of each op, step by step."""
+        return least_times_of(self.ops, self.chip, self.flow, len(self.balance.devices))
 
     @property
     def attributes_of_ops(self) -> AttributeColumns:

@@ -130,7 +130,8 @@ Explain why {_run_text(run)} takes the time it takes{restriction}. Change nothin
 2. {_call("host_overhead", run=run, start_signpost=signpost)}: does the device wait for the host, or is it busy?
    Ask for the wall time measured with the profiler off and pass it as `wall_ms` if the person has it.
 3. {_call("optimization_check", run=run, start_signpost=signpost)}: the findings, ranked.
-4. For the largest finding, `op_detail` on one of its ops: what bounds it, and which model line issued it?
+4. {_call("time_budget", run=run, start_signpost=signpost)}: what part of the time each kind of loss takes.
+5. For the largest finding, `op_detail` on one of its ops: what bounds it, and which model line issued it?
 
 Answer in this order: one sentence that says where the time goes; the numbers behind it with their window; the two
 or three changes worth trying first, each with both ends of its saving, its assumption and how to verify it; what

@@ -21,6 +21,7 @@ from ttnn_mcp.tools import (
     sharding_summary,
     skill_step,
     tensor_formats,
+    time_budget,
 )
 
 if TYPE_CHECKING:
@@ -43,4 +44,5 @@ TOOLS: tuple[Tool[Any, Any], ...] = (
     experiments.TOOL,
     query_run.TOOL,
     skill_step.TOOL,
+    time_budget.TOOL,
 )

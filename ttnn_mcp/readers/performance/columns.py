@@ -167,6 +167,13 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column("fw_ns", ("DEVICE FW DURATION [ns]",), "number", "ns", "overlaps its neighbours: never summed", _CLOCK),
     Column("kernel_ns", ("DEVICE KERNEL DURATION [ns]",), "number", "ns", "first kernel start to last kernel end"),
+    Column(
+        "start_skew_ns",
+        ("DEVICE KERNEL FIRST TO LAST START [ns]",),
+        "number",
+        "ns",
+        "from the first core's kernel start to the last one's",
+    ),
     Column("brisc_ns", ("DEVICE BRISC KERNEL DURATION [ns]",), "number", "ns", "data movement core 0"),
     Column("ncrisc_ns", ("DEVICE NCRISC KERNEL DURATION [ns]",), "number", "ns", "data movement core 1"),
     Column("trisc1_ns", ("DEVICE TRISC1 KERNEL DURATION [ns]",), "number", "ns", "math core"),
@@ -233,7 +240,7 @@ OPERAND_PARTS: dict[str, str] = {
 """The parts of an operand and what cannot be told without one."""
 
 UNREAD = re.compile(
-    r"PER CORE (MIN|MAX|AVG)|DM START|BR/NRISC START|FIRST TO LAST|TRISC ?[02]|ERISC|DISPATCH|COMPUTE|DATA MOVEMENT"
+    r"PER CORE (MIN|MAX|AVG)|DM START|BR/NRISC START|TRISC ?[02]|ERISC|DISPATCH|COMPUTE|DATA MOVEMENT"
     r"|KERNEL SIZE|^PM |UTIL|IMPACT|HOST_FUNC|HOST END TS|PARALLELIZATION|PROGRAM_METADATA",
     re.IGNORECASE,
 )

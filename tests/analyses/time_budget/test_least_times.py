@@ -1,0 +1,81 @@
+"""The least times: by hand on made ops, and never above what real chips measured."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from tests.asking import session
+from tests.profiles import L1, Iteration, Program, write_performance_report
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
+from ttnn_mcp.analyses.window_facts import WindowFacts, facts_of
+
+
+def facts(folder, program_or_path) -> WindowFacts:
+    path = (
+        write_performance_report(folder, program_or_path, (Iteration(cold=True), Iteration()))
+        if isinstance(program_or_path, Program)
+        else program_or_path
+    )
+    run = asyncio.run(session(folder).run(str(path)))
+    return facts_of(run, run.scope("last", None, None))
+
+
+@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+def test_no_real_op_was_faster_than_its_bounds(tmp_path, name):
+    seen = facts(tmp_path, shared(name))
+    assert (seen.least_times.on_its_cores_ns <= 1.05 * seen.kernel_ns).all()
+
+
+@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+def test_every_real_op_that_shows_its_own_operands_has_a_bound(tmp_path, name):
+    seen = facts(tmp_path, shared(name))
+    without = {seen.names[row] for row in np.flatnonzero(~seen.least_times.told).tolist()}
+    assert {text for text in without if "Binary" not in text} == set()
+
+
+@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+def test_every_step_adds(tmp_path, name):
+    least = facts(tmp_path, shared(name)).least_times
+    assert (least.needed_ns <= least.padded_ns).all()
+    assert (least.padded_ns <= least.as_it_is_ns).all()
+    assert (least.as_it_is_ns <= least.on_its_cores_ns).all()
+    assert (least.cheaper_ns <= least.as_it_is_ns).all()
+
+
+@pytest.mark.parametrize(
+    ("arch", "cores", "bytes_per_ns"), [("wormhole_b0", 64, 64 * 1.0), ("blackhole", 110, 128 * 1.35)]
+)
+def test_an_op_wholly_in_l1_waits_for_its_packers(tmp_path, arch, cores, bytes_per_ns):
+    program = Program(arch)
+    program.op(
+        "UnaryDeviceOperation", [program.tensor([1, 1, 2048, 1024], placement=L1)], kernel_ns=50_000, cores=cores
+    )
+    size = 2048 * 1024 * 2
+    assert facts(tmp_path, program).least_times.as_it_is_ns == pytest.approx([size / (bytes_per_ns * cores)])
+
+
+def test_one_core_reads_no_faster_than_its_networks(tmp_path):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 2048, 1024])], kernel_ns=100_000, cores=1)
+    size = 2048 * 1024 * 2
+    assert facts(tmp_path, program).least_times.on_its_cores_ns == pytest.approx([size / 64])
+    assert facts(tmp_path, program).least_times.as_it_is_ns == pytest.approx([2 * size / 288])
+
+
+def test_an_op_never_seen_is_bound_by_its_operands_and_said_to_be_incomplete(tmp_path):
+    program = Program("wormhole_b0")
+    program.op("BrandNewDeviceOperation", [program.tensor([1, 1, 2048, 1024])], kernel_ns=100_000)
+    seen = facts(tmp_path, program)
+    assert seen.least_times.as_it_is_ns == pytest.approx([2 * 2048 * 1024 * 2 / 288])
+    assert not seen.least_times.whole.any()
+
+
+def test_narrower_formats_leave_integers_and_row_major_alone(tmp_path):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 2048, 1024], "UINT32")], kernel_ns=100_000)
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 2048, 1024], layout="ROW_MAJOR")], kernel_ns=100_000)
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 2048, 1024])], kernel_ns=100_000)
+    least = facts(tmp_path, program).least_times
+    assert least.cheaper_ns[:2] == pytest.approx(least.as_it_is_ns[:2])
+    assert least.cheaper_ns[2] == pytest.approx(least.as_it_is_ns[2] * 1088 / 2048)

@@ -1,0 +1,139 @@
+"""time_budget: bounds that hold, and a ledger that adds up."""
+
+import csv
+
+import pytest
+
+from tests.asking import ask, session
+from tests.profiles import Iteration, Program, write_performance_report
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
+
+WARM = (Iteration(cold=True), Iteration())
+
+
+@pytest.fixture
+def at(tmp_path):
+    return session(tmp_path)
+
+
+def report(folder, program, iterations=WARM) -> str:
+    return str(write_performance_report(folder, program, iterations))
+
+
+def ledger(answer) -> dict[str, float]:
+    return {row[0]: row[1] for row in answer["ledger"]["rows"]}
+
+
+def floors(answer) -> dict[str, float]:
+    return {row[0]: row[1] for row in answer["floors"]["rows"]}
+
+
+def multiplication(kernel_ns: int, *, fidelity: str = "HiFi2", cores: int = 64, gap_ns: int = 0) -> Program:
+    """One matmul of 2048 x 2048 x 2048: 64 cores at 1 GHz compute it in 131 us with HiFi2, its bytes take 87 us."""
+    program = Program("wormhole_b0")
+    x, weights = program.tensor([1, 1, 2048, 2048]), program.weight([1, 1, 2048, 2048])
+    program.op(
+        "MatmulDeviceOperation",
+        [x, weights],
+        shape=[1, 1, 2048, 2048],
+        kernel_ns=kernel_ns,
+        gap_ns=gap_ns,
+        fidelity=fidelity,
+        cores=cores,
+    )
+    return program
+
+
+HIFI2_US = 2 * 2048**3 * 2 / (4096 * 64) / 1e3
+
+
+async def test_a_run_at_its_roofline_is_at_its_floor(at, tmp_path):
+    answer = await ask(at, "time_budget", run=report(tmp_path, multiplication(150_000)))
+    assert answer["verdict"] == "at_floor"
+    assert floors(answer)["as_it_is"] == pytest.approx(HIFI2_US, abs=0.01)
+    assert ledger(answer)["roofline"] == pytest.approx(HIFI2_US, abs=0.01)
+
+
+@pytest.mark.parametrize(("kernel_ns", "verdict"), [(163_000, "at_floor"), (165_000, "above_floor")])
+async def test_the_line_is_four_fifths_of_the_window(at, tmp_path, kernel_ns, verdict):
+    assert (await ask(at, "time_budget", run=report(tmp_path, multiplication(kernel_ns))))["verdict"] == verdict
+
+
+async def test_passes_that_the_operands_cannot_use_are_fidelity(at, tmp_path):
+    answer = await ask(at, "time_budget", run=report(tmp_path, multiplication(300_000, fidelity="HiFi4")))
+    assert ledger(answer)["roofline"] == pytest.approx(HIFI2_US, abs=0.01)
+    assert ledger(answer)["fidelity"] == pytest.approx(HIFI2_US, abs=0.01)
+    assert floors(answer)["as_it_is"] == pytest.approx(2 * HIFI2_US, abs=0.01)
+
+
+async def test_cores_that_do_nothing_are_idle(at, tmp_path):
+    answer = await ask(at, "time_budget", run=report(tmp_path, multiplication(300_000, cores=32)))
+    assert ledger(answer)["idle_cores"] == pytest.approx(HIFI2_US, abs=0.01)
+
+
+async def test_an_op_that_only_moves_counts_whole(at, tmp_path):
+    program = multiplication(150_000)
+    program.op("TransposeDeviceOperation", [program.tensor([1, 1, 64, 32])], shape=[1, 1, 32, 64], kernel_ns=40_000)
+    answer = await ask(at, "time_budget", run=report(tmp_path, program))
+    assert ledger(answer)["movement"] == 40
+    assert "Transpose 40" in next(row for row in answer["ledger"]["rows"] if row[0] == "movement")[3]
+
+
+async def test_padding_is_told_apart(at, tmp_path):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 16_384, 1])], kernel_ns=50_000)
+    answer = await ask(at, "time_budget", run=report(tmp_path, program))
+    stored_us = 2 * 16_384 * 32 * 2 / 288 / 1e3
+    assert ledger(answer)["roofline"] + ledger(answer)["padding"] == pytest.approx(stored_us, abs=0.02)
+    assert ledger(answer)["padding"] == pytest.approx(stored_us * 31 / 32, abs=0.02)
+
+
+async def test_compiling_is_no_part_of_a_cold_window(at, tmp_path):
+    run = report(tmp_path, multiplication(150_000, gap_ns=5_000), [Iteration(cold=True)])
+    answer = await ask(at, "time_budget", run=run)
+    assert answer["window_us"] == answer["kernel_us"] == 150
+    assert "gaps" not in ledger(answer)
+    assert not answer["window"]["warm"]
+
+
+async def test_what_the_report_does_not_say_is_named_and_leaves_the_verdict_open(at, tmp_path):
+    program = multiplication(150_000)
+    cache = program.tensor([1, 8, 4096, 128], dtype="BFLOAT8_B")
+    query = program.tensor([1, 1, 32, 128])
+    program.op(
+        "ScaledDotProductAttentionDecode",
+        [query, cache, cache],
+        shape=[1, 1, 32, 128],
+        kernel_ns=10_000,
+        fidelity="HiFi2",
+    )
+    answer = await ask(at, "time_budget", run=report(tmp_path, program))
+    assert answer["verdict"] == "cannot_tell"
+    assert "cache" in next(iter(answer["not_in_the_bounds"]))
+    assert sum(answer["not_in_the_bounds"].values()) == pytest.approx(10, abs=0.01)
+
+
+@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+async def test_a_real_ledger_adds_up_and_no_floor_is_above_the_time(at, name):
+    answer = await ask(at, "time_budget", run=str(shared(name)))
+    parts = ledger(answer)
+    assert sum(parts.values()) == pytest.approx(answer["window_us"], abs=0.005 * len(parts) + 0.01)
+    assert all(time_us > 0 for time_us in parts.values())
+    told = floors(answer)
+    assert told["cheaper_formats"] <= told["as_it_is"] <= answer["kernel_us"]
+    assert told["one_pass"] <= told["as_it_is"]
+
+
+@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, SEGFORMER])
+async def test_the_kernel_time_is_the_files_own(at, name):
+    path = shared(name)
+    answer = await ask(at, "time_budget", run=str(path), iteration="all")
+    with path.open(newline="") as lines:
+        kernels = [row["DEVICE KERNEL DURATION [ns]"] for row in csv.DictReader(lines)]
+    assert answer["kernel_us"] == pytest.approx(sum(float(each) for each in kernels if each) / 1e3, rel=1e-6)
+
+
+async def test_the_demo_run_is_answered(at):
+    answer = await ask(at, "time_budget", run="demo")
+    assert sum(ledger(answer).values()) == pytest.approx(answer["window_us"], abs=0.1)
+    assert answer["verdict"] == "above_floor"

@@ -1,0 +1,135 @@
+"""The least time of every op, step by step: from what the model asks for to what the op really did.
+
+Each step adds one thing to the one before, so none of them can be shorter: the arithmetic and bytes that the model
+needs, then padding, then the passes of the op's own MATH FIDELITY, then the cores it did not use. All are true lower
+bounds: peak rates, each byte moved once. Arithmetic of the vector unit (softmax, norms, activations) is
+left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.devices.collectives import collectives_of, payload_gb_s
+from ttnn_mcp.analyses.op_kinds.formats import needed_phases, phases, reads_weights
+from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
+from ttnn_mcp.analyses.roofline.roofline import WHY_COLLECTIVE, roofline_of
+from ttnn_mcp.analyses.roofline.traffic import shows_operands
+from ttnn_mcp.analyses.roofline.working_cores import working_cores
+from ttnn_mcp.analyses.time_budget.doors import Doors
+from ttnn_mcp.analyses.time_budget.operand_bytes import as_stored, narrowed, without_padding
+from ttnn_mcp.hardware import MATMUL_FLOP_PER_CYCLE_PER_CORE
+from ttnn_mcp.run.ops.artefact import artefact
+from ttnn_mcp.run.ops.op_names import family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+    from ttnn_mcp.analyses.time_budget.operand_bytes import Weigh
+    from ttnn_mcp.run.chip import Chip
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+LOFI_PASSES = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class LeastTimes:
+    """Nanoseconds per op; 0 where nothing can be said.
+
+    Attributes:
+        needed_ns: arithmetic of the logical shapes with the passes its operands can use, bytes without padding, the
+            whole grid.
+        padded_ns: the same on padded shapes.
+        as_it_is_ns: the same with the op's own passes: the program as it is.
+        on_its_cores_ns: the same on the cores that the op used.
+        cheaper_ns: the program with weights as BFLOAT4_B, activations as BFLOAT8_B, one pass.
+        arithmetic_ns: of `needed_ns`, the arithmetic.
+        weight_bytes: bytes of weights that the op reads from DRAM.
+        told: ops with a bound.
+        whole: ops whose bound leaves out nothing that is known to be missing (`Roofline.why` is empty).
+    """
+
+    needed_ns: NDArray[np.float64]
+    padded_ns: NDArray[np.float64]
+    as_it_is_ns: NDArray[np.float64]
+    on_its_cores_ns: NDArray[np.float64]
+    cheaper_ns: NDArray[np.float64]
+    arithmetic_ns: NDArray[np.float64]
+    weight_bytes: NDArray[np.float64]
+    told: NDArray[np.bool_]
+    whole: NDArray[np.bool_]
+
+
+@artefact
+def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> LeastTimes:
+    """The least times of one device's ops, given in the order they ran."""
+    bounds = roofline_of(ops, chip)
+    unknown = bounds.impossible | borrowed(ops) | ~shows_operands(ops)
+    grid = working_cores(ops, chip)
+    used = np.fmin(np.where(ops.numbers("cores") > 0, ops.numbers("cores"), np.nan), grid)
+    own = phases(ops)
+    needed = np.fmin(np.where(np.isfinite(needed_phases(ops)), needed_phases(ops), own), own)
+    doors = Doors(ops, chip)
+    links = _on_links(ops, chip, mesh_devices)
+
+    def least(
+        flops: NDArray[np.float64],
+        passes: NDArray[np.float64] | float,
+        cores: NDArray[np.float64],
+        bytes_of: Weigh,
+    ) -> NDArray[np.float64]:
+        arithmetic = _arithmetic_ns(flops, passes, cores, chip)
+        longest = np.fmax(np.fmax(arithmetic, doors.least_ns(bytes_of, cores)), links)
+        return np.where(unknown, 0.0, np.nan_to_num(longest))
+
+    steps = np.maximum.accumulate(
+        np.stack(
+            [
+                least(bounds.flops, needed, grid, without_padding),
+                least(bounds.padded_flops, needed, grid, as_stored),
+                least(bounds.padded_flops, own, grid, as_stored),
+                least(bounds.padded_flops, own, used, as_stored),
+            ]
+        ),
+        axis=0,
+    )
+    weights = reads_weights(ops, flow)
+    return LeastTimes(
+        *steps,
+        cheaper_ns=np.minimum(least(bounds.padded_flops, LOFI_PASSES, grid, narrowed(ops)), steps[2]),
+        arithmetic_ns=np.where(unknown, 0.0, np.nan_to_num(_arithmetic_ns(bounds.flops, needed, grid, chip))),
+        weight_bytes=np.where(weights & ~unknown, np.nan_to_num(doors.read_bytes(1)), 0.0),
+        told=~unknown & (steps[2] > 0),
+        whole=~unknown & bounds.why.mapped(_leaves_nothing_out, missing=True, dtype=np.bool_) & _finite(ops, links),
+    )
+
+
+def _finite(ops: OpTable, links: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """All but the collectives whose links the report does not tell."""
+    return np.isfinite(links) | (_families(ops) != "collective")
+
+
+def _leaves_nothing_out(why: str) -> bool:
+    return why == WHY_COLLECTIVE  # it is bound by its links, which count here
+
+
+def _families(ops: OpTable) -> NDArray[np.object_]:
+    return ops.texts("op_code").mapped(family, missing="other", dtype=np.object_)
+
+
+def _arithmetic_ns(
+    flops: NDArray[np.float64], passes: NDArray[np.float64] | float, cores: NDArray[np.float64], chip: Chip
+) -> NDArray[np.float64]:
+    return flops * passes / (MATMUL_FLOP_PER_CYCLE_PER_CORE * (chip.clock_ghz or np.nan) * cores)
+
+
+def _on_links(ops: OpTable, chip: Chip, mesh_devices: int) -> NDArray[np.float64]:
+    """Least time of collectives over their links, both ways at once; NaN elsewhere."""
+    least = np.full(len(ops), np.nan)
+    exchanged = collectives_of(ops, mesh_devices)
+    least[exchanged.rows] = exchanged.least_ns(payload_gb_s(chip), both_directions=True)
+    return least

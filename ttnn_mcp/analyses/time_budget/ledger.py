@@ -1,0 +1,95 @@
+"""The ledger of a window: every nanosecond of the critical device under one name; the sum is the window.
+
+An op's kernel time is divided in the order of its least times: what the model needs, padding, passes, unused cores,
+then late starts of cores, waiting for other devices, and what remains. Ops that only move data count whole under
+`movement`: a model without them needs no part of their time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.run.ops.op_names import canonical, family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.devices.balance import Balance
+    from ttnn_mcp.analyses.devices.host_gaps import Timeline
+    from ttnn_mcp.analyses.time_budget.least_times import LeastTimes
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+MOVES_ONLY = ("movement", "layout", "shape")  # families whose ops compute nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in the ledger.
+
+    Attributes:
+        what: the name.
+        time_ns: its part of the window; below zero only for `side_by_side`.
+        per_op_ns: the same per op of the device.
+    """
+
+    what: str
+    time_ns: float
+    per_op_ns: NDArray[np.float64]
+
+    def heaviest(self, ops: OpTable, most: int) -> list[tuple[str, float, int]]:
+        """(op, nanoseconds, line of its heaviest row) of the kinds with the largest part, largest first."""
+        names = ops.texts("op_code").mapped(canonical, missing="", dtype=np.object_)
+        kinds, kind = np.unique(names.astype(str), return_inverse=True)
+        sums = np.bincount(kind, weights=np.abs(self.per_op_ns), minlength=len(kinds))
+        heaviest = [int(each) for each in np.argsort(-sums, kind="stable")[:most] if sums[each] > 0]
+        rows = [int(np.argmax(np.where(kind == each, np.abs(self.per_op_ns), -1.0))) for each in heaviest]
+        return [
+            (str(kinds[each]), float(sums[each]), int(ops.lines[row]))
+            for each, row in zip(heaviest, rows, strict=True)
+        ]
+
+
+def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Balance) -> list[Entry]:
+    """The entries of one device's window, in the order of the words above; they add up to its wall time."""
+    kernel = ops.numbers("kernel_ns")
+    moves = ops.texts("op_code").where(lambda text: family(text) in MOVES_ONLY)
+    models = least.told & ~moves
+    steps = np.stack([least.needed_ns, least.padded_ns, least.as_it_is_ns, least.on_its_cores_ns])
+    steps = np.where(models, np.minimum(steps, kernel), 0.0)
+    parts = np.diff(steps, axis=0, prepend=0.0)
+    left = np.where(models, kernel - steps[-1], 0.0)
+    skew = np.minimum(np.nan_to_num(np.maximum(ops.numbers("start_skew_ns"), 0.0)), left)
+    waiting = np.minimum(_waiting_ns(ops, balance), left - skew)
+    gaps = np.concatenate(([0.0], np.maximum(np.nan_to_num(timeline.gaps_ns), 0.0)))
+    overlap = timeline.busy_ns - timeline.kernel_ns  # 0, or below where sub-devices worked at the same time
+    entries = [
+        *(
+            Entry(what, float(part.sum()), part)
+            for what, part in zip(("roofline", "padding", "fidelity", "idle_cores"), parts, strict=True)
+        ),
+        Entry("start_skew", float(skew.sum()), skew),
+        Entry("waiting", float(waiting.sum()), waiting),
+        Entry("movement", float(kernel[moves].sum()), np.where(moves, kernel, 0.0)),
+        Entry("no_bound", float(kernel[~moves & ~models].sum()), np.where(~moves & ~models, kernel, 0.0)),
+        Entry("unexplained", float((left - skew - waiting).sum()), left - skew - waiting),
+        Entry("gaps", timeline.wall_ns - timeline.busy_ns, gaps),
+        Entry("side_by_side", overlap, np.zeros(len(ops))),
+    ]
+    return [entry for entry in entries if entry.time_ns]
+
+
+def _waiting_ns(ops: OpTable, balance: Balance) -> NDArray[np.float64]:
+    """Per op, time in a collective above the fastest device's in the same launch."""
+    waiting = np.zeros(len(ops))
+    device = int(ops.numbers("device")[0]) if len(ops) else -1
+    if len(balance.devices) < 2 or device not in balance.devices or not len(balance.rows):
+        return waiting
+    place = balance.devices.index(device)
+    exchanged = np.flatnonzero(balance.collective)
+    times = balance.times_ns[exchanged]
+    first = int(balance.ops[:place].sum())  # the table of all devices is sorted by device
+    waiting[balance.rows[exchanged, place] - first] = times[:, place] - times.min(axis=1, initial=np.inf)
+    return waiting

@@ -1,0 +1,145 @@
+"""time_budget: how fast could the model be, and where does the difference go?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ttnn_mcp.analyses.time_budget.ledger import Entry, ledger_of
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.run.window import REPROFILE
+from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
+from ttnn_mcp.wire import Columns, Table, Us, Window, Wire
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+
+FLOORS = Columns("what", "time_us", "share", "modelled_share", "assumption")
+LEDGER = Columns("what", "time_us", "share", "heaviest_ops")
+
+AT_THE_FLOOR = 0.8  # of the window: well-placed ops reach 0.83 to 0.85 of the DRAM peak (`hardware`), engines less
+MODELLED = 0.95  # share of the kernel time that bounds must cover before a window can be called at its floor
+NAMED, UNEXPLAINED_NAMED = 3, 5  # kinds of op per entry
+
+AS_IT_IS = "these ops, formats and placements at peak rates on all cores; no gaps, no vector arithmetic"
+CHEAPER = "the same with BFLOAT4_B weights, BFLOAT8_B activations, LoFi; only PCC tells which of it holds"
+READ_ONCE = "weights read once, the needed arithmetic beside it, all else in L1; caches not counted"
+
+
+class Answer(Wire):
+    """Answer of time_budget."""
+
+    verdict: Literal["at_floor", "above_floor", "cannot_tell"]
+    why: str
+    window_us: Us
+    kernel_us: Us
+    floors: Annotated[Table, FLOORS]
+    ledger: Annotated[Table, LEDGER]
+    cold_gaps_us: Us | None = None
+    not_in_the_bounds: dict[str, Us] = Field(default={})
+    device: int
+    chip_caveats: tuple[str, ...] = ()
+    window: Window
+
+
+def time_budget(facts: WindowFacts, _asked: OfWindow) -> Answer:
+    """How fast could this model be, and where does the time go?
+
+    Lower bounds of the window, and a ledger that adds up to it: roofline, padding, fidelity, idle cores, waiting,
+    movement, gaps, unexplained.
+    """
+    least, line = facts.least_times, facts.timeline
+    warm = facts.scope.window.warm
+    entries = [
+        entry
+        for entry in ledger_of(facts.ops, least, line, facts.balance)
+        if warm or entry.what != "gaps"  # of a cold window they are compiling and loading
+    ]
+    window_ns = sum(entry.time_ns for entry in entries)
+    if not window_ns:
+        raise QuestionRefused(f"All kernel times of this window are 0: {REPROFILE}.")
+    floors = _floors(facts)
+    modelled = facts.share(np.flatnonzero(least.whole & least.told))
+    verdict, why = _judged(floors[0][1] / window_ns, modelled, entries, window_ns)
+    return Answer(
+        verdict=verdict,
+        why=why,
+        window_us=window_ns / 1e3,
+        kernel_us=line.kernel_ns / 1e3,
+        floors=FLOORS.table(
+            [
+                (what, floor_ns / 1e3, floor_ns / window_ns, modelled, assumption)
+                for what, floor_ns, assumption in floors
+            ]
+        ),
+        ledger=LEDGER.table(
+            [
+                (entry.what, entry.time_ns / 1e3, entry.time_ns / window_ns, _heaviest(facts, entry))
+                for entry in entries
+            ]
+        ),
+        cold_gaps_us=None if warm else line.gap_ns / 1e3,
+        not_in_the_bounds=_left_out(facts),
+        device=facts.scope.critical_device,
+        chip_caveats=facts.chip.caveats,
+        window=facts.scope.window,
+    )
+
+
+def _floors(facts: WindowFacts) -> list[tuple[str, float, str]]:
+    least = facts.least_times
+    weights_ns = float(least.weight_bytes.sum()) / (facts.chip.dram_peak_gb_s or np.inf)
+    return [
+        ("as_it_is", float(least.as_it_is_ns.sum()), AS_IT_IS),
+        ("cheaper_formats", float(least.cheaper_ns.sum()), CHEAPER),
+        ("one_pass", max(weights_ns, float(least.arithmetic_ns.sum())), READ_ONCE),
+    ]
+
+
+def _judged(
+    share: float, modelled: float, entries: list[Entry], window_ns: float
+) -> tuple[Literal["at_floor", "above_floor", "cannot_tell"], str]:
+    """Whether the window is at its floor, also if the ops that the bounds leave out needed all of their time."""
+    largest = max((entry for entry in entries if entry.what != "roofline"), key=lambda entry: entry.time_ns)
+    kernels = sum(entry.time_ns for entry in entries if entry.what != "gaps")
+    told = (
+        f"as it is, the program needs at least {share:.0%} of this time; most of the rest is {largest.what} "
+        f"({largest.time_ns / window_ns:.0%})"
+    )
+    if share >= AT_THE_FLOOR and modelled >= MODELLED:
+        return "at_floor", told
+    if share + (1 - modelled) * kernels / window_ns < AT_THE_FLOOR:
+        return "above_floor", told
+    said = f"{told}. The bounds are incomplete on {1 - modelled:.0%} of the kernel time: see not_in_the_bounds"
+    return "cannot_tell", said
+
+
+def _heaviest(facts: WindowFacts, entry: Entry) -> str:
+    """`Conv2d 812 (line 117), Matmul 40 (line 9)`: the kinds of op with the largest part, in microseconds."""
+    most = UNEXPLAINED_NAMED if entry.what == "unexplained" else NAMED
+    return ", ".join(f"{name} {ns / 1e3:.0f} (line {row})" for name, ns, row in entry.heaviest(facts.ops, most))
+
+
+def _left_out(facts: WindowFacts) -> dict[str, float]:
+    """Why a bound leaves something out -> kernel time of the ops it concerns, in microseconds."""
+    least, reasons = facts.least_times, facts.roofline.why
+    time_us: dict[str, float] = {}
+    for row in np.flatnonzero(~least.whole).tolist():
+        reason = reasons[row] or "the report does not show the links of this collective"
+        time_us[reason] = time_us.get(reason, 0.0) + float(facts.kernel_ns[row]) / 1e3
+    return dict(sorted(time_us.items(), key=lambda item: -item[1]))
+
+
+TOOL = Tool(
+    name="time_budget",
+    title="Time budget",
+    arguments=OfWindow,
+    answer=Answer,
+    ask=time_budget,
+    about="window",
+    needs=("performance",),
+    budget=Budget(6_000, ("not_in_the_bounds", "ledger"), keep=3),
+    search_hint="speed of light roofline of the whole model floor how fast could it be where does the time go",
+)
