@@ -28,11 +28,13 @@ class Layers:
         first: row of the first op of the first layer.
         ops: how many ops one layer has.
         count: how many layers there are.
+        slack: how many ops later the first layer could begin as well, by the names alone.
     """
 
     first: int
     ops: int
     count: int
+    slack: int = 0
 
     def numbers(self, rows: Numbers) -> Numbers:
         """Per row, its layer from 1 to count; 0 before the first layer, count + 1 after the last."""
@@ -69,5 +71,6 @@ def _longest(names: NDArray[np.int64], period: int) -> Layers | None:
     if not len(starts):
         return None
     longest = int(np.argmax(ends - starts))
-    count = int(ends[longest] - starts[longest] + period) // period
-    return Layers(int(starts[longest]), period, count) if count > 1 else None
+    repeats = int(ends[longest] - starts[longest] + period)
+    count, slack = divmod(repeats, period)
+    return Layers(int(starts[longest]), period, count, slack) if count > 1 else None
