@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from ttnn_mcp.tools.parts import memory_tables as tables
 from ttnn_mcp.tools.parts.memory_errors import Failed
 from ttnn_mcp.wire import Table, Wire
 
@@ -77,20 +80,20 @@ class Answer(Wire):
     why: str | None = None
     programs: Programs | None = None
     buffers_table_bytes: int
-    timeline: Table
-    live: Table
+    timeline: Annotated[Table, tables.TIMELINE]
+    live: Annotated[Table, tables.LIVE]
     more_live: int = 0
-    late_frees: Table
+    late_frees: Annotated[Table, tables.LATE_FREES]
     more_late_frees: int = 0
     late_frees_return_bytes: int = 0
     errors: tuple[Failed, ...]
     more_errors: int = 0
     fragmentation: Fragmentation | None = None
-    cores: Table | None = None
-    circular_buffers: Table | None = None
+    cores: Annotated[Table, tables.CORES] | None = None
+    circular_buffers: Annotated[Table, tables.CIRCULAR_BUFFERS] | None = None
     l1_small: Small | None = None
     dram: Dram | None = None
-    devices: Table | None = None
+    devices: Annotated[Table, tables.DEVICES] | None = None
     rank: int | None = None
     caveats: tuple[str, ...] = ()
 
