@@ -6,7 +6,7 @@ from typing import Annotated
 
 from ttnn_mcp.tools.parts import memory_tables as tables
 from ttnn_mcp.tools.parts.memory_errors import Failed
-from ttnn_mcp.wire import Table, Wire
+from ttnn_mcp.wire import Quoted, Quoting, Table, Wire
 
 LATE_ROWS, LIVE_ROWS = 8, 16
 
@@ -18,9 +18,9 @@ class L1Peak(Wire):
     """
 
     operation: int
-    name: str
-    device_op: str | None = None
-    line: str | None = None
+    name: Quoted
+    device_op: Quoted | None = None
+    line: Quoted | None = None
     device: int | None = None
     outcome: str | None = None
     bytes_per_bank: int
@@ -43,7 +43,7 @@ class Programs(Wire):
     carried_over: int
     modelled: int
     unknown: int
-    kinds: dict[str, int]
+    kinds: dict[Quoted, int]
 
 
 class Dram(Wire):
@@ -77,7 +77,7 @@ class Answer(Wire):
 
     l1_peak: L1Peak
     floor: bool = False
-    why: str | None = None
+    why: Quoting | None = None
     programs: Programs | None = None
     buffers_table_bytes: int
     timeline: Annotated[Table, tables.TIMELINE]
@@ -95,7 +95,7 @@ class Answer(Wire):
     dram: Dram | None = None
     devices: Annotated[Table, tables.DEVICES] | None = None
     rank: int | None = None
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Quoting, ...] = ()
 
 
 def capped(answer: Answer) -> Answer:

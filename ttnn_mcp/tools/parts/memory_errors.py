@@ -10,15 +10,15 @@ from ttnn_mcp.analyses.memory.remedies import Measure, Remedy, remedies
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.tools.parts.memory_tables import line_of, operation_of
-from ttnn_mcp.wire import Cell, Columns, Table, Wire
+from ttnn_mcp.wire import Cell, Columns, Quoted, Table, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.failures import Failure
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.analyses.memory.shortage import Shortage
 
-HOLDERS = Columns("tensor", "bytes_per_bank", "producer", "name", "line", "last_use")
-REMEDIES = Columns("remedy", "bytes", "bound", "enough", "how")
+HOLDERS = Columns("tensor", "bytes_per_bank", "producer", "name", "line", "last_use", quoted=("name", "line"))
+REMEDIES = Columns("remedy", "bytes", "bound", "enough", "how", quoted=("how",))
 HOLDERS_SHOWN = 5
 REMEDIES_SHOWN = 3
 TENSORS_NAMED = 4
@@ -40,20 +40,20 @@ class Failed(Wire):
     """One operation that went wrong. Bytes are of one bank, or of one core for circular buffers."""
 
     operation: int | None
-    name: str
+    name: Quoted
     outcome: str
-    line: str | None = None
+    line: Quoted | None = None
     tied_by: str | None = None
-    kind: str | None = None
-    message: str | None = None
-    scope: str | None = None
+    kind: Quoted | None = None
+    message: Quoted | None = None
+    scope: Quoted | None = None
     ran_out_of: str | None = None
     asked_bytes: int | None = None
     limit_bytes: int | None = None
     free_bytes: int | None = None
     largest_free_bytes: int | None = None
     short_bytes: int | None = None
-    cores: str | None = None
+    cores: Quoted | None = None
     holders: Annotated[Table, HOLDERS] | None = None
     remedies: Annotated[Table, REMEDIES] | None = None
 

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
-TIMELINE = Columns("from", "to", "fullest", "name", "bytes_per_bank", "circular_buffers_bytes")
+TIMELINE = Columns("from", "to", "fullest", "name", "bytes_per_bank", "circular_buffers_bytes", quoted=("name",))
 LIVE = Columns(
-    *("tensor", "kind", "bytes_per_bank", "shape", "producer", "line", "last_use", "buffer"), maybe=("buffer",)
+    *("tensor", "kind", "bytes_per_bank", "shape", "producer", "line", "last_use", "buffer"),
+    maybe=("buffer",),
+    quoted=("line",),
 )
-LATE_FREES = Columns("tensor", "bytes_per_bank", "last_use", "freed", "operations_late", "headroom_bytes", "line")
+LATE_FREES = Columns(
+    "tensor", "bytes_per_bank", "last_use", "freed", "operations_late", "headroom_bytes", "line", quoted=("line",)
+)
 CORES = Columns("cores", "count", "tensors_bytes", "circular_buffers_bytes")
 CIRCULAR_BUFFERS = Columns("address", "bytes", "cores")
 DEVICES = Columns("device", "fullest", "bytes_per_bank", "circular_buffers_bytes")
