@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS
-from ttnn_mcp.tools.answering import answer, replay_once, tool_named
+from ttnn_mcp.tools.answering import answer, tool_named
 from ttnn_mcp.tools.memory_summary import Arguments as MemoryArguments
 from ttnn_mcp.tools.memory_summary import memory_summary
 from ttnn_mcp.tools.parts.memory_answer import Answer as MemoryAnswer
@@ -47,5 +48,5 @@ def required(tool: Tool[Any, Any], run: str, op: int) -> dict[str, object]:
 
 async def memory_summary_of(at: Session, run: str, operation: int | None = None) -> MemoryAnswer:
     """The answer of memory_summary as the tool builds it, before it is cut to its budget."""
-    replayed = await replay_once(await at.run(run))
+    replayed = await replay_of(await at.run(run))
     return await memory_summary(replayed, MemoryArguments(run=run, operation=operation))

@@ -16,6 +16,7 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     PlainSerializer,
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Cell = str | int | float | bool | None
+
+# Text of a profile is data, and the contract says where it stands. `description` is the one annotation that every
+# validator of JSON Schemas accepts; answers do not grow by it.
+QUOTED = "quoted"
+QUOTING = "may quote"
+Quoted = Annotated[str, Field(description=QUOTED)]  # a name, path or cell of a profile
+Quoting = Annotated[str, Field(description=QUOTING)]  # a sentence of ours that may name something of a profile
+QuotedCell = Quoted | int | float | bool | None
 
 
 def rounded(value: float, decimals: int) -> float | int | None:
@@ -110,15 +119,18 @@ class Columns:
     Attributes:
         names: all of them, in order.
         maybe: those among them that some answers do without.
+        quoted: those among them that hold text of the profile.
     """
 
     names: tuple[str, ...]
     maybe: frozenset[str]
+    quoted: tuple[str, ...]
 
-    def __init__(self, *names: str, maybe: Sequence[str] = ()) -> None:
+    def __init__(self, *names: str, maybe: Sequence[str] = (), quoted: Sequence[str] = ()) -> None:
         """Columns called `names`; those in `maybe` are not in every answer."""
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "maybe", frozenset(maybe))
+        object.__setattr__(self, "quoted", tuple(name for name in names if name in quoted))
 
     def table(self, rows: Sequence[tuple[Cell, ...]], without: Sequence[str] = ()) -> Table:
         """A table of all columns but `without`, its floats rounded by their column's unit."""
@@ -133,7 +145,8 @@ class Columns:
 
     def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         names = {"items": {"enum": [*self.names]}} if self.maybe else {"const": [*self.names]}
-        return {**handler(core), "properties": {"columns": names}}
+        rows = {"rows": {"description": f"{QUOTED}: {', '.join(self.quoted)}"}} if self.quoted else {}
+        return {**handler(core), "properties": {"columns": names, **rows}}
 
     def _checked(self, table: Table) -> Table:
         left_out = set(self.names) - set(table.columns)
@@ -158,7 +171,7 @@ class Window(Wire):
     iteration: int | None = None
     of_iterations: int | None = None
     warm: bool
-    why: str
+    why: Quoting
 
 
 class Saving(Wire):
@@ -178,10 +191,10 @@ class SavingMs(Wire):
 class Evidence(Wire):
     """One cell anybody can look up: file, row (line of the CSV, or table:rowid), column, value, unit."""
 
-    source: str
+    source: Quoted
     row: int | str
-    column: str
-    value: Cell
+    column: Quoted
+    value: QuotedCell
     unit: str | None = None
 
 
@@ -190,14 +203,14 @@ class Finding(Wire):
 
     check: str
     step: int
-    claim: str
+    claim: Quoting
     share: Share
     saving_us: Saving
-    assumption: str
+    assumption: Quoting
     evidence: tuple[Evidence, ...]
-    fix: str
-    verify: str
-    caveat: str | None = None
+    fix: Quoting
+    verify: Quoting
+    caveat: Quoting | None = None
     read_next: str
 
 
@@ -207,15 +220,15 @@ class StepStatus(Wire):
     step: int
     title: str
     status: Status
-    why: str
+    why: Quoting
 
 
 class NextCall(Wire):
     """A call worth making next, complete with its arguments."""
 
     tool: str
-    arguments: dict[str, Cell]
-    why: str
+    arguments: dict[str, QuotedCell]
+    why: Quoting
 
 
 class Link(Wire):
@@ -225,4 +238,4 @@ class Link(Wire):
     method: str | None = None
     matched: int | None = None
     of: int | None = None
-    why: str | None = None
+    why: Quoting | None = None

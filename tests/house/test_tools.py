@@ -17,11 +17,6 @@ from ttnn_mcp.wire import Columns, Table, Wire
 
 FOLDER = PACKAGE / "tools"
 ROOMS = {"answering", "budget", "cursor", "schema", "tool", "validation"}  # what all tools share
-TABLES_TO_NAME = {  # their columns are declared nowhere yet
-    *("memory_summary.timeline", "memory_summary.live", "memory_summary.late_frees", "memory_summary.cores"),
-    *("memory_summary.circular_buffers", "memory_summary.devices"),
-    *("memory_summary.errors.holders", "memory_summary.errors.remedies"),
-}
 NAME = re.compile(r"[a-z]+(_[a-z]+)+|experiments")
 
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
@@ -144,7 +139,4 @@ def test_every_table_names_its_columns():
     tables = dict(each for tool in TOOLS for each in tables_of(tool.answer, tool.name))
     assert len(tables) > 20
     for path, declared in tables.items():
-        if path not in TABLES_TO_NAME:
-            assert declared, f"declare the columns of {path} beside its field: Annotated[Table, Columns(...)]"
-    named = sorted(path for path in TABLES_TO_NAME if tables.get(path, True))
-    assert not named, f"remove from TABLES_TO_NAME in {where(TESTS)}/house/test_tools.py: {', '.join(named)}"
+        assert declared, f"declare the columns of {path} beside its field: Annotated[Table, Columns(...)]"

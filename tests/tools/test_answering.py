@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from tests.asking import ask, session
-from tests.profiles import Iteration, write_memory_report, write_performance_report
+from tests.profiles import Iteration, write_memory_report, write_performance_report, write_run
 from tests.programs import block
 from ttnn_mcp.analyses.memory import replay
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
@@ -14,27 +14,35 @@ from ttnn_mcp.tools import TOOLS, answering
 from ttnn_mcp.wire import bytes_of
 
 
-async def test_sixteen_callers_share_one_replay(tmp_path, monkeypatch):
-    at, runs = session(tmp_path), []
-    replay_of = replay._replay
+@pytest.fixture
+def replays(monkeypatch):
+    """The runs whose memory was replayed, one entry for each replay."""
+    runs, replayed = [], replay._replay
 
     async def counted(run, memory):
-        runs.append(run.id)
-        return await replay_of(run, memory)
+        runs.append(run.name)
+        return await replayed(run, memory)
 
     monkeypatch.setattr(replay, "_replay", counted)
+    return runs
+
+
+async def test_sixteen_callers_share_one_replay(tmp_path, replays):
+    at = session(tmp_path)
     answers = await asyncio.gather(*(ask(at, "optimization_check", run="demo") for _ in range(16)))
-    assert runs == ["demo"]
+    assert replays == ["demo"]
     assert all(each == answers[0] for each in answers)
 
 
-async def test_a_caller_who_gives_up_leaves_the_replay_to_the_others(tmp_path):
+async def test_a_comparison_and_a_summary_share_one_replay_of_each_run(tmp_path, replays):
     at = session(tmp_path)
-    run = await at.run("demo")
-    first, second = (asyncio.create_task(answering.replay_once(run)) for _ in range(2))
-    await asyncio.sleep(0)
-    first.cancel()
-    assert len((await second).operations)
+    for name, layers in (("before", 2), ("after", 3)):
+        made = write_run(tmp_path / name, block(layers=layers))
+        await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory), name=name)
+    questions = [ask(at, "memory_summary", run=name) for name in ("before", "after")]
+    compared = [ask(at, "compare_runs", baseline="before", candidate="after") for _ in range(2)]
+    await asyncio.gather(*questions, *compared)
+    assert sorted(replays) == ["after", "before"]
 
 
 async def test_the_loop_and_the_check_say_the_same_of_one_run(tmp_path):

@@ -230,6 +230,5 @@ def _once(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def facts_of(run: Run, scope: Scope) -> WindowFacts:
     """The facts of a window; one object per run and window."""
-    facts = run.kept.setdefault(scope, WindowFacts(run, scope))
-    assert isinstance(facts, WindowFacts)  # noqa: S101 - only this function keeps scopes
-    return facts
+    stored = run.kept.get(WindowFacts, scope)
+    return run.kept.store(WindowFacts(run, scope), scope) if stored is None else stored

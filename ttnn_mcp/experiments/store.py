@@ -15,6 +15,7 @@ from ttnn_mcp.errors import StoreUnusable
 from ttnn_mcp.experiments.schema import MIGRATIONS, VERSION
 from ttnn_mcp.experiments.soundness import check_sound
 from ttnn_mcp.experiments.stored_rows import COLUMNS_READ, insert_experiment, insert_target, read_rows
+from ttnn_mcp.readers.sqlite_file import connected, fault_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,9 +25,17 @@ if TYPE_CHECKING:
     import aiosqlite
 
     from ttnn_mcp.experiments.experiment import Experiment, RunSeen, Target
+    from ttnn_mcp.readers.sqlite_file import Fault, Mode
 
 FILE = "experiments.sqlite"
 PATIENCE_S = 20.0  # how long another server may hold the store
+_REASONS: dict[Fault, str] = {
+    "full": "the disk is full or fails; make room and record again",
+    "read_only": "the folder or the file is read-only",
+    "busy": f"another program has held it for {PATIENCE_S:.0f} s; try again",
+    "damaged": "it is damaged; move it aside, and import an export if there is one",
+    "unknown": "SQLite reads or writes it no more; move it aside, and import an export if there is one",
+}
 
 
 def _everything(_run: RunSeen) -> bool:
@@ -139,39 +148,22 @@ class Store:
             await connection.execute("COMMIT")  # closing the connection without it undoes everything
 
     @asynccontextmanager
-    async def _connected(self, mode: str) -> AsyncGenerator[aiosqlite.Connection]:
+    async def _connected(self, mode: Mode) -> AsyncGenerator[aiosqlite.Connection]:
         import sqlite3  # noqa: PLC0415 - only needed once the log is opened
 
-        import aiosqlite  # noqa: PLC0415
-
-        uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         try:
-            async with aiosqlite.connect(uri, uri=True, timeout=PATIENCE_S, isolation_level=None) as connection:
-                connection.text_factory = _decoded
+            async with connected(self.path, mode, PATIENCE_S) as connection:
                 if await _version(connection) > VERSION:
                     raise StoreUnusable(self._cannot("a newer ttnn-mcp wrote it; update this one"))
                 yield connection
         except sqlite3.Error as failed:
-            raise StoreUnusable(self._cannot(_explained(failed))) from failed
+            raise StoreUnusable(self._cannot(_REASONS[fault_of(failed)])) from failed
 
     def _cannot(self, why: str) -> str:
         return (
             f"The log of experiments ({self.path.name} in the state folder) cannot be used: {why}. "
             "Nothing recorded is lost; --state chooses another folder."
         )
-
-
-def _explained(failed: sqlite3.Error) -> str:
-    text = str(failed)
-    if "full" in text or "disk I/O" in text:
-        return "the disk is full or fails; make room and record again"
-    if "readonly" in text or "unable to open" in text:
-        return "the folder or the file is read-only"
-    if "locked" in text or "busy" in text:
-        return f"another program has held it for {PATIENCE_S:.0f} s; try again"
-    if "malformed" in text or "not a database" in text:
-        return "it is damaged; move it aside, and import an export if there is one"
-    return "SQLite reads or writes it no more; move it aside, and import an export if there is one"
 
 
 async def _version(connection: aiosqlite.Connection) -> int:
@@ -191,8 +183,3 @@ async def _migrate(connection: aiosqlite.Connection) -> None:
 
 async def _fetched(connection: aiosqlite.Connection, table: str, columns: str) -> Sequence[sqlite3.Row]:
     return list(await connection.execute_fetchall(f"SELECT {columns} FROM {table}"))  # noqa: S608
-
-
-def _decoded(raw: bytes) -> str:
-    """Decode a text without failing: a damaged text then spoils its own row only."""
-    return raw.decode("utf-8", "replace")

@@ -19,6 +19,7 @@ from ttnn_mcp.query.guard import (
     set_limits,
 )
 from ttnn_mcp.query.tables import attach, load, named_in, performance_tables
+from ttnn_mcp.readers.sqlite_file import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -50,7 +51,7 @@ def queried(
     check_statement(sql)
     words = named_in(sql)
     with closing(sqlite3.connect(":memory:", uri=True)) as connection:
-        connection.text_factory = _decoded
+        connection.text_factory = text_of
         set_limits(connection)
         try:
             tables = _filled(connection, run, words, seconds, given_up)
@@ -86,10 +87,6 @@ def _filled(
                 "Wait until the run has ended, then ask again."
             ) from None
     return tables
-
-
-def _decoded(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
 
 
 def _notes(run: Run, words: frozenset[str]) -> Iterable[str]:

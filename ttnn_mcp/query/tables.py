@@ -15,6 +15,7 @@ import numpy as np
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.readers.memory.schema import RANKLESS
 from ttnn_mcp.readers.performance.columns import COLUMNS
+from ttnn_mcp.readers.sqlite_file import uri_of
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def attach(
     so no statement can mix ranks.
     """
     connection.execute("PRAGMA trusted_schema = OFF")  # nothing in the file's own schema may run
-    connection.execute("ATTACH DATABASE ? AS report", [f"{report.path.absolute().as_uri()}?mode=ro&immutable=1"])
+    connection.execute("ATTACH DATABASE ? AS report", [uri_of(report.path, "ro", still=True)])
     tables = {
         name: columns for name, columns in _attached_tables(connection) if _has_one_rank(report, name, columns)
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.readers.source_lines import SourceLine, parse_loc
 from ttnn_mcp.run.chip import Chip, chip_of
+from ttnn_mcp.run.kept import Kept
 from ttnn_mcp.run.window import Scope, scope_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Run:
         linked: which ttnn operation launched which device op; None unless the run has both reports.
         sources: ttnn operation id -> the line of the model that called it; empty unless the reports are linked.
         notes: what a reader should know about how the reports were found.
-        kept: results of later layers for this run, by a key of their own.
+        kept: results of later layers for this run, by their type.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Run:
         self.linked = linked
         self.sources = sources or {}
         self.notes: tuple[str, ...] = ()
-        self.kept: dict[object, object] = {}
+        self.kept = Kept()
         self._scopes: dict[tuple[object, str | None, str | None], Scope] = {}
 
     @cached_property

@@ -6,17 +6,17 @@ import asyncio
 import os
 import re
 import time
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import shown
+from ttnn_mcp.readers.sqlite_file import connected
 from ttnn_mcp.session.pair import ID_CHARS, Pair
 from ttnn_mcp.session.places import LONGEST_PATH
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import Callable
 
     import aiosqlite
 
@@ -84,7 +84,8 @@ class Registry:
         paths = [_stored(path) for path in (run.performance, run.memory)]
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            async with self._connected() as database:
+            async with connected(self._path, "rwc", PATIENCE_S) as database:
+                await database.execute("BEGIN IMMEDIATE")
                 await database.execute(_SCHEMA)
                 if "given" not in await _columns(database):
                     await database.execute(_GIVEN)
@@ -92,7 +93,7 @@ class Registry:
                     await database.execute(_TAKE_NAME, (run.name, run.id))
                 row = (run.id, run.name, *paths, run.rank, time.time(), int(run.given))
                 await database.execute(_REMEMBER, row)
-                await database.commit()
+                await database.execute("COMMIT")
         except (OSError, sqlite3.Error):
             return  # questions can be answered although the home folder is read-only
 
@@ -115,7 +116,7 @@ class Registry:
             value.encode()
             if not self._path.exists():
                 return []
-            async with self._connected() as database:
+            async with connected(self._path, "rw", PATIENCE_S) as database:  # to undo what a kill left half done
                 given_column = "given" if "given" in await _columns(database) else "0"
                 rows = await database.execute_fetchall(
                     f"SELECT id, name, performance, memory, rank, {given_column} FROM runs"  # noqa: S608
@@ -126,14 +127,6 @@ class Registry:
             return []
         runs = [run for run in map(_run_of, rows) if run is not None]
         return await asyncio.to_thread(lambda: [run for run in runs if self._permits(*run.pair.paths)])
-
-    @asynccontextmanager
-    async def _connected(self) -> AsyncGenerator[aiosqlite.Connection]:
-        import aiosqlite  # noqa: PLC0415
-
-        async with aiosqlite.connect(self._path, timeout=PATIENCE_S) as database:
-            database.text_factory = _decoded
-            yield database
 
 
 async def _columns(database: aiosqlite.Connection) -> set[str]:
@@ -169,8 +162,3 @@ def _run_of(row: Any) -> KnownRun | None:
         return None
     places = [Path(path) if path else None for path in paths]
     return KnownRun(run_id, shown(name), places[0], places[1], rank, None, bool(given))
-
-
-def _decoded(raw: bytes) -> str:
-    """Decode a text without failing: a damaged text then spoils its own row only."""
-    return raw.decode("utf-8", "replace")

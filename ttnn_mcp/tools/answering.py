@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any, cast
-from weakref import WeakKeyDictionary
 
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown, unforeseen
 from ttnn_mcp.quoting import cleaned
@@ -29,9 +28,7 @@ if TYPE_CHECKING:
 
     AnyTool = Tool[Any, Any]
 
-__all__ = ["answer", "answerable", "compact", "replay_once", "tool_named", "unforeseen"]
-
-_replays: WeakKeyDictionary[Run, asyncio.Task[Replayed]] = WeakKeyDictionary()  # under way: one for all who ask
+__all__ = ["answer", "answerable", "compact", "tool_named", "unforeseen"]
 
 
 def tool_named(name: str, tools: Sequence[AnyTool]) -> AnyTool:
@@ -74,9 +71,15 @@ async def _asked(session: Session, tool: AnyTool, asked: Arguments) -> Wire:
     if lacking:
         raise QuestionRefused(lacking)
     replays = run.memory is not None and (tool.replay or tool.about == "replay")
-    replay = await replay_once(run) if replays else None
+    replay = await _replayed(run) if replays else None
     reply = await asyncio.to_thread(_reply, tool, run, replay, asked)
     return reply if tool.budget is None else await asyncio.to_thread(fitted, reply, tool.budget, asked, run.id)
+
+
+async def _replayed(run: Run) -> Replayed:
+    from ttnn_mcp.analyses.memory.replay import replay_of  # noqa: PLC0415 - the analyses load with the first question
+
+    return await replay_of(run)
 
 
 def _reply(tool: AnyTool, run: Run, replay: Replayed | None, asked: Arguments) -> Wire:
@@ -103,22 +106,6 @@ def window_asked(run: Run, asked: OfWindow) -> WindowFacts:
     from ttnn_mcp.analyses.window_facts import facts_of  # noqa: PLC0415 - the analyses load with the first question
 
     return facts_of(run, run.scope(asked.iteration, asked.start_signpost, asked.end_signpost))
-
-
-async def replay_once(run: Run) -> Replayed:
-    """The replay of a run's memory report: one task for all who ask at the same time, kept for those who follow.
-
-    Raises:
-        QuestionRefused: the run has no memory report.
-        ReportError: it is broken.
-    """
-    from ttnn_mcp.analyses.memory.replay import replay_of  # noqa: PLC0415 - the analyses load with the first question
-
-    loop = asyncio.get_running_loop()
-    task = _replays.get(run)
-    if task is None or task.cancelled() or task.get_loop() is not loop or (task.done() and task.exception()):
-        task = _replays[run] = loop.create_task(replay_of(run))
-    return await asyncio.shield(task)  # a caller who gives up does not take the answer from the others
 
 
 def lacks(tool: AnyTool, run: Run) -> str:

@@ -18,7 +18,7 @@ from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.setting_values import setting_value
 from ttnn_mcp.tools.parts.setting_wording import caveat, expected, instead, why
 from ttnn_mcp.tools.tool import OfRun, Tool
-from ttnn_mcp.wire import Cell, Wire
+from ttnn_mcp.wire import Cell, Quoted, Quoting, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
@@ -79,7 +79,7 @@ class Answer(Wire):
     """Answer of check_setting. Sizes in bytes per core."""
 
     op: int
-    op_code: str
+    op_code: Quoted
     setting: str
     value: Cell
     now: Cell
@@ -88,14 +88,14 @@ class Answer(Wire):
     fits: bool | None
     l1_bytes: int | None
     limit_bytes: int | None
-    expected: str
-    why: str
-    instead: str | None
+    expected: Quoting
+    why: Quoting
+    instead: Quoting | None
     buffers: dict[str, int] = Field(default_factory=dict[str, int])
     choices: list[Choice] | None = None
     next_up: Choice | None = None
-    needs: str | None = None
-    caveat: str | None = None
+    needs: Quoting | None = None
+    caveat: Quoting | None = None
 
 
 async def check_setting(run: Run, asked: Arguments) -> Answer:

@@ -17,7 +17,7 @@ from ttnn_mcp.tools.parts import compare_tables as tables
 from ttnn_mcp.tools.parts.comparing import Sides, compared
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
-from ttnn_mcp.wire import Ms, Share, Table, Window, Wire
+from ttnn_mcp.wire import Ms, Quoting, Share, Table, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.session.session import Session
@@ -68,8 +68,8 @@ class Answer(Wire):
     """Answer of compare_runs."""
 
     verdict: Verdict
-    why: str
-    caveats: tuple[str, ...] = ()
+    why: Quoting
+    caveats: tuple[Quoting, ...] = ()
     kernel_ms: BeforeAfter
     change_share: Share
     noise_share: Share

@@ -10,7 +10,7 @@ from ttnn_mcp.analyses.devices.collectives import collectives_of, today_gb_s
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Columns, Gbps, Share, Table, Us, Window, Wire
+from ttnn_mcp.wire import Columns, Gbps, Quoted, Quoting, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.devices.balance import Balance
@@ -27,6 +27,7 @@ EXCHANGES_SHOWN = 6
 DEVICES = Columns("device", "kernel_us", "ccl_us", "waiting_us", "ops")
 EXCHANGES = Columns(
     *("op", "op_code", "kernel_us", "fastest_us", "payload_bytes", "devices", "links", "topology", "link_gb_s"),
+    quoted=("op_code", "topology"),
 )
 
 
@@ -34,7 +35,7 @@ class Uneven(Wire):
     """One kind of op on which devices differ; times are sums over its launches."""
 
     op: int
-    op_code: str
+    op_code: Quoted
     launches: int
     kind: Literal["work", "waiting"]
     slowest_device: int
@@ -57,8 +58,8 @@ class Answer(Wire):
     links_have_carried_gb_s: Gbps | None = None
     left_out_ops: int = 0
     more_devices: int = 0
-    why: str | None = None
-    caveat: str | None = None
+    why: Quoting | None = None
+    caveat: Quoting | None = None
     window: Window
 
 

@@ -18,7 +18,7 @@ from ttnn_mcp.analyses.devices.host_gaps import (
 )
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Ms, SavingMs, Share, Us, Window, Wire
+from ttnn_mcp.wire import Ms, Quoting, SavingMs, Share, Us, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
@@ -45,7 +45,7 @@ class Answer(Wire):
     """Answer of host_overhead."""
 
     verdict: Verdict
-    why: str
+    why: Quoting
     kernel_ms: Ms
     wall_ms: Ms
     busy_share: Share

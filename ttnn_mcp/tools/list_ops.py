@@ -15,7 +15,7 @@ from ttnn_mcp.run.ops.op_names import FAMILIES, canonical, family
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.parts.host_ops import HostTotals, host_groups
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
-from ttnn_mcp.wire import Columns, Table, Us, Window, Wire
+from ttnn_mcp.wire import Columns, Quoting, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,9 +29,11 @@ DEFAULT_LIMIT = 20
 GroupBy = Literal["none", "op_code", "signature", "category", "source_line"]
 OPS = Columns(
     *("op", "op_code", "device", "kernel_us", "share", "gap_us", "cores", "bound", "fidelity", "shapes"),
+    quoted=("op_code", "fidelity"),
 )
 GROUPS = Columns(
     *("key", "count", "kernel_us", "share", "median_gap_us", "min_cores", "heaviest_op", "heaviest_us"),
+    quoted=("key",),
 )
 
 
@@ -64,7 +66,7 @@ class Answer(Wire):
     host: HostTotals | None = None
     next_cursor: str | None = None
     window: Window | None = None
-    caveat: str | None = None
+    caveat: Quoting | None = None
 
 
 def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:

@@ -12,7 +12,7 @@ from ttnn_mcp.quoting import single_line
 from ttnn_mcp.readers.performance.csv_file import count_device_ops
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
-from ttnn_mcp.wire import Columns, Table, Wire
+from ttnn_mcp.wire import Columns, Quoting, Table, Wire
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.session.registry import KnownRun
     from ttnn_mcp.session.session import Session
 
-RUNS = Columns("id", "name", "performance", "memory", "modified", "device_ops")
+RUNS = Columns(
+    "id", "name", "performance", "memory", "modified", "device_ops", quoted=("name", "performance", "memory")
+)
 
 
 NONE_FOUND = "No report found. open_run takes any path; run='demo' shows what an answer looks like."
@@ -38,7 +40,7 @@ class Answer(Wire):
     runs: Annotated[Table, RUNS]
     total: int
     roots: tuple[str, ...]
-    note: str | None = None
+    note: Quoting | None = None
 
 
 async def list_runs(session: Session, asked: Arguments) -> Answer:

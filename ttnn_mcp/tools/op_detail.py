@@ -16,7 +16,7 @@ from ttnn_mcp.tools.parts.op_cells import Placed, attributes_of_op, operands_of_
 from ttnn_mcp.tools.parts.op_roofline import RooflineOf, roofline_said
 from ttnn_mcp.tools.parts.ttnn_call import Call, call_of
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
-from ttnn_mcp.wire import Columns, Table, Us, Wire
+from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -36,22 +36,22 @@ class Answer(Wire):
     """Answer of op_detail."""
 
     op: int
-    op_code: str
+    op_code: Quoted
     device: int | None = None
     kernel_us: Us | None = None
     gap_us: Us | None = None
     cores: int | None = None
     worker_cores: int | None = None
-    fidelity: str | None = None
+    fidelity: Quoted | None = None
     roofline: RooflineOf | None = None
     operands: tuple[Placed, ...] = ()
-    attributes: dict[str, str] = Field(default_factory=dict)
+    attributes: dict[Quoted, Quoted] = Field(default_factory=dict)
     more_attributes: int = 0
     more_operands: int = 0
     repeats: Annotated[Table, REPEATS] | None = None
     call: Call | None = None
-    loc: str | None = None
-    caveat: str | None = None
+    loc: Quoted | None = None
+    caveat: Quoting | None = None
 
 
 async def op_detail(run: Run, asked: Arguments) -> Answer:

@@ -17,7 +17,7 @@ from ttnn_mcp.tools.answering import answerable
 from ttnn_mcp.tools.budget import fitted
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Budget, Tool
-from ttnn_mcp.wire import Columns, Ghz, Link, Ms, Table, Window, Wire
+from ttnn_mcp.wire import Columns, Ghz, Link, Ms, Quoted, Quoting, Table, Window, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,10 +53,10 @@ class Answer(Wire):
     """Answer of open_run: the run card."""
 
     id: str
-    name: str
-    performance: str | None
-    memory: str | None
-    arch: str | None
+    name: Quoted
+    performance: Quoted | None
+    memory: Quoted | None
+    arch: Quoted | None
     devices: tuple[int, ...]
     worker_cores: int | None
     clock_ghz: Ghz | None
@@ -67,7 +67,7 @@ class Answer(Wire):
     operations: int | None = None
     iterations: int | None
     iteration_ops: int | None
-    signposts: tuple[str, ...]
+    signposts: tuple[Quoted, ...]
     more_signposts: int = 0
     kernel_ms: Ms | None
     kernel_ms_by_device: Annotated[Table, DEVICES] | None = None
@@ -76,7 +76,7 @@ class Answer(Wire):
     link: Link
     answerable: tuple[str, ...]
     not_answerable: tuple[str, ...]
-    caveats: tuple[str, ...]
+    caveats: tuple[Quoting, ...]
 
 
 def card(run: Run, tools: Sequence[AnyTool]) -> Answer:

@@ -12,7 +12,7 @@ from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.cursor import offset_of
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
-from ttnn_mcp.wire import Finding, Ms, NextCall, Share, StepStatus, Window, Wire
+from ttnn_mcp.wire import Finding, Ms, NextCall, Quoting, Share, StepStatus, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
@@ -37,7 +37,7 @@ class Answer(Wire):
     findings: tuple[Finding, ...]
     steps: tuple[StepStatus, ...]
     unexplained_share: Share
-    trust: tuple[str, ...]
+    trust: tuple[Quoting, ...]
     next: tuple[NextCall, ...]
     next_cursor: str | None = None
     window: Window

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.tools.tool import OfRun, Tool
-from ttnn_mcp.wire import Cell, Wire
+from ttnn_mcp.wire import Quoted, QuotedCell, Quoting, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.session.session import Session
@@ -26,11 +26,11 @@ class Arguments(OfRun):
 class Answer(Wire):
     """Answer of query_run; `why` tells what was left out."""
 
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: tuple[Quoted, ...]
+    rows: tuple[tuple[QuotedCell, ...], ...]
     truncated: bool
-    why: str | None = None
-    notes: tuple[str, ...] = ()
+    why: Quoting | None = None
+    notes: tuple[Quoting, ...] = ()
 
 
 async def query_run(session: Session, asked: Arguments) -> Answer:

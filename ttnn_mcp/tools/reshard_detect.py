@@ -16,7 +16,7 @@ from ttnn_mcp.run.ops.groups import Group, grouped
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Cell, Columns, Share, Table, Us, Window, Wire
+from ttnn_mcp.wire import Cell, Columns, Quoting, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +31,7 @@ TIMED = ("kernel_us", "count")
 MOVES = Columns(
     *("op", "op_code", "kind", "from", "to", "producer", "consumer", "kernel_us", "avoidable", "count"),
     maybe=TIMED,
+    quoted=("op_code", "from", "to", "producer", "consumer"),
 )
 LIKELY = "joins are told by shapes, types and placements: likely, not certain, until a memory report is linked"
 WHY: dict[MovePattern, tuple[str, str | None]] = {
@@ -74,8 +75,8 @@ class Pattern(Wire):
     count: int
     total_us: Us | None = None
     avoidable_at_most_us: Us | None = None
-    why: str
-    fix: str | None = None
+    why: Quoting
+    fix: Quoting | None = None
     ops: tuple[int, ...]
 
 
@@ -88,7 +89,7 @@ class Answer(Wire):
     total_us: Us | None = None
     share: Share | None = None
     next_cursor: str | None = None
-    caveat: str | None = None
+    caveat: Quoting | None = None
     device: int | None = None
     window: Window | None = None
 

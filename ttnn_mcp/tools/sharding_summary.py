@@ -21,7 +21,7 @@ from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Cell, Columns, Table, Window, Wire
+from ttnn_mcp.wire import Cell, Columns, Quoting, Table, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
@@ -30,12 +30,16 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
 TIMES, SIZES = ("ops", "kernel_us", "share"), ("bytes",)
-DISTRIBUTION = Columns("layout", "buffer", "operands", *TIMES, *SIZES, maybe=(*TIMES, *SIZES))
+DISTRIBUTION = Columns(
+    "layout", "buffer", "operands", *TIMES, *SIZES, maybe=(*TIMES, *SIZES), quoted=("layout", "buffer")
+)
 OPS, TENSORS = ("ops", "kernel_us", "op"), ("tensors",)
 SPECS = Columns(
-    *("layout", "buffer", "shard", "grid", "cores", "orientation", *OPS, *TENSORS), maybe=(*OPS, *TENSORS)
+    *("layout", "buffer", "shard", "grid", "cores", "orientation", *OPS, *TENSORS),
+    maybe=(*OPS, *TENSORS),
+    quoted=("layout", "buffer", "orientation"),
 )
-LOW_CORE_OPS = Columns("op_code", "cores", "count", "kernel_us", "share", "op", "shapes")
+LOW_CORE_OPS = Columns("op_code", "cores", "count", "kernel_us", "share", "op", "shapes", quoted=("op_code",))
 SHAPE_CHARS = 60
 
 
@@ -66,7 +70,7 @@ class Answer(Wire):
     worker_cores: int | None = None
     total: Total
     next_cursor: str | None = None
-    caveat: str | None = None
+    caveat: Quoting | None = None
     device: int | None = None
     window: Window | None = None
 

@@ -16,7 +16,7 @@ from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.run.ops.texts import Texts
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Columns, Saving, Share, Table, Us, Window, Wire
+from ttnn_mcp.wire import Columns, Quoting, Saving, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,12 +31,14 @@ STEPS = (1, 2)  # of the skill: data formats and layouts
 LINES_AT_MOST = 4  # per table; the rest is folded into one more: six tables and the candidates then fit 4 kB
 CANDIDATES_AT_MOST = 6
 FIGURES = ("ops", "kernel_us", "share")
-WEIGHTS = Columns("dtype", "op_code", *FIGURES, "megabytes", "heaviest_op")
-ACTIVATIONS = Columns("in", "out", *FIGURES, "heaviest_op")
-FIDELITY = Columns("fidelity", "op_code", "in0", "in1", *FIGURES, "heaviest_op")
-LAYOUTS = Columns("in", "out", *FIGURES, "heaviest_op")
-CONVERSIONS = Columns("op_code", "in", "out", *FIGURES, "heaviest_op")
-PADDING = Columns("op_code", "shapes", *FIGURES, "waste", "heaviest_op")
+WEIGHTS = Columns("dtype", "op_code", *FIGURES, "megabytes", "heaviest_op", quoted=("dtype", "op_code"))
+ACTIVATIONS = Columns("in", "out", *FIGURES, "heaviest_op", quoted=("in", "out"))
+FIDELITY = Columns(
+    "fidelity", "op_code", "in0", "in1", *FIGURES, "heaviest_op", quoted=("fidelity", "op_code", "in0", "in1")
+)
+LAYOUTS = Columns("in", "out", *FIGURES, "heaviest_op", quoted=("in", "out"))
+CONVERSIONS = Columns("op_code", "in", "out", *FIGURES, "heaviest_op", quoted=("op_code", "in", "out"))
+PADDING = Columns("op_code", "shapes", *FIGURES, "waste", "heaviest_op", quoted=("op_code",))
 SHAPES_AT_MOST = 44  # characters
 WASTE = 0.05  # of an op's bytes: less padding is not worth a line
 OTHER = "(other)"
@@ -50,7 +52,7 @@ class Candidate(Wire):
     """A change to try, named by the check that proposes it; candidates may speak of the same microseconds."""
 
     check: str
-    problem: str
+    problem: Quoting
     ops: int
     heaviest_op: int
     share: Share
@@ -68,7 +70,7 @@ class Answer(Wire):
     conversions: Annotated[Table, CONVERSIONS]
     padding: Annotated[Table, PADDING]
     candidates: tuple[Candidate, ...]
-    caveat: str | None = None
+    caveat: Quoting | None = None
     window: Window
 
 

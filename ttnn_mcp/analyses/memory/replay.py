@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -39,26 +40,35 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.source_lines import SourceLine
     from ttnn_mcp.run.run import Run
 
+_under_way: WeakKeyDictionary[Run, asyncio.Task[Replayed]] = WeakKeyDictionary()
 _TROUBLES = 100  # operations whose errors are kept
 _PASSIVE = re.compile("deallocate|to_device|from_device|(from|to)_torch")  # nothing of these runs on the device
 
 
 def replayed(run: Run) -> Replayed | None:
     """The replay of a run, if `replay_of` has been awaited before."""
-    known = run.kept.get(Replayed)
-    return known if isinstance(known, Replayed) else None
+    return run.kept.get(Replayed)
 
 
 async def replay_of(run: Run) -> Replayed:
-    """Replay a run's memory report; once per run.
+    """The replay of a run's memory report: one task for all who ask meanwhile, stored for those who ask later.
 
     Raises:
         QuestionRefused: the run has no memory report.
+        ReportError: it is broken.
     """
     known = replayed(run)
-    if known is None:
-        known = run.kept[Replayed] = await _replay(run, run.memory_report)
-    return known
+    if known is not None:
+        return known
+    memory, loop = run.memory_report, asyncio.get_running_loop()
+    task = _under_way.get(run)
+    if task is None or task.done() or task.get_loop() is not loop:  # done without a result: it failed, try again
+        task = _under_way[run] = loop.create_task(_stored(run, memory))
+    return await asyncio.shield(task)  # a caller who gives up leaves the replay to the others
+
+
+async def _stored(run: Run, memory: MemoryReport) -> Replayed:
+    return run.kept.store(await _replay(run, memory))
 
 
 async def _replay(run: Run, memory: MemoryReport) -> Replayed:

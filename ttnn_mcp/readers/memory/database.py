@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
+from ttnn_mcp.readers.sqlite_file import connected, fault_of
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
@@ -29,14 +29,11 @@ async def open_database(path: Path) -> AsyncGenerator[aiosqlite.Connection, None
         ReportMissing: no such file, or not readable.
         ReportBroken: no SQLite database, cut off, or with a write under way.
     """
-    import sqlite3  # noqa: PLC0415 - only who reads a database pays for these two
+    import sqlite3  # noqa: PLC0415 - only who reads a database pays for it
 
-    import aiosqlite  # noqa: PLC0415
-
-    uri = _uri(path)
+    still = _is_still(path)
     try:
-        async with aiosqlite.connect(uri, uri=True, timeout=_PATIENCE_S, isolation_level=None) as connection:
-            connection.text_factory = _decoded
+        async with connected(path, "ro", _PATIENCE_S, still=still) as connection:
             await connection.execute("PRAGMA query_only = ON")
             await connection.execute("PRAGMA trusted_schema = OFF")  # the file's own views and triggers run nothing
             yield connection
@@ -44,8 +41,11 @@ async def open_database(path: Path) -> AsyncGenerator[aiosqlite.Connection, None
         raise ReportBroken(_explained(path, error)) from error
 
 
-def _uri(path: Path) -> str:
-    """`mode=ro`; `immutable=1` where SQLite would put a file beside it: WAL mode, a -wal file, closed folders."""
+def _is_still(path: Path) -> bool:
+    """Whether SQLite would put a file beside this one unless told that nobody writes it; refuses what is not whole.
+
+    It would in WAL mode, beside a -wal file, and in a folder that cannot be written.
+    """
     header = _header(path)
     if not header:
         raise ReportBroken(f"{_name(path)} is empty: the run ended before its report was written. Run it again.")
@@ -66,8 +66,7 @@ def _uri(path: Path) -> str:
     if missing:
         raise ReportBroken(f"{_name(path)} is cut off: {missing} bytes are missing at its end. Copy it again.")
     # SQLite puts an index beside a -wal file even where it is a stale copy that the database knows nothing of
-    still = wal or _size(path, "-wal") or not os.access(path.parent, os.W_OK)
-    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if still else ''}"
+    return wal or _size(path, "-wal") > 0 or not os.access(path.parent, os.W_OK)
 
 
 def _header(path: Path) -> bytes:
@@ -106,16 +105,12 @@ def _journal_is_hot(path: Path) -> bool:
         return False
 
 
-def _decoded(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
-
-
-def _explained(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> str:
-    """SQLite's own words are not ours to repeat; its error name decides what to do next."""
-    said = str(error)
-    if "locked" in said or "busy" in said:
+def _explained(path: Path, error: Exception) -> str:
+    """What to do next; SQLite's own words are not ours to repeat."""
+    fault = fault_of(error)
+    if fault == "busy":
         return f"{_name(path)} is being written by another program: wait until the run has ended, then ask again."
-    if "malformed" in said or "not a database" in said:
+    if fault == "damaged":
         return f"{_name(path)} is damaged inside. Copy it again from where it was made, or make the report again."
     return f"{_name(path)} could not be read as a SQLite database. Check that it opens in the sqlite3 shell."
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ttnn_mcp.wire import Cell, Table
 
 WORTH_A_ROW = 0.001  # of kernel time, for ops of which only the time changed
-GROUPS = Columns("key", "before_us", "after_us", "delta_us", "before_count", "after_count")
-ADDED = Columns("op_code", "how", "count", "kernel_us", "op")
-REMOVED = Columns("op_code", "how", "count", "kernel_us", "baseline_op")
-REWRITTEN = Columns("before", "after", "count", "before_us", "after_us", "op")
-CHANGED = Columns("op_code", "what", "count", "before_us", "after_us", "op")
+GROUPS = Columns("key", "before_us", "after_us", "delta_us", "before_count", "after_count", quoted=("key",))
+ADDED = Columns("op_code", "how", "count", "kernel_us", "op", quoted=("op_code", "how"))
+REMOVED = Columns("op_code", "how", "count", "kernel_us", "baseline_op", quoted=("op_code", "how"))
+REWRITTEN = Columns("before", "after", "count", "before_us", "after_us", "op", quoted=("before", "after"))
+CHANGED = Columns("op_code", "what", "count", "before_us", "after_us", "op", quoted=("op_code", "what"))
 MEMORY = Columns("bytes_per_bank", "before", "after", "delta")
 
 

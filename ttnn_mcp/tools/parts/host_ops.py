@@ -13,7 +13,7 @@ from ttnn_mcp.wire import Columns, Ms, Table, Wire
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
-GROUPS = Columns("operation", "count", "host_ms", "first_id")
+GROUPS = Columns("operation", "count", "host_ms", "first_id", quoted=("operation",))
 
 
 class HostTotals(Wire):

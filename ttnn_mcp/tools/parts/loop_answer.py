@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ttnn_mcp.tools.tool import Arguments as Closed
-from ttnn_mcp.wire import Columns, Ms, NextCall, Share, Table, Wire
+from ttnn_mcp.wire import Columns, Ms, NextCall, Quoted, Quoting, Share, Table, Wire
 
 LOG = Columns("id", "step", "change", "verdict", "change_share", "pcc")
 TRY_NEXT = Columns("check", "step", "at_least_us", "at_most_us")
-CHECKLIST = Columns("tick", "rests_on", "why")
+CHECKLIST = Columns("tick", "rests_on", "why", quoted=("why",))
 
 
 class Arguments(Closed):
@@ -46,8 +46,8 @@ class Recorded(Wire):
 
     id: int
     verdict: Literal["keep", "revert", "inconclusive"]
-    why: str
-    flags: tuple[str, ...] = ()
+    why: Quoting
+    flags: tuple[Quoting, ...] = ()
     judged_by: Literal["kernel", "wall", "per_sample"]
     change_share: Share
     noise_share: Share
@@ -60,7 +60,7 @@ class RunSaid(Wire):
     """A run of the loop."""
 
     run: str
-    name: str
+    name: Quoted
     kernel_ms: Ms
     wall_ms: Ms | None = None
     gain_share: Share | None = None
@@ -72,7 +72,7 @@ class TargetSaid(Wire):
     target: str
     status: Literal["met", "within_reach", "out_of_reach", "unknown"]
     stop: bool
-    why: str
+    why: Quoting
 
 
 class Moved(Wire):
@@ -95,5 +95,5 @@ class Answer(Wire):
     try_next: Annotated[Table, TRY_NEXT] | None = None
     checklist: Annotated[Table, CHECKLIST] | None = None
     file: Moved | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Quoting, ...] = ()
     next: tuple[NextCall, ...] = ()

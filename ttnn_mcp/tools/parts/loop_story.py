@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE
+from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.errors import TtnnMcpError, shown
 from ttnn_mcp.experiments.checklist import checklist
 from ttnn_mcp.experiments.outlook import Outlook, outlook_of, reach_of
@@ -14,7 +15,6 @@ from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import Story, story_of
 from ttnn_mcp.experiments.targets import progress_of
 from ttnn_mcp.session.session import Pair, identity
-from ttnn_mcp.tools.answering import replay_once
 from ttnn_mcp.tools.parts.loop_answer import CHECKLIST, LOG, TRY_NEXT, Answer, RunSaid, TargetSaid
 from ttnn_mcp.wire import NextCall, rounded
 
@@ -73,7 +73,7 @@ async def seen_now(session: Session, story: Story | None) -> Seen:
         if run.id != story.best.id:
             return Seen(None, f"the best run's report was overwritten: its file now holds run {run.id}")
         if run.memory is not None:
-            await replay_once(run)  # the checks on memory read it
+            await replay_of(run)  # the checks on memory read it
         return Seen(await asyncio.to_thread(outlook_of, run), None)
     except TtnnMcpError as gone:
         return Seen(None, f"the best run cannot be opened: {gone}")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from ttnn_mcp.tools.parts import memory_tables as tables
 from ttnn_mcp.tools.parts.memory_errors import Failed
-from ttnn_mcp.wire import Table, Wire
+from ttnn_mcp.wire import Quoted, Quoting, Table, Wire
 
 LATE_ROWS, LIVE_ROWS = 8, 16
 
@@ -15,9 +18,9 @@ class L1Peak(Wire):
     """
 
     operation: int
-    name: str
-    device_op: str | None = None
-    line: str | None = None
+    name: Quoted
+    device_op: Quoted | None = None
+    line: Quoted | None = None
     device: int | None = None
     outcome: str | None = None
     bytes_per_bank: int
@@ -40,7 +43,7 @@ class Programs(Wire):
     carried_over: int
     modelled: int
     unknown: int
-    kinds: dict[str, int]
+    kinds: dict[Quoted, int]
 
 
 class Dram(Wire):
@@ -74,25 +77,25 @@ class Answer(Wire):
 
     l1_peak: L1Peak
     floor: bool = False
-    why: str | None = None
+    why: Quoting | None = None
     programs: Programs | None = None
     buffers_table_bytes: int
-    timeline: Table
-    live: Table
+    timeline: Annotated[Table, tables.TIMELINE]
+    live: Annotated[Table, tables.LIVE]
     more_live: int = 0
-    late_frees: Table
+    late_frees: Annotated[Table, tables.LATE_FREES]
     more_late_frees: int = 0
     late_frees_return_bytes: int = 0
     errors: tuple[Failed, ...]
     more_errors: int = 0
     fragmentation: Fragmentation | None = None
-    cores: Table | None = None
-    circular_buffers: Table | None = None
+    cores: Annotated[Table, tables.CORES] | None = None
+    circular_buffers: Annotated[Table, tables.CIRCULAR_BUFFERS] | None = None
     l1_small: Small | None = None
     dram: Dram | None = None
-    devices: Table | None = None
+    devices: Annotated[Table, tables.DEVICES] | None = None
     rank: int | None = None
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Quoting, ...] = ()
 
 
 def capped(answer: Answer) -> Answer:

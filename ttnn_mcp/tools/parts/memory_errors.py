@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ttnn_mcp.analyses.memory.l1_moment import Moment, holes_of, moment_of
 from ttnn_mcp.analyses.memory.remedies import Measure, Remedy, remedies
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.tools.parts.memory_tables import line_of, operation_of
-from ttnn_mcp.wire import Cell, Table, Wire
+from ttnn_mcp.wire import Cell, Columns, Quoted, Table, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.failures import Failure
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.analyses.memory.shortage import Shortage
 
-HOLDERS = 5
-REMEDIES = 3
+HOLDERS = Columns("tensor", "bytes_per_bank", "producer", "name", "line", "last_use", quoted=("name", "line"))
+REMEDIES = Columns("remedy", "bytes", "bound", "enough", "how", quoted=("how",))
+HOLDERS_SHOWN = 5
+REMEDIES_SHOWN = 3
 TENSORS_NAMED = 4
 MESSAGE_CHARS = 240
 HOW: dict[Measure, str] = {
@@ -38,22 +40,22 @@ class Failed(Wire):
     """One operation that went wrong. Bytes are of one bank, or of one core for circular buffers."""
 
     operation: int | None
-    name: str
+    name: Quoted
     outcome: str
-    line: str | None = None
+    line: Quoted | None = None
     tied_by: str | None = None
-    kind: str | None = None
-    message: str | None = None
-    scope: str | None = None
+    kind: Quoted | None = None
+    message: Quoted | None = None
+    scope: Quoted | None = None
     ran_out_of: str | None = None
     asked_bytes: int | None = None
     limit_bytes: int | None = None
     free_bytes: int | None = None
     largest_free_bytes: int | None = None
     short_bytes: int | None = None
-    cores: str | None = None
-    holders: Table | None = None
-    remedies: Table | None = None
+    cores: Quoted | None = None
+    holders: Annotated[Table, HOLDERS] | None = None
+    remedies: Annotated[Table, REMEDIES] | None = None
 
 
 async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False) -> Failed:
@@ -84,7 +86,7 @@ async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False
     arguments = await replayed.memory.arguments_of(operation_of(replayed, place))
     spoken = ",".join(f"{one.name}={one.value}" for one in arguments)
     found = remedies(replayed, moment, shortage, name=failure.name, arguments=spoken)
-    update["remedies"] = _table(found[:REMEDIES], update["short_bytes"])
+    update["remedies"] = _table(found[:REMEDIES_SHOWN], update["short_bytes"])
     if shortage.kind != "beyond_l1":
         update["holders"] = _holders(replayed, moment, shortage)
     return said.model_copy(update=update)
@@ -132,14 +134,14 @@ def _holders(replayed: Replayed, moment: Moment, shortage: Shortage) -> Table:
     in_the_way = shortage.limit_bytes if shortage.kind == "clash" else None
     rows.sort(key=lambda row: (int(spans.addresses[row]) != in_the_way, -int(spans.bytes_per_bank[row])))
     cells: list[tuple[Cell, ...]] = []
-    for row in rows[:HOLDERS]:
+    for row in rows[:HOLDERS_SHOWN]:
         made, read, tensor = lifetimes.producer_of(row), int(lifetimes.last_reads[row]), int(lifetimes.names[row])
         producer = operation_of(replayed, made) if made >= 0 else None
         name = shown(replayed.memory.operations.names[made]) if made >= 0 else None
         last = operation_of(replayed, read) if read >= 0 else None
         size = int(spans.bytes_per_bank[row])
         cells.append((tensor if tensor >= 0 else None, size, producer, name, line_of(replayed, producer), last))
-    return Table.of("tensor", "bytes_per_bank", "producer", "name", "line", "last_use", rows=cells)
+    return HOLDERS.table(cells)
 
 
 def _table(found: list[Remedy], short: object) -> Table:
@@ -151,4 +153,4 @@ def _table(found: list[Remedy], short: object) -> Table:
         named = ", ".join(map(str, one.tensors[:TENSORS_NAMED])) or "-"
         how = HOW[one.measure].format(tensors=named)
         rows.append((one.measure, one.bytes_per_bank, "at most" if one.at_most else "exact", enough, how))
-    return Table.of("remedy", "bytes", "bound", "enough", "how", rows=rows)
+    return REMEDIES.table(rows)

@@ -9,7 +9,7 @@ from ttnn_mcp.analyses.memory.level_segments import stretches
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.memory.spaces import DRAM, L1
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
-from ttnn_mcp.wire import Cell, Table
+from ttnn_mcp.wire import Cell, Columns, Table
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.core_load import Ranges
@@ -17,6 +17,18 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
+TIMELINE = Columns("from", "to", "fullest", "name", "bytes_per_bank", "circular_buffers_bytes", quoted=("name",))
+LIVE = Columns(
+    *("tensor", "kind", "bytes_per_bank", "shape", "producer", "line", "last_use", "buffer"),
+    maybe=("buffer",),
+    quoted=("line",),
+)
+LATE_FREES = Columns(
+    "tensor", "bytes_per_bank", "last_use", "freed", "operations_late", "headroom_bytes", "line", quoted=("line",)
+)
+CORES = Columns("cores", "count", "tensors_bytes", "circular_buffers_bytes")
+CIRCULAR_BUFFERS = Columns("address", "bytes", "cores")
+DEVICES = Columns("device", "fullest", "bytes_per_bank", "circular_buffers_bytes")
 TIMELINE_ROWS = 10
 AROUND = 4  # operations shown before and after the one that was asked for
 CORE_ROWS = 4
@@ -55,8 +67,7 @@ def timeline(replayed: Replayed, only: int | None = None) -> Table:
         level, circular = int(device.l1[highest]), int(device.circular[highest])
         ids = (operation_of(replayed, place) for place in (first, last, highest))
         rows.append((*ids, name_of(replayed, highest), level, circular))
-    columns = ("from", "to", "fullest", "name", "bytes_per_bank", "circular_buffers_bytes")
-    return Table.of(*columns, rows=rows)
+    return TIMELINE.table(rows)
 
 
 def live(replayed: Replayed, moment: Moment, *, everything: bool) -> Table:
@@ -83,9 +94,8 @@ def live(replayed: Replayed, moment: Moment, *, everything: bool) -> Table:
             *((BUFFER_TYPES[buffer],) if everything else ()),
         )
         found.append((-size if buffer != DRAM else -size + 2**50, cells))
-    columns = ("tensor", "kind", "bytes_per_bank", "shape", "producer", "line", "last_use")
     rows = [cells for _, cells in sorted(found, key=lambda pair: pair[0])]
-    return Table.of(*columns, *(("buffer",) if everything else ()), rows=rows)
+    return LIVE.table(rows, without=() if everything else ("buffer",))
 
 
 def late_frees(replayed: Replayed, late: LateFrees) -> Table:
@@ -97,8 +107,7 @@ def late_frees(replayed: Replayed, late: LateFrees) -> Table:
         returned = one.bytes_per_bank if one.at_peak else 0
         tensor = one.tensor if one.tensor >= 0 else None
         rows.append((tensor, one.bytes_per_bank, used, freed, one.held, returned, line_of(replayed, used)))
-    columns = ("tensor", "bytes_per_bank", "last_use", "freed", "operations_late", "headroom_bytes", "line")
-    return Table.of(*columns, rows=rows)
+    return LATE_FREES.table(rows)
 
 
 def cores(replayed: Replayed, moment: Moment, *, even: bool) -> Table | None:
@@ -109,7 +118,7 @@ def cores(replayed: Replayed, moment: Moment, *, even: bool) -> Table | None:
     rows: list[tuple[Cell, ...]] = [
         (spelled(one.cores), len(one.cores), one.tensors_bytes, one.circular_bytes) for one in found[:CORE_ROWS]
     ]
-    return Table.of("cores", "count", "tensors_bytes", "circular_buffers_bytes", rows=rows)
+    return CORES.table(rows)
 
 
 def spelled(found: tuple[tuple[int, int], ...]) -> str:
@@ -127,7 +136,7 @@ def buffers(moment: Moment) -> Table:
         (one.address if one.address >= 0 else None, one.bytes_per_core, _ranges(one.ranges))
         for one in sorted(moment.circular, key=lambda one: one.address)[:BUFFER_ROWS]
     ]
-    return Table.of("address", "bytes", "cores", rows=rows)
+    return CIRCULAR_BUFFERS.table(rows)
 
 
 def _ranges(ranges: Ranges) -> str:
@@ -139,18 +148,13 @@ def devices(replayed: Replayed) -> Table | None:
     followed = [device for device in replayed.devices if device.followed]
     if len(replayed.devices) < 2 or len(followed) < 2:
         return None
-    return Table.of(
-        "device",
-        "fullest",
-        "bytes_per_bank",
-        "circular_buffers_bytes",
-        rows=[
-            (
-                device.device,
-                operation_of(replayed, device.peak),
-                int(device.l1[device.peak]),
-                int(device.circular[device.peak]),
-            )
-            for device in sorted(followed, key=lambda device: device.device or 0)
-        ],
-    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            device.device,
+            operation_of(replayed, device.peak),
+            int(device.l1[device.peak]),
+            int(device.circular[device.peak]),
+        )
+        for device in sorted(followed, key=lambda device: device.device or 0)
+    ]
+    return DEVICES.table(rows)

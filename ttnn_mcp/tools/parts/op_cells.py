@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.attributes import parse_attributes
-from ttnn_mcp.wire import Wire
+from ttnn_mcp.wire import Quoted, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -26,9 +26,9 @@ class Placed(Wire):
 
     name: str
     shape: str
-    layout: str
-    dtype: str
-    placement: str
+    layout: Quoted
+    dtype: Quoted
+    placement: Quoted
     bytes: int | None = None
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.wire import Gbps, Share, Us, Wire
+from ttnn_mcp.wire import Gbps, Quoting, Share, Us, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.roofline.roofline import Roofline
@@ -24,7 +24,7 @@ class RooflineOf(Wire):
     achieved_dram_gb_s: Gbps | None = None
     bound: str | None = None
     efficiency: Share | None = None
-    why: str | None = None
+    why: Quoting | None = None
 
 
 def roofline_said(bounds: Roofline, kernel_ns: float) -> RooflineOf:

@@ -11,7 +11,7 @@ from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.parts.op_cells import WHOLE_CHARS, cut
-from ttnn_mcp.wire import Pcc, Wire
+from ttnn_mcp.wire import Pcc, Quoted, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,15 +28,15 @@ DEVICE_OPS_SHOWN = 6
 class Call(Wire):
     """The ttnn call that launched the op."""
 
-    operation: str
+    operation: Quoted
     operation_id: int
     host_ms: float | None = None
-    arguments: dict[str, str]
+    arguments: dict[Quoted, Quoted]
     more_arguments: int = 0
-    file: str | None = None
+    file: Quoted | None = None
     line: int | None = None
-    text: str | None = None
-    device_ops: tuple[str, ...] = ()
+    text: Quoted | None = None
+    device_ops: tuple[Quoted, ...] = ()
     pcc_local: Pcc | None = None
     pcc_global: Pcc | None = None
     below_bound: bool = False
