@@ -26,3 +26,26 @@ def block(devices: int = 1, layers: int = 2) -> Program:
         placement=height_sharded(32, 64 * (layers + 1), (2, 1)),
     )
     return program
+
+
+LAYERS = 6
+
+
+def layered(slow_layer: int = 0, slow_ns: int = 20_000) -> Program:
+    """An embedding, layers of norm, matmul, unary and add, and a head."""
+    program = Program("wormhole_b0")
+    x = program.op("EmbeddingsDeviceOperation", [program.tensor([1, 1, 32, 512])])
+    for layer in range(1, LAYERS + 1):
+        y = program.op("LayerNormDeviceOperation", [x])
+        y = program.op(
+            "MatmulDeviceOperation",
+            [y, program.weight([1, 1, 512, 512])],
+            kernel_ns=slow_ns if layer == slow_layer else 20_000,
+            fidelity="HiFi2",
+        )
+        y = program.op("UnaryDeviceOperation", [y])
+        x = program.op("BinaryNgDeviceOperation", [x, y])
+    program.op(
+        "MatmulDeviceOperation", [x, program.weight([1, 1, 512, 4096])], shape=[1, 1, 32, 4096], fidelity="HiFi2"
+    )
+    return program

@@ -14,7 +14,8 @@ from tests.profiles import (
     write_rows,
     write_run,
 )
-from tests.programs import block
+from tests.programs import LAYERS, block, layered
+from tests.shared_reports import CLIP, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 
 
@@ -139,3 +140,61 @@ async def test_a_gap_that_was_not_measured_is_not_zero(at, tmp_path):
     path = write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))
     said = await ask(at, "list_ops", run=str(path), group_by="op_code")
     assert set(column(said["groups"], "median_gap_us")) == {None}
+
+
+@pytest.fixture
+def layers(tmp_path):
+    return str(
+        write_performance_report(tmp_path / "layers", layered(3, 40_000), [Iteration(cold=True), Iteration()])
+    )
+
+
+@pytest.mark.parametrize(("group_by", "kinds", "differ"), [("layer", LAYERS, "2"), ("role", 4, "3")])
+async def test_layers_and_roles_hold_every_op_once_and_name_what_differs(at, layers, group_by, kinds, differ):
+    said = await ask(at, "list_ops", run=layers, group_by=group_by, limit=100)
+    assert sum(column(said["groups"], "count")) == 4 * LAYERS + 2
+    assert len([key for key in column(said["groups"], "key") if key.startswith(group_by)]) == kinds
+    assert {*column(said["groups"], "differ")} == {differ, None}
+    assert "6 layers of 4 ops" in said["caveat"]
+
+
+async def test_a_layer_can_be_asked_for(at, layers):
+    assert (await ask(at, "list_ops", run=layers, layer=6))["total"]["count"] == 4
+    with pytest.raises(QuestionRefused, match="there are 6 layers"):
+        await ask(at, "list_ops", run=layers, layer=7)
+
+
+@pytest.mark.parametrize("asked", [{"group_by": "layer"}, {"group_by": "role"}, {"layer": 1}])
+async def test_a_run_without_layers_says_so(at, run, asked):
+    with pytest.raises(QuestionRefused, match="No layers"):
+        await ask(at, "list_ops", run=run, **asked)
+
+
+async def test_ops_are_filtered_by_cores_and_by_what_binds_them(at):
+    everything = (await ask(at, "list_ops", run="demo", limit=200))["ops"]
+    few = (await ask(at, "list_ops", run="demo", limit=200, max_cores=32))["ops"]
+    assert 0 < len(few["rows"]) < len(everything["rows"])
+    assert max(column(few, "cores")) <= 32
+    bound = (await ask(at, "list_ops", run="demo", limit=200, bound="compute"))["ops"]
+    assert {*column(bound, "bound")} == {"compute"}
+    assert len(bound["rows"]) == column(everything, "bound").count("compute")
+
+
+async def test_a_group_tells_its_arithmetic_its_bytes_and_what_it_reached(at):
+    said = await ask(at, "list_ops", run=str(shared(CLIP)), group_by="op_code", op_code="MinimalMatmul")
+    (row,) = said["groups"]["rows"]
+    told = dict(zip(said["groups"]["columns"], row, strict=True))
+    useful = 2 * 19 * 32 * (4 * 1280 * 1280 + 2 * 1280 * 5120)  # four projections and two of the MLP in 32 layers
+    performed = useful / 19 * 32
+    assert told["gflop"] == pytest.approx(useful / 1e9, abs=0.01)
+    assert told["padded_gflop"] == pytest.approx(performed / 1e9, abs=0.01)
+    assert told["tflop_s"] == pytest.approx(useful / told["kernel_us"] / 1e6, abs=0.01)
+    assert told["flop_share"] == pytest.approx(useful * 4 / (4096 * 64) / (told["kernel_us"] * 1e3), rel=0.01)
+    assert told["gb_s"] == pytest.approx(told["dram_mb"] * 1e3 / told["kernel_us"], abs=0.1)
+    assert told["dram_share"] == pytest.approx(told["gb_s"] / 288, abs=0.001)
+
+
+async def test_shapes_are_not_repeated_for_each_device(at, tmp_path):
+    path = write_performance_report(tmp_path, block(devices=4), [Iteration(cold=True), Iteration()])
+    shapes = column((await ask(at, "list_ops", run=str(path), limit=8))["ops"], "shapes")
+    assert shapes.count("as above") >= 3

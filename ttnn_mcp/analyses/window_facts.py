@@ -18,6 +18,7 @@ from ttnn_mcp.analyses.dataflow.readers import Joins, joins_of
 from ttnn_mcp.analyses.devices.balance import Balance, balance_of
 from ttnn_mcp.analyses.devices.collectives import Collectives, collectives_of
 from ttnn_mcp.analyses.devices.host_gaps import Timeline, timeline_of
+from ttnn_mcp.analyses.layers.layering import Layering, layering_of
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
 from ttnn_mcp.analyses.memory.replay import replayed
 from ttnn_mcp.analyses.moves.moves import Moves, moves_of
@@ -132,6 +133,11 @@ class WindowFacts:
     def least_times(self) -> LeastTimes:
         """The least time of each op, step by step."""
         return least_times_of(self.ops, self.chip, self.flow, len(self.balance.devices))
+
+    @property
+    def layering(self) -> Layering | None:
+        """The layers of `scope.ops` (all devices); None where no block of ops repeats over most of them."""
+        return layering_of(self.scope.ops)
 
     @property
     def attributes_of_ops(self) -> AttributeColumns:

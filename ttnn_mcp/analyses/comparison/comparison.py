@@ -15,10 +15,10 @@ import numpy as np
 from ttnn_mcp.analyses.comparison.alignment import Alignment, aligned
 from ttnn_mcp.analyses.comparison.batches import Work, same_arithmetic, work_of
 from ttnn_mcp.analyses.comparison.fusions import absorbed
-from ttnn_mcp.analyses.layers.repeating_names import Layers, layers_of
 from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE, Measured, Noise, noise_of
 from ttnn_mcp.analyses.comparison.op_changes import Change, changes_of
 from ttnn_mcp.analyses.comparison.op_tokens import Tokens, tokens_of
+from ttnn_mcp.analyses.layers.repeating_names import Layers, layers_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.ops.op_names import canonical, family
 

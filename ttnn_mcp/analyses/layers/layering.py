@@ -62,6 +62,10 @@ class Layering:
         away = np.abs(self.kernel_ns - usual)
         return (self.role > 0) & (away > np.maximum(DIFFERS_SHARE * usual, DIFFERS_NS))
 
+    def take(self, rows: NDArray[np.int64]) -> Layering:
+        """The same layers of some ops; what differs is told from these ops."""
+        return replace(self, layer=self.layer[rows], role=self.role[rows], kernel_ns=self.kernel_ns[rows])
+
     @property
     def why(self) -> str:
         """How the layers were found."""

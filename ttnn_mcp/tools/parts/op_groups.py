@@ -1,0 +1,187 @@
+"""Groups of ops in an answer, by what they have in common, with the rates they reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ttnn_mcp.analyses.layers.layering import AFTER, BEFORE
+from ttnn_mcp.analyses.op_kinds.formats import phases
+from ttnn_mcp.errors import QuestionRefused, shown, shown_path
+from ttnn_mcp.hardware import MATMUL_FLOP_PER_CYCLE_PER_CORE
+from ttnn_mcp.readers.source_lines import parse_loc
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.groups import Group, keyed
+from ttnn_mcp.run.ops.op_names import FAMILIES, family
+from ttnn_mcp.wire import Columns, Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.layers.layering import Layering
+    from ttnn_mcp.analyses.roofline.roofline import Roofline
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.wire import Cell
+
+GroupBy = Literal["none", "op_code", "signature", "category", "source_line", "layer", "role"]
+RATES = ("gflop", "padded_gflop", "tflop_s", "flop_share", "dram_mb", "gb_s", "dram_share")
+GROUPS = Columns(
+    *("key", "count", "kernel_us", "share", "median_gap_us", "min_cores", "heaviest_op", "heaviest_us"),
+    *RATES,
+    "differ",
+    maybe=(*RATES, "differ"),
+    quoted=("key",),
+)
+DIFFERENT_SHOWN = 8  # numbers named per group
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """How some ops are folded.
+
+    Attributes:
+        keys: per op, an index into `labels`.
+        labels: what the groups are called.
+        caveat: what to know about them.
+        differ: by layers or roles only: per op, the number to name where it takes an unusual time; 0 elsewhere.
+    """
+
+    keys: NDArray[np.int64]
+    labels: list[str]
+    caveat: str | None = None
+    differ: NDArray[np.int64] | None = None
+
+
+def grouping_of(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering | None) -> Grouping:
+    """The groups asked for.
+
+    Args:
+        run: the run.
+        ops: the ops to fold.
+        group_by: by what.
+        layering: the layers of these ops; needed for "layer" and "role".
+
+    Raises:
+        QuestionRefused: the run does not tell what the ops are to be folded by.
+    """
+    names = ops.texts("op_code")
+    if group_by == "op_code":
+        return Grouping(names.codes, [shown(text) for text in names.distinct])
+    if group_by == "category":
+        other = len(FAMILIES) - 1
+        return Grouping(
+            names.mapped(lambda text: FAMILIES.index(family(text)), missing=other, dtype=np.int64), list(FAMILIES)
+        )
+    if group_by == "signature":
+        _, first, keys = np.unique(signatures(ops), return_index=True, return_inverse=True)
+        return Grouping(
+            keys.astype(np.int64), [f"{shown(names[int(row)])} {ops.shapes(int(row))}" for row in first]
+        )
+    if group_by in ("layer", "role"):
+        return _by_layering(ops, group_by, layering)
+    lines, caveat = source_lines(run, ops)
+    return Grouping(*keyed(lines), caveat)
+
+
+def _by_layering(ops: OpTable, group_by: GroupBy, layering: Layering | None) -> Grouping:
+    if layering is None:
+        raise QuestionRefused(
+            "No layers in this window: no block of op names repeats over half of it. Group by signature or op_code."
+        )
+    edges = np.select([layering.layer == BEFORE, layering.layer == AFTER], [0, 1], default=2)
+    if group_by == "layer":
+        labels = ["before the layers", "after the layers", *(f"layer {n + 1}" for n in range(layering.count))]
+        differ = np.where(layering.differs, layering.role, 0)
+        return Grouping(np.where(edges < 2, edges, layering.layer + 1), labels, layering.why, differ)
+    keys = np.where(edges < 2, edges, layering.role + 1)
+    labels = ["before the layers", "after the layers", *([""] * layering.roles)]
+    for key, row in zip(*np.unique(keys, return_index=True), strict=True):
+        if key > 1:
+            name = shown(ops.texts("op_code")[int(row)])
+            labels[key] = f"role {key - 1} of {layering.roles}: {name} {ops.shapes(int(row))}"
+    return Grouping(keys, labels, layering.why, np.where(layering.differs, layering.layer, 0))
+
+
+def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
+    """Model source line per op: LOC of a compiler's run, else the linked ttnn call's; "" where unknown.
+
+    Raises:
+        QuestionRefused: nothing in the run knows source lines.
+    """
+    if run.performance is not None and run.performance.csv.compiler:
+        loc = ops.texts("loc")
+        said = [shown_path(parse_loc(text) or "(unknown)") for text in loc.distinct]
+        return [said[code] if code >= 0 else "(unknown)" for code in loc.codes], None
+    if run.linked is None or run.linked.link.status != "linked":
+        why = run.linked.link.why if run.linked else "the run has no memory report"
+        raise QuestionRefused(
+            f"Source lines are not known: {why}. Open the run with its memory report, or group by op_code."
+        )
+    operations = [run.linked.operation_at.get(int(line)) for line in ops.lines]
+    missing = sum(operation is None for operation in operations)
+    labels = [
+        "(not linked)" if one is None else shown_path(run.sources.get(one) or f"operation {one}")
+        for one in operations
+    ]
+    return labels, f"{missing} ops are not linked to a ttnn call" if missing else None
+
+
+def groups_table(
+    run: Run, ops: OpTable, bounds: Roofline, groups: list[Group], *, grouping: Grouping, total_ns: float
+) -> Table:
+    """One row per group; rates only where some group has them."""
+    kernel, gaps, cores = ops.numbers("kernel_ns"), ops.numbers("gap_ns"), ops.numbers("cores")
+    rates = [_rates(run, ops, bounds, group) for group in groups]
+    empty = [name for place, name in enumerate(RATES) if all(row[place] is None for row in rates)]
+    shown_rates = [place for place, name in enumerate(RATES) if name not in empty]
+
+    def row_of(group: Group, reached: tuple[Cell, ...]) -> tuple[Cell, ...]:
+        heaviest = int(group.rows[np.argmax(kernel[group.rows])])
+        return (
+            grouping.labels[group.key],
+            len(group.rows),
+            group.kernel_ns / 1e3,
+            group.kernel_ns / total_ns,
+            float(np.nanmedian(gaps[group.rows])) / 1e3 if np.isfinite(gaps[group.rows]).any() else float("nan"),
+            float(np.nanmin(cores[group.rows])) if np.isfinite(cores[group.rows]).any() else float("nan"),
+            int(ops.lines[heaviest]),
+            kernel[heaviest] / 1e3,
+            *(reached[place] for place in shown_rates),
+            *(() if grouping.differ is None else (_different(grouping.differ[group.rows]),)),
+        )
+
+    without = [*empty, *(["differ"] if grouping.differ is None else [])]
+    return GROUPS.table([row_of(*pair) for pair in zip(groups, rates, strict=True)], without)
+
+
+def _rates(run: Run, ops: OpTable, bounds: Roofline, group: Group) -> tuple[Cell, ...]:
+    """Useful and performed arithmetic, DRAM bytes, and what was reached of the peaks, over ops that show them."""
+    rows, chip = group.rows, run.chip
+    kernel = ops.numbers("kernel_ns")[rows]
+    counted, moved = np.isfinite(bounds.flops[rows]), np.nan_to_num(bounds.dram_bytes[rows]) > 0
+    cells: list[Cell] = [None] * len(RATES)
+    if counted.any() and kernel[counted].sum() > 0:
+        useful, took_ns = bounds.flops[rows][counted].sum(), kernel[counted].sum()
+        peak = MATMUL_FLOP_PER_CYCLE_PER_CORE * (chip.clock_ghz or np.nan) * (chip.cores or np.nan)
+        least_ns = (bounds.flops[rows] * phases(ops)[rows])[counted].sum() / peak
+        cells[:4] = (
+            float(useful / 1e9),
+            float(bounds.padded_flops[rows][counted].sum() / 1e9),
+            float(useful / took_ns / 1e3),
+            float(least_ns / took_ns),
+        )
+    if moved.any() and kernel[moved].sum() > 0:
+        moved_bytes, took_ns = bounds.dram_bytes[rows][moved].sum(), kernel[moved].sum()
+        rate = float(moved_bytes / took_ns)
+        cells[4:] = (float(moved_bytes / 1e6), rate, rate / chip.dram_peak_gb_s if chip.dram_peak_gb_s else None)
+    return tuple(cells)
+
+
+def _different(numbers: NDArray[np.int64]) -> str | None:
+    """Layers (of a role) or roles (of a layer) that take another time than usual: `1, 10, 11`."""
+    different = sorted({*numbers.tolist()} - {0})
+    more = f" and {len(different) - DIFFERENT_SHOWN} more" if len(different) > DIFFERENT_SHOWN else ""
+    return ", ".join(map(str, different[:DIFFERENT_SHOWN])) + more or None
