@@ -91,3 +91,15 @@ async def test_a_single_card_report_has_no_collectives(at):
     said = await balance(at, shared(CLIP))
     assert said["ccl_share"] == 0
     assert "exchanges" not in said
+
+
+async def test_attention_that_is_dealt_out_in_order_is_named_as_the_cause(at):
+    (uneven,) = (await balance(at, shared(DEEPSEEK)))["imbalance"]
+    assert uneven["op_code"] == "RingJointSDPA"
+    assert "ring of 2 with is_balanced=false" in uneven["cause"]
+    assert uneven["excess_us"] == pytest.approx(uneven["max_us"] - uneven["mean_us"], abs=0.01)
+
+
+async def test_no_cause_is_named_where_the_attributes_show_none(at, tmp_path):
+    said = await balance(at, write_performance_report(tmp_path, mesh(), [Iteration()]))
+    assert not any("cause" in uneven for uneven in said["imbalance"])

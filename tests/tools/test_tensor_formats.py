@@ -49,6 +49,8 @@ async def test_weights_and_fidelity_are_listed_by_kernel_time(tmp_path, program)
         (NARROW, "Conv2d", 20),
     ]
     assert rows(said["weights"])[1]["megabytes"] == pytest.approx(4096 * 4096 * 2 / 1e6, abs=0.01)
+    narrow = rows(said["weights"])[1]["as_bfloat8_b_megabytes"]
+    assert narrow == pytest.approx(4096 * 4096 * 1088 / 1024 / 1e6, abs=0.01)
     assert [(one["fidelity"], one["in0"], one["in1"]) for one in rows(said["fidelity"])] == [
         ("HiFi4", WIDE, NARROW),
         ("HiFi2", WIDE, WIDE),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
+from ttnn_mcp.analyses.devices.causes import uneven_ring
 from ttnn_mcp.analyses.devices.collectives import collectives_of, today_gb_s
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
@@ -44,6 +45,7 @@ class Uneven(Wire):
     max_us: Us
     imbalance: Share
     excess_us: Us
+    cause: str | None = None
 
 
 class Answer(Wire):
@@ -66,7 +68,8 @@ class Answer(Wire):
 def device_balance(facts: WindowFacts, _asked: OfWindow) -> Answer:
     """Per device: kernel and collective (ccl) time, and who waits for whom.
 
-    Uneven ops with slowest, mean and fastest device; collectives with their rate per link.
+    Uneven ops with slowest, mean and fastest device (excess_us: at most what balancing saves) and the cause where
+    the attributes show it; collectives with their rate per link.
     """
     run, scope, balance = facts.run, facts.scope, facts.balance
     several = len(balance.devices) > 1
@@ -135,6 +138,7 @@ def _uneven(scope: Scope, balance: Balance) -> tuple[Uneven, ...]:
                 max_us=float(per_device.max()) / 1e3,
                 imbalance=float(per_device.max() / per_device.mean()),
                 excess_us=excess / 1e3,
+                cause=uneven_ring(scope.ops, int(balance.rows[worst, slowest])),
             )
         )
     return tuple(sorted(found, key=lambda one: -one.excess_us)[:LISTED])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.formats import engine_ops, reads_weights, weight_of
+from ttnn_mcp.analyses.op_kinds.formats import engine_ops, reads_weights, spared_bytes, weight_of
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, moves_bytes, named, tile_waste
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import ask
@@ -31,7 +31,10 @@ STEPS = (1, 2)  # of the skill: data formats and layouts
 LINES_AT_MOST = 4  # per table; the rest is folded into one more: six tables and the candidates then fit 4 kB
 CANDIDATES_AT_MOST = 6
 FIGURES = ("ops", "kernel_us", "share")
-WEIGHTS = Columns("dtype", "op_code", *FIGURES, "megabytes", "heaviest_op", quoted=("dtype", "op_code"))
+WEIGHTS = Columns(
+    *("dtype", "op_code", *FIGURES, "megabytes", "as_bfloat8_b_megabytes", "heaviest_op"),
+    quoted=("dtype", "op_code"),
+)
 ACTIVATIONS = Columns("in", "out", *FIGURES, "heaviest_op", quoted=("in", "out"))
 FIDELITY = Columns(
     "fidelity", "op_code", "in0", "in1", *FIGURES, "heaviest_op", quoted=("fidelity", "op_code", "in0", "in1")
@@ -93,6 +96,7 @@ def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
                 np.flatnonzero(reads_weights(ops, facts.flow)),
                 (_dtype(weight, ops), codes),
                 megabytes=weight.bytes / 1e6 if weight else np.zeros(len(ops)),
+                narrow=(weight.bytes - spared_bytes(weight, "BFLOAT8_B")) / 1e6 if weight else np.zeros(len(ops)),
             )
         ),
         activations=ACTIVATIONS.table(_folded(facts, everything, (_dtype(first, ops), _dtype(output, ops)))),
