@@ -104,3 +104,33 @@ async def test_a_device_that_lost_rows_says_nothing_of_shapes(at, tmp_path):
     rows = performance_rows(program, COLD_THEN_WARM)
     path = write_rows(tmp_path / "x.csv", rows[:7] + rows[8:], header_of(rows, "C7"))
     assert (await ask(at, "host_overhead", run=str(path)))["static_shapes"] is True
+
+
+async def test_the_largest_gaps_are_named_with_the_op_after_them(at, tmp_path):
+    program = model(10_000, 1_000)
+    program.op("MatmulDeviceOperation", [program.tensor([1, 1, 64, 96])], kernel_ns=10_000, gap_ns=90_000)
+    said = await ask(at, "host_overhead", run=report(tmp_path, program))
+    assert said["largest_gaps"]["rows"][0][1:] == ["MatmulDeviceOperation", 90]
+    assert [row[2] for row in said["largest_gaps"]["rows"]] == [90, 1, 1, 1, 1]
+
+
+async def test_the_gap_before_the_window_is_not_among_them(at, tmp_path):
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 32, 32])
+    x = program.op("UnaryDeviceOperation", [x], shape=[1, 1, 32, 64], gap_ns=70_000)
+    program.op("UnaryDeviceOperation", [x], gap_ns=2_000)
+    said = await ask(at, "host_overhead", run=report(tmp_path, program))
+    assert [row[2] for row in said["largest_gaps"]["rows"]] == [2]
+
+
+async def test_what_the_report_cannot_show_of_a_trace_is_said(at, tmp_path):
+    assert (
+        "no row has a METAL TRACE ID"
+        in (await ask(at, "host_overhead", run=report(tmp_path, model(10_000, 1))))["trace"]
+    )
+    rows = performance_rows(model(10_000, 1_000), COLD_THEN_WARM)
+    for row in rows:
+        row.pop("METAL TRACE ID", None)
+    header = [name for name in header_of(rows, "C7") if "TRACE ID" not in name]
+    path = write_rows(tmp_path / "x" / "y.csv", rows, header)
+    assert "cannot tell" in (await ask(at, "host_overhead", run=str(path)))["trace"]

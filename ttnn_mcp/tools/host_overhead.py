@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -16,16 +16,20 @@ from ttnn_mcp.analyses.devices.host_gaps import (
     timelines_of,
     trace_saving_ns,
 )
-from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Ms, Quoting, SavingMs, Share, Us, Window, Wire
+from ttnn_mcp.wire import Columns, Ms, Quoting, SavingMs, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.performance import Performance
     from ttnn_mcp.run.window import Scope
 
 Verdict = Literal["device_bound", "mixed", "host_bound", "unknown"]
+GAPS = Columns("op", "op_code", "gap_us", quoted=("op_code",))
+GAPS_SHOWN = 5
+QUEUES = "not in a report: see the model's code"
 
 
 class Arguments(OfWindow):
@@ -54,6 +58,9 @@ class Answer(Wire):
     ops: int
     trace_saving_ms: SavingMs | None
     traced: bool
+    trace: str
+    command_queues: str
+    largest_gaps: Annotated[Table, GAPS]
     static_shapes: bool | None
     cold: Cold
     host_share: Share | None = None
@@ -91,12 +98,36 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         if verdict == "unknown"
         else SavingMs(at_least=0.0, at_most=0.0 if run.performance_report.traced else bound),
         traced=run.performance_report.traced,
+        command_queues=QUEUES,
+        trace=trace_seen(run.performance_report),
+        largest_gaps=largest_gaps(scope.of_device(slowest.device)),
         static_shapes=static_shapes(run.performance_report),
         cold=cold_of(scope),
         host_share=None if asked.wall_ms is None else 1 - slowest.kernel_ns / 1e6 / asked.wall_ms,
         device=slowest.device,
         window=scope.window,
         read_next="step-04-metal-trace.md",
+    )
+
+
+def trace_seen(report: Performance) -> str:
+    """Whether a trace was replayed, and whether this report could show it."""
+    if report.traced:
+        return "rows with METAL TRACE ID: a trace was replayed"
+    if not report.rows.has("trace_id"):
+        return "cannot tell: this report has no METAL TRACE ID column"
+    return (
+        "no row has a METAL TRACE ID: no replay was profiled (a replay profiled without its trace has none either)"
+    )
+
+
+def largest_gaps(ops: OpTable) -> Table:
+    """The longest gaps, each with the op after it; the one before the first op belongs to another window."""
+    gaps = np.nan_to_num(ops.numbers("gap_ns"))
+    gaps[:1] = 0.0
+    longest = [row for row in np.argsort(-gaps, kind="stable")[:GAPS_SHOWN].tolist() if gaps[row] > 0]
+    return GAPS.table(
+        [(int(ops.lines[row]), shown(ops.texts("op_code")[row]), float(gaps[row]) / 1e3) for row in longest]
     )
 
 
