@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.performance import Performance
 
-REPROFILE = "re-profile at least 2 iterations in one run (3 with a compiler front end)"
+REPROFILE = "re-profile 2 or more iterations in one run (3 if compiled)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +89,7 @@ def scope_of(
         cold = ops.take(np.zeros(len(ops), dtype=np.bool_))
     else:
         rows, kind = ops.take(iterations.number == chosen), "iteration"
-        why = " ".join(
-            (f"iteration {chosen} of {iterations.count}, found by {iterations.found_by}", within)
-        ).strip()
+        why = " ".join((f"found by {iterations.found_by}", within)).strip()
         cold = ops.take((iterations.number == 1) & (chosen > 1))
     rows = rows.take(device_order(rows))
     warm = report.traced if iterations.found_by == "trace replays" else _ran_before(report, rows)

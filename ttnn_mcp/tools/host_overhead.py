@@ -113,12 +113,10 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
 def trace_seen(report: Performance) -> str:
     """Whether a trace was replayed, and whether this report could show it."""
     if report.traced:
-        return "rows with METAL TRACE ID: a trace was replayed"
+        return "a trace was replayed (METAL TRACE ID)"
     if not report.rows.has("trace_id"):
         return "cannot tell: this report has no METAL TRACE ID column"
-    return (
-        "no row has a METAL TRACE ID: no replay was profiled (a replay profiled without its trace has none either)"
-    )
+    return "no row has a METAL TRACE ID: no replay was profiled as one"
 
 
 def largest_gaps(ops: OpTable) -> Table:

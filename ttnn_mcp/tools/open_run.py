@@ -60,14 +60,14 @@ class Answer(Wire):
     devices: tuple[int, ...]
     worker_cores: int | None
     clock_ghz: Ghz | None
-    csv_generation: str | None
-    schema_generation: str | None
+    csv_generation: str | None = None
+    schema_generation: str | None = None
     rank: int | None = None
     rows: Rows | None
     operations: int | None = None
     iterations: int | None
-    iteration_ops: int | None
-    signposts: tuple[Quoted, ...]
+    iteration_ops: int | None = None
+    signposts: tuple[Quoted, ...] = ()
     more_signposts: int = 0
     kernel_ms: Ms | None
     kernel_ms_by_device: Annotated[Table, DEVICES] | None = None
@@ -129,7 +129,7 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
 
 def _one_report(run: Run) -> str:
     if run.memory is None:
-        return "no memory report: tensor identity, source lines and L1 use are not known"
+        return "no memory report: no tensor identity, source lines, L1 use"
     return "no performance report: no device times"
 
 

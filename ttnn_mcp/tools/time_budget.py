@@ -22,10 +22,11 @@ LEDGER = Columns("what", "time_us", "share", "heaviest_ops")
 AT_THE_FLOOR = 0.8  # of the window: well-placed ops reach 0.83 to 0.85 of the DRAM peak (`hardware`), engines less
 MODELLED = 0.95  # share of the kernel time that bounds must cover before a window can be called at its floor
 NAMED, UNEXPLAINED_NAMED = 3, 5  # kinds of op per entry
+MINOR = 0.01  # of the time: an entry below it names its heaviest kind only
 
-AS_IT_IS = "these ops, formats and placements at peak rates on all cores; no gaps, no vector arithmetic"
-CHEAPER = "the same with BFLOAT4_B weights, BFLOAT8_B activations, LoFi; only PCC tells which of it holds"
-READ_ONCE = "weights read once, the needed arithmetic beside it, all else in L1; caches not counted"
+AS_IT_IS = "these ops and formats at peak rates on all cores; no gaps, no vector arithmetic"
+CHEAPER = "the same with BFLOAT4_B weights, BFLOAT8_B activations, LoFi, if PCC allows"
+READ_ONCE = "weights read once, needed arithmetic beside it, all else in L1; caches not counted"
 
 
 class Answer(Wire):
@@ -119,6 +120,7 @@ def _judged(
 def _heaviest(facts: WindowFacts, entry: Entry) -> str:
     """`Conv2d 812 (line 117), Matmul 40 (line 9)`: the kinds of op with the largest part, in microseconds."""
     most = UNEXPLAINED_NAMED if entry.what == "unexplained" else NAMED
+    most = most if entry.time_ns >= MINOR * facts.timeline.busy_ns else 1
     return ", ".join(f"{name} {ns / 1e3:.0f} (line {row})" for name, ns, row in entry.heaviest(facts.ops, most))
 
 

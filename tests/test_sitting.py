@@ -1,0 +1,138 @@
+"""Fifteen questions about real reports, each answered by one call: what a person asks, in the order they ask it.
+
+Together the answers take at most 18 kB: every byte is read by an assistant.
+"""
+
+import csv
+from collections import Counter
+
+import pytest
+
+from tests.asking import ask, session
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
+from ttnn_mcp.wire import bytes_of
+
+BYTES_AT_MOST = 18_000
+
+
+def table(of) -> list[dict[str, object]]:
+    return [dict(zip(of["columns"], row, strict=True)) for row in of["rows"]]
+
+
+def cells(name):
+    with shared(name).open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def kernel_us(row) -> float:
+    return float(row["DEVICE KERNEL DURATION [ns]"] or 0) / 1e3
+
+
+@pytest.fixture
+def sit(tmp_path):
+    """One sitting: `await sit(tool, report, ...)`; `sit.sizes` holds what the answers took."""
+    at, sizes = session(tmp_path), []
+
+    async def asked(tool, report, **arguments):
+        path = str(shared(report))
+        answer = await ask(
+            at, tool, **({"performance": path} if tool == "open_run" else {"run": path}), **arguments
+        )
+        sizes.append(bytes_of(answer))
+        return answer
+
+    asked.sizes = sizes
+    return asked
+
+
+async def test_fifteen_questions_take_fifteen_calls_and_eighteen_kilobytes(sit):  # noqa: PLR0915 - it is one sitting
+    # would Metal Trace help, by how much at most; is it or 2CQ in use?
+    host = await sit("host_overhead", CLIP)
+    assert host["trace_saving_ms"] == {"at_least": 0, "at_most": pytest.approx(1.765, abs=0.001)}
+    assert not host["traced"]
+    assert "not in a report" in host["command_queues"]
+
+    # is it host-bound?
+    host = await sit("host_overhead", DEEPLAB)
+    assert (host["verdict"], host["window"]["warm"]) == ("unknown", False)
+    assert "2 or more iterations" in host["why"]
+
+    # which sharded-interleaved round trip is avoidable, and what does it cost?
+    moves = await sit("reshard_detect", DEEPLAB, limit=1)
+    trip = next(pattern for pattern in moves["patterns"] if pattern["kind"] == "round-trip")
+    assert (trip["ops"], trip["total_us"]) == ([112, 111], 33.62)
+    assert trip["avoidable_at_most_us"] < trip["total_us"]
+
+    # may act_block_h be raised for its heaviest conv?
+    heaviest = max((row for row in cells(DEEPLAB) if "Conv2d" in row["OP CODE"]), key=kernel_us)
+    line = cells(DEEPLAB).index(heaviest) + 2
+    setting = await sit("check_setting", DEEPLAB, op=line, setting="act_block_h_override")
+    assert setting["next_up"]["value"] > setting["now"]
+    assert setting["next_up"]["verdict"] == "fits"
+
+    # which op code leads, with which share, how far from its floor?
+    leader = table((await sit("list_ops", OFT, group_by="op_code", limit=1))["groups"])[0]
+    spent = Counter()
+    for row in cells(OFT):
+        spent[row["OP CODE"]] += kernel_us(row)
+    assert (leader["key"], leader["kernel_us"]) == (
+        spent.most_common(1)[0][0],
+        pytest.approx(spent.most_common(1)[0][1], abs=0.01),
+    )
+    assert leader["share"] == pytest.approx(leader["kernel_us"] / sum(spent.values()), abs=1e-4)
+    assert leader["dram_share"] < 0.01
+
+    # how many ops fall back to the host?
+    card = await sit("open_run", SEGFORMER)
+    assert any("no fallbacks" in caveat for caveat in card["caveats"])
+    host_rows = {row["OP CODE"] for row in cells(SEGFORMER) if not row["DEVICE KERNEL DURATION [ns]"]}
+    assert all("torch" in code for code in host_rows)
+
+    # why is RingJointSDPA 3.5 ms on some devices and 6.9 on others?
+    (uneven,) = (await sit("device_balance", DEEPSEEK))["imbalance"]
+    assert "is_balanced=false" in uneven["cause"]
+    assert (uneven["min_us"], uneven["max_us"]) == (pytest.approx(3500, abs=1), pytest.approx(6907, abs=1))
+
+    # which chip made it?
+    card = await sit("open_run", OFT)
+    assert card["arch"] == "blackhole"
+    assert any("inferred from the 1.35 GHz clock" in caveat for caveat in card["caveats"])
+
+    # what FLOPs utilisation do its MinimalMatmuls reach on useful work?
+    groups = table((await sit("list_ops", CLIP, group_by="op_code", limit=3))["groups"])
+    multiplied = next(group for group in groups if group["key"] == "MinimalMatmulOp")
+    assert multiplied["flop_share"] == pytest.approx(0.0187, abs=0.0001)
+
+    # what runs on one core?
+    alone = table((await sit("list_ops", CLIP, group_by="op_code", max_cores=1))["groups"])
+    last = [row for row in cells(CLIP) if row["DEVICE KERNEL DURATION [ns]"]][936:]
+    expected = Counter(row["OP CODE"] for row in last if float(row["CORE COUNT"]) == 1)
+    assert {group["key"]: group["count"] for group in alone} == expected
+
+    # are its PM columns to be trusted?
+    card = await sit("open_run", DEEPLAB)
+    assert any("PM columns not to be trusted" in caveat for caveat in card["caveats"])
+
+    # what would BFLOAT8_B weights save, in bytes and at most in time?
+    formats = await sit("tensor_formats", CLIP)
+    (weights,) = table(formats["weights"])
+    assert weights["as_bfloat8_b_megabytes"] == pytest.approx(weights["megabytes"] * 1088 / 2048, abs=0.01)
+    assert next(one for one in formats["candidates"] if one["check"] == "wide-weights")["saving_us"]["at_most"] > 0
+
+    # what is the floor of one inference?
+    budget = await sit("time_budget", CLIP)
+    floor = next(floor for floor in table(budget["floors"]) if floor["what"] == "as_it_is")
+    assert floor["time_us"] == pytest.approx(5268, abs=1)
+
+    # which layer is the slowest?
+    layer = table((await sit("list_ops", CLIP, group_by="layer", limit=1))["groups"])[0]
+    assert (layer["key"], layer["count"]) == ("layer 31", 29)
+
+    # which part of the window does nothing explain?
+    budget = await sit("time_budget", DEEPLAB)
+    unexplained = next(entry for entry in table(budget["ledger"]) if entry["what"] == "unexplained")
+    assert unexplained["share"] == pytest.approx(0.458, abs=0.001)
+    assert unexplained["heaviest_ops"].startswith("Conv2d 18")
+
+    assert len(sit.sizes) == 15
+    assert sum(sit.sizes) <= BYTES_AT_MOST
