@@ -108,7 +108,7 @@ TOOL = Tool(
     about="window",
     needs=("performance",),
     replay=True,
-    budget=Budget(8_000, cut=("findings",)),  # 2,000 tokens
+    budget=Budget(6_000, cut=("findings",)),  # 1,500 tokens
     narrow=("steps", "min_saving_share"),
     always_loaded=True,
     search_hint="why slow bottleneck diagnose optimize findings",
