@@ -137,6 +137,17 @@ def test_a_layer_run_again_and_again_is_an_iteration_if_it_pauses(tmp_path, paus
     assert after_set_up(tmp_path, rows).iterations.count == count
 
 
+@pytest.mark.parametrize(
+    ("embedded", "pause_ns", "doubt"), [(False, 1_500, True), (False, 60_000, False), (True, 1_500, False)]
+)
+def test_equal_layers_and_nothing_else_are_cut_but_not_unsaid(tmp_path, embedded, pause_ns, doubt):
+    found = report(
+        tmp_path, layered(1, 0, embedded=embedded), [Iteration(cold=True)] + [Iteration(before_ns=pause_ns)] * 4
+    )
+    assert (found.iterations.count, found.iterations.may_be_layers) == (5, doubt)
+    assert ("equal layers" in scope_of(found).window.why) == doubt
+
+
 def test_a_decode_loop_that_feeds_its_token_back_is_no_stack_of_layers(tmp_path):
     program = layered(8, tail=0)
     token = program.op("ArgMaxDeviceOperation", [program.calls[-1].outputs[0]], shape=[1, 1, 512, 64])

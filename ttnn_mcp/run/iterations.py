@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.run.chained_blocks import are_layers
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.call_counts import runtime_ids
@@ -39,12 +40,15 @@ class Iterations:
         count: how many iterations there are; 0 if none were found.
         ops: how many ops the last iteration has on one device (on the device with the most).
         found_by: "trace replays", "signposts", "repeating ops" or "".
+        may_be_layers: the repeats read what the one before wrote, without a pause: one pass of equal layers, without
+            embedding and head, would look the same.
     """
 
     number: NDArray[np.int64]
     count: int
     ops: int
     found_by: str
+    may_be_layers: bool = False
 
 
 @artefact
@@ -88,7 +92,9 @@ def iterations_of(ops: OpTable, signposts: OpTable) -> Iterations:
             per_row = np.zeros(len(ops), dtype=np.int64)
             per_row[order] = number
             last_devices = devices[number == count]
-            return Iterations(per_row, count, int(np.unique(last_devices, return_counts=True)[1].max()), found_by)
+            longest = int(np.unique(last_devices, return_counts=True)[1].max())
+            chained = found_by == "repeating ops" and _may_be_layers(ops, order, number)
+            return Iterations(per_row, count, longest, found_by, chained)
     return Iterations(np.zeros(len(ops), dtype=np.int64), 0, 0, "")
 
 
@@ -197,6 +203,17 @@ def _by_period(
     if ids is None or not agreed or len(odd) * 2 >= len(counts):
         return np.zeros(len(devices), dtype=np.int64)
     return _as_most_devices(number, np.isin(devices, odd), ids[order])
+
+
+def _may_be_layers(ops: OpTable, order: NDArray[np.int64], number: NDArray[np.int64]) -> bool:
+    """Whether the repeats on the first device could as well be the layers of one pass."""
+    devices = ops.numbers("device")[order]
+    rows = np.flatnonzero((number > 0) & (devices == devices[0]))
+    count = int(number.max())
+    if count < 2 or len(rows) % count:
+        return False
+    of_device = ops.take(order[rows])
+    return are_layers(signatures(of_device), of_device, 0, len(rows) // count, count)
 
 
 def _as_most_devices(

@@ -93,6 +93,8 @@ def scope_of(
         cold = ops.take((iterations.number == 1) & (chosen > 1))
     rows = rows.take(device_order(rows))
     warm = report.traced if iterations.found_by == "trace replays" else _ran_before(report, rows)
+    if chosen is not None and iterations.may_be_layers:
+        why += "; equal layers of one pass would look the same: iteration='all' takes all of them"
     if len(report.steady) < len(report.ops):
         why += f"; {len(report.ops) - len(report.steady)} const-eval ops left out"
     window = Window(
