@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tests.asking import call, session
+from tests.language_model import LanguageModel
 from tests.pairs import Model, write
-from tests.profiles import Iteration, write_memory_report, write_run
+from tests.profiles import Iteration, write_memory_report, write_performance_report, write_run
 from tests.programs import block
 from tests.shared_reports import CLIP, MEMORY, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, RunUnknown
@@ -169,3 +170,30 @@ async def test_real_memory_reports_of_two_generations_hold_the_same_model(tmp_pa
         await at.open(performance, str(shared(name)), name)
     said = await call(TOOL, at, {"baseline": MEMORY[1], "candidate": MEMORY[2]})
     assert {row[0]: row[3] for row in said["memory"]["rows"]}["l1_peak"] == 0
+
+
+@pytest.mark.parametrize(
+    ("attention_ns", "head_ns", "verdict"),
+    [
+        (50_000, 150_000, "faster"),
+        (60_000, 100_000, "mixed"),
+        (60_000, 200_000, "slower"),
+        (50_000, 200_000, "unchanged"),
+    ],
+)
+async def test_a_gain_in_one_stage_does_not_hide_a_loss_in_another(at, tmp_path, attention_ns, head_ns, verdict):
+    passes = (Iteration(cold=True), Iteration())
+    before = write_performance_report(tmp_path / "a", LanguageModel().prefill().decode(), passes)
+    changed = LanguageModel().prefill(attention_ns=attention_ns).decode(head_ns=head_ns)
+    after = write_performance_report(tmp_path / "b", changed, passes)
+    said = await call(TOOL, at, {"baseline": str(before), "candidate": str(after)})
+    assert said["verdict"] == verdict
+    stages = {row[0]: row[3] for row in said["stages"]["rows"]}
+    assert stages == {
+        "prefill": 3 * (attention_ns - 50_000) / 1e3,
+        "decode": (head_ns - 200_000) / 1e3,
+        "sampling": 0,
+    }
+    if verdict == "mixed":
+        assert "prefill +" in said["why"]
+        assert "decode -" in said["why"]

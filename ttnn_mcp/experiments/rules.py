@@ -78,7 +78,11 @@ def measure(comparison: Comparison, step: int | None, walls: Walls | None) -> Me
     if by_wall and not judgement.other_hardware and (walls or judgement.verdict != "not_comparable"):
         return _by_wall(comparison, walls or profiled_walls(comparison), per_sample=judgement.only_batch)
     if judgement.verdict != "not_comparable":
-        return Measurement("kernel", comparison.change_share, comparison.noise.share, judgement.why)
+        apart = f"{judgement.why}. Record each stage apart, between its signposts"
+        barrier = apart if judgement.verdict == "mixed" else None
+        return Measurement(
+            "kernel", comparison.change_share, comparison.noise.share, judgement.why, barrier=barrier
+        )
     per = comparison.per_sample
     if judgement.only_batch and per is not None:
         summary = (

@@ -13,6 +13,7 @@ from ttnn_mcp.tools import (
     list_ops,
     list_runs,
     memory_summary,
+    model_stages,
     op_detail,
     open_run,
     optimization_check,
@@ -45,4 +46,5 @@ TOOLS: tuple[Tool[Any, Any], ...] = (
     query_run.TOOL,
     skill_step.TOOL,
     time_budget.TOOL,
+    model_stages.TOOL,
 )

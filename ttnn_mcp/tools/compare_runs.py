@@ -79,6 +79,7 @@ class Answer(Wire):
     busy_share: Shares | None = None
     groups: Annotated[Table, tables.GROUPS]
     layers: Annotated[Table, tables.GROUPS] | None = None
+    stages: Annotated[Table, tables.GROUPS] | None = None
     added: Annotated[Table, tables.ADDED]
     removed: Annotated[Table, tables.REMOVED]
     rewritten: Annotated[Table, tables.REWRITTEN] | None = None
@@ -93,7 +94,7 @@ class Answer(Wire):
 async def compare_runs(session: Session, asked: Arguments) -> Answer:
     """Did a change help?
 
-    Compares two runs like with like: verdict against the noise, deltas by op and layer that add up to the total,
+    Compares two runs like with like: verdict against the noise, deltas by op, layer and stage that add up to the total,
     what was inserted, removed, fused or changed.
     """
     sides = Sides(
@@ -153,6 +154,7 @@ def _answer(found: Comparison, verdict: Judgement, memory: MemoryDelta | None, b
         busy_share=busy,
         groups=tables.groups(found.groups(by), rows),
         layers=tables.groups(found.groups("layer"), some) if by != "layer" and found.layers else None,
+        stages=tables.groups(found.stages, some) if by != "stage" and len(found.stages) > 1 else None,
         added=tables.added(edits.added, some, found.ops[1].lines.tolist()),
         removed=tables.removed(edits.removed, some, found.ops[0].lines.tolist()),
         rewritten=tables.rewritten(edits.rewritten, some, found.ops[1].lines.tolist()),

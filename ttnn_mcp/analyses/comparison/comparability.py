@@ -25,7 +25,8 @@ class Judgement:
     """The verdict of a comparison.
 
     Attributes:
-        verdict: faster, slower, unchanged or not comparable.
+        verdict: faster, slower, unchanged or not comparable; mixed where one stage of a language model gained and
+            another one lost.
         why: the reason, with the figures.
         barriers: why the two cannot be compared; empty where they can.
         caveats: what else differs, to be read with the figures.
@@ -61,12 +62,27 @@ def judgement_of(comparison: Comparison) -> Judgement:
     change, noise = comparison.change_share, comparison.noise
     total = comparison.total
     figures_text = f"kernel {total.before_ns / 1e6:.3f} -> {total.after_ns / 1e6:.3f} ms ({change:+.2%})"
+    gained, lost = _stages(comparison)
+    if gained and lost:
+        why = f"{figures_text}, but stages differ: {', '.join([*gained, *lost])}; noise {noise.share:.2%}"
+        return Judgement("mixed", why, (), caveats)
     if abs(change) <= noise.share:
         return Judgement("unchanged", f"{figures_text} is within the noise of {noise.share:.2%}", (), caveats)
     verdict = "faster" if change < 0 else "slower"
     return Judgement(
         verdict, f"{figures_text}, beyond the noise of {noise.share:.2%}{_moved(comparison)}", (), caveats
     )
+
+
+def _stages(comparison: Comparison) -> tuple[list[str], list[str]]:
+    """Stages that gained and that lost more than noise explains: a gain must not hide a loss elsewhere."""
+    gained: list[str] = []
+    lost: list[str] = []
+    for stage in comparison.stages:
+        change = stage.delta_ns / stage.before_ns
+        if abs(change) > comparison.noise.share:
+            (gained if change < 0 else lost).append(f"{stage.key} {change:+.1%}")
+    return gained, lost
 
 
 def _hardware(comparison: Comparison) -> list[str]:

@@ -19,6 +19,7 @@ from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE, Measured, Noise, n
 from ttnn_mcp.analyses.comparison.op_changes import Change, changes_of
 from ttnn_mcp.analyses.comparison.op_tokens import Tokens, tokens_of
 from ttnn_mcp.analyses.layers.repeating_names import Layers, layers_of
+from ttnn_mcp.analyses.stages.stages import stages_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.ops.op_names import canonical, family
 
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 LITTLE = 0.25  # share of the shorter window's ops with a partner of the same shapes: less means another model
 FEW_OPS = 10  # windows with fewer ops are too short for shares
 
-Grouping = Literal["op_code", "category", "layer"]
-Verdict = Literal["faster", "slower", "unchanged", "not_comparable"]
+Grouping = Literal["op_code", "category", "layer", "stage"]
+Verdict = Literal["faster", "slower", "unchanged", "mixed", "not_comparable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,8 @@ class Comparison:
         """The groups, the largest change first; every op is in exactly one group."""
         if by == "layer":
             labels = self._layer_labels()
+        elif by == "stage":
+            labels = self._stage_labels()
         else:
             labels = tuple(self.names(side) for side in (0, 1))
             if by == "category":
@@ -195,6 +198,22 @@ class Comparison:
         (before, before_counts), (after, after_counts) = sums
         deltas = map(Delta, keys, before, after, before_counts, after_counts)
         return sorted(deltas, key=lambda delta: (-abs(delta.delta_ns), -delta.before_ns, delta.key))
+
+    @cached_property
+    def stages(self) -> list[Delta]:
+        """The stages that both sides have (prefill, decode, ...), by kernel time."""
+        return [delta for delta in self.groups("stage") if delta.key and delta.before_ns and delta.after_ns]
+
+    def _stage_labels(self) -> tuple[list[str], ...]:
+        """The stage of each op; "" where it belongs to none."""
+        sides: list[list[str]] = []
+        for side, ops in zip((self.before, self.after), self._ops, strict=True):
+            labels = [""] * len(ops)
+            for stage in stages_of(ops, side.run.performance_report.signposts):
+                for row in stage.rows.tolist():
+                    labels[row] = stage.kind
+            sides.append(labels)
+        return tuple(sides)
 
     def _layer_labels(self) -> tuple[list[str], ...]:
         """The layer of each op; a candidate's op is in its partner's, an inserted one in that of the op before it."""

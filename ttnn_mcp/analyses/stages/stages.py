@@ -1,0 +1,201 @@
+"""Stages of a language model in the ops of one device: prefill, decode, encoder, sampling.
+
+Signposts that name a stage decide. Without them the attention ops do: TTNN has ops of its own for decode; attention
+that is causal, or runs beside ops that fill a cache, is prefill; attention that is not causal belongs to an encoder. A
+stage begins where its first pass does: at an embedding, else at a new trace, else at the longest gap between the last
+attention of one kind and the first of the next. What follows the LM head and chooses a token is sampling.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.run.ops.artefact import artefact
+from ttnn_mcp.run.ops.op_names import canonical, family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+PREFILL, DECODE, ENCODER, SAMPLING = "prefill", "decode", "encoder", "sampling"
+KINDS = ("", PREFILL, DECODE, ENCODER, SAMPLING)  # by code; 0 is no stage
+NAMED = {
+    "prefill": PREFILL,
+    "decod": DECODE,
+    "generat": DECODE,
+    "encod": ENCODER,
+    "sampl": SAMPLING,
+}  # in signposts
+ENDS = r"\b(end|stop|done|finish\w*)\b"
+CHOOSES = r"^(ArgMax|Argmax|TopK|Sampling)"
+VOCABULARY = 8_192  # columns: the smallest vocabularies of published models have 30,000, split over up to 4 matmuls
+WIDENS = (
+    2.0  # an LM head is so many times wider than the model; a fused up-projection of an MLP is followed by more
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage.
+
+    Attributes:
+        kind: prefill, decode, encoder or sampling.
+        why: how it was recognised.
+        rows: positions of its ops, ascending.
+        passes: how often it ran; each pass begins with an embedding where there is one.
+        whole: whether it looks like all of a model's pass: an embedding or an LM head is in it.
+        head: positions of its LM head's matmuls.
+    """
+
+    kind: str
+    why: str
+    rows: NDArray[np.int64]
+    passes: int
+    whole: bool
+    head: NDArray[np.int64]
+
+
+@artefact
+def stages_of(ops: OpTable, signposts: OpTable) -> list[Stage]:
+    """The stages in the order they first ran; empty where nothing tells them apart.
+
+    Args:
+        ops: the ops of one device in the order they ran.
+        signposts: the report's signposts.
+    """
+    told = _by_signposts(ops, signposts) or _by_attention(ops)
+    if told is None:
+        return []
+    codes, why = told
+    heads = lm_heads(ops)
+    codes = np.where(_choosing(ops, heads), KINDS.index(SAMPLING), codes)
+    stages: list[Stage] = []
+    occurring: list[int] = codes[codes > 0].tolist()
+    for code in dict.fromkeys(occurring):
+        rows, kind = np.flatnonzero(codes == code), KINDS[code]
+        reason = why.get(kind, f"ops behind the LM head of lines {_some(ops, heads)}")
+        head, embeds = heads[np.isin(heads, rows)], rows[_embeds(ops)[rows]]
+        whole = len(head) + len(embeds) > 0
+        stages.append(Stage(kind, reason, rows, _passes(ops, rows, embeds), whole, head))
+    return stages
+
+
+def lm_heads(ops: OpTable) -> NDArray[np.int64]:
+    """Matmuls onto the vocabulary: far wider than the model, and followed by no other matmul but their like."""
+    multiplies = np.flatnonzero(ops.texts("op_code").where(lambda text: family(text) == "matmul"))
+    if not len(multiplies) or not ops.outputs or not ops.inputs:
+        return np.zeros(0, dtype=np.int64)
+    width, inner = ops.outputs[0].logical[multiplies, 3], ops.inputs[0].logical[multiplies, 3]
+    wide = (width >= VOCABULARY) & (width >= WIDENS * inner)
+    ends = np.append(_attends(ops, multiplies[1:], multiplies[:-1]), True)
+    last = wide & ends
+    for place in range(len(multiplies) - 2, -1, -1):  # the parts of a head that was split follow each other
+        if wide[place] and last[place + 1] and width[place] == width[place + 1]:
+            last[place] = True
+    return multiplies[last]
+
+
+def _attends(ops: OpTable, after: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether an embedding or a choice of tokens lies between two rows: then a pass ended."""
+    ended = ops.texts("op_code").where(lambda text: family(text) == "embedding" or _chooses(text))
+    counted = np.concatenate(([0], np.cumsum(ended)))
+    return counted[after] > counted[before]
+
+
+def _chooses(op_code: str) -> bool:
+    return re.match(CHOOSES, canonical(op_code)) is not None
+
+
+def _choosing(ops: OpTable, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Ops from an LM head (without it) to the next embedding, where one of them chooses a token."""
+    sampling = np.zeros(len(ops), dtype=np.bool_)
+    chooses = np.flatnonzero(ops.texts("op_code").where(_chooses))
+    embeds = np.flatnonzero(_embeds(ops))
+    for head in heads.tolist():
+        following = embeds[embeds > head]
+        end = int(following[0]) if len(following) else len(ops)
+        if ((chooses > head) & (chooses < end)).any():
+            sampling[head + 1 : end] = True
+    sampling[heads] = False
+    return sampling
+
+
+def _by_signposts(ops: OpTable, signposts: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | None:
+    """A stage's code per op, and why each stage; None where no signpost among the ops names one."""
+    texts = signposts.texts("op_code")
+    marks = [
+        (int(line), kind)
+        for row, line in enumerate(signposts.lines.tolist())
+        if (kind := _named(texts[row])) and not re.search(ENDS, texts[row], re.IGNORECASE)
+    ]
+    marks = [mark for mark in marks if ops.lines.min() - 1 <= mark[0] <= ops.lines.max()] if len(ops) else []
+    if not marks:
+        return None
+    place = np.searchsorted(np.array([line for line, _ in marks]), ops.lines, side="right")
+    codes = np.array([0, *(KINDS.index(kind) for _, kind in marks)], dtype=np.int64)[place]
+    return codes, {kind: f"signpost at line {line}" for line, kind in reversed(marks)}
+
+
+def _named(text: str) -> str | None:
+    return next((kind for part, kind in NAMED.items() if part in text.lower()), None)
+
+
+def _by_attention(ops: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | None:
+    """The same by fused attention; None where there is none."""
+    names = ops.texts("op_code")
+    rows = np.flatnonzero(names.where(lambda text: family(text) == "attention"))
+    if not len(rows):
+        return None
+    fills = bool(names.where(lambda text: re.search("Fill\\w*Cache", text) is not None).any())
+    told = [(row, *_kind(ops, row, fills=fills)) for row in rows.tolist()]
+    codes = np.full(len(ops), KINDS.index(told[0][1]), dtype=np.int64)
+    for (before, earlier, _), (after, later, _) in pairwise(told):
+        if earlier != later:
+            codes[_boundary(ops, before, after) :] = KINDS.index(later)
+    return codes, {kind: f"{reason} (line {int(ops.lines[row])})" for row, kind, reason in reversed(told)}
+
+
+def _kind(ops: OpTable, row: int, *, fills: bool) -> tuple[str, str]:
+    name = ops.texts("op_code")[row]
+    if re.search("Decode|FlashMLA|FlashMultiLatent", name, re.IGNORECASE) and "Prefill" not in name:
+        return DECODE, "attention of its own for decode"
+    causal = attributes_of(ops).row(row).flag("is_causal")
+    if causal or (causal is None and fills):
+        return PREFILL, "causal attention" if causal else "attention beside ops that fill a cache"
+    return ENCODER, "attention that is not causal"
+
+
+def _boundary(ops: OpTable, before: int, after: int) -> int:
+    """Where the stage of the attention at `after` begins, behind the attention at `before`."""
+    between = np.arange(before + 1, after + 1)
+    embeds = between[_embeds(ops)[between]]
+    if len(embeds):
+        return int(embeds[0])
+    traces = np.nan_to_num(ops.numbers("trace_id"), nan=-1.0)
+    changes = between[traces[between] != traces[between - 1]]
+    if len(changes):
+        return int(changes[0])
+    return int(between[np.argmax(np.nan_to_num(ops.numbers("gap_ns")[between]))])
+
+
+def _embeds(ops: OpTable) -> NDArray[np.bool_]:
+    return ops.texts("op_code").where(lambda text: family(text) == "embedding")
+
+
+def _passes(ops: OpTable, rows: NDArray[np.int64], embeds: NDArray[np.int64]) -> int:
+    """Stretches of rows, or embeddings in them where those are more: a pass looks up its tokens once."""
+    stretches = 1 + int((np.diff(rows) > 1).sum())
+    kinds = [ops.shapes(int(row)) for row in embeds]
+    return max(stretches, kinds.count(kinds[0]) if kinds else 0)
+
+
+def _some(ops: OpTable, rows: NDArray[np.int64]) -> str:
+    lines = [str(int(ops.lines[row])) for row in rows[:3]]
+    return ", ".join(lines) + (" and more" if len(rows) > len(lines) else "")

@@ -1,0 +1,110 @@
+"""model_stages: prefill, decode, encoder and sampling apart: time, tokens per second, bytes per token."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from ttnn_mcp.analyses.stages.stages import SAMPLING, stages_of
+from ttnn_mcp.analyses.stages.tokens import tokens_of
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.tools.tool import OfWindow, Tool
+from ttnn_mcp.wire import Columns, Table, Us, Window, Wire
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.stages.stages import Stage
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.wire import Cell
+
+STAGES = Columns(
+    *("stage", "first_op", "ops", "passes", "kernel_us", "share", "gap_us", "floor_us"),
+    *("users", "tokens_per_user", "tokens_op", "tokens_s_user_at_least", "tokens_s_user_at_most"),
+    *("weight_mb", "cache_mb", "cache_bytes_per_token", "dram_gb_s", "dram_share", "lm_head_share"),
+)
+CAVEAT = (
+    "tokens_s_user: at_least with this profile's gaps, at_most with none; both for this device and one pass of each. "
+    "cache_mb is the cache as allocated, not as far as it is filled"
+)
+PART = "no tokens per second where a stage has neither embedding nor LM head: it may be a part of the model"
+
+
+class Answer(Wire):
+    """Answer of model_stages."""
+
+    stages: Annotated[Table, STAGES]
+    why: dict[str, str]
+    kernel_us: Us
+    caveats: tuple[str, ...]
+    device: int
+    window: Window
+
+
+def model_stages(facts: WindowFacts, _asked: OfWindow) -> Answer:
+    """Prefill, decode, encoder and sampling of a language model apart.
+
+    Per stage: time, gaps, floor, tokens per second and user, bytes of weights and cache, bandwidth, LM head.
+    """
+    stages = stages_of(facts.ops, facts.run.performance_report.signposts)
+    if not stages:
+        raise QuestionRefused(
+            "No stages in this window: it has no fused attention op, and no signpost names prefill, decode, encoder "
+            "or sampling. Mark them: tracy.signpost('prefill'), tracy.signpost('decode')."
+        )
+    whole = all(stage.whole for stage in stages if stage.kind != SAMPLING)
+    return Answer(
+        stages=STAGES.table([_row(facts, stage) for stage in stages]),
+        why={stage.kind: stage.why for stage in stages},
+        kernel_us=facts.total_ns / 1e3,
+        caveats=(CAVEAT,) if whole else (CAVEAT, PART),
+        device=facts.scope.critical_device,
+        window=facts.scope.window,
+    )
+
+
+def _row(facts: WindowFacts, stage: Stage) -> tuple[Cell, ...]:
+    rows, least = stage.rows, facts.least_times
+    kernel_ns = float(facts.kernel_ns[rows].sum())
+    gaps = np.maximum(np.nan_to_num(facts.ops.numbers("gap_ns")), 0.0)
+    gap_ns = float(gaps[rows[rows > 0]].sum())  # the gap before the first op is another window's
+    moved = np.nan_to_num(facts.roofline.dram_bytes[rows])
+    rate = float(moved.sum()) / kernel_ns if kernel_ns else 0.0
+    peak = facts.chip.dram_peak_gb_s
+    tokens = tokens_of(facts.ops, stage)
+    per_second = (
+        None if tokens is None or not kernel_ns or not stage.whole else tokens.per_user * stage.passes * 1e9
+    )
+    warm = facts.scope.window.warm
+    return (
+        stage.kind,
+        facts.line(int(rows[0])),
+        len(rows),
+        stage.passes,
+        kernel_ns / 1e3,
+        facts.share(rows),
+        gap_ns / 1e3 if warm else None,
+        float(least.as_it_is_ns[rows].sum()) / 1e3,
+        tokens and tokens.users,
+        tokens and tokens.per_user,
+        tokens and tokens.line,
+        per_second / (kernel_ns + gap_ns) if per_second and warm else None,
+        per_second / kernel_ns if per_second else None,
+        float(least.weight_bytes[rows].sum()) / stage.passes / 1e6,
+        tokens.cache_bytes / 1e6 if tokens and tokens.cache_bytes else None,
+        tokens.cache_bytes_per_token if tokens else None,
+        rate,
+        rate / peak if peak else None,
+        float(facts.kernel_ns[stage.head].sum()) / kernel_ns if kernel_ns and stage.kind != SAMPLING else None,
+    )
+
+
+TOOL = Tool(
+    name="model_stages",
+    title="Model stages",
+    arguments=OfWindow,
+    answer=Answer,
+    ask=model_stages,
+    about="window",
+    needs=("performance",),
+    search_hint="prefill decode tokens per second per user language model LLM KV cache lm head sampling",
+)
