@@ -6,7 +6,7 @@ from tests.checks.asking import real_case
 from tests.checks.mesh_programs import Gather, mesh
 from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.profiles.ops import unary
-from tests.shared_reports import CLIP, DEEPSEEK
+from tests.shared_reports import DEEPSEEK
 
 
 def relu(program, x=None):
@@ -97,14 +97,6 @@ def test_gathers_of_weights_are_not_guessed_to_be_one_tensor(check):
     Gather().put(program)
     other_ops(program)
     assert check.ask(program, ONE_PASS).status == "clean"
-
-
-def test_one_device_has_nothing_to_gather(check):
-    program = mesh(devices=1)
-    Gather().put(program)
-    outcome = check.ask(program)
-    assert (outcome.status, outcome.why) == ("not_applicable", "one device")
-    assert check.ask(real_case(CLIP)).why == "one device"
 
 
 def test_two_devices_have(check):
