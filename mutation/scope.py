@@ -40,7 +40,7 @@ def imports_of(path: Path) -> set[str]:
 
 
 def tests_of(path: Path) -> list[Path]:
-    """The tests that hold a module's lines: its own and those of its step; of a shared module those of its users too."""
+    """The tests that hold a module's lines: its own and its step's; of a shared module also those of its users."""
     step = path.parent.name
     own = [test for test in (TESTS / step / f"test_{path.name}", TESTS / f"test_{step}.py") if test.is_file()]
     if path.parent != SHARED:
