@@ -21,6 +21,7 @@ def test_rows_share_their_configuration_and_a_silent_one_has_none(tmp_path):
     assert convs.known == 3
     heights = [conv and conv.block_h for conv in map(convs.at, (1, 2, 3, 4))]
     assert heights == [2, 4, None, 2]
+    assert [(row, conv.block_h) for row, conv in convs.configured((4, 3, 2))] == [(4, 2), (2, 4)]
     np.testing.assert_array_equal(convs.numbers(lambda conv: conv.blocks), [4, 2, np.nan, 4])
     assert convs.where(lambda conv: conv.block_h == 2).tolist() == [1, 4]
 

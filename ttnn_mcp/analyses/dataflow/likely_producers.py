@@ -103,6 +103,12 @@ class Flow:
         """`producer` of INPUT_0, INPUT_1, ..."""
         return tuple(self.producer(operand) for operand in self.ops.inputs)
 
+    def makers_of(self, number: int) -> NDArray[np.int64]:
+        """Per row, the row that produced INPUT_number; NOBODY everywhere where the report lost that column."""
+        if number < len(self.producers):
+            return self.producers[number]
+        return np.full(len(self.ops), NOBODY, dtype=np.int64)
+
 
 @artefact
 def flow_of(ops: OpTable) -> Flow:

@@ -15,7 +15,7 @@ from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -40,6 +40,10 @@ class Convs:
     def at(self, row: int) -> Conv | None:
         """The configuration of the op at position `row` of the table."""
         return self.distinct[int(self.kinds[np.searchsorted(self.rows, row)])]
+
+    def configured(self, rows: Iterable[int]) -> list[tuple[int, Conv]]:
+        """Those of the positions whose configuration is known, with it."""
+        return [(row, conv) for row in rows if (conv := self.at(row)) is not None]
 
     def numbers(self, meaning: Callable[[Conv], float | None]) -> NDArray[np.float64]:
         """`meaning` of each row's configuration; NaN where it is None or the configuration unknown."""

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts
-from ttnn_mcp.checks.shared.conv_ops import CONVS, conv_behind
+from ttnn_mcp.checks.check import Claim, Claims, Mask, WindowFacts
+from ttnn_mcp.checks.shared.conv_ops import conv_behind, conv_check
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
@@ -80,12 +80,10 @@ def _chain(joins: Joins, row: int, per_channel: Mask) -> list[int]:
     return chain
 
 
-CHECK = Check(
+CHECK = conv_check(
     id="batch-norm-unfolded",
     title="batch norm not folded into the conv",
-    step=6,
     look=look,
-    of=CONVS,
     worth=Worth(time=SAFE),
     compiled="model.eval() before compiling: batch norm then folds",
 )

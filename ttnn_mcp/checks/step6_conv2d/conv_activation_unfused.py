@@ -19,8 +19,8 @@ import re
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, WindowFacts
-from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS, conv_behind
+from ttnn_mcp.checks.check import Claim, Claims, Evidence, WindowFacts
+from ttnn_mcp.checks.shared.conv_ops import conv_behind, conv_check
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
@@ -95,12 +95,9 @@ def _fusable(facts: WindowFacts, row: int, conv: int) -> bool:
     return same_type and not said and _function(facts, row) in FUSABLE
 
 
-CHECK = Check(
+CHECK = conv_check(
     id="conv-activation-unfused",
     title="activation not fused into the conv",
-    step=6,
     look=look,
-    of=CONVS,
     worth=Worth(time=SAFE),
-    compiled=CONV_CONFIGS,
 )

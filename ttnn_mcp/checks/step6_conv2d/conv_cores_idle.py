@@ -17,9 +17,9 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.conv_cores import grid_of, least_tiles, tiles_of_busiest_core
 from ttnn_mcp.analyses.op_kinds.convs import sizes_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.check import Claim, Claims, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES
-from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
+from ttnn_mcp.checks.shared.conv_ops import conv_check
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -72,13 +72,10 @@ def look(facts: WindowFacts) -> Claims:
     )
 
 
-CHECK = Check(
+CHECK = conv_check(
     id="conv-cores-idle",
     title="conv leaves cores idle",
-    step=6,
     look=look,
-    of=CONVS,
     needs=(BLOCK_CONFIG, CORES),
     worth=Worth(saving=USUAL),
-    compiled=CONV_CONFIGS,
 )

@@ -19,9 +19,9 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.convs import Convs
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.check import CannotTell, Claim, Claims, Rows, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
+from ttnn_mcp.checks.shared.conv_ops import conv_check
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
@@ -109,13 +109,10 @@ def _moves_claim(facts: WindowFacts, rows: Rows) -> Claim:
     )
 
 
-CHECK = Check(
+CHECK = conv_check(
     id="conv-data-movement",
     title="copies and moves around convs",
-    step=6,
     look=look,
-    of=CONVS,
     needs=(BLOCK_CONFIG,),
     worth=Worth(time=USUAL),
-    compiled=CONV_CONFIGS,
 )

@@ -24,9 +24,9 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.conv_cores import fits_in, grid_of
 from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT
 from ttnn_mcp.analyses.op_kinds.convs import Convs, sizes_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts
+from ttnn_mcp.checks.check import Claim, Claims, Floats, Mask, Rows, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
+from ttnn_mcp.checks.shared.conv_ops import conv_check
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_setting, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -144,13 +144,10 @@ def _sizes(facts: WindowFacts, rows: Rows) -> tuple[Rows, ...]:
     return output[:, :3].prod(axis=1), weights[:, 2], output[:, 3]
 
 
-CHECK = Check(
+CHECK = conv_check(
     id="conv-shard-layout-slow",
     title="conv slow in its shard layout",
-    step=6,
     look=look,
-    of=CONVS,
     needs=(BLOCK_CONFIG, CORES, L1_LIMIT),
     worth=Worth(saving=USUAL),
-    compiled=CONV_CONFIGS,
 )

@@ -21,9 +21,9 @@ import numpy as np
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit
 from ttnn_mcp.analyses.op_kinds.convs import Convs
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.check import Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG
-from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, l1_caveat
+from ttnn_mcp.checks.shared.conv_ops import conv_check, l1_caveat
 from ttnn_mcp.checks.shared.wording import kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
@@ -60,7 +60,7 @@ def look(facts: WindowFacts) -> Claims:
             "deallocate_activation=True make room for fewer"
         ),
         verify="re-profile; list_ops(group_by='op_code'): PaddedSlice and SliceWrite fall, no new Reshard",
-        caveat=l1_caveat(limit, first, facts.chip.arch) if limit and first else None,
+        caveat=l1_caveat(facts, first) if limit and first else None,
     )
 
 
@@ -104,13 +104,11 @@ def _fits_whole(facts: WindowFacts, convs: Convs, row: int, write: int, limit: L
     return whole.total_bytes <= limit.safe_bytes
 
 
-CHECK = Check(
+CHECK = conv_check(
     id="conv-sliced-in-dram",
     title="conv cut into DRAM slices",
-    step=6,
     look=look,
     of=Subject(_sliced, "no conv runs in DRAM slices (no SliceWrite behind a Conv2d)"),
     needs=(BLOCK_CONFIG,),
     worth=Worth(time=USUAL),
-    compiled=CONV_CONFIGS,
 )
