@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from ttnn_mcp.analyses.op_kinds.conv_cores import grid_of
 from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
 from ttnn_mcp.checks.check import Check, Evidence, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.levers import optimized
@@ -45,6 +46,11 @@ def _twice_read(facts: WindowFacts, row: int) -> bool:
     """Whether an op seems to read `row`'s output twice: one of the two may be the conv's, which looks alike."""
     both = (facts.flow.makers_of(0) == row) & (facts.flow.makers_of(1) == row)
     return bool((both & ~facts.of_family("movement")).any())
+
+
+def whole_grid(facts: WindowFacts) -> tuple[int, int]:
+    """(columns, rows) of all cores; one core where the report counts none."""
+    return grid_of(facts.chip.cores or 1, facts.chip.arch)
 
 
 def l1_of(facts: WindowFacts) -> L1Limit:
