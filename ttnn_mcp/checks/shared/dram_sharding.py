@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.op_kinds.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.analyses.op_kinds.matmul_config import MatmulConfig, Tiles, suggested_for
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
@@ -22,7 +22,6 @@ from ttnn_mcp.run.ops.alike import numbered
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal's core descriptors
 # Wormhole: tech_reports/LLMs/llms.md. Blackhole: ten models of a tt-mlir study of August 2026, one reader per bank
 SHARDED_GB_S = {"wormhole_b0": 240.0, "blackhole": 320.0}
 INTERLEAVED_GB_S = {"wormhole_b0": 190.0, "blackhole": 390.0}  # 1D multicast: same sources
