@@ -90,7 +90,9 @@ def multicast(facts: WindowFacts, row: int) -> str:
 def suggested_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
     """A multicast config for the matmul at `row` on the whole grid; None where grid or L1 is not known."""
     grid, limit = worker_grid(facts.chip), facts.l1_limit
-    return suggested_for(facts.ops, row, grid, L1_SHARE * limit.safe_bytes) if grid and limit else None
+    if grid is None or limit is None:  # unmoved: of a chip whose grid is known the L1 is known too
+        return None
+    return suggested_for(facts.ops, row, grid, L1_SHARE * limit.safe_bytes)
 
 
 def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | None]) -> Floats:
@@ -105,7 +107,9 @@ def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
     """Cores to hold the activation and the block of K: the deepest block TTNN accepts, on about 32 cores."""
     banks, limit, arch = dram_banks(facts.chip), facts.l1_limit, facts.chip.arch
     tiles = _tiles(facts, row)
-    if banks is None or limit is None or arch not in SHARDED_GB_S or tiles.m != 1 or tiles.k * TILE_SIDE < LEAST_K:
+    if arch not in SHARDED_GB_S or tiles.k * TILE_SIDE < LEAST_K:
+        return None
+    if banks is None or limit is None:  # unmoved: both are known of every chip that was measured
         return None
     columns, rows = worker_grid(facts.chip) or DEFAULT_GRID
     fitting = [
