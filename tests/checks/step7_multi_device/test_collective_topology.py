@@ -58,6 +58,15 @@ def test_one_link_on_blackhole_may_be_two(check):
     assert found.at_most_ns == 100_000
 
 
+def test_a_ring_that_has_two_links_is_not_counted_with_one_that_has_not(check):
+    program = mesh()
+    Gather(400_000, topology="Ring", links=2).put(program)
+    Gather(200_000, topology="Ring", links=1, kind="AllGatherMinimalAsync").put(program)
+    claim = check.ask(program).claim
+    assert claim.rows.tolist() == [1]
+    assert "(1x, 200 us" in claim.claim
+
+
 @pytest.mark.parametrize("devices", [2, 4])
 def test_a_second_link_alone_is_no_question_of_rings(check, devices):
     claim = check.ask(with_gather(topology="Ring", links=1, ring_size=devices)).claim
