@@ -77,9 +77,9 @@ class Candidates(NamedTuple):
 
 def candidates(facts: WindowFacts, change: Callable[[Conv], Conv | None]) -> Candidates:
     """The convs that `change` gives another form for, as far as that fits L1 by the conv's own formulas."""
-    convs, safe_bytes = facts.convs, l1_of(facts).safe_bytes
+    convs = facts.convs
     forms = {conv: changed for conv in convs.distinct if conv and (changed := change(conv))}
-    to = {conv: changed for conv, changed in forms.items() if changed.total_bytes <= safe_bytes}
+    to = {conv: changed for conv, changed in forms.items() if changed.total_bytes <= facts.safe_l1_bytes}
     rows = convs.where(to.__contains__)
     return Candidates(rows, to, [(row, conv, to[conv]) for row, conv in convs.configured(facts.heaviest(rows))])
 

@@ -20,7 +20,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.conv_l1 import larger_block
 from ttnn_mcp.checks.check import Claim, Claims, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_ops import candidates, cite_height, conv_check, l1_caveat, l1_of, room_for
+from ttnn_mcp.checks.shared.conv_ops import candidates, cite_height, conv_check, l1_caveat, room_for
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -28,8 +28,8 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all convs whose block can grow."""
-    convs, limit = facts.convs, l1_of(facts)
-    rows, larger, heaviest = candidates(facts, lambda conv: larger_block(conv, limit.safe_bytes))
+    convs = facts.convs
+    rows, larger, heaviest = candidates(facts, lambda conv: larger_block(conv, facts.safe_l1_bytes))
     if not len(rows):
         return
     left = convs.numbers(lambda conv: larger[conv].blocks / conv.blocks if conv in larger else None)

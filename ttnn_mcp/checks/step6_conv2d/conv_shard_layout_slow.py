@@ -25,7 +25,7 @@ from ttnn_mcp.analyses.op_kinds.conv_peers import NO_PEER, peers_of
 from ttnn_mcp.analyses.op_kinds.convs import sizes_of
 from ttnn_mcp.checks.check import Claim, Claims, Floats, Rows, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_ops import conv_check, l1_of, whole_grid
+from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_setting, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -53,13 +53,13 @@ def look(facts: WindowFacts) -> Claims:
 
 def _others(facts: WindowFacts, slow: Rows, peers: Rows) -> dict[int, int]:
     """Of the slow convs those that would fit L1 in the other layout, each with its peer."""
-    grid, safe_bytes = whole_grid(facts), l1_of(facts).safe_bytes
+    grid = whole_grid(facts)
     size_of = dict(zip(slow.tolist(), sizes_of(facts.ops, slow), strict=True))
     peer_of = dict(zip(slow.tolist(), peers.tolist(), strict=True))
     return {
         row: peer_of[row]
         for row, conv in facts.convs.configured(peer_of)
-        if fits_in(conv, _layout_of(facts, peer_of[row]), size_of[row], grid, safe_bytes)
+        if fits_in(conv, _layout_of(facts, peer_of[row]), size_of[row], grid, facts.safe_l1_bytes)
     }
 
 
