@@ -5,16 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.conv_cores import grid_of
 from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
-from ttnn_mcp.checks.check import Check, Evidence, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Check, Evidence, Mask, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ttnn_mcp.analyses.dataflow.readers import Joins
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
 
 MOST_COPIES = 2  # between a conv and its activation: sharded to interleaved, a slice (ours)
@@ -26,26 +28,29 @@ conv_check = partial(  # what the checks of step 6 have in common; each may say 
 )
 
 
-def conv_behind(facts: WindowFacts, joins: Joins, row: int) -> int | None:
-    """The conv whose output comes to `row` unchanged and to no one else: directly, or through copies and slices."""
-    at, convs = row, facts.named("Conv2d")
+def convs_behind(facts: WindowFacts, rows: Rows) -> dict[int, int]:
+    """Those of the rows that a conv's output comes to, unchanged and nowhere else, each with that conv.
+
+    It comes directly, or through copies and slices.
+    """
+    joins, convs = facts.joins, facts.named("Conv2d")
     passes = facts.of_family("movement") | facts.named("SliceWrite")
+    behind: dict[int, int] = {}
+    rows = at = rows[~_seem_read_twice(facts)[rows]]
     for _ in range(MOST_COPIES + 1):
-        maker = int(joins.makers[at])
-        if joins.readers(maker) != (at,):  # nobody has no readers
-            return None
-        if convs[maker]:
-            return None if _twice_read(facts, row) else maker
-        if not passes[maker]:
-            return None
-        at = maker
-    return None
+        makers = joins.makers[at]
+        alone = joins.reader_counts[makers] == 1  # NOBODY stands for the last op, which nothing reads
+        reached, passed = alone & convs[makers], alone & passes[makers]
+        behind.update(zip(rows[reached].tolist(), makers[reached].tolist(), strict=True))
+        rows, at = rows[passed], makers[passed]
+    return dict(sorted(behind.items()))
 
 
-def _twice_read(facts: WindowFacts, row: int) -> bool:
-    """Whether an op seems to read `row`'s output twice: one of the two may be the conv's, which looks alike."""
-    both = (facts.flow.makers_of(0) == row) & (facts.flow.makers_of(1) == row)
-    return bool((both & ~facts.of_family("movement")).any())
+def _seem_read_twice(facts: WindowFacts) -> Mask:
+    """Ops whose output one op seems to read twice: one of the two may be the conv's, which looks alike."""
+    first, second = facts.flow.makers_of(0), facts.flow.makers_of(1)
+    both = first[(first == second) & (first != NOBODY) & ~facts.of_family("movement")]
+    return np.isin(np.arange(len(facts)), both)
 
 
 def whole_grid(facts: WindowFacts) -> tuple[int, int]:

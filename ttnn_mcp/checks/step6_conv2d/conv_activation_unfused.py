@@ -20,39 +20,25 @@ import re
 import numpy as np
 
 from ttnn_mcp.checks.check import Claim, Claims, Evidence, WindowFacts
-from ttnn_mcp.checks.shared.conv_ops import conv_behind, conv_check
+from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.conv_ops import conv_check, convs_behind
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 _FUNCTION = re.compile(r"UnaryOpType::(\w+)")
+# What ttnn's conv kernels apply when packing: SFPU functions without a second tensor
+PLAIN = ("RELU", "RELU6", "GELU", "SILU", "SIGMOID", "TANH", "HARDSWISH", "HARDSIGMOID")
 PARAMETER = {"LEAKY_RELU": ", slope", "ELU": ", alpha", "MISH": ", 0.0"}  # UnaryWithParam throws without one
-FUSABLE = frozenset(  # what ttnn's conv kernels apply when packing: SFPU functions without a second tensor
-    {
-        "RELU",
-        "RELU6",
-        "GELU",
-        "SILU",
-        "SIGMOID",
-        "LEAKY_RELU",
-        "ELU",
-        "TANH",
-        "MISH",
-        "HARDSWISH",
-        "HARDSIGMOID",
-    }
-)
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all activations that a conv could apply."""
-    joins = facts.joins
-    behind = {row: conv_behind(facts, joins, row) for row in np.flatnonzero(facts.named("Unary")).tolist()}
-    found = {row: conv for row, conv in behind.items() if conv is not None and _fusable(facts, row, conv)}
+    behind = convs_behind(facts, np.flatnonzero(facts.named("Unary")))
+    found = {row: conv for row, conv in behind.items() if _fusable(facts, row, conv)}
     rows = np.array([*found], dtype=np.int64)
     if not len(rows):
         return
-    examples = facts.heaviest(rows)
-    row = examples[0]
+    row = facts.heaviest(rows, 1)[0]
     function = _function(facts, row)
     applied = f"ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}{PARAMETER.get(function, '')})"
     yield Claim(
@@ -92,12 +78,13 @@ def _fusable(facts: WindowFacts, row: int, conv: int) -> bool:
     """One function a conv can apply, same type in and out, on a conv that has none yet."""
     same_type = facts.ops.outputs[0].dtype[row] == facts.ops.inputs[0].dtype[row]
     said = facts.attributes(conv).text_of("activation")
-    return same_type and not said and _function(facts, row) in FUSABLE
+    return same_type and not said and _function(facts, row) in (*PLAIN, *PARAMETER)
 
 
 CHECK = conv_check(
     id="conv-activation-unfused",
     title="activation not fused into the conv",
     look=look,
+    needs=(OPERANDS,),
     worth=Worth(time=SAFE),
 )

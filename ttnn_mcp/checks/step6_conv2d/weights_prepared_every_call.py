@@ -18,6 +18,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import CannotTell, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.conv_ops import conv_check
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import SAFE
@@ -72,4 +73,5 @@ CHECK = conv_check(
     id="weights-prepared-every-call",
     title="conv weights prepared in each call",
     look=look,
+    needs=(TWO_OPERANDS,),
 )
