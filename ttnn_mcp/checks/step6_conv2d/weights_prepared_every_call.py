@@ -28,8 +28,7 @@ MOST_OPS = 6  # between raw weights and a conv: permute, reshape, pad, tilize, t
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that prepare weights."""
-    convs = np.flatnonzero(facts.named("Conv2d"))
-    prepared = {conv: chain for conv in convs.tolist() if (chain := _preparation(facts, conv))}
+    prepared = _preparations(facts)
     rows = np.unique(np.array([row for chain in prepared.values() for row in chain], dtype=np.int64))
     if facts.share(rows) < SAFE:
         return
@@ -58,15 +57,19 @@ def look(facts: WindowFacts) -> Claims:
     )
 
 
-def _preparation(facts: WindowFacts, conv: int) -> list[int]:
-    """The ops from a tensor no op made to the conv's INPUT_1; empty where something else is behind it."""
+def _preparations(facts: WindowFacts) -> dict[int, list[int]]:
+    """Per conv the ops that lead from a tensor that no op made to its INPUT_1; only convs that have such ops."""
     converts, makers = facts.of_family("layout", "shape"), facts.flow.makers_of(0)
-    chain: list[int] = []
-    at = int(facts.flow.makers_of(1)[conv])
-    while at != NOBODY and converts[at] and len(chain) < MOST_OPS:
-        chain.append(at)
-        at = int(makers[at])
-    return chain if at == NOBODY else []
+    found: dict[int, list[int]] = {}
+    for conv in facts.convs.rows.tolist():
+        chain: list[int] = []
+        at = int(facts.flow.makers_of(1)[conv])
+        while at != NOBODY and converts[at] and len(chain) < MOST_OPS:
+            chain.append(at)
+            at = int(makers[at])
+        if chain and at == NOBODY:
+            found[conv] = chain
+    return found
 
 
 CHECK = conv_check(
