@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.op_kinds.conv_weights import preparations_of
 from ttnn_mcp.checks.check import CannotTell, Claim, Claims, WindowFacts
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.conv_ops import conv_check
@@ -28,7 +28,7 @@ MOST_OPS = 6  # between raw weights and a conv: permute, reshape, pad, tilize, t
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that prepare weights."""
-    prepared = _preparations(facts)
+    prepared = preparations_of(facts.ops, MOST_OPS)
     rows = np.unique(np.array([row for chain in prepared.values() for row in chain], dtype=np.int64))
     if facts.share(rows) < SAFE:
         return
@@ -55,21 +55,6 @@ def look(facts: WindowFacts) -> Claims:
         verify="re-profile; the ops are gone from list_ops(group_by='op_code'), PCC >= 0.99",
         caveat="that the tensor is a weight is inferred: no op made it and a conv takes it as INPUT_1",
     )
-
-
-def _preparations(facts: WindowFacts) -> dict[int, list[int]]:
-    """Per conv the ops that lead from a tensor that no op made to its INPUT_1; only convs that have such ops."""
-    converts, makers = facts.of_family("layout", "shape"), facts.flow.makers_of(0)
-    found: dict[int, list[int]] = {}
-    for conv in facts.convs.rows.tolist():
-        chain: list[int] = []
-        at = int(facts.flow.makers_of(1)[conv])
-        while at != NOBODY and converts[at] and len(chain) < MOST_OPS:
-            chain.append(at)
-            at = int(makers[at])
-        if chain and at == NOBODY:
-            found[conv] = chain
-    return found
 
 
 CHECK = conv_check(
