@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Floats, Rows, WindowFacts
+from ttnn_mcp.checks.check import Floats, WindowFacts
 
 
 def least_ns(facts: WindowFacts) -> Floats:
@@ -17,13 +16,6 @@ def least_ns(facts: WindowFacts) -> Floats:
 def achievable_ns(facts: WindowFacts) -> Floats:
     """Per op: its arithmetic on all cores that can work, its DRAM bytes at achievable bandwidth, or its launch."""
     return _floor(facts, np.fmax(facts.roofline.compute_ns, facts.roofline.dram_achievable_ns))
-
-
-def saved_by_whole_grid(facts: WindowFacts, rows: Rows) -> Floats:
-    """Per row of `rows`: what is saved if its work is dealt out evenly over all cores, 5 us of it kept."""
-    took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
-    dealt_out = np.maximum(took * used / (facts.chip.cores or 1), achievable_ns(facts)[rows])
-    return np.maximum(took - np.maximum(dealt_out, SMALL_NS), 0.0)
 
 
 def _floor(facts: WindowFacts, bounds: Floats) -> Floats:

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import CORES, OPERANDS
-from ttnn_mcp.checks.shared.floors import saved_by_whole_grid
+from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
@@ -33,7 +33,8 @@ def look(facts: WindowFacts) -> Claims:
     rows = rows[_could_share(facts, rows)]
     if not len(rows):
         return
-    used = facts.ops.numbers("cores")[rows]
+    took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
+    best = np.maximum(np.maximum(took * used / cores, achievable_ns(facts)[rows]), SMALL_NS)
     row = facts.heaviest(rows)[0]
     tiles = facts.ops.inputs[0].layout[row] == "TILE"
     first = "x = ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT); " if tiles else ""
@@ -43,7 +44,7 @@ def look(facts: WindowFacts) -> Claims:
             f"{example(facts, row)}"
         ),
         rows=rows,
-        at_most_ns=saved_by_whole_grid(facts, rows),
+        at_most_ns=np.maximum(took - best, 0.0),
         assumption="the multi-core kernel deals the input out evenly over the grid",
         evidence=(cite_attribute(facts, row, "use_multicore"), *cite_op(facts, row), *facts.cite(row, "cores")),
         fix=(
