@@ -98,14 +98,6 @@ def test_the_tests_of_a_check_are_the_module_named_like_it():
     assert scope.tests_of(check) == [scope.TESTS / "step4_metal_trace" / "test_stalled_on_host.py"]
 
 
-def test_the_tests_of_a_step_hold_each_of_its_checks():
-    step, check = "step7_multi_device", scope.CHECKS / "step7_multi_device" / "collective_share.py"
-    assert scope.tests_of(check) == [
-        scope.TESTS / step / "test_collective_share.py",
-        scope.TESTS / f"test_{step}.py",
-    ]
-
-
 def test_what_checks_share_is_held_by_the_tests_of_those_that_use_it():
     tests = scope.tests_of(scope.SHARED / "wording.py")
     assert scope.TESTS / "shared" / "test_wording.py" in tests
@@ -117,6 +109,14 @@ def test_a_mutant_carries_the_excuse_of_its_line():
     _, mutants, excuses = mutants_of("A = 1\nB = 2  # ours # unmoved: only worded\n")
     assert [one.excuse for one in mutants] == [None, None, "only worded", "only worded"]
     assert excuses == {2: "only worded"}
+
+
+def test_the_tests_of_a_step_hold_each_of_its_checks():
+    step, check = "step7_multi_device", scope.CHECKS / "step7_multi_device" / "collective_share.py"
+    assert scope.tests_of(check) == [
+        scope.TESTS / step / "test_collective_share.py",
+        scope.TESTS / f"test_{step}.py",
+    ]
 
 
 def changed(monkeypatch, *names):

@@ -32,6 +32,16 @@ def test_an_output_read_twice_has_two_readers_and_one_read_twice_by_one_op_a_sin
     assert not found.doubtful.any()
 
 
+def test_what_a_copy_fills_is_not_read(tmp_path):
+    program = Program()
+    x = relu(program, program.tensor([1, 1, 32, 32]), 64)
+    y = relu(program, program.tensor([1, 1, 32, 96]), 128)
+    op = move(x, program.tensor([1, 1, 32, 64]), 1_000)
+    op.inputs = (x, y)  # the second is what it writes into
+    put(program, op)
+    assert joins(tmp_path, program).readers(1) == ()
+
+
 def test_a_chain_ends_where_the_tensor_is_read_twice_or_by_another_kind_of_op(tmp_path):
     program = Program()
     x = program.tensor([1, 1, 32, 32])
@@ -43,16 +53,6 @@ def test_a_chain_ends_where_the_tensor_is_read_twice_or_by_another_kind_of_op(tm
     assert found.chain(0, np.array([True] * 5)) == [0, 1, 2]
     assert found.chain(0, np.array([False, True, False, True, True])) == [0, 1]
     assert found.chain(4, np.array([True] * 5)) == [4]
-
-
-def test_what_a_copy_fills_is_not_read(tmp_path):
-    program = Program()
-    x = relu(program, program.tensor([1, 1, 32, 32]), 64)
-    y = relu(program, program.tensor([1, 1, 32, 96]), 128)
-    op = move(x, program.tensor([1, 1, 32, 64]), 1_000)
-    op.inputs = (x, y)  # the second is what it writes into
-    put(program, op)
-    assert joins(tmp_path, program).readers(1) == ()
 
 
 def alike(*kernel_ns, kind=unary):

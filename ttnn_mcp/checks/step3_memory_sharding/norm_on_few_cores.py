@@ -17,9 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
-from ttnn_mcp.analyses.op_kinds.grids import DEFAULT_GRID, most_cores_dividing, worker_grid
+from ttnn_mcp.analyses.op_kinds.grids import most_cores_dividing, worker_grid
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import CORES, OPERANDS
+from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
