@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.conv_cores import grid_of
 from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
 from ttnn_mcp.checks.check import Check, Evidence, Mask, Rows, WindowFacts, ops_named
@@ -49,8 +48,7 @@ def convs_behind(facts: WindowFacts, rows: Rows) -> dict[int, int]:
 def _seem_read_twice(facts: WindowFacts) -> Mask:
     """Ops whose output one op seems to read twice: one of the two may be the conv's, which looks alike."""
     first, second = facts.flow.makers_of(0), facts.flow.makers_of(1)
-    both = first[(first == second) & (first != NOBODY) & ~facts.of_family("movement")]
-    return np.isin(np.arange(len(facts)), both)
+    return np.isin(np.arange(len(facts)), first[(first == second) & ~facts.of_family("movement")])
 
 
 def whole_grid(facts: WindowFacts) -> tuple[int, int]:
