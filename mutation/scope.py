@@ -40,9 +40,9 @@ def imports_of(path: Path) -> set[str]:
 
 
 def tests_of(path: Path) -> list[Path]:
-    """The tests that hold a module's lines: the mirrored one; of a shared module also those of its users."""
-    mirrored = TESTS / path.parent.name / f"test_{path.name}"
-    own = [mirrored] if mirrored.is_file() else []
+    """The tests that hold a module's lines: its own and its step's; of a shared module also those of its users."""
+    step = path.parent.name
+    own = [test for test in (TESTS / step / f"test_{path.name}", TESTS / f"test_{step}.py") if test.is_file()]
     if path.parent != SHARED:
         return own or [test for test in sorted(TESTS.glob("test_step*.py")) if name_of(path) in imports_of(test)]
     tests = {test for user in _users(path, with_lines()) if user.parent != SHARED for test in tests_of(user)}

@@ -111,6 +111,14 @@ def test_a_mutant_carries_the_excuse_of_its_line():
     assert excuses == {2: "only worded"}
 
 
+def test_the_tests_of_a_step_hold_each_of_its_checks():
+    step, check = "step7_multi_device", scope.CHECKS / "step7_multi_device" / "collective_share.py"
+    assert scope.tests_of(check) == [
+        scope.TESTS / step / "test_collective_share.py",
+        scope.TESTS / f"test_{step}.py",
+    ]
+
+
 def changed(monkeypatch, *names):
     answers = {"diff": list(names), "ls-files": []}
     monkeypatch.setattr(scope, "_git", lambda *words: answers[words[0]])

@@ -29,6 +29,14 @@ def test_an_input_comes_from_the_last_earlier_output_like_it(tmp_path):
     assert third == [NOBODY] * 3
 
 
+def test_an_input_whose_columns_were_lost_has_no_maker(tmp_path):
+    program = Program()
+    relu(program, relu(program, program.tensor(SHAPE)))
+    flow = Flow(ops_of(tmp_path, program))
+    assert flow.makers_of(0).tolist() == [NOBODY, 0]
+    assert flow.makers_of(len(flow.producers)).tolist() == [NOBODY, NOBODY]
+
+
 @pytest.mark.parametrize(
     "other",
     [

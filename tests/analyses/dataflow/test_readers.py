@@ -42,6 +42,19 @@ def test_what_a_copy_fills_is_not_read(tmp_path):
     assert joins(tmp_path, program).readers(1) == ()
 
 
+def test_a_chain_ends_where_the_tensor_is_read_twice_or_by_another_kind_of_op(tmp_path):
+    program = Program()
+    x = program.tensor([1, 1, 32, 32])
+    for width in (64, 96, 128):
+        x = relu(program, x, width)
+    relu(program, x, 160)
+    relu(program, x, 192)
+    found = joins(tmp_path, program)
+    assert found.chain(0, np.array([True] * 5)) == [0, 1, 2]
+    assert found.chain(0, np.array([False, True, False, True, True])) == [0, 1]
+    assert found.chain(4, np.array([True] * 5)) == [4]
+
+
 def alike(*kernel_ns, kind=unary):
     """The same record for ops of different times, each between two matmuls of its own."""
     program = Program()

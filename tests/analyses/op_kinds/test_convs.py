@@ -5,7 +5,7 @@ import numpy as np
 from tests.analyses.tables import ops_of
 from tests.checks.conv_programs import put_conv, put_silent_conv, relu
 from tests.profiles import Program
-from ttnn_mcp.analyses.op_kinds.convs import convs_of, sizes_of
+from ttnn_mcp.analyses.op_kinds.convs import convs_of, share_on_grid, sizes_of
 
 
 def test_rows_share_their_configuration_and_a_silent_one_has_none(tmp_path):
@@ -21,6 +21,7 @@ def test_rows_share_their_configuration_and_a_silent_one_has_none(tmp_path):
     assert convs.known == 3
     heights = [conv and conv.block_h for conv in map(convs.at, (1, 2, 3, 4))]
     assert heights == [2, 4, None, 2]
+    assert [(row, conv.block_h) for row, conv in convs.configured((4, 3, 2))] == [(4, 2), (2, 4)]
     np.testing.assert_array_equal(convs.numbers(lambda conv: conv.blocks), [4, 2, np.nan, 4])
     assert convs.where(lambda conv: conv.block_h == 2).tolist() == [1, 4]
 
@@ -40,6 +41,14 @@ def test_sizes_are_those_of_the_matrix_product_in_tiles(tmp_path):
     (size,) = sizes_of(ops_of(tmp_path, program), np.array([0]))
     assert (size.rows, size.columns, size.inner) == (512, 2, 18)
     assert size.input_bytes == (16_384 + 128) * 64 * 2
+
+
+def test_idle_cores_could_take_tiles_from_the_busiest_one(tmp_path):
+    program = Program("wormhole_b0")
+    put_conv(program, grid=(4, 4), per_core=(8, 2))
+    put_conv(program, grid=(8, 8), per_core=(8, 2))
+    put_silent_conv(program)
+    np.testing.assert_array_equal(share_on_grid(ops_of(tmp_path, program), (8, 8)), [2 / 8, 1, 1])
 
 
 def test_a_table_without_convs_or_operands_has_none_to_judge(tmp_path):

@@ -31,6 +31,9 @@ def facts(tmp_path):
         (2240, 1024, "in0_block_w=7, per_core_M=1, per_core_N=4", 10),
         (2048, 16384, "in0_block_w=4, per_core_M=1, per_core_N=32", 16),
         (11008, 2048, "in0_block_w=8, per_core_M=1, per_core_N=2", 43),
+        (24576, 1024, "in0_block_w=8, per_core_M=1, per_core_N=1", 32),  # 48 would do too
+        (4096, 13056, "in0_block_w=8, per_core_M=1, per_core_N=26", 16),  # 34 columns per bank: 74.9 % of L1
+        (4096, 13440, "in0_block_w=4, per_core_M=1, per_core_N=14", 32),  # 35 would take 76.8 %
     ],
 )
 def test_blocks_are_as_deep_as_k_and_l1_allow_on_about_32_cores(facts, k, n, blocks, cores):

@@ -7,6 +7,7 @@ import pytest
 from tests.checks.asking import asker
 from tests.checks.step3_programs import norm
 from tests.profiles import CSV_GENERATIONS, Program
+from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 
 
 @pytest.mark.parametrize("generation", CSV_GENERATIONS)
@@ -20,3 +21,10 @@ def test_only_a_front_end_has_an_option(tmp_path, generation):
         assert fix == f"{option}: the compiler then shards norms"
     else:
         assert "LayerNormShardedMultiCoreProgramConfig" in fix
+
+
+def test_an_option_that_the_compiler_does_not_have_is_not_made_up():
+    assert '{"math_fidelity": "hifi2"}' in compute_config_of_compiler("math_fidelity=HiFi2")
+    without = compute_config_of_compiler("packer_l1_acc=True")
+    assert without.endswith("tt-xla has no option for its packer_l1_acc")
+    assert "set_custom_compile_options" not in without

@@ -130,6 +130,12 @@ def test_an_op_that_seems_to_read_the_activation_twice_may_read_the_conv(check):
     assert check.ask(program, without="INPUT_[12]").fires  # nothing tells
 
 
+def test_without_operands_it_cannot_tell_who_reads_what(check):
+    lost = check.ask(with_activation(), without="PUT_")
+    assert lost.status == "cannot_tell"
+    assert "no INPUT_n" in lost.why
+
+
 def test_an_op_that_reads_the_activation_second_reads_it_once(check):
     program = Program("wormhole_b0")
     z = activated(program)

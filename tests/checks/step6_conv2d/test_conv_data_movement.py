@@ -193,7 +193,13 @@ def test_a_conv_of_the_models_input_has_no_halo_behind_it_whatever_runs_last(che
 def test_without_a_known_chip_no_move_is_called_idle(check):
     program = Program("wormhole_b0", clock_ghz=0.7)
     packed(program)
-    assert not check.ask(program, generation="C4").fires
+    assert check.ask(program, generation="C4").status == "cannot_tell"
+
+
+def test_without_a_known_chip_a_run_without_moves_is_clean(check):
+    program = Program("wormhole_b0", clock_ghz=0.7)
+    put_conv(program, ROOMY, put_halo(program, row_major(program, SHARDS), ROOMY))
+    assert check.ask(program, generation="C4").status == "clean"
 
 
 def test_halo_alone_is_needed_and_what_computes_its_input_is_no_copy(check):

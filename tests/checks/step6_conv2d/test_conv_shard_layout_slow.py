@@ -220,6 +220,17 @@ def test_a_conv_of_no_measured_time_is_no_comparison(check):
     assert check.ask(program).status == "clean"
 
 
+def test_a_conv_of_no_measured_time_does_not_hide_a_comparison(check):
+    program = Program("wormhole_b0")
+    conv_in(program, "HEIGHT", 2_000_000, per_core=(2, 16))
+    conv_in(program, "BLOCK", 0, per_core=(16, 2), block=(1, 3))
+    conv_in(program, "BLOCK", 400_000, per_core=(16, 2), block=(2, 3))
+    conv_in(program, "HEIGHT", 400_000, per_core=(3, 16))  # what runs last is faster, and no comparison
+    claim = check.ask(program).claim
+    assert claim.rows.tolist() == [0]
+    assert claim.at_most_ns.tolist() == [pytest.approx(1_600_000)]
+
+
 def test_only_those_that_fit_are_spoken_of(check):
     program = with_conv(**{**STARVED, "inner": 24 * 175, "kernel_ns": 5_000_000})
     put_conv(program, **STARVED)

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.checks.asking import real_case
-from tests.checks.mesh_programs import PAYLOAD, Gather, attention, mesh, with_gather, with_lost_rows, with_other_ops
-from tests.checks.rows import pass_time, put
+from tests.checks.mesh_programs import PAYLOAD, Gather, mesh, with_gather
+from tests.checks.rows import put
 from tests.profiles.ops import collective
-from tests.shared_reports import CLIP, DEEPSEEK
+from tests.shared_reports import DEEPSEEK
 
 CARRIED = 24  # GB/s per link and direction on Blackhole: half of its specification
 LEAST_NS = PAYLOAD / (2 * CARRIED)  # over two links of a line
@@ -90,33 +90,6 @@ def test_an_architecture_without_links_has_no_rate(check):
         "cannot_tell",
         "no rate is known for this architecture's links between chips",
     )
-
-
-def test_one_device_has_nothing_to_exchange(check):
-    program = mesh(devices=1)
-    Gather(900_000).put(program)
-    outcome = check.ask(program)
-    assert (outcome.status, outcome.why) == ("not_applicable", "one device")
-    assert check.ask(real_case(CLIP)).why == "one device"
-
-
-def test_devices_with_other_rows_are_not_compared(check, tmp_path):
-    lost = check.ask(with_lost_rows(tmp_path / "lost"))
-    assert lost.status == "cannot_tell"
-    assert "devices ran different ops (1 to 2 each): rows dropped" in lost.why
-    other = check.ask(with_other_ops(tmp_path / "other"))
-    assert other.status == "cannot_tell"
-    assert "or a pipeline by design" in other.why
-
-
-def test_without_collectives_or_kernel_time_it_is_clean(check):
-    program = mesh()
-    attention(program, 100_000)
-    pass_time(program, 10_000)
-    assert check.ask(program).status == "clean"
-    program = mesh()
-    attention(program, 0)
-    assert check.ask(program).status == "clean"
 
 
 def test_deepseeks_collectives_are_fast_enough(check):

@@ -6,7 +6,7 @@ from tests.checks.asking import real_case
 from tests.checks.mesh_programs import Gather, mesh
 from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.profiles.ops import unary
-from tests.shared_reports import CLIP, DEEPSEEK
+from tests.shared_reports import DEEPSEEK
 
 
 def relu(program, x=None):
@@ -99,15 +99,13 @@ def test_gathers_of_weights_are_not_guessed_to_be_one_tensor(check):
     assert check.ask(program, ONE_PASS).status == "clean"
 
 
-def test_one_device_has_nothing_to_gather(check):
-    program = mesh(devices=1)
-    Gather().put(program)
-    outcome = check.ask(program)
-    assert (outcome.status, outcome.why) == ("not_applicable", "one device")
-    assert check.ask(real_case(CLIP)).why == "one device"
+def test_without_operands_it_cannot_tell_who_reads_what(check):
+    lost = check.ask(gathered_twice(), ONE_PASS, without="PUT_")
+    assert lost.status == "cannot_tell"
+    assert "no INPUT_n" in lost.why
 
 
-def test_two_devices_have(check):
+def test_two_devices_have_something_to_gather(check):
     program = mesh(devices=2)
     x = relu(program)
     Gather([200_000] * 2).put(program, x)

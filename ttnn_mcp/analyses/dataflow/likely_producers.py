@@ -80,6 +80,12 @@ class Flow:
     def _spelled(self, texts: Texts) -> NDArray[np.int64]:
         return texts.mapped(self._names.__getitem__, missing=0, dtype=np.int64)
 
+    def makers_of(self, number: int) -> NDArray[np.int64]:
+        """Per row, the row that produced INPUT_number; NOBODY everywhere where the report lost that column."""
+        if number < len(self.producers):
+            return self.producers[number]
+        return np.full(len(self.ops), NOBODY, dtype=np.int64)
+
     def producer(self, operand: Operand) -> NDArray[np.int64]:
         """Per row, the row that produced this input; NOBODY where none did (a weight, or the model's input)."""
         keys, rows = self._made

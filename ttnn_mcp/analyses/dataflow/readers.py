@@ -97,6 +97,13 @@ class Joins:
         start, stop = np.searchsorted(self.edges[0], [row, row + 1])
         return tuple(int(reader) for reader in self.edges[1][start:stop])
 
+    def chain(self, row: int, among: NDArray[np.bool_]) -> list[int]:
+        """The row and the ops of `among` that follow it, each the only reader of the one before."""
+        followed = [row]
+        while len(readers := self.readers(followed[-1])) == 1 and among[readers[0]]:
+            followed.append(readers[0])
+        return followed
+
     def readers_among(self, bits: NDArray[np.int64]) -> NDArray[np.int64]:
         """Per row, the bitwise or of the bits of all its readers."""
         together = np.zeros(len(self.ops), dtype=np.int64)

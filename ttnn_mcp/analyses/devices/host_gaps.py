@@ -28,6 +28,8 @@ OVERLAP_NS = (
     500.0  # a gap further below zero is two ops at a time; clocks and host drift make up to 492 ns (measured)
 )
 COLD_GAP_NS = 1e6  # a millisecond between ops is compiling, loading or Python, never dispatch
+REGION_BYTES_PER_OP = 4096  # recorded commands of an op, in order of magnitude (ours)
+REGION_STEP = 1 << 20  # regions are given in whole megabytes (ours)
 COLD_GAPS_SHARE = 0.5  # of the gap time in such gaps: then the window is not steady, whatever its label
 
 
@@ -108,6 +110,11 @@ def timelines_of(ops: OpTable, clock_ghz: float | None) -> list[Timeline]:
 def trace_saving_ns(line: Timeline, ops: int) -> float:
     """The most that replaying a trace can save: the gaps, less what dispatch leaves between traced ops."""
     return max(0.0, line.gap_ns - ops * TRACED_GAP_NS)
+
+
+def trace_region_bytes(ops: int) -> int:
+    """A trace region to begin with, in whole megabytes; the runtime says what it needs where that is too small."""
+    return -(-ops * REGION_BYTES_PER_OP // REGION_STEP) * REGION_STEP
 
 
 def static_shapes(report: Performance) -> bool | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_cores import Size
+from ttnn_mcp.analyses.op_kinds.conv_cores import Size, least_tiles, tiles_of_busiest_core
 from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.attributes import parse_attributes
@@ -15,7 +15,7 @@ from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -41,6 +41,10 @@ class Convs:
         """The configuration of the op at position `row` of the table."""
         return self.distinct[int(self.kinds[np.searchsorted(self.rows, row)])]
 
+    def configured(self, rows: Iterable[int]) -> list[tuple[int, Conv]]:
+        """Those of the positions whose configuration is known, with it."""
+        return [(row, conv) for row in rows if (conv := self.at(row)) is not None]
+
     def numbers(self, meaning: Callable[[Conv], float | None]) -> NDArray[np.float64]:
         """`meaning` of each row's configuration; NaN where it is None or the configuration unknown."""
         found = [None if conv is None else meaning(conv) for conv in self.distinct]
@@ -65,6 +69,21 @@ def sizes_of(ops: OpTable, rows: NDArray[np.int64]) -> list[Size]:
     found = np.ceil(tiles / TILE_SIDE).astype(np.int64).tolist()
     given = source.bytes[rows].tolist()
     return [Size(down, across, inner, size) for (down, across, inner), size in zip(found, given, strict=True)]
+
+
+def share_on_grid(ops: OpTable, grid: tuple[int, int]) -> NDArray[np.float64]:
+    """Per conv row, the busiest core's output tiles if the conv used the whole grid, as a share of those it has.
+
+    1 where no core of the grid is idle, and where the cores or the configuration are unknown.
+    """
+    convs = convs_of(ops)
+    share = np.ones(len(convs.rows))
+    used = ops.numbers("cores")[convs.rows]
+    idle = convs.rows[used < grid[0] * grid[1]]
+    sizes = dict(zip(idle.tolist(), sizes_of(ops, idle), strict=True)) if convs.known else {}
+    for row, conv in convs.configured(sizes):
+        share[np.searchsorted(convs.rows, row)] = least_tiles(conv, sizes[row], grid) / tiles_of_busiest_core(conv)
+    return share
 
 
 @artefact

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.chip import Chip
 
 Grid = tuple[int, int]  # columns (x), rows (y)
+DEFAULT_GRID: Grid = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal's core descriptors
 
 
 def worker_grid(chip: Chip) -> Grid | None:

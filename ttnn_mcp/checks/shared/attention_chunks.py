@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.op_kinds.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.analyses.settings.sdpa_plan import DEFAULT_CHUNK, Attention
 from ttnn_mcp.checks.check import Rows, WindowFacts
 from ttnn_mcp.hardware import TILE_BYTES
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal's core descriptors
 SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long prefill; smaller where it does not fit
 
 
@@ -66,7 +65,7 @@ def _fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
     query, key, out = (one.logical[row] for one in (*facts.ops.inputs[:2], facts.ops.outputs[0]))
     tiles = [TILE_BYTES.get(one.dtype[row], 4096) for one in (*facts.ops.inputs[:3], facts.ops.outputs[0])]
     grid = worker_grid(facts.chip) or DEFAULT_GRID
-    mask = facts.ops.inputs[3].dtype[row] if len(facts.ops.inputs) > 3 and facts.ops.inputs[3].present[row] else ""
+    mask = facts.input(len("QKV"))
     config = facts.attributes(row).struct("compute_kernel_config")
     plan = Attention(
         heads=int(query[:2].prod()),
@@ -84,8 +83,7 @@ def _fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
         k_chunk=k,
         causal=facts.attributes(row).flag("is_causal") is True,
         fp32=bool(config and config.number("fp32_dest_acc_en")),
-        mask_bytes=TILE_BYTES.get(mask, 0),
+        mask_bytes=TILE_BYTES.get(mask.dtype[row], 0) if mask else 0,
         chains=facts.chip.arch == "blackhole",
     )
-    limit = facts.l1_limit
-    return limit is not None and sum(plan.buffers.values()) + plan.older_bytes <= limit.safe_bytes
+    return sum(plan.buffers.values()) + plan.older_bytes <= facts.safe_l1_bytes

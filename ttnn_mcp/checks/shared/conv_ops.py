@@ -2,44 +2,94 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
-from ttnn_mcp.checks.check import Evidence, WindowFacts, ops_named
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.conv_cores import grid_of
+from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
+from ttnn_mcp.checks.check import Check, Evidence, Mask, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_setting
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.readers import Joins
+    from collections.abc import Callable
+
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
-    from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
 
 MOST_COPIES = 2  # between a conv and its activation: sharded to interleaved, a slice (ours)
-CONVS = ops_named("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)", "Conv2d")
-CONV_CONFIGS = optimized("chooses the conv configs itself")
+conv_check = partial(  # what the checks of step 6 have in common; each may say otherwise
+    Check,
+    step=6,
+    of=ops_named("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)", "Conv2d"),
+    compiled=optimized("chooses the conv configs itself"),
+)
 
 
-def conv_behind(facts: WindowFacts, joins: Joins, row: int) -> int | None:
-    """The conv whose output comes to `row` unchanged and to no one else: directly, or through copies and slices."""
-    at, convs = row, facts.named("Conv2d")
+def convs_behind(facts: WindowFacts, rows: Rows) -> dict[int, int]:
+    """Those of the rows that a conv's output comes to, unchanged and nowhere else, each with that conv.
+
+    It comes directly, or through copies and slices.
+    """
+    joins, convs = facts.joins, facts.named("Conv2d")
     passes = facts.of_family("movement") | facts.named("SliceWrite")
+    behind: dict[int, int] = {}
+    rows = at = rows[~_seem_read_twice(facts)[rows]]
     for _ in range(MOST_COPIES + 1):
-        maker = int(joins.makers[at])
-        if joins.readers(maker) != (at,):  # nobody has no readers
-            return None
-        if convs[maker]:
-            return None if _twice_read(facts, row) else maker
-        if not passes[maker]:
-            return None
-        at = maker
-    return None
+        makers = joins.makers[at]
+        alone = joins.reader_counts[makers] == 1  # NOBODY stands for the last op, which nothing reads
+        reached, passed = alone & convs[makers], alone & passes[makers]
+        behind.update(zip(rows[reached].tolist(), makers[reached].tolist(), strict=True))
+        rows, at = rows[passed], makers[passed]
+    return dict(sorted(behind.items()))
 
 
-def _twice_read(facts: WindowFacts, row: int) -> bool:
-    """Whether an op seems to read `row`'s output twice: one of the two may be the conv's, which looks alike."""
-    if len(facts.flow.producers) < 2:
-        return False
-    first, second = facts.flow.producers[:2]
-    return bool(((first == row) & (second == row) & ~facts.of_family("movement")).any())
+def _seem_read_twice(facts: WindowFacts) -> Mask:
+    """Ops whose output one op seems to read twice: one of the two may be the conv's, which looks alike."""
+    first, second = facts.flow.makers_of(0), facts.flow.makers_of(1)
+    return np.isin(np.arange(len(facts)), first[(first == second) & ~facts.of_family("movement")])
+
+
+def whole_grid(facts: WindowFacts) -> tuple[int, int]:
+    """(columns, rows) of all cores; one core where the report counts none."""
+    return grid_of(facts.chip.cores or 1, facts.chip.arch)
+
+
+def l1_of(facts: WindowFacts) -> L1Limit:
+    """The L1 of a core; only for checks that need L1_LIMIT."""
+    limit = facts.l1_limit
+    if limit is None:  # unmoved: the needs of every check that calls it see to it
+        raise ValueError("a check that reads the limit of L1 declares L1_LIMIT as its need")
+    return limit
+
+
+class Candidates(NamedTuple):
+    """Convs of which a changed form fits L1 too.
+
+    Attributes:
+        rows: their positions.
+        to: the changed form of each configuration.
+        heaviest: position, present form and changed form of the costliest ones.
+    """
+
+    rows: Rows
+    to: dict[Conv, Conv]
+    heaviest: list[tuple[int, Conv, Conv]]
+
+
+def candidates(facts: WindowFacts, change: Callable[[Conv], Conv | None]) -> Candidates:
+    """The convs that `change` gives another form for, as far as that fits L1 by the conv's own formulas."""
+    convs = facts.convs
+    forms = {conv: changed for conv in convs.distinct if conv and (changed := change(conv))}
+    to = {conv: changed for conv, changed in forms.items() if changed.total_bytes <= facts.safe_l1_bytes}
+    rows = convs.where(to.__contains__)
+    return Candidates(rows, to, [(row, conv, to[conv]) for row, conv in convs.configured(facts.heaviest(rows))])
+
+
+def room_for(facts: WindowFacts, row: int, conv: Conv) -> str:
+    """'# line 948: 0.61 MB of 1.40 MB L1', behind a config that the conv at `row` is given."""
+    return f"# line {facts.line(row)}: {megabytes(conv.total_bytes)} of {megabytes(l1_of(facts).limit_bytes)} L1"
 
 
 def cite_height(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
@@ -58,11 +108,11 @@ def megabytes(size: float) -> str:
     return f"{size / 1e6:.2f} MB"
 
 
-def l1_caveat(limit: L1Limit, conv: Conv, arch: str | None) -> str:
+def l1_caveat(facts: WindowFacts, conv: Conv) -> str:
     """What the L1 figures rest on, as far as it is not read from the reports."""
-    said = "L1 modelled to about 5 %"
+    limit, said = l1_of(facts), "L1 modelled to about 5 %"
     if not limit.read:
-        said += f"; limit {'of' if limit.measured else 'inferred for'} {arch} (no memory report)"
+        said += f"; limit {'of' if limit.measured else 'inferred for'} {facts.chip.arch} (no memory report)"
     if not conv.allocated_said:
         said += "; other tensors in L1 are not known, only the conv's input is counted"
     return said

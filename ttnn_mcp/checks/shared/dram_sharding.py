@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.op_kinds.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.analyses.op_kinds.matmul_config import MatmulConfig, Tiles, suggested_for
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
@@ -22,7 +22,6 @@ from ttnn_mcp.run.ops.alike import numbered
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DEFAULT_GRID = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal's core descriptors
 # Wormhole: tech_reports/LLMs/llms.md. Blackhole: ten models of a tt-mlir study of August 2026, one reader per bank
 SHARDED_GB_S = {"wormhole_b0": 240.0, "blackhole": 320.0}
 INTERLEAVED_GB_S = {"wormhole_b0": 190.0, "blackhole": 390.0}  # 1D multicast: same sources
@@ -90,8 +89,8 @@ def multicast(facts: WindowFacts, row: int) -> str:
 
 def suggested_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
     """A multicast config for the matmul at `row` on the whole grid; None where grid or L1 is not known."""
-    grid, limit = worker_grid(facts.chip), facts.l1_limit
-    return suggested_for(facts.ops, row, grid, L1_SHARE * limit.safe_bytes) if grid and limit else None
+    grid = worker_grid(facts.chip)
+    return suggested_for(facts.ops, row, grid, L1_SHARE * facts.safe_l1_bytes) if grid else None
 
 
 def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | None]) -> Floats:
@@ -104,9 +103,10 @@ def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | N
 
 def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
     """Cores to hold the activation and the block of K: the deepest block TTNN accepts, on about 32 cores."""
-    banks, limit, arch = dram_banks(facts.chip), facts.l1_limit, facts.chip.arch
-    tiles = _tiles(facts, row)
-    if banks is None or limit is None or arch not in SHARDED_GB_S or tiles.m != 1 or tiles.k * TILE_SIDE < LEAST_K:
+    banks, tiles = dram_banks(facts.chip), _tiles(facts, row)
+    if facts.chip.arch not in SHARDED_GB_S or tiles.k * TILE_SIDE < LEAST_K:
+        return None
+    if banks is None:  # unmoved: the banks of every chip that was measured are known
         return None
     columns, rows = worker_grid(facts.chip) or DEFAULT_GRID
     fitting = [
@@ -118,7 +118,7 @@ def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
     ]
     for cores, block in sorted(fitting, key=lambda pair: (-pair[1], abs(pair[0] - USUAL_CORES))):
         config = DramSharded(tiles, banks, columns * rows, cores, block, 1, -(-tiles.n // cores), packer_l1=True)
-        if all(config.rules().values()) and sum(config.buffers.values()) <= DECODE_L1_SHARE * limit.safe_bytes:
+        if all(config.rules().values()) and sum(config.buffers.values()) <= DECODE_L1_SHARE * facts.safe_l1_bytes:
             return cores, block
     return None
 

@@ -22,19 +22,14 @@ from ttnn_mcp.analyses.devices.host_gaps import (
     DEVICE_BOUND,
     TRACED_GAP_NS,
     static_shapes,
+    trace_region_bytes,
     trace_saving_ns,
 )
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Mask, Subject, WindowFacts, no_saving
-
-REGION_BYTES_PER_OP = (
-    4096  # order of magnitude of recorded commands; the runtime says the exact need when too small (ours)
-)
-REGION_STEP = 1 << 20  # regions are given in whole megabytes (ours)
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Subject, WindowFacts, no_saving
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over the whole window, or why not."""
-    report = facts.run.performance_report
     line = facts.timeline
     if not facts.scope.window.warm or not np.isfinite(line.gaps_ns).any():
         yield CannotTell("no warm iteration: gaps are compile time. Profile 2 or more iterations in one run")
@@ -48,10 +43,13 @@ def look(facts: WindowFacts) -> Claims:
         )
         return
     rows = np.arange(len(facts), dtype=np.int64)
-    fixed = static_shapes(report)
+    repeat = (
+        "repeat over iterations, so it can be traced"
+        if static_shapes(facts.run.performance_report)
+        else "may change: check first"
+    )
     waited = [int(row) for row in np.argsort(-np.nan_to_num(facts.ops.numbers("gap_ns")[1:]))[:2] + 1]
-    region = -(-len(facts) * REGION_BYTES_PER_OP // REGION_STEP) * REGION_STEP
-    compiler = report.csv.compiler
+    region = trace_region_bytes(len(facts))
     yield Claim(
         claim=(
             f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:.0f} of "
@@ -65,25 +63,14 @@ def look(facts: WindowFacts) -> Claims:
         fix=(
             f'torch_xla.set_custom_compile_options({{"enable_trace": "true"}}), '
             f"environment TT_RUNTIME_TRACE_REGION_SIZE={region}"
-            if compiler
+            if facts.compiled
             else f"ttnn.open_device(device_id=0, trace_region_size={region}); after a warm-up: "
             "tid = ttnn.begin_trace_capture(device, cq_id=0); run; ttnn.end_trace_capture(device, tid, cq_id=0); "
             "then ttnn.execute_trace(device, tid, cq_id=0, blocking=False)"
         ),
         verify="host_overhead(wall_ms=<profiler off>): traced true, busy_share up; PCC >= 0.99",
-        caveat=(
-            "gaps are inflated by the profiler; "
-            + (
-                "shapes repeat over iterations, so it can be traced"
-                if fixed
-                else "static shapes not shown: check first"
-            )
-        ),
+        caveat=f"gaps are inflated by the profiler; shapes {repeat}",
     )
-
-
-def _not_traced(facts: WindowFacts) -> Mask:
-    return np.full(len(facts), not facts.run.performance_report.traced)
 
 
 CHECK = Check(
@@ -91,5 +78,8 @@ CHECK = Check(
     title="the device waits for the host",
     step=4,
     look=look,
-    of=Subject(_not_traced, "this run already replays a trace"),
+    of=Subject(
+        lambda facts: np.full(len(facts), not facts.run.performance_report.traced),
+        "this run already replays a trace",
+    ),
 )

@@ -18,15 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.conv_l1 import larger_block
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.check import Claim, Claims, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_ops import (
-    CONV_CONFIGS,
-    CONVS,
-    cite_height,
-    l1_caveat,
-    megabytes,
-)
+from ttnn_mcp.checks.shared.conv_ops import candidates, cite_height, conv_check, l1_caveat, room_for
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -34,21 +28,16 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all convs whose block can grow."""
-    convs, limit = facts.convs, facts.l1_limit
-    if limit is None:
-        return
-    better = {conv: larger_block(conv, limit.safe_bytes) for conv in convs.distinct if conv is not None}
-    rows = convs.where(lambda conv: better[conv] is not None)
-    left = convs.numbers(lambda conv: (one.blocks / conv.blocks) if (one := better[conv]) else None)
-    per_block = facts.kernel_ns - least_ns(facts)
-    at_most = per_block[rows] * (1 - left[np.isfinite(left)])
+    convs = facts.convs
+    rows, larger, heaviest = candidates(facts, lambda conv: larger_block(conv, facts.safe_l1_bytes))
     if not len(rows):
         return
+    left = convs.numbers(lambda conv: larger[conv].blocks / conv.blocks if conv in larger else None)
+    per_block = facts.kernel_ns - least_ns(facts)
     tuned = len(convs.where(lambda conv: conv.block_h >= conv.per_core_h))
-    examples = [(row, conv, to) for row in facts.heaviest(rows) if (conv := convs.at(row)) and (to := better[conv])]
-    row, conv, to = examples[0]
+    (row, conv, to), *rest = heaviest
     double = ", enable_act_double_buffer=True" if to.act_double else ""
-    others = "".join(f"; line {facts.line(n)}: {32 * one.block_h}" for n, _, one in examples[1:])
+    others = "".join(f"; line {facts.line(other)}: {32 * wider.block_h}" for other, _, wider in rest)
     yield Claim(
         claim=(
             f"{len(rows)} of {len(convs.rows)} convs ({time_of(facts, rows)}) run in more blocks than L1 demands "
@@ -56,31 +45,24 @@ def look(facts: WindowFacts) -> Claims:
             f"tiles, {to.block_h} fits"
         ),
         rows=rows,
-        at_most_ns=at_most,
+        at_most_ns=per_block[rows] * (1 - left[np.isfinite(left)]),
         assumption="all time above the roofline is paid once per block; cores unchanged",
-        evidence=(
-            *cite_height(facts, row),
-            *cite_op(facts, row),
-        ),
+        evidence=(*cite_height(facts, row), *cite_op(facts, row)),
         fix=(
-            f"ttnn.Conv2dConfig(act_block_h_override={32 * to.block_h}{double})  # line {facts.line(row)}: "
-            f"{megabytes(to.total_bytes)} of {megabytes(limit.limit_bytes)} L1{others}"
+            f"ttnn.Conv2dConfig(act_block_h_override={32 * to.block_h}{double})  {room_for(facts, row, to)}{others}"
         ),
         verify=(
             f"re-profile: op_detail(op={facts.line(row)}).attributes shows the new block, kernel_us falls, cores "
             "stay"
         ),
-        caveat=l1_caveat(limit, conv, facts.chip.arch),
+        caveat=l1_caveat(facts, conv),
     )
 
 
-CHECK = Check(
+CHECK = conv_check(
     id="act-block-h-below-maximum",
     title="conv blocks smaller than L1 allows",
-    step=6,
     look=look,
-    of=CONVS,
     needs=(BLOCK_CONFIG, L1_LIMIT),
     worth=Worth(saving=USUAL),
-    compiled=CONV_CONFIGS,
 )

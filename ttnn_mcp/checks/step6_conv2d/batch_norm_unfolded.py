@@ -14,31 +14,24 @@ inferred from shapes, types and placements.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts
-from ttnn_mcp.checks.shared.conv_ops import CONVS, conv_behind
+from ttnn_mcp.checks.check import Claim, Claims, Mask, WindowFacts
+from ttnn_mcp.checks.needs import TWO_OPERANDS
+from ttnn_mcp.checks.shared.conv_ops import conv_check, convs_behind
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.readers import Joins
 
 LEAST_OPS = 2  # per-channel ops in a row that make a batch norm; one alone may be a bias (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all batch norms behind convs."""
-    joins, per_channel = facts.joins, _per_channel(facts)
+    per_channel, norms = _per_channel(facts), facts.named("BatchNorm")
     found: dict[int, int] = {}
-    for row in np.flatnonzero(facts.named("BatchNorm") | per_channel).tolist():
-        conv = conv_behind(facts, joins, row)
-        if conv is None:
-            continue
-        chain = _chain(joins, row, per_channel)
-        if facts.named("BatchNorm")[row] or len(chain) >= LEAST_OPS:
+    for row, conv in convs_behind(facts, np.flatnonzero(norms | per_channel)).items():
+        chain = facts.joins.chain(row, per_channel)
+        if norms[row] or len(chain) >= LEAST_OPS:
             found.update(dict.fromkeys(chain, conv))
     rows = np.array(sorted(found), dtype=np.int64)
     if not len(rows):
@@ -65,27 +58,16 @@ def look(facts: WindowFacts) -> Claims:
 
 def _per_channel(facts: WindowFacts) -> Mask:
     """Element-wise ops whose second operand holds one value per channel of a wider first one."""
-    if len(facts.ops.inputs) < 2:
-        return np.zeros(len(facts), dtype=np.bool_)
-    first, second = facts.ops.inputs[0], facts.ops.inputs[1]
+    first, second = facts.ops.inputs[:2]
     one_row = (second.logical[:, :3].prod(axis=1) == 1) & (second.logical[:, 3] == first.logical[:, 3])
     return facts.named("Binary") & one_row & (second.logical[:, 3] > 1) & (first.elements > second.elements)
 
 
-def _chain(joins: Joins, row: int, per_channel: Mask) -> list[int]:
-    """The op and the per-channel ops that follow it, each the only reader of the one before."""
-    chain = [row]
-    while len(readers := joins.readers(chain[-1])) == 1 and per_channel[readers[0]]:
-        chain.append(readers[0])
-    return chain
-
-
-CHECK = Check(
+CHECK = conv_check(
     id="batch-norm-unfolded",
     title="batch norm not folded into the conv",
-    step=6,
     look=look,
-    of=CONVS,
+    needs=(TWO_OPERANDS,),
     worth=Worth(time=SAFE),
     compiled="model.eval() before compiling: batch norm then folds",
 )

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_cores import grid_of, least_tiles, tiles_of_busiest_core
-from ttnn_mcp.analyses.op_kinds.convs import sizes_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.analyses.op_kinds.convs import share_on_grid
+from ttnn_mcp.checks.check import Claim, Claims, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES
-from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
+from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -29,37 +28,25 @@ FEWER = 0.8  # of the tiles: a fifth less work on the busiest core (ours)
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all convs with work to deal out better."""
-    convs, cores = facts.convs, facts.chip.cores or 1
-    grid = grid_of(cores, facts.chip.arch)
-    left = np.ones(len(convs.rows))
-    used = np.nan_to_num(facts.ops.numbers("cores")[convs.rows], nan=np.inf)
-    idle = np.flatnonzero(used < cores)
-    for place, size in zip(idle.tolist(), sizes_of(facts.ops, convs.rows[idle]), strict=True):
-        conv = convs.at(int(convs.rows[place]))
-        if conv is not None:
-            left[place] = least_tiles(conv, size, grid) / tiles_of_busiest_core(conv)
-    chosen = left <= FEWER
-    rows = convs.rows[chosen]
-    took = facts.kernel_ns[rows]
-    at_most = took - np.maximum(took * left[chosen], least_ns(facts)[rows])
+    convs, (x, y) = facts.convs, whole_grid(facts)
+    share = share_on_grid(facts.ops, (x, y))
+    rows, kept = convs.rows[share <= FEWER], share[share <= FEWER]
     if not len(rows):
         return
-    row = facts.heaviest(rows)[0]
-    kept = left[np.searchsorted(convs.rows, row)]
-    x, y = grid
-    layout = next(conv.layout for conv in (convs.at(row),) if conv)
+    took = facts.kernel_ns[rows]
+    row, conv = convs.configured(facts.heaviest(rows, 1))[0]
     yield Claim(
         claim=(
             f"{kinds(facts, rows)} ({time_of(facts, rows)}) leave idle cores that could share the work: "
-            f"{example(facts, row)} uses {facts.ops.numbers('cores')[row]:.0f} of {cores}; its busiest core could "
-            f"do with {kept:.0%} of its tiles"
+            f"{example(facts, row)} uses {facts.ops.numbers('cores')[row]:.0f} of {x * y}; its busiest core could "
+            f"do with {kept[np.searchsorted(rows, row)]:.0%} of its tiles"
         ),
         rows=rows,
-        at_most_ns=at_most,
+        at_most_ns=took - np.maximum(took * kept, least_ns(facts)[rows]),
         assumption="time goes with the output tiles of the busiest core; same shard layout",
         evidence=(*facts.cite(row, "cores"), *cite_op(facts, row)),
         fix=(
-            f"ttnn.Conv2dConfig(override_sharding_config=True, shard_layout=ttnn.TensorMemoryLayout.{layout}, "
+            f"ttnn.Conv2dConfig(override_sharding_config=True, shard_layout=ttnn.TensorMemoryLayout.{conv.layout}, "
             "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), "
             f"ttnn.CoreCoord({x - 1}, {y - 1}))}})), without reshard_if_not_optimal"
         ),
@@ -72,13 +59,10 @@ def look(facts: WindowFacts) -> Claims:
     )
 
 
-CHECK = Check(
+CHECK = conv_check(
     id="conv-cores-idle",
     title="conv leaves cores idle",
-    step=6,
     look=look,
-    of=CONVS,
     needs=(BLOCK_CONFIG, CORES),
     worth=Worth(saving=USUAL),
-    compiled=CONV_CONFIGS,
 )

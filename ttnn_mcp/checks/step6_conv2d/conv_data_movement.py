@@ -18,10 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.analyses.op_kinds.convs import Convs
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.check import CannotTell, Claim, Claims, Rows, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
+from ttnn_mcp.checks.shared.conv_ops import conv_check
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
@@ -33,39 +32,38 @@ OUT_OF_SHARDS = ("ShardedToInterleaved", "ShardedToInterleavedPartial")  # half 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim for copies in front of Halo, one for Moves behind it."""
-    convs = facts.convs
-    copies = _feeding_halo(facts)
+    copies, moves = _feeding_halo(facts), _idle_moves(facts)
     if len(copies):
         yield _copies_claim(facts, copies)
     if facts.l1_limit is None and facts.named("Move").any():
         yield CannotTell(L1_LIMIT.why(facts))
-    moves = _idle_moves(facts, convs)
     if len(moves):
         yield _moves_claim(facts, moves)
 
 
 def _feeding_halo(facts: WindowFacts) -> Rows:
     """Copies whose result goes into Halo (through a Move or not), and whose source another op made."""
-    source = facts.joins.makers
-    move = facts.named("Move")
-    before = source[facts.named("Halo")]
-    before = np.where((before != NOBODY) & move[before], source[before], before)
-    before = np.unique(before[before != NOBODY])
-    before = before[facts.named(*COPIES)[before] & (source[before] != NOBODY)]
-    return before[~facts.named(*OUT_OF_SHARDS)[source[before]]]
+    halos = np.flatnonzero(facts.named("Halo"))
+    moves = _makers_of(facts, halos, "Move")
+    copies = _makers_of(facts, np.append(halos, moves), *COPIES)
+    source = facts.joins.makers[copies]
+    return copies[(source != NOBODY) & ~facts.named(*OUT_OF_SHARDS)[source]]
 
 
-def _idle_moves(facts: WindowFacts, convs: Convs) -> Rows:
+def _idle_moves(facts: WindowFacts) -> Rows:
     """Moves from Halo to a conv that would fit L1 without them."""
-    limit = facts.l1_limit
-    if limit is None:
-        return np.zeros(0, dtype=np.int64)
-    source = facts.joins.makers
     # unpacked, at most the halo tensor's own size is lost; what is allocated holds it
-    before = source[convs.where(lambda conv: conv.total_bytes + conv.allocated_bytes <= limit.safe_bytes)]
-    before = before[before != NOBODY]
-    before = before[facts.named("Move")[before] & (source[before] != NOBODY)]
-    return np.unique(before[facts.named("Halo")[source[before]]])
+    roomy = facts.convs.where(lambda conv: conv.total_bytes + conv.allocated_bytes <= facts.safe_l1_bytes)
+    moves = _makers_of(facts, roomy, "Move")
+    source = facts.joins.makers[moves]
+    return moves[(source != NOBODY) & facts.named("Halo")[source]]
+
+
+def _makers_of(facts: WindowFacts, rows: Rows, *names: str) -> Rows:
+    """The ops of these names that made INPUT_0 of the rows."""
+    makers = facts.joins.makers[rows]
+    makers = np.unique(makers[makers != NOBODY])
+    return makers[facts.named(*names)[makers]]
 
 
 def _copies_claim(facts: WindowFacts, rows: Rows) -> Claim:
@@ -109,13 +107,10 @@ def _moves_claim(facts: WindowFacts, rows: Rows) -> Claim:
     )
 
 
-CHECK = Check(
+CHECK = conv_check(
     id="conv-data-movement",
     title="copies and moves around convs",
-    step=6,
     look=look,
-    of=CONVS,
     needs=(BLOCK_CONFIG,),
     worth=Worth(time=USUAL),
-    compiled=CONV_CONFIGS,
 )

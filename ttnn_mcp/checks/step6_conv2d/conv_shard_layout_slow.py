@@ -17,22 +17,18 @@ an advice to use one layout everywhere.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_cores import fits_in, grid_of
-from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT
-from ttnn_mcp.analyses.op_kinds.convs import Convs, sizes_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts
+from ttnn_mcp.analyses.op_kinds.conv_cores import fits_in
+from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, Conv
+from ttnn_mcp.analyses.op_kinds.conv_peers import NO_PEER, peers_of
+from ttnn_mcp.analyses.op_kinds.convs import sizes_of
+from ttnn_mcp.checks.check import Claim, Claims, Floats, Rows, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
+from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_setting, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
 
 TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well (ours)
 SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are compared; both ways (ours)
@@ -41,67 +37,58 @@ STARVED_WIDTH = 8  # tiles of columns per core, against one of rows: ResNet18's 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over convs that a similar one outruns, and one over starved ones."""
-    convs = facts.convs
-    rows, took, least = convs.rows, facts.kernel_ns[convs.rows], least_ns(facts)[convs.rows]
-    peer = _peers(facts, convs)
-    flops = facts.roofline.padded_flops
+    convs, flops = facts.convs, facts.roofline.padded_flops
+    rows, peer = convs.rows, peers_of(facts.ops, flops, within=SIMILAR)
     with np.errstate(divide="ignore", invalid="ignore"):  # a conv without operands has no operations
-        at_peers_rate = np.where(peer >= 0, facts.kernel_ns[peer] * flops[rows] / flops[peer], np.nan)
-    starved = (peer < 0) & np.isin(rows, convs.where(_is_starved))
-    outrun = took >= TIMES_AS_FAST * at_peers_rate
+        at_peers_rate = np.where(peer != NO_PEER, facts.kernel_ns[peer] * flops[rows] / flops[peer], np.nan)
+    outrun = facts.kernel_ns[rows] >= TIMES_AS_FAST * at_peers_rate
+    starved = (peer == NO_PEER) & np.isin(rows, convs.where(_is_starved))
+    least = least_ns(facts)[rows]
     for slow, best in ((outrun, at_peers_rate), (starved, least)):
-        there = _fitting(facts, convs, slow, peer)
-        at_most = (took - np.fmax(best, least))[there]
-        if len(there):
-            row = facts.heaviest(rows[there])[0]
-            by = int(peer[np.searchsorted(rows, row)])
-            yield _claim(facts, convs, (rows[there], at_most), row, None if by < 0 else by)
+        others = _others(facts, rows[slow], peer[slow])
+        if others:
+            at_most = (facts.kernel_ns[rows] - np.fmax(best, least))[np.isin(rows, [*others])]
+            yield _claim(facts, others, at_most)
 
 
-def _fitting(facts: WindowFacts, convs: Convs, slow: Mask, peer: Rows) -> Rows:
-    """Places of the slow convs that would fit L1 in the other layout, by the conv's own formulas."""
-    limit = facts.l1_limit
-    if limit is None:  # asked for by the needs
-        return np.zeros(0, dtype=np.int64)
-    cores = facts.chip.cores or 1
-    places, grid = np.flatnonzero(slow), grid_of(cores, facts.chip.arch)
-    fitting: list[int] = []
-    for place, size in zip(places.tolist(), sizes_of(facts.ops, convs.rows[places]), strict=True):
-        conv = convs.at(int(convs.rows[place]))
-        other = convs.at(int(peer[place])) if peer[place] >= 0 else None
-        if conv and fits_in(conv, other.layout if other else BLOCK, size, grid, limit.safe_bytes):
-            fitting.append(place)
-    return np.array(fitting, dtype=np.int64)
+def _others(facts: WindowFacts, slow: Rows, peers: Rows) -> dict[int, int]:
+    """Of the slow convs those that would fit L1 in the other layout, each with its peer."""
+    grid = whole_grid(facts)
+    size_of = dict(zip(slow.tolist(), sizes_of(facts.ops, slow), strict=True))
+    peer_of = dict(zip(slow.tolist(), peers.tolist(), strict=True))
+    return {
+        row: peer_of[row]
+        for row, conv in facts.convs.configured(peer_of)
+        if fits_in(conv, _layout_of(facts, peer_of[row]), size_of[row], grid, facts.safe_l1_bytes)
+    }
 
 
-def _claim(
-    facts: WindowFacts,
-    convs: Convs,
-    bounds: tuple[Rows, Floats],
-    row: int,
-    by: int | None,
-) -> Claim:
-    rows, at_most = bounds
-    conv, faster = convs.at(row), convs.at(by) if by is not None else None
-    layout = faster.layout if faster else BLOCK
+def _layout_of(facts: WindowFacts, peer: int) -> str:
+    """The layout to try: that of the faster conv; BLOCK where there is none."""
+    return next((conv.layout for _, conv in facts.convs.configured([peer] if peer != NO_PEER else [])), BLOCK)
+
+
+def _claim(facts: WindowFacts, others: dict[int, int], at_most: Floats) -> Claim:
+    rows = np.array([*others], dtype=np.int64)
+    row, conv = facts.convs.configured(facts.heaviest(rows, 1))[0]
+    peer = others[row]
+    is_outrun, layout = peer != NO_PEER, _layout_of(facts, peer)
     rate = facts.roofline.padded_flops / np.maximum(facts.kernel_ns, 1.0) / 1e3  # FLOP per ns is GFLOP per s
     against = (
-        f"{rate[row]:.1f} TFLOP/s against {rate[by]:.1f} of the {layout} conv at line {facts.line(by)}"
-        if by is not None
-        else f"1 x {conv.per_core_w if conv else 0} tiles per core; no {BLOCK} conv to compare with"
+        f"{rate[row]:.1f} TFLOP/s against {rate[peer]:.1f} of the {layout} conv at line {facts.line(peer)}"
+        if is_outrun
+        else f"1 x {conv.per_core_w} tiles per core; no {BLOCK} conv to compare with"
     )
     return Claim(
         claim=f"{kinds(facts, rows)} ({time_of(facts, rows)}) slow in this layout: {example(facts, row)}, "
-        f"{conv.layout if conv else ''}, {against}",
+        f"{conv.layout}, {against}",
         rows=rows,
         at_most_ns=at_most,
-        assumption=(
-            "reaches the faster conv's rate" if by is not None else "at best the roofline; nothing measured here"
-        ),
+        assumption="reaches the faster conv's rate" if is_outrun else "at best the roofline; nothing measured here",
         evidence=(
             cite_setting(facts, row, "memory_config", "memory_layout"),
             *facts.cite(row),
-            *(facts.cite(by) if by is not None else ()),
+            *(facts.cite(peer) if is_outrun else ()),
         ),
         fix=(
             f"ttnn.Conv2dConfig(shard_layout=ttnn.TensorMemoryLayout.{layout}, reshard_if_not_optimal=True)  # line "
@@ -118,39 +105,10 @@ def _is_starved(conv: Conv) -> bool:
     return conv.layout == HEIGHT and conv.per_core_h == 1 and conv.per_core_w >= STARVED_WIDTH
 
 
-def _peers(facts: WindowFacts, convs: Convs) -> Rows:
-    """Per conv, the fastest similar one of another layout, as a position in `facts.ops`; -1 where there is none."""
-    kinds = len(convs.distinct)
-    fastest = np.full(kinds, -1, dtype=np.int64)
-    order = np.argsort(-facts.kernel_ns[convs.rows], kind="stable")
-    order = order[facts.kernel_ns[convs.rows[order]] > 0]  # a conv whose time was lost is no comparison
-    fastest[convs.kinds[order]] = convs.rows[order]  # the last one written stays: the least time
-    layouts = np.array(["" if conv is None else conv.layout for conv in convs.distinct])
-    flops = facts.roofline.padded_flops[fastest]
-    rate = flops / np.maximum(facts.kernel_ns[fastest], 1.0)
-    fidelity = facts.ops.texts("fidelity").codes[fastest]
-    weights = facts.ops.inputs[1].dtype.codes[fastest]
-    similar = (layouts[:, None] != layouts) & (layouts != "") & (layouts[:, None] != "") & (fastest >= 0)
-    similar &= (fidelity[:, None] == fidelity) & (weights[:, None] == weights)
-    for size in _sizes(facts, fastest):
-        similar &= (size[:, None] <= SIMILAR * size) & (size <= SIMILAR * size[:, None])
-    best = np.where(similar, rate, -1.0).argmax(axis=1)
-    return np.where(similar.any(axis=1), fastest[best], -1)[convs.kinds]
-
-
-def _sizes(facts: WindowFacts, rows: Rows) -> tuple[Rows, ...]:
-    """Output rows, inner size and output channels: a layout that suits many rows need not suit few."""
-    weights, output = facts.ops.inputs[1].padded[rows], facts.ops.outputs[0].padded[rows]
-    return output[:, :3].prod(axis=1), weights[:, 2], output[:, 3]
-
-
-CHECK = Check(
+CHECK = conv_check(
     id="conv-shard-layout-slow",
     title="conv slow in its shard layout",
-    step=6,
     look=look,
-    of=CONVS,
     needs=(BLOCK_CONFIG, CORES, L1_LIMIT),
     worth=Worth(saving=USUAL),
-    compiled=CONV_CONFIGS,
 )

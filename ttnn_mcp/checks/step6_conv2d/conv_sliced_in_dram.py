@@ -14,45 +14,39 @@ Silent about slices that no conv is behind.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.analyses.memory.l1_limit import L1Limit
-from ttnn_mcp.analyses.op_kinds.convs import Convs
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.analyses.op_kinds.conv_slices import slices_of, unsliced
+from ttnn_mcp.checks.check import Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG
-from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, l1_caveat
+from ttnn_mcp.checks.shared.conv_ops import conv_check, l1_caveat
 from ttnn_mcp.checks.shared.wording import kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all transports of slices."""
-    convs = facts.convs
-    slices = _slices(facts, convs)
-    if not slices:
-        return
-    rows = np.unique([row for transports in slices.values() for row in transports])
-    limit = facts.l1_limit
+    convs, slices = facts.convs, slices_of(facts.ops)
+    rows = np.unique([row for one in slices.values() for row in one.transports])
     whole = [
-        conv for conv in slices if limit is not None and _fits_whole(facts, convs, conv, slices[conv][0], limit)
+        row
+        for row, conv in convs.configured(slices)
+        if unsliced(conv, slices[row].parts).total_bytes <= facts.safe_l1_bytes
     ]
-    saved = np.isin(rows, [row for conv in whole for row in slices[conv]])
-    heaviest = max(whole or slices, key=lambda conv: facts.kernel_ns[slices[conv]].sum())
-    row, write = slices[heaviest][-1], slices[heaviest][0]
+    saved = np.isin(rows, [row for conv in whole for row in slices[conv].transports])
+    heaviest = max(whole or slices, key=lambda conv: facts.kernel_ns[[*slices[conv].transports]].sum())
+    write, transports, parts = slices[heaviest]
     first = convs.at(heaviest)
     yield Claim(
         claim=(
             f"{kinds(facts, np.array([*slices]))} work on slices fetched from and written to DRAM "
             f"({time_of(facts, rows)}); {len(whole)} of them would fit L1 unsliced, e.g. line "
-            f"{facts.line(heaviest)}, 1 of {_count(facts, write)} slices"
+            f"{facts.line(heaviest)}, 1 of {parts} slices"
         ),
         rows=rows,
         at_most_ns=np.where(saved, facts.kernel_ns[rows], 0.0),
         assumption="whole convs with the block they have fit L1, and their neighbours read and write L1 too",
-        evidence=facts.cite(row) + facts.cite(write),
+        evidence=facts.cite(transports[-1]) + facts.cite(write),
         fix=(
             f"ttnn.conv2d(..., slice_config=ttnn.Conv2dL1FullSliceConfig)  # line {facts.line(heaviest)}"
             if whole
@@ -60,57 +54,20 @@ def look(facts: WindowFacts) -> Claims:
             "deallocate_activation=True make room for fewer"
         ),
         verify="re-profile; list_ops(group_by='op_code'): PaddedSlice and SliceWrite fall, no new Reshard",
-        caveat=l1_caveat(limit, first, facts.chip.arch) if limit and first else None,
+        caveat=l1_caveat(facts, first) if first and facts.l1_limit else None,
     )
 
 
 def _sliced(facts: WindowFacts) -> Mask:
     """The convs that write slices."""
-    sliced = np.zeros(len(facts), dtype=np.bool_)
-    if facts.flow.producers:  # without operand columns nobody is known to read anything
-        sliced[[*_slices(facts, facts.convs)]] = True
-    return sliced
+    return np.isin(np.arange(len(facts)), [*slices_of(facts.ops)])
 
 
-def _slices(facts: WindowFacts, convs: Convs) -> dict[int, list[int]]:
-    """Conv row -> its SliceWrite, then its PaddedSlice where there is one."""
-    source, fetch = facts.flow.producers[0], facts.named("PaddedSlice")
-    is_conv = np.isin(np.arange(len(facts)), convs.rows)
-    found: dict[int, list[int]] = {}
-    for write in np.flatnonzero(facts.named("SliceWrite") & (source != NOBODY)).tolist():
-        conv = int(source[write])
-        if not is_conv[conv]:
-            continue
-        found[conv] = [write]
-        at = conv
-        for _ in range(3):  # back through Move and Halo
-            at = int(source[at]) if at != NOBODY else NOBODY
-            if at != NOBODY and fetch[at]:
-                found[conv].append(at)
-    return found
-
-
-def _count(facts: WindowFacts, write: int) -> int:
-    """How many slices the tensor that SliceWrite fills is cut into."""
-    whole, part = facts.ops.outputs[0].elements[write], facts.ops.inputs[0].elements[write]
-    return max(1, round(float(whole) / float(part)))
-
-
-def _fits_whole(facts: WindowFacts, convs: Convs, row: int, write: int, limit: L1Limit) -> bool:
-    conv, times = convs.at(row), _count(facts, write)
-    if conv is None:
-        return False
-    whole = replace(conv, per_core_h=conv.per_core_h * times, allocated_bytes=conv.allocated_bytes * times)
-    return whole.total_bytes <= limit.safe_bytes
-
-
-CHECK = Check(
+CHECK = conv_check(
     id="conv-sliced-in-dram",
     title="conv cut into DRAM slices",
-    step=6,
     look=look,
     of=Subject(_sliced, "no conv runs in DRAM slices (no SliceWrite behind a Conv2d)"),
     needs=(BLOCK_CONFIG,),
     worth=Worth(time=USUAL),
-    compiled=CONV_CONFIGS,
 )

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, WindowFacts
-from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS
+from ttnn_mcp.analyses.op_kinds.conv_weights import preparations_of
+from ttnn_mcp.checks.check import CannotTell, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.needs import TWO_OPERANDS
+from ttnn_mcp.checks.shared.conv_ops import conv_check
 from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import SAFE
 
@@ -27,10 +28,9 @@ MOST_OPS = 6  # between raw weights and a conv: permute, reshape, pad, tilize, t
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that prepare weights."""
-    convs = np.flatnonzero(facts.named("Conv2d"))
-    prepared = {conv: chain for conv in convs.tolist() if (chain := _preparation(facts, conv))}
+    prepared = preparations_of(facts.ops, MOST_OPS)
     rows = np.unique(np.array([row for chain in prepared.values() for row in chain], dtype=np.int64))
-    if not len(rows) or facts.share(rows) < SAFE:
+    if facts.share(rows) < SAFE:
         return
     if not facts.scope.window.warm:
         yield CannotTell(
@@ -57,24 +57,9 @@ def look(facts: WindowFacts) -> Claims:
     )
 
 
-def _preparation(facts: WindowFacts, conv: int) -> list[int]:
-    """The ops from a tensor no op made to the conv's INPUT_1; empty where something else is behind it."""
-    if len(facts.flow.producers) < 2:
-        return []
-    converts = facts.of_family("layout", "shape")
-    chain: list[int] = []
-    at = int(facts.flow.producers[1][conv])
-    while at != NOBODY and converts[at] and len(chain) < MOST_OPS:
-        chain.append(at)
-        at = int(facts.flow.producers[0][at])
-    return chain if at == NOBODY else []
-
-
-CHECK = Check(
+CHECK = conv_check(
     id="weights-prepared-every-call",
     title="conv weights prepared in each call",
-    step=6,
     look=look,
-    of=CONVS,
-    compiled=CONV_CONFIGS,
+    needs=(TWO_OPERANDS,),
 )

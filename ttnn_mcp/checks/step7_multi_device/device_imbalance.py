@@ -65,7 +65,7 @@ def _claim(facts: WindowFacts, balance: Balance, rows: Rows, launches: Rows) -> 
         at_most_ns=np.maximum(0.0, facts.kernel_ns[rows[launches]] - balance.mean_ns[launches]),
         assumption="evenly spread, every device takes the present mean",
         evidence=(ops.cite(slowest, "kernel_ns"), ops.cite(fastest, "kernel_ns")),
-        fix=_fix(facts, row, (slowest, fastest)),
+        fix=_fix(facts, row, slowest, fastest),
         verify="device_balance.imbalance no longer lists the op; kernel_us of the devices draws level",
         caveat=(
             "a fused collective inside the op would make part of this waiting; pipeline stages differ on purpose"
@@ -73,7 +73,7 @@ def _claim(facts: WindowFacts, balance: Balance, rows: Rows, launches: Rows) -> 
     )
 
 
-def _fix(facts: WindowFacts, row: int, pair: tuple[int, int]) -> str:
+def _fix(facts: WindowFacts, row: int, slowest: int, fastest: int) -> str:
     said = facts.attributes(row)
     if said.flag("is_causal") and said.flag("is_balanced") is False and (said.number("ring_size") or 0) > 1:
         return (
@@ -82,8 +82,7 @@ def _fix(facts: WindowFacts, row: int, pair: tuple[int, int]) -> str:
             "the rotary tables"
         )
     ops = facts.scope.ops
-    shapes = [tuple(one.shape_text(place) for one in ops.inputs if one.present[place]) for place in pair]
-    if shapes[0] != shapes[1]:
+    if ops.shapes(slowest) != ops.shapes(fastest):
         return (
             "shards differ in shape: pick a shard dimension that the device count divides (mesh_mapper of "
             "ttnn.from_torch)"

@@ -16,6 +16,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -69,5 +70,6 @@ CHECK = Check(
     step=7,
     look=look,
     of=DEVICES,
+    needs=(OPERANDS,),
     worth=Worth(time=SAFE),
 )

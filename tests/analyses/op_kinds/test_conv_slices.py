@@ -1,0 +1,39 @@
+"""Conv slices: which convs run on slices, what carries these, and how many there are."""
+
+from tests.analyses.tables import ops_of
+from tests.checks.conv_programs import Conv, put_conv, put_halo, row_major
+from tests.checks.rows import put
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+from ttnn_mcp.analyses.op_kinds.conv_slices import Slice, slices_of, unsliced
+from ttnn_mcp.analyses.op_kinds.convs import convs_of
+
+
+def sliced(parts, *, fetched):
+    program, conv = Program("wormhole_b0"), Conv(block=(8, 6))
+    part = row_major(program, conv.placed(256, 64), conv.rows)
+    if fetched:
+        whole = program.tensor([1, 1, parts * conv.rows, 64], layout="ROW_MAJOR")
+        put(program, DeviceOp("PaddedSliceDeviceOperation", (whole,), (part,), 20_000))
+    y = put_conv(program, conv, put_halo(program, part, conv))
+    filled = program.tensor([1, 1, parts * conv.rows, conv.columns], "BFLOAT8_B")
+    put(program, DeviceOp("SliceWriteDeviceOperation", (y, filled), (filled,), 20_000))
+    return program
+
+
+def test_a_slice_is_fetched_convolved_and_written(tmp_path):
+    assert slices_of(ops_of(tmp_path / "fetched", sliced(3, fetched=True))) == {2: Slice(3, (3, 0), 3)}
+    assert slices_of(ops_of(tmp_path / "there", sliced(2, fetched=False))) == {1: Slice(2, (2,), 2)}
+
+
+def test_a_conv_that_writes_no_slice_is_whole(tmp_path):
+    program = Program("wormhole_b0")
+    put_conv(program)
+    assert slices_of(ops_of(tmp_path, program)) == {}
+
+
+def test_all_slices_at_once_take_as_many_rows_and_inputs(tmp_path):
+    conv = convs_of(ops_of(tmp_path, sliced(2, fetched=False))).at(1)
+    whole = unsliced(conv, 2)
+    assert (whole.per_core_h, whole.allocated_bytes) == (16, 200_000)
+    assert whole.block_h == conv.block_h

@@ -1,0 +1,52 @@
+"""Every check of step 7: what it answers where there are no devices to compare, or nothing that they exchanged."""
+
+from itertools import count
+
+import pytest
+
+from tests.checks.asking import Asker, real_case
+from tests.checks.mesh_programs import Gather, attention, mesh, with_lost_rows, with_other_ops
+from tests.checks.rows import pass_time
+from tests.shared_reports import CLIP
+from ttnn_mcp.checks import CATALOGUE
+
+LAUNCH_BY_LAUNCH = ("collective-share", "collective-bandwidth", "collective-topology", "device-imbalance")
+
+
+@pytest.fixture(params=[check.id for check in CATALOGUE if check.step == 7])
+def check(request, tmp_path) -> Asker:
+    return Asker(request.param, tmp_path, count())
+
+
+def test_one_device_has_no_other(check):
+    program = mesh(devices=1)
+    Gather(900_000).put(program)
+    outcome = check.ask(program)
+    assert (outcome.status, outcome.why) == ("not_applicable", "one device")
+
+
+def test_clip_ran_on_one_device(check):
+    assert check.ask(real_case(CLIP)).why == "one device"
+
+
+@pytest.mark.parametrize("check", LAUNCH_BY_LAUNCH, indirect=True)
+def test_devices_with_other_rows_are_not_compared(check, tmp_path):
+    lost = check.ask(with_lost_rows(tmp_path / "lost"))
+    assert lost.status == "cannot_tell"
+    assert "devices ran different ops (1 to 2 each): rows dropped" in lost.why
+    other = check.ask(with_other_ops(tmp_path / "other"))
+    assert other.status == "cannot_tell"
+    assert "or a pipeline by design" in other.why
+
+
+def test_devices_that_exchange_nothing_and_do_the_same_are_clean(check):
+    program = mesh()
+    attention(program, 100_000)
+    pass_time(program, 10_000)
+    assert check.ask(program).status == "clean"
+
+
+def test_a_mesh_without_kernel_time_is_clean(check):
+    program = mesh()
+    attention(program, 0)
+    assert check.ask(program).status == "clean"

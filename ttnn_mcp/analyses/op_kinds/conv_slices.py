@@ -1,0 +1,63 @@
+"""Convs that are cut into slices: who fetches a slice from DRAM, and who writes its part of the output back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, flow_of
+from ttnn_mcp.run.ops.artefact import artefact
+from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+MOST_BETWEEN = 2  # ops between a fetch and its conv: Move and Halo
+
+
+class Slice(NamedTuple):
+    """How a slice travels: positions of its SliceWrite and of its PaddedSlice, the write alone where none was seen.
+
+    Attributes:
+        parts: how many slices the whole tensor is cut into.
+    """
+
+    write: int
+    transports: tuple[int, ...]
+    parts: int
+
+
+@artefact
+def slices_of(ops: OpTable) -> dict[int, Slice]:
+    """The slice of each conv that writes one, by the conv's position."""
+    names, makers = ops.texts("op_code"), flow_of(ops).makers_of(0)
+    convs, fetches, writes = (
+        names.where(lambda text, name=name: canonical(text) == name)
+        for name in ("Conv2d", "PaddedSlice", "SliceWrite")
+    )
+    found: dict[int, Slice] = {}
+    for write in np.flatnonzero(writes & (makers != NOBODY) & convs[makers]).tolist():
+        conv = at = int(makers[write])
+        transports = [write]
+        for _ in range(MOST_BETWEEN + 1):
+            at = int(makers[at])
+            if at == NOBODY:
+                break
+            if fetches[at]:
+                transports.append(at)
+        found[conv] = Slice(write, tuple(transports), _parts(ops, write))
+    return found
+
+
+def unsliced(conv: Conv, parts: int) -> Conv:
+    """The conv that does the work of all slices at once, with the block that each has."""
+    return replace(conv, per_core_h=conv.per_core_h * parts, allocated_bytes=conv.allocated_bytes * parts)
+
+
+def _parts(ops: OpTable, write: int) -> int:
+    """How many parts like the one it writes fill the tensor."""
+    whole, part = ops.outputs[0].elements[write], ops.inputs[0].elements[write]
+    return max(1, round(float(whole) / float(part)))

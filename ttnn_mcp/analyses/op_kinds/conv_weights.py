@@ -1,0 +1,29 @@
+"""Weights of convs that ops of the window prepare: tilize, permute, reshape, pad."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, flow_of
+from ttnn_mcp.analyses.op_kinds.convs import convs_of
+from ttnn_mcp.run.ops.op_names import family
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+
+def preparations_of(ops: OpTable, most: int) -> dict[int, list[int]]:
+    """Per conv the ops, `most` at most, that lead from a tensor no op made to its INPUT_1; only convs with such ops."""
+    flow = flow_of(ops)
+    converts = ops.texts("op_code").where(lambda text: family(text) in ("layout", "shape"))
+    makers, makers_of_weights = flow.makers_of(0), flow.makers_of(1)
+    found: dict[int, list[int]] = {}
+    for conv in convs_of(ops).rows.tolist():
+        chain: list[int] = []
+        at = int(makers_of_weights[conv])
+        while at != NOBODY and converts[at] and len(chain) < most:
+            chain.append(at)
+            at = int(makers[at])
+        if chain and at == NOBODY:
+            found[conv] = chain
+    return found
