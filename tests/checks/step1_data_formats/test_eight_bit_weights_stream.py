@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.asking import real_case
-from tests.checks.programs import linear
-from tests.checks.rows import pass_time
+from tests.checks.programs import linear, relu
+from tests.checks.rows import pass_time, put
 from tests.profiles import L1, Program
+from tests.profiles.ops import binary, matmul
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
-from ttnn_mcp.checks.step1_data_formats.eight_bit_weights_stream import HEAD
 
 EIGHT, FOUR = "BFLOAT8_B", "BFLOAT4_B"
 WEIGHTS, OTHERS = 4096 * 4096 * 1.0625, 2 * 32 * 4096 * 2  # bytes: 17.8 MB, 76.5 us at 240 GB/s
@@ -81,7 +81,34 @@ def test_heads_stay(check):
         linear(program, 32, 4096, columns, 24 * columns, weights=EIGHT)
         return program
 
-    check.pair(head, silent=HEAD, fires=HEAD - 32)
+    check.pair(head, silent=32_000, fires=31_968)
+
+
+def test_a_small_matmul_keeps_its_launch(check):
+    program = Program("wormhole_b0")
+    linear(program, 32, 512, 512, 2_500, weights=EIGHT)
+    assert check.ask(program).claim.at_most_ns.tolist() == [500]
+
+
+def test_what_an_op_made_is_no_weight(check):
+    program = Program("wormhole_b0")
+    made = relu(program, program.tensor([1, 1, 4096, 4096], EIGHT))
+    put(program, matmul(program.tensor([1, 1, 32, 4096]), made, program.tensor([1, 1, 32, 4096]), 90_000))
+    assert check.ask(program).status == "not_applicable"
+
+
+def test_an_add_reads_no_weights(check):
+    program = of_decode(weights="BFLOAT16", kernel_ns=150_000)
+    x, y, out = (program.tensor([1, 1, 4096, 4096], EIGHT) for _ in range(3))
+    put(program, binary("ADD", x, y, out, 300_000))
+    assert check.ask(program).status == "clean"
+
+
+def test_activations_of_four_bits_are_no_choice_for_weights(check):
+    program = of_decode()
+    x, y, out = (program.tensor([1, 1, 512, 512], FOUR) for _ in range(3))
+    put(program, binary("ADD", x, y, out, 9_000))
+    assert check.ask(program).fires
 
 
 def test_convs_do_not_ship_with_four_bits(check):

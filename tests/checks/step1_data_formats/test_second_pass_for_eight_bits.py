@@ -6,8 +6,10 @@ import pytest
 
 from tests.checks.asking import real_case
 from tests.checks.programs import conv, linear
-from tests.checks.rows import pass_time
-from tests.profiles import Program
+from tests.checks.rows import pass_time, put
+from tests.profiles import L1, Program
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import matmul
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 
 ENGINE_NS = 2 * 4096**3 // (64 * 4096)  # per pass, on 64 cores at 1 GHz: 524 us
@@ -67,6 +69,13 @@ def test_what_waits_for_bytes_gains_nothing(check):
     assert check.ask(program).status == "clean"
 
 
+def test_what_waits_for_bytes_a_little_more_than_for_arithmetic_is_left_alone(check):
+    """66 us on the engine, 91 us of bytes, 110 us: fewer passes would change nothing that lasts."""
+    program = Program("wormhole_b0")
+    linear(program, 256, 4096, 4096, 110_000, weights="BFLOAT8_B", fidelity="HiFi2")
+    assert check.ask(program).status == "clean"
+
+
 def test_who_runs_lofi_somewhere_has_chosen_op_by_op(check):
     def program(fidelity):
         made = of_prefill()
@@ -74,6 +83,21 @@ def test_who_runs_lofi_somewhere_has_chosen_op_by_op(check):
         return made
 
     check.pair(program, silent="LoFi", fires="HiFi2")
+
+
+def test_a_small_matmul_keeps_its_launch(check):
+    """512 x 512 x 512: 2.0 us on the engine in two passes, 1.2 us for its weights."""
+    program = Program("wormhole_b0")
+    x, y = (program.tensor([1, 1, 512, 512], placement=L1) for _ in range(2))
+    put(program, matmul(x, program.weight([1, 1, 512, 512], "BFLOAT8_B"), y, 3_000))
+    assert check.ask(program).claim.at_most_ns.tolist() == [1_000]
+
+
+def test_attention_at_lofi_is_no_choice_for_weights(check):
+    program = of_prefill()
+    heads = [program.tensor([1, 8, 512, 64]) for _ in range(4)]
+    put(program, DeviceOp("SDPAOperation", tuple(heads[:3]), (heads[3],), 100_000, fidelity="LoFi"))
+    assert check.ask(program).fires
 
 
 def test_a_norm_at_lofi_is_no_choice(check):

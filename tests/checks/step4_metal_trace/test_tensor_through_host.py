@@ -1,15 +1,152 @@
-"""tensor-through-host: FILL IN what is wrong, in one line."""
+"""tensor-through-host: there and back by the memory report, and calls on host tensors."""
 
-from tests.checks.rows import pass_time
-from tests.profiles import Program
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.checks.rows import pass_time, put
+from tests.profiles import DRAM, Iteration, Program
+from tests.profiles.ops import unary
+from tests.shared_reports import shared
+from ttnn_mcp.checks.shared.host_traffic import computed_on_host, reads, round_trips
+from ttnn_mcp.readers.memory.report import read_memory_report
+
+WARM = [Iteration()]
+TUTORIAL = "../real/reports/foreign_tutorial"  # written by TTNN 0.81.1 from its own tutorial of attention
 
 
-def program(amount: float) -> Program:
-    """FILL IN: a program that has `amount` of what the check measures."""
-    made = Program("wormhole_b0")
-    pass_time(made, 1000 * amount)
-    return made
+def worked(program, kernel_ns=1_000_000):
+    shape = [1, 1, 32, 32 * (1 + len(program.calls))]
+    x, y = (program.tensor(shape) for _ in range(2))
+    put(program, unary("RELU", x, y, kernel_ns))
+    return y
 
 
-def test_where_the_line_is(check):
-    check.pair(program, silent=1.0, fires=2.0)  # FILL IN both sides of the line
+def there_and_back(
+    *, megabytes=2.0, read="ttnn.to_torch", write="ttnn.from_torch", other=0, order=("read", "write"), again=0
+):
+    """Device, host, device: as many elements again, `other` more or fewer."""
+    program = Program("wormhole_b0")
+    worked(program)
+    count = round(megabytes * 1_000_000 / 2 / 64)
+    moves = {"read": lambda: _read(program, read, count), "write": lambda: _write(program, write, count + other)}
+    for name in (*order, *["read"] * again):
+        moves[name]()
+    worked(program)
+    return program
+
+
+def _read(program, name, rows):
+    there = program.tensor([1, 1, rows, 64], layout="ROW_MAJOR")
+    host = program.tensor([1, 1, rows, 64], layout="ROW_MAJOR", placement=None)
+    program.call(name, (there,), (host,))
+
+
+def _write(program, name, rows):
+    host = program.tensor([1, rows, 1, 64], layout="ROW_MAJOR", placement=None)
+    there = program.tensor([1, rows, 1, 64], layout="ROW_MAJOR")
+    if name == "ttnn.copy_host_to_device_tensor":
+        program.call(name, (host, there))
+    else:
+        program.call(name, (host,), (there,))
+
+
+def padded(*, name="ttnn.pad", megabytes=2.0, first=True, place=None, takes=True):
+    """A call on the host, after the first op or before it."""
+    program = Program("wormhole_b0")
+    if first:
+        worked(program)
+    rows = round(megabytes * 1_000_000 / 2 / 64)
+    given = program.tensor([1, 1, rows, 64], layout="ROW_MAJOR", placement=None)
+    made = program.tensor([1, 1, rows, 64], layout="ROW_MAJOR", placement=place)
+    program.call(name, (given,) if takes else (), (made,))
+    worked(program, 2_000_000 if first else 3_000_000)
+    return program
+
+
+def ask(check, program):
+    return check.ask(program, WARM, memory="3.3")
+
+
+def case(check, program):
+    return check.case(program, WARM, memory="3.3")
+
+
+@pytest.mark.parametrize("read", ["ttnn.to_torch", "ttnn.from_device"])
+@pytest.mark.parametrize("write", ["ttnn.from_torch", "ttnn.to_device", "ttnn.copy_host_to_device_tensor"])
+def test_a_tensor_that_comes_back_is_told_without_a_saving(check, read, write):
+    claim = ask(check, there_and_back(read=read, write=write)).claim
+    assert claim.claim.startswith(
+        f"1 tensors, 2.00 MB, go to the host and come back; the largest, 2.00 MB, by {read}"
+    )
+    assert (len(claim.rows), claim.at_most_ns.sum(), claim.gap_ns) == (0, 0, None)
+    assert "split_query_key_value_and_split_heads" in claim.fix
+    assert [(one.column, one.unit) for one in claim.evidence] == [("name", None), ("size", "B")]
+    assert claim.evidence[1].value == 2_000_000
+    texts = (claim.claim, claim.assumption, claim.fix, claim.verify, claim.caveat)
+    assert all(len(text) <= most for text, most in zip(texts, (200, 120, 260, 120, 160), strict=True))
+
+
+def test_five_percent_of_the_window_at_the_slowest_rate_is_the_line(check):
+    """2 ms of kernels: 0.1 MB at 1 GB/s."""
+    check.pair(lambda megabytes: case(check, there_and_back(megabytes=megabytes)), silent=0.0998, fires=0.1002)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"other": 1}, {"other": -1}, {"order": ("write", "read")}, {"order": ("read",)}, {"order": ("write",)}],
+    ids=["a larger tensor", "a smaller tensor", "written before", "read only", "written only"],
+)
+def test_what_does_not_come_back_is_no_trip(check, how):
+    assert ask(check, there_and_back(**how)).status == "clean"
+
+
+def test_one_write_brings_one_tensor_back(check):
+    assert "1 tensors, 2.00 MB" in ask(check, there_and_back(again=1)).claim.claim
+    both = there_and_back(order=("read", "write", "read", "write"))
+    assert "2 tensors, 4.00 MB" in ask(check, both).claim.claim
+
+
+def test_a_call_on_host_tensors_runs_on_the_host(check):
+    claim = ask(check, padded()).claim
+    assert claim.claim.startswith("1 tensors, 2.00 MB, are computed on the host; the largest, 2.00 MB, by ttnn.pad")
+    assert "ttnn.to_device(x, device)" in claim.fix
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"first": False},
+        {"name": "ttnn.to_device", "place": None},
+        {"name": "ttnn.from_torch"},
+        {"name": "ttnn.to_torch"},
+        {"name": "ttnn.deallocate"},
+        {"name": "ttnn.load_tensor"},
+        {"takes": False},
+    ],
+    ids=["before the first op", "a write", "from torch", "to torch", "a free", "loading", "nothing taken"],
+)
+def test_what_computes_nothing_on_the_host_is_left_alone(check, how):
+    assert ask(check, padded(**how)).status == "clean"
+
+
+def test_a_call_with_one_tensor_on_the_device_is_none(check):
+    assert ask(check, padded(place=DRAM)).status == "clean"
+
+
+def test_without_a_memory_report_it_cannot_tell(check):
+    program = Program("wormhole_b0")
+    pass_time(program, 1000)
+    outcome = check.ask(program)
+    assert (outcome.status, outcome.why) == ("cannot_tell", "needs a memory report")
+
+
+def test_ttnns_own_tutorial_takes_its_heads_through_the_host():
+    """Four tensors of 6 x 384 x 1024 per attention, in eight trips; the two results at the end stay with the reader."""
+    memory = asyncio.run(read_memory_report(shared(TUTORIAL)))
+    assert [one.operation for one in round_trips(memory)] == [4, 11, 18, 29, 37, 44, 51, 62]
+    assert {one.size_bytes for one in round_trips(memory)} == {6 * 384 * 1024 * 2}
+    assert [one.operation for one in reads(memory)][-2:] == [104, 105]
+    assert computed_on_host(memory) == []

@@ -31,9 +31,9 @@ def look(facts: WindowFacts) -> Claims:
     source, output = facts.ops.inputs[0].dtype, facts.ops.outputs[0].dtype
     casts = facts.named("Typecast")
     widens = casts & source.among(*NARROW) & output.among(WIDE)
-    narrows = casts & source.among(WIDE) & output.among(*NARROW)
+    narrows = casts & output.among(*NARROW)
     makers, readers = facts.joins.edges
-    wide = ~casts & output.among(WIDE)
+    wide = output.among(WIDE)
     after, before = _steps(makers, readers, widens, wide), _steps(readers, makers, narrows, wide)
     between = (after > 0) & (before > 0) & (after + before - 1 <= LONGEST)
     if not between.any():
@@ -63,12 +63,12 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _steps(starts: Rows, ends: Rows, begin: Mask, through: Mask) -> Rows:
-    """Per op of `through`, how many steps it lies behind an op of `begin`; 0 where it is not reached in LONGEST."""
+    """Per op of `through`, how many steps at most it lies behind an op of `begin`; 0 where that is not reached."""
     steps, front = np.zeros(len(begin), dtype=np.int64), begin
     for step in range(1, LONGEST + 1):
         touched = np.zeros_like(begin)
         touched[ends[front[starts]]] = True
-        front = touched & through & (steps == 0)
+        front = touched & through
         steps[front] = step
     return steps
 
