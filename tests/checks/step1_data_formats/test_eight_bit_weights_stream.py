@@ -84,6 +84,15 @@ def test_heads_stay(check):
     check.pair(head, silent=32_000, fires=31_968)
 
 
+def test_wider_weights_that_are_waited_for_come_first(check):
+    def program(kernel_ns):
+        made = of_decode()
+        linear(made, 32, 4096, 2048, kernel_ns, weights="BFLOAT16")
+        return made
+
+    check.pair(program, silent=80_000, fires=2_000_000)
+
+
 def test_a_small_matmul_keeps_its_launch(check):
     program = Program("wormhole_b0")
     linear(program, 32, 512, 512, 2_500, weights=EIGHT)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.checks.asking import real_case
 from tests.checks.programs import relu, to_rows, to_tiles
-from tests.checks.rows import pass_time, put
+from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.profiles import L1, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import interleaved_to_sharded
@@ -27,19 +27,36 @@ def into_shards(program, x, where=SHARDS):
 
 
 def converted(
-    program, *, moves=1, maps=1, name="GroupNorm", rows=ROWS, before=True, after=True, also_read=False, out=None
+    program,
+    *,
+    moves=1,
+    maps=1,
+    name="GroupNorm",
+    rows=ROWS,
+    before=True,
+    after=True,
+    also_read=False,
+    out=None,
+    moves_after=0,
+    between=None,
 ):
     shape = [1, 1, rows, WIDE]
     x = relu(program, program.tensor(shape, layout="TILE" if before else "ROW_MAJOR"))
     if before:
         x = to_rows(program, x, 40_000)
-    if also_read:
-        relu(program, x)
+    rows_of_it = x
     for place in range(moves):
         x = into_shards(program, x, SHARDS if place % 2 == 0 else L1)
+    if also_read:
+        relu(program, rows_of_it)
     x = norm(program, x, name=name, out=out)
     for _ in range(maps):
         x = relu(program, x)
+    for place in range(moves_after):
+        x = into_shards(program, x, L1 if place % 2 == 0 else SHARDS)
+    if between:
+        y = program.tensor([1, 1, 2 * rows, WIDE], layout="ROW_MAJOR", placement=x.placement)
+        x = put(program, DeviceOp(f"{between}DeviceOperation", (x,), (y,), 10_000))
     if after:
         x = to_tiles(program, x, 50_000)
     return relu(program, x)
@@ -80,6 +97,30 @@ def test_four_moves_may_lie_between(check):
 
 def test_four_element_wise_ops_may_lie_behind(check):
     check.pair(lambda maps: of_converted(maps=maps, before=False), silent=5, fires=4)
+
+
+def test_moves_may_lie_behind_too(check):
+    check.pair(lambda moves: of_converted(maps=0, moves_after=moves, before=False), silent=5, fires=4)
+
+
+def test_what_another_op_made_of_it_is_not_the_norms(check):
+    assert check.ask(of_converted(before=False, between="Upsample")).status == "clean"
+
+
+def test_tensors_that_no_op_made_are_not_the_norms(check):
+    """The last op of the window is a norm that writes rows."""
+    program = Program("wormhole_b0")
+    shape = [1, 1, 512, 64]
+    to_tiles(program, program.tensor(shape, layout="ROW_MAJOR"), 900_000)
+    to_tiles(program, relu(program, program.tensor([1, 1, 1024, 64], layout="ROW_MAJOR")), 900_000)
+    norm(program, program.tensor([1, 1, ROWS, WIDE], layout="ROW_MAJOR"))
+    assert check.ask(program, ONE_PASS).status == "clean"
+
+
+def test_an_untilize_that_nobody_reads_is_the_models_result(check):
+    program = of_converted(before=False, after=False)
+    to_rows(program, relu(program, program.tensor([1, 1, 1024, 64])), 900_000)
+    assert check.ask(program).status == "clean"
 
 
 def test_a_norm_on_tiles_whose_height_is_padded_would_count_the_padding(check):

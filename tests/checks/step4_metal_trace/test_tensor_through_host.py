@@ -136,6 +136,12 @@ def test_a_call_with_one_tensor_on_the_device_is_none(check):
     assert ask(check, padded(place=DRAM)).status == "clean"
 
 
+def test_a_window_without_kernel_time_and_without_trips_is_clean(check):
+    program = Program("wormhole_b0")
+    worked(program, 0)
+    assert ask(check, program).status == "clean"
+
+
 def test_without_a_memory_report_it_cannot_tell(check):
     program = Program("wormhole_b0")
     pass_time(program, 1000)

@@ -75,6 +75,10 @@ def test_a_run_that_reads_nothing_is_clean(check):
     assert ask(check, result(reads=0)).status == "clean"
 
 
+def test_a_window_without_kernel_time_and_without_results_is_clean(check):
+    assert ask(check, result(reads=0, kernel_ns=0)).status == "clean"
+
+
 def test_without_a_memory_report_it_cannot_tell(check):
     program = Program("wormhole_b0")
     pass_time(program, 1000)

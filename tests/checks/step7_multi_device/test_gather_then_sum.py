@@ -31,11 +31,11 @@ def reduced(
     op = collective(kind, x, whole, took, ring_size=devices, links=links or 0)
     op.attributes = {**op.attributes, "num_links": links, "topology": "Topology::Linear", "dim": 1}
     put(program, op)
-    if also_read:
-        put(program, unary("TANH", whole, program.tensor(whole.shape), 10_000))
     if sums:
         out = program.tensor([1, kept, rows, wide])
         put(program, DeviceOp(f"{name}DeviceOperation", (whole,), (out,), 40_000, fidelity="HiFi4"))
+    if also_read:
+        put(program, unary("TANH", whole, program.tensor(whole.shape), 10_000))
 
 
 def of_reduced(devices=4, **how):
@@ -76,8 +76,15 @@ def test_any_sum_counts(check, name):
 
 @pytest.mark.parametrize(
     "how",
-    [{"also_read": True}, {"sums": False}, {"name": "Tanh"}, {"kept": 2}, {"kind": "AllBroadcast"}],
-    ids=["read by another op", "not summed", "no sum", "summed in part", "no gather"],
+    [
+        {"also_read": True},
+        {"sums": False},
+        {"name": "Tanh"},
+        {"kept": 2},
+        {"kind": "ReduceScatterMinimalAsync", "kernel_ns": 40_000},
+        {"kind": "AllGatherMinimalMatmulAsync"},
+    ],
+    ids=["read by another op", "not summed", "no sum", "summed in part", "no gather", "a matmul"],
 )
 def test_what_is_no_all_reduce_is_left_alone(check, how):
     assert check.ask(of_reduced(**how)).status == "clean"
@@ -106,6 +113,13 @@ def test_one_percent_of_the_window_is_the_line(check):
 def test_one_device_is_not_applicable(check):
     assert check.ask(of_reduced(devices=1)).status == "not_applicable"
     assert check.ask(real_case(CLIP)).status == "not_applicable"
+
+
+@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("DEVICE ARCH|CYCLE", "links between chips")])
+def test_what_it_cannot_see_it_cannot_tell(check, lost, word):
+    outcome = check.ask(of_reduced(), without=lost)
+    assert outcome.status == "cannot_tell"
+    assert word in outcome.why
 
 
 def test_the_latent_of_a_real_attention_is_gathered_and_summed(check):

@@ -31,17 +31,17 @@ def gathered(
     program, *, exchange_ns=200_000, work_ns=300_000, dim=3, kind="AllGatherAsync", also_read=False, works=True
 ):
     x = exchanged(program, kind, read(program, program.tensor([1, 1, 1024, 1024])), 4096, exchange_ns, dim=dim)
-    if also_read:
-        read(program, x)
     read(program, multiplied(program, x, 2048, work_ns) if works else x)
+    if also_read:
+        read(program, x, "TANH")
 
 
 def scattered(program, *, exchange_ns=200_000, work_ns=300_000, dim=3, also_read=False, works=True, kind=None):
     x = read(program, program.tensor([1, 1, 1024, 1024]))
     x = multiplied(program, x, 4096, work_ns) if works else read(program, program.tensor([1, 1, 1024, 4096]))
-    if also_read:
-        read(program, x)
     read(program, exchanged(program, kind or "ReduceScatterMinimalAsync", x, 1024, exchange_ns, dim=dim))
+    if also_read:
+        read(program, x, "TANH")
 
 
 def of(build, **how):
@@ -87,6 +87,10 @@ def test_the_fused_ops_take_the_last_dim_only(check, build, dim):
 )
 def test_what_cannot_be_fused_is_left_alone(check, build, how):
     assert check.ask(of(build, **how)).status == "clean"
+
+
+def test_a_gather_that_is_fused_already_is_left_alone(check):
+    assert check.ask(of(gathered, kind="AllGatherMinimalMatmulAsync")).status == "clean"
 
 
 def test_a_gathered_weight_is_no_activation(check):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.checks.asking import real_case
 from tests.checks.mesh_programs import mesh
-from tests.checks.rows import pass_time, put
+from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import collective, unary
 from tests.shared_reports import CLIP, DEEPSEEK
@@ -75,6 +75,21 @@ def test_the_exchange_reads_what_was_put_together(check, joined):
 )
 def test_other_exchanges_are_left_alone(check, how):
     assert check.ask(of_scattered(**how)).status == "clean"
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_pieces_of_another_tensor_are_the_models(check, made):
+    """The exchange reads what an op wrote whole, or what no op made; the last op of the window is a concat."""
+    program = mesh()
+    whole = program.tensor([1, 1, 32, 1536])
+    if made:
+        put(program, unary("RELU", program.tensor([1, 1, 32, 1536]), whole, 20_000))
+    for columns in range(1, 6):
+        step(program, "Slice", whole, [1, 1, 32, 32 * columns])
+    mine = program.tensor([1, 1, 32, 384])
+    put(program, collective("ReduceScatter", whole, mine, 60_000, ring_size=DEVICES))
+    step(program, "Concat", mine, [1, 1, 32, 768])
+    assert check.ask(program, ONE_PASS).status == "clean"
 
 
 def test_only_a_slice_of_its_result_belongs_to_it(check):

@@ -10,8 +10,8 @@ The line: a matmul whose INPUT_1 is BFLOAT8_B, lives in DRAM and was made by no 
 its arithmetic and explain at least 10 % of its time; together 1 % of the window. The bound is in step with the bytes,
 never below arithmetic or the launch. At least is 0: PCC may forbid every one of them.
 
-Silent where some matmul reads BFLOAT4_B already: its author chose op by op. Silent on heads (32,000 columns and more),
-on compute-bound ops, on convs, and on wider weights (wide-weights).
+Silent where some matmul reads BFLOAT4_B already: its author chose op by op. Silent as long as one waits for wider
+weights (wide-weights comes first), on heads (32,000 columns and more), on compute-bound ops and on convs.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import (
+    SIXTEEN_BITS_OR_MORE,
     fewer_bytes_save,
     reads_weights,
     spared_bytes,
@@ -41,9 +42,9 @@ def look(facts: WindowFacts) -> Claims:
     weight, able = facts.ops.inputs[1], _weighted(facts)
     if (able & weight.dtype.among(TRIED)).any():
         return
-    eight = able & weight.dtype.among("BFLOAT8_B") & (weight.logical[:, 3] < HEAD)
-    rows = np.flatnonzero(eight & waits_for_bytes(facts.ops, facts.roofline))
-    if not len(rows):
+    waiting = able & waits_for_bytes(facts.ops, facts.roofline)
+    rows = np.flatnonzero(waiting & weight.dtype.among("BFLOAT8_B") & (weight.logical[:, 3] < HEAD))
+    if not len(rows) or (waiting & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)).any():
         return
     spared = spared_bytes(weight, TRIED)
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared, LAUNCH_FLOOR_NS)[rows]

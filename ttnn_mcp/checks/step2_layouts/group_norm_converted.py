@@ -30,7 +30,7 @@ from ttnn_mcp.hardware import TILE_SIDE
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all conversions for GroupNorms."""
     norms = facts.named("GroupNorm")
-    before = facts.named(*TO_ROWS) & _read_by(facts, norms & facts.ops.inputs[0].layout.among("ROW_MAJOR"))
+    before = facts.named(*TO_ROWS) & _read_by(facts, norms)
     after = facts.named(*TO_TILES) & _made_by(facts, norms & facts.ops.outputs[0].layout.among("ROW_MAJOR"))
     whole = facts.ops.inputs[0].logical[:, :3].prod(axis=1) % TILE_SIDE == 0
     rows = np.flatnonzero((before | after) & whole)

@@ -29,7 +29,7 @@ from ttnn_mcp.errors import shown
 if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
-NAMED = 3  # kinds of calls that a claim names
+NAMED = 3  # kinds of calls that a claim names (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -66,13 +66,13 @@ def _inside(facts: WindowFacts) -> tuple[OpTable, Rows]:
     """Host rows between the window's ops, and the op behind each."""
     hosts, lines = facts.run.performance_report.host_rows, facts.ops.lines
     order = np.argsort(lines, kind="stable")
-    within = (hosts.lines > lines.min()) & (hosts.lines < lines.max())
+    within = (hosts.lines > lines.min(initial=hosts.lines.max(initial=0))) & (hosts.lines < lines.max(initial=0))
     calls = hosts.take(within)
     return calls, order[np.searchsorted(lines[order], calls.lines)]
 
 
 def _about(facts: WindowFacts) -> Mask:
-    return np.full(len(facts), len(facts) > 0 and len(_inside(facts)[0]) > 0)
+    return np.full(len(facts), len(_inside(facts)[0]) > 0)
 
 
 CHECK = Check(

@@ -32,7 +32,7 @@ from ttnn_mcp.errors import shown
 if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.report import MemoryReport
 
-MIN_SHARE = 0.05  # of the window: below it the trip is a token or an index (the line of input-transfer-exposed)
+MIN_SHARE = 0.05  # of the window: below it the trip is a token or an index (as in input-transfer-exposed; ours)
 ON_DEVICE = (
     "do it on the device: ttnn.permute, ttnn.reshape, ttnn.transpose for torch's; for attention's heads "
     "ttnn.transformer.split_query_key_value_and_split_heads and ttnn.transformer.concatenate_heads"

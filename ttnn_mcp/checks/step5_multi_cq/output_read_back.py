@@ -21,7 +21,7 @@ from ttnn_mcp.checks.needs import MEMORY
 from ttnn_mcp.checks.shared.host_traffic import EVENTS, SLOW_COPY_BYTES_PER_NS, Transfer, cited, reads, round_trips
 from ttnn_mcp.errors import shown
 
-MIN_SHARE = 0.05  # of the window (the line of input-transfer-exposed)
+MIN_SHARE = 0.05  # of the window: the skill's line for a second queue (as in input-transfer-exposed)
 VOCABULARY = 8192  # the smallest in use; hidden sizes of that width are not read back (domain practice)
 
 
@@ -53,7 +53,7 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _fix(largest: Transfer) -> str:
-    if (largest.shape.logical or (0,))[-1] >= VOCABULARY:
+    if max(largest.shape.logical[-1:], default=0) >= VOCABULARY:
         return (
             "choose the token on the device and read that: y = ttnn.argmax(logits, dim=-1, keepdim=True); with "
             "temperature ttnn.topk and ttnn.sampling; in prefill slice the last row before the head"

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.devices.collectives import today_gb_s
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
 from ttnn_mcp.checks.needs import LINK_RATE, OPERANDS
@@ -69,8 +68,8 @@ def _sums(facts: WindowFacts) -> Rows:
         "collective"
     )
     makers = facts.joins.makers
-    able = facts.named(*SUMS) & (makers != NOBODY)
-    return np.flatnonzero(able & gathers[makers] & (facts.joins.reader_counts[makers] == 1))
+    alone = facts.joins.reader_counts[makers] == 1  # never where nobody made it: that points to the last op
+    return np.flatnonzero(facts.named(*SUMS) & alone & gathers[makers])
 
 
 CHECK = Check(

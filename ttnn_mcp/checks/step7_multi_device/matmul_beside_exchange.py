@@ -18,7 +18,6 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES
@@ -27,7 +26,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical
 
 LATENCY_NS = 30_000.0  # below it hops and worker set-up decide, not bandwidth (as in collective-bandwidth; ours)
-LAST = (3.0, -1.0)  # dims of the 4D tensors that the report shows
+LAST = (3.0, -1.0)  # dims of the 4D tensors that the report shows (tt-metal #52944: the fused ops take no other)
 FUSED = {  # by whether the exchange comes first; 0.81.1 has all four
     True: "ttnn.experimental.all_gather_minimal_matmul_async or ttnn.experimental.all_gather_matmul_async",
     False: (
@@ -40,7 +39,7 @@ FUSED = {  # by whether the exchange comes first; 0.81.1 has all four
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all exchanges beside a matmul."""
     makers, matmuls = facts.joins.makers, facts.of_family("matmul")
-    sole = (makers != NOBODY) & (facts.joins.reader_counts[makers] == 1)
+    sole = facts.joins.reader_counts[makers] == 1  # never where nobody made it: that points to the last op
     behind = np.flatnonzero(matmuls & sole & _last_dim(facts, "AllGather")[makers])
     ahead = np.flatnonzero(_last_dim(facts, "ReduceScatter") & sole & matmuls[makers])
     rows, works = np.concatenate((makers[behind], ahead)), np.concatenate((behind, makers[ahead]))
