@@ -107,7 +107,7 @@ def test_what_an_op_made_is_no_weight(check):
 
 
 def test_an_add_reads_no_weights(check):
-    program = of_decode(weights="BFLOAT16", kernel_ns=150_000)
+    program = of_decode(kernel_ns=900_000)
     x, y, out = (program.tensor([1, 1, 4096, 4096], EIGHT) for _ in range(3))
     put(program, binary("ADD", x, y, out, 300_000))
     assert check.ask(program).status == "clean"

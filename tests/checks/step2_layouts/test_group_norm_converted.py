@@ -99,6 +99,17 @@ def test_four_element_wise_ops_may_lie_behind(check):
     check.pair(lambda maps: of_converted(maps=maps, before=False), silent=5, fires=4)
 
 
+def test_element_wise_ops_may_lie_in_front_and_others_not(check):
+    def program(name):
+        made = Program("wormhole_b0")
+        x = to_rows(made, relu(made, made.tensor([1, 1, ROWS, WIDE])), 40_000)
+        y = made.tensor([1, 1, ROWS, WIDE], layout="ROW_MAJOR", placement=L1)
+        relu(made, norm(made, put(made, DeviceOp(f"{name}DeviceOperation", (x,), (y,), 10_000))))
+        return made
+
+    check.pair(program, silent="Upsample", fires="Unary")
+
+
 def test_moves_may_lie_behind_too(check):
     check.pair(lambda moves: of_converted(maps=0, moves_after=moves, before=False), silent=5, fires=4)
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.profiles import DRAM, Iteration, Program
 from tests.profiles.ops import unary
-from tests.shared_reports import shared
-from ttnn_mcp.checks.shared.host_traffic import computed_on_host, reads, round_trips
-from ttnn_mcp.readers.memory.report import read_memory_report
 
 WARM = [Iteration()]
-TUTORIAL = "../real/reports/foreign_tutorial"  # written by TTNN 0.81.1 from its own tutorial of attention
 
 
 def worked(program, kernel_ns=1_000_000):
@@ -147,12 +141,3 @@ def test_without_a_memory_report_it_cannot_tell(check):
     pass_time(program, 1000)
     outcome = check.ask(program)
     assert (outcome.status, outcome.why) == ("cannot_tell", "needs a memory report")
-
-
-def test_ttnns_own_tutorial_takes_its_heads_through_the_host():
-    """Four tensors of 6 x 384 x 1024 per attention, in eight trips; the two results at the end stay with the reader."""
-    memory = asyncio.run(read_memory_report(shared(TUTORIAL)))
-    assert [one.operation for one in round_trips(memory)] == [4, 11, 18, 29, 37, 44, 51, 62]
-    assert {one.size_bytes for one in round_trips(memory)} == {6 * 384 * 1024 * 2}
-    assert [one.operation for one in reads(memory)][-2:] == [104, 105]
-    assert computed_on_host(memory) == []

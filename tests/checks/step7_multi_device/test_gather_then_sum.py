@@ -50,8 +50,15 @@ def test_half_of_the_gather_and_the_sum_may_go(check):
     assert claim.at_most_ns.tolist() == [pytest.approx(took / 2), 40_000]
     assert claim.at_least_ns is None
     assert claim.claim.startswith("All-reduces written as all-gather and sum (1x, ")
-    assert claim.fix.startswith("x = ttnn.all_reduce(x, cluster_axis=...)")
+    assert claim.fix.startswith("x = ttnn.all_reduce(x, cluster_axis=1) on what line ")
     assert [one.value for one in claim.evidence] == [took, 40_000]
+
+
+def test_a_gather_over_the_whole_mesh_names_no_axis(check):
+    program = of_reduced()
+    for op in program.device_ops:
+        op.attributes = {key: value for key, value in op.attributes.items() if key != "cluster_axis"}
+    assert check.ask(program).claim.fix.startswith("x = ttnn.all_reduce(x) on")
 
 
 def test_eight_devices_keep_a_quarter_of_the_gather(check):

@@ -43,9 +43,9 @@ def look(facts: WindowFacts) -> Claims:
     if (able & weight.dtype.among(TRIED)).any():
         return
     waiting = able & waits_for_bytes(facts.ops, facts.roofline)
-    rows = np.flatnonzero(waiting & weight.dtype.among("BFLOAT8_B") & (weight.logical[:, 3] < HEAD))
+    rows = np.flatnonzero(waiting & (weight.logical[:, 3] < HEAD))
     if not len(rows) or (waiting & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)).any():
-        return
+        return  # what is left is BFLOAT8_B: other types are no weights
     spared = spared_bytes(weight, TRIED)
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared, LAUNCH_FLOOR_NS)[rows]
     row = facts.heaviest(rows)[0]

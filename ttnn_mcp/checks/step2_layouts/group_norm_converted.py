@@ -4,9 +4,9 @@
 Converting for it copies the whole tensor: in a video VAE untilize and tilize around its norms were 53 % of an encoder,
 and computing in the neighbours' layout made that 1.78x as fast (TT-DiT's notes of 2026).
 
-The line: an Untilize that GroupNorms alone read, directly or through up to four moves; a Tilize of what a GroupNorm
-wrote as rows, directly or through moves and element-wise ops; rows in whole tiles; together 1 % of the window. The
-bound is their whole time. At least is 0: the norm itself may take longer on tiles.
+The line: an Untilize that GroupNorms alone read, or a Tilize of what a GroupNorm wrote as rows, directly or through up
+to four moves and element-wise ops; rows in whole tiles; together 1 % of the window. The bound is their whole time. At
+least is 0: the norm itself may take longer on tiles.
 
 Silent on a Tilize in front of a norm (reading rows instead measured 37 % quicker to 22 % slower, tt-metal PR #49501),
 on rows that a conv or another op wants too, and on heights that are no multiple of 32, whose padding a norm on tiles
@@ -56,7 +56,7 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _read_by(facts: WindowFacts, norms: Mask) -> Mask:
-    """Ops whose output these norms alone read, directly or through moves."""
+    """Ops whose output these norms alone read, directly or through what passes it on."""
     makers, readers = facts.joins.edges
     ends = norms
     feeds = np.zeros_like(norms)
@@ -65,13 +65,18 @@ def _read_by(facts: WindowFacts, norms: Mask) -> Mask:
         some[makers[ends[readers]]] = True
         other[makers[~ends[readers]]] = True
         feeds = some & ~other
-        ends = norms | (feeds & facts.named(*CARRIES))
+        ends = norms | (feeds & _passes(facts))
     return feeds
 
 
+def _passes(facts: WindowFacts) -> Mask:
+    """Ops that work on rows and tiles alike."""
+    return facts.named(*CARRIES) | facts.of_family("eltwise")
+
+
 def _made_by(facts: WindowFacts, norms: Mask) -> Mask:
-    """Ops whose INPUT_0 one of these norms made, directly or through moves and element-wise ops."""
-    makers, passes = facts.joins.makers, facts.named(*CARRIES) | facts.of_family("eltwise")
+    """Ops whose INPUT_0 one of these norms made, directly or through what passes it on."""
+    makers, passes = facts.joins.makers, _passes(facts)
     made = norms
     for _ in range(CARRIED_AT_MOST):
         made = norms | (passes & (makers != NOBODY) & made[makers])

@@ -56,10 +56,15 @@ def look(facts: WindowFacts) -> Claims:
         at_most_ns=np.concatenate((facts.kernel_ns[gathers] * (1 - 2 / devices), facts.kernel_ns[sums])),
         assumption="ttnn.all_reduce takes 2/N of the gather's time for 2/N of its bytes, and sums on the way",
         evidence=(*cite_op(facts, row), *facts.cite(last)),
-        fix=f"x = ttnn.all_reduce(x, cluster_axis=...) on the tensor gathered at line {facts.line(row)}; drop both ops",
+        fix=f"x = ttnn.all_reduce(x{_axis(facts, row)}) on what line {facts.line(row)} gathers; drop both ops",
         verify="re-profile; device_balance.ccl_share falls; PCC >= 0.99 on the composed output",
         caveat="two exchanges have two set-ups, and sums are in BFLOAT16; who reads whom is inferred from shapes",
     )
+
+
+def _axis(facts: WindowFacts, row: int) -> str:
+    axis = facts.attributes(row).number("cluster_axis")
+    return "" if axis is None else f", cluster_axis={axis:.0f}"
 
 
 def _sums(facts: WindowFacts) -> Rows:
