@@ -36,7 +36,7 @@ def of_island(**how):
 def test_both_casts_go_and_what_lies_between_takes_half(check):
     claim = check.assert_sound(of_island())
     assert claim.at_most_ns.tolist() == [40_000, 30_000, 30_000]
-    assert claim.claim.startswith("1 ops compute in FLOAT32 between 1 widening and 1 narrowing casts (130 us")
+    assert claim.claim.startswith("FLOAT32 between 1 widening and 1 narrowing casts, with 1 ops in between (130 us")
     assert "fp32_dest_acc_en=True" in claim.fix
     assert claim.at_least_ns is None
     assert [one.value for one in claim.evidence] == [40_000, "FLOAT32", 30_000, "FLOAT32"]
@@ -60,7 +60,7 @@ def test_two_islands_are_apart(check):
     program = of_island()
     island(program, before="BFLOAT8_B", after="BFLOAT8_B", ops=2)
     claim = check.ask(program).claim
-    assert claim.claim.startswith("3 ops compute in FLOAT32 between 2 widening and 2 narrowing casts")
+    assert claim.claim.startswith("FLOAT32 between 2 widening and 2 narrowing casts, with 3 ops in between")
     assert len(claim.rows) == 7
 
 

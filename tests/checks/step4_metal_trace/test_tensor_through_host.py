@@ -73,7 +73,7 @@ def case(check, program):
 def test_a_tensor_that_comes_back_is_told_without_a_saving(check, read, write):
     claim = ask(check, there_and_back(read=read, write=write)).claim
     assert claim.claim.startswith(
-        f"1 tensors, 2.00 MB, go to the host and come back; the largest, 2.00 MB, by {read}"
+        f"2.00 MB in 1 tensor go to the host and come back; the largest, 2.00 MB, by {read}"
     )
     assert (len(claim.rows), claim.at_most_ns.sum(), claim.gap_ns) == (0, 0, None)
     assert "split_query_key_value_and_split_heads" in claim.fix
@@ -97,15 +97,22 @@ def test_what_does_not_come_back_is_no_trip(check, how):
     assert ask(check, there_and_back(**how)).status == "clean"
 
 
+def test_what_an_op_makes_on_the_device_did_not_come_back(check):
+    program = there_and_back(order=("read",))
+    x, y = (program.tensor([1, 1, 15_625, 64], layout="ROW_MAJOR") for _ in range(2))
+    put(program, unary("TANH", x, y, 1_000_000))
+    assert ask(check, program).status == "clean"
+
+
 def test_one_write_brings_one_tensor_back(check):
-    assert "1 tensors, 2.00 MB" in ask(check, there_and_back(again=1)).claim.claim
+    assert "2.00 MB in 1 tensor go" in ask(check, there_and_back(again=1)).claim.claim
     both = there_and_back(order=("read", "write", "read", "write"))
-    assert "2 tensors, 4.00 MB" in ask(check, both).claim.claim
+    assert "4.00 MB in 2 tensors go" in ask(check, both).claim.claim
 
 
 def test_a_call_on_host_tensors_runs_on_the_host(check):
     claim = ask(check, padded()).claim
-    assert claim.claim.startswith("1 tensors, 2.00 MB, are computed on the host; the largest, 2.00 MB, by ttnn.pad")
+    assert claim.claim.startswith("2.00 MB in 1 tensor are computed on the host; the largest, 2.00 MB, by ttnn.pad")
     assert "ttnn.to_device(x, device)" in claim.fix
 
 

@@ -107,7 +107,7 @@ def test_the_heaviest_exchange_is_shown(check):
     outcome = check.ask(program)
     case = outcome.case
     heaviest = int(outcome.claim.rows[case.kernel_ns[outcome.claim.rows].argmax()])
-    assert outcome.claim.claim.startswith("2 exchanges wait for a matmul, or it for them (450 us")
+    assert outcome.claim.claim.startswith("Exchanges and matmuls run one after the other (2x, 450 us")
     assert f"250 us at line {case.line(heaviest)} beside" in outcome.claim.claim
     assert "strided_reduce_scatter" in outcome.claim.fix
 

@@ -49,7 +49,7 @@ def test_all_pieces_around_the_exchange_may_go(check):
     claim = outcome.claim
     assert claim.at_most_ns.tolist() == [NS, NS, NS, 7_000, 3_000]
     assert claim.claim.startswith(
-        "1 reduce-scatters over a dim that cuts tiles apart, with 5 slices, conversions and pads around (25 us"
+        "Reduce-scatters over a dim that cuts tiles apart (1x), with 5 slices, conversions and pads around (25 us"
     )
     assert "ttnn.reduce_scatter(x, dim=2)" in claim.fix
     assert "ttnn.all_reduce(x)" in claim.fix
@@ -106,7 +106,7 @@ def test_two_exchanges_have_their_own_pieces(check):
     put(program, unary("TANH", x, program.tensor([1, 1, 64, 64]), 20_000))
     scattered(program, pieces=6)
     outcome = check.ask(program)
-    assert outcome.claim.claim.startswith("2 reduce-scatters")
+    assert outcome.claim.claim.startswith("Reduce-scatters over a dim that cuts tiles apart (2x)")
     assert len(outcome.claim.rows) == 5 + 7
 
 

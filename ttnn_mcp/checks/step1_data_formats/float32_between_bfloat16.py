@@ -43,8 +43,8 @@ def look(facts: WindowFacts) -> Claims:
     first, last = (facts.heaviest(np.flatnonzero(ends), 1)[0] for ends in (widens, narrows))
     yield Claim(
         claim=(
-            f"{int(between.sum())} ops compute in FLOAT32 between {int(widens.sum())} widening and "
-            f"{int(narrows.sum())} narrowing casts ({time_of(facts, rows)}): {example(facts, first)}"
+            f"FLOAT32 between {int(widens.sum())} widening and {int(narrows.sum())} narrowing casts, with "
+            f"{int(between.sum())} ops in between ({time_of(facts, rows)}): {example(facts, first)}"
         ),
         rows=rows,
         at_most_ns=np.where(between, _halved(facts), facts.kernel_ns)[rows],

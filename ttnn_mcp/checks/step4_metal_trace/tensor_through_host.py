@@ -27,6 +27,7 @@ from ttnn_mcp.checks.shared.host_traffic import (
     computed_on_host,
     round_trips,
 )
+from ttnn_mcp.checks.shared.memory_claims import counted
 from ttnn_mcp.errors import shown
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _claim(memory: MemoryReport, calls: list[Transfer], *, seen: str, fix: str) 
     total = sum(one.size_bytes for one in calls)
     return Claim(
         claim=(
-            f"{len(calls)} tensors, {total / 1e6:.2f} MB, {seen}; the largest, {largest.size_bytes / 1e6:.2f} MB, by "
+            f"{total / 1e6:.2f} MB in {counted(len(calls))} {seen}; the largest, {largest.size_bytes / 1e6:.2f} MB, by "
             f"{shown(largest.name)} (operation {largest.operation})"
         ),
         rows=rows,

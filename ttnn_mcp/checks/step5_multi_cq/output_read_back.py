@@ -19,6 +19,7 @@ import numpy as np
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
 from ttnn_mcp.checks.needs import MEMORY
 from ttnn_mcp.checks.shared.host_traffic import EVENTS, SLOW_COPY_BYTES_PER_NS, Transfer, cited, reads, round_trips
+from ttnn_mcp.checks.shared.memory_claims import counted
 from ttnn_mcp.errors import shown
 
 MIN_SHARE = 0.05  # of the window: the skill's line for a second queue (as in input-transfer-exposed)
@@ -39,7 +40,7 @@ def look(facts: WindowFacts) -> Claims:
     rows = np.zeros(0, dtype=np.int64)
     yield Claim(
         claim=(
-            f"{total / 1e6:.2f} MB in {len(results)} tensor{'s' * (len(results) > 1)} are read back to the host; the "
+            f"{total / 1e6:.2f} MB in {counted(len(results))} are read back to the host; the "
             f"largest, {largest.shape}, by {shown(largest.name)} (operation {largest.operation})"
         ),
         rows=rows,

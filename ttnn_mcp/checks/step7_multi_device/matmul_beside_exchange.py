@@ -49,7 +49,7 @@ def look(facts: WindowFacts) -> Claims:
     work = int(works[np.flatnonzero(rows == row)[0]])
     yield Claim(
         claim=(
-            f"{len(rows)} exchanges wait for a matmul, or it for them ({time_of(facts, rows)}): "
+            f"Exchanges and matmuls run one after the other ({len(rows)}x, {time_of(facts, rows)}): "
             f"{took(float(facts.kernel_ns[row]))} at line {facts.line(row)} beside a matmul of "
             f"{took(float(facts.kernel_ns[work]))} at line {facts.line(work)}"
         ),

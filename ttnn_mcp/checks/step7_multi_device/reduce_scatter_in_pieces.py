@@ -47,8 +47,8 @@ def look(facts: WindowFacts) -> Claims:
     row = facts.heaviest(rows)[0]
     yield Claim(
         claim=(
-            f"{len(rows)} reduce-scatters over a dim that cuts tiles apart, with {len(parts)} slices, conversions and "
-            f"pads around ({time_of(facts, parts)}): {example(facts, row)}"
+            f"Reduce-scatters over a dim that cuts tiles apart ({len(rows)}x), with {len(parts)} slices, conversions "
+            f"and pads around ({time_of(facts, parts)}): {example(facts, row)}"
         ),
         rows=parts,
         at_most_ns=facts.kernel_ns[parts],
