@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
+from tests.checks.asking import case_of_reports
 from tests.checks.rows import pass_time, put
-from tests.profiles import DRAM, Iteration, Program
+from tests.profiles import DRAM, Iteration, Program, write_run
 from tests.profiles.ops import unary
 
 WARM = [Iteration()]
@@ -102,6 +106,31 @@ def test_what_an_op_makes_on_the_device_did_not_come_back(check):
     x, y = (program.tensor([1, 1, 15_625, 64], layout="ROW_MAJOR") for _ in range(2))
     put(program, unary("TANH", x, y, 1_000_000))
     assert ask(check, program).status == "clean"
+
+
+@pytest.mark.parametrize("side", ["read", "write"])
+def test_what_stays_on_the_host_is_no_transfer(check, side):
+    """ttnn.to_torch of a host tensor, and ttnn.from_torch without a device: TTNN's tutorial has four of these."""
+    program = there_and_back(order=())
+    shape = [1, 1, 15_625, 64]
+    host, other = (program.tensor(shape, layout="ROW_MAJOR", placement=None) for _ in range(2))
+    there, back = (program.tensor(shape, layout="ROW_MAJOR") for _ in range(2))
+    program.call("ttnn.to_torch", (host if side == "read" else there,), (host,))
+    program.call("ttnn.from_torch", (host,), (other if side == "write" else back,))
+    assert ask(check, program).status == "clean"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE tensors SET shape = 'unheard of'", "UPDATE tensors SET dtype = 'DataType::UNHEARD_OF'"],
+    ids=["shape", "size"],
+)
+@pytest.mark.parametrize("program", [there_and_back, padded])
+def test_tensors_of_unknown_size_are_left_out(check, tmp_path, program, statement):
+    made = write_run(tmp_path, program(), WARM)
+    with closing(sqlite3.connect(made.memory)) as database, database:
+        database.execute(statement)
+    assert check.ask(case_of_reports(made.performance, made.memory)).status == "clean"
 
 
 def test_one_write_brings_one_tensor_back(check):

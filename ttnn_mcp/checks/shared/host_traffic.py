@@ -45,7 +45,7 @@ def reads(memory: MemoryReport) -> list[Transfer]:
         one
         for operation, name in _calls(memory)
         if name in READS
-        for one in _transfers(memory, operation, name, memory.inputs.of(operation), on_device=True)
+        for one in _moved(memory, operation, name, memory.inputs.of(operation))
     ]
 
 
@@ -54,9 +54,9 @@ def writes(memory: MemoryReport) -> list[Transfer]:
     found: list[Transfer] = []
     for operation, name in _calls(memory):
         if name == COPIES:
-            found += _transfers(memory, operation, name, memory.inputs.of(operation)[-1:], on_device=True)
+            found += _moved(memory, operation, name, memory.inputs.of(operation)[-1:])
         elif name in WRITES:
-            found += _transfers(memory, operation, name, memory.outputs.of(operation), on_device=True)
+            found += _moved(memory, operation, name, memory.outputs.of(operation))
     return found
 
 
@@ -83,10 +83,10 @@ def computed_on_host(memory: MemoryReport) -> list[Transfer]:
     for operation, name in _calls(memory):
         if name in (*READS, *WRITES, COPIES) or name.rpartition(".")[2] in NO_WORK:
             continue
-        given, made = memory.inputs.of(operation), memory.outputs.of(operation)
-        began |= any(_on_device(memory.tensors.get(one)) for one in made)
-        if began and given and made and not any(_on_device(memory.tensors.get(one)) for one in (*given, *made)):
-            found += _transfers(memory, operation, name, made[:1], on_device=False)
+        given, made = (_tensors(memory, links.of(operation)) for links in (memory.inputs, memory.outputs))
+        began |= any(_on_device(one) for one in made)
+        if began and given and not any(_on_device(one) for one in (*given, *made)):
+            found += _sized(operation, name, made[:1])
     return found
 
 
@@ -94,18 +94,25 @@ def _calls(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     return zip(memory.operations.ids.tolist(), memory.operations.names, strict=True)
 
 
-def _on_device(tensor: Tensor | None) -> bool:
-    return tensor is not None and tensor.device is not None
+def _tensors(memory: MemoryReport, ids: tuple[int, ...]) -> list[Tensor]:
+    return [tensor for one in ids if (tensor := memory.tensors.get(one)) is not None]
 
 
-def _transfers(
-    memory: MemoryReport, operation: int, name: str, ids: tuple[int, ...], *, on_device: bool
-) -> list[Transfer]:
-    tensors = [tensor for one in ids if (tensor := memory.tensors.get(one)) is not None]
+def _on_device(tensor: Tensor) -> bool:
+    return tensor.device is not None
+
+
+def _moved(memory: MemoryReport, operation: int, name: str, ids: tuple[int, ...]) -> list[Transfer]:
+    """Those of the tensors that are on the device."""
+    return _sized(operation, name, [one for one in _tensors(memory, ids) if _on_device(one)])
+
+
+def _sized(operation: int, name: str, tensors: list[Tensor]) -> list[Transfer]:
+    """Tensors of unknown size or shape are left out."""
     return [
         Transfer(operation, name, one.id, one.shape, one.size_bytes)
         for one in tensors
-        if _on_device(one) == on_device and one.shape is not None and one.size_bytes
+        if one.shape is not None and one.size_bytes
     ]
 
 

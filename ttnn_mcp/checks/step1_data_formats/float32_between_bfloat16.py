@@ -32,6 +32,10 @@ def look(facts: WindowFacts) -> Claims:
     casts = facts.named("Typecast")
     widens = casts & source.among(*NARROW) & output.among(WIDE)
     narrows = casts & output.among(*NARROW)
+    if not (
+        widens.any() and narrows.any()
+    ):  # unmoved: it spares the search through all joins, and changes no answer
+        return
     makers, readers = facts.joins.edges
     wide = output.among(WIDE)
     after, before = _steps(makers, readers, widens, wide), _steps(readers, makers, narrows, wide)
