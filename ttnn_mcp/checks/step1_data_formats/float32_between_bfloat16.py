@@ -32,9 +32,7 @@ def look(facts: WindowFacts) -> Claims:
     casts = facts.named("Typecast")
     widens = casts & source.among(*NARROW) & output.among(WIDE)
     narrows = casts & output.among(*NARROW)
-    if not (
-        widens.any() and narrows.any()
-    ):  # unmoved: it spares the search through all joins, and changes no answer
+    if not (widens.any() and narrows.any()):  # unmoved: it only spares the search through all joins
         return
     makers, readers = facts.joins.edges
     wide = output.among(WIDE)
