@@ -47,7 +47,7 @@ def test_the_gaps_with_host_calls_in_them_may_go(check, tmp_path):
     assert claim.at_most_ns.tolist() == [0, 0]
     assert claim.gap_ns == (0.0, pytest.approx(2 * (400_000 - 1_000)))
     assert claim.claim == (
-        "3 host calls ((torch) reshape, (torch) softmax) lie between device ops, with 800 us of gaps in 2 places; "
+        "Host calls lie between device ops (3x: (torch) reshape, (torch) softmax), in gaps of 800 us together; "
         f"longest before line {at.line(1)}"
     )
     assert [one.unit for one in claim.evidence] == ["ns", "ns", "ns"]
@@ -60,7 +60,7 @@ def test_the_gaps_with_host_calls_in_them_may_go(check, tmp_path):
 def test_a_claim_names_three_kinds_of_calls(check, tmp_path):
     names = [f"(torch) {name}" for name in "aabbccd"]
     text = check.ask(case(tmp_path, {2: names})).claim.claim
-    assert "7 host calls ((torch) a, (torch) b, (torch) c) lie" in text
+    assert "(7x: (torch) a, (torch) b, (torch) c), in gaps" in text
 
 
 def test_the_longest_gap_comes_first(check, tmp_path):

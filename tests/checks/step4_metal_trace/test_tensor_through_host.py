@@ -122,14 +122,17 @@ def test_what_stays_on_the_host_is_no_transfer(check, side):
 
 @pytest.mark.parametrize(
     "statement",
-    ["UPDATE tensors SET shape = 'unheard of'", "UPDATE tensors SET dtype = 'DataType::UNHEARD_OF'"],
+    [
+        "ALTER TABLE tensors ADD COLUMN size INT; UPDATE tensors SET size = 2000000, shape = 'unheard of'",
+        "UPDATE tensors SET dtype = 'DataType::UNHEARD_OF'",
+    ],
     ids=["shape", "size"],
 )
 @pytest.mark.parametrize("program", [there_and_back, padded])
 def test_tensors_of_unknown_size_are_left_out(check, tmp_path, program, statement):
     made = write_run(tmp_path, program(), WARM)
     with closing(sqlite3.connect(made.memory)) as database, database:
-        database.execute(statement)
+        database.executescript(statement)
     assert check.ask(case_of_reports(made.performance, made.memory)).status == "clean"
 
 

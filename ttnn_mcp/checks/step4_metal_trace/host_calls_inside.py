@@ -45,8 +45,8 @@ def look(facts: WindowFacts) -> Claims:
     longest = [int(row) for row in rows[np.argsort(-gaps)][:2]]
     yield Claim(
         claim=(
-            f"{len(calls)} host calls ({', '.join(name for name, _ in kinds)}) lie between device ops, with "
-            f"{took(float(gaps.sum()))} of gaps in {len(rows)} places; longest before line {facts.line(longest[0])}"
+            f"Host calls lie between device ops ({len(calls)}x: {', '.join(name for name, _ in kinds)}), in gaps of "
+            f"{took(float(gaps.sum()))} together; longest before line {facts.line(longest[0])}"
         ),
         rows=rows,
         at_most_ns=no_saving(rows),
@@ -58,7 +58,7 @@ def look(facts: WindowFacts) -> Claims:
             "ttnn.from_torch before the first op, ttnn.to_torch after the last"
         ),
         verify="re-profile: no host rows between device ops; host_overhead(wall_ms=<profiler off>) busy_share up",
-        caveat="the profiler adds to each gap, and a wait for the device may be in it: the kernels before it",
+        caveat="the profiler adds to each gap, and a part of it may be a wait that stays",
     )
 
 
