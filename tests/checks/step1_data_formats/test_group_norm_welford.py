@@ -11,7 +11,7 @@ from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP, OFT
 
 SHAPE = [1, 1, 1024, 320]
-MOST = 1 - 228.8 / 1930.3
+MOST = 1 - 179.6 / 2044.2
 
 
 def norm(program, *, welford=True, kernel_ns=1_930_000, shape=None, name="GroupNorm", where=L1):
@@ -27,7 +27,7 @@ def of_norm(**how):
     return program
 
 
-def test_it_may_take_an_eighth_and_nothing_is_promised(check):
+def test_it_may_take_an_eleventh_and_nothing_is_promised(check):
     claim = check.assert_sound(of_norm())
     assert claim.at_most_ns.tolist() == [pytest.approx(1_930_000 * MOST)]
     assert claim.at_least_ns is None

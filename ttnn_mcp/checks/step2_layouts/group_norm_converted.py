@@ -2,7 +2,7 @@
 
 `ttnn.group_norm` of 0.81 reads TILE and ROW_MAJOR, in shards and in DRAM, and `output_layout` says what it writes.
 Converting for it copies the whole tensor: in a video VAE untilize and tilize around its norms were 53 % of an encoder,
-and computing in the neighbours' layout made that 1.78x as fast (TT-DiT's notes of 2026).
+and computing in the neighbours' layout made that 1.78x as fast (TT-DiT's notes, tt-metal PR #52234).
 
 The line: an Untilize that GroupNorms alone read, or a Tilize of what a GroupNorm wrote as rows, directly or through up
 to four moves and element-wise ops; rows in whole tiles; together 1 % of the window. The bound is their whole time. At

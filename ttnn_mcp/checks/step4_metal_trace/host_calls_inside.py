@@ -2,7 +2,7 @@
 
 A torch call, `ttnn.to_torch` or `ttnn.from_torch` in the middle drains the device: it stands idle until the host has
 the tensor, has worked on it and has sent it back. No trace can be captured over it (tech report on advanced
-performance optimizations for models, 2.1). The profiler writes such calls as rows of their own (`python_fallback`,
+performance optimizations for models). The profiler writes such calls as rows of their own (`python_fallback`,
 `tt_dnn_cpu`).
 
 The line: host rows between the first and the last device op of a warm window, whose gaps together are 1 % of its
