@@ -2,9 +2,8 @@
 
 BFLOAT4_B keeps 3 bits of mantissa and a shared exponent: 0.5625 B per element instead of 1.0625, so an op that waits
 for its weights moves 0.53 of the bytes. tt-metal's own language models store gate and up projections so and run them
-at LoFi, and keep attention and the head in BFLOAT8_B (tech_reports/LLMs/llms.md). It costs accuracy: a
-Llama so stored chose the right token in 89 %, with both a step wider in 95 % (tt-metal #29680); gpt-oss with all its
-experts in BFLOAT4_B in 53 % (tt-xla #3990).
+at LoFi, and keep attention and the head in BFLOAT8_B (tech_reports/LLMs/llms.md). It costs accuracy: a Llama so stored
+chose the right token in 89 %, with feed-forward and attention both a step wider in 95 % (tt-metal #29680).
 
 The line: a matmul whose INPUT_1 is BFLOAT8_B, lives in DRAM and was made by no earlier op; its DRAM bytes outweigh
 its arithmetic and explain at least 10 % of its time; together 1 % of the window. The bound is in step with the bytes,
@@ -63,7 +62,7 @@ def look(facts: WindowFacts) -> Claims:
             "layout=ttnn.TILE_LAYOUT, device=device), and LoFi for them; keep attention in bfloat8_b"
         ),
         verify="PCC of the whole model >= 0.99 and its task metric; then kernel_us of these ops falls",
-        caveat="a try: PCC often forbids it, and errors add up with depth; gpt-oss with all its experts so lost half its tokens",
+        caveat="a try: PCC often forbids it, and errors add up with depth; attention and the head rarely stand it",
     )
 
 
