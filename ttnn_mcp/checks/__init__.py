@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.step1_data_formats import (
     cast_before_attention,
+    eight_bit_weights_stream,
     fidelity_above_operands,
     fidelity_below_operands,
+    float32_between_bfloat16,
     fp32_accumulation,
+    group_norm_welford,
     output_wider_than_consumer,
     packer_accumulation_off,
     pcc_below_bound,
+    second_pass_for_eight_bits,
     typecast_round_trip,
     wide_activations,
     wide_weights,
@@ -19,6 +23,7 @@ from ttnn_mcp.checks.step1_data_formats import (
 from ttnn_mcp.checks.step2_layouts import (
     argmax_on_few_cores,
     constant_converted_repeatedly,
+    group_norm_converted,
     layout_conversion_share,
     one_element_operand,
     repeated_small_ops,
@@ -51,10 +56,13 @@ from ttnn_mcp.checks.step3_memory_sharding import (
     weights_in_l1,
 )
 from ttnn_mcp.checks.step4_metal_trace import (
+    host_calls_inside,
     stalled_on_host,
+    tensor_through_host,
 )
 from ttnn_mcp.checks.step5_multi_cq import (
     input_transfer_exposed,
+    output_read_back,
 )
 from ttnn_mcp.checks.step6_conv2d import (
     act_block_h_below_maximum,
@@ -73,6 +81,9 @@ from ttnn_mcp.checks.step7_multi_device import (
     collective_topology,
     device_imbalance,
     duplicate_gather,
+    gather_then_sum,
+    matmul_beside_exchange,
+    reduce_scatter_in_pieces,
 )
 
 if TYPE_CHECKING:
@@ -89,6 +100,10 @@ CATALOGUE: tuple[Check, ...] = (
     output_wider_than_consumer.CHECK,
     cast_before_attention.CHECK,
     pcc_below_bound.CHECK,
+    eight_bit_weights_stream.CHECK,
+    second_pass_for_eight_bits.CHECK,
+    float32_between_bfloat16.CHECK,
+    group_norm_welford.CHECK,
     layout_conversion_share.CHECK,
     tilize_round_trip.CHECK,
     constant_converted_repeatedly.CHECK,
@@ -99,6 +114,7 @@ CATALOGUE: tuple[Check, ...] = (
     one_element_operand.CHECK,
     topk_on_few_cores.CHECK,
     argmax_on_few_cores.CHECK,
+    group_norm_converted.CHECK,
     matmul_operands_in_l1_interleaved.CHECK,
     grid_left_idle.CHECK,
     low_core_count.CHECK,
@@ -120,7 +136,10 @@ CATALOGUE: tuple[Check, ...] = (
     long_lived_l1_tensor.CHECK,
     weights_in_l1.CHECK,
     stalled_on_host.CHECK,
+    host_calls_inside.CHECK,
+    tensor_through_host.CHECK,
     input_transfer_exposed.CHECK,
+    output_read_back.CHECK,
     act_block_h_below_maximum.CHECK,
     conv_double_buffer_off.CHECK,
     conv_shard_layout_slow.CHECK,
@@ -135,4 +154,7 @@ CATALOGUE: tuple[Check, ...] = (
     collective_bandwidth.CHECK,
     duplicate_gather.CHECK,
     collective_topology.CHECK,
+    gather_then_sum.CHECK,
+    reduce_scatter_in_pieces.CHECK,
+    matmul_beside_exchange.CHECK,
 )

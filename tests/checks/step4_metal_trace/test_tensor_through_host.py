@@ -1,0 +1,182 @@
+"""tensor-through-host: there and back by the memory report, and calls on host tensors."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from tests.checks.asking import case_of_reports
+from tests.checks.rows import pass_time, put
+from tests.profiles import DRAM, Iteration, Program, write_run
+from tests.profiles.ops import unary
+
+WARM = [Iteration()]
+
+
+def worked(program, kernel_ns=1_000_000):
+    shape = [1, 1, 32, 32 * (1 + len(program.calls))]
+    x, y = (program.tensor(shape) for _ in range(2))
+    put(program, unary("RELU", x, y, kernel_ns))
+    return y
+
+
+def there_and_back(
+    *, megabytes=2.0, read="ttnn.to_torch", write="ttnn.from_torch", other=0, order=("read", "write"), again=0
+):
+    """Device, host, device: as many elements again, `other` more or fewer."""
+    program = Program("wormhole_b0")
+    worked(program)
+    count = round(megabytes * 1_000_000 / 2 / 64)
+    moves = {"read": lambda: _read(program, read, count), "write": lambda: _write(program, write, count + other)}
+    for name in (*order, *["read"] * again):
+        moves[name]()
+    worked(program)
+    return program
+
+
+def _read(program, name, rows):
+    there = program.tensor([1, 1, rows, 64], layout="ROW_MAJOR")
+    host = program.tensor([1, 1, rows, 64], layout="ROW_MAJOR", placement=None)
+    program.call(name, (there,), (host,))
+
+
+def _write(program, name, rows):
+    host = program.tensor([1, rows, 1, 64], layout="ROW_MAJOR", placement=None)
+    there = program.tensor([1, rows, 1, 64], layout="ROW_MAJOR")
+    if name == "ttnn.copy_host_to_device_tensor":
+        program.call(name, (host, there))
+    else:
+        program.call(name, (host,), (there,))
+
+
+def padded(*, name="ttnn.pad", megabytes=2.0, first=True, place=None, takes=True):
+    """A call on the host, after the first op or before it."""
+    program = Program("wormhole_b0")
+    if first:
+        worked(program)
+    rows = round(megabytes * 1_000_000 / 2 / 64)
+    given = program.tensor([1, 1, rows, 64], layout="ROW_MAJOR", placement=None)
+    made = program.tensor([1, 1, rows, 64], layout="ROW_MAJOR", placement=place)
+    program.call(name, (given,) if takes else (), (made,))
+    worked(program, 2_000_000 if first else 3_000_000)
+    return program
+
+
+def ask(check, program):
+    return check.ask(program, WARM, memory="3.3")
+
+
+def case(check, program):
+    return check.case(program, WARM, memory="3.3")
+
+
+@pytest.mark.parametrize("read", ["ttnn.to_torch", "ttnn.from_device"])
+@pytest.mark.parametrize("write", ["ttnn.from_torch", "ttnn.to_device", "ttnn.copy_host_to_device_tensor"])
+def test_a_tensor_that_comes_back_is_told_without_a_saving(check, read, write):
+    claim = ask(check, there_and_back(read=read, write=write)).claim
+    assert claim.claim.startswith(
+        f"2.00 MB in 1 tensor go to the host and come back; the largest, 2.00 MB, by {read}"
+    )
+    assert (len(claim.rows), claim.at_most_ns.sum(), claim.gap_ns) == (0, 0, None)
+    assert "split_query_key_value_and_split_heads" in claim.fix
+    assert [(one.column, one.unit) for one in claim.evidence] == [("name", None), ("size", "B")]
+    assert claim.evidence[1].value == 2_000_000
+    texts = (claim.claim, claim.assumption, claim.fix, claim.verify, claim.caveat)
+    assert all(len(text) <= most for text, most in zip(texts, (200, 120, 260, 120, 160), strict=True))
+
+
+def test_five_percent_of_the_window_at_the_slowest_rate_is_the_line(check):
+    """2 ms of kernels: 0.1 MB at 1 GB/s."""
+    check.pair(lambda megabytes: case(check, there_and_back(megabytes=megabytes)), silent=0.0998, fires=0.1002)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"other": 1}, {"other": -1}, {"order": ("write", "read")}, {"order": ("read",)}, {"order": ("write",)}],
+    ids=["a larger tensor", "a smaller tensor", "written before", "read only", "written only"],
+)
+def test_what_does_not_come_back_is_no_trip(check, how):
+    assert ask(check, there_and_back(**how)).status == "clean"
+
+
+def test_what_an_op_makes_on_the_device_did_not_come_back(check):
+    program = there_and_back(order=("read",))
+    x, y = (program.tensor([1, 1, 15_625, 64], layout="ROW_MAJOR") for _ in range(2))
+    put(program, unary("TANH", x, y, 1_000_000))
+    assert ask(check, program).status == "clean"
+
+
+@pytest.mark.parametrize("side", ["read", "write"])
+def test_what_stays_on_the_host_is_no_transfer(check, side):
+    """ttnn.to_torch of a host tensor, and ttnn.from_torch without a device: TTNN's tutorial has four of these."""
+    program = there_and_back(order=())
+    shape = [1, 1, 15_625, 64]
+    host, other = (program.tensor(shape, layout="ROW_MAJOR", placement=None) for _ in range(2))
+    there, back = (program.tensor(shape, layout="ROW_MAJOR") for _ in range(2))
+    program.call("ttnn.to_torch", (host if side == "read" else there,), (host,))
+    program.call("ttnn.from_torch", (host,), (other if side == "write" else back,))
+    assert ask(check, program).status == "clean"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE tensors ADD COLUMN size INT; UPDATE tensors SET size = 2000000, shape = 'unheard of'",
+        "UPDATE tensors SET dtype = 'DataType::UNHEARD_OF'",
+    ],
+    ids=["shape", "size"],
+)
+@pytest.mark.parametrize("program", [there_and_back, padded])
+def test_tensors_of_unknown_size_are_left_out(check, tmp_path, program, statement):
+    made = write_run(tmp_path, program(), WARM)
+    with closing(sqlite3.connect(made.memory)) as database, database:
+        database.executescript(statement)
+    assert check.ask(case_of_reports(made.performance, made.memory)).status == "clean"
+
+
+def test_one_write_brings_one_tensor_back(check):
+    assert "2.00 MB in 1 tensor go" in ask(check, there_and_back(again=1)).claim.claim
+    both = there_and_back(order=("read", "write", "read", "write"))
+    assert "4.00 MB in 2 tensors go" in ask(check, both).claim.claim
+
+
+def test_a_call_on_host_tensors_runs_on_the_host(check):
+    claim = ask(check, padded()).claim
+    assert claim.claim.startswith("2.00 MB in 1 tensor are computed on the host; the largest, 2.00 MB, by ttnn.pad")
+    assert "ttnn.to_device(x, device)" in claim.fix
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"first": False},
+        {"name": "ttnn.to_device", "place": None},
+        {"name": "ttnn.from_torch"},
+        {"name": "ttnn.to_torch"},
+        {"name": "ttnn.deallocate"},
+        {"name": "ttnn.load_tensor"},
+        {"takes": False},
+    ],
+    ids=["before the first op", "a write", "from torch", "to torch", "a free", "loading", "nothing taken"],
+)
+def test_what_computes_nothing_on_the_host_is_left_alone(check, how):
+    assert ask(check, padded(**how)).status == "clean"
+
+
+def test_a_call_with_one_tensor_on_the_device_is_none(check):
+    assert ask(check, padded(place=DRAM)).status == "clean"
+
+
+def test_a_window_without_kernel_time_and_without_trips_is_clean(check):
+    program = Program("wormhole_b0")
+    worked(program, 0)
+    assert ask(check, program).status == "clean"
+
+
+def test_without_a_memory_report_it_cannot_tell(check):
+    program = Program("wormhole_b0")
+    pass_time(program, 1000)
+    outcome = check.ask(program)
+    assert (outcome.status, outcome.why) == ("cannot_tell", "needs a memory report")

@@ -1,0 +1,125 @@
+"""What a memory report shows of traffic between host and device: the calls that read, write, or compute on the host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.checks.check import Evidence
+from ttnn_mcp.errors import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.readers.memory.columns import Tensor
+    from ttnn_mcp.readers.memory.report import MemoryReport
+    from ttnn_mcp.readers.printed.shapes import Shape
+
+SLOW_COPY_BYTES_PER_NS = 1.0  # pageable host memory; pinned copies over PCIe 4.0 x16 reach 20 times as much (ours)
+READS = ("ttnn.to_torch", "ttnn.from_device")
+WRITES = ("ttnn.to_device", "ttnn.from_torch")  # their output is the tensor on the device
+COPIES = "ttnn.copy_host_to_device_tensor"  # host tensor, device tensor; no output
+EVENTS = ("ttnn.record_event", "ttnn.wait_for_event")  # of two queues
+NO_WORK = ("deallocate", "reallocate", "as_tensor", "load_tensor", "dump_tensor")
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A call and the tensor it is about."""
+
+    operation: int
+    name: str
+    tensor: int
+    shape: Shape
+    size_bytes: int
+
+    @property
+    def elements(self) -> int:
+        """How many the model sees."""
+        return self.shape.elements
+
+
+def reads(memory: MemoryReport) -> list[Transfer]:
+    """Calls that bring a device tensor to the host, in the order they ran."""
+    return [
+        one
+        for operation, name in _calls(memory)
+        if name in READS
+        for one in _moved(memory, operation, name, memory.inputs.of(operation))
+    ]
+
+
+def writes(memory: MemoryReport) -> list[Transfer]:
+    """Calls that send a tensor to the device, in the order they ran."""
+    found: list[Transfer] = []
+    for operation, name in _calls(memory):
+        if name == COPIES:
+            found += _moved(memory, operation, name, memory.inputs.of(operation)[-1:])
+        elif name in WRITES:
+            found += _moved(memory, operation, name, memory.outputs.of(operation))
+    return found
+
+
+def round_trips(memory: MemoryReport) -> list[Transfer]:
+    """Reads from the device that a later write of as many elements follows; each write counts once."""
+    sent: dict[int, list[int]] = {}
+    for one in reversed(writes(memory)):
+        sent.setdefault(one.elements, []).append(one.operation)
+    trips: list[Transfer] = []
+    for read in reads(memory):
+        later = sent.get(read.elements, [])
+        while later and later[-1] < read.operation:
+            later.pop()
+        if later:
+            later.pop()
+            trips.append(read)
+    return trips
+
+
+def computed_on_host(memory: MemoryReport) -> list[Transfer]:
+    """Calls after the first op on the device whose tensors are all on the host: the tensor each of them makes."""
+    found: list[Transfer] = []
+    began = False
+    for operation, name in _calls(memory):
+        if name in (*READS, *WRITES, COPIES) or name.rpartition(".")[2] in NO_WORK:
+            continue
+        given, made = (_tensors(memory, links.of(operation)) for links in (memory.inputs, memory.outputs))
+        began |= any(_on_device(one) for one in made)
+        if began and given and not any(_on_device(one) for one in (*given, *made)):
+            found += _sized(operation, name, made[:1])
+    return found
+
+
+def _calls(memory: MemoryReport) -> Iterator[tuple[int, str]]:
+    return zip(memory.operations.ids.tolist(), memory.operations.names, strict=True)
+
+
+def _tensors(memory: MemoryReport, ids: tuple[int, ...]) -> list[Tensor]:
+    return [tensor for one in ids if (tensor := memory.tensors.get(one)) is not None]
+
+
+def _on_device(tensor: Tensor) -> bool:
+    return tensor.device is not None
+
+
+def _moved(memory: MemoryReport, operation: int, name: str, ids: tuple[int, ...]) -> list[Transfer]:
+    """Those of the tensors that are on the device."""
+    return _sized(operation, name, [one for one in _tensors(memory, ids) if _on_device(one)])
+
+
+def _sized(operation: int, name: str, tensors: list[Tensor]) -> list[Transfer]:
+    """Tensors of unknown size or shape are left out."""
+    return [
+        Transfer(operation, name, one.id, one.shape, one.size_bytes)
+        for one in tensors
+        if one.shape is not None and one.size_bytes
+    ]
+
+
+def cited(memory: MemoryReport, one: Transfer) -> tuple[Evidence, ...]:
+    """The call and the size of its tensor."""
+    source = memory.path.name
+    return (
+        Evidence(source=source, row=f"operations:{one.operation}", column="name", value=shown(one.name)),
+        Evidence(source=source, row=f"tensors:{one.tensor}", column="size", value=one.size_bytes, unit="B"),
+    )

@@ -1,0 +1,83 @@
+"""A matmul waits for BFLOAT8_B weights that BFLOAT4_B might replace: a try, never a promise.
+
+BFLOAT4_B keeps 3 bits of mantissa and a shared exponent: 0.5625 B per element instead of 1.0625, so an op that waits
+for its weights moves 0.53 of the bytes. tt-metal's own language models store gate and up projections so and run them
+at LoFi, and keep attention and the head in BFLOAT8_B (tech_reports/LLMs/llms.md). It costs accuracy: a Llama so stored
+chose the right token in 89 %, with feed-forward and attention both a step wider in 95 % (tt-metal #29680).
+
+The line: a matmul whose INPUT_1 is BFLOAT8_B, lives in DRAM and was made by no earlier op; its DRAM bytes outweigh
+its arithmetic and explain at least 10 % of its time; together 1 % of the window. The bound is in step with the bytes,
+never below arithmetic or the launch. At least is 0: PCC may forbid every one of them.
+
+Silent where some matmul reads BFLOAT4_B already: its author chose op by op. Silent as long as one waits for wider
+weights (wide-weights comes first), on heads (32,000 columns and more), on compute-bound ops and on convs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.formats import (
+    SIXTEEN_BITS_OR_MORE,
+    fewer_bytes_save,
+    reads_weights,
+    spared_bytes,
+    waits_for_bytes,
+)
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+TRIED = "BFLOAT4_B"
+HEAD = (
+    32_000  # columns: the smallest vocabulary of the models tt-metal serves, and above their feed-forwards (28,672)
+)
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all matmuls that wait for such weights."""
+    weight, able = facts.ops.inputs[1], _weighted(facts)
+    if (able & weight.dtype.among(TRIED)).any():
+        return
+    waiting = able & waits_for_bytes(facts.ops, facts.roofline)
+    rows = np.flatnonzero(waiting & (weight.logical[:, 3] < HEAD))
+    if not len(rows) or (waiting & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)).any():
+        return  # what is left is BFLOAT8_B: other types are no weights
+    spared = spared_bytes(weight, TRIED)
+    at_most = fewer_bytes_save(facts.ops, facts.roofline, spared, LAUNCH_FLOOR_NS)[rows]
+    row = facts.heaviest(rows)[0]
+    yield Claim(
+        claim=(
+            f"{len(rows)} of {int(able.sum())} matmuls with weights wait for BFLOAT8_B ones "
+            f"({time_of(facts, rows)}); heaviest {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=at_most,
+        assumption=f"all of them stand {TRIED} weights ({took(float(at_most.sum()))} at best); time follows the bytes",
+        evidence=cite_op(facts, row, (weight, "DATATYPE"), (weight, "MEMORY")),
+        fix=(
+            "try gate and up projections first: w = ttnn.from_torch(torch_w, dtype=ttnn.bfloat4_b, "
+            "layout=ttnn.TILE_LAYOUT, device=device), and LoFi for them; keep attention in bfloat8_b"
+        ),
+        verify="PCC of the whole model >= 0.99 and its task metric; then kernel_us of these ops falls",
+        caveat="a try: PCC often forbids it, and errors add up with depth; attention and the head rarely stand it",
+    )
+
+
+def _weighted(facts: WindowFacts) -> Mask:
+    return reads_weights(facts.ops, facts.flow) & facts.of_family("matmul")
+
+
+CHECK = Check(
+    id="eight-bit-weights-stream",
+    title="a try: BFLOAT4_B for weights that are waited for",
+    step=1,
+    look=look,
+    of=Subject(_weighted, "no matmul reads weights from DRAM"),
+    needs=(DRAM_BANDWIDTH,),
+    worth=Worth(saving=USUAL),
+    compiled='torch_xla.set_custom_compile_options({"experimental_weight_dtype": "bfp_bf4"})  # all weights at once',
+    general=True,
+)

@@ -1,0 +1,104 @@
+"""A tensor is widened to FLOAT32, a few ops compute on it, and it is narrowed again.
+
+FLOAT32 is twice the bytes of BFLOAT16, and both casts pass the whole tensor through. What PyTorch code wants with
+`.float()` around a norm or a softmax is exact sums, and the device has these without it: `fp32_dest_acc_en` in the
+compute config accumulates in 32 bits while operands stay BFLOAT16 (tech_reports/op_kernel_dev/accuracy_tips).
+
+The line: a Typecast from 16 bits or fewer to FLOAT32, then up to 16 ops in FLOAT32, then a Typecast back to 16 bits or
+fewer; together 1 % of the window. The bound is the casts' whole time, and half of what lies between, in step with the
+bytes and never below the launch. At least is 0: element-wise ops between round more without FLOAT32.
+
+Silent where nothing lies between the casts (typecast-round-trip), where the wide tensor is not narrowed again, on a
+model that is FLOAT32 for longer, and on casts from and to integers. Who reads whom is inferred from shapes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+WIDE, NARROW = "FLOAT32", ("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")
+LONGEST = 16  # ops between the casts: a compiled RMSNorm is about 13 of them (tt-xla #3990)
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all islands of FLOAT32."""
+    source, output = facts.ops.inputs[0].dtype, facts.ops.outputs[0].dtype
+    casts = facts.named("Typecast")
+    widens = casts & source.among(*NARROW) & output.among(WIDE)
+    narrows = casts & output.among(*NARROW)
+    if not (widens.any() and narrows.any()):  # unmoved: it only spares the search through all joins
+        return
+    makers, readers = facts.joins.edges
+    wide = output.among(WIDE)
+    after, before = _steps(makers, readers, widens, wide), _steps(readers, makers, narrows, wide)
+    between = (after > 0) & (before > 0) & (after + before - 1 <= LONGEST)
+    if not between.any():
+        return
+    widens, narrows = (_touching(ends, between, makers, readers) for ends in (widens, narrows))
+    rows = np.flatnonzero(widens | narrows | between)
+    first, last = (facts.heaviest(np.flatnonzero(ends), 1)[0] for ends in (widens, narrows))
+    yield Claim(
+        claim=(
+            f"FLOAT32 between {int(widens.sum())} widening and {int(narrows.sum())} narrowing casts, with "
+            f"{int(between.sum())} ops in between ({time_of(facts, rows)}): {example(facts, first)}"
+        ),
+        rows=rows,
+        at_most_ns=np.where(between, _halved(facts), facts.kernel_ns)[rows],
+        assumption="the casts go, and what lies between takes at best half, in step with the bytes",
+        evidence=(
+            *cite_op(facts, first, (facts.ops.outputs[0], "DATATYPE")),
+            *cite_op(facts, last, (facts.ops.inputs[0], "DATATYPE")),
+        ),
+        fix=(
+            f"drop the ttnn.typecast at lines {facts.line(first)} and {facts.line(last)}; for exact sums give norm, "
+            "softmax, ttnn.sum or matmul between a compute_kernel_config with fp32_dest_acc_en=True"
+        ),
+        verify="re-profile: the casts are gone from list_ops(op_code='Typecast'), PCC >= 0.99",
+        caveat="router scores, positions and long sums may need FLOAT32; who reads whom is inferred from shapes",
+    )
+
+
+def _steps(starts: Rows, ends: Rows, begin: Mask, through: Mask) -> Rows:
+    """Per op of `through`, how many steps at most it lies behind an op of `begin`; 0 where that is not reached."""
+    steps, front = np.zeros(len(begin), dtype=np.int64), begin
+    for step in range(1, LONGEST + 1):
+        touched = np.zeros_like(begin)
+        touched[ends[front[starts]]] = True
+        front = touched & through
+        steps[front] = step
+    return steps
+
+
+def _touching(ends: Mask, between: Mask, makers: Rows, readers: Rows) -> Mask:
+    """Those of the casts that an op between reads from or writes to."""
+    touched = np.zeros_like(ends)
+    touched[makers[between[readers]]] = True
+    touched[readers[between[makers]]] = True
+    return ends & touched
+
+
+def _halved(facts: WindowFacts) -> Floats:
+    """What an op may save if its FLOAT32 operands had half the bytes."""
+    operands = (*facts.ops.inputs, *facts.ops.outputs)
+    total = np.sum([one.bytes for one in operands], axis=0)
+    wide = np.sum([np.where(one.dtype.among(WIDE), one.bytes, 0.0) for one in operands], axis=0)
+    then = np.fmax(facts.kernel_ns * (1 - wide / 2 / np.where(total > 0, total, np.inf)), LAUNCH_FLOOR_NS)
+    return np.maximum(facts.kernel_ns - then, 0.0)
+
+
+CHECK = Check(
+    id="float32-between-bfloat16",
+    title="FLOAT32 between BFLOAT16 ends",
+    step=1,
+    look=look,
+    of=ops_named("no Typecast ops", "Typecast"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="drop the .float() and .to(dtype) pair around it in the model; norms and softmax sum in 32 bits anyway",
+)

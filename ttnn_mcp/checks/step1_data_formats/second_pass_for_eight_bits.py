@@ -1,0 +1,72 @@
+"""A matmul or conv computes BFLOAT8_B weights in two passes where one might do: a try, never a promise.
+
+LoFi is one pass of the engine and reads the upper 5 bits of a weight; HiFi2 reads the rest in a second one and takes
+twice the time. tt-metal ships convs and gate and up projections at LoFi (tech_reports/LLMs/llms.md,
+tech_reports/CNNs/cnn_optimizations.md). On a BGE-M3 encoder of 24 layers LoFi gave back 6, 2 and 2.2 ms of three
+matmuls with BFLOAT8_B weights, and nothing where bytes decided. It costs accuracy, and errors add up with depth: what
+passes in one layer can fail in 24.
+
+The line: a matmul or conv at HiFi2 with BFLOAT8_B weights, whose arithmetic outweighs its DRAM traffic and explains
+half of a matmul's time, 10 % of a conv's; together 1 % of the window. The bound is half, never below DRAM traffic or
+the launch. At least is 0: PCC may forbid every one of them.
+
+Silent where some matmul or conv runs at LoFi already: its author chose op by op. Above HiFi2 fidelity-above-operands
+comes first. Silent on attention, whose second operand is no weight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.formats import fewer_passes_save, phases, waits_for_arithmetic, weight_of
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
+from ttnn_mcp.checks.needs import FIDELITY, TWO_OPERANDS
+from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
+from ttnn_mcp.checks.shared.wording import cite_op, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+LOFI, HIFI2 = 1.0, 2.0  # passes (tt-metal's matrix_engine.md)
+WEIGHTED = ("matmul", "conv")
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all ops that compute such weights twice."""
+    passes, about = phases(facts.ops), facts.of_family(*WEIGHTED)
+    if (about & (passes == LOFI)).any():
+        return
+    weight = weight_of(facts.ops)
+    if weight is None:  # unmoved: the need of two operands sees to it
+        return
+    twice = about & (passes == HIFI2) & weight.dtype.among("BFLOAT8_B")
+    saves = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), LOFI), LAUNCH_FLOOR_NS)
+    rows = np.flatnonzero(twice & waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
+    if not len(rows):
+        return
+    row = facts.heaviest(rows)[0]
+    yield Claim(
+        claim=(
+            f"{kinds(facts, rows)} ({time_of(facts, rows)}) wait for the second pass over BFLOAT8_B weights; heaviest "
+            f"{example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=saves[rows],
+        assumption="all of them stand LoFi; time falls at most in step with the passes",
+        evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (weight, "DATATYPE"))),
+        fix=kernel_config(facts, row, math_fidelity="LoFi"),
+        verify="PCC of the whole model >= 0.99 and its task metric; then kernel_us of these ops falls",
+        caveat="a try, op by op: what passes in one layer can fail in all; heads and embeddings rarely stand it",
+    )
+
+
+CHECK = Check(
+    id="second-pass-for-eight-bits",
+    title="a try: LoFi for BFLOAT8_B weights",
+    step=1,
+    look=look,
+    of=ops_of_family("no matmul or conv ops", *WEIGHTED),
+    needs=(TWO_OPERANDS, FIDELITY),
+    worth=Worth(saving=USUAL),
+    compiled=compute_config_of_compiler("math_fidelity=LoFi"),
+    general=True,
+)

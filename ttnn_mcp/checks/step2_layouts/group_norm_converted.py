@@ -1,0 +1,95 @@
+"""A tensor is untilized for a GroupNorm, or tilized behind it, although the norm takes and gives tiles.
+
+`ttnn.group_norm` of 0.81 reads TILE and ROW_MAJOR, in shards and in DRAM, and `output_layout` says what it writes.
+Converting for it copies the whole tensor: in a video VAE untilize and tilize around its norms were 53 % of an encoder,
+and computing in the neighbours' layout made that 1.78x as fast (TT-DiT's notes, tt-metal PR #52234).
+
+The line: an Untilize that GroupNorms alone read, or a Tilize of what a GroupNorm wrote as rows, directly or through up
+to four moves and element-wise ops; rows in whole tiles; together 1 % of the window. The bound is their whole time. At
+least is 0: the norm itself may take longer on tiles.
+
+Silent on a Tilize in front of a norm (reading rows instead measured 37 % quicker to 22 % slower, tt-metal PR #49501),
+on rows that a conv or another op wants too, and on heights that are no multiple of 32, whose padding a norm on tiles
+would have to leave out. Moves around the norm stay: whether it fits elsewhere is not in the report.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.op_kinds.layouts import CARRIED_AT_MOST, CARRIES, TO_ROWS, TO_TILES
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import TILE_SIDE
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all conversions for GroupNorms."""
+    norms = facts.named("GroupNorm")
+    before = facts.named(*TO_ROWS) & _read_by(facts, norms)
+    after = facts.named(*TO_TILES) & _made_by(facts, norms & facts.ops.outputs[0].layout.among("ROW_MAJOR"))
+    whole = facts.ops.inputs[0].logical[:, :3].prod(axis=1) % TILE_SIDE == 0
+    rows = np.flatnonzero((before | after) & whole)
+    if not len(rows):
+        return
+    row = facts.heaviest(rows)[0]
+    yield Claim(
+        claim=(
+            f"{int(before[rows].sum())} Untilize and {int(after[rows].sum())} Tilize ops serve GroupNorms alone "
+            f"({time_of(facts, rows)}); heaviest {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows],
+        assumption="the norms read and write tiles and take as long as now",
+        evidence=cite_op(facts, row, (facts.ops.inputs[0], "LAYOUT"), (facts.ops.outputs[0], "LAYOUT")),
+        fix=(
+            "drop them: ttnn.group_norm(x, num_groups=..., output_layout=ttnn.TILE_LAYOUT, ...) with x in TILE; moves "
+            "into shards by ttnn.to_memory_config(x, shards) in TILE, shards in whole tiles"
+        ),
+        verify="re-profile: list_ops(op_code='Untilize') and 'Tilize' count fewer; GroupNorm's kernel_us as before",
+        caveat="builds before 0.81 refuse some of these layouts; inplace=True needs equal layouts on both sides",
+    )
+
+
+def _read_by(facts: WindowFacts, norms: Mask) -> Mask:
+    """Ops whose output these norms alone read, directly or through what passes it on."""
+    makers, readers = facts.joins.edges
+    ends = norms
+    feeds = np.zeros_like(norms)
+    for _ in range(CARRIED_AT_MOST + 1):
+        some, other = np.zeros_like(norms), np.zeros_like(norms)
+        some[makers[ends[readers]]] = True
+        other[makers[~ends[readers]]] = True
+        feeds = some & ~other
+        ends = norms | (feeds & _passes(facts))
+    return feeds
+
+
+def _passes(facts: WindowFacts) -> Mask:
+    """Ops that work on rows and tiles alike."""
+    return facts.named(*CARRIES) | facts.of_family("eltwise")
+
+
+def _made_by(facts: WindowFacts, norms: Mask) -> Mask:
+    """Ops whose INPUT_0 one of these norms made, directly or through what passes it on."""
+    makers, passes = facts.joins.makers, _passes(facts)
+    made = norms
+    for _ in range(CARRIED_AT_MOST):
+        made = norms | (passes & (makers != NOBODY) & made[makers])
+    return (makers != NOBODY) & made[makers]
+
+
+CHECK = Check(
+    id="group-norm-converted",
+    title="layouts converted for a GroupNorm",
+    step=2,
+    look=look,
+    of=ops_named("no GroupNorm ops", "GroupNorm"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("keeps layouts along chains"),
+)

@@ -1,0 +1,74 @@
+"""A large result is read back to the host at the end of a step.
+
+`ttnn.to_torch` and `ttnn.from_device` wait for the step, then copy the whole tensor. Logits are the usual case: a row
+of 128,256 numbers per user, of which one token is wanted. With the argmax on the device gpt-oss went from 13.0 to 29.3
+tokens/s on a p150 (tt-metal PR #52255). Other results can leave on a second queue while the next step runs
+(tech report on advanced performance optimizations for models, 2.3.3).
+
+The line: a memory report, calls that read device tensors which are not written back later, and their bytes at 1 GB/s,
+the slow end of host copies, 5 % of the window. No saving is given: how long a copy takes depends on the card's slot
+and is in no report. A last dim of 8192 and more is taken for a vocabulary.
+
+Silent on a tensor that comes back (tensor-through-host) and where events order two queues already.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
+from ttnn_mcp.checks.needs import MEMORY
+from ttnn_mcp.checks.shared.host_traffic import EVENTS, SLOW_COPY_BYTES_PER_NS, Transfer, cited, reads, round_trips
+from ttnn_mcp.checks.shared.memory_claims import counted
+from ttnn_mcp.errors import shown
+
+MIN_SHARE = 0.05  # of the window: the skill's line for a second queue (as in input-transfer-exposed)
+VOCABULARY = 8192  # the smallest in use; hidden sizes of that width are not read back (domain practice)
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all results that are read."""
+    memory = facts.run.memory_report
+    back = {(one.operation, one.tensor) for one in round_trips(memory)}
+    results = [one for one in reads(memory) if (one.operation, one.tensor) not in back]
+    total = sum(one.size_bytes for one in results)
+    if not results or total / SLOW_COPY_BYTES_PER_NS < MIN_SHARE * facts.total_ns:
+        return
+    if any(name in EVENTS for name in memory.operations.names):
+        return
+    largest = max(results, key=lambda one: one.size_bytes)
+    rows = np.zeros(0, dtype=np.int64)
+    yield Claim(
+        claim=(
+            f"{total / 1e6:.2f} MB in {counted(len(results))} are read back to the host; the "
+            f"largest, {largest.shape}, by {shown(largest.name)} (operation {largest.operation})"
+        ),
+        rows=rows,
+        at_most_ns=no_saving(rows),
+        assumption="saves the copy and the wait for it; no report has these times, so no figure",
+        evidence=cited(memory, largest),
+        fix=_fix(largest),
+        verify="time a step with the profiler off: host_overhead(wall_ms=...) moves towards device_bound",
+        caveat="a comparison with torch reads results too: that is no part of a step",
+    )
+
+
+def _fix(largest: Transfer) -> str:
+    if max(largest.shape.logical[-1:], default=0) >= VOCABULARY:
+        return (
+            "choose the token on the device and read that: y = ttnn.argmax(logits, dim=-1, keepdim=True); with "
+            "temperature ttnn.topk and ttnn.sampling; in prefill slice the last row before the head"
+        )
+    return (
+        "read it on a second queue while the next step runs: ttnn.open_device(device_id=0, num_command_queues=2); "
+        "host = y.cpu(blocking=False, cq_id=1) after ttnn.wait_for_event(1, done)"
+    )
+
+
+CHECK = Check(
+    id="output-read-back",
+    title="a large result is read back",
+    step=5,
+    look=look,
+    needs=(MEMORY,),
+)

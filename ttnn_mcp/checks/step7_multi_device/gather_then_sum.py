@@ -1,0 +1,88 @@
+"""An all-reduce is written out as an all-gather of every device's tensor and a sum of them.
+
+The gather brings N whole tensors to each of N devices, (N-1) times the tensor over the links; `ttnn.all_reduce`
+reduces a part on each device and gathers the parts: 2 x (N-1)/N times (tech_reports/CCLs/CCL_bandwidth.md). So from
+three devices on it sends 2/N of the bytes. Since 2025 it is a reduce-scatter and an all-gather of the quick kind on any
+dim that splits into whole tiles, the rows too (0.81.1 scatters 3200 x 576 over four devices along the rows).
+
+The line: an all-gather over three devices and more, which a sum over the gathered dim alone reads, whose payload needs
+half of its time at what links carry today; together 1 % of the window. The bound keeps 2/N of the gather and drops
+the sum.
+
+Silent on small tensors: their gather takes its set-up time, and two exchanges have two. There gather and sum win (29
+ops and 210 us became 2 ops and 43 us, tt-metal PR #51007). Silent where neither rows nor width split into whole tiles,
+and where the attributes do not say how many links a gather used.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.devices.collectives import today_gb_s
+from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.needs import LINK_RATE, OPERANDS
+from ttnn_mcp.checks.shared.mesh import DEVICES
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.run.ops.op_names import canonical
+
+SUMS = ("FastReduceNC", "Reduce", "Sum", "MorehSum")
+BYTES_DECIDE = 0.5  # of the gather's time: below it set-up and waiting outweigh the bytes (ours)
+FEWEST = 3  # devices: with two of them both ways send the same
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all such pairs."""
+    sums, exchanges = _sums(facts), facts.collectives
+    gathers = facts.joins.makers[sums]
+    places = np.searchsorted(exchanges.rows, gathers)
+    devices, needed = exchanges.devices[places], exchanges.least_ns(today_gb_s(facts.chip))[places]
+    whole = facts.ops.inputs[0].logical[gathers, 2:] % (TILE_SIDE * devices[:, None]) == 0
+    summed = facts.ops.outputs[0].elements[sums] * devices == facts.ops.inputs[0].elements[sums]
+    chosen = (devices >= FEWEST) & (needed >= BYTES_DECIDE * facts.kernel_ns[gathers]) & whole.any(axis=1) & summed
+    gathers, sums, devices = gathers[chosen], sums[chosen], devices[chosen]
+    if not len(gathers):
+        return
+    rows = np.concatenate((gathers, sums))
+    row = facts.heaviest(gathers)[0]
+    last = int(sums[gathers == row][0])
+    yield Claim(
+        claim=(
+            f"All-reduces written as all-gather and sum ({len(gathers)}x, {time_of(facts, rows)}): "
+            f"{example(facts, row)}, summed at line {facts.line(last)}"
+        ),
+        rows=rows,
+        at_most_ns=np.concatenate((facts.kernel_ns[gathers] * (1 - 2 / devices), facts.kernel_ns[sums])),
+        assumption="ttnn.all_reduce takes 2/N of the gather's time for 2/N of its bytes, and sums on the way",
+        evidence=(*cite_op(facts, row), *facts.cite(last)),
+        fix=f"x = ttnn.all_reduce(x{_axis(facts, row)}) on what line {facts.line(row)} gathers; drop both ops",
+        verify="re-profile; device_balance.ccl_share falls; PCC >= 0.99 on the composed output",
+        caveat="two exchanges have two set-ups, and sums are in BFLOAT16; who reads whom is inferred from shapes",
+    )
+
+
+def _axis(facts: WindowFacts, row: int) -> str:
+    axis = facts.attributes(row).number("cluster_axis")
+    return "" if axis is None else f", cluster_axis={axis:.0f}"
+
+
+def _sums(facts: WindowFacts) -> Rows:
+    """Sums that alone read what an all-gather made."""
+    gathers = facts.names.where(lambda text: canonical(text).startswith("AllGather")) & facts.of_family(
+        "collective"
+    )
+    makers = facts.joins.makers
+    alone = facts.joins.reader_counts[makers] == 1  # never where nobody made it: that points to the last op
+    return np.flatnonzero(facts.named(*SUMS) & alone & gathers[makers])
+
+
+CHECK = Check(
+    id="gather-then-sum",
+    title="all-reduce written as gather and sum",
+    step=7,
+    look=look,
+    of=DEVICES,
+    needs=(OPERANDS, LINK_RATE),
+    worth=Worth(saving=USUAL),
+)

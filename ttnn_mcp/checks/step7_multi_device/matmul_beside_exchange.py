@@ -1,0 +1,85 @@
+"""A matmul waits for an all-gather, or a reduce-scatter for a matmul, where one op would do both at a time.
+
+Links and matrix engine are different hardware. The fused ops start on the part that has arrived: all-gather and
+matmul together took about 10 % longer than the matmul alone over four devices (tt-metal PR #36711), and a
+reduce-scatter behind a matmul could hide as well (PR #40289, #33258). They spend cores on the exchange, so a matmul
+that needs the whole grid gets slower.
+
+The line: an all-gather of the last dim over 30 us that one matmul alone reads as its activation, or such a
+reduce-scatter that alone reads what a matmul wrote; together 1 % of the window. The bound is the shorter of the two.
+At least is 0.
+
+Silent on other dims, which the fused ops refuse (tt-metal #52944), where another op reads the tensor too, and on
+exchanges that are about their set-up. Who reads whom is inferred from shapes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts
+from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.mesh import DEVICES
+from ttnn_mcp.checks.shared.wording import cite_op, time_of, took
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.run.ops.op_names import canonical
+
+LATENCY_NS = 30_000.0  # below it hops and worker set-up decide, not bandwidth (as in collective-bandwidth; ours)
+LAST = (3.0, -1.0)  # dims of the 4D tensors that the report shows (tt-metal #52944: the fused ops take no other)
+FUSED = {  # by whether the exchange comes first; 0.81.1 has all four
+    True: "ttnn.experimental.all_gather_minimal_matmul_async or ttnn.experimental.all_gather_matmul_async",
+    False: (
+        "ttnn.experimental.minimal_matmul_strided_reduce_scatter_async or "
+        "ttnn.experimental.matmul_reduce_scatter_async"
+    ),
+}
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all exchanges beside a matmul."""
+    makers, matmuls = facts.joins.makers, facts.of_family("matmul")
+    sole = facts.joins.reader_counts[makers] == 1  # never where nobody made it: that points to the last op
+    behind = np.flatnonzero(matmuls & sole & _last_dim(facts, "AllGather")[makers])
+    ahead = np.flatnonzero(_last_dim(facts, "ReduceScatter") & sole & matmuls[makers])
+    rows, works = np.concatenate((makers[behind], ahead)), np.concatenate((behind, makers[ahead]))
+    if not len(rows):
+        return
+    row = facts.heaviest(rows)[0]
+    work = int(works[np.flatnonzero(rows == row)[0]])
+    yield Claim(
+        claim=(
+            f"Exchanges and matmuls run one after the other ({len(rows)}x, {time_of(facts, rows)}): "
+            f"{took(float(facts.kernel_ns[row]))} at line {facts.line(row)} beside a matmul of "
+            f"{took(float(facts.kernel_ns[work]))} at line {facts.line(work)}"
+        ),
+        rows=rows,
+        at_most_ns=np.minimum(facts.kernel_ns[rows], facts.kernel_ns[works]),
+        assumption="the shorter of the two hides behind the longer one, whose time stays",
+        evidence=(*cite_op(facts, row), *facts.cite(work)),
+        fix=f"{FUSED[row < work]} in place of both (0.81 has them; older builds: look)",
+        verify="re-profile; both rows become one, and it takes less than the two did; PCC >= 0.99 composed",
+        caveat="the exchange takes cores from the matmul; semaphores and buffers must be made once, outside the loop",
+    )
+
+
+def _last_dim(facts: WindowFacts, kind: str) -> Mask:
+    """Collectives of a kind, along the last dim and long enough."""
+    able = facts.of_family("collective") & facts.names.where(lambda text: canonical(text).startswith(kind))
+    rows = np.flatnonzero(able & (facts.kernel_ns >= LATENCY_NS))
+    dims = attributes_of(facts.ops).numbers(rows, lambda said: said.number("dim", "gather_dim"))
+    found: Mask = np.zeros(len(facts), dtype=np.bool_)
+    found[rows[np.isin(dims, LAST)]] = True
+    return found
+
+
+CHECK = Check(
+    id="matmul-beside-exchange",
+    title="an exchange and a matmul one after the other",
+    step=7,
+    look=look,
+    of=DEVICES,
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    general=True,
+)
