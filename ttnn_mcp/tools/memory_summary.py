@@ -137,7 +137,7 @@ def _programs(replayed: Replayed) -> Programs | None:
         device_operations=programs.launched,
         without_buffers=programs.silent.total(),
         carried_over=programs.carried,
-        modelled=0,
+        modelled=programs.modelled,
         unknown=programs.unknown.total(),
         kinds={shown(name): count for name, count in programs.silent.most_common(KINDS)},
     )

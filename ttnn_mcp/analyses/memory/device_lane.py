@@ -24,6 +24,7 @@ from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ttnn_mcp.analyses.memory.programs import LeftOut
     from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
     from ttnn_mcp.analyses.memory.snapshots import Seen, Snapshots
     from ttnn_mcp.readers.graph.graph_events import MemoryEvent
@@ -37,6 +38,7 @@ class Lane:
     Args:
         snapshots: of the device; None where the report has none.
         base: address at which the buffers of programs begin; 0 where the report does not say.
+        bank_bytes: of L1 above `base`.
         small_from: address from which L1 belongs to the L1_SMALL region: older graphs call both L1.
         shards: sizes for what neither graph nor snapshot sizes.
         watch: keep what was live at the fullest moment of the last operation fed.
@@ -49,12 +51,14 @@ class Lane:
         shards: ShardBytes | None = None,
         *,
         base: int = 0,
+        bank_bytes: int = 0,
         watch: bool = False,
     ) -> None:
         self.snapshots = snapshots
         self.small_from = small_from
         self.shards = shards
         self.base = base
+        self.bank_bytes = bank_bytes
         self.watch = watch
         self.loads: dict[int, int] = {}
         self.log = SpanLog()
@@ -87,7 +91,7 @@ class Lane:
         events: Sequence[MemoryEvent] | None,
         *,
         written: Sequence[int] = (),
-        supplied: Mapping[int, int] = MappingProxyType({}),
+        left_out: Mapping[int, LeftOut] = MappingProxyType({}),
     ) -> None:
         """Replay one operation.
 
@@ -95,7 +99,7 @@ class Lane:
             place: of the operation in the order they ran.
             events: those of its graph that are this device's; None where it was not captured: only snapshots tell.
             written: without a graph, keys of the tensors the operation gives but does not take.
-            supplied: by device op, bytes per core of a program whose buffers the graph leaves out.
+            left_out: by device op, the programs whose buffers the graph leaves out.
         """
         captured = events is not None
         step = Step(events or ())
@@ -104,7 +108,7 @@ class Lane:
         lost = self._begin(place, seen, step, captured=captured)
         if not captured:
             self._written_over(place, written, seen)
-        self._follow(place, step, supplied, taken=taken)
+        self._follow(place, step, left_out, taken=taken)
         for key in lost:
             self._close(key, inside(place))
         if taken:
@@ -166,17 +170,20 @@ class Lane:
                 self._close(key, inside(place))
                 self._open(key, buffer, size, -1, inside(place))
 
-    def _follow(self, place: int, step: Step, supplied: Mapping[int, int], *, taken: bool) -> None:
+    def _follow(self, place: int, step: Step, left_out: Mapping[int, LeftOut], *, taken: bool) -> None:
         """The operation's events; its fullest moment goes into the levels."""
         on_cores = OnCores(self.base)
         now = self._now
         self.loads = {}
-        completed = now[L1]  # with the programs whose buffers were supplied
+        completed = now[L1]  # with the programs that were left out
+        rooms: dict[int, int] = {}
         most, tensors = now[L1], now[L1]
         small, dram = now[L1_SMALL], now[DRAM] + now[TRACE]
         self._watch(on_cores, -1)
         for at, event in enumerate(step.events):
             kind = event.kind
+            if event.device_op in left_out and event.device_op not in rooms:
+                rooms[event.device_op] = self._room()
             if kind == "allocate":
                 self._allocate(place, step, at, event, taken=taken)
                 small, dram = max(small, now[L1_SMALL]), max(dram, now[DRAM] + now[TRACE])
@@ -185,8 +192,9 @@ class Lane:
                     self._close(event.key, inside(place))
                 continue
             elif kind != "circular":
-                if event.device_op in supplied:
-                    completed = max(completed, now[L1] + supplied[event.device_op])
+                if kind == "end" and event.device_op in left_out:
+                    taken_by_it = left_out[event.device_op].bytes_per_core(rooms[event.device_op], self._room())
+                    completed = max(completed, now[L1] + taken_by_it)
                 on_cores.drop(event)
                 continue
             elif event.over_tensor is None and event.key in self.live:
@@ -199,6 +207,12 @@ class Lane:
                 most, tensors = level, now[L1]
                 self._watch(on_cores, event.device_op)
         self.levels.add(most, tensors, small, dram, max(most, completed))
+
+    def _room(self) -> int:
+        """Bytes per core below the lowest tensor."""
+        buffers, top = self.log.buffers, self.base + self.bank_bytes
+        lowest = min((key // 2 for key, row in self.live.items() if buffers[row] == L1), default=top)
+        return max(min(lowest, top) - self.base, 0)
 
     def _watch(self, on_cores: OnCores, device_op: int) -> None:
         if self.watch:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,7 +16,7 @@ from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
 from ttnn_mcp.analyses.memory.dram_banks import banks_of
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address, l1_limit
 from ttnn_mcp.analyses.memory.lanes import Lanes
-from ttnn_mcp.analyses.memory.programs import Programs, ran
+from ttnn_mcp.analyses.memory.programs import ProgramModels, Programs, ran
 from ttnn_mcp.analyses.memory.replayed import DeviceReplay, Replayed, Trouble
 from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
 from ttnn_mcp.analyses.memory.snapshots import snapshots_of
@@ -72,7 +72,8 @@ async def _stored(run: Run, memory: MemoryReport) -> Replayed:
 
 
 async def _replay(run: Run, memory: MemoryReport) -> Replayed:
-    replay = await asyncio.to_thread(_Replay, memory, await read_snapshots(memory))
+    models = cast("ProgramModels | None", run.kept.get(ProgramModels))
+    replay = await asyncio.to_thread(_Replay, memory, await read_snapshots(memory), models)
     async for batch in iter_graph_batches(memory):
         await asyncio.to_thread(replay.feed, batch)
     limit = l1_limit(run)
@@ -83,7 +84,7 @@ async def _replay(run: Run, memory: MemoryReport) -> Replayed:
 class _Replay:
     """A replay under way."""
 
-    def __init__(self, memory: MemoryReport, buffers: SnapshotRows) -> None:
+    def __init__(self, memory: MemoryReport, buffers: SnapshotRows, models: ProgramModels | None) -> None:
         self.memory = memory
         self.operations = memory.operations.ids
         self.place_of = {operation: place for place, operation in enumerate(self.operations.tolist())}
@@ -98,7 +99,7 @@ class _Replay:
         self.broken = 0
         self.next = 0
         self.written: dict[int, list[int]] | None = None
-        self.programs = Programs()
+        self.programs = Programs(models)
         self.unfreed = UnrecordedFrees(memory, self.operations)
         described = memory.devices[0] if memory.devices else None
         banks = banks_of(memory, buffers)
@@ -111,6 +112,7 @@ class _Replay:
                 _small_region(described),
                 ShardBytes(memory.tensors, banks.get(L1)),
                 base=first_program_address(memory),
+                bank_bytes=(described.l1_bank_bytes or 0) if described else 0,
             ),
         )
 
@@ -142,12 +144,13 @@ class _Replay:
         self.next = place + 1
         if (graph.errors or graph.aborted or graph.unfinished) and len(self.troubles) < _TROUBLES:
             self.troubles[place] = Trouble(tuple(graph.errors), tuple(graph.aborted), tuple(graph.unfinished))
-        supplied = self.programs.supplied(graph)
+        left_out = self.programs.left_out(graph, int(self.operations[place]))
         for lane, events in self.lanes.shares(ran(graph)):
             if place in self.unfreed:
                 lane.forget(place, self.unfreed.before(place, lane, events[: graph.failed_at]))
-            lane.feed(place, events, supplied=supplied)
+            lane.feed(place, events, left_out=left_out)
             self.programs.learn(graph, lane.loads)
+        self.programs.count(left_out.values())
 
     def finished(self, limit_bytes: int | None, sources: Mapping[int, SourceLine]) -> Replayed:
         """What it came to."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ttnn_mcp.errors import ReportBroken, shown
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _IGNORED = frozenset({"buffer", "tensor", "capture_start", "capture_end", "sub_device_manager"})
 _PROGRAM_BUFFERS = frozenset({"circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate"})
+_ALLOCATED = re.compile(r"(Conv2dParams\(.*\)(?:, [01]){5}), \d+(?=, )")  # L1 in use before the op: no part of it
 _UNPLACED = 2**41 + 2  # keys from it on belong to buffers whose address nobody says
 
 
@@ -98,7 +100,7 @@ class _Reading:
     __slots__ = ("_behind", "_depths", "_nodes", "_of_buffer", "_reader", "_stack", "found")
 
     def __init__(self, reader: GraphReader, nodes: list[Params]) -> None:
-        self.found = GraphMemory()
+        self.found = GraphMemory(nodes=nodes)
         self._reader = reader
         self._nodes = nodes
         self._stack: list[tuple[str, int, bool]] = []
@@ -130,7 +132,7 @@ class _Reading:
                 freed = self._buffer("free", device_op, params)
                 events.append(self._named(freed, node) if freed.key < 0 or freed.bytes_per_bank < 0 else freed)
             elif kind == "function_start":
-                self._start(device_op, node, params)
+                self._start(at, device_op, node, params)
             elif kind == "function_end":
                 aborted = "aborted" in params and str(params["aborted"]).lower() in TRUE
                 self._end(at, str(params.get("name") or ""), aborted=aborted)
@@ -156,7 +158,7 @@ class _Reading:
         if self.found.failed_at is None:
             self.found.failed_at = len(self.found.events)
 
-    def _start(self, device_op: int, node: Params, params: Params) -> None:
+    def _start(self, at: int, device_op: int, node: Params, params: Params) -> None:
         name = str(params.get("name") or "")
         is_it = is_device_op(name)
         if is_it:
@@ -167,6 +169,7 @@ class _Reading:
                     name,
                     cached=None if cached is None else str(cached).lower() in TRUE,
                     call=self._call(name, node),
+                    started_at=at,
                 )
             )
         self._depths.setdefault(name, []).append(len(self._stack))
@@ -194,6 +197,8 @@ class _Reading:
         """One number for name, attributes and operands; addresses of objects in the printed attributes differ."""
         operands = [self._operand(one) for one in node.get("input_tensors") or ()]
         printed = [str(one) for one in node.get("arguments") or ()]
+        if name.startswith("Conv2d"):
+            printed = [_ALLOCATED.sub(r"\1", text) for text in printed]
         return hash((name, *printed, *operands)) if printed or operands else 0
 
     def _operand(self, counter: object) -> str:
