@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
     from ttnn_mcp.readers.graph.launches import Launch
+    from ttnn_mcp.readers.memory.columns import Tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,13 @@ class Programs:
         modelled: silent ones that have the buffers of a model.
     """
 
-    def __init__(self, models: ProgramModels | None = None) -> None:
+    def __init__(self, tensors: Tensors, models: ProgramModels | None) -> None:
         self.launched = 0
         self.silent: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.carried = 0
         self.modelled = 0
+        self._tensors = tensors
         self._models = models
         self._first: dict[int, int] = {}
 
@@ -102,7 +104,7 @@ class Programs:
                 continue
             self.silent[one.name] += 1
             known = self._first.get(one.call) if one.call and one.cached is not False else None
-            launch = launch_of(graph, number) if known is None and self._models is not None else None
+            launch = launch_of(graph, number, self._tensors) if known is None and self._models is not None else None
             found[number] = LeftOut(one.name, operation, known, launch, self._models)
         return found
 

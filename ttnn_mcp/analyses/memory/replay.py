@@ -99,7 +99,7 @@ class _Replay:
         self.broken = 0
         self.next = 0
         self.written: dict[int, list[int]] | None = None
-        self.programs = Programs(models)
+        self.programs = Programs(memory.tensors, models)
         self.unfreed = UnrecordedFrees(memory, self.operations)
         described = memory.devices[0] if memory.devices else None
         banks = banks_of(memory, buffers)

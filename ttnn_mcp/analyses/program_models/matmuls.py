@@ -132,7 +132,7 @@ def _planned(launch: Launch, blocks: Blocks, specs: tuple[Spec, Spec, Spec], bia
         block_h=blocks.block_h,
         block_w=blocks.block_w,
         fp32=fp32_of(launch),
-        packer_l1="packer_l1_acc=1" in launch.attributes,
+        packer_l1="packer_l1_acc=1" in launch.attributes or not is_printed(launch),
         output=out.placement.layout if out.placement and out.sharded_in_l1 else None,
         shard=Shard(layout, *shard) if shard else None,
         bias_bytes=bias,
@@ -160,15 +160,20 @@ def _banked(
         per_core_m=per_m,
         per_core_n=per_n,
         fp32=fp32_of(launch),
-        packer_l1="packer_l1_acc=1" in launch.attributes,
+        packer_l1="packer_l1_acc=1" in launch.attributes or not is_printed(launch),
         bias_bytes=bias,
     )
     return sum(plan.buffers.values())
 
 
-def fp32_of(launch: Launch) -> bool:
-    """Whether its kernels accumulate in FLOAT32."""
-    return "fp32_dest_acc_en=1" in launch.attributes
+def fp32_of(launch: Launch, *, unprinted: bool = False) -> bool:
+    """Whether its kernels accumulate in FLOAT32; `unprinted` is for graphs until 0.67, which print no attributes."""
+    return "fp32_dest_acc_en=1" in launch.attributes or (unprinted and not is_printed(launch))
+
+
+def is_printed(launch: Launch) -> bool:
+    """Whether the graph prints the op's attributes."""
+    return "unsupported type" not in launch.attributes
 
 
 def _turned(spec: Spec) -> Spec:

@@ -43,7 +43,7 @@ def layer_norm(launch: Launch, room: Room, machine: Machine, asked: Mapping[str,
 def _norm_bytes(launch: Launch, most: int | None) -> int:
     """With all of a row on a core, or with at most so many tiles of it at a time."""
     x, out = launch.inputs[0], launch.outputs[0]
-    root_mean_square, fp32 = "RMSNORM" in launch.attributes, fp32_of(launch)
+    root_mean_square, fp32 = "RMSNORM" in launch.attributes, fp32_of(launch, unprinted=True)
     others = list(launch.inputs[1:])
     residual = others.pop(0) if others and others[0].shape == x.shape and x.rows * x.batch > 1 else None
     block, middle = (DST_TILES_FP32, _FULL) if fp32 else (DST_TILES, _HALF)
@@ -85,7 +85,7 @@ def _softmax_bytes(launch: Launch, most: int | None) -> int:
     out = launch.outputs[0] if launch.outputs else x
     masks = launch.inputs[1:]
     fp32 = fp32_of(launch)
-    # until 0.77 the format of sums follows the accumulation; since then only where the caller asked for it
+    # sums follow the accumulation where the caller asked for it: before 0.78 nobody says who did
     wide = x.dtype == "FLOAT32" or (fp32 and (not launch.factory or _OWN_CONFIG.search(launch.attributes) is not None))
     middle = _FULL if wide else _HALF
     most_together = DST_TILES_FP32 if fp32 else DST_TILES
@@ -94,6 +94,8 @@ def _softmax_bytes(launch: Launch, most: int | None) -> int:
     first = tiles * x.tile_bytes
     scalars = 2 * _HALF + max(x.tile_bytes if x.dtype == "FLOAT32" else 0, _HALF) + 2 * _HALF + _HALF + middle
     sizes = [first, 2 * block * out.tile_bytes, scalars, tiles * middle]
+    if not launch.factory:
+        sizes.append(tiles * middle)  # until 0.70: scores less their maximum
     if most is not None:
         sizes += [tiles * middle, 4 * middle + _HALF]
     if x.shape[-1] % TILE_SIDE:

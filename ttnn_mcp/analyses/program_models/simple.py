@@ -81,6 +81,20 @@ def copied(launch: Launch, room: Room, machine: Machine) -> int:
     return 2 * (x.tile_bytes + (out.tile_bytes if out.dtype != x.dtype else 0))
 
 
+def moved(launch: Launch, room: Room, machine: Machine) -> int | None:
+    """Shards move without a buffer, pages by two; what overlaps passes through a copy, which is not modelled."""
+    x = launch.inputs[0]
+    if x.sharded_in_l1:
+        return 0
+    return None if "Overlap" in launch.factory or not launch.factory else 2 * _page(x)
+
+
+def nothing(launch: Launch, room: Room, machine: Machine) -> int | None:
+    """Reads and writes shards where they lie."""
+    outputs = launch.outputs
+    return 0 if all(spec.sharded_in_l1 for spec in outputs) and not launch.factory.startswith("Nd") else None
+
+
 def turned(launch: Launch, room: Room, machine: Machine) -> int:
     """Transpose and permute: up to three double buffers of tiles, or two rows that stay whole."""
     x = launch.inputs[0]
@@ -182,7 +196,8 @@ def heads_split(launch: Launch, room: Room, machine: Machine) -> int | None:
     """A head, twice; three times over where keys are turned."""
     printed = _HEADS.search(launch.attributes)
     if printed is None:
-        return None
+        head = min(min(out.rows, out.columns) for out in launch.outputs)
+        return 3 * 2 * head * launch.inputs[0].tile_bytes
     head = ceil(int(printed[1]) / TILE_SIDE)
     return (3 if printed[2] == "1" else 1) * 2 * head * launch.inputs[0].tile_bytes
 
@@ -205,8 +220,10 @@ def _page(spec: Spec) -> int:
 
 BY_NAME: dict[str, Callable[[Launch, Room, Machine], int | None]] = {
     "BinaryNgDeviceOperation": binary,
+    "BinaryDeviceOperation": binary,
     "TernaryDeviceOperation": ternary,
     "UnaryDeviceOperation": unary,
+    "UnaryNgDeviceOperation": unary,
     "TypecastDeviceOperation": unary,
     "CopyDeviceOperation": copied,
     "CloneOperation": copied,
@@ -233,6 +250,10 @@ BY_NAME: dict[str, Callable[[Launch, Room, Machine], int | None]] = {
     "NLPConcatHeadsDeviceOperation": heads_joined,
     "NlpCreateHeadsDeviceOperation": heads_split,
     "UpsampleOperation": two_pages,
+    "MoveDeviceOperation": moved,
+    "ReshardDeviceOperation": nothing,
+    "NLPCreateQKVHeadsDecodeDeviceOperation": nothing,
+    "NLPConcatHeadsDecodeDeviceOperation": nothing,
     "InterleavedToShardedDeviceOperation": into_shards,
     "ShardedToInterleavedDeviceOperation": into_shards,
 }

@@ -11,12 +11,14 @@ from math import ceil, prod
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.readers.graph.graph_params import number
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_config
-from ttnn_mcp.readers.printed.shapes import parse_database_shape
+from ttnn_mcp.readers.printed.shapes import Shape, parse_database_shape
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.graph.graph_events import GraphMemory
     from ttnn_mcp.readers.graph.graph_params import Params
+    from ttnn_mcp.readers.memory.columns import Tensors
 
 _ROW_ALIGNMENT = 16  # bytes: rows in L1 begin at multiples of it
 
@@ -93,7 +95,7 @@ class Launch:
     Attributes:
         name: of the device op.
         factory: the last name of its program factory; empty before TTNN 0.78.
-        attributes: its attributes as printed.
+        attributes: its attributes as printed; 'unsupported type' until 0.67.
         inputs: its operands, in order.
         outputs: what it gave.
     """
@@ -105,13 +107,19 @@ class Launch:
     outputs: tuple[Spec, ...]
 
 
-def launch_of(graph: GraphMemory, number: int) -> Launch | None:
-    """A device op of a graph by its number; None where the graph does not print what it took."""
-    device_op = graph.device_ops[number]
+def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch | None:
+    """A device op of a graph by its place; None where the graph does not print what it took.
+
+    Until TTNN 0.67 graphs print no more of a tensor than its shape and id: `tensors` have the rest.
+    """
+    device_op = graph.device_ops[place]
     nodes = graph.nodes
     start = nodes[device_op.started_at]
-    inputs = [_spec(nodes, counter) for counter in start.get("input_tensors") or ()]
-    outputs = _outputs(nodes, device_op.started_at, device_op.ended_at) if device_op.completed else []
+    operands = start.get("input_tensors") or ()
+    gave = _outputs(nodes, device_op.started_at, device_op.ended_at) if device_op.completed else []
+    inputs, outputs = ([_spec(nodes, counter, tensors) for counter in counters] for counters in (operands, gave))
+    if device_op.completed and not any(outputs):
+        outputs = _created(nodes[device_op.started_at : device_op.ended_at])
     known = tuple(spec for spec in inputs if spec is not None)
     if len(known) < len(inputs) or not known:
         return None
@@ -121,28 +129,53 @@ def launch_of(graph: GraphMemory, number: int) -> Launch | None:
     return Launch(device_op.name, factory, printed, known, tuple(spec for spec in outputs if spec is not None))
 
 
-def _outputs(nodes: list[Params], start: int, end: int) -> list[Spec | None]:
+def _outputs(nodes: list[Params], start: int, end: int) -> list[object]:
     """Tensors that the end of the device op leads to; of several outputs those that it made itself."""
-    given = [_spec(nodes, counter) for counter in nodes[end].get("connections") or ()]
-    if any(given):
+    given = [counter for counter in nodes[end].get("connections") or () if _is_tensor(nodes, counter)]
+    if given:
         return given
     made = [node for node in nodes[start:end] if node.get("node_type") == "function_end"]
-    return [_spec(nodes, counter) for node in made for counter in (node.get("connections") or ())[:1]]
+    firsts = (counter for node in made for counter in (node.get("connections") or ())[:1])
+    return [counter for counter in firsts if _is_tensor(nodes, counter)]
 
 
-def _spec(nodes: list[Params], counter: object) -> Spec | None:
-    node = nodes[counter] if isinstance(counter, int) and 0 <= counter < len(nodes) else {}
-    if node.get("node_type") != "tensor":
+def _created(nodes: list[Params]) -> list[Spec | None]:
+    """What the device op asked the allocator for: shape, data type, layout, then its place."""
+    made: list[Spec | None] = []
+    for node in nodes:
+        printed = [str(text) for text in node.get("arguments") or ()]
+        named = node.get("node_type") == "function_start" and "create_device_tensor" in str(node.get("params"))
+        if named and len(printed) > 3:
+            place = next((text for text in printed[3:] if text.startswith("MemoryConfig")), "")
+            made.append(_read(*printed[:3], place))
+    return made
+
+
+def _is_tensor(nodes: list[Params], counter: object) -> bool:
+    return isinstance(counter, int) and 0 <= counter < len(nodes) and nodes[counter].get("node_type") == "tensor"
+
+
+def _spec(nodes: list[Params], counter: object, tensors: Tensors) -> Spec | None:
+    if not isinstance(counter, int) or not _is_tensor(nodes, counter):
         return None
-    params: Params = node.get("params") or {}
-    return _read(*(str(params.get(key) or "") for key in ("shape", "dtype", "layout", "memory_config")))
+    params: Params = nodes[counter].get("params") or {}
+    if "dtype" in params:
+        return _read(*(str(params.get(key) or "") for key in ("shape", "dtype", "layout", "memory_config")))
+    tensor = tensors.get(number(params, "tensor_id"))
+    if tensor is None or tensor.shape is None:
+        return None
+    return _made(tensor.shape, tensor.dtype or "", tensor.layout or "", tensor.placement)
 
 
 @lru_cache(maxsize=2048)  # a model prints the same few hundred tensors again and again
 def _read(shape: str, dtype: str, layout: str, placement: str) -> Spec | None:
     sizes = parse_database_shape(shape)
+    return _made(sizes, dtype, layout, parse_memory_config(placement)) if sizes is not None else None
+
+
+def _made(shape: Shape, dtype: str, layout: str, placement: Placement | None) -> Spec | None:
     name = dtype.rpartition("::")[2].rpartition(".")[2]
-    if sizes is None or name not in TILE_BYTES:
+    if name not in TILE_BYTES:
         return None
-    padded = (1, 1, *sizes.logical)[-max(len(sizes.logical), 2) :]
-    return Spec(padded, name, "TILE" in layout, parse_memory_config(placement))
+    sizes = (1, 1, *shape.logical)[-max(len(shape.logical), 2) :]
+    return Spec(sizes, name, "TILE" in layout, placement)
