@@ -4,7 +4,7 @@ import torch
 import ttnn
 
 KIND = "p100"
-USERS, WIDTH, HEADS, GROUPS, HEAD, HIDDEN, LENGTH, WORDS = 32, 2048, 16, 4, 128, 5632, 512, 4096
+USERS, WIDTH, HEADS, GROUPS, HEAD, HIDDEN, LENGTH, WORDS = 32, 2048, 32, 8, 64, 5632, 512, 4096
 L1 = ttnn.L1_MEMORY_CONFIG
 
 
@@ -13,7 +13,7 @@ def tensor(device, *shape, dtype=ttnn.bfloat8_b):
 
 
 def weights(device):
-    users = ttnn.num_cores_to_corerangeset(USERS, ttnn.CoreCoord(13, 10), row_wise=True)
+    users = ttnn.num_cores_to_corerangeset(USERS, ttnn.CoreCoord(8, 8), row_wise=True)
     spec = ttnn.ShardSpec(users, [32, HEAD], ttnn.ShardOrientation.ROW_MAJOR)
     per_user = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, spec)
     position = ttnn.from_torch(torch.full((USERS,), 100, dtype=torch.int32), dtype=ttnn.int32, device=device)

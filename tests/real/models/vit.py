@@ -63,7 +63,7 @@ def layer(x, kept):
     scores = ttnn.matmul(q, k, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=ttnn.bfloat8_b)
     ttnn.deallocate(q)
     ttnn.deallocate(k)
-    scores = ttnn.transformer.attention_softmax_(scores, head_size=64)
+    scores = ttnn.softmax_in_place(scores)
     o = ttnn.matmul(scores, v, memory_config=ttnn.L1_MEMORY_CONFIG)
     ttnn.deallocate(scores)
     ttnn.deallocate(v)

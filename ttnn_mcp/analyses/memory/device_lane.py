@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.memory.buffer_spans import SpanLog, before, inside
 from ttnn_mcp.analyses.memory.core_load import OnCores
+from ttnn_mcp.analyses.memory.left_out import Completing
 from ttnn_mcp.analyses.memory.replay_records import Differences, Fullest, Levels, Step
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ttnn_mcp.analyses.memory.programs import LeftOut
+    from ttnn_mcp.analyses.memory.left_out import LeftOut
     from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
     from ttnn_mcp.analyses.memory.snapshots import Seen, Snapshots
     from ttnn_mcp.readers.graph.graph_events import MemoryEvent
@@ -57,8 +58,7 @@ class Lane:
         self.snapshots = snapshots
         self.small_from = small_from
         self.shards = shards
-        self.base = base
-        self.bank_bytes = bank_bytes
+        self.base, self.bank_bytes = base, bank_bytes
         self.watch = watch
         self.loads: dict[int, int] = {}
         self.log = SpanLog()
@@ -93,16 +93,15 @@ class Lane:
         written: Sequence[int] = (),
         left_out: Mapping[int, LeftOut] = MappingProxyType({}),
     ) -> None:
-        """Replay one operation.
+        """Replay the operation at `place`.
 
         Args:
-            place: of the operation in the order they ran.
-            events: those of its graph that are this device's; None where it was not captured: only snapshots tell.
+            place: in the order they ran.
+            events: of its graph, this device's; None where it was not captured: only snapshots tell.
             written: without a graph, keys of the tensors the operation gives but does not take.
             left_out: by device op, the programs whose buffers the graph leaves out.
         """
-        captured = events is not None
-        step = Step(events or ())
+        captured, step = events is not None, Step(events or ())
         taken = self.snapshots is not None and self.snapshots.taken[place]
         seen = self.snapshots.at(place) if self.snapshots is not None and taken else None
         lost = self._begin(place, seen, step, captured=captured)
@@ -172,18 +171,13 @@ class Lane:
 
     def _follow(self, place: int, step: Step, left_out: Mapping[int, LeftOut], *, taken: bool) -> None:
         """The operation's events; its fullest moment goes into the levels."""
-        on_cores = OnCores(self.base)
-        now = self._now
-        self.loads = {}
-        completed = now[L1]  # with the programs that were left out
-        rooms: dict[int, int] = {}
-        most, tensors = now[L1], now[L1]
-        small, dram = now[L1_SMALL], now[DRAM] + now[TRACE]
+        on_cores, now, self.loads = OnCores(self.base), self._now, {}
+        completing = Completing(left_out, lambda: self._lowest() - self.base, now[L1])
+        most, tensors, small, dram = now[L1], now[L1], now[L1_SMALL], now[DRAM] + now[TRACE]
         self._watch(on_cores, -1)
         for at, event in enumerate(step.events):
             kind = event.kind
-            if event.device_op in left_out and event.device_op not in rooms:
-                rooms[event.device_op] = self._room()
+            completing.goes_on(event.device_op)
             if kind == "allocate":
                 self._allocate(place, step, at, event, taken=taken)
                 small, dram = max(small, now[L1_SMALL]), max(dram, now[DRAM] + now[TRACE])
@@ -192,9 +186,8 @@ class Lane:
                     self._close(event.key, inside(place))
                 continue
             elif kind != "circular":
-                if kind == "end" and event.device_op in left_out:
-                    taken_by_it = left_out[event.device_op].bytes_per_core(rooms[event.device_op], self._room())
-                    completed = max(completed, now[L1] + taken_by_it)
+                if kind == "end":
+                    completing.ends(event.device_op, now[L1])
                 on_cores.drop(event)
                 continue
             elif event.over_tensor is None and event.key in self.live:
@@ -206,13 +199,10 @@ class Lane:
             if level > most or (level == most and self.watch and kind == "circular"):
                 most, tensors = level, now[L1]
                 self._watch(on_cores, event.device_op)
-        self.levels.add(most, tensors, small, dram, max(most, completed))
+        self.levels.add(most, tensors, small, dram, max(most, completing.level))
 
-    def _room(self) -> int:
-        """Bytes per core below the lowest tensor."""
-        buffers, top = self.log.buffers, self.base + self.bank_bytes
-        lowest = min((key // 2 for key, row in self.live.items() if buffers[row] == L1), default=top)
-        return max(min(lowest, top) - self.base, 0)
+    def _lowest(self) -> int:
+        return max(self.log.lowest_of(self.live, L1, otherwise=self.base + self.bank_bytes), self.base)
 
     def _watch(self, on_cores: OnCores, device_op: int) -> None:
         if self.watch:

@@ -8,70 +8,17 @@ had when it was first launched; of others a model may tell.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.memory.left_out import LeftOut
 from ttnn_mcp.readers.graph.launches import launch_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ttnn_mcp.analyses.memory.left_out import ProgramModels
     from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
-    from ttnn_mcp.readers.graph.launches import Launch
     from ttnn_mcp.readers.memory.columns import Tensors
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """Bytes per core between the first program buffer and the lowest L1 tensor: some programs fit themselves to it.
-
-    Attributes:
-        before: before the device op placed its outputs.
-        running: while its program ran.
-    """
-
-    before: int
-    running: int
-
-
-class ProgramModels(Protocol):
-    """Models of what programs take of L1 for their circular and dataflow buffers. `Run.kept` holds those of a run."""
-
-    def bytes_per_core(self, launch: Launch, operation: int, room: Room) -> int | None:
-        """Bytes on the fullest core; None where no model is honest."""
-        ...
-
-
-@dataclass(slots=True)
-class LeftOut:
-    """A program whose buffers the graph leaves out.
-
-    Attributes:
-        name: of its device op.
-        operation: that launched it.
-        carried: bytes per core of its first launch; None where nobody saw them.
-        launch: what the graph prints of it; None where that is not needed, or not printed.
-        told: bytes per core that were found for it.
-    """
-
-    name: str
-    operation: int
-    carried: int | None
-    launch: Launch | None
-    models: ProgramModels | None
-    told: int | None = field(default=None)
-
-    def bytes_per_core(self, before: int, running: int) -> int:
-        """What it takes, as far as anybody knows.
-
-        Args:
-            before: room for it before it placed its outputs; `running`: while it ran.
-        """
-        found = self.carried
-        if found is None and self.launch is not None and self.models is not None:
-            found = self.models.bytes_per_core(self.launch, self.operation, Room(before, running))
-        self.told = found
-        return found or 0
 
 
 class Programs:

@@ -88,9 +88,8 @@ class Chooser:
             return self._one_side(mcast_in0=True)
         if narrow or (several and across == 1) or (not several and layout == "HEIGHT_SHARDED"):
             return self._one_side(mcast_in0=False)
-        if several or (layout == "BLOCK_SHARDED"):
-            return Blocks("2D", block_w, factor, factor, factor, factor)
-        return Blocks("Tiles")
+        is_2d = several or layout == "BLOCK_SHARDED"
+        return Blocks("2D", block_w, factor, factor, factor, factor) if is_2d else Blocks("Tiles")
 
     def _one_side(self, *, mcast_in0: bool) -> Blocks:
         """get_mcast_1d_config: one side is divided over all cores, batches are not fused."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 from ttnn_mcp.analyses.program_models.auto_matmul import Blocks, Chooser
@@ -16,14 +16,11 @@ from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ttnn_mcp.analyses.memory.programs import Room
-    from ttnn_mcp.analyses.program_models.machine import Machine
-    from ttnn_mcp.readers.graph.launches import Launch, Spec
+    from ttnn_mcp.analyses.program_models.program import Program
+    from ttnn_mcp.readers.graph.launches import Spec
 
 BANKED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"
-KINDS = {
+KINDS: dict[str, Literal["2D", "1D", "Reuse"]] = {
     "MatmulMultiCoreReuseMultiCastProgramConfig": "2D",
     "MatmulMultiCoreReuseMultiCast1DProgramConfig": "1D",
     "MatmulMultiCoreReuseProgramConfig": "Reuse",
@@ -34,92 +31,111 @@ FACTORIES = {  # what a factory of 0.81.1 runs; a choice that contradicts it is 
     "MatmulMultiCoreReuseOptimizedProgramFactory": "Reuse",
     "MatmulMultiCoreProgramFactory": "Tiles",
 }
+_UNASKED = "MinimalMatmulParams(std::nullopt, std::nullopt, "  # without a config, nothing fused in
 _TRANSPOSED = re.compile(r", (\d), (\d), (\d), Tile\(")  # batched by the caller, first operand, second operand
-_GRID = re.compile(r"x=(\d+), ?y=(\d+)")
+_CORES = re.compile(r"x=(\d+), ?y=(\d+)")
+_OPERANDS, _WITH_THIRD = 2, 3
 
 
-def matmul(launch: Launch, room: Room, machine: Machine, asked: Mapping[str, str]) -> int | None:
-    """Bytes per core of a matmul; `asked` are the printed `program_config` and `core_grid` of the call."""
-    if len(launch.inputs) < 2 or not launch.outputs:
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """What a matmul takes and gives, as it multiplies them: turned where the call says so."""
+
+    a: Spec
+    b: Spec
+    out: Spec
+    bias_bytes: int
+
+    @property
+    def page_buffers(self) -> int:
+        """Bytes of a program without blocks: two tiles of each."""
+        return 2 * (self.a.tile_bytes + self.b.tile_bytes + self.out.tile_bytes)
+
+    @property
+    def tiles(self) -> Tiles:
+        """One pair of matrices."""
+        a, b = self.a, self.b
+        return Tiles(a.rows, a.columns, b.columns, a.tile_bytes, b.tile_bytes, self.out.tile_bytes)
+
+
+def matmul(program: Program) -> int | None:
+    """Bytes per core of a matmul."""
+    if len(program.inputs) < _OPERANDS:
         return None
-    a, b, out = launch.inputs[0], launch.inputs[1], launch.outputs[0]
-    flags = _TRANSPOSED.search(launch.attributes)
+    operands = _operands(program)
+    config = parse_struct(program.config)
+    if config is not None and config.name == BANKED:
+        return _banked(program, config, operands)
+    blocks = _given(config) if config is not None and config.name in KINDS else _chosen(program, operands)
+    ran = FACTORIES.get(program.factory)
+    if blocks is None or (ran is not None and ran != blocks.kind):
+        return operands.page_buffers if ran == "Tiles" else None
+    return _planned(program, blocks, operands)
+
+
+def sparse_matmul(program: Program) -> int | None:
+    """Bytes per core of a sparse matmul: a 1D matmul, and words of the sparsity."""
+    config = parse_struct(program.config)
+    if config is None or config.name not in KINDS or len(program.inputs) < _WITH_THIRD:
+        return None
+    a, b, sparsity = program.inputs[:_WITH_THIRD]
+    blocks = _given(config)
+    if blocks is None:
+        return None
+    return _planned(program, blocks, Operands(a, b, program.out, 0)) + 2 * sparsity.row_bytes + TILE_SIDE
+
+
+def minimal_matmul(program: Program) -> int | None:
+    """Bytes per core of a MinimalMatmul without a config."""
+    if len(program.inputs) < _OPERANDS or not program.attributes.startswith(_UNASKED):
+        return None
+    operands = _operands(program)
+    a, b, grid = operands.a, operands.b, program.machine.grid
+    block, subblock = default_config(a.batch * a.rows, b.columns, fp32=program.fp32)
+    sizes = (a.tile_bytes, b.tile_bytes, operands.out.tile_bytes, operands.bias_bytes)
+    return sum(MinimalMatmul(block, subblock, grid, grid, *sizes, fp32=program.fp32).buffers.values())
+
+
+def _operands(program: Program) -> Operands:
+    a, b = program.inputs[:_OPERANDS]
+    flags = _TRANSPOSED.search(program.attributes)
     if flags is not None:
         a, b = (_turned(spec) if flag == "1" else spec for spec, flag in ((a, flags[2]), (b, flags[3])))
-    bias = launch.inputs[2].tile_bytes if len(launch.inputs) > 2 else 0
-    config = parse_struct(asked.get("program_config", ""))
-    if config is not None and config.name == BANKED:
-        return _banked(launch, config, machine, (a, b, out), bias)
-    if config is not None and config.name in KINDS:
-        blocks = _given(config)
-    else:
-        blocks = _chosen(launch, room, machine, (a, b, out), bias, asked.get("core_grid"))
-    if blocks is None or FACTORIES.get(launch.factory, blocks.kind) != blocks.kind:
-        return 2 * (a.tile_bytes + b.tile_bytes + out.tile_bytes) if _is_plain(launch) else None
-    return _planned(launch, blocks, (a, b, out), bias)
+    bias = program.inputs[_OPERANDS].tile_bytes if len(program.inputs) >= _WITH_THIRD else 0
+    return Operands(a, b, program.out, bias)
 
 
-def sparse_matmul(launch: Launch, room: Room, machine: Machine, asked: Mapping[str, str]) -> int | None:
-    """Bytes per core of a sparse matmul: a 1D matmul, and words of the sparsity."""
-    config = parse_struct(asked.get("program_config", ""))
-    if config is None or config.name not in KINDS or len(launch.inputs) < 3:
+def _chosen(program: Program, operands: Operands) -> Blocks | None:
+    """Without a program config, on the cores that the caller named, or on all."""
+    machine, is_named = program.machine, "<xy_pair>" in program.attributes
+    named = _CORES.search(program.asked.get("core_grid", "")) if is_named else None
+    if is_named and named is None:
         return None
-    blocks = _given(config)
-    specs = (launch.inputs[0], launch.inputs[1], launch.outputs[0])
-    return _planned(launch, blocks, specs, 0) + 2 * launch.inputs[2].row_bytes + TILE_SIDE if blocks else None
-
-
-def minimal_matmul(launch: Launch, room: Room, machine: Machine) -> int | None:
-    """Bytes per core of a MinimalMatmul without a config."""
-    if len(launch.inputs) < 2 or not launch.attributes.startswith("MinimalMatmulParams(std::nullopt, std::nullopt, "):
-        return None
-    a, b, out = launch.inputs[0], launch.inputs[1], launch.outputs[0]
-    fp32 = fp32_of(launch)
-    block, subblock = default_config(a.batch * a.rows, b.columns, fp32=fp32)
-    bias = launch.inputs[2].tile_bytes if len(launch.inputs) > 2 else 0
-    sizes = (a.tile_bytes, b.tile_bytes, out.tile_bytes, bias)
-    plan = MinimalMatmul(block, subblock, machine.grid, machine.grid, *sizes, fp32=fp32)
-    return sum(plan.buffers.values())
-
-
-def _is_plain(launch: Launch) -> bool:
-    return FACTORIES.get(launch.factory) == "Tiles"
-
-
-def _chosen(
-    launch: Launch, room: Room, machine: Machine, specs: tuple[Spec, Spec, Spec], bias: int, core_grid: str | None
-) -> Blocks | None:
-    a, b, out = specs
-    named = _GRID.search(core_grid or "")
-    if named is None and "<xy_pair>" in launch.attributes:
-        return None  # the caller named the cores, and the report does not say which
     grid = (int(named[1]), int(named[2])) if named else machine.grid
-    is_given = named is not None and "<xy_pair>" in launch.attributes
-    fp32 = fp32_of(launch)
-    return Chooser(a, b, out, grid, room.before, fp32=fp32, bias_bytes=bias, given_grid=is_given).blocks()
+    if grid[0] > machine.grid[0] or grid[1] > machine.grid[1]:
+        grid = machine.grid  # TTNN passes over a grid that the chip does not have
+    specs = (operands.a, operands.b, operands.out)
+    kernel = (program.fp32, operands.bias_bytes)
+    return Chooser(*specs, grid, program.room.before, *kernel, given_grid=is_named).blocks()
 
 
-def _given(struct: PrintedStruct) -> Blocks | None:
-    sizes = [struct.number(key) for key in ("in0_block_w", "per_core_M", "per_core_N")]
-    if any(size is None or size < 1 for size in sizes):
+def _given(config: PrintedStruct) -> Blocks | None:
+    k, per_m, per_n = (config.number(key) or 0 for key in ("in0_block_w", "per_core_M", "per_core_N"))
+    if min(k, per_m, per_n) < 1:
         return None
-    k, per_m, per_n = (size or 1 for size in sizes)
-    high, wide = (struct.number(key) or whole for key, whole in (("out_block_h", per_m), ("out_block_w", per_n)))
-    kind = KINDS[struct.name]
-    mcast_in0 = struct.fields.get("mcast_in0") in ("1", "True", "true")
-    return Blocks(kind, k, per_m, per_n, high, wide, mcast_in0)  # type: ignore[arg-type]
+    high, wide = config.number("out_block_h") or per_m, config.number("out_block_w") or per_n
+    mcast_in0 = config.fields.get("mcast_in0") in {"1", "True", "true"}
+    return Blocks(KINDS[config.name], k, per_m, per_n, high, wide, mcast_in0)
 
 
-def _planned(launch: Launch, blocks: Blocks, specs: tuple[Spec, Spec, Spec], bias: int) -> int:
-    a, b, out = specs
+def _planned(program: Program, blocks: Blocks, operands: Operands) -> int:
     if blocks.kind == "Tiles":
-        return 2 * (a.tile_bytes + b.tile_bytes + out.tile_bytes)
+        return operands.page_buffers
+    a, out = operands.a, operands.out
     shard = a.shard if a.sharded_in_l1 else None
-    layout = a.placement.layout if a.placement else "INTERLEAVED"
-    tiles = Tiles(a.rows, a.columns, b.columns, a.tile_bytes, b.tile_bytes, out.tile_bytes)
     plan = MatmulPlan(
         kind=blocks.kind,
-        tiles=tiles,
+        tiles=operands.tiles,
         grid=(1, 1),
         device_grid=None,
         in0_block_w=blocks.in0_block_w,
@@ -128,52 +144,39 @@ def _planned(launch: Launch, blocks: Blocks, specs: tuple[Spec, Spec, Spec], bia
         per_core_m=blocks.per_core_m,
         per_core_n=blocks.per_core_n,
         mcast_in0=blocks.mcast_in0,
-        batch=a.batch if b.batch > 1 else 1,
+        batch=a.batch if operands.b.batch > 1 else 1,
         block_h=blocks.block_h,
         block_w=blocks.block_w,
-        fp32=fp32_of(launch),
-        packer_l1="packer_l1_acc=1" in launch.attributes or not is_printed(launch),
+        fp32=program.fp32,
+        packer_l1=program.packer_l1,
         output=out.placement.layout if out.placement and out.sharded_in_l1 else None,
-        shard=Shard(layout, *shard) if shard else None,
-        bias_bytes=bias,
+        shard=Shard(a.placement.layout, *shard) if shard and a.placement else None,
+        bias_bytes=operands.bias_bytes,
     )
     return sum(plan.buffers.values())
 
 
-def _banked(
-    launch: Launch, struct: PrintedStruct, machine: Machine, specs: tuple[Spec, Spec, Spec], bias: int
-) -> int | None:
-    a, b, out = specs
-    sizes = [struct.number(key) for key in ("in0_block_w", "per_core_M", "per_core_N")]
-    banks = machine.dram_banks
-    if any(not size for size in sizes) or not banks:
+def _banked(program: Program, config: PrintedStruct, operands: Operands) -> int | None:
+    """Weights sharded over the banks of DRAM."""
+    width, per_m, per_n = (config.number(key) or 0 for key in ("in0_block_w", "per_core_M", "per_core_N"))
+    machine, a = program.machine, operands.a
+    if min(width, per_m, per_n, machine.dram_banks) < 1:
         return None
-    width, per_m, per_n = (size or 1 for size in sizes)
-    tiles = Tiles(a.batch * a.rows, a.columns, b.columns, a.tile_bytes, b.tile_bytes, out.tile_bytes)
+    tiles = replace(operands.tiles, m=a.batch * a.rows)
     holders = a.placement.cores if a.placement else None
     plan = DramSharded(
         tiles=tiles,
-        banks=banks,
-        cores=machine.grid[0] * machine.grid[1],
+        banks=machine.dram_banks,
+        cores=machine.cores,
         storage_cores=holders or max(ceil(tiles.n / per_n), 1),
         in0_block_w=width,
         per_core_m=per_m,
         per_core_n=per_n,
-        fp32=fp32_of(launch),
-        packer_l1="packer_l1_acc=1" in launch.attributes or not is_printed(launch),
-        bias_bytes=bias,
+        fp32=program.fp32,
+        packer_l1=program.packer_l1,
+        bias_bytes=operands.bias_bytes,
     )
     return sum(plan.buffers.values())
-
-
-def fp32_of(launch: Launch, *, unprinted: bool = False) -> bool:
-    """Whether its kernels accumulate in FLOAT32; `unprinted` is for graphs until 0.67, which print no attributes."""
-    return "fp32_dest_acc_en=1" in launch.attributes or (unprinted and not is_printed(launch))
-
-
-def is_printed(launch: Launch) -> bool:
-    """Whether the graph prints the op's attributes."""
-    return "unsupported type" not in launch.attributes
 
 
 def _turned(spec: Spec) -> Spec:

@@ -4,36 +4,68 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.program_models import attention, collectives, simple
-from ttnn_mcp.analyses.program_models.machine import machine_of
-from ttnn_mcp.analyses.program_models.matmuls import matmul, minimal_matmul, sparse_matmul
-from ttnn_mcp.analyses.program_models.norms import layer_norm, softmax
+from ttnn_mcp.analyses.program_models import attention, collectives, elementwise, matmuls, movement, norms
+from ttnn_mcp.analyses.program_models.program import Machine, Program, machine_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from ttnn_mcp.analyses.memory.programs import ProgramModels, Room
-    from ttnn_mcp.analyses.program_models.machine import Machine
+    from ttnn_mcp.analyses.memory.left_out import ProgramModels, Room
     from ttnn_mcp.readers.graph.launches import Launch
     from ttnn_mcp.readers.memory.report import MemoryReport
 
-CONFIGURED = {
-    "MatmulDeviceOperation": matmul,
-    "LayerNormDeviceOperation": layer_norm,
-    "SoftmaxDeviceOperation": softmax,
-    "SparseMatmulDeviceOperation": sparse_matmul,
+MODELS: dict[str, Callable[[Program], int | None]] = {
+    "MatmulDeviceOperation": matmuls.matmul,
+    "SparseMatmulDeviceOperation": matmuls.sparse_matmul,
+    "MinimalMatmulDeviceOperation": matmuls.minimal_matmul,
+    "LayerNormDeviceOperation": norms.layer_norm,
+    "SoftmaxDeviceOperation": norms.softmax,
     "SDPAOperation": attention.sdpa,
-}
-PLAIN = simple.BY_NAME | {
     "RotaryEmbeddingLlamaDeviceOperation": attention.rotary_llama,
     "RotaryEmbeddingDeviceOperation": attention.rotary,
     "PagedUpdateCacheDeviceOperation": attention.paged_update,
     "PagedFillCacheDeviceOperation": attention.fill_paged,
     "UpdateKVCacheOperation": attention.update_cache,
-    "TopKDeviceOperation": attention.top_k,
-    "MinimalMatmulDeviceOperation": minimal_matmul,
+    "NLPConcatHeadsDeviceOperation": attention.heads_joined,
+    "NlpCreateHeadsDeviceOperation": attention.heads_split,
+    "NLPCreateQKVHeadsDecodeDeviceOperation": movement.nothing,
+    "NLPConcatHeadsDecodeDeviceOperation": movement.nothing,
+    "TopKDeviceOperation": elementwise.top_k,
     "AllGatherDeviceOperation": collectives.all_gather,
     "ReduceScatterDeviceOperation": collectives.reduce_scatter,
+    "BinaryNgDeviceOperation": elementwise.binary,
+    "BinaryDeviceOperation": elementwise.binary,
+    "TernaryDeviceOperation": elementwise.ternary,
+    "UnaryDeviceOperation": elementwise.unary,
+    "UnaryNgDeviceOperation": elementwise.unary,
+    "TypecastDeviceOperation": elementwise.unary,
+    "ReduceDeviceOperation": elementwise.reduced,
+    "WelfordReduceDeviceOperation": elementwise.reduced,
+    "FastReduceNCDeviceOperation": elementwise.reduced_outside,
+    "AccumulationDeviceOperation": elementwise.accumulated,
+    "CopyDeviceOperation": movement.copied,
+    "CloneOperation": movement.copied,
+    "ConcatDeviceOperation": movement.two_pages,
+    "SplitDeviceOperation": movement.two_pages,
+    "UpsampleOperation": movement.two_pages,
+    "SliceDeviceOperation": movement.cut_out,
+    "TransposeDeviceOperation": movement.turned,
+    "PermuteDeviceOperation": movement.turned,
+    "ReshapeViewDeviceOperation": movement.reshaped,
+    "PadDeviceOperation": movement.padded,
+    "FillPadDeviceOperation": movement.filled,
+    "RepeatCodegenDeviceOperation": movement.repeated,
+    "RepeatInterleaveCodegenDeviceOperation": movement.repeated,
+    "TilizeDeviceOperation": movement.tilized,
+    "TilizeWithValPaddingDeviceOperation": movement.tilized,
+    "UntilizeDeviceOperation": movement.untilized,
+    "UntilizeCodegenDeviceOperation": movement.untilized,
+    "UntilizeWithUnpaddingDeviceOperation": movement.untilized,
+    "EmbeddingsDeviceOperation": movement.embedded,
+    "MoveDeviceOperation": movement.moved,
+    "ReshardDeviceOperation": movement.nothing,
+    "InterleavedToShardedDeviceOperation": movement.into_shards,
+    "ShardedToInterleavedDeviceOperation": movement.into_shards,
 }
 
 
@@ -51,13 +83,12 @@ class TtnnModels:
 
     def bytes_per_core(self, launch: Launch, operation: int, room: Room) -> int | None:
         """Bytes on the fullest core; None where no model is honest."""
-        if not launch.outputs or any(min(spec.shape) < 1 for spec in (*launch.inputs, *launch.outputs)):
+        model = MODELS.get(launch.name)
+        if model is None or not launch.outputs:
             return None
-        configured = CONFIGURED.get(launch.name)
-        if configured is not None:
-            return configured(launch, room, self._machine, self._arguments.get(operation, {}))
-        model = PLAIN.get(launch.name)
-        return model(launch, room, self._machine) if model is not None else None
+        if any(min(spec.shape) < 1 for spec in (*launch.inputs, *launch.outputs)):
+            return None
+        return model(Program(launch, room, self._machine, self._arguments.get(operation, {})))
 
 
 async def models_of(report: MemoryReport) -> ProgramModels | None:

@@ -7,21 +7,17 @@ softmax_program_factory_attention_optimized.cpp in tt-metal's ttnn/cpp/ttnn/oper
 
 from __future__ import annotations
 
-import re
-from math import ceil
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.program_models.matmuls import fp32_of
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.program_models.program import Program
+
+import re
+from math import ceil
+
 from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import parse_struct
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ttnn_mcp.analyses.memory.programs import Room
-    from ttnn_mcp.analyses.program_models.machine import Machine
-    from ttnn_mcp.readers.graph.launches import Launch
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 MOST_TILES = 112  # of a row that a core holds at a time where the row does not fit: layernorm_op_multi_core.cpp
@@ -30,21 +26,21 @@ _OWN_CONFIG = re.compile(r", 1\)$")  # printed last: the caller gave a compute k
 COLUMN_BYTES = 512 * 1024  # softmax along the height keeps a whole column below it
 
 
-def layer_norm(launch: Launch, room: Room, machine: Machine, asked: Mapping[str, str]) -> int | None:
-    """Bytes per core of a layer norm or RMS norm; `asked` has the printed program config of the call."""
-    if launch.inputs[0].sharded_in_l1:
-        return _sharded_norm(launch, asked.get("program_config", ""))
-    if launch.factory not in ("", "LayerNormMultiCoreProgramFactory") or not launch.outputs:
+def layer_norm(program: Program) -> int | None:
+    """Bytes per core of a layer norm or RMS norm."""
+    if program.x.sharded_in_l1:
+        return _sharded_norm(program)
+    if program.factory not in {"", "LayerNormMultiCoreProgramFactory"}:
         return None
-    whole = _norm_bytes(launch, None)
-    return whole if whole <= room.running else _norm_bytes(launch, MOST_TILES)
+    whole = _norm_bytes(program, None)
+    return whole if whole <= program.room.running else _norm_bytes(program, MOST_TILES)
 
 
-def _norm_bytes(launch: Launch, most: int | None) -> int:
+def _norm_bytes(program: Program, most: int | None) -> int:
     """With all of a row on a core, or with at most so many tiles of it at a time."""
-    x, out = launch.inputs[0], launch.outputs[0]
-    root_mean_square, fp32 = "RMSNORM" in launch.attributes, fp32_of(launch, unprinted=True)
-    others = list(launch.inputs[1:])
+    x, out = program.x, program.out
+    root_mean_square, fp32 = "RMSNORM" in program.attributes, program.fp32 or not program.is_printed
+    others = list(program.inputs[1:])
     residual = others.pop(0) if others and others[0].shape == x.shape and x.rows * x.batch > 1 else None
     block, middle = (DST_TILES_FP32, _FULL) if fp32 else (DST_TILES, _HALF)
     tiles = ceil(x.columns / block) * block
@@ -67,34 +63,39 @@ def _norm_bytes(launch: Launch, most: int | None) -> int:
     return sum(sizes)
 
 
-def softmax(launch: Launch, room: Room, machine: Machine, asked: Mapping[str, str]) -> int | None:
+def softmax(program: Program) -> int | None:
     """Bytes per core of a softmax."""
-    x = launch.inputs[0]
+    x = program.x
     if x.sharded_in_l1:
-        return _sharded_softmax(launch, asked.get("program_config", ""))
-    if launch.factory in ("SoftmaxProgramFactoryGeneralHSmall", "SoftmaxProgramFactoryGeneralHLarge"):
-        return _along_height(launch)
-    if launch.factory not in ("", "SoftmaxProgramFactoryAttentionOptimized"):
+        return _sharded_softmax(program)
+    if program.factory in ("SoftmaxProgramFactoryGeneralHSmall", "SoftmaxProgramFactoryGeneralHLarge"):
+        return _along_height(program)
+    if program.factory not in ("", "SoftmaxProgramFactoryAttentionOptimized"):
         return None
-    whole = _softmax_bytes(launch, None)
-    return whole if whole <= room.running else _softmax_bytes(launch, SOFTMAX_TILES)
+    whole = _softmax_bytes(program, None)
+    return whole if whole <= program.room.running else _softmax_bytes(program, SOFTMAX_TILES)
 
 
-def _softmax_bytes(launch: Launch, most: int | None) -> int:
-    x = launch.inputs[0]
-    out = launch.outputs[0] if launch.outputs else x
-    masks = launch.inputs[1:]
-    fp32 = fp32_of(launch)
+def _softmax_bytes(program: Program, most: int | None) -> int:
+    x = program.x
+    out = program.out
+    masks = program.inputs[1:]
+    fp32 = program.fp32
     # sums follow the accumulation where the caller asked for it: before 0.78 nobody says who did
-    wide = x.dtype == "FLOAT32" or (fp32 and (not launch.factory or _OWN_CONFIG.search(launch.attributes) is not None))
+    wide = x.dtype == "FLOAT32" or (
+        fp32 and (not program.factory or _OWN_CONFIG.search(program.attributes) is not None)
+    )
     middle = _FULL if wide else _HALF
     most_together = DST_TILES_FP32 if fp32 else DST_TILES
     block = next(size for size in range(most_together, 0, -1) if x.columns % size == 0)
-    tiles = x.columns if most is None else most
+    whole = x.columns
+    if block == 1 and whole > 1:  # no divisor: the row is filled up with tiles
+        block, whole = most_together, ceil(whole / most_together) * most_together
+    tiles = whole if most is None else most
     first = tiles * x.tile_bytes
     scalars = 2 * _HALF + max(x.tile_bytes if x.dtype == "FLOAT32" else 0, _HALF) + 2 * _HALF + _HALF + middle
     sizes = [first, 2 * block * out.tile_bytes, scalars, tiles * middle]
-    if not launch.factory:
+    if not program.factory:
         sizes.append(tiles * middle)  # until 0.70: scores less their maximum
     if most is not None:
         sizes += [tiles * middle, 4 * middle + _HALF]
@@ -105,27 +106,27 @@ def _softmax_bytes(launch: Launch, most: int | None) -> int:
     return sum(sizes)
 
 
-def _along_height(launch: Launch) -> int:
-    x, out = launch.inputs[0], launch.outputs[0] if launch.outputs else launch.inputs[0]
+def _along_height(program: Program) -> int:
+    x, out = program.x, program.out
     per_tile = x.tile_bytes + out.tile_bytes + 2 * _FULL
     fixed = 3 * _HALF + 3 * _FULL
-    small = launch.factory.endswith("HSmall") or (
-        not launch.factory and x.rows * per_tile + fixed <= COLUMN_BYTES
+    small = program.factory.endswith("HSmall") or (
+        not program.factory and x.rows * per_tile + fixed <= COLUMN_BYTES
     )
     return (x.rows if small else 2) * per_tile + fixed
 
 
-def _sharded_norm(launch: Launch, config: str) -> int | None:
-    x, shard = launch.inputs[0], launch.inputs[0].shard
+def _sharded_norm(program: Program) -> int | None:
+    x, shard = program.x, program.x.shard
     if shard is None or x.placement is None or x.placement.shard is None or not x.placement.shard.ranges:
         return None
-    if "NOT_DISTRIBUTED" not in launch.attributes or "use_welford=1" in config.replace("True", "1"):
+    if "NOT_DISTRIBUTED" not in program.attributes or "use_welford=1" in program.config.replace("True", "1"):
         return None
-    struct = parse_struct(config)
+    struct = parse_struct(program.config)
     ranges = x.placement.shard.ranges
     columns = max(end[0] for _, end in ranges) - min(start[0] for start, _ in ranges) + 1
     rows = max(end[1] for _, end in ranges) - min(start[1] for start, _ in ranges) + 1
-    sizes = [float(spec.tile_bytes) for spec in launch.inputs[1:] if not spec.sharded_in_l1]
+    sizes = [float(spec.tile_bytes) for spec in program.inputs[1:] if not spec.sharded_in_l1]
     plan = ShardedNorm(
         rows=x.batch * x.rows,
         columns=x.columns,
@@ -134,20 +135,20 @@ def _sharded_norm(launch: Launch, config: str) -> int | None:
         block_h=(struct.number("block_h") if struct else None) or shard[0],
         block_w=(struct.number("block_w") if struct else None) or shard[1],
         subblock_w=1,
-        root_mean_square="RMSNORM" in launch.attributes,
-        fp32=fp32_of(launch),
+        root_mean_square="RMSNORM" in program.attributes,
+        fp32=program.fp32,
         weight_bytes=sizes[0] if sizes else 0.0,
         bias_bytes=sizes[1] if len(sizes) > 1 else 0.0,
     )
     return sum(plan.buffers.values())
 
 
-def _sharded_softmax(launch: Launch, config: str) -> int | None:
-    x, shard = launch.inputs[0], launch.inputs[0].shard
+def _sharded_softmax(program: Program) -> int | None:
+    shard = program.x.shard
     if shard is None:
         return None
-    mask = float(launch.inputs[1].tile_bytes) if len(launch.inputs) > 1 else 0.0
-    struct = parse_struct(config)
+    mask = float(program.inputs[1].tile_bytes) if len(program.inputs) > 1 else 0.0
+    struct = parse_struct(program.config)
     width = (struct.number("block_w") if struct else None) or shard[1]
-    plan = ShardedSoftmax(shard, (1, 1), (1, 1), shard[0], width, 1, fp32_of(launch), mask_bytes=mask)
+    plan = ShardedSoftmax(shard, (1, 1), (1, 1), shard[0], width, 1, program.fp32, mask_bytes=mask)
     return sum(plan.buffers.values())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ttnn_mcp.errors import ReportBroken, shown
+from ttnn_mcp.readers.graph.calls import call_of
 from ttnn_mcp.readers.graph.graph_events import (
     NO_OP,
     NOT_SAID,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 _IGNORED = frozenset({"buffer", "tensor", "capture_start", "capture_end", "sub_device_manager"})
 _PROGRAM_BUFFERS = frozenset({"circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate"})
-_ALLOCATED = re.compile(r"(Conv2dParams\(.*\)(?:, [01]){5}), \d+(?=, )")  # L1 in use before the op: no part of it
 _UNPLACED = 2**41 + 2  # keys from it on belong to buffers whose address nobody says
 
 
@@ -168,7 +167,7 @@ class _Reading:
                 DeviceOp(
                     name,
                     cached=None if cached is None else str(cached).lower() in TRUE,
-                    call=self._call(name, node),
+                    call=call_of(name, node, self._nodes),
                     started_at=at,
                 )
             )
@@ -192,20 +191,6 @@ class _Reading:
             self._failed()
         elif is_it:
             found.device_ops[device_op].ended_at = at
-
-    def _call(self, name: str, node: Params) -> int:
-        """One number for name, attributes and operands; addresses of objects in the printed attributes differ."""
-        operands = [self._operand(one) for one in node.get("input_tensors") or ()]
-        printed = [str(one) for one in node.get("arguments") or ()]
-        if name.startswith("Conv2d"):
-            printed = [_ALLOCATED.sub(r"\1", text) for text in printed]
-        return hash((name, *printed, *operands)) if printed or operands else 0
-
-    def _operand(self, counter: object) -> str:
-        """What a program is built for: shape, dtype, layout and place of an operand, but not its address."""
-        node = self._nodes[counter] if isinstance(counter, int) and 0 <= counter < len(self._nodes) else {}
-        params: Params = node.get("params") or {}
-        return "|".join(str(params.get(key) or "") for key in ("shape", "dtype", "layout", "memory_config"))
 
     def _named(self, freed: MemoryEvent, node: Params) -> MemoryEvent:
         """The free with what its allocation, or the tensor on its buffer node, tells."""
