@@ -14,7 +14,7 @@ from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
-    from ttnn_mcp.readers.graph.launches import Spec
+    from ttnn_mcp.readers.graph.specs import Spec
 
 SIMPLE_FACTORS = (16, 8, 4, 2)  # per_core_M and per_core_N that are tried, largest first
 NARROW = 8  # times as high as wide, or the other way round: only the longer side is divided

@@ -55,7 +55,7 @@ def reduced(program: Program) -> int:
     """Up to eight tiles in, the scale, and out two (along a row) or four (along columns, several at a time)."""
     x, out = program.x, program.out
     along_row = program.factory == "ReduceMultiCoreWProgramFactory"
-    read = 2 if along_row and x.columns <= 2 else CHUNK
+    read = 2 if along_row and x.columns <= FEW_COLUMNS else CHUNK
     return read * x.tile_bytes + max(_HALF, x.tile_bytes) + (2 if along_row else 4) * out.tile_bytes
 
 
@@ -75,10 +75,10 @@ def accumulated(program: Program) -> int:
 
 def top_k(program: Program) -> int | None:
     """On one core: six tiles of values and of their places, and three for each tile of what is kept."""
-    printed = re.match(r"TopkParams\((\d+),", program.attributes)
+    printed = _KEPT.match(program.attributes)
     if program.factory != "TopKSingleCoreProgramFactory" or printed is None:
         return None
     x = program.x
-    kept = -(-int(printed[1]) // 32)
-    place = _HALF if x.shape[-1] <= 65_535 else TILE_BYTES["UINT32"]
+    kept = ceil(int(printed[1]) / TILE_SIDE)
+    place = _HALF if x.shape[-1] <= SMALL_PLACES else TILE_BYTES["UINT32"]
     return (6 + 3 * kept) * (max(x.tile_bytes, _HALF) + place)

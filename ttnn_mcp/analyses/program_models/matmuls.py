@@ -17,7 +17,7 @@ from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
-    from ttnn_mcp.readers.graph.launches import Spec
+    from ttnn_mcp.readers.graph.specs import Spec
 
 BANKED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"
 KINDS: dict[str, Literal["2D", "1D", "Reuse"]] = {

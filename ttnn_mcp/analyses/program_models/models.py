@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.program_models import attention, collectives, elementwise, matmuls, movement, norms
+from ttnn_mcp.analyses.program_models import (
+    attention,
+    collectives,
+    elementwise,
+    heads,
+    layouts,
+    matmuls,
+    movement,
+    norms,
+    softmaxes,
+)
 from ttnn_mcp.analyses.program_models.program import Machine, Program, machine_of
 
 if TYPE_CHECKING:
@@ -19,15 +29,15 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "SparseMatmulDeviceOperation": matmuls.sparse_matmul,
     "MinimalMatmulDeviceOperation": matmuls.minimal_matmul,
     "LayerNormDeviceOperation": norms.layer_norm,
-    "SoftmaxDeviceOperation": norms.softmax,
+    "SoftmaxDeviceOperation": softmaxes.softmax,
     "SDPAOperation": attention.sdpa,
-    "RotaryEmbeddingLlamaDeviceOperation": attention.rotary_llama,
-    "RotaryEmbeddingDeviceOperation": attention.rotary,
-    "PagedUpdateCacheDeviceOperation": attention.paged_update,
-    "PagedFillCacheDeviceOperation": attention.fill_paged,
-    "UpdateKVCacheOperation": attention.update_cache,
-    "NLPConcatHeadsDeviceOperation": attention.heads_joined,
-    "NlpCreateHeadsDeviceOperation": attention.heads_split,
+    "RotaryEmbeddingLlamaDeviceOperation": heads.rotary_llama,
+    "RotaryEmbeddingDeviceOperation": heads.rotary,
+    "PagedUpdateCacheDeviceOperation": heads.paged_update,
+    "PagedFillCacheDeviceOperation": heads.fill_paged,
+    "UpdateKVCacheOperation": heads.update_cache,
+    "NLPConcatHeadsDeviceOperation": heads.heads_joined,
+    "NlpCreateHeadsDeviceOperation": heads.heads_split,
     "NLPCreateQKVHeadsDecodeDeviceOperation": movement.nothing,
     "NLPConcatHeadsDecodeDeviceOperation": movement.nothing,
     "TopKDeviceOperation": elementwise.top_k,
@@ -56,12 +66,12 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "FillPadDeviceOperation": movement.filled,
     "RepeatCodegenDeviceOperation": movement.repeated,
     "RepeatInterleaveCodegenDeviceOperation": movement.repeated,
-    "TilizeDeviceOperation": movement.tilized,
-    "TilizeWithValPaddingDeviceOperation": movement.tilized,
-    "UntilizeDeviceOperation": movement.untilized,
-    "UntilizeCodegenDeviceOperation": movement.untilized,
-    "UntilizeWithUnpaddingDeviceOperation": movement.untilized,
-    "EmbeddingsDeviceOperation": movement.embedded,
+    "TilizeDeviceOperation": layouts.tilized,
+    "TilizeWithValPaddingDeviceOperation": layouts.tilized,
+    "UntilizeDeviceOperation": layouts.untilized,
+    "UntilizeCodegenDeviceOperation": layouts.untilized,
+    "UntilizeWithUnpaddingDeviceOperation": layouts.untilized,
+    "EmbeddingsDeviceOperation": layouts.embedded,
     "MoveDeviceOperation": movement.moved,
     "ReshardDeviceOperation": movement.nothing,
     "InterleavedToShardedDeviceOperation": movement.into_shards,

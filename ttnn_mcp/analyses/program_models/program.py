@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.memory.left_out import Room
     from ttnn_mcp.analyses.op_kinds.grids import Grid
-    from ttnn_mcp.readers.graph.launches import Launch, Spec
+    from ttnn_mcp.readers.graph.launches import Launch
+    from ttnn_mcp.readers.graph.specs import Spec
     from ttnn_mcp.readers.memory.report import MemoryReport
 
 
