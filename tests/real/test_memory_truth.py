@@ -197,3 +197,28 @@ async def test_buffers_of_a_cached_program_are_carried_over_from_its_first_launc
     assert found.programs.carried == 20
     assert int(found.fullest.completed.max()) == truth_of("0.72.0_late_frees")["l1_peak"]["bytes_per_bank"]
     assert np.all(found.fullest.completed >= found.fullest.l1)
+
+
+@every_report
+async def test_with_what_the_report_leaves_out_the_peak_is_ttnn_s(name):
+    """Never below TTNN's own peak, and nearly always within a few percent above it."""
+    found, wanted = await replayed_report(name), truth_of(name)["l1_peak"]["bytes_per_bank"]
+    assert wanted <= int(found.fullest.completed.max()) <= 1.05 * wanted
+
+
+@every_report
+async def test_no_operation_is_modelled_below_ttnn_s_level(name):
+    """Where all of its programs are known. Collectives: TTNN's dry captures add up those of all chips of a mesh."""
+    found, truth = await replayed_report(name), truth_of(name)
+    if "operations_in_graph" not in truth or name.startswith("mesh"):
+        pytest.skip(f"{name}: its stored levels are of device operations, or of several chips at once")
+    levels = {operation: level for operation, _, level in truth["l1_by_operation"]}
+    below = [one for one, level in levels.items() if found.fullest.completed[found.place(one)] < level]
+    assert not below or found.programs.unknown
+
+
+@every_report
+async def test_programs_that_were_left_out_add_up(name):
+    programs = (await replayed_report(name)).programs
+    assert programs.silent.total() == programs.carried + programs.modelled + programs.unknown.total()
+    assert programs.unknown.total() <= 0.3 * programs.silent.total() or "version" in truth_of(name)

@@ -7,7 +7,8 @@ KIND = "n150"
 L1_SMALL = 65536
 
 
-def conv(device, x, size, cin, cout, block):
+def conv(device, x, size, channels, block):
+    cin, cout = channels
     return ttnn.conv2d(
         input_tensor=x,
         weight_tensor=ttnn.from_torch(torch.randn(cout, cin, 3, 3), dtype=ttnn.bfloat16),
@@ -20,8 +21,11 @@ def conv(device, x, size, cin, cout, block):
         kernel_size=(3, 3),
         padding=(1, 1),
         conv_config=ttnn.Conv2dConfig(
-            weights_dtype=ttnn.bfloat16, shard_layout=ttnn.TensorMemoryLayout.HEIGHT_SHARDED,
-            act_block_h_override=block, enable_act_double_buffer=True, enable_weights_double_buffer=True,
+            weights_dtype=ttnn.bfloat16,
+            shard_layout=ttnn.TensorMemoryLayout.HEIGHT_SHARDED,
+            act_block_h_override=block,
+            enable_act_double_buffer=True,
+            enable_weights_double_buffer=True,
         ),
         slice_config=ttnn.Conv2dL1FullSliceConfig,
     )
@@ -33,8 +37,13 @@ def weights(device):
 
 def run(device, kept):
     x = ttnn.to_device(kept, device)
-    held = ttnn.zeros((1, 1, 8192, 2560), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device,
-                      memory_config=ttnn.L1_MEMORY_CONFIG)
-    x = conv(device, x, 64, 128, 128, 32)
-    x = conv(device, x, 64, 128, 128, 32)
-    return ttnn.add(conv(device, x, 64, 128, 256, 0), held)
+    held = ttnn.zeros(
+        (1, 1, 8192, 2560),
+        dtype=ttnn.bfloat16,
+        layout=ttnn.TILE_LAYOUT,
+        device=device,
+        memory_config=ttnn.L1_MEMORY_CONFIG,
+    )
+    x = conv(device, x, 64, (128, 128), 32)
+    x = conv(device, x, 64, (128, 128), 32)
+    return ttnn.add(conv(device, x, 64, (128, 256), 0), held)

@@ -44,7 +44,11 @@ def step(x, kept):
     ttnn.deallocate(k)
     ttnn.deallocate(v)
     o = ttnn.transformer.scaled_dot_product_attention_decode(
-        q, kept["keys"], kept["values"], cur_pos_tensor=kept["position"], scale=HEAD**-0.5,
+        q,
+        kept["keys"],
+        kept["values"],
+        cur_pos_tensor=kept["position"],
+        scale=HEAD**-0.5,
         program_config=ttnn.SDPAProgramConfig(
             compute_with_storage_grid_size=(8, 8), q_chunk_size=0, k_chunk_size=128, exp_approx_mode=False
         ),

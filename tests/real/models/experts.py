@@ -25,9 +25,17 @@ def weights(device):
 
 def config(n):
     return ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
-        compute_with_storage_grid_size=ttnn.CoreCoord(8, 4), in0_block_w=4, out_subblock_h=1, out_subblock_w=1,
-        out_block_h=1, out_block_w=1, per_core_M=1, per_core_N=n // 32 // 32, fuse_batch=False,
-        fused_activation=None, mcast_in0=True,
+        compute_with_storage_grid_size=ttnn.CoreCoord(8, 4),
+        in0_block_w=4,
+        out_subblock_h=1,
+        out_subblock_w=1,
+        out_block_h=1,
+        out_block_w=1,
+        per_core_M=1,
+        per_core_N=n // 32 // 32,
+        fuse_batch=False,
+        fused_activation=None,
+        mcast_in0=True,
     )
 
 
@@ -40,7 +48,12 @@ def run(device, kept):
     ttnn.deallocate(logits)
     for _ in range(2):
         h = ttnn.sparse_matmul(
-            x, kept["up"], sparsity=kept["sparsity"], nnz=PICKED, memory_config=L1, program_config=config(HIDDEN),
+            x,
+            kept["up"],
+            sparsity=kept["sparsity"],
+            nnz=PICKED,
+            memory_config=L1,
+            program_config=config(HIDDEN),
         )
         h = ttnn.silu(ttnn.reshape(h, (1, EXPERTS, TOKENS, HIDDEN)), memory_config=L1)
         o = ttnn.matmul(h, kept["down"], memory_config=L1)

@@ -13,7 +13,8 @@ def tensor(device, *shape, dtype=ttnn.bfloat16):
 
 def weights(device):
     return [tensor(device, 1, 1, rows, 1024) for rows in (512, 1024, 512, 1024)], [
-        tensor(device, 1024, 4096, dtype=ttnn.bfloat8_b), tensor(device, 4096, 1024, dtype=ttnn.bfloat8_b)
+        tensor(device, 1024, 4096, dtype=ttnn.bfloat8_b),
+        tensor(device, 4096, 1024, dtype=ttnn.bfloat8_b),
     ]
 
 

@@ -12,14 +12,20 @@ L1 = ttnn.L1_MEMORY_CONFIG
 
 def split(device, *shape, dim):
     return ttnn.from_torch(
-        torch.randn(*shape), dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device,
+        torch.randn(*shape),
+        dtype=ttnn.bfloat8_b,
+        layout=ttnn.TILE_LAYOUT,
+        device=device,
         mesh_mapper=ttnn.ShardTensorToMesh(device, dim=dim),
     )
 
 
 def weights(device):
     x = ttnn.from_torch(
-        torch.randn(1, 1, TOKENS, WIDTH), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device,
+        torch.randn(1, 1, TOKENS, WIDTH),
+        dtype=ttnn.bfloat16,
+        layout=ttnn.TILE_LAYOUT,
+        device=device,
         mesh_mapper=ttnn.ReplicateTensorToMesh(device),
     )
     return x, split(device, 1, 1, WIDTH, HIDDEN, dim=3), split(device, 1, 1, HIDDEN, WIDTH, dim=2)

@@ -8,7 +8,9 @@ L1 = ttnn.L1_MEMORY_CONFIG
 
 
 def weights(device):
-    tiles = ttnn.from_torch(torch.randn(2, 8, 256, 128), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    tiles = ttnn.from_torch(
+        torch.randn(2, 8, 256, 128), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device
+    )
     rows = ttnn.from_torch(torch.randn(2, 8, 256, 128), dtype=ttnn.bfloat16, device=device)
     wide = ttnn.from_torch(torch.randn(1, 1, 64, 8192), dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
     return tiles, rows, wide

@@ -8,7 +8,9 @@ L1 = ttnn.L1_MEMORY_CONFIG
 
 
 def weights(device):
-    return ttnn.from_torch(torch.randn(1, 1, 4096, 4096), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    return ttnn.from_torch(
+        torch.randn(1, 1, 4096, 4096), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device
+    )
 
 
 def run(device, kept):

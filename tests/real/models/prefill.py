@@ -48,7 +48,10 @@ def layer(x, turns, kept):
     ttnn.fill_cache(kept["keys"], k8, 0)
     ttnn.fill_cache(kept["values"], v8, 0)
     o = ttnn.transformer.scaled_dot_product_attention(
-        q, k8, v8, is_causal=True,
+        q,
+        k8,
+        v8,
+        is_causal=True,
         program_config=ttnn.SDPAProgramConfig(
             compute_with_storage_grid_size=(8, 8), q_chunk_size=128, k_chunk_size=128, exp_approx_mode=False
         ),

@@ -14,7 +14,9 @@ def tensor(device, *shape, dtype=ttnn.bfloat8_b):
 
 def block(columns):
     return ttnn.create_sharded_memory_config(
-        (BATCH, TOKENS, columns), core_grid=ttnn.CoreGrid(x=GRID[0], y=GRID[1]), strategy=ttnn.ShardStrategy.BLOCK,
+        (BATCH, TOKENS, columns),
+        core_grid=ttnn.CoreGrid(x=GRID[0], y=GRID[1]),
+        strategy=ttnn.ShardStrategy.BLOCK,
         orientation=ttnn.ShardOrientation.ROW_MAJOR,
     )
 
@@ -37,10 +39,16 @@ def weights(device):
 
 def normed(x, kept):
     return ttnn.layer_norm(
-        x, weight=kept["gamma"], bias=kept["beta"], memory_config=block(WIDTH),
+        x,
+        weight=kept["gamma"],
+        bias=kept["beta"],
+        memory_config=block(WIDTH),
         program_config=ttnn.LayerNormShardedMultiCoreProgramConfig(
-            compute_with_storage_grid_size=GRID, subblock_w=2, block_h=BATCH * TOKENS // 32 // GRID[1],
-            block_w=WIDTH // 32 // GRID[0], inplace=False,
+            compute_with_storage_grid_size=GRID,
+            subblock_w=2,
+            block_h=BATCH * TOKENS // 32 // GRID[1],
+            block_w=WIDTH // 32 // GRID[0],
+            inplace=False,
         ),
     )
 
@@ -48,10 +56,20 @@ def normed(x, kept):
 def layer(x, kept):
     h = normed(x, kept)
     qkv = ttnn.linear(
-        h, kept["qkv"], bias=kept["bias"], memory_config=ttnn.L1_BLOCK_SHARDED_MEMORY_CONFIG, dtype=ttnn.bfloat8_b,
+        h,
+        kept["qkv"],
+        bias=kept["bias"],
+        memory_config=ttnn.L1_BLOCK_SHARDED_MEMORY_CONFIG,
+        dtype=ttnn.bfloat8_b,
         program_config=ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(
-            compute_with_storage_grid_size=GRID, in0_block_w=2, out_subblock_h=1, out_subblock_w=6,
-            per_core_M=7, per_core_N=6, transpose_mcast=False, fused_activation=None,
+            compute_with_storage_grid_size=GRID,
+            in0_block_w=2,
+            out_subblock_h=1,
+            out_subblock_w=6,
+            per_core_M=7,
+            per_core_N=6,
+            transpose_mcast=False,
+            fused_activation=None,
         ),
     )
     ttnn.deallocate(h)
@@ -71,7 +89,9 @@ def layer(x, kept):
     o = ttnn.linear(o, kept["out"], memory_config=ttnn.L1_MEMORY_CONFIG)
     x = ttnn.add(ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG), o, memory_config=ttnn.L1_MEMORY_CONFIG)
     h = ttnn.linear(x, kept["up"], activation="gelu", memory_config=ttnn.L1_MEMORY_CONFIG, dtype=ttnn.bfloat8_b)
-    x = ttnn.add(x, ttnn.linear(h, kept["down"], memory_config=ttnn.L1_MEMORY_CONFIG), memory_config=ttnn.L1_MEMORY_CONFIG)
+    x = ttnn.add(
+        x, ttnn.linear(h, kept["down"], memory_config=ttnn.L1_MEMORY_CONFIG), memory_config=ttnn.L1_MEMORY_CONFIG
+    )
     return ttnn.to_memory_config(x, block(WIDTH))
 
 

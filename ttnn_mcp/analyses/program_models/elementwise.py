@@ -11,7 +11,7 @@ import re
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program

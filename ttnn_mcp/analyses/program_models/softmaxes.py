@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 SOFTMAX_TILES = 80  # of a row that a core holds at a time where the row does not fit
 _OWN_CONFIG = re.compile(r", 1\)$")  # printed last: the caller gave a compute kernel config
-COLUMN_BYTES = 512 * 1024  # softmax along the height keeps a whole column below it
+_STABLE = re.compile(r", 1, [01]\)$")  # numeric_stable, printed before it
 
 
 def softmax(program: Program) -> int | None:
@@ -38,43 +38,45 @@ def softmax(program: Program) -> int | None:
 
 
 def _softmax_bytes(program: Program, most: int | None) -> int:
-    x = program.x
-    out = program.out
-    masks = program.inputs[1:]
-    fp32 = program.fp32
+    """With all of a row on a core, or with at most so many tiles of it at a time."""
+    x, out, masks = program.x, program.out, program.inputs[1:2]
     # sums follow the accumulation where the caller asked for it: before 0.78 nobody says who did
-    wide = x.dtype == "FLOAT32" or (
-        fp32 and (not program.factory or _OWN_CONFIG.search(program.attributes) is not None)
-    )
-    middle = _FULL if wide else _HALF
-    most_together = DST_TILES_FP32 if fp32 else DST_TILES
-    block = next(size for size in range(most_together, 0, -1) if x.columns % size == 0)
-    whole = x.columns
-    if block == 1 and whole > 1:  # no divisor: the row is filled up with tiles
-        block, whole = most_together, ceil(whole / most_together) * most_together
-    tiles = whole if most is None else most
-    first = tiles * x.tile_bytes
-    scalars = 2 * _HALF + max(x.tile_bytes if x.dtype == "FLOAT32" else 0, _HALF) + 2 * _HALF + _HALF + middle
-    sizes = [first, 2 * block * out.tile_bytes, scalars, tiles * middle]
-    if not program.factory:
-        sizes.append(tiles * middle)  # until 0.70: scores less their maximum
+    asked = not program.factory or _OWN_CONFIG.search(program.attributes) is not None
+    middle = _FULL if x.dtype == "FLOAT32" or (program.fp32 and asked) else _HALF
+    block, tiles = _blocks_of(x.columns, DST_TILES_FP32 if program.fp32 else DST_TILES)
     if most is not None:
-        sizes += [tiles * middle, 4 * middle + _HALF]
+        tiles = most
+    streams = bool(masks) and most is None  # what is masked is kept, not what comes
+    sizes = [
+        (2 * block if streams else tiles) * x.tile_bytes,
+        2 * block * out.tile_bytes,
+        5 * _HALF + max(x.tile_bytes if x.dtype == "FLOAT32" else 0, _HALF) + middle,  # scale, ones, maxima, sums
+        tiles * middle,  # exponents
+        *((tiles + block * streams) * mask.tile_bytes + tiles * middle + _HALF for mask in masks),
+    ]
+    if most is not None:
+        sizes.append(tiles * middle + 4 * middle + _HALF)
+    if not program.factory or (masks and _STABLE.search(program.attributes)):
+        sizes.append(tiles * middle + _HALF)  # scores less their maximum; until 0.70 without a mask, too
     if x.shape[-1] % TILE_SIDE:
         sizes.append(2 * _HALF)  # the mask of the last tile
-    for mask in masks:  # the mask, the scaled input beside it, the scale, the maxima
-        sizes += [(tiles + block) * mask.tile_bytes, 2 * tiles * middle, 3 * _HALF]
     return sum(sizes)
 
 
+def _blocks_of(columns: int, most: int) -> tuple[int, int]:
+    """Tiles written together, and tiles of a row: filled up where no block divides it."""
+    block = next(size for size in range(most, 0, -1) if columns % size == 0)
+    return (block, columns) if block > 1 or columns == 1 else (most, ceil(columns / most) * most)
+
+
 def _along_height(program: Program) -> int:
+    """A column of tiles in and out and two of FLOAT32, or two tiles at a time."""
     x, out = program.x, program.out
-    per_tile = x.tile_bytes + out.tile_bytes + 2 * _FULL
+    one = x.tile_bytes + out.tile_bytes + _FULL
     fixed = 3 * _HALF + 3 * _FULL
-    small = program.factory.endswith("HSmall") or (
-        not program.factory and x.rows * per_tile + fixed <= COLUMN_BYTES
-    )
-    return (x.rows if small else 2) * per_tile + fixed
+    if program.factory.endswith("HLarge"):
+        return 2 * one + _FULL + fixed
+    return x.rows * (one + _FULL) + fixed
 
 
 def _sharded_softmax(program: Program) -> int | None:
