@@ -54,7 +54,7 @@ async def read_run(
     sources = await report.sources() if report and matches and matches.link.status == "linked" else None
     run = Run(run_id, name, timings, report, linked=matches, sources=sources)
     if report is not None:
-        run.kept[ProgramModels] = await models_of(report)
+        run.kept.store(ProgramModels(models_of))
     return run
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from ttnn_mcp.readers.graph.launches import Launch
+    from ttnn_mcp.readers.memory.report import MemoryReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,19 @@ class Room:
     running: int
 
 
-class ProgramModels(Protocol):
-    """Models of what programs take of L1 for their circular and dataflow buffers. `Run.kept` holds those of a run."""
+class Models(Protocol):
+    """Models of what the programs of one run take of L1 for their circular and dataflow buffers."""
 
     def bytes_per_core(self, launch: Launch, operation: int, room: Room) -> int | None:
         """Bytes on the fullest core; None where no model is honest."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramModels:
+    """Where a run's models come from: they are above this room, so `Run.kept` brings them here."""
+
+    of_report: Callable[[MemoryReport], Awaitable[Models | None]]
 
 
 @dataclass(slots=True)
@@ -48,7 +56,7 @@ class LeftOut:
     operation: int
     carried: int | None
     launch: Launch | None
-    models: ProgramModels | None
+    models: Models | None
     told: int | None = field(default=None)
 
     def bytes_per_core(self, room: Room) -> int:

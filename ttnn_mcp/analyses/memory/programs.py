@@ -16,7 +16,7 @@ from ttnn_mcp.readers.graph.launches import launch_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ttnn_mcp.analyses.memory.left_out import ProgramModels
+    from ttnn_mcp.analyses.memory.left_out import Models
     from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
     from ttnn_mcp.readers.memory.columns import Tensors
 
@@ -32,7 +32,7 @@ class Programs:
         modelled: silent ones that have the buffers of a model.
     """
 
-    def __init__(self, tensors: Tensors, models: ProgramModels | None) -> None:
+    def __init__(self, tensors: Tensors, models: Models | None) -> None:
         self.launched = 0
         self.silent: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()

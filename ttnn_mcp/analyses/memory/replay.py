@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ttnn_mcp.analyses.memory.left_out import Models
     from ttnn_mcp.analyses.memory.snapshots import Snapshots
     from ttnn_mcp.readers.graph.graph_events import GraphMemory
     from ttnn_mcp.readers.memory.columns import Device
@@ -73,7 +74,8 @@ async def _stored(run: Run, memory: MemoryReport) -> Replayed:
 
 
 async def _replay(run: Run, memory: MemoryReport) -> Replayed:
-    models = cast("ProgramModels | None", run.kept.get(ProgramModels))
+    known = run.kept.get(ProgramModels)
+    models = await known.of_report(memory) if known is not None else None
     replay = await asyncio.to_thread(_Replay, memory, await read_snapshots(memory), models)
     async for batch in iter_graph_batches(memory):
         await asyncio.to_thread(replay.feed, batch)
@@ -85,7 +87,7 @@ async def _replay(run: Run, memory: MemoryReport) -> Replayed:
 class _Replay:
     """A replay under way."""
 
-    def __init__(self, memory: MemoryReport, buffers: SnapshotRows, models: ProgramModels | None) -> None:
+    def __init__(self, memory: MemoryReport, buffers: SnapshotRows, models: Models | None) -> None:
         self.memory = memory
         self.operations = memory.operations.ids
         self.place_of = {operation: place for place, operation in enumerate(self.operations.tolist())}

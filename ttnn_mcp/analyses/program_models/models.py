@@ -20,7 +20,7 @@ from ttnn_mcp.analyses.program_models.program import Machine, Program, machine_o
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ttnn_mcp.analyses.memory.left_out import ProgramModels, Room
+    from ttnn_mcp.analyses.memory.left_out import Models, Room
     from ttnn_mcp.readers.graph.launches import Launch
     from ttnn_mcp.readers.memory.report import MemoryReport
 
@@ -101,7 +101,7 @@ class TtnnModels:
         return model(Program(launch, room, self._machine, self._arguments.get(operation, {})))
 
 
-async def models_of(report: MemoryReport) -> ProgramModels | None:
+async def models_of(report: MemoryReport) -> Models | None:
     """The models for a report's chip; None where it does not describe one."""
     machine = machine_of(report)
     return TtnnModels(machine, await report.program_arguments()) if machine is not None else None
