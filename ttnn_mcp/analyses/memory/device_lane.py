@@ -20,7 +20,7 @@ from ttnn_mcp.analyses.memory.buffer_spans import SpanLog, before, inside
 from ttnn_mcp.analyses.memory.core_load import OnCores
 from ttnn_mcp.analyses.memory.left_out import Completing
 from ttnn_mcp.analyses.memory.replay_records import Differences, Fullest, Levels, Step
-from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE
+from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE, UNPLACED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -215,7 +215,7 @@ class Lane:
         if key in self.live:  # its end was not recorded
             self._close(key, inside(place))
         size, buffer = event.bytes_per_bank, event.buffer
-        if buffer == L1 and event.address >= self.small_from:
+        if buffer == L1 and self.small_from <= event.address and key < UNPLACED:
             buffer = L1_SMALL
         if taken and step.last[key] == at and key in self._shown:  # it stays: the snapshot knows what it takes
             shown, buffer = self._shown[key]
@@ -232,7 +232,7 @@ class Lane:
         """Where the operation's last word on a buffer and the snapshot differ, the snapshot is right."""
         for key, at in step.last.items():
             live, shown = key in self.live, key in self._shown
-            if live and not shown:
+            if live and not shown and key < UNPLACED:
                 self.differences.contradicted += 1
                 self._close(key, inside(place))
             elif shown and not live:

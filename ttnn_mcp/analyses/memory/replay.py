@@ -14,6 +14,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
 from ttnn_mcp.analyses.memory.dram_banks import banks_of
+from ttnn_mcp.analyses.memory.dry_frees import DryFrees
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address, l1_limit
 from ttnn_mcp.analyses.memory.lanes import Lanes
 from ttnn_mcp.analyses.memory.left_out import ProgramModels
@@ -107,6 +108,7 @@ class _Replay:
         described = memory.devices[0] if memory.devices else None
         banks = banks_of(memory, buffers)
         self.reader = GraphReader(banks, KeysOfTensors(memory).__getitem__)
+        self.dropped = DryFrees(memory, self.operations, self.reader.unplaced_tensors)
         self.lanes = Lanes(
             memory.devices,
             self.snapshots,
@@ -152,6 +154,7 @@ class _Replay:
             if place in self.unfreed:
                 lane.forget(place, self.unfreed.before(place, lane, events[: graph.failed_at]))
             lane.feed(place, events, left_out=left_out)
+            lane.forget(place + 1, self.dropped.after(place, lane))
             self.programs.learn(graph, lane.loads)
         self.programs.count(left_out.values())
 
@@ -177,6 +180,7 @@ class _Replay:
             programs=self.programs,
             sources=sources,
             banks=self.reader.banks,
+            unplaced=bool(self.reader.unplaced_tensors),
             memory=self.memory,
         )
 
