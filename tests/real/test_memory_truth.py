@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.asking import memory_summary_of
+from tests.real.plain_lifetimes import held_operations
 from tests.real.stored_truth import folder_of, report_names, truth_of
 from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.analyses.memory.failures import failures_of
@@ -156,6 +157,17 @@ async def test_snapshots_and_graphs_tell_the_same(name):
     found = await replayed_report(name)
     allowed = 3 if name == UNROUNDED else 0  # its block-float shards take more than their pages
     assert found.fullest.differences.contradicted <= allowed
+
+
+@every_report
+async def test_late_frees_are_those_that_plain_counting_finds(name):
+    """Held over two operations, or over the one with the peak."""
+    found = await replayed_report(name)
+    listed = found.lifetimes.late_frees(found.fullest.peak)
+    ours = [(one.last_use, one.freed, one.held) for one in listed if one.held > 1]
+    plain = [one for one in held_operations(folder_of(name) / "db.sqlite") if one[2] > 1]
+    assert sorted(ours, key=str) == plain
+    assert all(one.at_peak for one in listed if one.held == 1)
 
 
 @pytest.mark.parametrize("name", [one for one in report_names() if one.endswith("late_frees")] or report_names())
