@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.memory.left_out import Models
     from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
+    from ttnn_mcp.readers.graph.launches import Launch
     from ttnn_mcp.readers.memory.columns import Tensors
 
 
@@ -41,6 +42,7 @@ class Programs:
         self._tensors = tensors
         self._models = models
         self._first: dict[int, int] = {}
+        self._launches: dict[int, Launch] = {}
 
     def left_out(self, graph: GraphMemory, operation: int) -> dict[int, LeftOut]:
         """By device op of the graph, the programs whose buffers it leaves out."""
@@ -51,9 +53,19 @@ class Programs:
                 continue
             self.silent[one.name] += 1
             known = self._first.get(one.call) if one.call and one.cached is not False else None
-            launch = launch_of(graph, number, self._tensors) if known is None and self._models is not None else None
+            launch = self._launch(graph, number) if known is None and self._models is not None else None
             found[number] = LeftOut(one.name, operation, known, launch, self._models)
         return found
+
+    def _launch(self, graph: GraphMemory, number: int) -> Launch | None:
+        """What the graph prints of a device op; read once for all launches that print the same."""
+        call = graph.device_ops[number].call
+        if call not in self._launches:
+            launch = launch_of(graph, number, self._tensors)
+            if not call or launch is None or "unsupported type" in launch.attributes:
+                return launch  # what prints no attributes is not told apart
+            self._launches[call] = launch
+        return self._launches[call]
 
     def count(self, programs: Iterable[LeftOut]) -> None:
         """Take in what was found for programs that were left out."""

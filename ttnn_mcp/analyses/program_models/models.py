@@ -18,7 +18,7 @@ from ttnn_mcp.analyses.program_models import (
 from ttnn_mcp.analyses.program_models.program import Machine, Program, machine_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Hashable, Mapping
 
     from ttnn_mcp.analyses.memory.left_out import Models, Room
     from ttnn_mcp.readers.graph.launches import Launch
@@ -90,6 +90,7 @@ class TtnnModels:
     def __init__(self, machine: Machine, arguments: Mapping[int, Mapping[str, str]]) -> None:
         self._machine = machine
         self._arguments = arguments
+        self._known: dict[Hashable, int | None] = {}
 
     def bytes_per_core(self, launch: Launch, operation: int, room: Room) -> int | None:
         """Bytes on the fullest core; None where no model is honest."""
@@ -98,7 +99,11 @@ class TtnnModels:
             return None
         if any(min(spec.shape) < 1 for spec in (*launch.inputs, *launch.outputs)):
             return None
-        return model(Program(launch, room, self._machine, self._arguments.get(operation, {})))
+        asked = self._arguments.get(operation, {})
+        key = (launch, room, *asked.values())  # a model may run the same layer a thousand times
+        if key not in self._known:
+            self._known[key] = model(Program(launch, room, self._machine, asked))
+        return self._known[key]
 
 
 async def models_of(report: MemoryReport) -> Models | None:
