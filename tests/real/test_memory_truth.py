@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.asking import memory_summary_of
+from tests.real.plain_lifetimes import held_operations
 from tests.real.stored_truth import folder_of, report_names, truth_of
 from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.analyses.memory.failures import failures_of
@@ -158,6 +159,17 @@ async def test_snapshots_and_graphs_tell_the_same(name):
     assert found.fullest.differences.contradicted <= allowed
 
 
+@every_report
+async def test_late_frees_are_those_that_plain_counting_finds(name):
+    """Held over two operations, or over the one with the peak."""
+    found = await replayed_report(name)
+    listed = found.lifetimes.late_frees(found.fullest.peak)
+    ours = [(one.last_use, one.freed, one.held) for one in listed if one.held > 1]
+    plain = [one for one in held_operations(folder_of(name) / "db.sqlite") if one[2] > 1]
+    assert sorted(ours, key=str) == plain
+    assert all(one.at_peak for one in listed if one.held == 1)
+
+
 @pytest.mark.parametrize("name", [one for one in report_names() if one.endswith("late_frees")] or report_names())
 async def test_the_planted_late_frees_are_found(name):
     """The masks, each layer's scores and each layer's h; the copy that nobody reads is not late by rule."""
@@ -197,3 +209,28 @@ async def test_buffers_of_a_cached_program_are_carried_over_from_its_first_launc
     assert found.programs.carried == 20
     assert int(found.fullest.completed.max()) == truth_of("0.72.0_late_frees")["l1_peak"]["bytes_per_bank"]
     assert np.all(found.fullest.completed >= found.fullest.l1)
+
+
+@every_report
+async def test_with_what_the_report_leaves_out_the_peak_is_ttnn_s(name):
+    """Never below TTNN's own peak, and nearly always within a few percent above it."""
+    found, wanted = await replayed_report(name), truth_of(name)["l1_peak"]["bytes_per_bank"]
+    assert wanted <= int(found.fullest.completed.max()) <= 1.05 * wanted
+
+
+@every_report
+async def test_no_operation_is_modelled_below_ttnn_s_level(name):
+    """Where all of its programs are known. Collectives: TTNN's dry captures add up those of all chips of a mesh."""
+    found, truth = await replayed_report(name), truth_of(name)
+    if "operations_in_graph" not in truth or name.startswith("mesh"):
+        pytest.skip(f"{name}: its stored levels are of device operations, or of several chips at once")
+    levels = {operation: level for operation, _, level in truth["l1_by_operation"]}
+    below = [one for one, level in levels.items() if found.fullest.completed[found.place(one)] < level]
+    assert not below or found.programs.unknown
+
+
+@every_report
+async def test_programs_that_were_left_out_add_up(name):
+    programs = (await replayed_report(name)).programs
+    assert programs.silent.total() == programs.carried + programs.modelled + programs.unknown.total()
+    assert programs.unknown.total() <= 0.3 * programs.silent.total() or "version" in truth_of(name)

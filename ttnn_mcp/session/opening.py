@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from ttnn_mcp.analyses.memory.left_out import ProgramModels
+from ttnn_mcp.analyses.program_models.models import models_of
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.readers.memory.report import read_memory_report
@@ -50,7 +52,10 @@ async def read_run(
     report = await read_memory_report(memory, rank=rank) if memory else None
     matches = await _linked(timings, report) if timings and report else None
     sources = await report.sources() if report and matches and matches.link.status == "linked" else None
-    return Run(run_id, name, timings, report, linked=matches, sources=sources)
+    run = Run(run_id, name, timings, report, linked=matches, sources=sources)
+    if report is not None:
+        run.kept.store(ProgramModels(models_of))
+    return run
 
 
 def _performance(path: Path) -> Performance:

@@ -36,6 +36,7 @@ FLOORS = {
     "no_graphs": "no captured graphs: circular buffers and what operations free themselves are not counted",
     "some_graphs": "some operations have no captured graph: their circular buffers and temporaries are not counted",
     "unsized": "some temporaries are not sized by the report: counted as spread over all banks",
+    "unplaced": "a dry capture places nothing: buffers count until the last use of their tensor, Python may keep them",
     "silent_programs": "device operations show no buffers (program cache, dataflow buffers, slow dispatch)",
 }
 KINDS = 5  # of device operations without buffers
@@ -137,7 +138,7 @@ def _programs(replayed: Replayed) -> Programs | None:
         device_operations=programs.launched,
         without_buffers=programs.silent.total(),
         carried_over=programs.carried,
-        modelled=0,
+        modelled=programs.modelled,
         unknown=programs.unknown.total(),
         kinds={shown(name): count for name, count in programs.silent.most_common(KINDS)},
     )

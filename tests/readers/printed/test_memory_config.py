@@ -201,3 +201,13 @@ def test_every_memory_config_of_the_real_reports_is_read():
         if written:
             assert placement.shard.shape == (int(written.group(2)), int(written.group(3)))
             assert len(placement.shard.ranges) == written.group(1).count("[(x=")
+
+
+def test_shard_grids_printed_as_json_are_read():
+    """In tensors since 0.66; the plain spec is a brace short there, several ranges follow one another."""
+    grid = '[{"start":{"x":0,"y":0},"end":{"x":7,"y":5}, {"start":{"x":0,"y":6},"end":{"x":2,"y":6}]'
+    plain = f"ShardSpec{{grid={grid}, shape=[1568, 16], orientation=ShardOrientation::ROW_MAJOR}}"
+    text = "MemoryConfig(memory_layout=TensorMemoryLayout::HEIGHT_SHARDED,buffer_type=BufferType::L1,shard_spec={})"
+    placement = parse_memory_config(text.format(plain))
+    assert placement.shard.ranges == (((0, 0), (7, 5)), ((0, 6), (2, 6)))
+    assert (placement.shard.grid, placement.shard.shape, placement.cores) == ("8x6+3", (1568, 16), 51)

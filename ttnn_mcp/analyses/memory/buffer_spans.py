@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from ttnn_mcp.readers.memory.columns import Integers
@@ -85,6 +87,11 @@ class SpanLog:
         self.ends.append(NEVER)
         self.recorded.append(recorded)
         return len(self.keys) - 1
+
+    def lowest_of(self, live: Mapping[int, int], buffer: int, *, otherwise: int) -> int:
+        """The lowest address among live buffers of a type; `live` has their rows by key."""
+        lowest = min((key for key, row in live.items() if self.buffers[row] == buffer), default=2 * otherwise)
+        return min(lowest // 2, otherwise)
 
     def spans(self) -> Spans:
         """All of them as arrays."""

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.memory.buffer_spans import SpanLog, before, inside
 from ttnn_mcp.analyses.memory.core_load import OnCores
+from ttnn_mcp.analyses.memory.left_out import Completing
 from ttnn_mcp.analyses.memory.replay_records import Differences, Fullest, Levels, Step
-from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE
+from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE, UNPLACED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ttnn_mcp.analyses.memory.left_out import LeftOut
     from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
     from ttnn_mcp.analyses.memory.snapshots import Seen, Snapshots
     from ttnn_mcp.readers.graph.graph_events import MemoryEvent
@@ -37,6 +39,7 @@ class Lane:
     Args:
         snapshots: of the device; None where the report has none.
         base: address at which the buffers of programs begin; 0 where the report does not say.
+        bank_bytes: of L1 above `base`.
         small_from: address from which L1 belongs to the L1_SMALL region: older graphs call both L1.
         shards: sizes for what neither graph nor snapshot sizes.
         watch: keep what was live at the fullest moment of the last operation fed.
@@ -49,12 +52,13 @@ class Lane:
         shards: ShardBytes | None = None,
         *,
         base: int = 0,
+        bank_bytes: int = 0,
         watch: bool = False,
     ) -> None:
         self.snapshots = snapshots
         self.small_from = small_from
         self.shards = shards
-        self.base = base
+        self.base, self.bank_bytes = base, bank_bytes
         self.watch = watch
         self.loads: dict[int, int] = {}
         self.log = SpanLog()
@@ -87,24 +91,23 @@ class Lane:
         events: Sequence[MemoryEvent] | None,
         *,
         written: Sequence[int] = (),
-        supplied: Mapping[int, int] = MappingProxyType({}),
+        left_out: Mapping[int, LeftOut] = MappingProxyType({}),
     ) -> None:
-        """Replay one operation.
+        """Replay the operation at `place`.
 
         Args:
-            place: of the operation in the order they ran.
-            events: those of its graph that are this device's; None where it was not captured: only snapshots tell.
+            place: in the order they ran.
+            events: of its graph, this device's; None where it was not captured: only snapshots tell.
             written: without a graph, keys of the tensors the operation gives but does not take.
-            supplied: by device op, bytes per core of a program whose buffers the graph leaves out.
+            left_out: by device op, the programs whose buffers the graph leaves out.
         """
-        captured = events is not None
-        step = Step(events or ())
+        captured, step = events is not None, Step(events or ())
         taken = self.snapshots is not None and self.snapshots.taken[place]
         seen = self.snapshots.at(place) if self.snapshots is not None and taken else None
         lost = self._begin(place, seen, step, captured=captured)
         if not captured:
             self._written_over(place, written, seen)
-        self._follow(place, step, supplied, taken=taken)
+        self._follow(place, step, left_out, taken=taken)
         for key in lost:
             self._close(key, inside(place))
         if taken:
@@ -166,17 +169,15 @@ class Lane:
                 self._close(key, inside(place))
                 self._open(key, buffer, size, -1, inside(place))
 
-    def _follow(self, place: int, step: Step, supplied: Mapping[int, int], *, taken: bool) -> None:
+    def _follow(self, place: int, step: Step, left_out: Mapping[int, LeftOut], *, taken: bool) -> None:
         """The operation's events; its fullest moment goes into the levels."""
-        on_cores = OnCores(self.base)
-        now = self._now
-        self.loads = {}
-        completed = now[L1]  # with the programs whose buffers were supplied
-        most, tensors = now[L1], now[L1]
-        small, dram = now[L1_SMALL], now[DRAM] + now[TRACE]
+        on_cores, now, self.loads = OnCores(self.base), self._now, {}
+        completing = Completing(left_out, lambda: self._lowest() - self.base, now[L1])
+        most, tensors, small, dram = now[L1], now[L1], now[L1_SMALL], now[DRAM] + now[TRACE]
         self._watch(on_cores, -1)
         for at, event in enumerate(step.events):
             kind = event.kind
+            completing.goes_on(event.device_op)
             if kind == "allocate":
                 self._allocate(place, step, at, event, taken=taken)
                 small, dram = max(small, now[L1_SMALL]), max(dram, now[DRAM] + now[TRACE])
@@ -185,8 +186,8 @@ class Lane:
                     self._close(event.key, inside(place))
                 continue
             elif kind != "circular":
-                if event.device_op in supplied:
-                    completed = max(completed, now[L1] + supplied[event.device_op])
+                if kind == "end":
+                    completing.ends(event.device_op, now[L1])
                 on_cores.drop(event)
                 continue
             elif event.over_tensor is None and event.key in self.live:
@@ -198,7 +199,10 @@ class Lane:
             if level > most or (level == most and self.watch and kind == "circular"):
                 most, tensors = level, now[L1]
                 self._watch(on_cores, event.device_op)
-        self.levels.add(most, tensors, small, dram, max(most, completed))
+        self.levels.add(most, tensors, small, dram, max(most, completing.level))
+
+    def _lowest(self) -> int:
+        return max(self.log.lowest_of(self.live, L1, otherwise=self.base + self.bank_bytes), self.base)
 
     def _watch(self, on_cores: OnCores, device_op: int) -> None:
         if self.watch:
@@ -211,7 +215,7 @@ class Lane:
         if key in self.live:  # its end was not recorded
             self._close(key, inside(place))
         size, buffer = event.bytes_per_bank, event.buffer
-        if buffer == L1 and event.address >= self.small_from:
+        if buffer == L1 and self.small_from <= event.address and key < UNPLACED:
             buffer = L1_SMALL
         if taken and step.last[key] == at and key in self._shown:  # it stays: the snapshot knows what it takes
             shown, buffer = self._shown[key]
@@ -228,7 +232,7 @@ class Lane:
         """Where the operation's last word on a buffer and the snapshot differ, the snapshot is right."""
         for key, at in step.last.items():
             live, shown = key in self.live, key in self._shown
-            if live and not shown:
+            if live and not shown and key < UNPLACED:
                 self.differences.contradicted += 1
                 self._close(key, inside(place))
             elif shown and not live:

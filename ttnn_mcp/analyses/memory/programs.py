@@ -2,7 +2,7 @@
 
 A program that comes from the program cache shows none (TTNN 0.66 on), nor does a Metal 2.0 program in a dispatched
 capture (dataflow buffers, 0.78 on), nor any program under slow dispatch. A cached program has the buffers that it
-had when it was first launched.
+had when it was first launched; of others a model may tell.
 """
 
 from __future__ import annotations
@@ -10,10 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from ttnn_mcp.analyses.memory.left_out import LeftOut
+from ttnn_mcp.readers.graph.launches import launch_of
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ttnn_mcp.analyses.memory.left_out import Models
     from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
+    from ttnn_mcp.readers.graph.launches import Launch
+    from ttnn_mcp.readers.memory.columns import Tensors
 
 
 class Programs:
@@ -24,30 +30,52 @@ class Programs:
         silent: by name, those of them that show no buffers at all.
         unknown: by name, those of the silent ones whose buffers nothing tells.
         carried: silent ones that have the buffers of their first launch.
+        modelled: silent ones that have the buffers of a model.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tensors: Tensors, models: Models | None) -> None:
         self.launched = 0
         self.silent: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.carried = 0
+        self.modelled = 0
+        self._tensors = tensors
+        self._models = models
         self._first: dict[int, int] = {}
+        self._launches: dict[int, Launch] = {}
 
-    def supplied(self, graph: GraphMemory) -> dict[int, int]:
-        """By device op of the graph, bytes per core of the programs it leaves out and that are known."""
-        found: dict[int, int] = {}
+    def left_out(self, graph: GraphMemory, operation: int) -> dict[int, LeftOut]:
+        """By device op of the graph, the programs whose buffers it leaves out."""
+        found: dict[int, LeftOut] = {}
         for number, one in enumerate(graph.device_ops):
             self.launched += one.completed
             if one.buffers or not one.completed:
                 continue
             self.silent[one.name] += 1
             known = self._first.get(one.call) if one.call and one.cached is not False else None
-            if known is None:
-                self.unknown[one.name] += 1
-            else:
-                found[number] = known
-                self.carried += 1
+            launch = self._launch(graph, number) if known is None and self._models is not None else None
+            found[number] = LeftOut(one.name, operation, known, launch, self._models)
         return found
+
+    def _launch(self, graph: GraphMemory, number: int) -> Launch | None:
+        """What the graph prints of a device op; read once for all launches that print the same."""
+        call = graph.device_ops[number].call
+        if call not in self._launches:
+            launch = launch_of(graph, number, self._tensors)
+            if not call or launch is None or "unsupported type" in launch.attributes:
+                return launch  # what prints no attributes is not told apart
+            self._launches[call] = launch
+        return self._launches[call]
+
+    def count(self, programs: Iterable[LeftOut]) -> None:
+        """Take in what was found for programs that were left out."""
+        for one in programs:
+            if one.told is None:
+                self.unknown[one.name] += 1
+            elif one.carried is None:
+                self.modelled += 1
+            else:
+                self.carried += 1
 
     def learn(self, graph: GraphMemory, loads: Mapping[int, int]) -> None:
         """Remember what the programs of a graph took on the fullest core; of several the most."""

@@ -14,8 +14,10 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
 from ttnn_mcp.analyses.memory.dram_banks import banks_of
+from ttnn_mcp.analyses.memory.dry_frees import DryFrees
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address, l1_limit
 from ttnn_mcp.analyses.memory.lanes import Lanes
+from ttnn_mcp.analyses.memory.left_out import ProgramModels
 from ttnn_mcp.analyses.memory.programs import Programs, ran
 from ttnn_mcp.analyses.memory.replayed import DeviceReplay, Replayed, Trouble
 from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ttnn_mcp.analyses.memory.left_out import Models
     from ttnn_mcp.analyses.memory.snapshots import Snapshots
     from ttnn_mcp.readers.graph.graph_events import GraphMemory
     from ttnn_mcp.readers.memory.columns import Device
@@ -72,7 +75,9 @@ async def _stored(run: Run, memory: MemoryReport) -> Replayed:
 
 
 async def _replay(run: Run, memory: MemoryReport) -> Replayed:
-    replay = await asyncio.to_thread(_Replay, memory, await read_snapshots(memory))
+    known = run.kept.get(ProgramModels)
+    models = await known.of_report(memory) if known is not None else None
+    replay = await asyncio.to_thread(_Replay, memory, await read_snapshots(memory), models)
     async for batch in iter_graph_batches(memory):
         await asyncio.to_thread(replay.feed, batch)
     limit = l1_limit(run)
@@ -83,7 +88,7 @@ async def _replay(run: Run, memory: MemoryReport) -> Replayed:
 class _Replay:
     """A replay under way."""
 
-    def __init__(self, memory: MemoryReport, buffers: SnapshotRows) -> None:
+    def __init__(self, memory: MemoryReport, buffers: SnapshotRows, models: Models | None) -> None:
         self.memory = memory
         self.operations = memory.operations.ids
         self.place_of = {operation: place for place, operation in enumerate(self.operations.tolist())}
@@ -98,11 +103,12 @@ class _Replay:
         self.broken = 0
         self.next = 0
         self.written: dict[int, list[int]] | None = None
-        self.programs = Programs()
+        self.programs = Programs(memory.tensors, models)
         self.unfreed = UnrecordedFrees(memory, self.operations)
         described = memory.devices[0] if memory.devices else None
         banks = banks_of(memory, buffers)
         self.reader = GraphReader(banks, KeysOfTensors(memory).__getitem__)
+        self.dropped = DryFrees(memory, self.operations, self.reader.unplaced_tensors)
         self.lanes = Lanes(
             memory.devices,
             self.snapshots,
@@ -111,6 +117,7 @@ class _Replay:
                 _small_region(described),
                 ShardBytes(memory.tensors, banks.get(L1)),
                 base=first_program_address(memory),
+                bank_bytes=(described.l1_bank_bytes or 0) if described else 0,
             ),
         )
 
@@ -142,12 +149,14 @@ class _Replay:
         self.next = place + 1
         if (graph.errors or graph.aborted or graph.unfinished) and len(self.troubles) < _TROUBLES:
             self.troubles[place] = Trouble(tuple(graph.errors), tuple(graph.aborted), tuple(graph.unfinished))
-        supplied = self.programs.supplied(graph)
+        left_out = self.programs.left_out(graph, int(self.operations[place]))
         for lane, events in self.lanes.shares(ran(graph)):
             if place in self.unfreed:
                 lane.forget(place, self.unfreed.before(place, lane, events[: graph.failed_at]))
-            lane.feed(place, events, supplied=supplied)
+            lane.feed(place, events, left_out=left_out)
+            lane.forget(place + 1, self.dropped.after(place, lane))
             self.programs.learn(graph, lane.loads)
+        self.programs.count(left_out.values())
 
     def finished(self, limit_bytes: int | None, sources: Mapping[int, SourceLine]) -> Replayed:
         """What it came to."""
@@ -171,6 +180,7 @@ class _Replay:
             programs=self.programs,
             sources=sources,
             banks=self.reader.banks,
+            unplaced=bool(self.reader.unplaced_tensors),
             memory=self.memory,
         )
 

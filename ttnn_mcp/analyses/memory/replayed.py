@@ -82,6 +82,7 @@ class Replayed:
         banks: by code of BUFFER_TYPES, where the report tells.
         programs: device ops, and those whose buffers the report leaves out.
         sources: the model line of every operation id that has one.
+        unplaced: it is a dry capture, whose buffers have no addresses: when they went is inferred from their last use.
     """
 
     operations: Integers
@@ -95,6 +96,7 @@ class Replayed:
     programs: Programs
     sources: Mapping[int, SourceLine]
     banks: Mapping[int, int]
+    unplaced: bool
     memory: MemoryReport = field(repr=False)
 
     @property
@@ -129,7 +131,8 @@ class Replayed:
     def floor_because(self) -> str | None:
         """Why the peak is only a floor; None where it is the peak.
 
-        'no_graphs', 'some_graphs', 'unsized', or 'silent_programs': device ops that show no buffers.
+        'no_graphs', 'some_graphs', 'unsized', 'unplaced' (a dry capture), or 'silent_programs': device ops that show
+        no buffers.
         """
         if not self.captured.any():
             return "no_graphs"
@@ -137,4 +140,6 @@ class Replayed:
             return "some_graphs"
         if self.fullest.differences.unsized:
             return "unsized"
+        if self.unplaced:
+            return "unplaced"
         return "silent_programs" if self.programs.silent else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.memory_config import CoreRange
@@ -52,6 +52,7 @@ class DeviceOp:
         buffers: circular buffers, dataflow buffers and scratchpads that the graph shows, those over tensors too.
         cached: whether its program came from the program cache (`program_cache_hit`, since TTNN 0.78).
         call: name, attributes and operands, as one number: the same for a later launch of the same program.
+        started_at: the node at which it started.
     """
 
     name: str
@@ -60,6 +61,7 @@ class DeviceOp:
     buffers: int = 0
     cached: bool | None = None
     call: int = 0
+    started_at: int = NOT_SAID
 
     @property
     def completed(self) -> bool:
@@ -87,6 +89,7 @@ class GraphMemory:
         aborted: names of the scopes that ended by an exception.
         unfinished: names of the scopes that never ended, outermost first.
         failed_at: number of events before the first exception; None where there was none.
+        nodes: of the graph, for what is rarely asked of them.
     """
 
     events: list[MemoryEvent] = field(default_factory=list[MemoryEvent])
@@ -95,6 +98,7 @@ class GraphMemory:
     aborted: list[str] = field(default_factory=list[str])
     unfinished: list[str] = field(default_factory=list[str])
     failed_at: int | None = None
+    nodes: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]], repr=False)
 
     @property
     def completed(self) -> list[DeviceOp]:

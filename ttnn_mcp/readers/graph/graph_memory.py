@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ttnn_mcp.errors import ReportBroken, shown
+from ttnn_mcp.readers.graph.calls import call_of
 from ttnn_mcp.readers.graph.graph_events import (
     NO_OP,
     NOT_SAID,
@@ -24,14 +25,13 @@ from ttnn_mcp.readers.graph.graph_params import (
     number,
     program_buffer,
 )
-from ttnn_mcp.readers.memory.spaces import DRAM, SPACES, key_of
+from ttnn_mcp.readers.memory.spaces import DRAM, SPACES, UNPLACED, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _IGNORED = frozenset({"buffer", "tensor", "capture_start", "capture_end", "sub_device_manager"})
 _PROGRAM_BUFFERS = frozenset({"circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate"})
-_UNPLACED = 2**41 + 2  # keys from it on belong to buffers whose address nobody says
 
 
 def read_graph_memory(text: str, *, operation: int, banks: dict[int, int] | None = None) -> GraphMemory:
@@ -52,7 +52,8 @@ class GraphReader:
     ) -> None:
         self.banks = banks or {}
         self.key_of_tensor = key_of_tensor
-        self._unplaced: dict[tuple[int, int], list[int]] = {}
+        self.unplaced_tensors: dict[int, int] = {}
+        """Of dry captures: the tensor on each buffer that was not placed, by its key."""
         self._keys = 0
 
     def read(self, text: str, *, operation: int) -> GraphMemory:
@@ -77,28 +78,21 @@ class GraphReader:
             ) from error
         return reading.finished()
 
-    def unplaced(self, kind: str, buffer: int, size: int) -> int:
-        """A key for a buffer at address 0, which no real one has: a dry capture (NO_DISPATCH) places nothing.
-
-        A free takes the last one of its size.
-        """
+    def unplaced(self, buffer: int, size: int) -> int:
+        """A key for a buffer at address 0, which no real one has: a dry capture (NO_DISPATCH) places nothing."""
         if buffer < 0 or size <= 0:
             return NOT_SAID
-        waiting = self._unplaced.setdefault((buffer, size), [])
-        if kind == "free":
-            return waiting.pop() if waiting else NOT_SAID
         self._keys += 2
-        waiting.append(_UNPLACED + self._keys + SPACES.get(buffer, 0))
-        return waiting[-1]
+        return UNPLACED + self._keys + SPACES.get(buffer, 0)
 
 
 class _Reading:
     """A graph while it is read; a plain class, because twenty thousand of them are made."""
 
-    __slots__ = ("_behind", "_depths", "_nodes", "_of_buffer", "_reader", "_stack", "found")
+    __slots__ = ("_behind", "_depths", "_nodes", "_of_buffer", "_reader", "_stack", "_unplaced", "found")
 
     def __init__(self, reader: GraphReader, nodes: list[Params]) -> None:
-        self.found = GraphMemory()
+        self.found = GraphMemory(nodes=nodes)
         self._reader = reader
         self._nodes = nodes
         self._stack: list[tuple[str, int, bool]] = []
@@ -108,9 +102,14 @@ class _Reading:
         self._behind: dict[int, MemoryEvent] = {}
         """Allocation behind each buffer node: until 0.67 a free names only the node."""
         self._of_buffer: dict[int, int] | None = None
+        self._unplaced: dict[int, int] = {}
 
     def finished(self) -> GraphMemory:
         self.found.unfinished = [name for name, _, _ in self._stack]
+        if self._unplaced:
+            tensors = self._tensors_by_buffer()
+            known = {key: tensors[at] for at, key in self._unplaced.items() if at in tensors}
+            self._reader.unplaced_tensors |= known
         return self.found
 
     def read(self) -> None:
@@ -126,11 +125,13 @@ class _Reading:
                 events.append(event)
                 if behind := node.get("connections"):
                     self._behind[behind[0]] = event
+                    if event.key >= UNPLACED:
+                        self._unplaced[behind[0]] = event.key
             elif kind == "buffer_deallocate":
                 freed = self._buffer("free", device_op, params)
                 events.append(self._named(freed, node) if freed.key < 0 or freed.bytes_per_bank < 0 else freed)
             elif kind == "function_start":
-                self._start(device_op, node, params)
+                self._start(at, device_op, node, params)
             elif kind == "function_end":
                 aborted = "aborted" in params and str(params["aborted"]).lower() in TRUE
                 self._end(at, str(params.get("name") or ""), aborted=aborted)
@@ -156,7 +157,7 @@ class _Reading:
         if self.found.failed_at is None:
             self.found.failed_at = len(self.found.events)
 
-    def _start(self, device_op: int, node: Params, params: Params) -> None:
+    def _start(self, at: int, device_op: int, node: Params, params: Params) -> None:
         name = str(params.get("name") or "")
         is_it = is_device_op(name)
         if is_it:
@@ -166,7 +167,8 @@ class _Reading:
                 DeviceOp(
                     name,
                     cached=None if cached is None else str(cached).lower() in TRUE,
-                    call=self._call(name, node),
+                    call=call_of(name, node, self._nodes),
+                    started_at=at,
                 )
             )
         self._depths.setdefault(name, []).append(len(self._stack))
@@ -189,18 +191,6 @@ class _Reading:
             self._failed()
         elif is_it:
             found.device_ops[device_op].ended_at = at
-
-    def _call(self, name: str, node: Params) -> int:
-        """One number for name, attributes and operands; addresses of objects in the printed attributes differ."""
-        operands = [self._operand(one) for one in node.get("input_tensors") or ()]
-        printed = [str(one) for one in node.get("arguments") or ()]
-        return hash((name, *printed, *operands)) if printed or operands else 0
-
-    def _operand(self, counter: object) -> str:
-        """What a program is built for: shape, dtype, layout and place of an operand, but not its address."""
-        node = self._nodes[counter] if isinstance(counter, int) and 0 <= counter < len(self._nodes) else {}
-        params: Params = node.get("params") or {}
-        return "|".join(str(params.get(key) or "") for key in ("shape", "dtype", "layout", "memory_config"))
 
     def _named(self, freed: MemoryEvent, node: Params) -> MemoryEvent:
         """The free with what its allocation, or the tensor on its buffer node, tells."""
@@ -242,7 +232,9 @@ class _Reading:
         if per_bank < 0 and size > 0:
             banks = self._reader.banks.get(buffer, 0) if buffer != DRAM or "page_size" in params else 0
             per_bank = bytes_per_bank(params, size, banks)
-        key = key_of(address, buffer) if address else self._reader.unplaced(kind, buffer, size)
+        key = key_of(address, buffer)
+        if not address:  # a free of it names no more than the node behind
+            key = self._reader.unplaced(buffer, size) if kind == "allocate" else NOT_SAID
         return MemoryEvent._make((kind, device_op, device, key, buffer, size, per_bank, (), None))
 
 

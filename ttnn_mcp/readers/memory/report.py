@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 DATABASE = "db.sqlite"
 _VALUE_CHARS = 2000  # a tensor argument is printed with its values: 100 kB and more
 _TRACE_CHARS = 4000  # the innermost frame comes first
+_OF_PROGRAMS = frozenset({"program_config", "core_grid"})
 _GRAPH = "CAST(captured_graph AS TEXT)"
 
 
@@ -126,6 +127,21 @@ class MemoryReport:
             columns = [rows.text("operation_arguments", name, _VALUE_CHARS) for name in ("name", "value")]
             found = await rows.few("operation_arguments", columns, operation=operation)
             return tuple(Argument(name or "", value or "") for name, value in found)
+
+    async def program_arguments(self) -> dict[int, dict[str, str]]:
+        """By operation, the printed `program_config` and `core_grid` of its call, where it was given them."""
+        found: dict[int, dict[str, str]] = {}
+
+        def keep(batch: list[Row]) -> None:
+            for operation, name, value in batch:
+                if name in _OF_PROGRAMS and value:
+                    found.setdefault(operation, {})[name] = value
+
+        async with self._rows() as rows:
+            ids = rows.numbers("operation_arguments", ("operation_id",))
+            texts = [rows.text("operation_arguments", name, _VALUE_CHARS) for name in ("name", "value")]
+            await rows.each_batch("operation_arguments", [*ids, *texts], keep)
+        return found
 
     async def source_of(self, operation: int) -> SourceLine | None:
         """The model line that called the operation; its text from the report's copy of the file if there is one."""

@@ -18,6 +18,7 @@ SPACES = {
     L1: 1,
     L1_SMALL: 1,
 }  # trace buffers lie in DRAM, L1_SMALL in L1: one address, one buffer
+UNPLACED = 2**41 + 2  # keys from it on belong to buffers whose address nobody says
 _SPACE_OF_CODE = np.array([SPACES.get(code, -1) for code in (*range(len(BUFFER_TYPES)), -1)])
 
 

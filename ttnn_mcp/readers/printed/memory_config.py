@@ -22,6 +22,7 @@ BUFFER_TYPES: tuple[BufferType, ...] = get_args(BufferType)  # in the order of t
 _RANGE = re.compile(
     r"\(x=(\d{1,6})\s*[,;]\s*y=(\d{1,6})\)\s*-\s*\(x=(\d{1,6})\s*[,;]\s*y=(\d{1,6})\)"  # until 2026
     r"|\[\s*(\d{1,6})-(\d{1,6})\s*-\s*(\d{1,6})-(\d{1,6})\s*\]"  # since
+    r'|"start":\{"x":(\d{1,6}),"y":(\d{1,6})\},"end":\{"x":(\d{1,6}),"y":(\d{1,6})\}'  # in tensors, since 0.66
 )
 _LAYOUT = re.compile("|".join(get_args(MemoryLayout)))
 _BUFFER = re.compile("SYSTEM_MEMORY|L1_SMALL|DRAM|L1|TRACE")
@@ -119,7 +120,7 @@ def parse_memory_cell(cell: str) -> Placement | None:
 
 @lru_cache(maxsize=1024)  # a run repeats a few grids many times
 def parse_core_ranges(text: str) -> tuple[CoreRange, ...]:
-    """`{[(x=0,y=0) - (x=7,y=5)], [(x=0,y=6) - (x=0,y=6)]}` or `{[0-0 - 7-7]}`."""
+    """`{[(x=0,y=0) - (x=7,y=5)], [(x=0,y=6) - (x=0,y=6)]}`, `{[0-0 - 7-7]}`, or the JSON of a tensor's shards."""
     corners = (tuple(int(n) for n in match.groups() if n is not None) for match in _RANGE.finditer(text))
     return tuple(((x0, y0), (x1, y1)) for x0, y0, x1, y1 in corners)
 
@@ -148,10 +149,15 @@ def _shard_spec(plain_text: str | None, nd_text: str | None) -> ShardSpec | None
     if spec is None:
         return None
     return ShardSpec(
-        ranges=parse_core_ranges(spec.fields.get("grid", "")),
+        ranges=parse_core_ranges(spec.fields.get("grid", "")) or _json_ranges(plain_text, nd_text),
         shape=_sizes(spec, "shape" if plain else "shard_shape"),
         orientation=_enum(spec, "orientation"),
     )
+
+
+def _json_ranges(*specs: str | None) -> tuple[CoreRange, ...]:
+    """The grid of a spec that prints it as JSON: since 0.66 the plain one is a brace short, so its text is searched."""
+    return next((ranges for text in specs if text and (ranges := parse_core_ranges(text))), ())
 
 
 def _sizes(spec: PrintedStruct, key: str) -> tuple[int, ...]:

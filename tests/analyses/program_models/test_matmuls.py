@@ -1,0 +1,119 @@
+"""Matmuls against what dry captures of TTNN 0.81.1 showed on mock devices."""
+
+import pytest
+
+from tests.analyses.program_models.programs import BANK, KERNEL, modelled, sharded, tensor
+from ttnn_mcp.analyses.program_models.program import Machine
+
+NAME = "MatmulDeviceOperation"
+PRINTED = "MatmulParams(<variant>, 1, {}, 0, {}, std::nullopt, 0, {}, {}, Tile(tile_shape={{32, 32}}))"
+PLAIN = PRINTED.format(KERNEL.format(0, 1), "std::nullopt", 0, 0)
+ON_GRID = PLAIN.replace("0, std::nullopt, std::nullopt", "0, <xy_pair>, std::nullopt")
+P300, P100 = Machine((11, 10), "blackhole", 8, 1_428_352), Machine((13, 10), "blackhole", 8, 1_428_352)
+ONE, TWO, TILES = (f"MatmulMultiCore{kind}ProgramFactory" for kind in ("ReuseMcast1D", "ReuseMcast2D", ""))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "bias", "factory", "measured"),
+    [
+        (tensor(8, 384, 1024), tensor(1024, 3072), True, TWO, 100_352),
+        (tensor(8, 384, 1024), tensor(1024, 1024), True, TWO, 38_912),
+        (tensor(8, 384, 1024), tensor(1024, 4096), True, ONE, 167_936),
+        (tensor(8, 16, 384, 64), tensor(8, 16, 64, 384), False, TWO, 24_576),
+        (tensor(8, 16, 384, 384), tensor(8, 16, 384, 64), False, TWO, 16_384),
+    ],
+)
+def test_all_in_dram_ttnn_spreads_the_output_over_all_cores(a, b, bias, factory, measured):
+    out = tensor(*a.shape[:-1], b.shape[-1])
+    inputs = [a, b, *([tensor(1, b.shape[-1])] if bias else [])]
+    assert modelled(NAME, inputs, out, factory=factory, attributes=PLAIN, machine=P300) == measured
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "factory", "room", "measured"),
+    [
+        (tensor(1, 1, 512, 1024, place="L1"), tensor(1024, 4096, dtype="b8"), ONE, BANK, 168_192),
+        (tensor(1, 1, 1024, 1024, place="L1"), tensor(1024, 4096, dtype="b8"), TWO, 1_300_000, 724_992),
+        (tensor(1, 1, 1024, 4096, place="L1"), tensor(4096, 1024), TWO, 1_200_000, 262_144),
+        (tensor(2, 256, 512, place="L1"), tensor(512, 1536), ONE, BANK, 90_112),
+        (tensor(2, 8, 256, 64, place="L1"), tensor(2, 8, 64, 256, place="L1"), TILES, BANK, 12_288),
+    ],
+)
+def test_in_l1_the_blocks_follow_from_the_room(a, b, factory, room, measured):
+    out = tensor(*a.shape[:-1], b.shape[-1], place="L1")
+    machine = P100 if b.dtype == "BFLOAT8_B" or room == 1_200_000 else Machine((8, 8), "wormhole_b0", 12, BANK)
+    assert modelled(NAME, [a, b], out, factory=factory, attributes=PLAIN, room=room, machine=machine) == measured
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "grid", "measured"),
+    [
+        ((1, 1, 512, 1024), (1, 1, 1024, 2048), (8, 8), 196_608),
+        ((1, 1, 512, 1024), (1, 1, 1024, 2048), (4, 1), 655_360),
+        ((2, 256, 512), (512, 512), (8, 4), 114_688),
+        ((1, 1, 32, 4096), (1, 1, 4096, 4096), (8, 8), 28_672),
+        ((1, 1, 32, 4096), (1, 1, 4096, 4096), (4, 1), 1_196_032),
+        ((1, 1, 4096, 64), (1, 1, 64, 64), (8, 4), 40_960),
+        ((8, 64, 256), (8, 256, 64), (8, 8), 24_576),
+        ((1, 1, 64, 64), (1, 1, 64, 4096), (8, 4), 40_960),
+    ],
+)
+def test_a_named_grid_takes_what_it_can(a, b, grid, measured):
+    out, core_grid = tensor(*a[:-1], b[-1]), f"ttnn.CoreGrid(x={grid[0]}, y={grid[1]})"
+    assert modelled(NAME, [tensor(*a), tensor(*b)], out, attributes=ON_GRID, core_grid=core_grid) == measured
+
+
+def test_a_grid_that_the_chip_does_not_have_is_passed_over():
+    a, b, bias, out = tensor(6, 384, 1024), tensor(1024, 3072), tensor(1, 3072), tensor(6, 384, 3072, dtype="b8")
+    found = modelled(NAME, [a, b, bias], out, attributes=ON_GRID, core_grid="ttnn.CoreGrid(x=12, y=6)")
+    assert found == 707_328
+
+
+def test_a_grid_that_nobody_prints_is_not_guessed():
+    a, b = tensor(1, 1, 512, 1024), tensor(1, 1, 1024, 2048)
+    assert modelled(NAME, [a, b], tensor(1, 1, 512, 2048), attributes=ON_GRID) is None
+
+
+def test_a_choice_that_the_factory_contradicts_is_not_told():
+    a, b, out = tensor(1, 1, 512, 1024, place="L1"), tensor(1024, 4096), tensor(1, 1, 512, 4096, place="L1")
+    assert modelled(NAME, [a, b], out, attributes=PLAIN, factory=TWO) is None
+    assert modelled(NAME, [a, b], out, attributes=PLAIN, factory=TILES) == 3 * 4096
+
+
+def test_a_program_config_of_the_call_decides():
+    x = sharded(8, 224, 768, layout="BLOCK", shard=(224, 64), cores=(12, 8))
+    out = sharded(8, 224, 2304, layout="BLOCK", shard=(224, 192), cores=(12, 8), dtype="b8")
+    config = "MatmulMultiCoreReuseMultiCastProgramConfig(in0_block_w=2,per_core_M=7,per_core_N=6)"
+    inputs = [x, tensor(768, 2304, dtype="b8"), tensor(1, 2304, dtype="b8")]
+    found = modelled(NAME, inputs, out, attributes=PLAIN, factory=TWO, program_config=config)
+    assert found == 2 * 2 * 7 * 2048 + 2 * 2 * 6 * 1088 + 7 * 6 * 2048 + 6 * 1088
+
+
+def test_weights_in_dram_banks_are_read_three_blocks_ahead():
+    x = sharded(1, 1, 32, 4096, layout="WIDTH", shard=(32, 128), cores=(8, 4))
+    out = sharded(1, 1, 32, 14_336, layout="WIDTH", shard=(32, 448), cores=(8, 4))
+    weights = sharded(
+        1, 1, 4096, 14_336, layout="WIDTH", shard=(4096, 1216), cores=(12, 1), dtype="b4", buffer="DRAM"
+    )
+    config = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=4,per_core_M=1,per_core_N=14)"
+    assert modelled(NAME, [x, weights], out, attributes=PLAIN, program_config=config) == 360_960
+
+
+def test_a_turned_operand_counts_as_it_is_multiplied():
+    turned = PRINTED.format(KERNEL.format(0, 1), "std::nullopt", 0, 1)
+    a, b, out = tensor(8, 384, 1024), tensor(1024, 3072), tensor(8, 384, 3072)
+    plain = modelled(NAME, [a, b], out, attributes=PLAIN, machine=P300)
+    assert modelled(NAME, [a, tensor(3072, 1024)], out, attributes=turned, machine=P300) == plain
+
+
+def test_sparse_and_minimal_matmuls_have_models_of_their_own():
+    config = "MatmulMultiCoreReuseMultiCast1DProgramConfig(in0_block_w=4,per_core_M=1,per_core_N=2,out_block_h=1,out_block_w=1,mcast_in0=1)"
+    inputs = [tensor(1, 1, 32, 1024), tensor(1, 8, 1024, 2048, dtype="b8"), tensor(1, 1, 1, 8, rows=True)]
+    out = tensor(1, 1, 1, 8, 32, 2048)
+    found = modelled("SparseMatmulDeviceOperation", inputs, out, attributes=PLAIN, program_config=config)
+    assert 27_200 <= found <= 1.05 * 27_200
+    x, w = tensor(1, 1, 64, 1024), tensor(1, 1, 1024, 1024)
+    minimal = f"MinimalMatmulParams(std::nullopt, std::nullopt, std::nullopt, {KERNEL.format(1, 1)})"
+    assert modelled("MinimalMatmulDeviceOperation", [x, w], x, attributes=minimal) == 1_048_576
+    assert modelled("MinimalMatmulDeviceOperation", [x, w], x, attributes="MinimalMatmulParams(config") is None
+    assert modelled("SparseMatmulDeviceOperation", inputs, out, attributes=PLAIN) is None

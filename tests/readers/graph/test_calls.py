@@ -1,0 +1,26 @@
+"""Launches of the same program: by name, attributes and operands."""
+
+from ttnn_mcp.readers.graph.calls import call_of
+
+CONV = "Conv2dParams(SlidingWindowConfig(1), 128, ComputeKernelConfig(math_fidelity=HiFi4), 1, 1, 0, 0, 0, {}, std::nullopt)"
+
+
+def call(name="Op", printed=("a",), shape="[1]"):
+    nodes = [{"params": {"shape": shape, "address": id(shape)}}]
+    return call_of(name, {"arguments": list(printed), "input_tensors": [0, 5, "x"]}, nodes)
+
+
+def test_the_same_program_has_the_same_number():
+    assert call() == call()
+    assert len({call(), call("Other"), call(printed=("b",)), call(shape="[2]")}) == 4
+
+
+def test_what_prints_nothing_has_none():
+    assert call_of("Op", {}, []) == 0
+
+
+def test_how_much_l1_a_conv_found_in_use_is_no_part_of_it():
+    first, again = (call("Conv2dDeviceOperation", [CONV.format(size)]) for size in (706_048, 722_432))
+    assert first == again
+    assert first != call("Conv2dDeviceOperation", [CONV.replace("128", "256").format(706_048)])
+    assert call("Op", [CONV.format(1)]) != call("Op", [CONV.format(2)])

@@ -1,0 +1,66 @@
+"""When buffers went that a dry capture (NO_DISPATCH) never placed: their frees name neither tensor nor address.
+
+Python drops most tensors between operations, which no graph records, and no snapshot shows what has no address. So a
+buffer is there until the last operation that takes its tensor, `deallocate` included: a floor where it stayed longer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.readers.memory.spaces import UNPLACED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ttnn_mcp.analyses.memory.device_lane import Lane
+    from ttnn_mcp.readers.memory.columns import Integers
+    from ttnn_mcp.readers.memory.report import MemoryReport
+
+
+class DryFrees:
+    """The ends of buffers that were not placed.
+
+    Args:
+        memory: the report.
+        operations: ids in the order they ran.
+        tensors: the tensor of each buffer, by its key; grows while graphs are read.
+    """
+
+    def __init__(self, memory: MemoryReport, operations: Integers, tensors: Mapping[int, int]) -> None:
+        self._inputs, self._outputs = memory.inputs, memory.outputs
+        self._operations = operations
+        self._tensors = tensors
+        self._last: dict[int, int] | None = None
+        self._names: dict[int, int] = {}
+
+    def after(self, place: int, lane: Lane) -> list[int]:
+        """Keys of a lane's buffers that nothing after the operation at `place` takes, and something took."""
+        if not self._tensors:
+            return []
+        if self._last is None:
+            self._last = self._last_uses()
+        last, gone = self._last, list[int]()
+        for key in [key for key in lane.live if key >= UNPLACED]:
+            if key not in self._names:
+                self._names[key] = self._named(key, place)
+            if 0 <= last.get(self._names[key], -1) <= place:
+                gone.append(key)
+        return gone
+
+    def _named(self, key: int, place: int) -> int:
+        """The tensor that later operations know: the only output where the operation reshaped what it made."""
+        tensor = self._tensors.get(key, -1)
+        if self._last and tensor in self._last:
+            return tensor
+        outputs = self._outputs.tensors[self._outputs.operations == self._operations[place]].tolist()
+        return outputs[0] if len(outputs) == 1 and outputs[0] not in self._names.values() else tensor
+
+    def _last_uses(self) -> dict[int, int]:
+        """The place of the last operation that takes each tensor."""
+        known = np.isin(self._inputs.operations, self._operations)
+        places = np.searchsorted(self._operations, self._inputs.operations[known])
+        order = np.argsort(places, kind="stable")
+        return dict(zip(self._inputs.tensors[known][order].tolist(), places[order].tolist(), strict=True))

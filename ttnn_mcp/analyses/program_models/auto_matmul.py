@@ -1,0 +1,201 @@
+"""The program that TTNN chooses for a matmul without a program config, as far as it decides about L1.
+
+tt-metal ttnn/cpp/ttnn/operations/matmul/device: config/matmul_program_config.cpp (generate_matmul_program_config and
+what it calls) and utilities/matmul_utilities.cpp (get_estimated_size_of_cbs, get_max_l1_space), as of 0.81.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, gcd
+from typing import TYPE_CHECKING, Literal
+
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.readers.graph.specs import Spec
+
+SIMPLE_FACTORS = (16, 8, 4, 2)  # per_core_M and per_core_N that are tried, largest first
+NARROW = 8  # times as high as wide, or the other way round: only the longer side is divided
+GIVEN_GRID_K = 4  # tiles of K that are tried first with a core grid
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """A program config as far as it decides about L1, in tiles. "Tiles" means one tile at a time, without reuse."""
+
+    kind: Literal["2D", "1D", "Reuse", "Tiles"]
+    in0_block_w: int = 1
+    per_core_m: int = 1
+    per_core_n: int = 1
+    block_h: int = 1
+    block_w: int = 1
+    mcast_in0: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """A matmul for which TTNN chooses.
+
+    Attributes:
+        a, b: its operands, not transposed; out: what it gives.
+        grid: columns and rows of the cores that it may use.
+        room: bytes of L1 below the lowest tensor.
+        fp32: sums are kept in FLOAT32.
+        bias_bytes: of a tile of the bias.
+        given_grid: whether the caller named the cores.
+    """
+
+    a: Spec
+    b: Spec
+    out: Spec
+    grid: Grid
+    room: int
+    fp32: bool = False
+    bias_bytes: int = 0
+    given_grid: bool = False
+
+    def blocks(self) -> Blocks | None:
+        """What TTNN chooses; None where that is not followed here."""
+        if self.a.sharded_in_l1 and not self.given_grid:
+            return self._sharded()
+        return self._for_grid() if self.given_grid else self._simple()
+
+    def _simple(self) -> Blocks | None:
+        """Interleaved, nothing given: create_simple_matmul_program_config."""
+        a, b, (x, y) = self.a, self.b, self.grid
+        output = self.out.placement
+        interleaved = not any(spec.placement and spec.placement.sharded for spec in (a, b, self.out))
+        all_dram = all(spec.placement and spec.placement.buffer == "DRAM" for spec in (a, b, self.out))
+        if a.batch == 1 and b.batch > 1 and interleaved:
+            return self._one_side(mcast_in0=False)
+        narrow = interleaved and self._is_narrow(a.rows, b.columns, small=all_dram)
+        wide = narrow and b.columns > a.rows
+        factor = next((size for size in SIMPLE_FACTORS if self._estimate(size, size, 2) < self.room), 1)
+        down, across = ceil(a.rows / factor), ceil(b.columns / factor)
+        block_w = 2
+        if (not interleaved or down > 1 or across > 1) and a.columns % 2:
+            block_w = 1
+        if not (all_dram and interleaved) and (down * across > x * y or a.columns % block_w):
+            return Blocks("Tiles")
+        if all_dram and interleaved and not narrow:
+            k = a.columns // x if a.columns % x == 0 else 1
+            return self._fitted("2D", ceil(a.rows / y), ceil(b.columns / x), k, narrower_k=True)
+        several = (down, across) != (1, 1) and down <= y and across <= x
+        layout = output.layout if output is not None else "INTERLEAVED"
+        if wide or (several and down == 1) or (not several and layout == "WIDTH_SHARDED"):
+            return self._one_side(mcast_in0=True)
+        if narrow or (several and across == 1) or (not several and layout == "HEIGHT_SHARDED"):
+            return self._one_side(mcast_in0=False)
+        is_2d = several or layout == "BLOCK_SHARDED"
+        return Blocks("2D", block_w, factor, factor, factor, factor) if is_2d else Blocks("Tiles")
+
+    def _one_side(self, *, mcast_in0: bool) -> Blocks:
+        """get_mcast_1d_config: one side is divided over all cores, batches are not fused."""
+        cores = self.grid[0] * self.grid[1]
+        width = 2 if self.a.columns % 2 == 0 else 1
+        per_m, per_n = self.a.rows, self.b.columns
+        if mcast_in0:
+            per_n = ceil(ceil(per_n * TILE_SIDE / cores) / TILE_SIDE)
+        else:
+            per_m = ceil(ceil(per_m * TILE_SIDE / cores) / TILE_SIDE)
+        return self._fitted("1D", per_m, per_n, width, mcast_in0=mcast_in0)
+
+    def _for_grid(self) -> Blocks | None:
+        """With a core grid: create_matmul_program_config."""
+        a, b, (x, y) = self.a, self.b, self.grid
+        if b.batch > 1:
+            if a.sharded_in_l1 or b.sharded_in_l1:
+                return None
+            if a.batch == 1:
+                return self._one_side(mcast_in0=False)
+            fits = self._estimate(a.rows, b.columns, 1) < self.room
+            return Blocks("Reuse", 1, a.rows, b.columns, a.rows, b.columns) if fits else self._simple()
+        rows = a.batch * a.rows
+        layout = a.placement.layout if a.placement else "INTERLEAVED"
+        block_sharded = layout == "BLOCK_SHARDED" and a.sharded_in_l1
+        small = 1 in (a.rows, a.columns, b.columns)
+        narrow = self._is_narrow(rows, b.columns, small=False) or small
+        if (narrow or a.sharded_in_l1) and not block_sharded:
+            return self._systolic(rows, layout)
+        if block_sharded:
+            return self._sharded()
+        k = next(size for size in range(GIVEN_GRID_K, 0, -1) if a.columns % size == 0)
+        return self._fitted("2D", ceil(rows / y), max(ceil(b.columns / x), 1), k)
+
+    def _systolic(self, rows: int, layout: str) -> Blocks:
+        """create_matmul_1d_systolic_array_program_config."""
+        cores = self.grid[0] * self.grid[1]
+        tall = {"HEIGHT_SHARDED": True, "WIDTH_SHARDED": False}.get(layout, rows > self.b.columns)
+        k = ceil(self.a.columns / cores)
+        while self.a.columns % k:
+            k -= 1
+        per_m, per_n = (ceil(rows / cores), self.b.columns) if tall else (rows, ceil(self.b.columns / cores))
+        return self._fitted("1D", per_m, per_n, k, mcast_in0=not tall)
+
+    def _sharded(self) -> Blocks | None:
+        """A sharded first operand: get_matmul_program_config."""
+        a, b, shard = self.a, self.b, self.a.shard
+        if shard is None or a.placement is None or b.batch > 1:
+            return None
+        high, wide = shard
+        cores, layout = a.placement.cores or 1, a.placement.layout
+        k = gcd(wide, a.columns)
+        if layout == "WIDTH_SHARDED":
+            return self._fitted("1D", a.batch * a.rows, ceil(b.columns / cores), k, mcast_in0=True)
+        if layout == "HEIGHT_SHARDED":
+            return self._fitted("1D", high, b.columns, a.columns)
+        across = ceil(a.columns / max(wide, 1))
+        down = ceil(a.batch * a.rows / max(high, 1))
+        per_m = ceil(a.batch * a.rows / down)
+        return self._fitted("2D", per_m, ceil(b.columns / across), k if a.columns % across == 0 else 1)
+
+    def _is_narrow(self, rows: int, columns: int, *, small: bool) -> bool:
+        """is_narrow_shape: the ratio of the sides, as whole elements divide; or a side of one tile."""
+        return max(rows, columns) // min(rows, columns) > NARROW or (small and 1 in (rows, columns))
+
+    def _fitted(
+        self,
+        kind: Literal["2D", "1D"],
+        per_m: int,
+        per_n: int,
+        k: int,
+        *,
+        mcast_in0: bool = False,
+        narrower_k: bool = False,
+    ) -> Blocks:
+        """get_multi_dim_per_core_factor: the largest output block that fits, K's block kept where that may be."""
+        for width in (size for size in range(k, 0, -1) if k % size == 0):
+            for high, wide in _shares(per_m, per_n):
+                if self._estimate(high, wide, width) < self.room:
+                    return Blocks(kind, width, per_m, per_n, high, wide, mcast_in0)
+            if not narrower_k:
+                break
+        return Blocks(kind, k, per_m, per_n, 1, 1, mcast_in0)
+
+    def _estimate(self, rows: int, columns: int, width: int) -> int:
+        """get_estimated_size_of_cbs."""
+        a, b = self.a.tile_bytes, self.b.tile_bytes
+        partial = TILE_BYTES["FLOAT32"] if self.fp32 else max(TILE_BYTES["BFLOAT16"], self.out.tile_bytes)
+        shard = self.a.shard if self.a.sharded_in_l1 else None
+        copied = rows * shard[1] * a if shard else 0
+        inputs = 2 * width * (rows * a + columns * b)
+        return inputs + rows * columns * (a + partial) + columns * self.bias_bytes + copied
+
+
+def _shares(per_m: int, per_n: int) -> list[tuple[int, int]]:
+    """Output blocks, the largest first; of equal ones the one closest to a square."""
+    best: dict[int, tuple[int, int]] = {}
+    for high in _divisors(per_m):
+        for wide in _divisors(per_n):
+            known = best.get(high * wide)
+            if known is None or max(high, wide) / min(high, wide) <= max(known) / min(known):
+                best[high * wide] = (high, wide)
+    return [best[size] for size in sorted(best, reverse=True)]
+
+
+def _divisors(number: int) -> list[int]:
+    """In the order in which TTNN goes through them: the number, 1, then downwards."""
+    smaller = [size for size in range(number // 2, 1, -1) if number % size == 0]
+    return [number, *([1] if number > 1 else []), *smaller]

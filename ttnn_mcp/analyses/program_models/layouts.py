@@ -1,0 +1,60 @@
+"""Buffers of ops that turn rows into tiles, and tiles into rows.
+
+Each program keeps a few pages of each tensor, mostly two, one read or written while the other is worked on. How many
+was measured on TTNN 0.81.1 mock devices, per program factory; shards of the cores' own take nothing, which is not
+relied on. Where the number depends on the shape of the work, the most is taken.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.program_models.program import Machine, Program
+    from ttnn_mcp.readers.graph.specs import Spec
+
+
+_HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
+_INDICES = 256  # bytes
+
+
+def tilized(program: Program) -> int | None:
+    """Rows to tiles: a row of tiles in and out, or a block of it where rows are few and long."""
+    x, out = program.x, program.out
+    in_tile = TILE_SIDE * TILE_SIDE * (4 if x.tile_bytes == _FULL else 2)
+    if "Block" in program.factory:
+        tiles = _block_of(out, program.machine)
+        return tiles * (in_tile + out.tile_bytes + in_tile // TILE_SIDE) + 2 * TILE_SIDE
+    return out.columns * (in_tile + out.tile_bytes)
+
+
+def untilized(program: Program) -> int | None:
+    """Tiles to rows: likewise; the generated program takes two of what a core has of a row."""
+    x, out = program.x, program.out
+    out_tile = TILE_SIDE * TILE_SIDE * (4 if out.tile_bytes == _FULL else 2)
+    if "Block" in program.factory:
+        return _block_of(x, program.machine) * (x.tile_bytes + out_tile)
+    if "Codegen" in program.factory:
+        return 2 * min(ceil(x.tiles / program.machine.cores), x.columns) * (x.tile_bytes + out_tile)
+    return x.columns * (x.tile_bytes + out_tile)
+
+
+def embedded(program: Program) -> int:
+    """Rows of the table: two; to tiles: two rows of tiles in and out where they fit, else one; and indices."""
+    out = program.out
+    table = max(program.inputs, key=lambda spec: spec.shape[-1])
+    if not out.tiled:
+        return 2 * table.row_bytes + _INDICES
+    row = out.columns * (out.tile_bytes + _HALF)
+    return (2 * row if 2 * row + 128 <= program.room.running else row) + 128
+
+
+def _block_of(tensor: Spec, machine: Machine) -> int:
+    """Side of the square blocks that few and long rows are cut into: the smallest that leaves a core without one."""
+    rows, columns = tensor.batch * tensor.rows, tensor.columns
+    longest = max(rows, columns)
+    sides = (side for side in range(1, longest) if ceil(columns / side) * ceil(rows / side) < machine.cores)
+    return next(sides, longest)

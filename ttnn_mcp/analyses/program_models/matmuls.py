@@ -1,0 +1,183 @@
+"""Buffers of matmuls: with the program config of the call, or with the one that TTNN chooses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING, Literal
+
+from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
+from ttnn_mcp.analyses.program_models.auto_matmul import Blocks, Chooser
+from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
+from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
+from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul, default_config
+from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.program_models.program import Program
+    from ttnn_mcp.readers.graph.specs import Spec
+
+BANKED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"
+KINDS: dict[str, Literal["2D", "1D", "Reuse"]] = {
+    "MatmulMultiCoreReuseMultiCastProgramConfig": "2D",
+    "MatmulMultiCoreReuseMultiCast1DProgramConfig": "1D",
+    "MatmulMultiCoreReuseProgramConfig": "Reuse",
+}
+FACTORIES = {  # what a factory of 0.81.1 runs; a choice that contradicts it is wrong
+    "MatmulMultiCoreReuseMcast2DProgramFactory": "2D",
+    "MatmulMultiCoreReuseMcast1DProgramFactory": "1D",
+    "MatmulMultiCoreReuseOptimizedProgramFactory": "Reuse",
+    "MatmulMultiCoreProgramFactory": "Tiles",
+}
+_UNASKED = "MinimalMatmulParams(std::nullopt, std::nullopt, "  # without a config, nothing fused in
+_TRANSPOSED = re.compile(r", (\d), (\d), (\d), Tile\(")  # batched by the caller, first operand, second operand
+_CORES = re.compile(r"x=(\d+), ?y=(\d+)")
+_OPERANDS, _WITH_THIRD = 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """What a matmul takes and gives, as it multiplies them: turned where the call says so."""
+
+    a: Spec
+    b: Spec
+    out: Spec
+    bias_bytes: int
+
+    @property
+    def page_buffers(self) -> int:
+        """Bytes of a program without blocks: two tiles of each."""
+        return 2 * (self.a.tile_bytes + self.b.tile_bytes + self.out.tile_bytes)
+
+    @property
+    def tiles(self) -> Tiles:
+        """One pair of matrices."""
+        a, b = self.a, self.b
+        return Tiles(a.rows, a.columns, b.columns, a.tile_bytes, b.tile_bytes, self.out.tile_bytes)
+
+
+def matmul(program: Program) -> int | None:
+    """Bytes per core of a matmul."""
+    if len(program.inputs) < _OPERANDS:
+        return None
+    operands = _operands(program)
+    config = parse_struct(program.config)
+    if config is not None and config.name == BANKED:
+        return _banked(program, config, operands)
+    blocks = _given(config) if config is not None and config.name in KINDS else _chosen(program, operands)
+    ran = FACTORIES.get(program.factory)
+    if blocks is None or (ran is not None and ran != blocks.kind):
+        return operands.page_buffers if ran == "Tiles" else None
+    return _planned(program, blocks, operands)
+
+
+def sparse_matmul(program: Program) -> int | None:
+    """Bytes per core of a sparse matmul: a 1D matmul, and words of the sparsity."""
+    config = parse_struct(program.config)
+    if config is None or config.name not in KINDS or len(program.inputs) < _WITH_THIRD:
+        return None
+    a, b, sparsity = program.inputs[:_WITH_THIRD]
+    blocks = _given(config)
+    if blocks is None:
+        return None
+    return _planned(program, blocks, Operands(a, b, program.out, 0)) + 2 * sparsity.row_bytes + TILE_SIDE
+
+
+def minimal_matmul(program: Program) -> int | None:
+    """Bytes per core of a MinimalMatmul without a config."""
+    if len(program.inputs) < _OPERANDS or not program.attributes.startswith(_UNASKED):
+        return None
+    operands = _operands(program)
+    a, b, grid = operands.a, operands.b, program.machine.grid
+    block, subblock = default_config(a.batch * a.rows, b.columns, fp32=program.fp32)
+    sizes = (a.tile_bytes, b.tile_bytes, operands.out.tile_bytes, operands.bias_bytes)
+    return sum(MinimalMatmul(block, subblock, grid, grid, *sizes, fp32=program.fp32).buffers.values())
+
+
+def _operands(program: Program) -> Operands:
+    a, b = program.inputs[:_OPERANDS]
+    flags = _TRANSPOSED.search(program.attributes)
+    if flags is not None:
+        a, b = (_turned(spec) if flag == "1" else spec for spec, flag in ((a, flags[2]), (b, flags[3])))
+    bias = program.inputs[_OPERANDS].tile_bytes if len(program.inputs) >= _WITH_THIRD else 0
+    return Operands(a, b, program.out, bias)
+
+
+def _chosen(program: Program, operands: Operands) -> Blocks | None:
+    """Without a program config, on the cores that the caller named, or on all."""
+    machine, is_named = program.machine, "<xy_pair>" in program.attributes
+    named = _CORES.search(program.asked.get("core_grid", "")) if is_named else None
+    if is_named and named is None:
+        return None
+    grid = (int(named[1]), int(named[2])) if named else machine.grid
+    if grid[0] > machine.grid[0] or grid[1] > machine.grid[1]:
+        grid = machine.grid  # TTNN passes over a grid that the chip does not have
+    specs = (operands.a, operands.b, operands.out)
+    kernel = (program.fp32, operands.bias_bytes)
+    return Chooser(*specs, grid, program.room.before, *kernel, given_grid=is_named).blocks()
+
+
+def _given(config: PrintedStruct) -> Blocks | None:
+    k, per_m, per_n = (config.number(key) or 0 for key in ("in0_block_w", "per_core_M", "per_core_N"))
+    if min(k, per_m, per_n) < 1:
+        return None
+    high, wide = config.number("out_block_h") or per_m, config.number("out_block_w") or per_n
+    mcast_in0 = config.fields.get("mcast_in0") in {"1", "True", "true"}
+    return Blocks(KINDS[config.name], k, per_m, per_n, high, wide, mcast_in0)
+
+
+def _planned(program: Program, blocks: Blocks, operands: Operands) -> int:
+    if blocks.kind == "Tiles":
+        return operands.page_buffers
+    a, out = operands.a, operands.out
+    shard = a.shard if a.sharded_in_l1 else None
+    plan = MatmulPlan(
+        kind=blocks.kind,
+        tiles=operands.tiles,
+        grid=(1, 1),
+        device_grid=None,
+        in0_block_w=blocks.in0_block_w,
+        out_subblock_h=1,
+        out_subblock_w=1,
+        per_core_m=blocks.per_core_m,
+        per_core_n=blocks.per_core_n,
+        mcast_in0=blocks.mcast_in0,
+        batch=a.batch if operands.b.batch > 1 else 1,
+        block_h=blocks.block_h,
+        block_w=blocks.block_w,
+        fp32=program.fp32,
+        packer_l1=program.packer_l1,
+        output=out.placement.layout if out.placement and out.sharded_in_l1 else None,
+        shard=Shard(a.placement.layout, *shard) if shard and a.placement else None,
+        bias_bytes=operands.bias_bytes,
+    )
+    return sum(plan.buffers.values())
+
+
+def _banked(program: Program, config: PrintedStruct, operands: Operands) -> int | None:
+    """Weights sharded over the banks of DRAM."""
+    width, per_m, per_n = (config.number(key) or 0 for key in ("in0_block_w", "per_core_M", "per_core_N"))
+    machine, a = program.machine, operands.a
+    if min(width, per_m, per_n, machine.dram_banks) < 1:
+        return None
+    tiles = replace(operands.tiles, m=a.batch * a.rows)
+    holders = a.placement.cores if a.placement else None
+    plan = DramSharded(
+        tiles=tiles,
+        banks=machine.dram_banks,
+        cores=machine.cores,
+        storage_cores=holders or max(ceil(tiles.n / per_n), 1),
+        in0_block_w=width,
+        per_core_m=per_m,
+        per_core_n=per_n,
+        fp32=program.fp32,
+        packer_l1=program.packer_l1,
+        bias_bytes=operands.bias_bytes,
+    )
+    return sum(plan.buffers.values())
+
+
+def _turned(spec: Spec) -> Spec:
+    return replace(spec, shape=(*spec.shape[:-2], spec.shape[-1], spec.shape[-2]))

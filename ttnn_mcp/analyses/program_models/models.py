@@ -1,0 +1,112 @@
+"""What programs take of L1 where a memory report does not show it, by their device op."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.program_models import (
+    attention,
+    collectives,
+    elementwise,
+    heads,
+    layouts,
+    matmuls,
+    movement,
+    norms,
+    softmaxes,
+)
+from ttnn_mcp.analyses.program_models.program import Machine, Program, machine_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping
+
+    from ttnn_mcp.analyses.memory.left_out import Models, Room
+    from ttnn_mcp.readers.graph.launches import Launch
+    from ttnn_mcp.readers.memory.report import MemoryReport
+
+MODELS: dict[str, Callable[[Program], int | None]] = {
+    "MatmulDeviceOperation": matmuls.matmul,
+    "SparseMatmulDeviceOperation": matmuls.sparse_matmul,
+    "MinimalMatmulDeviceOperation": matmuls.minimal_matmul,
+    "LayerNormDeviceOperation": norms.layer_norm,
+    "SoftmaxDeviceOperation": softmaxes.softmax,
+    "SDPAOperation": attention.sdpa,
+    "RotaryEmbeddingLlamaDeviceOperation": heads.rotary_llama,
+    "RotaryEmbeddingDeviceOperation": heads.rotary,
+    "PagedUpdateCacheDeviceOperation": heads.paged_update,
+    "PagedFillCacheDeviceOperation": heads.fill_paged,
+    "UpdateKVCacheOperation": heads.update_cache,
+    "NLPConcatHeadsDeviceOperation": heads.heads_joined,
+    "NlpCreateHeadsDeviceOperation": heads.heads_split,
+    "NLPCreateQKVHeadsDecodeDeviceOperation": movement.nothing,
+    "NLPConcatHeadsDecodeDeviceOperation": movement.nothing,
+    "TopKDeviceOperation": elementwise.top_k,
+    "AllGatherDeviceOperation": collectives.all_gather,
+    "ReduceScatterDeviceOperation": collectives.reduce_scatter,
+    "BinaryNgDeviceOperation": elementwise.binary,
+    "BinaryDeviceOperation": elementwise.binary,
+    "TernaryDeviceOperation": elementwise.ternary,
+    "UnaryDeviceOperation": elementwise.unary,
+    "UnaryNgDeviceOperation": elementwise.unary,
+    "TypecastDeviceOperation": elementwise.unary,
+    "ReduceDeviceOperation": elementwise.reduced,
+    "WelfordReduceDeviceOperation": elementwise.reduced,
+    "FastReduceNCDeviceOperation": elementwise.reduced_outside,
+    "AccumulationDeviceOperation": elementwise.accumulated,
+    "CopyDeviceOperation": movement.copied,
+    "CloneOperation": movement.copied,
+    "ConcatDeviceOperation": movement.two_pages,
+    "SplitDeviceOperation": movement.two_pages,
+    "UpsampleOperation": movement.two_pages,
+    "SliceDeviceOperation": movement.cut_out,
+    "TransposeDeviceOperation": movement.turned,
+    "PermuteDeviceOperation": movement.turned,
+    "ReshapeViewDeviceOperation": movement.reshaped,
+    "PadDeviceOperation": movement.padded,
+    "FillPadDeviceOperation": movement.filled,
+    "RepeatCodegenDeviceOperation": movement.repeated,
+    "RepeatInterleaveCodegenDeviceOperation": movement.repeated,
+    "TilizeDeviceOperation": layouts.tilized,
+    "TilizeWithValPaddingDeviceOperation": layouts.tilized,
+    "UntilizeDeviceOperation": layouts.untilized,
+    "UntilizeCodegenDeviceOperation": layouts.untilized,
+    "UntilizeWithUnpaddingDeviceOperation": layouts.untilized,
+    "EmbeddingsDeviceOperation": layouts.embedded,
+    "MoveDeviceOperation": movement.moved,
+    "ReshardDeviceOperation": movement.nothing,
+    "InterleavedToShardedDeviceOperation": movement.into_shards,
+    "ShardedToInterleavedDeviceOperation": movement.into_shards,
+}
+
+
+class TtnnModels:
+    """Models of TTNN's programs on one chip.
+
+    Args:
+        machine: the chip.
+        arguments: by operation, the printed `program_config` and `core_grid` of its call.
+    """
+
+    def __init__(self, machine: Machine, arguments: Mapping[int, Mapping[str, str]]) -> None:
+        self._machine = machine
+        self._arguments = arguments
+        self._known: dict[Hashable, int | None] = {}
+
+    def bytes_per_core(self, launch: Launch, operation: int, room: Room) -> int | None:
+        """Bytes on the fullest core; None where no model is honest."""
+        model = MODELS.get(launch.name)
+        if model is None or not launch.outputs:
+            return None
+        if any(min(spec.shape) < 1 for spec in (*launch.inputs, *launch.outputs)):
+            return None
+        asked = self._arguments.get(operation, {})
+        key = (launch, room, *asked.values())  # a model may run the same layer a thousand times
+        if key not in self._known:
+            self._known[key] = model(Program(launch, room, self._machine, asked))
+        return self._known[key]
+
+
+async def models_of(report: MemoryReport) -> Models | None:
+    """The models for a report's chip; None where it does not describe one."""
+    machine = machine_of(report)
+    return TtnnModels(machine, await report.program_arguments()) if machine is not None else None

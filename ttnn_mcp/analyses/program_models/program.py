@@ -1,0 +1,118 @@
+"""A program and the chip that it is made for, as the memory report describes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.hardware import CARDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ttnn_mcp.analyses.memory.left_out import Room
+    from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.readers.graph.launches import Launch
+    from ttnn_mcp.readers.graph.specs import Spec
+    from ttnn_mcp.readers.memory.report import MemoryReport
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A chip.
+
+    Attributes:
+        grid: columns and rows of its worker cores.
+        arch: 'wormhole_b0', 'blackhole'; None where the report does not say.
+        dram_banks: 0 where unknown.
+        bank_bytes: L1 of a core above the first program buffer, L1_SMALL not counted.
+    """
+
+    grid: Grid
+    arch: str | None
+    dram_banks: int
+    bank_bytes: int
+
+    @property
+    def cores(self) -> int:
+        """How many there are."""
+        return self.grid[0] * self.grid[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that is to be modelled.
+
+    Attributes:
+        launch: its device op, with at least one operand and one output.
+        room: what L1 has left for it.
+        machine: its chip.
+        asked: the printed `program_config` and `core_grid` of the call, where it was given them.
+    """
+
+    launch: Launch
+    room: Room
+    machine: Machine
+    asked: Mapping[str, str]
+
+    @property
+    def inputs(self) -> tuple[Spec, ...]:
+        """Its operands."""
+        return self.launch.inputs
+
+    @property
+    def outputs(self) -> tuple[Spec, ...]:
+        """What it gave."""
+        return self.launch.outputs
+
+    @property
+    def x(self) -> Spec:
+        """Its first operand."""
+        return self.launch.inputs[0]
+
+    @property
+    def out(self) -> Spec:
+        """Its first output."""
+        return self.launch.outputs[0]
+
+    @property
+    def attributes(self) -> str:
+        """As printed."""
+        return self.launch.attributes
+
+    @property
+    def factory(self) -> str:
+        """The last name of its program factory; empty before TTNN 0.78."""
+        return self.launch.factory
+
+    @property
+    def config(self) -> str:
+        """The printed program config of the call; empty without one."""
+        return self.asked.get("program_config", "")
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether the graph prints its attributes: until 0.67 none does."""
+        return "unsupported type" not in self.launch.attributes
+
+    @property
+    def fp32(self) -> bool:
+        """Whether its kernels accumulate in FLOAT32, as printed."""
+        return "fp32_dest_acc_en=1" in self.launch.attributes
+
+    @property
+    def packer_l1(self) -> bool:
+        """Whether sums are kept in L1; TTNN's default for a matmul."""
+        return "packer_l1_acc=1" in self.launch.attributes or not self.is_printed
+
+
+def machine_of(report: MemoryReport) -> Machine | None:
+    """The chip of a report; None where it does not describe one."""
+    device = next(iter(report.devices), None)
+    if device is None or not device.compute_grid_x or not device.compute_grid_y:
+        return None
+    grid = (device.compute_grid_x, device.compute_grid_y)
+    cores = grid[0] * grid[1]
+    cards = [card for card in CARDS if card.architecture == report.arch]
+    banks = {card.dram_banks for card in cards if cores in card.worker_cores} or {card.dram_banks for card in cards}
+    return Machine(grid, report.arch, max(banks, default=0), device.l1_bank_bytes or 0)

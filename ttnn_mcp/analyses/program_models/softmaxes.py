@@ -1,0 +1,90 @@
+"""Buffers of softmax, interleaved and sharded.
+
+Measured on TTNN 0.81.1 mock devices (its dry captures name the bytes of every dataflow buffer) over widths of 64 to
+16,384; the shape of the formulas is that of softmax_program_factory_attention_optimized.cpp in tt-metal's
+ttnn/cpp/ttnn/operations/normalization/softmax.
+"""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.settings.norm_plan import ShardedSoftmax
+from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.readers.printed.nesting import parse_struct
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.program_models.program import Program
+
+_HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
+SOFTMAX_TILES = 80  # of a row that a core holds at a time where the row does not fit
+_OWN_CONFIG = re.compile(r", 1\)$")  # printed last: the caller gave a compute kernel config
+_STABLE = re.compile(r", 1, [01]\)$")  # numeric_stable, printed before it
+
+
+def softmax(program: Program) -> int | None:
+    """Bytes per core of a softmax."""
+    x = program.x
+    if x.sharded_in_l1:
+        return _sharded_softmax(program)
+    if program.factory in {"SoftmaxProgramFactoryGeneralHSmall", "SoftmaxProgramFactoryGeneralHLarge"}:
+        return _along_height(program)
+    if program.factory not in {"", "SoftmaxProgramFactoryAttentionOptimized"}:
+        return None
+    whole = _softmax_bytes(program, None)
+    return whole if whole <= program.room.running else _softmax_bytes(program, SOFTMAX_TILES)
+
+
+def _softmax_bytes(program: Program, most: int | None) -> int:
+    """With all of a row on a core, or with at most so many tiles of it at a time."""
+    x, out, masks = program.x, program.out, program.inputs[1:2]
+    # sums follow the accumulation where the caller asked for it: before 0.78 nobody says who did
+    asked = not program.factory or _OWN_CONFIG.search(program.attributes) is not None
+    middle = _FULL if x.dtype == "FLOAT32" or (program.fp32 and asked) else _HALF
+    block, tiles = _blocks_of(x.columns, DST_TILES_FP32 if program.fp32 else DST_TILES)
+    if most is not None:
+        tiles = most
+    streams = bool(masks) and most is None  # what is masked is kept, not what comes
+    sizes = [
+        (2 * block if streams else tiles) * x.tile_bytes,
+        2 * block * out.tile_bytes,
+        5 * _HALF + max(x.tile_bytes if x.dtype == "FLOAT32" else 0, _HALF) + middle,  # scale, ones, maxima, sums
+        tiles * middle,  # exponents
+        *((tiles + block * streams) * mask.tile_bytes + tiles * middle + _HALF for mask in masks),
+    ]
+    if most is not None:
+        sizes.append(tiles * middle + 4 * middle + _HALF)
+    if not program.factory or (masks and _STABLE.search(program.attributes)):
+        sizes.append(tiles * middle + _HALF)  # scores less their maximum; until 0.70 without a mask, too
+    if x.shape[-1] % TILE_SIDE:
+        sizes.append(2 * _HALF)  # the mask of the last tile
+    return sum(sizes)
+
+
+def _blocks_of(columns: int, most: int) -> tuple[int, int]:
+    """Tiles written together, and tiles of a row: filled up where no block divides it."""
+    block = next(size for size in range(most, 0, -1) if columns % size == 0)
+    return (block, columns) if block > 1 or columns == 1 else (most, ceil(columns / most) * most)
+
+
+def _along_height(program: Program) -> int:
+    """A column of tiles in and out and two of FLOAT32, or two tiles at a time."""
+    x, out = program.x, program.out
+    one = x.tile_bytes + out.tile_bytes + _FULL
+    fixed = 3 * _HALF + 3 * _FULL
+    if program.factory.endswith("HLarge"):
+        return 2 * one + _FULL + fixed
+    return x.rows * (one + _FULL) + fixed
+
+
+def _sharded_softmax(program: Program) -> int | None:
+    shard = program.x.shard
+    if shard is None:
+        return None
+    mask = float(program.inputs[1].tile_bytes) if len(program.inputs) > 1 else 0.0
+    struct = parse_struct(program.config)
+    width = (struct.number("block_w") if struct else None) or shard[1]
+    plan = ShardedSoftmax(shard, (1, 1), (1, 1), shard[0], width, 1, program.fp32, mask_bytes=mask)
+    return sum(plan.buffers.values())

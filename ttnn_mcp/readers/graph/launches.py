@@ -1,0 +1,96 @@
+"""What a captured graph prints of one device op: its attributes, its operands and its outputs.
+
+Read for device ops whose circular buffers the graph leaves out, one at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.readers.graph.graph_params import number
+from ttnn_mcp.readers.graph.specs import Spec, made_spec, read_spec
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.graph.graph_events import GraphMemory
+    from ttnn_mcp.readers.graph.graph_params import Params
+    from ttnn_mcp.readers.memory.columns import Tensors
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A device op of a graph.
+
+    Attributes:
+        name: of the device op.
+        factory: the last name of its program factory; empty before TTNN 0.78.
+        attributes: its attributes as printed; 'unsupported type' until 0.67.
+        inputs: its operands, in order.
+        outputs: what it gave.
+    """
+
+    name: str
+    factory: str
+    attributes: str
+    inputs: tuple[Spec, ...]
+    outputs: tuple[Spec, ...]
+
+
+def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch | None:
+    """A device op of a graph by its place; None where the graph does not print what it took.
+
+    Until TTNN 0.67 graphs print no more of a tensor than its shape and id: `tensors` have the rest.
+    """
+    device_op = graph.device_ops[place]
+    nodes = graph.nodes
+    start = nodes[device_op.started_at]
+    operands = start.get("input_tensors") or ()
+    gave = _outputs(nodes, device_op.started_at, device_op.ended_at) if device_op.completed else []
+    inputs, outputs = ([_spec(nodes, counter, tensors) for counter in counters] for counters in (operands, gave))
+    if device_op.completed and not any(outputs):
+        outputs = _created(nodes[device_op.started_at : device_op.ended_at])
+    known = tuple(spec for spec in inputs if spec is not None)
+    if len(known) < len(inputs) or not known:
+        return None
+    params: Params = start.get("params") or {}
+    factory = str(params.get("program_factory_type") or "").rpartition("::")[2]
+    printed = next((str(text) for text in start.get("arguments") or ()), "")
+    return Launch(device_op.name, factory, printed, known, tuple(spec for spec in outputs if spec is not None))
+
+
+def _outputs(nodes: list[Params], start: int, end: int) -> list[object]:
+    """Tensors that the end of the device op leads to; of several outputs those that it made itself."""
+    given = [counter for counter in nodes[end].get("connections") or () if _is_tensor(nodes, counter)]
+    if given:
+        return given
+    made = [node for node in nodes[start:end] if node.get("node_type") == "function_end"]
+    firsts = (counter for node in made for counter in (node.get("connections") or ())[:1])
+    return [counter for counter in firsts if _is_tensor(nodes, counter)]
+
+
+def _created(nodes: list[Params]) -> list[Spec | None]:
+    """What the device op asked the allocator for: shape, data type, layout, then its place."""
+    made: list[Spec | None] = []
+    for node in nodes:
+        printed = [str(text) for text in node.get("arguments") or ()]
+        named = node.get("node_type") == "function_start" and "create_device_tensor" in str(node.get("params"))
+        if named and len(printed) > 3:
+            place = next((text for text in printed[3:] if text.startswith("MemoryConfig")), "")
+            made.append(read_spec(*printed[:3], place))
+    return made
+
+
+def _is_tensor(nodes: list[Params], counter: object) -> bool:
+    return isinstance(counter, int) and 0 <= counter < len(nodes) and nodes[counter].get("node_type") == "tensor"
+
+
+def _spec(nodes: list[Params], counter: object, tensors: Tensors) -> Spec | None:
+    if not isinstance(counter, int) or not _is_tensor(nodes, counter):
+        return None
+    params: Params = nodes[counter].get("params") or {}
+    if "dtype" in params:
+        return read_spec(*(str(params.get(key) or "") for key in ("shape", "dtype", "layout", "memory_config")))
+    tensor = tensors.get(number(params, "tensor_id"))
+    if tensor is None or tensor.shape is None:
+        return None
+    return made_spec(tensor.shape, tensor.dtype or "", tensor.layout or "", tensor.placement)

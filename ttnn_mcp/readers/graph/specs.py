@@ -1,0 +1,94 @@
+"""A tensor as a captured graph prints it, in the sizes that programs count in: tiles, rows, pages, shards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil, prod
+
+from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_config
+from ttnn_mcp.readers.printed.shapes import Shape, parse_database_shape
+
+_ROW_ALIGNMENT = 16  # bytes: rows in L1 begin at multiples of it
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A tensor as a graph prints it.
+
+    Attributes:
+        shape: logical, at least two dimensions.
+        dtype: as in `hardware.TILE_BYTES`.
+        tiled: TILE layout, not ROW_MAJOR.
+        placement: None where the text cannot be read.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    tiled: bool
+    placement: Placement | None
+
+    @property
+    def rows(self) -> int:
+        """Tiles of one matrix's height."""
+        return ceil(self.shape[-2] / TILE_SIDE)
+
+    @property
+    def columns(self) -> int:
+        """Tiles of its width."""
+        return ceil(self.shape[-1] / TILE_SIDE)
+
+    @property
+    def batch(self) -> int:
+        """How many matrices there are."""
+        return prod(self.shape[:-2])
+
+    @property
+    def tiles(self) -> int:
+        """All tiles."""
+        return self.batch * self.rows * self.columns
+
+    @property
+    def tile_bytes(self) -> int:
+        """Bytes of a tile of its data type."""
+        return TILE_BYTES[self.dtype]
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of elements, as rows are stored in ROW_MAJOR layout."""
+        return ceil(self.shape[-1] * ELEMENT_BYTES[self.dtype] / _ROW_ALIGNMENT) * _ROW_ALIGNMENT
+
+    @property
+    def page_bytes(self) -> int:
+        """Bytes of a page of an interleaved tensor: a tile, or a row."""
+        return self.tile_bytes if self.tiled else self.row_bytes
+
+    @property
+    def sharded_in_l1(self) -> bool:
+        """Whether cores hold shards of it, which most programs read where they lie."""
+        return self.placement is not None and self.placement.sharded and self.placement.buffer == "L1"
+
+    @property
+    def shard(self) -> tuple[int, int] | None:
+        """Rows and columns of a shard, in tiles; None where it has none."""
+        spec = self.placement.shard if self.placement is not None and self.placement.sharded else None
+        if spec is None or len(spec.shape) < 2:
+            return None
+        return ceil(spec.shape[-2] / TILE_SIDE), ceil(spec.shape[-1] / TILE_SIDE)
+
+
+@lru_cache(maxsize=2048)  # a model prints the same few hundred tensors again and again
+def read_spec(shape: str, dtype: str, layout: str, placement: str) -> Spec | None:
+    """A tensor from what is printed of it; None where that cannot be read."""
+    sizes = parse_database_shape(shape)
+    return made_spec(sizes, dtype, layout, parse_memory_config(placement)) if sizes is not None else None
+
+
+def made_spec(shape: Shape, dtype: str, layout: str, placement: Placement | None) -> Spec | None:
+    """A tensor of a shape; None for a data type without tiles."""
+    name = dtype.rpartition("::")[2].rpartition(".")[2]
+    if name not in TILE_BYTES:
+        return None
+    sizes = (1, 1, *shape.logical)[-max(len(shape.logical), 2) :]
+    return Spec(sizes, name, "TILE" in layout, placement)
