@@ -74,27 +74,42 @@ def judged(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity | Non
         _confirm(follows, sure, joins, identity)
         unseen[kind != NONE] = [_read_unseen(joins, identity, int(row)) for row in np.flatnonzero(kind != NONE)]
     back = follows & (((kind == IN) & (kind[joins.makers] == OUT)) | ((kind == OUT) & (kind[joins.makers] == IN)))
-    _put_aside(said, joins, back & (kind == IN) & (np.arange(count) - joins.makers > HELD_AT_MOST))
+    late = back & (kind == IN) & (np.arange(count) - joins.makers > HELD_AT_MOST)
+    late = _put_aside(said, joins, late, soon=back & ~late)
     back &= said.pattern == NONE
     bits = _bits(ops, kind)
     passes = bits == _PASSES
     read = joins.readers_among(np.where(passes, joins.readers_among(bits), bits))
     read = np.where(unseen, read | _REST, read)
     alone = (joins.reader_counts == 1) & ~unseen
-    _round_trips(said, joins, kind, back=back, sure=sure, alone=alone | (read == _IN))
+    _round_trips(
+        said, joins, kind, back=back, sure=sure, alone=(alone | (read == _IN)) & ~_among(joins.makers, late)
+    )
     _chains(said, joins, follows & ~back & alone[joins.makers], sure)
     _by_neighbours(said, joins, kind, bits, read)
     said.say(kind != NONE, OTHER, NO, 0.0)
     return said
 
 
-def _put_aside(said: Judged, joins: Joins, back: NDArray[np.bool_]) -> None:
-    """Tensors that wait in DRAM for long: whether L1 had room for them meanwhile is not known."""
+def _put_aside(
+    said: Judged, joins: Joins, late: NDArray[np.bool_], *, soon: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Tensors that wait in DRAM for long: whether L1 had room for them meanwhile is not known.
+
+    The move that put one there is left to `_round_trips` if another move takes the tensor back `soon`. Returns the
+    moves that take one back.
+    """
     if joins.ops.outputs:
-        back = back & joins.ops.outputs[0].in_dram[joins.makers]
-    left = np.zeros(len(back), dtype=np.bool_)
-    left[joins.makers[back]] = True
-    said.say(back | left, OTHER, NO, 0.0)
+        late = late & joins.ops.outputs[0].in_dram[joins.makers]
+    said.say(late | (_among(joins.makers, late) & ~_among(joins.makers, soon)), OTHER, NO, 0.0)
+    return late
+
+
+def _among(makers: NDArray[np.int64], readers: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The ops that made what one of `readers` reads."""
+    made = np.zeros(len(makers), dtype=np.bool_)
+    made[makers[readers]] = True
+    return made
 
 
 def _round_trips(
