@@ -42,7 +42,9 @@ def test_the_clock_and_the_rate_of_the_engine(name):
         flop = MATMUL_FLOP_PER_CYCLE_PER_CORE / phases
         *_, stated_flop, stated_tflops = numbers(row(page, f"{fidelity} ").replace(fidelity, ""))
         assert stated_flop == int(flop)
-        assert stated_tflops == pytest.approx(flop * clock / 1000, abs=0.05 if "about" in row(page, fidelity) else 6e-4)
+        assert stated_tflops == pytest.approx(
+            flop * clock / 1000, abs=0.05 if "about" in row(page, fidelity) else 6e-4
+        )
 
 
 @every_chip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -14,7 +13,7 @@ from ttnn_mcp.analyses.devices.host_gaps import timelines_of
 from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta, memory_delta
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.parts import compare_tables as tables
-from ttnn_mcp.tools.parts.comparing import Sides, compared
+from ttnn_mcp.tools.parts.comparing import RunsCompared, Windows, compared, runs_compared
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import Ms, Quoting, Share, Table, Window, Wire
@@ -90,24 +89,19 @@ class Answer(Wire):
     window: Window
 
 
-async def compare_runs(session: Session, asked: Arguments) -> Answer:
+def compare_runs(pair: RunsCompared, asked: Arguments) -> Answer:
     """Did a change help?
 
     Compares two runs like with like: verdict against the noise, deltas by op and layer that add up to the total,
     what was inserted, removed, fused or changed.
     """
-    sides = Sides(
-        asked.baseline,
-        asked.candidate,
-        asked.iteration,
-        asked.candidate_iteration,
-        asked.start_signpost,
-        asked.end_signpost,
-        tuple(asked.repeats or ()),
-    )
-    found = await compared(session, sides)
-    memory = await memory_delta(found.before.run, found.after.run)
-    return await asyncio.to_thread(answered, found, asked, memory)
+    windows = Windows(asked.iteration, asked.candidate_iteration, asked.start_signpost, asked.end_signpost)
+    return answered(compared(pair, windows), asked, pair.memory)
+
+
+async def _opened(session: Session, asked: Arguments) -> RunsCompared:
+    pair = await runs_compared(session, asked.baseline, asked.candidate, asked.repeats or ())
+    return pair._replace(memory=await memory_delta(pair.before, pair.after))
 
 
 def answered(found: Comparison, asked: Arguments, memory: MemoryDelta | None = None) -> Answer:
@@ -183,6 +177,8 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=compare_runs,
+    about="pair",
+    opens=_opened,
     needs=("performance",),
     search_hint="did it help before after faster slower regression diff speedup two profiles",
 )

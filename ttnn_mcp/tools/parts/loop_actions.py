@@ -16,7 +16,7 @@ from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import flags_of, overwritten, story_of
 from ttnn_mcp.experiments.targets import parse_target
 from ttnn_mcp.session.places import lies_in, place_of
-from ttnn_mcp.tools.parts.comparing import Sides, compared
+from ttnn_mcp.tools.parts.comparing import Windows, compared, runs_compared
 from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, BeforeAfter, Moved, Recorded
 from ttnn_mcp.tools.parts.loop_story import log_of, seen_now, target_said
 from ttnn_mcp.wire import NextCall
@@ -47,18 +47,19 @@ async def record(session: Session, asked: Arguments) -> Answer:
         if latest is None:
             raise QuestionRefused("Nothing is recorded yet: give `baseline`, the run before the change.")
         baseline = latest.best.id
-    sides = Sides(baseline, asked.candidate, start_signpost=asked.start_signpost, end_signpost=asked.end_signpost)
-    found = await compared(session, sides)
-    _check_identity(found.before.run, baseline, known)
-    _check_identity(found.after.run, asked.candidate, known)
-    experiment = await asyncio.to_thread(_judged, found, asked)
+    pair = await runs_compared(session, baseline, asked.candidate)
+    _check_identity(pair.before, baseline, known)
+    _check_identity(pair.after, asked.candidate, known)
+    windows = Windows(start_signpost=asked.start_signpost, end_signpost=asked.end_signpost)
+    comparison = await asyncio.to_thread(compared, pair, windows)
+    experiment = await asyncio.to_thread(_judged, comparison, asked)
     story = story_of(known, targets, experiment.baseline.id) or story_of(known, targets, experiment.candidate.id)
     odd = [*flags_of(story, experiment), *experiment.flags]
     odd += [said for run in (experiment.baseline, experiment.candidate) if (said := overwritten(known, run))]
     saved = await store.add(replace(experiment, flags=tuple(odd)))
     now = story_of([*known, saved], targets, saved.baseline.id)
     return Answer(
-        experiment=_recorded(saved, found),
+        experiment=_recorded(saved, comparison),
         target=target_said(now, None) if now else None,
         next=(_next(saved),),
     )
