@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["answer", "answerable", "compact", "tool_named", "unforeseen"]
 
 
-class Pair(Protocol):
+class SeveralRuns(Protocol):
     """The runs of a comparison."""
 
     @property
@@ -76,7 +76,7 @@ async def _asked(session: Session, tool: AnyTool, asked: Arguments) -> Wire:
         return await _awaited(tool.ask(session, asked))
     opened = await (tool.opens(session, asked) if tool.opens else session.run(cast("OfRun", asked).run))
     if tool.about == "pair":
-        _check_reports(tool, *cast("Pair", opened).runs)
+        _check_reports(tool, *cast("SeveralRuns", opened).runs)
         return cast("Wire", await asyncio.to_thread(tool.ask, opened, asked))
     run = cast("Run", opened)
     _check_reports(tool, run)

@@ -16,7 +16,7 @@ from ttnn_mcp.tools.parts import compare_tables as tables
 from ttnn_mcp.tools.parts.comparing import RunsCompared, Windows, compared, runs_compared
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
-from ttnn_mcp.wire import Ms, Quoting, Share, Table, Window, Wire
+from ttnn_mcp.wire import BeforeAfterMs, Ms, Quoting, Share, Table, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.session.session import Session
@@ -39,13 +39,6 @@ class Arguments(Closed):
     limit: int | None = Field(None, ge=1, le=200)
 
 
-class BeforeAfter(Wire):
-    """Milliseconds on both sides."""
-
-    before: Ms
-    after: Ms
-
-
 class Shares(Wire):
     """Shares on both sides."""
 
@@ -53,7 +46,7 @@ class Shares(Wire):
     after: Share
 
 
-class PerSample(Wire):
+class SampleTimes(Wire):
     """Kernel time of one sample, where the batch differs; batches are None where it may be no batch at all."""
 
     batch_before: int | None
@@ -69,12 +62,12 @@ class Answer(Wire):
     verdict: Verdict
     why: Quoting
     caveats: tuple[Quoting, ...] = ()
-    kernel_ms: BeforeAfter
+    kernel_ms: BeforeAfterMs
     change_share: Share
     noise_share: Share
     noise_from: str
-    per_sample: PerSample | None = None
-    wall_ms: BeforeAfter | None = None
+    per_sample: SampleTimes | None = None
+    wall_ms: BeforeAfterMs | None = None
     busy_share: Shares | None = None
     groups: Annotated[Table, tables.GROUPS]
     layers: Annotated[Table, tables.GROUPS] | None = None
@@ -96,7 +89,7 @@ def compare_runs(pair: RunsCompared, asked: Arguments) -> Answer:
     what was inserted, removed, fused or changed.
     """
     windows = Windows(asked.iteration, asked.candidate_iteration, asked.start_signpost, asked.end_signpost)
-    return answered(compared(pair, windows), asked, pair.memory)
+    return answer_of(compared(pair, windows), asked, pair.memory)
 
 
 async def _opened(session: Session, asked: Arguments) -> RunsCompared:
@@ -104,7 +97,7 @@ async def _opened(session: Session, asked: Arguments) -> RunsCompared:
     return pair._replace(memory=await memory_delta(pair.before, pair.after))
 
 
-def answered(found: Comparison, asked: Arguments, memory: MemoryDelta | None = None) -> Answer:
+def answer_of(found: Comparison, asked: Arguments, memory: MemoryDelta | None = None) -> Answer:
     """The answer, with fewer rows where it would be long.
 
     Raises:
@@ -130,13 +123,13 @@ def _answer(found: Comparison, verdict: Judgement, memory: MemoryDelta | None, b
         verdict=verdict.verdict,
         why=verdict.why,
         caveats=(*verdict.caveats, *(memory.caveats if memory else ())),
-        kernel_ms=BeforeAfter(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
+        kernel_ms=BeforeAfterMs(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
         change_share=found.change_share,
         noise_share=found.noise.share,
         noise_from=found.noise.why,
         per_sample=None
         if per is None
-        else PerSample(
+        else SampleTimes(
             batch_before=per.batch[0] if per.batch else None,
             batch_after=per.batch[1] if per.batch else None,
             before_ms=per.before_ns / 1e6,
@@ -159,7 +152,7 @@ def _answer(found: Comparison, verdict: Judgement, memory: MemoryDelta | None, b
     )
 
 
-def _host(found: Comparison) -> tuple[BeforeAfter | None, Shares | None]:
+def _host(found: Comparison) -> tuple[BeforeAfterMs | None, Shares | None]:
     """Wall time and busy share under the profiler; only where both windows are warm."""
     sides = (found.before, found.after)
     if not all(one.scope.window.warm for one in sides):
@@ -167,7 +160,7 @@ def _host(found: Comparison) -> tuple[BeforeAfter | None, Shares | None]:
     before, after = (
         max(timelines_of(one.scope.ops, one.run.chip.clock_ghz), key=lambda line: line.wall_ns) for one in sides
     )
-    wall = BeforeAfter(before=before.wall_ns / 1e6, after=after.wall_ns / 1e6)
+    wall = BeforeAfterMs(before=before.wall_ns / 1e6, after=after.wall_ns / 1e6)
     return wall, Shares(before=before.busy, after=after.busy)
 
 

@@ -18,7 +18,7 @@ from ttnn_mcp.tools.parts.memory_answer import (
     Dram,
     Fragmentation,
     L1Peak,
-    Programs,
+    ProgramCounts,
     Small,
     capped,
 )
@@ -128,12 +128,12 @@ def _peak(replayed: Replayed, moment: Moment, failures: list[Failure], *, only: 
     )
 
 
-def _programs(replayed: Replayed) -> Programs | None:
+def _programs(replayed: Replayed) -> ProgramCounts | None:
     """What the report leaves out; None where it shows the buffers of every program."""
     programs = replayed.programs
     if not programs.silent:
         return None
-    return Programs(
+    return ProgramCounts(
         device_operations=programs.launched,
         without_buffers=programs.silent.total(),
         carried_over=programs.carried,

@@ -39,7 +39,7 @@ class Arguments(Closed):
     run: str | None = Field(None, description="Or one id, path or 'demo'")
 
 
-class Rows(Wire):
+class RowCounts(Wire):
     """Rows of the performance report by kind."""
 
     device: int
@@ -61,7 +61,7 @@ class Answer(Wire):
     csv_generation: str | None = None
     schema_generation: str | None = None
     rank: int | None = None
-    rows: Rows | None
+    rows: RowCounts | None
     operations: int | None = None
     iterations: int | None
     iteration_ops: int | None = None
@@ -103,7 +103,7 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
         csv_generation=performance.csv.generation if performance else None,
         schema_generation=memory.generation if memory else None,
         rank=memory.rank if memory and len(memory.ranks) > 1 else None,
-        rows=Rows(
+        rows=RowCounts(
             device=len(performance.ops) + len(performance.untimed),
             host=len(performance.host_rows),
             signpost=len(performance.signposts),

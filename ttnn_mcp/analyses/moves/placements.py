@@ -120,8 +120,8 @@ def folded(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 def _written(ops: OpTable) -> dict[Placement, NDArray[np.int64]]:
     distinct: dict[Placement, int] = {}
 
-    def spec(said: Attributes) -> float | None:
-        text = said.text_of(*CONFIG_KEYS)
+    def spec(attributes: Attributes) -> float | None:
+        text = attributes.text_of(*CONFIG_KEYS)
         placement = parse_memory_config(text) if text else None
         if placement is None or placement.shard is None:
             return None

@@ -33,7 +33,7 @@ def attention_flops(
     has the queries of its own part of the sequence and the keys of all parts.
     """
     if len(ops.inputs) < 2 or not ops.outputs:
-        why.say(rows, WHY_OPERANDS)
+        why.add(rows, WHY_OPERANDS)
         return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     there = ops.inputs[0].present[rows] & ops.inputs[1].present[rows] & ops.outputs[0].present[rows]
     decode, ring = _like(ops, rows, "Decode|FlashMLA"), _like(ops, rows, "Ring")
@@ -48,10 +48,10 @@ def attention_flops(
     free = settings.numbers(rows, lambda said: float(said.flag("is_causal") is False)) > 0
     cached = (decode & ~free) | (_like(ops, rows, "Chunked|Paged") & np.isnan(start))
     windowed = _like(ops, rows, "Windowed") | (np.isfinite(window) & ~causal)
-    why.say(rows[~there], WHY_OPERANDS)
-    why.say(rows[cached], WHY_POSITION)
-    why.say(rows[windowed], WHY_WINDOWS)
-    why.say(rows[ring & ~split & causal & ~even], WHY_PLACE)
+    why.add(rows[~there], WHY_OPERANDS)
+    why.add(rows[cached], WHY_POSITION)
+    why.add(rows[windowed], WHY_WINDOWS)
+    why.add(rows[ring & ~split & causal & ~even], WHY_PLACE)
 
     def flops(shape_of: str) -> NDArray[np.float64]:
         query, key, out = (_dims(one, rows, shape_of) for one in (ops.inputs[0], ops.inputs[1], ops.outputs[0]))

@@ -36,13 +36,13 @@ def conv_flops(
     times what was asked for.
     """
     if len(ops.inputs) < 2 or not ops.outputs:
-        why.say(rows, WHY_OPERANDS)
+        why.add(rows, WHY_OPERANDS)
         return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     weight, out = ops.inputs[1], ops.outputs[0]
     there = weight.present[rows] & out.present[rows]
     known = ops.texts("op_code").where(lambda text: canonical(text) in KNOWN)[rows]
-    why.say(rows[~known], WHY_KIND)
-    why.say(rows[~there], WHY_OPERANDS)
+    why.add(rows[~known], WHY_KIND)
+    why.add(rows[~there], WHY_OPERANDS)
     there &= known
     performed = 2.0 * out.padded[rows, :3].prod(axis=1) * weight.padded[rows, 2:].prod(axis=1)
     pixels = settings.numbers(rows, _transposed_pixels)

@@ -29,7 +29,7 @@ def matmul_flops(
     batches x M is the output's.
     """
     if len(ops.inputs) < 2 or not ops.outputs:
-        why.say(rows, WHY_OPERANDS)
+        why.add(rows, WHY_OPERANDS)
         return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     first, second = ops.inputs[0], ops.inputs[1]
     there = first.present[rows] & second.present[rows] & ops.outputs[0].present[rows]
@@ -40,9 +40,9 @@ def matmul_flops(
     turn_a, turn_b = turn_a & (k == inner), turn_b & (k == inner)
     _, k, inner, _ = _sides(first.padded[rows], second.padded[rows], turn_a, turn_b)
     fits = (k == inner) | gathers
-    why.say(rows[~there], WHY_OPERANDS)
-    why.say(rows[~fits], WHY_UNFIT)
-    why.say(rows[sparse & np.isnan(active)], WHY_EXPERTS)
+    why.add(rows[~there], WHY_OPERANDS)
+    why.add(rows[~fits], WHY_UNFIT)
+    why.add(rows[sparse & np.isnan(active)], WHY_EXPERTS)
 
     def flops(a: NDArray[np.int64], b: NDArray[np.int64], outs: list[NDArray[np.int64]]) -> NDArray[np.float64]:
         m, k, inner, n = _sides(a, b, turn_a, turn_b)

@@ -19,7 +19,7 @@ class Reasons:
         self._codes = np.full(rows, -1, dtype=np.int64)
         self._said: list[str] = []
 
-    def say(self, ops: NDArray[np.bool_] | NDArray[np.int64], text: str) -> None:
+    def add(self, ops: NDArray[np.bool_] | NDArray[np.int64], text: str) -> None:
         """Say `text` of these ops (a mask or positions) that nothing was said of yet."""
         places = np.flatnonzero(ops) if ops.dtype == np.bool_ else ops
         places = places[self._codes[places] < 0]

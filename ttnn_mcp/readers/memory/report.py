@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import ReportMissing, shown
 from ttnn_mcp.readers.memory import tables
 from ttnn_mcp.readers.memory.chips import read_chips, read_sub_devices
-from ttnn_mcp.readers.memory.comparisons import Comparison, read_comparisons
+from ttnn_mcp.readers.memory.comparisons import ComparedTensor, read_comparisons
 from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.readers.memory.folder import read_folder
 from ttnn_mcp.readers.memory.rows import Rows
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
         Device,
         DeviceTensors,
         Executions,
-        Lifetimes,
         OperationError,
         Operations,
+        RecordedLifetimes,
         TensorLinks,
         Tensors,
     )
@@ -80,11 +80,11 @@ class MemoryReport:
     device_tensors: DeviceTensors
     inputs: TensorLinks
     outputs: TensorLinks
-    lifetimes: Lifetimes | None
+    lifetimes: RecordedLifetimes | None
     chips: tuple[int, ...]
     executions: Executions | None
     errors: tuple[OperationError, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[ComparedTensor, ...]
     has: frozenset[str]
     caveats: tuple[str, ...]
 

@@ -12,9 +12,9 @@ from ttnn_mcp.readers.memory.columns import (
     Device,
     DeviceTensors,
     Executions,
-    Lifetimes,
     OperationError,
     Operations,
+    RecordedLifetimes,
     TensorLinks,
     Tensors,
 )
@@ -168,12 +168,12 @@ async def read_device_tensors(rows: Rows) -> DeviceTensors:
     return DeviceTensors(*await rows.integers("device_tensors", ("tensor_id", "device_id", "address"), order=2))
 
 
-async def read_lifetimes(rows: Rows) -> Lifetimes | None:
+async def read_lifetimes(rows: Rows) -> RecordedLifetimes | None:
     """Tensor lifetimes; None where the report has none (before 3.x)."""
     if not rows.schema.has("tensor_lifetime"):
         return None
     ends = ("producer_operation_id", "last_use_operation_id", "deallocate_operation_id")
-    return Lifetimes(*await rows.integers("tensor_lifetime", ("tensor_id", *ends), order=1))
+    return RecordedLifetimes(*await rows.integers("tensor_lifetime", ("tensor_id", *ends), order=1))
 
 
 async def read_executions(rows: Rows) -> Executions | None:

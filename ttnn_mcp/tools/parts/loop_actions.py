@@ -17,9 +17,9 @@ from ttnn_mcp.experiments.story import flags_of, overwritten, story_of
 from ttnn_mcp.experiments.targets import parse_target
 from ttnn_mcp.session.places import lies_in, place_of
 from ttnn_mcp.tools.parts.comparing import Windows, compared, runs_compared
-from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, BeforeAfter, Moved, Recorded
-from ttnn_mcp.tools.parts.loop_story import log_of, seen_now, target_said
-from ttnn_mcp.wire import NextCall
+from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Moved, Recorded
+from ttnn_mcp.tools.parts.loop_story import best_run_now, log_of, target_progress
+from ttnn_mcp.wire import BeforeAfterMs, NextCall
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +60,7 @@ async def record(session: Session, asked: Arguments) -> Answer:
     now = story_of([*known, saved], targets, saved.baseline.id)
     return Answer(
         experiment=_recorded(saved, comparison),
-        target=target_said(now, None) if now else None,
+        target=target_progress(now, None) if now else None,
         next=(_next(saved),),
     )
 
@@ -137,7 +137,7 @@ def _recorded(one: Experiment, found: Comparison) -> Recorded:
         judged_by=one.judged_by,
         change_share=one.change_share,
         noise_share=one.noise_share,
-        kernel_ms=BeforeAfter(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
+        kernel_ms=BeforeAfterMs(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
         baseline=one.baseline.id,
         candidate=one.candidate.id,
     )
@@ -173,7 +173,7 @@ async def set_target(session: Session, asked: Arguments, text: str) -> Answer:
     await store.set_target(parse_target(text, baseline, asked.batch))
     known, targets = await store.all()
     story = story_of(known, targets, baseline.id)
-    return Answer(target=target_said(story, await seen_now(session, story)) if story else None)
+    return Answer(target=target_progress(story, await best_run_now(session, story)) if story else None)
 
 
 async def _seen_alone(run: Run, asked: Arguments) -> RunSeen:
