@@ -147,7 +147,7 @@ def _stored(path: Path | None) -> str | bytes | None:
 
 def _run_of(row: Any) -> KnownRun | None:
     """The run of a row; None for a row that another program, or a fault, wrote."""
-    run_id, name, performance, memory, rank, given = row
+    run_id, name, performance, memory, rank, by_hand = row
     paths = [os.fsdecode(path) if isinstance(path, bytes) else path for path in (performance, memory)]
     sound = (
         isinstance(run_id, str)
@@ -161,4 +161,4 @@ def _run_of(row: Any) -> KnownRun | None:
     if not sound:
         return None
     places = [Path(path) if path else None for path in paths]
-    return KnownRun(run_id, shown(name), places[0], places[1], rank, None, bool(given))
+    return KnownRun(run_id, shown(name), places[0], places[1], rank, None, bool(by_hand))

@@ -52,13 +52,13 @@ def tool_named(name: str, tools: Sequence[AnyTool]) -> AnyTool:
     raise ArgumentsInvalid(f"There is no tool '{shown(name)}'.{nearest(name, [tool.name for tool in tools])}")
 
 
-async def answer(session: Session, tool: AnyTool, given: Mapping[str, object]) -> tuple[dict[str, Any], str]:
+async def answer(session: Session, tool: AnyTool, arguments: Mapping[str, object]) -> tuple[dict[str, Any], str]:
     """The structured answer, and the same as one line of compact JSON.
 
     Raises:
         TtnnMcpError: whatever the tool refuses, or an answer larger than its reader could take.
     """
-    asked = validated(tool, given)
+    asked = validated(tool, arguments)
     structured = cleaned((await _asked(session, tool, asked)).spoken())
     text = compact(structured)
     size = len(text.encode())

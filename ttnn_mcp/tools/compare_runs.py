@@ -97,36 +97,38 @@ async def _opened(session: Session, asked: Arguments) -> RunsCompared:
     return pair._replace(memory=await memory_delta(pair.before, pair.after))
 
 
-def answer_of(found: Comparison, asked: Arguments, memory: MemoryDelta | None = None) -> Answer:
+def answer_of(comparison: Comparison, asked: Arguments, memory: MemoryDelta | None = None) -> Answer:
     """The answer, with fewer rows where it would be long.
 
     Raises:
         QuestionRefused: grouped by layers, and there are none.
     """
-    verdict = judgement_of(found)
-    if asked.group_by == "layer" and found.layers is None:
+    verdict = judgement_of(comparison)
+    if asked.group_by == "layer" and comparison.layers is None:
         raise QuestionRefused("No block of ops repeats over most of the baseline: it has no layers to group by.")
     if asked.limit is not None:
-        return _answer(found, verdict, memory, asked.group_by, asked.limit)
-    answers = (_answer(found, verdict, memory, asked.group_by, rows) for rows in FEWER)
+        return _answer(comparison, verdict, memory, asked.group_by, asked.limit)
+    answers = (_answer(comparison, verdict, memory, asked.group_by, rows) for rows in FEWER)
     short = (one for one in answers if len(one.model_dump_json(exclude_defaults=True)) <= ANSWER_BYTES)
-    return next(short, None) or _answer(found, verdict, memory, asked.group_by, FEWER[-1])
+    return next(short, None) or _answer(comparison, verdict, memory, asked.group_by, FEWER[-1])
 
 
-def _answer(found: Comparison, verdict: Judgement, memory: MemoryDelta | None, by: Grouping, rows: int) -> Answer:
-    edits = edits_of(found)
+def _answer(
+    comparison: Comparison, verdict: Judgement, memory: MemoryDelta | None, by: Grouping, rows: int
+) -> Answer:
+    edits = edits_of(comparison)
     some = max(3, rows // 2)
-    total = found.total
-    per = found.per_sample
-    wall, busy = _host(found)
+    total = comparison.total
+    per = comparison.per_sample
+    wall, busy = _host(comparison)
     return Answer(
         verdict=verdict.verdict,
         why=verdict.why,
         caveats=(*verdict.caveats, *(memory.caveats if memory else ())),
         kernel_ms=BeforeAfterMs(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
-        change_share=found.change_share,
-        noise_share=found.noise.share,
-        noise_from=found.noise.why,
+        change_share=comparison.change_share,
+        noise_share=comparison.noise.share,
+        noise_from=comparison.noise.why,
         per_sample=None
         if per is None
         else SampleTimes(
@@ -138,23 +140,23 @@ def _answer(found: Comparison, verdict: Judgement, memory: MemoryDelta | None, b
         ),
         wall_ms=wall,
         busy_share=busy,
-        groups=tables.groups(found.groups(by), rows),
-        layers=tables.groups(found.groups("layer"), some) if by != "layer" and found.layers else None,
-        added=tables.added(edits.added, some, found.ops[1].lines.tolist()),
-        removed=tables.removed(edits.removed, some, found.ops[0].lines.tolist()),
-        rewritten=tables.rewritten(edits.rewritten, some, found.ops[1].lines.tolist()),
-        changed=tables.changed(found, some),
+        groups=tables.groups(comparison.groups(by), rows),
+        layers=tables.groups(comparison.groups("layer"), some) if by != "layer" and comparison.layers else None,
+        added=tables.added(edits.added, some, comparison.ops[1].lines.tolist()),
+        removed=tables.removed(edits.removed, some, comparison.ops[0].lines.tolist()),
+        rewritten=tables.rewritten(edits.rewritten, some, comparison.ops[1].lines.tolist()),
+        changed=tables.changed(comparison, some),
         memory=tables.memory(memory),
-        baseline=found.before.run.id,
-        candidate=found.after.run.id,
-        baseline_window=found.before.scope.window,
-        window=found.after.scope.window,
+        baseline=comparison.before.run.id,
+        candidate=comparison.after.run.id,
+        baseline_window=comparison.before.scope.window,
+        window=comparison.after.scope.window,
     )
 
 
-def _host(found: Comparison) -> tuple[BeforeAfterMs | None, Shares | None]:
+def _host(comparison: Comparison) -> tuple[BeforeAfterMs | None, Shares | None]:
     """Wall time and busy share under the profiler; only where both windows are warm."""
-    sides = (found.before, found.after)
+    sides = (comparison.before, comparison.after)
     if not all(one.scope.window.warm for one in sides):
         return None, None
     before, after = (

@@ -105,16 +105,18 @@ def _judged(
     """Whether the window is at its floor, also if the ops that the bounds leave out needed all of their time."""
     largest = max((entry for entry in entries if entry.what != "roofline"), key=lambda entry: entry.time_ns)
     kernels = sum(entry.time_ns for entry in entries if entry.what != "gaps")
-    told = (
+    sentence = (
         f"as it is, the program needs at least {share:.0%} of this time; most of the rest is {largest.what} "
         f"({largest.time_ns / window_ns:.0%})"
     )
     if share >= AT_THE_FLOOR and modelled >= MODELLED:
-        return "at_floor", told
+        return "at_floor", sentence
     if share + (1 - modelled) * kernels / window_ns < AT_THE_FLOOR:
-        return "above_floor", told
-    said = f"{told}. The bounds are incomplete on {1 - modelled:.0%} of the kernel time: see not_in_the_bounds"
-    return "cannot_tell", said
+        return "above_floor", sentence
+    incomplete = (
+        f"{sentence}. The bounds are incomplete on {1 - modelled:.0%} of the kernel time: see not_in_the_bounds"
+    )
+    return "cannot_tell", incomplete
 
 
 def _heaviest(facts: WindowFacts, entry: Entry) -> str:

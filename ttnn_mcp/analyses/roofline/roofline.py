@@ -143,12 +143,12 @@ def _bound(
     for binds in ("compute", "dram"):
         bound.add(~exchanged & (kernel_ns > LAUNCH_ALWAYS_NS) & (efficiency >= EXPLAINS) & (larger == binds), binds)
     bound.add(~exchanged & (kernel_ns <= LAUNCH_ALWAYS_NS), "overhead")
-    told = ~exchanged & np.isfinite(efficiency)
-    bound.add(told & (kernel_ns <= LAUNCH_MAYBE_NS), "overhead")
-    bound.add(told & on_chip, "l1")
+    left = ~exchanged & np.isfinite(efficiency)
+    bound.add(left & (kernel_ns <= LAUNCH_MAYBE_NS), "overhead")
+    bound.add(left & on_chip, "l1")
     for binds in ("compute", "dram"):
-        bound.add(told & np.isfinite(compute_ns) & (efficiency >= SUGGESTS) & (larger == binds), binds)
-    bound.add(told, "overhead")
+        bound.add(left & np.isfinite(compute_ns) & (efficiency >= SUGGESTS) & (larger == binds), binds)
+    bound.add(left, "overhead")
     return bound.texts()
 
 

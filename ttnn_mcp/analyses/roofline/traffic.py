@@ -140,14 +140,14 @@ def _multiplies_sparsely(touched: Touched, rows: NDArray[np.int64]) -> None:
     """Of the experts' weights (INPUT_1), those of the active ones."""
     if len(touched.ops.inputs) > 1:
         experts = touched.ops.inputs[1].padded[rows, :2].prod(axis=1)
-        active = touched.settings.numbers(rows, lambda said: said.number("nnz"))
+        active = touched.settings.numbers(rows, lambda attributes: attributes.number("nnz"))
         touched.reads[1, rows] *= np.minimum(active / np.maximum(experts, 1), 1)
         touched.why.add(rows[np.isnan(active)], WHY_EXPERTS)
 
 
 def _attends(touched: Touched, rows: NDArray[np.int64]) -> None:
     """Keys and values may be a cache that is longer than what was attended to."""
-    chunked = np.isfinite(touched.settings.numbers(rows, lambda said: said.number("chunk_start_idx")))
+    chunked = np.isfinite(touched.settings.numbers(rows, lambda attributes: attributes.number("chunk_start_idx")))
     decodes = touched.ops.texts("op_code").where(_like("attention", "Decode|Chunked|Paged|FlashMLA"))[rows]
     touched.reads[1:3, rows[chunked | decodes]] = np.nan
     touched.why.add(rows[chunked | decodes], WHY_CACHE)

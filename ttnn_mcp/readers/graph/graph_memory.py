@@ -227,14 +227,14 @@ class _Reading:
             for at, node in enumerate(self._nodes)
             if node.get("node_type") == "tensor"
         }
-        found: dict[int, int] = {}
+        by_buffer: dict[int, int] = {}
         for at, node in enumerate(self._nodes):
             if node.get("node_type") == "buffer":
                 tensors = (tensor_of[one] for one in node.get("connections") or () if one in tensor_of)
                 tensor = next((one for one in tensors if one >= 0), NOT_SAID)
                 if tensor >= 0:
-                    found[at] = tensor
-        return found
+                    by_buffer[at] = tensor
+        return by_buffer
 
     def _buffer(self, kind: Literal["allocate", "free"], device_op: int, params: Params) -> MemoryEvent:
         buffer = buffer_code(params)
@@ -246,5 +246,5 @@ class _Reading:
         return MemoryEvent._make((kind, device_op, device, key, buffer, size, per_bank, (), None))
 
 
-def _first(said: int, otherwise: int) -> int:
-    return said if said >= 0 else otherwise
+def _first(stated: int, otherwise: int) -> int:
+    return stated if stated >= 0 else otherwise

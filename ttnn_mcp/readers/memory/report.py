@@ -111,8 +111,8 @@ class MemoryReport:
     @property
     def build(self) -> str | None:
         """The TTNN that wrote it, as '0.81.1 (d80d9482a4)'; None before 0.80 says so."""
-        told = self.schema.metadata
-        version, commit = told.get("version"), told.get("git_sha_short")
+        metadata = self.schema.metadata
+        version, commit = metadata.get("version"), metadata.get("git_sha_short")
         return f"{version} ({commit})" if version and commit else version or commit or None
 
     async def chunks_of(self, operation: int) -> Chunks:
@@ -124,8 +124,8 @@ class MemoryReport:
         """The arguments of an operation, in the order they were written."""
         async with self._rows() as rows:
             columns = [rows.text("operation_arguments", name, _VALUE_CHARS) for name in ("name", "value")]
-            found = await rows.few("operation_arguments", columns, operation=operation)
-            return tuple(Argument(name or "", value or "") for name, value in found)
+            cells = await rows.few("operation_arguments", columns, operation=operation)
+            return tuple(Argument(name or "", value or "") for name, value in cells)
 
     async def source_of(self, operation: int) -> SourceLine | None:
         """The model line that called the operation; its text from the report's copy of the file if there is one."""
@@ -141,7 +141,7 @@ class MemoryReport:
     async def sources(self) -> dict[int, SourceLine]:
         """The model line of every operation that has one; the line's text as its stack trace quotes it."""
         parsed: dict[str, SourceLine | None] = {}
-        found: dict[int, SourceLine] = {}
+        lines: dict[int, SourceLine] = {}
 
         def keep(batch: list[Row]) -> None:
             for operation, trace in batch:
@@ -149,22 +149,22 @@ class MemoryReport:
                     parsed[trace] = parse_stack_trace(trace or "")
                 line = parsed[trace]
                 if line is not None:
-                    found.setdefault(operation, line)
+                    lines.setdefault(operation, line)
 
         async with self._rows() as rows:
             ids = rows.numbers("stack_traces", ("operation_id",))
             await rows.each_batch(
                 "stack_traces", [*ids, rows.text("stack_traces", "stack_trace", _TRACE_CHARS)], keep
             )
-        return found
+        return lines
 
     async def graph_of(self, operation: int) -> str | None:
         """The captured graph of one operation, as JSON text."""
         async with self._rows() as rows:
             if not rows.schema.has("captured_graph", "captured_graph"):
                 return None
-            found = await rows.few("captured_graph", [_GRAPH], operation=operation, limit=1)
-            return next((text for (text,) in found if text), None)
+            cells = await rows.few("captured_graph", [_GRAPH], operation=operation, limit=1)
+            return next((text for (text,) in cells if text), None)
 
     @asynccontextmanager
     async def _rows(self) -> AsyncGenerator[Rows, None]:
@@ -228,5 +228,7 @@ def _database(path: Path) -> Path:
 async def _line_text(rows: Rows, source_file: int, line: int) -> str | None:
     if source_file < 0 or not rows.schema.has("source_files", "contents"):
         return None
-    found = await rows.connection.execute_fetchall("SELECT contents FROM source_files WHERE id = ?", [source_file])
-    return next((line_of(str(contents), line) for (contents,) in found if contents), None)
+    contents_read = await rows.connection.execute_fetchall(
+        "SELECT contents FROM source_files WHERE id = ?", [source_file]
+    )
+    return next((line_of(str(contents), line) for (contents,) in contents_read if contents), None)

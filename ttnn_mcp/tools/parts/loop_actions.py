@@ -75,26 +75,26 @@ def _check_identity(run: Run, wanted: str | None, known: list[Experiment]) -> No
         )
 
 
-def _judged(found: Comparison, asked: Arguments) -> Experiment:
+def _judged(comparison: Comparison, asked: Arguments) -> Experiment:
     walls = None
     if asked.wall_before_ms is not None and asked.wall_after_ms is not None:
         walls = Walls(asked.wall_before_ms, asked.wall_after_ms, profiled=False)
-    measured = measure(found, asked.step, walls)
-    memory = found.after.run.memory
+    measured = measure(comparison, asked.step, walls)
+    memory = comparison.after.run.memory
     recorded = worst_global(memory) if memory is not None else None
     pcc = recorded if asked.pcc is None else asked.pcc
     verdict, why = decide(measured, pcc)
-    doubts = [several_changes(found), *(_doubts_of_accuracy(memory, asked.pcc) if memory is not None else [])]
-    total = found.total
+    doubts = [several_changes(comparison), *(_doubts_of_accuracy(memory, asked.pcc) if memory is not None else [])]
+    total = comparison.total
     return Experiment(
         change=(asked.change or "").strip(),
         step=asked.step,
-        baseline=_seen(found.before.run, total.before_ns, warm=found.before.scope.window.warm),
-        candidate=_seen(found.after.run, total.after_ns, warm=found.after.scope.window.warm),
+        baseline=_seen(comparison.before.run, total.before_ns, warm=comparison.before.scope.window.warm),
+        candidate=_seen(comparison.after.run, total.after_ns, warm=comparison.after.scope.window.warm),
         pcc=pcc,
         wall_before_ms=asked.wall_before_ms,
         wall_after_ms=asked.wall_after_ms,
-        measured=judgement_of(found).verdict,
+        measured=judgement_of(comparison).verdict,
         judged_by=measured.judged_by,
         change_share=measured.change_share,
         noise_share=measured.noise_share,
@@ -106,11 +106,11 @@ def _judged(found: Comparison, asked: Arguments) -> Experiment:
     )
 
 
-def _doubts_of_accuracy(memory: MemoryReport, given: float | None) -> list[str]:
+def _doubts_of_accuracy(memory: MemoryReport, pcc: float | None) -> list[str]:
     """What the candidate's own comparison records say of its accuracy."""
     recorded = worst_global(memory)
     doubts = [loss.sentence for loss in losses_of(memory)[:1]]
-    if given is None and recorded is not None:
+    if pcc is None and recorded is not None:
         doubts.append(f"PCC {recorded:.4f} is the lowest global comparison of the memory report: none was given")
     return doubts
 
@@ -127,8 +127,8 @@ def _seen(run: Run, kernel_ns: int, *, warm: bool) -> RunSeen:
     )
 
 
-def _recorded(one: Experiment, found: Comparison) -> Recorded:
-    total = found.total
+def _recorded(one: Experiment, comparison: Comparison) -> Recorded:
+    total = comparison.total
     return Recorded(
         id=one.id,
         verdict=one.verdict,

@@ -136,17 +136,17 @@ def _try_next(outlook: Outlook | None) -> Table | None:
 
 
 def _notes(story: Story, best: BestNow) -> list[str]:
-    said = [best.gone] if best.gone else []
+    notes = [best.gone] if best.gone else []
     if story.baseline.id != story.best.id and (gone := _changed_on_disk(story.baseline)):
-        said.append(f"baseline {story.baseline.id}: {gone}")
+        notes.append(f"baseline {story.baseline.id}: {gone}")
     flagged = [one.id for one in story.experiments if one.flags]
     if flagged:
-        said.append(
+        notes.append(
             f"doubtful (several changes, or another baseline): {', '.join(f'#{one}' for one in flagged[-5:])}"
         )
     if story.others:
-        said.append(f"{story.others} other loops in the log; baseline=... chooses one")
-    return said
+        notes.append(f"{story.others} other loops in the log; baseline=... chooses one")
+    return notes
 
 
 def _changed_on_disk(run: RunSeen) -> str | None:
