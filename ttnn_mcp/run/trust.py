@@ -91,10 +91,10 @@ def _repeated_counts(report: Performance) -> list[str]:
     again = _counts_again(report)
     if not again or report.traced:
         return []
-    told = (
+    repeats = (
         f"{again} ops repeat the call count of an earlier one, as replays of a trace do, though no METAL TRACE ID"
     )
-    return [f"{told} says so: the run may be traced already, or hold several reports"]
+    return [f"{repeats} says so: the run may be traced already, or hold several reports"]
 
 
 def _missing_counts(report: Performance) -> int:

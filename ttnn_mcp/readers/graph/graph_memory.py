@@ -95,10 +95,10 @@ class GraphReader:
 class _Reading:
     """A graph while it is read; a plain class, because twenty thousand of them are made."""
 
-    __slots__ = ("_behind", "_depths", "_nodes", "_of_buffer", "_reader", "_stack", "found")
+    __slots__ = ("_behind", "_depths", "_nodes", "_of_buffer", "_reader", "_stack", "memory")
 
     def __init__(self, reader: GraphReader, nodes: list[Params]) -> None:
-        self.found = GraphMemory()
+        self.memory = GraphMemory()
         self._reader = reader
         self._nodes = nodes
         self._stack: list[tuple[str, int, bool]] = []
@@ -110,11 +110,11 @@ class _Reading:
         self._of_buffer: dict[int, int] | None = None
 
     def finished(self) -> GraphMemory:
-        self.found.unfinished = [name for name, _, _ in self._stack]
-        return self.found
+        self.memory.unfinished = [name for name, _, _ in self._stack]
+        return self.memory
 
     def read(self) -> None:
-        events, stack = self.found.events, self._stack
+        events, stack = self.memory.events, self._stack
         for at, node in enumerate(self._nodes):
             kind = node.get("node_type")
             if kind in _IGNORED:
@@ -138,31 +138,31 @@ class _Reading:
                 self._other(str(kind), at, device_op, params)
 
     def _other(self, kind: str, at: int, device_op: int, params: Params) -> None:
-        found = self.found
+        memory = self.memory
         if kind in _PROGRAM_BUFFERS:
-            found.events.append(program_buffer(device_op, params))
+            memory.events.append(program_buffer(device_op, params))
             if device_op >= 0:
-                found.device_ops[device_op].buffers += 1
+                memory.device_ops[device_op].buffers += 1
         elif kind == "circular_buffer_deallocate_all":
-            found.events.append(MemoryEvent("clear", device_op, number(params, "device_id")))
+            memory.events.append(MemoryEvent("clear", device_op, number(params, "device_id")))
         elif kind == "program_execution" and device_op >= 0:
-            found.device_ops[device_op].executed = True
+            memory.device_ops[device_op].executed = True
         elif kind == "error":
             words = (str(params.get(key) or "") for key in ("error_operation", "error_type", "error_message"))
-            found.errors.append(GraphError(at, *words))
+            memory.errors.append(GraphError(at, *words))
             self._failed()
 
     def _failed(self) -> None:
-        if self.found.failed_at is None:
-            self.found.failed_at = len(self.found.events)
+        if self.memory.failed_at is None:
+            self.memory.failed_at = len(self.memory.events)
 
     def _start(self, device_op: int, node: Params, params: Params) -> None:
         name = str(params.get("name") or "")
         is_it = is_device_op(name)
         if is_it:
-            device_op = len(self.found.device_ops)
+            device_op = len(self.memory.device_ops)
             cached = params.get("program_cache_hit")
-            self.found.device_ops.append(
+            self.memory.device_ops.append(
                 DeviceOp(
                     name,
                     cached=None if cached is None else str(cached).lower() in TRUE,
@@ -177,18 +177,18 @@ class _Reading:
         depths = self._depths.get(name)
         if not depths:
             return
-        found, depth = self.found, depths[-1]
+        memory, depth = self.memory, depths[-1]
         _, device_op, is_it = self._stack[depth]
         while len(self._stack) > depth:
             inner, within, device_op_too = self._stack.pop()
             self._depths[inner].pop()
             if device_op_too:
-                found.events.append(MemoryEvent("end", within))
+                memory.events.append(MemoryEvent("end", within))
         if aborted:
-            found.aborted.append(name)
+            memory.aborted.append(name)
             self._failed()
         elif is_it:
-            found.device_ops[device_op].ended_at = at
+            memory.device_ops[device_op].ended_at = at
 
     def _call(self, name: str, node: Params) -> int:
         """One number for name, attributes and operands; addresses of objects in the printed attributes differ."""

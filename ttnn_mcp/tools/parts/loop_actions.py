@@ -55,7 +55,8 @@ async def record(session: Session, asked: Arguments) -> Answer:
     experiment = await asyncio.to_thread(_judged, comparison, asked)
     story = story_of(known, targets, experiment.baseline.id) or story_of(known, targets, experiment.candidate.id)
     odd = [*flags_of(story, experiment), *experiment.flags]
-    odd += [said for run in (experiment.baseline, experiment.candidate) if (said := overwritten(known, run))]
+    changed = (overwritten(known, run) for run in (experiment.baseline, experiment.candidate))
+    odd += [sentence for sentence in changed if sentence]
     saved = await store.add(replace(experiment, flags=tuple(odd)))
     now = story_of([*known, saved], targets, saved.baseline.id)
     return Answer(
@@ -70,7 +71,7 @@ def _check_identity(run: Run, wanted: str | None, known: list[Experiment]) -> No
     ids = {one.id for experiment in known for one in (experiment.baseline, experiment.candidate)}
     if wanted in ids and run.id != wanted:
         raise QuestionRefused(
-            f"Run {wanted} is no more: its report was overwritten, the file now holds run {run.id}. "
+            f"Run {wanted} no longer exists: its report was overwritten, the file now holds run {run.id}. "
             "Give that id if you mean it, or the path of a copy of the old report."
         )
 
