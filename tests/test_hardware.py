@@ -88,7 +88,7 @@ def test_a_wormhole_has_one_dram_peak_and_an_unknown_chip_none():
 
 def test_the_usable_l1_of_a_wormhole_is_what_its_reports_say():
     assert ARCHITECTURES["wormhole_b0"].usable_l1_bytes == 1_395_424
-    assert ARCHITECTURES["blackhole"].usable_l1_bytes == 1_463_000
+    assert ARCHITECTURES["blackhole"].usable_l1_bytes == 1_461_120
 
 
 def test_the_tables_agree_with_each_other():

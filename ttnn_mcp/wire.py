@@ -181,6 +181,13 @@ class Saving(Wire):
     at_most: Us
 
 
+class BeforeAfterMs(Wire):
+    """Milliseconds on both sides of a comparison."""
+
+    before: Ms
+    after: Ms
+
+
 class SavingMs(Wire):
     """Bounds on the time a change can give back, in milliseconds of the window."""
 

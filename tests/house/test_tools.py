@@ -52,7 +52,13 @@ def test_a_tool_declares_what_the_door_prepares(tool):
     path = where(module_of(tool))
     assert tool.about in get_args(About), f"write about= as one of {get_args(About)} in {path}"
     assert set(tool.needs) <= set(get_args(Report)), f"write needs= as some of {get_args(Report)} in {path}"
-    base = {"session": object, "run": OfRun, "replay": OfRun, "window": OfWindow}[tool.about]
+    base = {"run": OfRun, "replay": OfRun, "window": OfWindow}.get(tool.about, object)
+    if tool.opens is not None:
+        assert tool.about in ("run", "pair"), f"drop opens= in {path}: only runs and pairs are opened in other ways"
+        base = object
+    assert tool.opens or tool.about != "pair", f"write opens= in {path}: a function that opens both runs"
+    if tool.awaited:
+        assert inspect.iscoroutinefunction(tool.ask), f"write `async def {tool.name}` in {path}, or drop awaited="
     assert issubclass(tool.arguments, base), f"let Arguments in {path} derive from {base.__name__}"
     if tool.about == "window":
         assert "performance" in tool.needs, f'write needs=("performance",) in {path}: a window has device times'

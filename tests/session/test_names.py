@@ -59,7 +59,9 @@ async def test_demo_is_always_the_bundled_run(tmp_path, report):
 async def test_an_id_is_never_hidden_by_a_name_another_program_stored(tmp_path, report):
     first = await session(tmp_path).run(str(report("a")))
     other = report("b", drop=1)
-    await session(tmp_path).registry.remember(KnownRun("ffffffff", first.id, other, None, None, None, given=True))
+    await session(tmp_path).registry.remember(
+        KnownRun("ffffffff", first.id, other, None, None, None, named_by_hand=True)
+    )
     assert (await session(tmp_path).run(first.id)).performance.csv.path == first.performance.csv.path
 
 
@@ -111,7 +113,7 @@ async def test_the_old_id_of_an_overwritten_report_is_an_error_that_tells_the_ne
     old = (await at.open(str(path), None, "base")).id
     report("a", drop=1)
     for asked in (at, session(tmp_path)):
-        with pytest.raises(RunUnknown, match=f"Run {old} is no more: its report was overwritten") as refusal:
+        with pytest.raises(RunUnknown, match=f"Run {old} no longer exists: its report was overwritten") as refusal:
             await asked.run(old)
         new = (await session(tmp_path / "other").run(str(path))).id
         assert new in str(refusal.value)

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from tests.asking import ask, session
+from tests.asking import ask, required, session
 from tests.profiles import Iteration, write_memory_report, write_performance_report, write_run
 from tests.programs import block
 from ttnn_mcp.analyses.memory import replay
@@ -61,7 +61,9 @@ async def test_the_loop_and_the_check_say_the_same_of_one_run(tmp_path):
     assert "cannot" not in str(ticks.get(3, ""))
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.about != "session"], ids=lambda tool: tool.name)
+@pytest.mark.parametrize(
+    "tool", [tool for tool in TOOLS if tool.about != "session" and not tool.awaited], ids=lambda tool: tool.name
+)
 async def test_a_tool_is_asked_off_the_event_loop(tool, tmp_path, monkeypatch):
     seen = []
 
@@ -69,10 +71,9 @@ async def test_a_tool_is_asked_off_the_event_loop(tool, tmp_path, monkeypatch):
         seen.append(threading.current_thread())
         return tool.ask(*subject)
 
-    given = {"run": "demo", "op": 68, "sql": "SELECT 1", "setting": "math_fidelity", "value": "LoFi"}
-    accepted = {name: value for name, value in given.items() if name in tool.arguments.model_fields}
+    given = required(tool, "demo", 68)
     probe = type("Probe", (), {name: getattr(tool, name) for name in type(tool).__slots__} | {"ask": spied})
-    await answering.answer(session(tmp_path), probe, accepted)
+    await answering.answer(session(tmp_path), probe, given)
     assert seen
     assert threading.main_thread() not in seen
 
@@ -82,12 +83,10 @@ async def test_a_run_without_what_a_tool_needs_is_refused_in_one_voice(tmp_path)
     csv = str(write_performance_report(tmp_path / "perf", block(), (Iteration(), Iteration())))
     at = session(tmp_path)
     for tool in TOOLS:
-        if tool.about == "session" or "performance" not in tool.needs or tool.alone is not None:
+        if "performance" not in tool.needs or tool.alone is not None:
             continue
-        required = {"op": 2, "setting": "math_fidelity"}
-        given = {name: value for name, value in required.items() if name in tool.arguments.model_fields}
         with pytest.raises(QuestionRefused, match=f"no performance report, and {tool.name} needs device times"):
-            await ask(at, tool.name, run=memory, **given)
+            await ask(at, tool.name, **required(tool, memory, 2))
     with pytest.raises(QuestionRefused, match="no memory report"):
         await ask(at, "memory_summary", run=csv)
     card = await ask(at, "open_run", memory=memory)
@@ -97,7 +96,7 @@ async def test_a_run_without_what_a_tool_needs_is_refused_in_one_voice(tmp_path)
 
 async def test_what_is_answerable_is_read_off_the_tools(tmp_path):
     card = await ask(session(tmp_path), "open_run", run="demo")
-    declared = [tool.name for tool in TOOLS if tool.about != "session" or tool.needs]
+    declared = [tool.name for tool in TOOLS if tool.needs]
     assert card["answerable"] == declared
     assert card["not_answerable"] == []
 

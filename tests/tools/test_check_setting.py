@@ -336,7 +336,7 @@ async def test_older_convs_without_attributes_are_refused(asked):
 async def test_real_convs_are_judged_as_computed_by_hand(at, name, op, value, expected):
     said = await ask(at, "check_setting", run=str(shared(name)), op=op, setting="act_block_h_override", value=value)
     assert (said["l1_bytes"], said["fits"]) == expected
-    assert "inferred for blackhole" in said["caveat"]
+    assert "limit of blackhole" in said["caveat"]
     assert len(json.dumps(said, separators=(",", ":"))) <= 1_500
 
 

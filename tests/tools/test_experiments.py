@@ -168,7 +168,7 @@ async def test_a_moved_report_is_the_same_run(looped, tell, runs, tmp_path):
 async def test_an_overwritten_report_is_noticed_before_it_is_compared(looped, tell, runs, tmp_path):
     best = (await tell())["best"]["run"]
     shutil.copy(runs["low"], runs["fused"])
-    with pytest.raises(RunUnknown, match=f"Run {best} is no more: its report was overwritten"):
+    with pytest.raises(RunUnknown, match=f"Run {best} no longer exists: its report was overwritten"):
         await tell("record", change="next", candidate=runs["same"], pcc=0.999)
     assert any("overwritten" in note for note in (await tell())["notes"])
     said = await tell("record", change="next", baseline=runs["fused"], candidate=runs["same"], pcc=0.999)

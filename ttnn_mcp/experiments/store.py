@@ -34,7 +34,7 @@ _REASONS: dict[Fault, str] = {
     "read_only": "the folder or the file is read-only",
     "busy": f"another program has held it for {PATIENCE_S:.0f} s; try again",
     "damaged": "it is damaged; move it aside, and import an export if there is one",
-    "unknown": "SQLite reads or writes it no more; move it aside, and import an export if there is one",
+    "unknown": "SQLite can no longer read or write it; move it aside, and import an export if there is one",
 }
 
 

@@ -35,14 +35,17 @@ def caveats_of(report: Performance) -> list[str]:
     return [
         *report.csv.lost,
         *_odd_cells(report),
-        *_dropped(report),
+        *dropped_rows(report),
+        *_left_out(report),
+        *_repeated_counts(report),
         *_model_columns(report),
         *_plumbing(report),
         *report.csv.caveats,
     ]
 
 
-def _dropped(report: Performance) -> list[str]:
+def dropped_rows(report: Performance) -> list[str]:
+    """Signs that the profiler dropped ops, so that sums may be too low."""
     caveats: list[str] = []
     ids, counts = np.unique(report.ops.numbers("device"), return_counts=True)
     if len(counts) and counts.min() == counts.max() and counts[0] % ROUND_COUNT == 0:
@@ -56,6 +59,17 @@ def _dropped(report: Performance) -> list[str]:
             f"devices hold {counts.min()} to {counts.max()} ops (fewest on device {fewest}): rows were dropped, "
             "or the devices do different work"
         )
+    without = len(report.untimed) - report.impossible_left_out
+    if without > 0:
+        caveats.append(f"{without} device ops have no kernel time (captured or dropped) and are left out")
+    missing, again = _missing_counts(report), _counts_again(report)
+    if missing and not again and not report.traced:
+        caveats.append(f"{missing} call counts are missing between the first op and the last: ops may be dropped")
+    return caveats
+
+
+def _left_out(report: Performance) -> list[str]:
+    caveats: list[str] = []
     lost = report.impossible_left_out
     if report.impossible:
         caveats.append(
@@ -63,9 +77,6 @@ def _dropped(report: Performance) -> list[str]:
             "from DEVICE FW END CYCLE instead, to within a gap"
             + (f"; {lost} of them left out, sums are too low" if lost else "")
         )
-    if len(report.untimed) > lost:
-        without = len(report.untimed) - lost
-        caveats.append(f"{without} device ops have no kernel time (captured or dropped) and are left out")
     iterations = report.iterations
     if iterations.count:
         ops_after = int(
@@ -73,20 +84,33 @@ def _dropped(report: Performance) -> list[str]:
         )
         if ops_after > TRAILING_OPS * len(report.devices):
             caveats.append(f"the last iteration is cut off: {ops_after} ops after the last whole one are left out")
-    runtime_ids = report.runtime_ids
-    if runtime_ids is not None and len(runtime_ids):
-        missing = int(runtime_ids.max() - runtime_ids.min()) + 1 - len(np.unique(runtime_ids))
-        again = len(runtime_ids) - len(np.unique(report.ops.numbers("call_count")))
-        if again and not report.traced:
-            caveats.append(
-                f"{again} ops repeat the call count of an earlier one, as replays of a trace do, though no METAL "
-                "TRACE ID says so: the run may be traced already, or hold several reports"
-            )
-        elif missing and not report.traced:
-            caveats.append(
-                f"{missing} call counts are missing between the first op and the last: ops may be dropped"
-            )
     return caveats
+
+
+def _repeated_counts(report: Performance) -> list[str]:
+    again = _counts_again(report)
+    if not again or report.traced:
+        return []
+    repeats = (
+        f"{again} ops repeat the call count of an earlier one, as replays of a trace do, though no METAL TRACE ID"
+    )
+    return [f"{repeats} says so: the run may be traced already, or hold several reports"]
+
+
+def _missing_counts(report: Performance) -> int:
+    """Call counts that no op has, between the lowest and the highest."""
+    ids = report.runtime_ids
+    if ids is None or not len(ids):
+        return 0
+    return int(ids.max() - ids.min()) + 1 - len(np.unique(ids))
+
+
+def _counts_again(report: Performance) -> int:
+    """Ops with the call count of an earlier one."""
+    ids = report.runtime_ids
+    if ids is None or not len(ids):
+        return 0
+    return len(ids) - len(np.unique(report.ops.numbers("call_count")))
 
 
 def _odd_cells(report: Performance) -> list[str]:

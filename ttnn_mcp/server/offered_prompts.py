@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from ttnn_mcp import quoting
 from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown
 from ttnn_mcp.server import completions, prompts
-from ttnn_mcp.server.prompt_facts import facts_of
+from ttnn_mcp.server.prompt_facts import known_facts
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -62,7 +62,7 @@ class OfferedPrompts:
         try:
             arguments = params.arguments or {}
             text = prompt.text(
-                arguments, await facts_of(self.ask, arguments.get("run")) if prompt.wants_facts else ""
+                arguments, await known_facts(self.ask, arguments.get("run")) if prompt.wants_facts else ""
             )
         except ArgumentsInvalid as refusal:
             raise MCPError(types.INVALID_PARAMS, str(refusal)) from None

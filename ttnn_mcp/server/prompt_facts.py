@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST = 3  # each of caveats, findings and past changes: the tools tell the rest
 
 
-async def facts_of(ask: Ask, run: str | None) -> str:
+async def known_facts(ask: Ask, run: str | None) -> str:
     """The facts as a short list, from answers of our tools; or the reason why the run cannot be read yet."""
     try:
         card = await ask("open_run", {"run": run} if run else {})

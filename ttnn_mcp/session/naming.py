@@ -54,7 +54,7 @@ def known_run(reports: Sequence[FoundReport], name: str | None = None, rank: int
         paths.get("memory"),
         rank,
         max(report.modified for report in reports),
-        given=name is not None,
+        named_by_hand=name is not None,
         caveats=tuple(caveat for report in reports for caveat in report.caveats),
     )
 

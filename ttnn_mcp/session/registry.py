@@ -48,7 +48,7 @@ class KnownRun:
         memory: path of the memory report.
         rank: the rank whose rows of the memory report are meant, where it holds several.
         modified: when the reports were written last, in seconds since 1970; None where unknown.
-        given: whether a person gave the name; otherwise it comes from the folders.
+        named_by_hand: whether a person gave the name; otherwise it comes from the folders.
         caveats: what was odd when the reports were found.
     """
 
@@ -58,7 +58,7 @@ class KnownRun:
     memory: Path | None
     rank: int | None
     modified: float | None
-    given: bool = False
+    named_by_hand: bool = False
     caveats: tuple[str, ...] = ()
 
     @property
@@ -89,9 +89,9 @@ class Registry:
                 await database.execute(_SCHEMA)
                 if "given" not in await _columns(database):
                     await database.execute(_GIVEN)
-                if run.given:
+                if run.named_by_hand:
                     await database.execute(_TAKE_NAME, (run.name, run.id))
-                row = (run.id, run.name, *paths, run.rank, time.time(), int(run.given))
+                row = (run.id, run.name, *paths, run.rank, time.time(), int(run.named_by_hand))
                 await database.execute(_REMEMBER, row)
                 await database.execute("COMMIT")
         except (OSError, sqlite3.Error):
@@ -147,7 +147,7 @@ def _stored(path: Path | None) -> str | bytes | None:
 
 def _run_of(row: Any) -> KnownRun | None:
     """The run of a row; None for a row that another program, or a fault, wrote."""
-    run_id, name, performance, memory, rank, given = row
+    run_id, name, performance, memory, rank, by_hand = row
     paths = [os.fsdecode(path) if isinstance(path, bytes) else path for path in (performance, memory)]
     sound = (
         isinstance(run_id, str)
@@ -161,4 +161,4 @@ def _run_of(row: Any) -> KnownRun | None:
     if not sound:
         return None
     places = [Path(path) if path else None for path in paths]
-    return KnownRun(run_id, shown(name), places[0], places[1], rank, None, bool(given))
+    return KnownRun(run_id, shown(name), places[0], places[1], rank, None, bool(by_hand))

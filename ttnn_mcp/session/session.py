@@ -126,14 +126,14 @@ class Session:
         moved = next((known for known in await self.runs_under_roots() if known.id == run_id), None)
         if moved is None and ids:
             raise RunUnknown(
-                f"Run {run_id} is no more: its report was overwritten, the file now holds run {ids[0]}. "
+                f"Run {run_id} no longer exists: its report was overwritten, the file now holds run {ids[0]}. "
                 "Give that id if you mean it, or the path of a copy of the old report."
             )
         return moved
 
     async def _by_given_name(self, name: str) -> KnownRun | None:
         for known in (*self._known.values(), *await self.registry.called(name)):
-            if known.given and known.name == name and all(map(is_there, known.pair.paths)):
+            if known.named_by_hand and known.name == name and all(map(is_there, known.pair.paths)):
                 return known
         return None
 
@@ -213,14 +213,14 @@ class Session:
 
     def _with_name(self, known: KnownRun) -> KnownRun:
         """The run with the name that a person gave it before; a name given now is taken from any other run."""
-        if known.given:
+        if known.named_by_hand:
             for earlier_owner in [
-                known for known in self._known.values() if known.given and known.name == known.name
+                known for known in self._known.values() if known.named_by_hand and known.name == known.name
             ]:
-                self._known[earlier_owner.id] = replace(earlier_owner, name=earlier_owner.id, given=False)
+                self._known[earlier_owner.id] = replace(earlier_owner, name=earlier_owner.id, named_by_hand=False)
             return known
         earlier = self._known.get(known.id)
-        return replace(known, name=earlier.name, given=True) if earlier and earlier.given else known
+        return replace(known, name=earlier.name, named_by_hand=True) if earlier and earlier.named_by_hand else known
 
     async def _read(self, known: KnownRun, stamps: Stamps) -> Run:
         from ttnn_mcp.session.opening import read_run  # noqa: PLC0415 - numpy and pandas load with the first report

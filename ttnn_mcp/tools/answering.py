@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown, unforeseen
 from ttnn_mcp.quoting import cleaned
@@ -31,6 +31,15 @@ if TYPE_CHECKING:
 __all__ = ["answer", "answerable", "compact", "tool_named", "unforeseen"]
 
 
+class SeveralRuns(Protocol):
+    """The runs of a comparison."""
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        """All of them."""
+        ...
+
+
 def tool_named(name: str, tools: Sequence[AnyTool]) -> AnyTool:
     """The tool called `name`.
 
@@ -43,13 +52,13 @@ def tool_named(name: str, tools: Sequence[AnyTool]) -> AnyTool:
     raise ArgumentsInvalid(f"There is no tool '{shown(name)}'.{nearest(name, [tool.name for tool in tools])}")
 
 
-async def answer(session: Session, tool: AnyTool, given: Mapping[str, object]) -> tuple[dict[str, Any], str]:
+async def answer(session: Session, tool: AnyTool, arguments: Mapping[str, object]) -> tuple[dict[str, Any], str]:
     """The structured answer, and the same as one line of compact JSON.
 
     Raises:
         TtnnMcpError: whatever the tool refuses, or an answer larger than its reader could take.
     """
-    asked = validated(tool, given)
+    asked = validated(tool, arguments)
     structured = cleaned((await _asked(session, tool, asked)).spoken())
     text = compact(structured)
     size = len(text.encode())
@@ -64,12 +73,15 @@ async def answer(session: Session, tool: AnyTool, given: Mapping[str, object]) -
 
 async def _asked(session: Session, tool: AnyTool, asked: Arguments) -> Wire:
     if tool.about == "session":
-        reply = tool.ask(session, asked)
-        return await reply if inspect.isawaitable(reply) else reply
-    run = await session.run(cast("OfRun", asked).run)
-    lacking = lacks(tool, run)
-    if lacking:
-        raise QuestionRefused(lacking)
+        return await _awaited(tool.ask(session, asked))
+    opened = await (tool.opens(session, asked) if tool.opens else session.run(cast("OfRun", asked).run))
+    if tool.about == "pair":
+        _check_reports(tool, *cast("SeveralRuns", opened).runs)
+        return cast("Wire", await asyncio.to_thread(tool.ask, opened, asked))
+    run = cast("Run", opened)
+    _check_reports(tool, run)
+    if tool.awaited:
+        return await _awaited(tool.ask(run, asked))
     replays = run.memory is not None and (tool.replay or tool.about == "replay")
     replay = await _replayed(run) if replays else None
     reply = await asyncio.to_thread(_reply, tool, run, replay, asked)
@@ -94,7 +106,14 @@ def _reply(tool: AnyTool, run: Run, replay: Replayed | None, asked: Arguments) -
 
 
 async def _awaited(reply: Any) -> Wire:
-    return await reply
+    return await reply if inspect.isawaitable(reply) else reply
+
+
+def _check_reports(tool: AnyTool, *runs: Run) -> None:
+    for run in runs:
+        lacking = lacks(tool, run)
+        if lacking:
+            raise QuestionRefused(lacking)
 
 
 def window_asked(run: Run, asked: OfWindow) -> WindowFacts:
@@ -129,7 +148,7 @@ def answerable(tools: Sequence[AnyTool], run: Run) -> tuple[list[str], list[str]
     can: list[str] = []
     cannot: list[str] = []
     for tool in tools:
-        if tool.about == "session" and not tool.needs:
+        if not tool.needs:
             continue
         if "performance" in tool.needs and not timed and not (tool.alone is not None and run.memory is not None):
             cannot.append(f"{tool.name}: no device times")

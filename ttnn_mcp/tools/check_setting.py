@@ -114,27 +114,27 @@ async def check_setting(run: Run, asked: Arguments) -> Answer:
     if asked.value is None:
         return _listed(asked, op, bench)
     value = setting_value(asked.setting, asked.value)
-    found = bench.judged(value)
-    trial = found.trial
+    judgement = bench.judged(value)
+    trial = judgement.trial
     return Answer(
         op=asked.op,
         op_code=shown(op.table.texts("op_code")[0]),
         setting=asked.setting,
         value=asked.value,
         now=trial.now,
-        verdict=found.verdict,
-        legal=found.legal,
-        fits=found.fits,
-        l1_bytes=found.l1_bytes,
+        verdict=judgement.verdict,
+        legal=judgement.legal,
+        fits=judgement.fits,
+        l1_bytes=judgement.l1_bytes,
         limit_bytes=limit.limit_bytes if limit else None,
-        expected=expected(op, found),
-        why=why(found, limit),
-        instead=instead(found, value, bench.legal())
-        if found.verdict in ("illegal", "too_large")
+        expected=expected(op, judgement),
+        why=why(judgement, limit),
+        instead=instead(judgement, value, bench.legal())
+        if judgement.verdict in ("illegal", "too_large")
         else trial.instead,
-        buffers=found.l1,
+        buffers=judgement.l1,
         needs=None if trial.broken else trial.needs or None,
-        caveat=caveat(op, found, limit, run.chip.arch, measured=room is not None),
+        caveat=caveat(op, judgement, limit, run.chip.arch, measured=room is not None),
     )
 
 
@@ -152,8 +152,8 @@ class _Bench:
 
     def legal(self) -> list[tuple[int | bool | str, Judged]]:
         """The values worth a look that TTNN takes, ascending."""
-        found = [(value, self.judged(value)) for value in self.settings.choices(self.setting)]
-        return [(value, one) for value, one in found if one.legal]
+        judgements = [(value, self.judged(value)) for value in self.settings.choices(self.setting)]
+        return [(value, one) for value, one in judgements if one.legal]
 
 
 def _may_be_older(run: Run) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -14,10 +13,10 @@ from ttnn_mcp.analyses.devices.host_gaps import timelines_of
 from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta, memory_delta
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.parts import compare_tables as tables
-from ttnn_mcp.tools.parts.comparing import Sides, compared
+from ttnn_mcp.tools.parts.comparing import RunsCompared, Windows, compared, runs_compared
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
-from ttnn_mcp.wire import Ms, Quoting, Share, Table, Window, Wire
+from ttnn_mcp.wire import BeforeAfterMs, Ms, Quoting, Share, Table, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.session.session import Session
@@ -40,13 +39,6 @@ class Arguments(Closed):
     limit: int | None = Field(None, ge=1, le=200)
 
 
-class BeforeAfter(Wire):
-    """Milliseconds on both sides."""
-
-    before: Ms
-    after: Ms
-
-
 class Shares(Wire):
     """Shares on both sides."""
 
@@ -54,7 +46,7 @@ class Shares(Wire):
     after: Share
 
 
-class PerSample(Wire):
+class SampleTimes(Wire):
     """Kernel time of one sample, where the batch differs; batches are None where it may be no batch at all."""
 
     batch_before: int | None
@@ -70,12 +62,12 @@ class Answer(Wire):
     verdict: Verdict
     why: Quoting
     caveats: tuple[Quoting, ...] = ()
-    kernel_ms: BeforeAfter
+    kernel_ms: BeforeAfterMs
     change_share: Share
     noise_share: Share
     noise_from: str
-    per_sample: PerSample | None = None
-    wall_ms: BeforeAfter | None = None
+    per_sample: SampleTimes | None = None
+    wall_ms: BeforeAfterMs | None = None
     busy_share: Shares | None = None
     groups: Annotated[Table, tables.GROUPS]
     layers: Annotated[Table, tables.GROUPS] | None = None
@@ -91,59 +83,56 @@ class Answer(Wire):
     window: Window
 
 
-async def compare_runs(session: Session, asked: Arguments) -> Answer:
+def compare_runs(pair: RunsCompared, asked: Arguments) -> Answer:
     """Did a change help?
 
     Compares two runs like with like: verdict against the noise, deltas by op, layer and stage that add up to the total,
     what was inserted, removed, fused or changed.
     """
-    sides = Sides(
-        asked.baseline,
-        asked.candidate,
-        asked.iteration,
-        asked.candidate_iteration,
-        asked.start_signpost,
-        asked.end_signpost,
-        tuple(asked.repeats or ()),
-    )
-    found = await compared(session, sides)
-    memory = await memory_delta(found.before.run, found.after.run)
-    return await asyncio.to_thread(answered, found, asked, memory)
+    windows = Windows(asked.iteration, asked.candidate_iteration, asked.start_signpost, asked.end_signpost)
+    return answer_of(compared(pair, windows), asked, pair.memory)
 
 
-def answered(found: Comparison, asked: Arguments, memory: MemoryDelta | None = None) -> Answer:
+async def _opened(session: Session, asked: Arguments) -> RunsCompared:
+    pair = await runs_compared(session, asked.baseline, asked.candidate, asked.repeats or ())
+    return pair._replace(memory=await memory_delta(pair.before, pair.after))
+
+
+def answer_of(comparison: Comparison, asked: Arguments, memory: MemoryDelta | None = None) -> Answer:
     """The answer, with fewer rows where it would be long.
 
     Raises:
         QuestionRefused: grouped by layers, and there are none.
     """
-    verdict = judgement_of(found)
-    if asked.group_by == "layer" and found.layers is None:
+    verdict = judgement_of(comparison)
+    if asked.group_by == "layer" and comparison.layers is None:
         raise QuestionRefused("No block of ops repeats over most of the baseline: it has no layers to group by.")
     if asked.limit is not None:
-        return _answer(found, verdict, memory, asked.group_by, asked.limit)
-    answers = (_answer(found, verdict, memory, asked.group_by, rows) for rows in FEWER)
+        return _answer(comparison, verdict, memory, asked.group_by, asked.limit)
+    answers = (_answer(comparison, verdict, memory, asked.group_by, rows) for rows in FEWER)
     short = (one for one in answers if len(one.model_dump_json(exclude_defaults=True)) <= ANSWER_BYTES)
-    return next(short, None) or _answer(found, verdict, memory, asked.group_by, FEWER[-1])
+    return next(short, None) or _answer(comparison, verdict, memory, asked.group_by, FEWER[-1])
 
 
-def _answer(found: Comparison, verdict: Judgement, memory: MemoryDelta | None, by: Grouping, rows: int) -> Answer:
-    edits = edits_of(found)
+def _answer(
+    comparison: Comparison, verdict: Judgement, memory: MemoryDelta | None, by: Grouping, rows: int
+) -> Answer:
+    edits = edits_of(comparison)
     some = max(3, rows // 2)
-    total = found.total
-    per = found.per_sample
-    wall, busy = _host(found)
+    total = comparison.total
+    per = comparison.per_sample
+    wall, busy = _host(comparison)
     return Answer(
         verdict=verdict.verdict,
         why=verdict.why,
         caveats=(*verdict.caveats, *(memory.caveats if memory else ())),
-        kernel_ms=BeforeAfter(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
-        change_share=found.change_share,
-        noise_share=found.noise.share,
-        noise_from=found.noise.why,
+        kernel_ms=BeforeAfterMs(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
+        change_share=comparison.change_share,
+        noise_share=comparison.noise.share,
+        noise_from=comparison.noise.why,
         per_sample=None
         if per is None
-        else PerSample(
+        else SampleTimes(
             batch_before=per.batch[0] if per.batch else None,
             batch_after=per.batch[1] if per.batch else None,
             before_ms=per.before_ns / 1e6,
@@ -152,30 +141,30 @@ def _answer(found: Comparison, verdict: Judgement, memory: MemoryDelta | None, b
         ),
         wall_ms=wall,
         busy_share=busy,
-        groups=tables.groups(found.groups(by), rows),
-        layers=tables.groups(found.groups("layer"), some) if by != "layer" and found.layers else None,
-        stages=tables.groups(found.stages, some) if by != "stage" and len(found.stages) > 1 else None,
-        added=tables.added(edits.added, some, found.ops[1].lines.tolist()),
-        removed=tables.removed(edits.removed, some, found.ops[0].lines.tolist()),
-        rewritten=tables.rewritten(edits.rewritten, some, found.ops[1].lines.tolist()),
-        changed=tables.changed(found, some),
+        groups=tables.groups(comparison.groups(by), rows),
+        layers=tables.groups(comparison.groups("layer"), some) if by != "layer" and comparison.layers else None,
+        stages=tables.groups(comparison.stages, some) if by != "stage" and len(comparison.stages) > 1 else None,
+        added=tables.added(edits.added, some, comparison.ops[1].lines.tolist()),
+        removed=tables.removed(edits.removed, some, comparison.ops[0].lines.tolist()),
+        rewritten=tables.rewritten(edits.rewritten, some, comparison.ops[1].lines.tolist()),
+        changed=tables.changed(comparison, some),
         memory=tables.memory(memory),
-        baseline=found.before.run.id,
-        candidate=found.after.run.id,
-        baseline_window=found.before.scope.window,
-        window=found.after.scope.window,
+        baseline=comparison.before.run.id,
+        candidate=comparison.after.run.id,
+        baseline_window=comparison.before.scope.window,
+        window=comparison.after.scope.window,
     )
 
 
-def _host(found: Comparison) -> tuple[BeforeAfter | None, Shares | None]:
+def _host(comparison: Comparison) -> tuple[BeforeAfterMs | None, Shares | None]:
     """Wall time and busy share under the profiler; only where both windows are warm."""
-    sides = (found.before, found.after)
+    sides = (comparison.before, comparison.after)
     if not all(one.scope.window.warm for one in sides):
         return None, None
     before, after = (
         max(timelines_of(one.scope.ops, one.run.chip.clock_ghz), key=lambda line: line.wall_ns) for one in sides
     )
-    wall = BeforeAfter(before=before.wall_ns / 1e6, after=after.wall_ns / 1e6)
+    wall = BeforeAfterMs(before=before.wall_ns / 1e6, after=after.wall_ns / 1e6)
     return wall, Shares(before=before.busy, after=after.busy)
 
 
@@ -185,6 +174,8 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=compare_runs,
+    about="pair",
+    opens=_opened,
     needs=("performance",),
     search_hint="did it help before after faster slower regression diff speedup two profiles",
 )

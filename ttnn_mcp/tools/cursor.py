@@ -33,5 +33,5 @@ def cursor_after(offset: int, asked: Arguments, run_id: str) -> str:
 
 
 def _question(asked: Arguments, run_id: str) -> str:
-    said = asked.model_dump_json(exclude={"cursor", "run"})
-    return blake2b(f"{run_id}{said}".encode(), digest_size=4).hexdigest()
+    question = asked.model_dump_json(exclude={"cursor", "run"})
+    return blake2b(f"{run_id}{question}".encode(), digest_size=4).hexdigest()

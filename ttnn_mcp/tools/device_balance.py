@@ -117,7 +117,7 @@ def _uneven(scope: Scope, balance: Balance) -> tuple[Uneven, ...]:
     folded: dict[str, list[int]] = {}
     for launch in np.flatnonzero(balance.imbalance >= UNEVEN).tolist():
         folded.setdefault(canonical(names[int(balance.rows[launch, 0])]), []).append(launch)
-    found: list[Uneven] = []
+    uneven: list[Uneven] = []
     for name, launches in folded.items():
         times = balance.times_ns[launches]
         excess = float((times.max(axis=1) - times.mean(axis=1)).sum())
@@ -126,7 +126,7 @@ def _uneven(scope: Scope, balance: Balance) -> tuple[Uneven, ...]:
         worst = launches[int(times.max(axis=1).argmax())]
         slowest = int(balance.times_ns[worst].argmax())
         per_device = times.sum(axis=0)
-        found.append(
+        uneven.append(
             Uneven(
                 op=int(scope.ops.lines[balance.rows[worst, slowest]]),
                 op_code=shown(name),
@@ -141,32 +141,32 @@ def _uneven(scope: Scope, balance: Balance) -> tuple[Uneven, ...]:
                 cause=uneven_ring(scope.ops, int(balance.rows[worst, slowest])),
             )
         )
-    return tuple(sorted(found, key=lambda one: -one.excess_us)[:LISTED])
+    return tuple(sorted(uneven, key=lambda one: -one.excess_us)[:LISTED])
 
 
 def _exchanges(scope: Scope, balance: Balance) -> Table | None:
     """The heaviest collectives of the critical device; rates by the fastest device's time, which waits least."""
     column = balance.devices.index(scope.critical_device)
     ops = scope.ops.take(balance.rows[:, column]) if len(balance.rows) else scope.critical
-    found = collectives_of(ops, len(balance.devices))
-    if not len(found.rows):
+    collectives = collectives_of(ops, len(balance.devices))
+    if not len(collectives.rows):
         return None
-    kernel = ops.numbers("kernel_ns")[found.rows]
-    fastest = balance.times_ns.min(axis=1)[found.rows] if len(balance.rows) else kernel
-    rate = found.rate_gb_s(fastest)
+    kernel = ops.numbers("kernel_ns")[collectives.rows]
+    fastest = balance.times_ns.min(axis=1)[collectives.rows] if len(balance.rows) else kernel
+    rate = collectives.rate_gb_s(fastest)
     rows: list[tuple[Cell, ...]] = []
     for place in np.argsort(-kernel, kind="stable")[:EXCHANGES_SHOWN].tolist():
-        row = int(found.rows[place])
+        row = int(collectives.rows[place])
         rows.append(
             (
                 int(ops.lines[row]),
                 shown(canonical(ops.texts("op_code")[row])),
                 float(kernel[place]) / 1e3,
                 float(fastest[place]) / 1e3,
-                _said(float(found.payload_bytes[place])),
-                _said(float(found.devices[place])),
-                _said(float(found.links[place])),
-                {1.0: "Linear", 2.0: "Ring"}.get(float(found.directions[place])),
+                _said(float(collectives.payload_bytes[place])),
+                _said(float(collectives.devices[place])),
+                _said(float(collectives.links[place])),
+                {1.0: "Linear", 2.0: "Ring"}.get(float(collectives.directions[place])),
                 float(rate[place]),
             )
         )
@@ -190,10 +190,10 @@ def _why(balance: Balance) -> str | None:
 
 
 def _caveat(run: Run, scope: Scope) -> str:
-    said = "a collective's time above the fastest device's is waiting for a slower device"
+    caveat = "a collective's time above the fastest device's is waiting for a slower device"
     if not run.performance_report.traced:
-        said += "; untraced, devices also start 17 to 55 us apart"
-    return said if scope.window.warm else f"{said}; cold pass: start skew may hold compile time"
+        caveat += "; untraced, devices also start 17 to 55 us apart"
+    return caveat if scope.window.warm else f"{caveat}; cold pass: start skew may hold compile time"
 
 
 TOOL = Tool(

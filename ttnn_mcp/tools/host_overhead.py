@@ -148,13 +148,13 @@ def judged(report: Performance, scope: Scope, line: Timeline, wall_ms: float | N
             "a sync, a print or a compile sits in this window. Pass wall_ms measured with the profiler off"
         )
     busy = _by_busy(line.busy)
-    said = f"kernels fill {line.busy:.0%} of the window's wall time"
+    filled = f"kernels fill {line.busy:.0%} of the window's wall time"
     if busy == "device_bound":
-        return busy, said
+        return busy, filled
     kind = "replayed trace" if report.traced else "profiled run"
     return (
         busy,
-        f"{said} in this {kind}; the profiler adds to gaps, so pass wall_ms measured with it off to be sure",
+        f"{filled} in this {kind}; the profiler adds to gaps, so pass wall_ms measured with it off to be sure",
     )
 
 

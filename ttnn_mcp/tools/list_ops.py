@@ -52,7 +52,7 @@ class Arguments(OfWindow):
     cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor")
 
 
-class Total(Wire):
+class OpsTotal(Wire):
     """Everything that matched, not only this page."""
 
     count: int
@@ -64,7 +64,7 @@ class Answer(Wire):
 
     ops: Annotated[Table, OPS] | None = None
     groups: Annotated[Table, GROUPS] | None = None
-    total: Total | None = None
+    total: OpsTotal | None = None
     host: HostTotals | None = None
     next_cursor: str | None = None
     window: Window | None = None
@@ -102,7 +102,7 @@ def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
     return Answer(
         ops=table,
         groups=groups,
-        total=Total(count=len(ops), kernel_us=float(ops.numbers("kernel_ns").sum()) / 1e3),
+        total=OpsTotal(count=len(ops), kernel_us=float(ops.numbers("kernel_ns").sum()) / 1e3),
         next_cursor=cursor_after(end, asked, run.id) if end < matches else None,
         window=scope.window,
         caveat=caveat,

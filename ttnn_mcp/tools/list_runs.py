@@ -45,22 +45,22 @@ class Answer(Wire):
 
 async def list_runs(session: Session, asked: Arguments) -> Answer:
     """List profiles: reports under the roots and runs opened before, newest first. `demo` is always there."""
-    found = await session.runs_under_roots(asked.limit)
-    pairs = {known.pair for known in found}
+    under_roots = await session.runs_under_roots(asked.limit)
+    pairs = {known.pair for known in under_roots}
     opened = [known for known in await session.registry.all() if known.pair not in pairs]
-    there = sorted([*found, *map(_dated, opened)], key=lambda known: -(known.modified or 0))
-    shown = there[: asked.limit]
-    counts = await asyncio.to_thread(lambda: [_device_ops(known.performance) for known in shown])
+    known_runs = sorted([*under_roots, *map(_dated, opened)], key=lambda known: -(known.modified or 0))
+    listed = known_runs[: asked.limit]
+    counts = await asyncio.to_thread(lambda: [_device_ops(known.performance) for known in listed])
     return Answer(
         runs=RUNS.table(
             [
                 (known.id, known.name, _text(known.performance), _text(known.memory), _when(known), count)
-                for known, count in zip(shown, counts, strict=True)
+                for known, count in zip(listed, counts, strict=True)
             ]
         ),
-        total=len(there),
+        total=len(known_runs),
         roots=tuple(str(root) for root in session.settings.searched),
-        note="; ".join([*([] if there else [NONE_FOUND]), *session.skipped]) or None,
+        note="; ".join([*([] if known_runs else [NONE_FOUND]), *session.skipped]) or None,
     )
 
 

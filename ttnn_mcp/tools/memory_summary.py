@@ -18,7 +18,7 @@ from ttnn_mcp.tools.parts.memory_answer import (
     Dram,
     Fragmentation,
     L1Peak,
-    Programs,
+    ProgramCounts,
     Small,
     capped,
 )
@@ -129,12 +129,12 @@ def _peak(replayed: Replayed, moment: Moment, failures: list[Failure], *, only: 
     )
 
 
-def _programs(replayed: Replayed) -> Programs | None:
+def _programs(replayed: Replayed) -> ProgramCounts | None:
     """What the report leaves out; None where it shows the buffers of every program."""
     programs = replayed.programs
     if not programs.silent:
         return None
-    return Programs(
+    return ProgramCounts(
         device_operations=programs.launched,
         without_buffers=programs.silent.total(),
         carried_over=programs.carried,
@@ -200,22 +200,24 @@ def _dram(replayed: Replayed, only: int | None) -> Dram | None:
 
 
 def _caveats(replayed: Replayed) -> list[str]:
-    found = replayed.fullest.differences
-    said = [*replayed.memory.caveats]
-    if found.contradicted:
-        said.append(
-            f"graphs and snapshots contradict each other on {found.contradicted} buffers; snapshots were believed"
+    differences = replayed.fullest.differences
+    caveats = [*replayed.memory.caveats]
+    if differences.contradicted:
+        caveats.append(
+            f"graphs and snapshots contradict each other on {differences.contradicted} buffers; snapshots were believed"
         )
-    if found.came or found.went:
-        said.append(f"between captured operations {found.came} buffers came and {found.went} went")
+    if differences.came or differences.went:
+        caveats.append(f"between captured operations {differences.came} buffers came and {differences.went} went")
     if replayed.broken:
-        said.append(f"{replayed.broken} captured graphs could not be read")
+        caveats.append(f"{replayed.broken} captured graphs could not be read")
     silent = [one.device for one in replayed.devices if not one.followed]
     if silent:
-        said.append(f"the graphs speak of {len(replayed.devices) - len(silent)} of {len(replayed.devices)} devices")
+        caveats.append(
+            f"the graphs speak of {len(replayed.devices) - len(silent)} of {len(replayed.devices)} devices"
+        )
     if replayed.capacity_bytes is None:
-        said.append("no devices table and no known architecture: the capacity of L1 is not known")
-    return said
+        caveats.append("no devices table and no known architecture: the capacity of L1 is not known")
+    return caveats
 
 
 TOOL = Tool(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -14,7 +13,6 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import single_line
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.answering import answerable
-from ttnn_mcp.tools.budget import fitted
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Budget, Tool
 from ttnn_mcp.wire import Columns, Ghz, Link, Ms, Quoted, Quoting, Table, Window, Wire
@@ -41,7 +39,7 @@ class Arguments(Closed):
     run: str | None = Field(None, description="Or one id, path or 'demo'")
 
 
-class Rows(Wire):
+class RowCounts(Wire):
     """Rows of the performance report by kind."""
 
     device: int
@@ -63,7 +61,7 @@ class Answer(Wire):
     csv_generation: str | None = None
     schema_generation: str | None = None
     rank: int | None = None
-    rows: Rows | None
+    rows: RowCounts | None
     operations: int | None = None
     iterations: int | None
     iteration_ops: int | None = None
@@ -105,7 +103,7 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
         csv_generation=performance.csv.generation if performance else None,
         schema_generation=memory.generation if memory else None,
         rank=memory.rank if memory and len(memory.ranks) > 1 else None,
-        rows=Rows(
+        rows=RowCounts(
             device=len(performance.ops) + len(performance.untimed),
             host=len(performance.host_rows),
             signpost=len(performance.signposts),
@@ -153,20 +151,22 @@ def _by_device(run: Run) -> Table:
     )
 
 
+async def _opened(session: Session, asked: Arguments) -> Run:
+    if asked.performance is None and asked.memory is None:
+        return await session.run(asked.run)
+    return await session.open(asked.performance, asked.memory, asked.name, asked.rank)
+
+
 def tool_over(tools: Callable[[], Sequence[AnyTool]]) -> AnyTool:
     """The tool; `tools` are those whose needs the card compares with the run."""
 
-    async def open_run(session: Session, asked: Arguments) -> Answer:
+    def open_run(run: Run, _asked: Arguments) -> Answer:
         """Open a profile and learn what it can answer; start here.
 
         Pass `performance` (CSV or folder), `memory` (db.sqlite or folder) or both. Returns the run card: id,
         iterations, link between the two, caveats.
         """
-        if asked.performance is None and asked.memory is None:
-            run = await session.run(asked.run)
-        else:
-            run = await session.open(asked.performance, asked.memory, asked.name, asked.rank)
-        return fitted(await asyncio.to_thread(card, run, tools()), CARD, asked, run.id)
+        return card(run, tools())
 
     return Tool(
         name="open_run",
@@ -174,6 +174,9 @@ def tool_over(tools: Callable[[], Sequence[AnyTool]]) -> AnyTool:
         arguments=Arguments,
         answer=Answer,
         ask=open_run,
+        about="run",
+        opens=_opened,
+        budget=CARD,
         always_loaded=True,
         search_hint="open profile report csv db.sqlite run card",
     )

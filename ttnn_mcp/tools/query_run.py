@@ -11,7 +11,7 @@ from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Quoted, QuotedCell, Quoting, Wire
 
 if TYPE_CHECKING:
-    from ttnn_mcp.session.session import Session
+    from ttnn_mcp.run.run import Run
 
 LONGEST_SQL = 10_000
 
@@ -33,7 +33,7 @@ class Answer(Wire):
     notes: tuple[Quoting, ...] = ()
 
 
-async def query_run(session: Session, asked: Arguments) -> Answer:
+async def query_run(run: Run, asked: Arguments) -> Answer:
     """Read-only SQL for what no other tool answers.
 
     Tables: ops(line, iteration, device, op_code, kernel_ns, gap_ns, cores, fidelity, in0_shape, in0_dtype,
@@ -41,19 +41,16 @@ async def query_run(session: Session, asked: Arguments) -> Answer:
     """
     from ttnn_mcp.query.queries import answered  # noqa: PLC0415 - sqlite3 and numpy load with the first query
 
-    run = await session.run(asked.run)
     if run.memory is not None:
         async with open_database(run.memory.path):  # whole, and nobody writes it: else it is an error of the report
             pass
-    found = await answered(
-        run, asked.sql, asked.limit
-    )  # has threads and clocks of its own; a cancelled call ends it
+    result = await answered(run, asked.sql, asked.limit)
     return Answer(
-        columns=found.rows.columns,
-        rows=found.rows.rows,
-        truncated=found.rows.stopped is not None,
-        why=found.rows.stopped,
-        notes=found.notes,
+        columns=result.rows.columns,
+        rows=result.rows.rows,
+        truncated=result.rows.stopped is not None,
+        why=result.rows.stopped,
+        notes=result.notes,
     )
 
 
@@ -63,6 +60,8 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=query_run,
+    about="run",
+    awaited=True,
     needs=("either",),
     narrow=("limit",),
     search_hint="sql select custom table rows",

@@ -138,9 +138,9 @@ def _row(moves: Moves, group: Group) -> tuple[Cell, ...]:
     index = int(group.rows[np.argmax(moves.kernel_ns[group.rows])])
     row, maker = int(moves.rows[index]), int(moves.makers[index])
     readers = moves.readers(index)
-    said = [_op(moves, reader) for reader in readers[:READERS_SHOWN]]
+    consumers = [_op(moves, reader) for reader in readers[:READERS_SHOWN]]
     if len(readers) > READERS_SHOWN:
-        said.append(f"+{len(readers) - READERS_SHOWN}")
+        consumers.append(f"+{len(readers) - READERS_SHOWN}")
     return (
         int(moves.ops.lines[row]),
         canonical(shown(moves.ops.texts("op_code")[row])),
@@ -148,7 +148,7 @@ def _row(moves: Moves, group: Group) -> tuple[Cell, ...]:
         shown(moves.before(index)) or None,
         shown(moves.after(index)) or None,
         None if maker == NOBODY else _op(moves, maker),
-        ", ".join(said) or None,
+        ", ".join(consumers) or None,
         group.kernel_ns / 1e3,
         moves.verdict(index),
         len(group.rows),
@@ -160,7 +160,7 @@ def _op(moves: Moves, row: int) -> str:
 
 
 def _patterns(moves: Moves) -> list[Pattern]:
-    found: list[Pattern] = []
+    totals: list[Pattern] = []
     for name in PATTERNS:
         within = moves.among(name)
         if not len(within):
@@ -169,7 +169,7 @@ def _patterns(moves: Moves) -> list[Pattern]:
         why, fix = WHY[name]
         saved = float(moves.at_most_ns[within].sum()) / 1e3
         kept = int((moves.avoidable[within] == AVOIDABLE.index("no")).sum()) if name == "round-trip" else 0
-        found.append(
+        totals.append(
             Pattern(
                 kind=name,
                 count=moves.occurrences(name),
@@ -180,7 +180,7 @@ def _patterns(moves: Moves) -> list[Pattern]:
                 ops=tuple(int(moves.ops.lines[int(moves.rows[index])]) for index in heaviest),
             )
         )
-    return sorted(found, key=lambda one: -(one.avoidable_at_most_us or 0.0))
+    return sorted(totals, key=lambda one: -(one.avoidable_at_most_us or 0.0))
 
 
 def reshards_of_tensors(run: Run, asked: Arguments) -> Answer:
@@ -206,9 +206,9 @@ def reshards_of_tensors(run: Run, asked: Arguments) -> Answer:
     return Answer(
         moves=MOVES.table(rows, without=TIMED),
         patterns=tuple(
-            Pattern(kind=name, count=len(there), why=WHY[name][0], fix=WHY[name][1], ops=tuple(there[:OPS_SHOWN]))
-            for name, there in patterns
-            if there
+            Pattern(kind=name, count=len(rows), why=WHY[name][0], fix=WHY[name][1], ops=tuple(rows[:OPS_SHOWN]))
+            for name, rows in patterns
+            if rows
         ),
         count=len(moves),
         next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,

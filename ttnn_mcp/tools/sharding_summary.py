@@ -50,7 +50,7 @@ class Arguments(OfWindow):
     cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor")
 
 
-class Total(Wire):
+class ShardingTotal(Wire):
     """Everything there is, not only this page."""
 
     shard_specs: int
@@ -68,7 +68,7 @@ class Answer(Wire):
     shard_specs: Annotated[Table, SPECS]
     low_core_ops: Annotated[Table, LOW_CORE_OPS] | None = None
     worker_cores: int | None = None
-    total: Total
+    total: ShardingTotal
     next_cursor: str | None = None
     caveat: Quoting | None = None
     device: int | None = None
@@ -107,7 +107,7 @@ def sharding_summary(facts: WindowFacts, asked: Arguments) -> Answer:
         shard_specs=_specs(specs[page], ops, remembered=tensors is not None),
         low_core_ops=LOW_CORE_OPS.table(few[page]),
         worker_cores=run.chip.cores,
-        total=Total(shard_specs=len(specs), low_core_ops=few_count, low_core_us=round(few_ns / 1e3, 2)),
+        total=ShardingTotal(shard_specs=len(specs), low_core_ops=few_count, low_core_us=round(few_ns / 1e3, 2)),
         next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
         caveat=_caveat(run.chip, specs, lives),
         device=scope.critical_device if len(ops) < len(scope.ops) else None,
@@ -130,7 +130,7 @@ def tensors_alone(run: Run, asked: Arguments) -> Answer:
         ),
         shard_specs=_specs(specs[offset : offset + asked.limit], None, remembered=True),
         worker_cores=run.chip.worker_cores,
-        total=Total(shard_specs=len(specs), low_core_ops=0),
+        total=ShardingTotal(shard_specs=len(specs), low_core_ops=0),
         next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
         caveat="no performance report: operands are tensors, nothing is timed, cores per op are not known",
     )

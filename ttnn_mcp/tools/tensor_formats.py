@@ -155,9 +155,9 @@ def _folded(
     lines: list[tuple[Cell, ...]] = []
     for members in [*groups[:LINES_AT_MOST], *([np.concatenate(lightest)] if lightest else [])]:
         example = int(members[np.argmax(facts.kernel_ns[members])])
-        said: list[Cell] = [shown(texts[example]) or None for texts in named_by]
+        names: list[Cell] = [shown(texts[example]) or None for texts in named_by]
         if lightest and len(lines) == LINES_AT_MOST:
-            said = [OTHER, *([None] * (len(named_by) - 1))]
+            names = [OTHER, *([None] * (len(named_by) - 1))]
         spent = float(facts.kernel_ns[members].sum())
         figures = [
             float(values[members] @ facts.kernel_ns[members]) / spent
@@ -166,7 +166,7 @@ def _folded(
             for name, values in measured.items()
         ]
         share = spent / facts.total_ns if facts.total_ns else 0.0
-        lines.append((*said, len(members), spent / 1e3, share, *map(float, figures), facts.line(example)))
+        lines.append((*names, len(members), spent / 1e3, share, *map(float, figures), facts.line(example)))
     return lines
 
 

@@ -11,13 +11,13 @@ from ttnn_mcp.analyses.time_budget.ledger import Entry, ledger_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.run.window import REPROFILE
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
-from ttnn_mcp.wire import Columns, Table, Us, Window, Wire
+from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
 
 FLOORS = Columns("what", "time_us", "share", "modelled_share", "assumption")
-LEDGER = Columns("what", "time_us", "share", "heaviest_ops")
+LEDGER = Columns("what", "time_us", "share", "heaviest_ops", quoted=("heaviest_ops",))
 
 AT_THE_FLOOR = 0.8  # of the window: well-placed ops reach 0.83 to 0.85 of the DRAM peak (`hardware`), engines less
 MODELLED = 0.95  # share of the kernel time that bounds must cover before a window can be called at its floor
@@ -33,15 +33,15 @@ class Answer(Wire):
     """Answer of time_budget."""
 
     verdict: Literal["at_floor", "above_floor", "cannot_tell"]
-    why: str
+    why: Quoting
     window_us: Us
     kernel_us: Us
     floors: Annotated[Table, FLOORS]
     ledger: Annotated[Table, LEDGER]
     cold_gaps_us: Us | None = None
-    not_in_the_bounds: dict[str, Us] = Field(default={})
+    not_in_the_bounds: dict[Quoted, Us] = Field(default={})
     device: int
-    chip_caveats: tuple[str, ...] = ()
+    chip_caveats: tuple[Quoting, ...] = ()
     window: Window
 
 
@@ -105,16 +105,18 @@ def _judged(
     """Whether the window is at its floor, also if the ops that the bounds leave out needed all of their time."""
     largest = max((entry for entry in entries if entry.what != "roofline"), key=lambda entry: entry.time_ns)
     kernels = sum(entry.time_ns for entry in entries if entry.what != "gaps")
-    told = (
+    sentence = (
         f"as it is, the program needs at least {share:.0%} of this time; most of the rest is {largest.what} "
         f"({largest.time_ns / window_ns:.0%})"
     )
     if share >= AT_THE_FLOOR and modelled >= MODELLED:
-        return "at_floor", told
+        return "at_floor", sentence
     if share + (1 - modelled) * kernels / window_ns < AT_THE_FLOOR:
-        return "above_floor", told
-    said = f"{told}. The bounds are incomplete on {1 - modelled:.0%} of the kernel time: see not_in_the_bounds"
-    return "cannot_tell", said
+        return "above_floor", sentence
+    incomplete = (
+        f"{sentence}. The bounds are incomplete on {1 - modelled:.0%} of the kernel time: see not_in_the_bounds"
+    )
+    return "cannot_tell", incomplete
 
 
 def _heaviest(facts: WindowFacts, entry: Entry) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from ttnn_mcp.run.run import Run
+    from ttnn_mcp.session.session import Session
     from ttnn_mcp.wire import Wire
 
 Iteration: TypeAlias = Literal["last", "all"] | int
@@ -43,7 +44,7 @@ class OfWindow(OfRun):
     end_signpost: str | None = None
 
 
-About: TypeAlias = Literal["session", "run", "window", "replay"]
+About: TypeAlias = Literal["session", "run", "window", "replay", "pair"]
 Report: TypeAlias = Literal["performance", "memory", "either"]
 Asked = TypeVar("Asked", bound=Arguments)
 Answered = TypeVar("Answered", bound="Wire")
@@ -75,9 +76,13 @@ class Tool(Generic[Asked, Answered]):
         arguments: what may be asked; its fields' descriptions are read by the assistant.
         answer: what comes back.
         ask: the question: a function of the subject and the arguments, called in a worker thread. Its docstring is
-            the description the assistant reads. Only tools about the session are coroutines.
+            the description the assistant reads.
         about: what the door prepares for `ask`. "run": a Run. "window": the WindowFacts of the rows asked for.
-            "replay": the Replayed memory report. "session": nothing, the tool looks after itself.
+            "replay": the Replayed memory report. "pair": the two runs of a comparison. "session": nothing, the tool
+            looks after itself and is awaited.
+        opens: how the subject is opened, where it is not the run that `asked.run` names.
+        awaited: whether `ask` has threads of its own. It is then awaited on the event loop, so that a caller who
+            stops waiting ends it.
         needs: reports without which it refuses.
         alone: the answer on a memory report alone, of a tool that otherwise needs device times.
         replay: whether the memory report, where there is one, is replayed before `ask`.
@@ -95,6 +100,8 @@ class Tool(Generic[Asked, Answered]):
     answer: type[Answered]
     ask: Callable[[Any, Asked], Answered | Awaitable[Answered]]
     about: About = "session"
+    opens: Callable[[Session, Asked], Awaitable[Any]] | None = None
+    awaited: bool = False
     needs: tuple[Report, ...] = ()
     alone: Callable[[Run, Asked], Answered | Awaitable[Answered]] | None = None
     replay: bool = False

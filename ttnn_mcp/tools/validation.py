@@ -39,14 +39,14 @@ WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 
-def validated(tool: Tool[Any, Any], given: Mapping[str, object]) -> Arguments:
+def validated(tool: Tool[Any, Any], arguments: Mapping[str, object]) -> Arguments:
     """The arguments as the tool takes them.
 
     Raises:
         ArgumentsInvalid: with the nearest accepted name, or what a value should be.
     """
     try:
-        return tool.arguments.model_validate(dict(given))
+        return tool.arguments.model_validate(dict(arguments))
     except ValidationError as invalid:
         accepted = list(tool.arguments.model_fields)
         faults = dict.fromkeys(_faults(invalid, accepted))

@@ -15,7 +15,9 @@ from tests.shared_reports import DEEPLAB, SEGFORMER
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.moves.memory_report_moves import remembered_moves
+from ttnn_mcp.analyses.moves.move_patterns import HELD_AT_MOST
 from ttnn_mcp.analyses.moves.moves import moves_of
+from ttnn_mcp.checks.step3_memory_sharding.placement_round_trip import look
 from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -210,3 +212,21 @@ def test_a_memory_report_alone_puts_no_blame_on_a_spill_either(tmp_path, program
     program.op("UnaryDeviceOperation", [back], call="ttnn.relu", kernel_ns=5_000)
     memory = asyncio.run(read_memory_report(write_memory_report(tmp_path, program)))
     assert [move.pattern for move in remembered_moves(memory)] == [pattern] * 2
+
+
+def test_a_tensor_taken_back_at_once_and_again_much_later_has_both_halves_of_its_round_trip(tmp_path, program):
+    """Its way into DRAM was put aside with the late return, and the check fell over the half that was left."""
+    x = put(
+        program, unary("RELU", program.tensor(SHAPE, placement=TALL), program.tensor(SHAPE, placement=TALL), 5_000)
+    )
+    aside = put(program, sharded_to_interleaved(x, program.tensor(SHAPE), 10_000))
+    put(program, unary("RELU", into_shards(program, aside), program.tensor(SHAPE, placement=TALL), 5_000))
+    for height in range(HELD_AT_MOST):
+        small = program.tensor([1, 1, 32 * (height + 1), 64])
+        put(program, unary("RELU", small, program.tensor(small.shape), 5_000))
+    put(program, unary("RELU", into_shards(program, aside), program.tensor(SHAPE, placement=TALL), 5_000))
+    found = moves(tmp_path, program)
+    assert patterns(found) == ["round-trip", "round-trip", "other"]
+    assert found.at_most_ns[0] == 0  # the late return still reads what the first move wrote
+    claims = list(look(case_of(tmp_path / "check", program)))
+    assert [claim.rows.tolist() for claim in claims] == [[1, 2]]

@@ -12,21 +12,21 @@ def texts(reasons, rows):
 
 def test_what_was_said_first_stays():
     reasons = Reasons(4)
-    reasons.say(np.array([True, False, True, False]), "a")
-    reasons.say(np.array([True, True, False, False]), "b")
+    reasons.add(np.array([True, False, True, False]), "a")
+    reasons.add(np.array([True, True, False, False]), "b")
     assert texts(reasons, 4) == ["a", "b", "a", ""]
 
 
 def test_positions_say_the_same_as_masks_and_a_text_may_come_back():
     reasons = Reasons(4)
-    reasons.say(np.array([3]), "a")
-    reasons.say(np.array([1]), "b")
-    reasons.say(np.array([0, 1]), "a")
+    reasons.add(np.array([3]), "a")
+    reasons.add(np.array([1]), "b")
+    reasons.add(np.array([0, 1]), "a")
     assert texts(reasons, 4) == ["a", "b", "", "a"]
     assert reasons.texts().distinct == ("a", "b")
 
 
 def test_a_text_said_of_nothing_leaves_no_trace():
     reasons = Reasons(2)
-    reasons.say(np.zeros(2, dtype=np.bool_), "a")
+    reasons.add(np.zeros(2, dtype=np.bool_), "a")
     assert reasons.texts().distinct == ()

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.run.trust import caveats_of
+from ttnn_mcp.run.trust import dropped_rows
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison, Verdict
-    from ttnn_mcp.analyses.comparison.noise import Measured
     from ttnn_mcp.wire import Window
 
 SAME_CLOCK = 0.01  # measured clocks of one architecture differ by far less
@@ -31,6 +30,7 @@ class Judgement:
         barriers: why the two cannot be compared; empty where they can.
         caveats: what else differs, to be read with the figures.
         other_hardware: whether the chip, its grid or the number of devices is among the barriers.
+        only_batch: whether the only barrier is a difference in batch that is certain.
     """
 
     verdict: Verdict
@@ -38,11 +38,7 @@ class Judgement:
     barriers: tuple[str, ...]
     caveats: tuple[str, ...]
     other_hardware: bool = False
-
-    @property
-    def only_batch(self) -> bool:
-        """Whether the only barrier is a difference in batch that is certain."""
-        return len(self.barriers) == 1 and self.barriers[0].startswith("batch ")
+    only_batch: bool = False
 
 
 def judgement_of(comparison: Comparison) -> Judgement:
@@ -58,7 +54,8 @@ def judgement_of(comparison: Comparison) -> Judgement:
             else f"kernel time {comparison.change_share:+.1%}"
         )
         why = f"{'; '.join(barriers)} ({figures})"
-        return Judgement("not_comparable", why, tuple(barriers), caveats, bool(hardware))
+        only_batch = barriers == [_batch(comparison)]
+        return Judgement("not_comparable", why, tuple(barriers), caveats, bool(hardware), only_batch)
     change, noise = comparison.change_share, comparison.noise
     total = comparison.total
     figures_text = f"kernel {total.before_ns / 1e6:.3f} -> {total.after_ns / 1e6:.3f} ms ({change:+.2%})"
@@ -138,9 +135,9 @@ def _work(comparison: Comparison) -> list[str]:
         return []
     if not {*comparison.names(0)} & {*comparison.names(1)}:
         return ["no op in common: these are different models"]
-    work = comparison.work
-    if work.batch is not None:
-        return [f"batch {work.batch[0]} -> {work.batch[1]}"]
+    batch, work = _batch(comparison), comparison.work
+    if batch is not None:
+        return [batch]
     if work.ratio != 1.0:
         return [f"tensors are {work.ratio:.3g}x the size throughout: another batch, or longer inputs"]
     return (
@@ -148,6 +145,12 @@ def _work(comparison: Comparison) -> list[str]:
         if work.differs
         else []
     )
+
+
+def _batch(comparison: Comparison) -> str | None:
+    """The batches, where they are certain to differ."""
+    batch = comparison.work.batch
+    return None if batch is None else f"batch {batch[0]} -> {batch[1]}"
 
 
 def _caveats(comparison: Comparison) -> list[str]:
@@ -176,12 +179,8 @@ def _caveats(comparison: Comparison) -> list[str]:
     elif comparison.little_in_common:
         caveats.append("hardly an op has a partner of the same shapes: the same model? Nothing was aligned")
     for label, side in (("baseline", before), ("candidate", after)):
-        caveats += [f"{label}: {caveat}" for caveat in _dropped(side)]
+        caveats += [f"{label}: {caveat}" for caveat in dropped_rows(side.run.performance_report)[:1]]
     return caveats
-
-
-def _dropped(side: Measured) -> list[str]:
-    return [caveat for caveat in caveats_of(side.run.performance_report) if "dropped" in caveat][:1]
 
 
 def _moved(comparison: Comparison) -> str:

@@ -78,16 +78,16 @@ def balance_of(ops: OpTable, *, encodes_device: bool) -> Balance:
     ids, place = np.unique(device, return_inverse=True)
     collective = ops.texts("op_code").where(lambda text: family(text) == "collective")
     rows = _same_launch(ops, place, len(ids), encodes_device=encodes_device)
-    there = rows if rows is not None else np.zeros((0, len(ids)), dtype=np.int64)
+    present = rows if rows is not None else np.zeros((0, len(ids)), dtype=np.int64)
     return Balance(
         devices=tuple(int(one) for one in ids),
         ops=np.bincount(place, minlength=len(ids)),
         kernel_ns=_summed(place, kernel, len(ids)),
         collective_ns=_summed(place, np.where(collective, kernel, 0.0), len(ids)),
-        rows=there,
-        times_ns=kernel[there],
-        collective=collective[there[:, 0]] if len(there) else np.zeros(0, dtype=np.bool_),
-        left_out=len(ops) - there.size,
+        rows=present,
+        times_ns=kernel[present],
+        collective=collective[present[:, 0]] if len(present) else np.zeros(0, dtype=np.bool_),
+        left_out=len(ops) - present.size,
         matched="not_matched" if rows is None else "call_count" if encodes_device else "position",
     )
 

@@ -74,20 +74,20 @@ def collectives_of(ops: OpTable, mesh_devices: int) -> Collectives:
     ring = settings.numbers(rows, _devices)
     devices = np.where(np.isnan(ring), float(mesh_devices), ring)
     sent = (devices - 1) / devices
-    given, made = (
+    read, written = (
         operands[0].bytes[rows] if operands else np.zeros(len(rows)) for operands in (ops.inputs, ops.outputs)
     )
     kinds = names.mapped(lambda text: _kind(canonical(text)), missing="", dtype=np.object_)[rows]
     whole = np.select(
-        [kinds == "gather", kinds == "scatter", kinds == "reduce"], [made, given, 2 * given], default=np.nan
+        [kinds == "gather", kinds == "scatter", kinds == "reduce"], [written, read, 2 * read], default=np.nan
     )
     return Collectives(
         rows=rows,
         payload_bytes=np.where(whole > 0, sent * whole, np.nan),
         devices=devices,
-        links=settings.numbers(rows, lambda said: said.number("num_links")),
+        links=settings.numbers(rows, lambda attributes: attributes.number("num_links")),
         directions=settings.numbers(rows, _directions),
-        persistent=settings.numbers(rows, lambda said: said.flag("using_persistent_buffers")),
+        persistent=settings.numbers(rows, lambda attributes: attributes.flag("using_persistent_buffers")),
     )
 
 
@@ -98,10 +98,10 @@ def _kind(name: str) -> str:
     return "scatter" if "AllToAll" in name else ""
 
 
-def _devices(said: Attributes) -> float | None:
-    return said.number("ring_size", "num_devices", "ring_devices")
+def _devices(attributes: Attributes) -> float | None:
+    return attributes.number("ring_size", "num_devices", "ring_devices")
 
 
-def _directions(said: Attributes) -> float | None:
-    topology = said.text_of("topology") or ""
+def _directions(attributes: Attributes) -> float | None:
+    topology = attributes.text_of("topology") or ""
     return 2.0 if "Ring" in topology else 1.0 if "Linear" in topology else None

@@ -122,19 +122,19 @@ def static_shapes(report: Performance) -> bool | None:
 
     A device that lost rows in an iteration tells nothing of its shapes.
     """
-    found = report.iterations
-    if found.count < 2:
+    iterations = report.iterations
+    if iterations.count < 2:
         return None
     kinds = signatures(report.steady)
-    order = np.lexsort((kinds, found.number, report.steady.numbers("device")))
-    order = order[found.number[order] > 0]
-    devices, number = report.steady.numbers("device")[order], found.number[order]
-    told: list[bool] = []
+    order = np.lexsort((kinds, iterations.number, report.steady.numbers("device")))
+    order = order[iterations.number[order] > 0]
+    devices, number = report.steady.numbers("device")[order], iterations.number[order]
+    alike: list[bool] = []
     for rows in np.split(np.arange(len(order)), np.flatnonzero(np.diff(devices)) + 1):
-        counts = np.bincount(number[rows], minlength=found.count + 1)[1:]
+        counts = np.bincount(number[rows], minlength=iterations.count + 1)[1:]
         if (counts == counts[0]).all():
-            passes = np.reshape(kinds[order[rows]], (found.count, -1))
-            told.append(bool((passes == passes[0]).all()))
+            passes = np.reshape(kinds[order[rows]], (iterations.count, -1))
+            alike.append(bool((passes == passes[0]).all()))
         elif len(report.devices) == 1:
-            told.append(False)
-    return all(told) if told else None
+            alike.append(False)
+    return all(alike) if alike else None

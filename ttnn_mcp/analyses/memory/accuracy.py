@@ -11,7 +11,7 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.memory.comparisons import TABLES
 
 if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.comparisons import Comparison
+    from ttnn_mcp.readers.memory.comparisons import ComparedTensor
     from ttnn_mcp.readers.memory.report import MemoryReport
 
 
@@ -27,7 +27,7 @@ class Loss:
 
     operation: int
     name: str
-    record: Comparison
+    record: ComparedTensor
 
     @property
     def table(self) -> str:

@@ -20,7 +20,7 @@ class L1Limit:
         limit_bytes: what circular buffers and tensors share.
         small_bytes: of it, what `l1_small_size` set aside; 0 where the report does not say.
         read: from the memory report's `devices.cb_limit`, not from the architecture's figures.
-        measured: False where even the architecture's figure is inferred (Blackhole).
+        measured: False where even the architecture's figure is inferred (Grayskull).
     """
 
     limit_bytes: int

@@ -47,14 +47,14 @@ _ELTWISE, _MATMUL, _CONV, _IN, _NORM, _UNTILIZE, _REST, _PASSES = (1 << bit for 
 
 
 @dataclass(frozen=True)
-class Judged:
+class Verdicts:
     """Per op (not per move): what was decided; NONE where it is no move."""
 
     pattern: NDArray[np.int64]
     avoidable: NDArray[np.int64]
     at_most_ns: NDArray[np.float64]
 
-    def say(self, where: NDArray[np.bool_], pattern: int, avoidable: object, at_most_ns: object) -> None:
+    def decide(self, where: NDArray[np.bool_], pattern: int, avoidable: object, at_most_ns: object) -> None:
         """Decide for the ops nothing was decided of yet."""
         fresh = where & (self.pattern == NONE)
         self.pattern[fresh] = pattern
@@ -62,43 +62,58 @@ class Judged:
         self.at_most_ns[fresh] = np.broadcast_to(np.asarray(at_most_ns), fresh.shape)[fresh]
 
 
-def judged(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity | None) -> Judged:
+def verdicts_of(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity | None) -> Verdicts:
     """Judge every op that has a `kind` (a code of KINDS; NONE = no move); first come, first served."""
     ops, count = joins.ops, len(joins.ops)
-    said = Judged(np.full(count, NONE), np.full(count, NO), np.zeros(count))
+    verdicts = Verdicts(np.full(count, NONE), np.full(count, NO), np.zeros(count))
     if not count:
-        return said
+        return verdicts
     follows = (joins.makers != NOBODY) & (kind != NONE) & (kind[joins.makers] != NONE)
     sure, unseen = np.full(count, LIKELY), np.zeros(count, dtype=np.bool_)
     if identity is not None:
         _confirm(follows, sure, joins, identity)
         unseen[kind != NONE] = [_read_unseen(joins, identity, int(row)) for row in np.flatnonzero(kind != NONE)]
     back = follows & (((kind == IN) & (kind[joins.makers] == OUT)) | ((kind == OUT) & (kind[joins.makers] == IN)))
-    _put_aside(said, joins, back & (kind == IN) & (np.arange(count) - joins.makers > HELD_AT_MOST))
-    back &= said.pattern == NONE
+    late = back & (kind == IN) & (np.arange(count) - joins.makers > HELD_AT_MOST)
+    late = _put_aside(verdicts, joins, late, soon=back & ~late)
+    back &= verdicts.pattern == NONE
     bits = _bits(ops, kind)
     passes = bits == _PASSES
     read = joins.readers_among(np.where(passes, joins.readers_among(bits), bits))
     read = np.where(unseen, read | _REST, read)
     alone = (joins.reader_counts == 1) & ~unseen
-    _round_trips(said, joins, kind, back=back, sure=sure, alone=alone | (read == _IN))
-    _chains(said, joins, follows & ~back & alone[joins.makers], sure)
-    _by_neighbours(said, joins, kind, bits, read)
-    said.say(kind != NONE, OTHER, NO, 0.0)
-    return said
+    _round_trips(
+        verdicts, joins, kind, back=back, sure=sure, alone=(alone | (read == _IN)) & ~_among(joins.makers, late)
+    )
+    _chains(verdicts, joins, follows & ~back & alone[joins.makers], sure)
+    _by_neighbours(verdicts, joins, kind, bits, read)
+    verdicts.decide(kind != NONE, OTHER, NO, 0.0)
+    return verdicts
 
 
-def _put_aside(said: Judged, joins: Joins, back: NDArray[np.bool_]) -> None:
-    """Tensors that wait in DRAM for long: whether L1 had room for them meanwhile is not known."""
+def _put_aside(
+    verdicts: Verdicts, joins: Joins, late: NDArray[np.bool_], *, soon: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Tensors that wait in DRAM for long: whether L1 had room for them meanwhile is not known.
+
+    The move that put one there is left to `_round_trips` if another move takes the tensor back `soon`. Returns the
+    moves that take one back.
+    """
     if joins.ops.outputs:
-        back = back & joins.ops.outputs[0].in_dram[joins.makers]
-    left = np.zeros(len(back), dtype=np.bool_)
-    left[joins.makers[back]] = True
-    said.say(back | left, OTHER, NO, 0.0)
+        late = late & joins.ops.outputs[0].in_dram[joins.makers]
+    verdicts.decide(late | (_among(joins.makers, late) & ~_among(joins.makers, soon)), OTHER, NO, 0.0)
+    return late
+
+
+def _among(makers: NDArray[np.int64], readers: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The ops that made what one of `readers` reads."""
+    made = np.zeros(len(makers), dtype=np.bool_)
+    made[makers[readers]] = True
+    return made
 
 
 def _round_trips(
-    said: Judged,
+    verdicts: Verdicts,
     joins: Joins,
     kind: NDArray[np.int64],
     *,
@@ -112,21 +127,21 @@ def _round_trips(
     first, surely = np.zeros(len(back), dtype=np.bool_), np.full(len(back), LIKELY)
     first[makers[back]], surely[makers[back]] = True, sure[back]
     kept = np.maximum(took - RESHARD_NS, 0)
-    said.say(back, ROUND_TRIP, np.where(same, sure, PARTLY), np.where(same, took, kept))
-    said.say(first, ROUND_TRIP, np.where(alone, surely, NO), np.where(alone, took, 0))
+    verdicts.decide(back, ROUND_TRIP, np.where(same, sure, PARTLY), np.where(same, took, kept))
+    verdicts.decide(first, ROUND_TRIP, np.where(alone, surely, NO), np.where(alone, took, 0))
 
 
-def _chains(said: Judged, joins: Joins, second: NDArray[np.bool_], sure: NDArray[np.int64]) -> None:
+def _chains(verdicts: Verdicts, joins: Joins, second: NDArray[np.bool_], sure: NDArray[np.int64]) -> None:
     """Moves in a row, each read by the next alone: one remains, and may cost as little as the cheaper."""
     took, makers = np.nan_to_num(joins.ops.numbers("kernel_ns")), joins.makers
     first, surely = np.zeros(len(second), dtype=np.bool_), np.full(len(second), LIKELY)
     first[makers[second]], surely[makers[second]] = True, sure[second]
-    said.say(first & ~second, CHAIN, surely, took)
-    said.say(second, CHAIN, sure, np.where(first, took, np.maximum(took - took[makers], 0)))
+    verdicts.decide(first & ~second, CHAIN, surely, took)
+    verdicts.decide(second, CHAIN, sure, np.where(first, took, np.maximum(took - took[makers], 0)))
 
 
 def _by_neighbours(
-    said: Judged, joins: Joins, kind: NDArray[np.int64], bits: NDArray[np.int64], read: NDArray[np.int64]
+    verdicts: Verdicts, joins: Joins, kind: NDArray[np.int64], bits: NDArray[np.int64], read: NDArray[np.int64]
 ) -> None:
     """Patterns told by who made the tensor and who reads it; a compacting Move in between does not count."""
     took, makers = np.nan_to_num(joins.ops.numbers("kernel_ns")), joins.makers
@@ -139,17 +154,17 @@ def _by_neighbours(
     rows = np.arange(len(kind))
     first = np.append(readers, len(kind))[np.searchsorted(sources, rows)]  # who reads it first
     detour = goes_out & made & (read == _ELTWISE)
-    said.say(detour, DETOUR, np.where(first - rows <= HELD_AT_MOST, LIKELY, PARTLY), took)
+    verdicts.decide(detour, DETOUR, np.where(first - rows <= HELD_AT_MOST, LIKELY, PARTLY), took)
     detoured = np.zeros(len(kind), dtype=np.bool_)
-    detoured[readers[(said.pattern == DETOUR)[sources]]] = True
-    said.say(goes_in & made & detoured[makers] & (read[makers] == _IN), DETOUR, LIKELY, took)
+    detoured[readers[(verdicts.pattern == DETOUR)[sources]]] = True
+    verdicts.decide(goes_in & made & detoured[makers] & (read[makers] == _IN), DETOUR, LIKELY, took)
 
     normed = goes_in & (maker_bits == _NORM) & (read == _MATMUL)
-    said.say(normed, NORM, np.where(read[makers] == _IN, LIKELY, PARTLY), took)
+    verdicts.decide(normed, NORM, np.where(read[makers] == _IN, LIKELY, PARTLY), took)
     to_conv = (goes_in | (kind == RESHARD)) & made & (read == _CONV)
-    said.say(to_conv & goes_in & (maker_bits == _UNTILIZE), UNTILIZED, PARTLY, took)
-    said.say(to_conv, CONV_INPUT, PARTLY, took)
-    said.say((goes_in & ~made) | (goes_out & (read == 0)), BOUNDARY, NO, 0.0)
+    verdicts.decide(to_conv & goes_in & (maker_bits == _UNTILIZE), UNTILIZED, PARTLY, took)
+    verdicts.decide(to_conv, CONV_INPUT, PARTLY, took)
+    verdicts.decide((goes_in & ~made) | (goes_out & (read == 0)), BOUNDARY, NO, 0.0)
 
 
 def _confirm(follows: NDArray[np.bool_], sure: NDArray[np.int64], joins: Joins, identity: TensorIdentity) -> None:
@@ -193,8 +208,8 @@ def _returns(ops: OpTable, makers: NDArray[np.int64], goes_in: NDArray[np.bool_]
     """
     distinct: dict[Placement, int] = {}
 
-    def spec(said: Attributes) -> float | None:
-        text = said.text_of(*CONFIG_KEYS)
+    def spec(attributes: Attributes) -> float | None:
+        text = attributes.text_of(*CONFIG_KEYS)
         placement = parse_memory_config(text) if text else None
         if placement is None or (placement.sharded and placement.shard is None):
             return None  # reports of early 2025 name the layout and leave the shards out

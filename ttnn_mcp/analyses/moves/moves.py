@@ -17,7 +17,7 @@ from ttnn_mcp.analyses.moves.move_patterns import (
     Avoidable,
     MoveKind,
     MovePattern,
-    judged,
+    verdicts_of,
 )
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
@@ -114,16 +114,16 @@ def moves_of(ops: OpTable, run: Run) -> Moves:
     joins = joins_of(ops)
     kind = _kinds(ops)
     rows = np.flatnonzero(kind != NONE)
-    found = judged(joins, kind, TensorIdentity.of(run, ops))
+    verdicts = verdicts_of(joins, kind, TensorIdentity.of(run, ops))
     written = ops.outputs[0].bytes if ops.outputs else np.zeros(len(ops))
     return Moves(
         joins=joins,
         rows=rows,
         kinds=kind[rows],
         makers=joins.makers[rows],
-        patterns=found.pattern[rows],
-        avoidable=found.avoidable[rows],
-        at_most_ns=found.at_most_ns[rows],
+        patterns=verdicts.pattern[rows],
+        avoidable=verdicts.avoidable[rows],
+        at_most_ns=verdicts.at_most_ns[rows],
         bytes=written[rows],
         kernel_ns=ops.numbers("kernel_ns")[rows],
     )

@@ -63,29 +63,29 @@ def where_operands_live(ops: OpTable) -> list[Lives]:
         code = _codes(operand, known)
         operands = np.concatenate((operands, code[code != UNKNOWN]))
     counts = np.bincount(operands, minlength=len(known))
-    there = home[home != UNKNOWN]
-    kernel = np.bincount(there, weights=ops.numbers("kernel_ns")[home != UNKNOWN], minlength=len(known))
-    homes = np.bincount(there, minlength=len(known))
-    found = [
+    known_homes = home[home != UNKNOWN]
+    kernel = np.bincount(known_homes, weights=ops.numbers("kernel_ns")[home != UNKNOWN], minlength=len(known))
+    homes = np.bincount(known_homes, minlength=len(known))
+    lives = [
         Lives(placement, int(counts[code]), int(homes[code]), float(kernel[code]))
         for placement, code in known.items()
         if counts[code]
     ]
-    return sorted(found, key=lambda one: (-one.kernel_ns, -one.operands))
+    return sorted(lives, key=lambda each: (-each.kernel_ns, -each.operands))
 
 
 def where_tensors_live(tensors: Tensors) -> list[tuple[Placement, int, int]]:
     """(placement without shards, tensors, bytes) of a memory report, most tensors first; host tensors left out."""
-    found: dict[Placement, tuple[int, int]] = {}
+    counts: dict[Placement, tuple[int, int]] = {}
     codes = tensors.placements.codes
     for code, placement in enumerate(tensors.placements.distinct):
         rows = np.flatnonzero(codes == code)
         if len(rows):
             bare = Placement(placement.layout, placement.buffer)
-            count, size = found.get(bare, (0, 0))
+            count, size = counts.get(bare, (0, 0))
             sizes = tensors.size_bytes[rows]
-            found[bare] = (count + len(rows), size + int(sizes[sizes > 0].sum()))
-    return sorted(((one, *counted) for one, counted in found.items()), key=lambda one: -one[1])
+            counts[bare] = (count + len(rows), size + int(sizes[sizes > 0].sum()))
+    return sorted(((one, *counted) for one, counted in counts.items()), key=lambda one: -one[1])
 
 
 def shard_specs(ops: OpTable | None, tensors: Tensors | None) -> list[Sharded]:
@@ -97,7 +97,7 @@ def shard_specs(ops: OpTable | None, tensors: Tensors | None) -> list[Sharded]:
         written = _written(ops)
     counted = dict(_counted(tensors)) if tensors is not None else {}
     nothing = np.zeros(0, dtype=np.int64)
-    found = [
+    specs = [
         Sharded(
             placement,
             written.get(placement, nothing),
@@ -106,7 +106,7 @@ def shard_specs(ops: OpTable | None, tensors: Tensors | None) -> list[Sharded]:
         )
         for placement in dict.fromkeys((*written, *counted))
     ]
-    return sorted(found, key=lambda one: (-one.kernel_ns, -one.tensors))
+    return sorted(specs, key=lambda one: (-one.kernel_ns, -one.tensors))
 
 
 def folded(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -120,8 +120,8 @@ def folded(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 def _written(ops: OpTable) -> dict[Placement, NDArray[np.int64]]:
     distinct: dict[Placement, int] = {}
 
-    def spec(said: Attributes) -> float | None:
-        text = said.text_of(*CONFIG_KEYS)
+    def spec(attributes: Attributes) -> float | None:
+        text = attributes.text_of(*CONFIG_KEYS)
         placement = parse_memory_config(text) if text else None
         if placement is None or placement.shard is None:
             return None

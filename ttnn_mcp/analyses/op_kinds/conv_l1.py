@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.op_kinds.conv_window import Window
+    from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
 
 HEIGHT, BLOCK, WIDTH = "HEIGHT_SHARDED", "BLOCK_SHARDED", "WIDTH_SHARDED"
 SCRATCH_BYTES = 64  # l1_scratchpad_CB_size, same file
@@ -62,7 +62,7 @@ class Conv:
     packer_l1: bool
     allocated_bytes: int
     allocated_said: bool
-    window: Window | None = None
+    window: ConvWindow | None = None
     input_channels: int = 0
     indices_in_l1: bool = False
     reuses_activation: bool = False

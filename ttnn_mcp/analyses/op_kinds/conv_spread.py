@@ -15,7 +15,7 @@ from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv, divis
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.op_kinds.conv_window import Window
+    from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
 
 ROW_MAJOR_ALIGNMENT = 8  # channels: 16 bytes of L1 in the smallest format, BFLOAT16 (get_input_channels_alignment)
 
@@ -50,7 +50,7 @@ class Channels:
 
 def spread_of(
     layout: str,
-    window: Window,
+    window: ConvWindow,
     channels: Channels,
     grid: tuple[int, int],
     *,
@@ -108,7 +108,9 @@ def block_height(whole_tiles: int, per_core_h: int, tiles: int) -> int:
     return max((size for size in divisors(whole_tiles) if size <= tiles), default=1)
 
 
-def block_width(spread: Spread, layout: str, window: Window, *, divisor: int = 1, full_inner: bool = False) -> int:
+def block_width(
+    spread: Spread, layout: str, window: ConvWindow, *, divisor: int = 1, full_inner: bool = False
+) -> int:
     """Tiles of one block along the inner dimension."""
     height, width = window.kernel
     if layout == WIDTH:
@@ -117,7 +119,7 @@ def block_width(spread: Spread, layout: str, window: Window, *, divisor: int = 1
     return ceil(spread.channels // spread.cores[1] * width * (rows if layout == BLOCK else 1) / TILE_SIDE)
 
 
-def width_rules(spread: Spread, window: Window, block: tuple[int, int]) -> dict[str, bool]:
+def width_rules(spread: Spread, window: ConvWindow, block: tuple[int, int]) -> dict[str, bool]:
     """The rules for the block (height, width) of a WIDTH_SHARDED conv, in words, and whether each holds.
 
     conv2d_op_width_sharded_program_factory.cpp of 0.81.1, lines 230 to 255.
@@ -136,7 +138,7 @@ def width_rules(spread: Spread, window: Window, block: tuple[int, int]) -> dict[
     }
 
 
-def spread_anew(conv: Conv, window: Window, channels: Channels, grid: tuple[int, int], tiles: int) -> Conv:
+def spread_anew(conv: Conv, window: ConvWindow, channels: Channels, grid: tuple[int, int], tiles: int) -> Conv:
     """The conv after TTNN distributed its rows again for blocks of `tiles`; 0 means a core's whole height."""
     distribution = spread_of(conv.layout, window, channels, grid, tiles=max(tiles, 1), transposed=conv.transposed)
     spread = replace(

@@ -14,7 +14,7 @@ CORES_AT_MOST = 1024  # more than any chip has: limits the loop over cores for a
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ConvWindow:
     """A sliding window and its input: sizes in elements, pairs are (height, width).
 
     Attributes:
@@ -74,7 +74,7 @@ class Window:
         return (image * padded_height + down * self.stride[0]) * padded_width + across * self.stride[1]
 
 
-def window_of(printed: PrintedStruct | None) -> Window | None:
+def window_of(printed: PrintedStruct | None) -> ConvWindow | None:
     """The window of a printed SlidingWindowConfig; None where it leaves out a part."""
     if printed is None:
         return None
@@ -85,7 +85,7 @@ def window_of(printed: PrintedStruct | None) -> Window | None:
         return None
     top, bottom, left, right = padding if len(padding) == 4 else (padding[0], padding[0], padding[1], padding[1])
     size, kernel, stride, dilation = ((pair[0], pair[1]) for pair in pairs)
-    return Window(batch, size, kernel, stride, (top, bottom, left, right), dilation)
+    return ConvWindow(batch, size, kernel, stride, (top, bottom, left, right), dilation)
 
 
 def _numbers(text: str) -> list[int]:

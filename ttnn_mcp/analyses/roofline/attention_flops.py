@@ -33,25 +33,25 @@ def attention_flops(
     has the queries of its own part of the sequence and the keys of all parts.
     """
     if len(ops.inputs) < 2 or not ops.outputs:
-        why.say(rows, WHY_OPERANDS)
+        why.add(rows, WHY_OPERANDS)
         return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-    there = ops.inputs[0].present[rows] & ops.inputs[1].present[rows] & ops.outputs[0].present[rows]
+    present = ops.inputs[0].present[rows] & ops.inputs[1].present[rows] & ops.outputs[0].present[rows]
     decode, ring = _like(ops, rows, "Decode|FlashMLA"), _like(ops, rows, "Ring")
     split = _like(ops, rows, "RingDistributed")  # every device holds the whole sequence and does its share of it
     causal = settings.flags(rows, "is_causal")
     even = settings.flags(rows, "is_balanced")
-    start = settings.numbers(rows, lambda said: said.number("chunk_start_idx"))
-    window = settings.numbers(rows, lambda said: said.number("sliding_window_size"))
-    total = settings.numbers(rows, lambda said: said.number("logical_n"))
-    devices = settings.numbers(rows, lambda said: said.number("ring_size"))
+    start = settings.numbers(rows, lambda attributes: attributes.number("chunk_start_idx"))
+    window = settings.numbers(rows, lambda attributes: attributes.number("sliding_window_size"))
+    total = settings.numbers(rows, lambda attributes: attributes.number("logical_n"))
+    devices = settings.numbers(rows, lambda attributes: attributes.number("ring_size"))
 
-    free = settings.numbers(rows, lambda said: float(said.flag("is_causal") is False)) > 0
+    free = settings.numbers(rows, lambda attributes: float(attributes.flag("is_causal") is False)) > 0
     cached = (decode & ~free) | (_like(ops, rows, "Chunked|Paged") & np.isnan(start))
     windowed = _like(ops, rows, "Windowed") | (np.isfinite(window) & ~causal)
-    why.say(rows[~there], WHY_OPERANDS)
-    why.say(rows[cached], WHY_POSITION)
-    why.say(rows[windowed], WHY_WINDOWS)
-    why.say(rows[ring & ~split & causal & ~even], WHY_PLACE)
+    why.add(rows[~present], WHY_OPERANDS)
+    why.add(rows[cached], WHY_POSITION)
+    why.add(rows[windowed], WHY_WINDOWS)
+    why.add(rows[ring & ~split & causal & ~even], WHY_PLACE)
 
     def flops(shape_of: str) -> NDArray[np.float64]:
         query, key, out = (_dims(one, rows, shape_of) for one in (ops.inputs[0], ops.inputs[1], ops.outputs[0]))
@@ -64,7 +64,7 @@ def attention_flops(
         triangle = np.where(window < rows_of_q, window * (rows_of_q - window / 2), triangle)
         pairs = np.where(causal, triangle, pairs) / np.where(split, devices, 1.0)
         heads = query[0] * query[1] * np.where(decode, query[2], 1.0)
-        return np.where(there & ~cached & ~windowed, 2.0 * heads * pairs * (query[3] + out[3]), np.nan)
+        return np.where(present & ~cached & ~windowed, 2.0 * heads * pairs * (query[3] + out[3]), np.nan)
 
     return flops("logical"), flops("padded")
 

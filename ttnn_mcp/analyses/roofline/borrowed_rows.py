@@ -50,9 +50,9 @@ def borrowed(ops: OpTable) -> NDArray[np.bool_]:
     has_before &= device[before] == device
     has_after &= device[after] == device
     fits = (has_before & _shared(whole, writes[before])) | (has_after & _shared(writes, reads[after]))
-    found = np.zeros(len(ops), dtype=np.bool_)
-    found[order] = ~sure & (has_before | has_after) & ~fits
-    return found & _repeated(ops)
+    same = np.zeros(len(ops), dtype=np.bool_)
+    same[order] = ~sure & (has_before | has_after) & ~fits
+    return same & _repeated(ops)
 
 
 def _shared(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -36,44 +36,44 @@ def conv_flops(
     times what was asked for.
     """
     if len(ops.inputs) < 2 or not ops.outputs:
-        why.say(rows, WHY_OPERANDS)
+        why.add(rows, WHY_OPERANDS)
         return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     weight, out = ops.inputs[1], ops.outputs[0]
-    there = weight.present[rows] & out.present[rows]
+    present = weight.present[rows] & out.present[rows]
     known = ops.texts("op_code").where(lambda text: canonical(text) in KNOWN)[rows]
-    why.say(rows[~known], WHY_KIND)
-    why.say(rows[~there], WHY_OPERANDS)
-    there &= known
+    why.add(rows[~known], WHY_KIND)
+    why.add(rows[~present], WHY_OPERANDS)
+    present &= known
     performed = 2.0 * out.padded[rows, :3].prod(axis=1) * weight.padded[rows, 2:].prod(axis=1)
     pixels = settings.numbers(rows, _transposed_pixels)
     pixels = np.where(np.isnan(pixels), out.logical[rows, :3].prod(axis=1), pixels)
     asked = pixels * settings.numbers(rows, _per_pixel)
-    return np.where(there, asked, np.nan), np.where(there, performed, np.nan)
+    return np.where(present, asked, np.nan), np.where(present, performed, np.nan)
 
 
-def _per_pixel(said: Attributes) -> float | None:
+def _per_pixel(attributes: Attributes) -> float | None:
     """Operations per pixel, over all output channels."""
-    groups, channels = said.number("groups"), said.number("output_channels")
-    image, kernel = _image(said), _numbers(said, "window_hw")
+    groups, channels = attributes.number("groups"), attributes.number("output_channels")
+    image, kernel = _image(attributes), _numbers(attributes, "window_hw")
     if not groups or not channels or not image or len(kernel) != 2:
         return None
     return 2.0 * channels * (image[3] / groups) * prod(kernel)
 
 
-def _transposed_pixels(said: Attributes) -> float | None:
+def _transposed_pixels(attributes: Attributes) -> float | None:
     """A transposed convolution applies its window to every input pixel, not to every output pixel."""
-    window = said.struct("sliding_window_config")
-    image = _image(said)
+    window = attributes.struct("sliding_window_config")
+    image = _image(attributes)
     transposed = window is not None and (window.text_of("is_transpose") or "").strip() in {"true", "1"}
     return float(prod(image[:3])) if transposed and image else None
 
 
-def _image(said: Attributes) -> list[int]:
+def _image(attributes: Attributes) -> list[int]:
     """N, H, W and C of the input; empty where not said."""
-    shape = [int(text) for text in _WHOLE.findall(said.text_of("input_tensor_shape") or "")]
+    shape = [int(text) for text in _WHOLE.findall(attributes.text_of("input_tensor_shape") or "")]
     return shape if len(shape) == 4 else []
 
 
-def _numbers(said: Attributes, key: str) -> list[int]:
-    window = said.struct("sliding_window_config")
+def _numbers(attributes: Attributes, key: str) -> list[int]:
+    window = attributes.struct("sliding_window_config")
     return [int(text) for text in _WHOLE.findall((window.text_of(key) if window else None) or "")]

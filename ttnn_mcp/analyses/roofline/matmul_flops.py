@@ -29,20 +29,20 @@ def matmul_flops(
     batches x M is the output's.
     """
     if len(ops.inputs) < 2 or not ops.outputs:
-        why.say(rows, WHY_OPERANDS)
+        why.add(rows, WHY_OPERANDS)
         return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     first, second = ops.inputs[0], ops.inputs[1]
-    there = first.present[rows] & second.present[rows] & ops.outputs[0].present[rows]
+    present = first.present[rows] & second.present[rows] & ops.outputs[0].present[rows]
     gathers, attention, sparse = (_like(ops, rows, word) for word in ("AllGather", "AttnMatmul", "Sparse"))
-    active = settings.numbers(rows, lambda said: said.number("nnz"))
+    active = settings.numbers(rows, lambda attributes: attributes.number("nnz"))
     turn_a, turn_b = settings.flags(rows, "transpose_a"), settings.flags(rows, "transpose_b")
     _, k, inner, _ = _sides(first.padded[rows], second.padded[rows], turn_a, turn_b)
     turn_a, turn_b = turn_a & (k == inner), turn_b & (k == inner)
     _, k, inner, _ = _sides(first.padded[rows], second.padded[rows], turn_a, turn_b)
     fits = (k == inner) | gathers
-    why.say(rows[~there], WHY_OPERANDS)
-    why.say(rows[~fits], WHY_UNFIT)
-    why.say(rows[sparse & np.isnan(active)], WHY_EXPERTS)
+    why.add(rows[~present], WHY_OPERANDS)
+    why.add(rows[~fits], WHY_UNFIT)
+    why.add(rows[sparse & np.isnan(active)], WHY_EXPERTS)
 
     def flops(a: NDArray[np.int64], b: NDArray[np.int64], outs: list[NDArray[np.int64]]) -> NDArray[np.float64]:
         m, k, inner, n = _sides(a, b, turn_a, turn_b)
@@ -53,7 +53,7 @@ def matmul_flops(
         for out in outs:  # the product is the last output that is N wide: a gathered A comes before it
             by_output = np.where(out[:, 3] == n, out[:, :3].prod(axis=1), by_output)
         lines = np.where((gathers & (k != inner)) | attention, by_output, by_inputs)
-        return np.where(there & fits, 2.0 * lines * inner * n, np.nan)
+        return np.where(present & fits, 2.0 * lines * inner * n, np.nan)
 
     return (
         flops(first.logical[rows], second.logical[rows], [out.logical[rows] for out in ops.outputs]),

@@ -1,4 +1,4 @@
-"""One reason per op, said to masks of ops: why a figure is missing, or what an op is bound by."""
+"""Why figures of ops are missing, or what the ops are bound by."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
 
 class Reasons:
-    """Texts per op under construction; what was said first stays."""
+    """Collects one reason per op; the first one added stays."""
 
     def __init__(self, rows: int) -> None:
         self._codes = np.full(rows, -1, dtype=np.int64)
-        self._said: list[str] = []
+        self._texts: list[str] = []
 
-    def say(self, ops: NDArray[np.bool_] | NDArray[np.int64], text: str) -> None:
-        """Say `text` of these ops (a mask or positions) that nothing was said of yet."""
+    def add(self, ops: NDArray[np.bool_] | NDArray[np.int64], text: str) -> None:
+        """Give these ops (a mask or positions) the reason `text`, if they have none yet."""
         places = np.flatnonzero(ops) if ops.dtype == np.bool_ else ops
         places = places[self._codes[places] < 0]
         if not len(places):
             return
-        if text not in self._said:
-            self._said.append(text)
-        self._codes[places] = self._said.index(text)
+        if text not in self._texts:
+            self._texts.append(text)
+        self._codes[places] = self._texts.index(text)
 
     @property
     def silent(self) -> NDArray[np.bool_]:
-        """Mask of the ops nothing was said of."""
+        """Mask of the ops without a reason."""
         return self._codes < 0
 
     def texts(self) -> Texts:
-        """What was said; empty where nothing was."""
-        return Texts(np.array(self._codes), tuple(self._said))
+        """The reason of each op; empty where it has none."""
+        return Texts(np.array(self._codes), tuple(self._texts))

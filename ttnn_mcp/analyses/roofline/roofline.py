@@ -89,7 +89,7 @@ def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
     """
     why = Reasons(len(ops))
     not_its_own = borrowed(ops)
-    why.say(not_its_own, WHY_BORROWED)
+    why.add(not_its_own, WHY_BORROWED)
     flops, padded_flops = flops_of(ops, why)
     dram_bytes = np.where(not_its_own, np.nan, dram_bytes_of(ops, why))
     engine = on_engine(ops)
@@ -100,14 +100,14 @@ def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
     dram_ns = _over(dram_bytes, chip.dram_peak_gb_s)
     kernel_ns = _positive(ops.numbers("kernel_ns"))
     impossible = np.fmax(compute_ns, dram_ns) > IMPOSSIBLE * kernel_ns
-    why.say(np.isnan(kernel_ns), WHY_TIME)
-    why.say(impossible, WHY_IMPOSSIBLE)
-    why.say(engine & np.isnan(phases), WHY_FIDELITY)
-    why.say(engine & np.isnan(compute_ns), WHY_CORES)
-    why.say(np.isnan(dram_ns), WHY_DRAM)
+    why.add(np.isnan(kernel_ns), WHY_TIME)
+    why.add(impossible, WHY_IMPOSSIBLE)
+    why.add(engine & np.isnan(phases), WHY_FIDELITY)
+    why.add(engine & np.isnan(compute_ns), WHY_CORES)
+    why.add(np.isnan(dram_ns), WHY_DRAM)
     families = ops.texts("op_code").mapped(family, missing="other", dtype=object)
-    why.say(families == "collective", WHY_COLLECTIVE)
-    why.say(families == "other", WHY_OTHER)
+    why.add(families == "collective", WHY_COLLECTIVE)
+    why.add(families == "other", WHY_OTHER)
     compute_ns, dram_ns = np.where(impossible, np.nan, compute_ns), np.where(impossible, np.nan, dram_ns)
     least_ns = np.where(engine, np.maximum(compute_ns, dram_ns), dram_ns)
     return Roofline(
@@ -141,14 +141,14 @@ def _bound(
     on_chip = _on_chip(ops)
     bound = Reasons(len(ops))
     for binds in ("compute", "dram"):
-        bound.say(~exchanged & (kernel_ns > LAUNCH_ALWAYS_NS) & (efficiency >= EXPLAINS) & (larger == binds), binds)
-    bound.say(~exchanged & (kernel_ns <= LAUNCH_ALWAYS_NS), "overhead")
-    told = ~exchanged & np.isfinite(efficiency)
-    bound.say(told & (kernel_ns <= LAUNCH_MAYBE_NS), "overhead")
-    bound.say(told & on_chip, "l1")
+        bound.add(~exchanged & (kernel_ns > LAUNCH_ALWAYS_NS) & (efficiency >= EXPLAINS) & (larger == binds), binds)
+    bound.add(~exchanged & (kernel_ns <= LAUNCH_ALWAYS_NS), "overhead")
+    left = ~exchanged & np.isfinite(efficiency)
+    bound.add(left & (kernel_ns <= LAUNCH_MAYBE_NS), "overhead")
+    bound.add(left & on_chip, "l1")
     for binds in ("compute", "dram"):
-        bound.say(told & np.isfinite(compute_ns) & (efficiency >= SUGGESTS) & (larger == binds), binds)
-    bound.say(told, "overhead")
+        bound.add(left & np.isfinite(compute_ns) & (efficiency >= SUGGESTS) & (larger == binds), binds)
+    bound.add(left, "overhead")
     return bound.texts()
 
 

@@ -47,12 +47,12 @@ class Touched:
 def dram_bytes_of(ops: OpTable, why: Reasons) -> NDArray[np.float64]:
     """Bytes per op; NaN where the report does not say what was touched, `why` says what is missing."""
     shown = shows_operands(ops)
-    why.say(~shown, WHY_OPERANDS)
+    why.add(~shown, WHY_OPERANDS)
     if not ops.inputs or not ops.outputs:
         return np.full(len(ops), np.nan)
     touched = touched_of(ops, _in_dram, why)
     total = touched.reads.sum(axis=0) + touched.writes.sum(axis=0)
-    why.say(np.isnan(total), WHY_DTYPE)
+    why.add(np.isnan(total), WHY_DTYPE)
     return np.where(shown, total, np.nan)
 
 
@@ -117,7 +117,7 @@ def _looks_up(touched: Touched, rows: NDArray[np.int64]) -> None:
 def _samples(touched: Touched, rows: NDArray[np.int64]) -> None:
     """The grid says where in the image (INPUT_0) the op reads, possibly nowhere."""
     touched.reads[0, rows] = 0
-    touched.why.say(rows, WHY_SAMPLES)
+    touched.why.add(rows, WHY_SAMPLES)
 
 
 def _exchanges(touched: Touched, rows: NDArray[np.int64]) -> None:
@@ -140,17 +140,17 @@ def _multiplies_sparsely(touched: Touched, rows: NDArray[np.int64]) -> None:
     """Of the experts' weights (INPUT_1), those of the active ones."""
     if len(touched.ops.inputs) > 1:
         experts = touched.ops.inputs[1].padded[rows, :2].prod(axis=1)
-        active = touched.settings.numbers(rows, lambda said: said.number("nnz"))
+        active = touched.settings.numbers(rows, lambda attributes: attributes.number("nnz"))
         touched.reads[1, rows] *= np.minimum(active / np.maximum(experts, 1), 1)
-        touched.why.say(rows[np.isnan(active)], WHY_EXPERTS)
+        touched.why.add(rows[np.isnan(active)], WHY_EXPERTS)
 
 
 def _attends(touched: Touched, rows: NDArray[np.int64]) -> None:
     """Keys and values may be a cache that is longer than what was attended to."""
-    chunked = np.isfinite(touched.settings.numbers(rows, lambda said: said.number("chunk_start_idx")))
+    chunked = np.isfinite(touched.settings.numbers(rows, lambda attributes: attributes.number("chunk_start_idx")))
     decodes = touched.ops.texts("op_code").where(_like("attention", "Decode|Chunked|Paged|FlashMLA"))[rows]
     touched.reads[1:3, rows[chunked | decodes]] = np.nan
-    touched.why.say(rows[chunked | decodes], WHY_CACHE)
+    touched.why.add(rows[chunked | decodes], WHY_CACHE)
 
 
 def _passes_round(touched: Touched, rows: NDArray[np.int64]) -> None:

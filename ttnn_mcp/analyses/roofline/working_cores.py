@@ -35,9 +35,9 @@ def working_cores(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
     return cores
 
 
-def readers_per_bank(said: Attributes) -> float | None:
+def readers_per_bank(attributes: Attributes) -> float | None:
     """Cores that read each bank, by the op's config; None where it is none for DRAM-sharded weights."""
-    config = said.struct("program_config")
+    config = attributes.struct("program_config")
     if config is None or DRAM_SHARDED not in config.name:
         return None
     return config.number("num_workers_per_dram_bank") or 1  # builds before 0.78 have one

@@ -17,7 +17,7 @@ from ttnn_mcp.analyses.op_kinds.conv_spread import (
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.op_kinds.conv_window import Window
+    from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ConvAsked:
     """
 
     layout: str
-    window: Window
+    window: ConvWindow
     channels: Channels
     block_h: int = 0
     width_divisor: int = 1

@@ -33,20 +33,20 @@ L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tens
 DECODE_L1_SHARE = 0.75  # where the operands are one row of tiles, they need less (ours)
 
 
-class Remedy(NamedTuple):
+class Faster(NamedTuple):
     """A way to run the matmul, and the bandwidth that its like reached; no bandwidth where nothing was measured."""
 
     fix: str
     gb_s: float
 
 
-def fastest(facts: WindowFacts, row: int) -> Remedy | None:
+def fastest(facts: WindowFacts, row: int) -> Faster | None:
     """How the matmul at `row`, one row of tiles high, streams fastest; None for a chip nobody measured."""
     arch = facts.chip.arch or ""
     sharded, interleaved = dram_sharded(facts, row), INTERLEAVED_GB_S.get(arch)
     if sharded is not None and SHARDED_GB_S[arch] > INTERLEAVED_GB_S[arch]:
-        return Remedy(sharded, SHARDED_GB_S[arch])
-    return Remedy(multicast(facts, row), interleaved) if interleaved else None
+        return Faster(sharded, SHARDED_GB_S[arch])
+    return Faster(multicast(facts, row), interleaved) if interleaved else None
 
 
 def fastest_ns(facts: WindowFacts, rows: Rows) -> Floats:

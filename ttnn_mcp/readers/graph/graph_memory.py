@@ -89,10 +89,10 @@ class GraphReader:
 class _Reading:
     """A graph while it is read; a plain class, because twenty thousand of them are made."""
 
-    __slots__ = ("_behind", "_depths", "_nodes", "_of_buffer", "_reader", "_stack", "_unplaced", "found")
+    __slots__ = ("_behind", "_depths", "_nodes", "_of_buffer", "_reader", "_stack", "_unplaced", "memory")
 
     def __init__(self, reader: GraphReader, nodes: list[Params]) -> None:
-        self.found = GraphMemory(nodes=nodes)
+        self.memory = GraphMemory(nodes=nodes)
         self._reader = reader
         self._nodes = nodes
         self._stack: list[tuple[str, int, bool]] = []
@@ -105,15 +105,15 @@ class _Reading:
         self._unplaced: dict[int, int] = {}
 
     def finished(self) -> GraphMemory:
-        self.found.unfinished = [name for name, _, _ in self._stack]
+        self.memory.unfinished = [name for name, _, _ in self._stack]
         if self._unplaced:
             tensors = self._tensors_by_buffer()
             known = {key: tensors[at] for at, key in self._unplaced.items() if at in tensors}
             self._reader.unplaced_tensors |= known
-        return self.found
+        return self.memory
 
     def read(self) -> None:
-        events, stack = self.found.events, self._stack
+        events, stack = self.memory.events, self._stack
         for at, node in enumerate(self._nodes):
             kind = node.get("node_type")
             if kind in _IGNORED:
@@ -139,31 +139,31 @@ class _Reading:
                 self._other(str(kind), at, device_op, params)
 
     def _other(self, kind: str, at: int, device_op: int, params: Params) -> None:
-        found = self.found
+        memory = self.memory
         if kind in _PROGRAM_BUFFERS:
-            found.events.append(program_buffer(device_op, params))
+            memory.events.append(program_buffer(device_op, params))
             if device_op >= 0:
-                found.device_ops[device_op].buffers += 1
+                memory.device_ops[device_op].buffers += 1
         elif kind == "circular_buffer_deallocate_all":
-            found.events.append(MemoryEvent("clear", device_op, number(params, "device_id")))
+            memory.events.append(MemoryEvent("clear", device_op, number(params, "device_id")))
         elif kind == "program_execution" and device_op >= 0:
-            found.device_ops[device_op].executed = True
+            memory.device_ops[device_op].executed = True
         elif kind == "error":
             words = (str(params.get(key) or "") for key in ("error_operation", "error_type", "error_message"))
-            found.errors.append(GraphError(at, *words))
+            memory.errors.append(GraphError(at, *words))
             self._failed()
 
     def _failed(self) -> None:
-        if self.found.failed_at is None:
-            self.found.failed_at = len(self.found.events)
+        if self.memory.failed_at is None:
+            self.memory.failed_at = len(self.memory.events)
 
     def _start(self, at: int, device_op: int, node: Params, params: Params) -> None:
         name = str(params.get("name") or "")
         is_it = is_device_op(name)
         if is_it:
-            device_op = len(self.found.device_ops)
+            device_op = len(self.memory.device_ops)
             cached = params.get("program_cache_hit")
-            self.found.device_ops.append(
+            self.memory.device_ops.append(
                 DeviceOp(
                     name,
                     cached=None if cached is None else str(cached).lower() in TRUE,
@@ -179,18 +179,18 @@ class _Reading:
         depths = self._depths.get(name)
         if not depths:
             return
-        found, depth = self.found, depths[-1]
+        memory, depth = self.memory, depths[-1]
         _, device_op, is_it = self._stack[depth]
         while len(self._stack) > depth:
             inner, within, device_op_too = self._stack.pop()
             self._depths[inner].pop()
             if device_op_too:
-                found.events.append(MemoryEvent("end", within))
+                memory.events.append(MemoryEvent("end", within))
         if aborted:
-            found.aborted.append(name)
+            memory.aborted.append(name)
             self._failed()
         elif is_it:
-            found.device_ops[device_op].ended_at = at
+            memory.device_ops[device_op].ended_at = at
 
     def _named(self, freed: MemoryEvent, node: Params) -> MemoryEvent:
         """The free with what its allocation, or the tensor on its buffer node, tells."""
@@ -217,14 +217,14 @@ class _Reading:
             for at, node in enumerate(self._nodes)
             if node.get("node_type") == "tensor"
         }
-        found: dict[int, int] = {}
+        by_buffer: dict[int, int] = {}
         for at, node in enumerate(self._nodes):
             if node.get("node_type") == "buffer":
                 tensors = (tensor_of[one] for one in node.get("connections") or () if one in tensor_of)
                 tensor = next((one for one in tensors if one >= 0), NOT_SAID)
                 if tensor >= 0:
-                    found[at] = tensor
-        return found
+                    by_buffer[at] = tensor
+        return by_buffer
 
     def _buffer(self, kind: Literal["allocate", "free"], device_op: int, params: Params) -> MemoryEvent:
         buffer = buffer_code(params)
@@ -238,5 +238,5 @@ class _Reading:
         return MemoryEvent._make((kind, device_op, device, key, buffer, size, per_bank, (), None))
 
 
-def _first(said: int, otherwise: int) -> int:
-    return said if said >= 0 else otherwise
+def _first(stated: int, otherwise: int) -> int:
+    return stated if stated >= 0 else otherwise

@@ -46,21 +46,21 @@ def buffer_numbers(params: Params) -> tuple[int, int, int, int]:
 
 def buffer_code(params: Params) -> int:
     """Code of BUFFER_TYPES. `type` counts L1_SMALL as L1; the newer keys tell them apart."""
-    said = params.get("exact_buffer_type") or params.get("buffer_type")
-    if said is None:
-        said = params.get("type")
-    if isinstance(said, int):
-        return said if 0 <= said < len(BUFFER_TYPES) else NOT_SAID
-    if said in _CODES:
-        return _CODES[said]
+    name = params.get("exact_buffer_type") or params.get("buffer_type")
+    if name is None:
+        name = params.get("type")
+    if isinstance(name, int):
+        return name if 0 <= name < len(BUFFER_TYPES) else NOT_SAID
+    if name in _CODES:
+        return _CODES[name]
     codes = (_code_of(str(params.get(key) or "")) for key in ("exact_buffer_type", "buffer_type", "type"))
     return next((code for code in codes if code >= 0), NOT_SAID)
 
 
 @lru_cache(maxsize=64)
-def _code_of(said: str) -> int:
-    found = buffer_type(said)
-    return NOT_SAID if found is None else BUFFER_TYPES.index(found)
+def _code_of(name: str) -> int:
+    code = buffer_type(name)
+    return NOT_SAID if code is None else BUFFER_TYPES.index(code)
 
 
 def bytes_per_bank(params: Params, size: int, banks: int) -> int:
@@ -78,7 +78,7 @@ def bytes_per_bank(params: Params, size: int, banks: int) -> int:
 
 def program_buffer(device_op: int, params: Params) -> MemoryEvent:
     """A circular buffer, dataflow buffer or scratchpad, which all live as long as their program runs."""
-    said = params.get("globally_allocated", params.get("borrows_memory"))
+    borrowed = params.get("globally_allocated", params.get("borrows_memory"))
     return MemoryEvent(
         "circular",
         device_op,
@@ -86,5 +86,5 @@ def program_buffer(device_op: int, params: Params) -> MemoryEvent:
         key=key_of(number(params, "address"), L1),
         size_bytes=max(number(params, "size"), 0),
         ranges=parse_core_ranges(str(params.get("core_range_set") or "")),
-        over_tensor=None if said is None else str(said).lower() in TRUE,
+        over_tensor=None if borrowed is None else str(borrowed).lower() in TRUE,
     )

@@ -138,7 +138,7 @@ class DeviceTensors:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lifetimes:
+class RecordedLifetimes:
     """Who makes, last uses and frees a tensor, as operation ids, sorted by tensor."""
 
     tensors: Integers

@@ -22,7 +22,7 @@ RECORDS_AT_MOST = 100_000  # per table; one per tensor that an op writes
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedTensor:
     """One tensor against its golden tensor.
 
     Attributes:
@@ -39,9 +39,9 @@ class Comparison:
     actual: float | None
 
 
-async def read_comparisons(rows: Rows) -> tuple[Comparison, ...]:
+async def read_comparisons(rows: Rows) -> tuple[ComparedTensor, ...]:
     """All records, local ones first; none in a report of a run without comparison mode."""
-    records: list[Comparison] = []
+    records: list[ComparedTensor] = []
     for scope, table in TABLES.items():
         wanted = ("tensor_id", "matches", "desired_pcc", "actual_pcc")
         if all(rows.schema.has(table, column) for column in wanted):
@@ -51,7 +51,7 @@ async def read_comparisons(rows: Rows) -> tuple[Comparison, ...]:
                 *_reals("desired_pcc", "actual_pcc"),
             )
             records += [
-                Comparison(tensor, scope, bool(matches), _between(desired, 0.0), _between(actual, -1.0))
+                ComparedTensor(tensor, scope, bool(matches), _between(desired, 0.0), _between(actual, -1.0))
                 for tensor, matches, desired, actual in await rows.few(table, columns, limit=RECORDS_AT_MOST)
                 if tensor is not None and matches is not None
             ]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import ReportMissing, shown
 from ttnn_mcp.readers.memory import tables
 from ttnn_mcp.readers.memory.chips import read_chips, read_sub_devices
-from ttnn_mcp.readers.memory.comparisons import Comparison, read_comparisons
+from ttnn_mcp.readers.memory.comparisons import ComparedTensor, read_comparisons
 from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.readers.memory.folder import read_folder
 from ttnn_mcp.readers.memory.rows import Rows
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
         Device,
         DeviceTensors,
         Executions,
-        Lifetimes,
         OperationError,
         Operations,
+        RecordedLifetimes,
         TensorLinks,
         Tensors,
     )
@@ -81,11 +81,11 @@ class MemoryReport:
     device_tensors: DeviceTensors
     inputs: TensorLinks
     outputs: TensorLinks
-    lifetimes: Lifetimes | None
+    lifetimes: RecordedLifetimes | None
     chips: tuple[int, ...]
     executions: Executions | None
     errors: tuple[OperationError, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[ComparedTensor, ...]
     has: frozenset[str]
     caveats: tuple[str, ...]
 
@@ -112,8 +112,8 @@ class MemoryReport:
     @property
     def build(self) -> str | None:
         """The TTNN that wrote it, as '0.81.1 (d80d9482a4)'; None before 0.80 says so."""
-        told = self.schema.metadata
-        version, commit = told.get("version"), told.get("git_sha_short")
+        metadata = self.schema.metadata
+        version, commit = metadata.get("version"), metadata.get("git_sha_short")
         return f"{version} ({commit})" if version and commit else version or commit or None
 
     async def chunks_of(self, operation: int) -> Chunks:
@@ -125,8 +125,8 @@ class MemoryReport:
         """The arguments of an operation, in the order they were written."""
         async with self._rows() as rows:
             columns = [rows.text("operation_arguments", name, _VALUE_CHARS) for name in ("name", "value")]
-            found = await rows.few("operation_arguments", columns, operation=operation)
-            return tuple(Argument(name or "", value or "") for name, value in found)
+            cells = await rows.few("operation_arguments", columns, operation=operation)
+            return tuple(Argument(name or "", value or "") for name, value in cells)
 
     async def program_arguments(self) -> dict[int, dict[str, str]]:
         """By operation, the printed `program_config` and `core_grid` of its call, where it was given them."""
@@ -157,7 +157,7 @@ class MemoryReport:
     async def sources(self) -> dict[int, SourceLine]:
         """The model line of every operation that has one; the line's text as its stack trace quotes it."""
         parsed: dict[str, SourceLine | None] = {}
-        found: dict[int, SourceLine] = {}
+        lines: dict[int, SourceLine] = {}
 
         def keep(batch: list[Row]) -> None:
             for operation, trace in batch:
@@ -165,22 +165,22 @@ class MemoryReport:
                     parsed[trace] = parse_stack_trace(trace or "")
                 line = parsed[trace]
                 if line is not None:
-                    found.setdefault(operation, line)
+                    lines.setdefault(operation, line)
 
         async with self._rows() as rows:
             ids = rows.numbers("stack_traces", ("operation_id",))
             await rows.each_batch(
                 "stack_traces", [*ids, rows.text("stack_traces", "stack_trace", _TRACE_CHARS)], keep
             )
-        return found
+        return lines
 
     async def graph_of(self, operation: int) -> str | None:
         """The captured graph of one operation, as JSON text."""
         async with self._rows() as rows:
             if not rows.schema.has("captured_graph", "captured_graph"):
                 return None
-            found = await rows.few("captured_graph", [_GRAPH], operation=operation, limit=1)
-            return next((text for (text,) in found if text), None)
+            cells = await rows.few("captured_graph", [_GRAPH], operation=operation, limit=1)
+            return next((text for (text,) in cells if text), None)
 
     @asynccontextmanager
     async def _rows(self) -> AsyncGenerator[Rows, None]:
@@ -244,5 +244,7 @@ def _database(path: Path) -> Path:
 async def _line_text(rows: Rows, source_file: int, line: int) -> str | None:
     if source_file < 0 or not rows.schema.has("source_files", "contents"):
         return None
-    found = await rows.connection.execute_fetchall("SELECT contents FROM source_files WHERE id = ?", [source_file])
-    return next((line_of(str(contents), line) for (contents,) in found if contents), None)
+    contents_read = await rows.connection.execute_fetchall(
+        "SELECT contents FROM source_files WHERE id = ?", [source_file]
+    )
+    return next((line_of(str(contents), line) for (contents,) in contents_read if contents), None)

@@ -83,16 +83,16 @@ class Schema:
     @property
     def caveats(self) -> tuple[str, ...]:
         """What the reader of an answer should know about the database as a whole."""
-        said: list[str] = []
+        caveats: list[str] = []
         if _number(self.version) > _number(NEWEST_VERSION):
-            said.append(f"the report's schema is newer than {NEWEST_VERSION}: what it added is not read")
+            caveats.append(f"the report's schema is newer than {NEWEST_VERSION}: what it added is not read")
         if len(self.ranks) > 1:
-            said.append(
+            caveats.append(
                 f"ranks {', '.join(map(str, self.ranks))} are in the report; this is rank {self.rank} alone"
             )
         if self.refused:
-            said.append(f"left out, because their rows do not say their rank: {', '.join(sorted(self.refused))}")
-        return tuple(said)
+            caveats.append(f"left out, because their rows do not say their rank: {', '.join(sorted(self.refused))}")
+        return tuple(caveats)
 
 
 async def read_schema(connection: aiosqlite.Connection, rank: int | None = None) -> Schema:
@@ -120,11 +120,11 @@ async def read_schema(connection: aiosqlite.Connection, rank: int | None = None)
 async def _columns(connection: aiosqlite.Connection) -> dict[str, frozenset[str]]:
     sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
     names = {str(name).lower() for (name,) in await connection.execute_fetchall(sql)} & TABLES
-    found: dict[str, frozenset[str]] = {}
+    columns: dict[str, frozenset[str]] = {}
     for name in sorted(names):
         rows = await connection.execute_fetchall(f"PRAGMA table_info({name})")
-        found[name] = frozenset(str(row[1]).lower() for row in rows)
-    return found
+        columns[name] = frozenset(str(row[1]).lower() for row in rows)
+    return columns
 
 
 def _refuse_foreign(columns: Mapping[str, frozenset[str]]) -> None:
@@ -144,11 +144,11 @@ def _refuse_foreign(columns: Mapping[str, frozenset[str]]) -> None:
 async def _ranks(connection: aiosqlite.Connection, columns: Mapping[str, frozenset[str]]) -> tuple[int, ...]:
     """All ranks of the small tables, else of any; 0 alone where no table tells."""
     ranked = [table for table, names in columns.items() if "rank" in names]
-    found: set[int] = set()
+    ranks: set[int] = set()
     for table in [table for table in ranked if table in _RANKED_FIRST] or ranked:
         sql = f"SELECT DISTINCT CAST(rank AS INTEGER) FROM {table} WHERE rank IS NOT NULL LIMIT 1000"  # noqa: S608
-        found.update(int(row[0]) for row in await connection.execute_fetchall(sql))
-    return tuple(sorted(found)) or (0,)
+        ranks.update(int(row[0]) for row in await connection.execute_fetchall(sql))
+    return tuple(sorted(ranks)) or (0,)
 
 
 def _number(version: str | None) -> tuple[int, ...]:

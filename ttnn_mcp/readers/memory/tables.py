@@ -12,9 +12,9 @@ from ttnn_mcp.readers.memory.columns import (
     Device,
     DeviceTensors,
     Executions,
-    Lifetimes,
     OperationError,
     Operations,
+    RecordedLifetimes,
     TensorLinks,
     Tensors,
 )
@@ -89,14 +89,14 @@ async def read_tensors(rows: Rows) -> Tensors:
 
     numbers = rows.numbers("tensors", ("tensor_id", "device_id", "address", "buffer_type", "size"))
     texts = [rows.text("tensors", column) for column in ("shape", "dtype", "layout", "memory_config")]
-    seen: list[dict[str | None, int]] = [{} for _ in texts]
+    code_of_text: list[dict[str | None, int]] = [{} for _ in texts]
     parts: list[Integers] = []
 
     def keep(batch: list[Row]) -> None:
         columns = list(zip(*batch, strict=True))
         codes = (
             [code_of.setdefault(text, len(code_of)) for text in column]
-            for code_of, column in zip(seen, columns[len(numbers) :], strict=True)
+            for code_of, column in zip(code_of_text, columns[len(numbers) :], strict=True)
         )
         parts.append(np.array([*columns[: len(numbers)], *codes], dtype=np.int64))
 
@@ -105,15 +105,15 @@ async def read_tensors(rows: Rows) -> Tensors:
     merged = np.concatenate(parts, axis=1) if parts else np.empty((width, 0), dtype=np.int64)
     ids, first = np.unique(merged[0], return_index=True)
     _, device, address, buffer, size, *codes = merged[:, first]
-    shapes = _coded(codes[0], seen[0], parse_database_shape)
-    dtypes = _coded(codes[1], seen[1], canonical_dtype)
-    layouts = _coded(codes[2], seen[2], canonical_dtype)
+    shapes = _coded(codes[0], code_of_text[0], parse_database_shape)
+    dtypes = _coded(codes[1], code_of_text[1], canonical_dtype)
+    layouts = _coded(codes[2], code_of_text[2], canonical_dtype)
     return Tensors(
         ids=ids,
         shapes=shapes,
         dtypes=dtypes,
         layouts=layouts,
-        placements=_coded(codes[3], seen[3], parse_memory_config),
+        placements=_coded(codes[3], code_of_text[3], parse_memory_config),
         devices=device,
         addresses=address,
         buffers=np.where(address >= 0, buffer, -1),
@@ -168,12 +168,12 @@ async def read_device_tensors(rows: Rows) -> DeviceTensors:
     return DeviceTensors(*await rows.integers("device_tensors", ("tensor_id", "device_id", "address"), order=2))
 
 
-async def read_lifetimes(rows: Rows) -> Lifetimes | None:
+async def read_lifetimes(rows: Rows) -> RecordedLifetimes | None:
     """Tensor lifetimes; None where the report has none (before 3.x)."""
     if not rows.schema.has("tensor_lifetime"):
         return None
     ends = ("producer_operation_id", "last_use_operation_id", "deallocate_operation_id")
-    return Lifetimes(*await rows.integers("tensor_lifetime", ("tensor_id", *ends), order=1))
+    return RecordedLifetimes(*await rows.integers("tensor_lifetime", ("tensor_id", *ends), order=1))
 
 
 async def read_executions(rows: Rows) -> Executions | None:
@@ -212,10 +212,10 @@ async def read_errors(rows: Rows, operations: Operations) -> tuple[OperationErro
 
 async def read_filled(rows: Rows) -> frozenset[str]:
     """Tables that hold at least one row of this rank."""
-    found: set[str] = set()
+    filled: set[str] = set()
     for table in sorted(rows.schema.columns):
         if rows.schema.has(table):
             sql = f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {rows.schema.where(table)})"  # noqa: S608
             [row] = await rows.connection.execute_fetchall(sql)
-            found.update({table} if row[0] else ())
-    return frozenset(found)
+            filled.update({table} if row[0] else ())
+    return frozenset(filled)

@@ -85,33 +85,36 @@ def rewritten(edits: Sequence[Rewritten], rows: int, lines: Sequence[int]) -> Ta
     )
 
 
-def changed(found: Comparison, rows: int) -> Table | None:
+def changed(comparison: Comparison, rows: int) -> Table | None:
     """Ops that kept their place: their record changed, or their time by more than noise explains."""
-    if found.little_in_common:
+    if comparison.little_in_common:
         return None
     folded: dict[tuple[str, str], list[int]] = {}  # count, before, after, first line
-    pairs, lines = found.alignment, found.ops[1].lines
-    before, after = found.times[0][pairs.before], found.times[1][pairs.after]
-    for change in found.changes:
+    pairs, lines = comparison.alignment, comparison.ops[1].lines
+    before, after = comparison.times[0][pairs.before], comparison.times[1][pairs.after]
+    for change in comparison.changes:
         first = int(lines[pairs.after[change.pairs[0]]])
-        one = folded.setdefault((change.op, change.what or "only its time"), [0, 0, 0, first])
-        one[0] += len(change.pairs)
-        one[1] += int(before[change.pairs].sum())
-        one[2] += int(after[change.pairs].sum())
-        if not change.what and abs(one[2] - one[1]) <= found.noise.share * max(one[1:3]) + _worth_a_row(found):
+        sums = folded.setdefault((change.op, change.what or "only its time"), [0, 0, 0, first])
+        sums[0] += len(change.pairs)
+        sums[1] += int(before[change.pairs].sum())
+        sums[2] += int(after[change.pairs].sum())
+        noise = comparison.noise.share * max(sums[1:3]) + _worth_a_row(comparison)
+        if not change.what and abs(sums[2] - sums[1]) <= noise:
             del folded[change.op, "only its time"]
-    said = sorted(folded.items(), key=lambda item: -abs(item[1][2] - item[1][1]))[:rows]
-    if not said:
+    largest = sorted(folded.items(), key=lambda item: -abs(item[1][2] - item[1][1]))[:rows]
+    if not largest:
         return None
-    return CHANGED.exact([(*key, one[0], exact_us(one[1]), exact_us(one[2]), one[3]) for key, one in said])
+    return CHANGED.exact(
+        [(*key, count, exact_us(ns), exact_us(later_ns), line) for key, (count, ns, later_ns, line) in largest]
+    )
 
 
-def _worth_a_row(found: Comparison) -> float:
-    return WORTH_A_ROW * found.total.before_ns
+def _worth_a_row(comparison: Comparison) -> float:
+    return WORTH_A_ROW * comparison.total.before_ns
 
 
-def memory(found: MemoryDelta | None) -> Table | None:
+def memory(delta: MemoryDelta | None) -> Table | None:
     """Memory on both sides; None where it was not compared."""
-    if found is None or not found.figures:
+    if delta is None or not delta.figures:
         return None
-    return MEMORY.exact([(one.name, one.before, one.after, one.delta) for one in found.figures])
+    return MEMORY.exact([(one.name, one.before, one.after, one.delta) for one in delta.figures])

@@ -2,55 +2,78 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows, measured
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
 
 
-class Sides(NamedTuple):
-    """Which runs, and which rows of them.
+class RunsCompared(NamedTuple):
+    """The runs of a comparison, opened.
 
     Attributes:
-        baseline: the run before the change.
-        candidate: the run after it; None: the newest.
-        iteration: the window of both.
-        candidate_iteration: of the candidate, where it differs.
+        before: the run before the change.
+        after: the run after it.
         repeats: more runs of the unchanged baseline, for the noise.
+        memory: what the change did to memory, where that was asked for.
     """
 
-    baseline: str
-    candidate: str | None = None
+    before: Run
+    after: Run
+    repeats: tuple[Run, ...] = ()
+    memory: MemoryDelta | None = None
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All of them."""
+        return self.before, self.after, *self.repeats
+
+
+class Windows(NamedTuple):
+    """Which rows are compared.
+
+    Attributes:
+        iteration: the window of both.
+        candidate_iteration: of the candidate, where it differs.
+        start_signpost: of both.
+        end_signpost: of both.
+    """
+
     iteration: Literal["last", "all"] | int = "last"
     candidate_iteration: int | None = None
     start_signpost: str | None = None
     end_signpost: str | None = None
-    repeats: tuple[str, ...] = ()
 
 
-async def compared(session: Session, sides: Sides) -> Comparison:
-    """The comparison.
+async def runs_compared(
+    session: Session, baseline: str, candidate: str | None, repeats: Sequence[str] = ()
+) -> RunsCompared:
+    """Open the runs; the candidate is by default the newest.
 
     Raises:
         RunUnknown: a run is not there.
+    """
+    before, after = await session.run(baseline), await session.run(candidate)
+    return RunsCompared(before, after, tuple([await session.run(run) for run in repeats]))
+
+
+def compared(pair: RunsCompared, windows: Windows) -> Comparison:
+    """The comparison.
+
+    Raises:
         QuestionRefused: one has no such window, or a repeat is none.
     """
-    before = await session.run(sides.baseline)
-    after = await session.run(sides.candidate)
-    repeats = [await session.run(run) for run in sides.repeats]
-    return await asyncio.to_thread(_compared, before, after, repeats, sides)
-
-
-def _compared(before: Run, after: Run, repeats: list[Run], sides: Sides) -> Comparison:
-    bracket = (sides.start_signpost, sides.end_signpost)
-    later = sides.iteration if sides.candidate_iteration is None else sides.candidate_iteration
-    if (sides.iteration, later, *bracket) == ("last", "last", None, None):
-        windows = like_windows(before, after)
+    bracket = (windows.start_signpost, windows.end_signpost)
+    later = windows.iteration if windows.candidate_iteration is None else windows.candidate_iteration
+    if (windows.iteration, later, *bracket) == ("last", "last", None, None):
+        sides = like_windows(pair.before, pair.after)
     else:
-        windows = measured(before, sides.iteration, bracket), measured(after, later, bracket)
-    return Comparison(*windows, [measured(run, sides.iteration, bracket) for run in repeats])
+        sides = measured(pair.before, windows.iteration, bracket), measured(pair.after, later, bracket)
+    return Comparison(*sides, [measured(run, windows.iteration, bracket) for run in pair.repeats])

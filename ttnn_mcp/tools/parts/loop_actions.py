@@ -16,10 +16,10 @@ from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import flags_of, overwritten, story_of
 from ttnn_mcp.experiments.targets import parse_target
 from ttnn_mcp.session.places import lies_in, place_of
-from ttnn_mcp.tools.parts.comparing import Sides, compared
-from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, BeforeAfter, Moved, Recorded
-from ttnn_mcp.tools.parts.loop_story import log_of, seen_now, target_said
-from ttnn_mcp.wire import NextCall
+from ttnn_mcp.tools.parts.comparing import Windows, compared, runs_compared
+from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Moved, Recorded
+from ttnn_mcp.tools.parts.loop_story import best_run_now, log_of, target_progress
+from ttnn_mcp.wire import BeforeAfterMs, NextCall
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,19 +47,21 @@ async def record(session: Session, asked: Arguments) -> Answer:
         if latest is None:
             raise QuestionRefused("Nothing is recorded yet: give `baseline`, the run before the change.")
         baseline = latest.best.id
-    sides = Sides(baseline, asked.candidate, start_signpost=asked.start_signpost, end_signpost=asked.end_signpost)
-    found = await compared(session, sides)
-    _check_identity(found.before.run, baseline, known)
-    _check_identity(found.after.run, asked.candidate, known)
-    experiment = await asyncio.to_thread(_judged, found, asked)
+    pair = await runs_compared(session, baseline, asked.candidate)
+    _check_identity(pair.before, baseline, known)
+    _check_identity(pair.after, asked.candidate, known)
+    windows = Windows(start_signpost=asked.start_signpost, end_signpost=asked.end_signpost)
+    comparison = await asyncio.to_thread(compared, pair, windows)
+    experiment = await asyncio.to_thread(_judged, comparison, asked)
     story = story_of(known, targets, experiment.baseline.id) or story_of(known, targets, experiment.candidate.id)
     odd = [*flags_of(story, experiment), *experiment.flags]
-    odd += [said for run in (experiment.baseline, experiment.candidate) if (said := overwritten(known, run))]
+    changed = (overwritten(known, run) for run in (experiment.baseline, experiment.candidate))
+    odd += [sentence for sentence in changed if sentence]
     saved = await store.add(replace(experiment, flags=tuple(odd)))
     now = story_of([*known, saved], targets, saved.baseline.id)
     return Answer(
-        experiment=_recorded(saved, found),
-        target=target_said(now, None) if now else None,
+        experiment=_recorded(saved, comparison),
+        target=target_progress(now, None) if now else None,
         next=(_next(saved),),
     )
 
@@ -69,31 +71,31 @@ def _check_identity(run: Run, wanted: str | None, known: list[Experiment]) -> No
     ids = {one.id for experiment in known for one in (experiment.baseline, experiment.candidate)}
     if wanted in ids and run.id != wanted:
         raise QuestionRefused(
-            f"Run {wanted} is no more: its report was overwritten, the file now holds run {run.id}. "
+            f"Run {wanted} no longer exists: its report was overwritten, the file now holds run {run.id}. "
             "Give that id if you mean it, or the path of a copy of the old report."
         )
 
 
-def _judged(found: Comparison, asked: Arguments) -> Experiment:
+def _judged(comparison: Comparison, asked: Arguments) -> Experiment:
     walls = None
     if asked.wall_before_ms is not None and asked.wall_after_ms is not None:
         walls = Walls(asked.wall_before_ms, asked.wall_after_ms, profiled=False)
-    measured = measure(found, asked.step, walls)
-    memory = found.after.run.memory
+    measured = measure(comparison, asked.step, walls)
+    memory = comparison.after.run.memory
     recorded = worst_global(memory) if memory is not None else None
     pcc = recorded if asked.pcc is None else asked.pcc
     verdict, why = decide(measured, pcc)
-    doubts = [several_changes(found), *(_doubts_of_accuracy(memory, asked.pcc) if memory is not None else [])]
-    total = found.total
+    doubts = [several_changes(comparison), *(_doubts_of_accuracy(memory, asked.pcc) if memory is not None else [])]
+    total = comparison.total
     return Experiment(
         change=(asked.change or "").strip(),
         step=asked.step,
-        baseline=_seen(found.before.run, total.before_ns, warm=found.before.scope.window.warm),
-        candidate=_seen(found.after.run, total.after_ns, warm=found.after.scope.window.warm),
+        baseline=_seen(comparison.before.run, total.before_ns, warm=comparison.before.scope.window.warm),
+        candidate=_seen(comparison.after.run, total.after_ns, warm=comparison.after.scope.window.warm),
         pcc=pcc,
         wall_before_ms=asked.wall_before_ms,
         wall_after_ms=asked.wall_after_ms,
-        measured=judgement_of(found).verdict,
+        measured=judgement_of(comparison).verdict,
         judged_by=measured.judged_by,
         change_share=measured.change_share,
         noise_share=measured.noise_share,
@@ -105,11 +107,11 @@ def _judged(found: Comparison, asked: Arguments) -> Experiment:
     )
 
 
-def _doubts_of_accuracy(memory: MemoryReport, given: float | None) -> list[str]:
+def _doubts_of_accuracy(memory: MemoryReport, pcc: float | None) -> list[str]:
     """What the candidate's own comparison records say of its accuracy."""
     recorded = worst_global(memory)
     doubts = [loss.sentence for loss in losses_of(memory)[:1]]
-    if given is None and recorded is not None:
+    if pcc is None and recorded is not None:
         doubts.append(f"PCC {recorded:.4f} is the lowest global comparison of the memory report: none was given")
     return doubts
 
@@ -126,8 +128,8 @@ def _seen(run: Run, kernel_ns: int, *, warm: bool) -> RunSeen:
     )
 
 
-def _recorded(one: Experiment, found: Comparison) -> Recorded:
-    total = found.total
+def _recorded(one: Experiment, comparison: Comparison) -> Recorded:
+    total = comparison.total
     return Recorded(
         id=one.id,
         verdict=one.verdict,
@@ -136,7 +138,7 @@ def _recorded(one: Experiment, found: Comparison) -> Recorded:
         judged_by=one.judged_by,
         change_share=one.change_share,
         noise_share=one.noise_share,
-        kernel_ms=BeforeAfter(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
+        kernel_ms=BeforeAfterMs(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
         baseline=one.baseline.id,
         candidate=one.candidate.id,
     )
@@ -172,7 +174,7 @@ async def set_target(session: Session, asked: Arguments, text: str) -> Answer:
     await store.set_target(parse_target(text, baseline, asked.batch))
     known, targets = await store.all()
     story = story_of(known, targets, baseline.id)
-    return Answer(target=target_said(story, await seen_now(session, story)) if story else None)
+    return Answer(target=target_progress(story, await best_run_now(session, story)) if story else None)
 
 
 async def _seen_alone(run: Run, asked: Arguments) -> RunSeen:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ttnn_mcp.tools.tool import Arguments as Closed
-from ttnn_mcp.wire import Columns, Ms, NextCall, Quoted, Quoting, Share, Table, Wire
+from ttnn_mcp.wire import BeforeAfterMs, Columns, Ms, NextCall, Quoted, Quoting, Share, Table, Wire
 
 LOG = Columns("id", "step", "change", "verdict", "change_share", "pcc")
 TRY_NEXT = Columns("check", "step", "at_least_us", "at_most_us")
@@ -34,13 +34,6 @@ class Arguments(Closed):
     path: str | None = Field(None, description="JSON file, for export and import")
 
 
-class BeforeAfter(Wire):
-    """Milliseconds on both sides."""
-
-    before: Ms
-    after: Ms
-
-
 class Recorded(Wire):
     """One experiment as it was recorded."""
 
@@ -51,12 +44,12 @@ class Recorded(Wire):
     judged_by: Literal["kernel", "wall", "per_sample"]
     change_share: Share
     noise_share: Share
-    kernel_ms: BeforeAfter
+    kernel_ms: BeforeAfterMs
     baseline: str
     candidate: str
 
 
-class RunSaid(Wire):
+class LoopRun(Wire):
     """A run of the loop."""
 
     run: str
@@ -66,7 +59,7 @@ class RunSaid(Wire):
     gain_share: Share | None = None
 
 
-class TargetSaid(Wire):
+class TargetProgress(Wire):
     """The target, how far it is, and whether to stop."""
 
     target: str
@@ -87,9 +80,9 @@ class Answer(Wire):
     """Answer of experiments; which fields are there depends on the action."""
 
     experiment: Recorded | None = None
-    baseline: RunSaid | None = None
-    best: RunSaid | None = None
-    target: TargetSaid | None = None
+    baseline: LoopRun | None = None
+    best: LoopRun | None = None
+    target: TargetProgress | None = None
     log: Annotated[Table, LOG] | None = None
     earlier: str | None = None
     try_next: Annotated[Table, TRY_NEXT] | None = None

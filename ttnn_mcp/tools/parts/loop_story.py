@@ -15,7 +15,7 @@ from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import Story, story_of
 from ttnn_mcp.experiments.targets import progress_of
 from ttnn_mcp.session.session import Pair, identity
-from ttnn_mcp.tools.parts.loop_answer import CHECKLIST, LOG, TRY_NEXT, Answer, RunSaid, TargetSaid
+from ttnn_mcp.tools.parts.loop_answer import CHECKLIST, LOG, TRY_NEXT, Answer, LoopRun, TargetProgress
 from ttnn_mcp.wire import NextCall, rounded
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ CHANGE_CHARS = 60
 TRIES_SHOWN = 3
 
 
-class Seen(NamedTuple):
+class BestNow(NamedTuple):
     """The best run looked at now; `gone` says why it could not be."""
 
     outlook: Outlook | None
@@ -46,62 +46,62 @@ async def tell(session: Session, baseline: str | None) -> Answer:
     known, targets = await log.all()
     wanted = (await session.run(baseline)).id if baseline else None
     story = story_of(known, targets, wanted)
-    seen = await seen_now(session, story) if story else Seen(None, None)
-    marks = CHECKLIST.exact(checklist(story, seen.outlook))
+    best = await best_run_now(session, story) if story else BestNow(None, None)
+    marks = CHECKLIST.exact(checklist(story, best.outlook))
     if story is None:
         begin = NextCall(tool="open_run", arguments={}, why="a baseline; then target, then record")
         return Answer(log=_log(()), checklist=marks, notes=("nothing recorded yet", *log.damaged), next=(begin,))
     return Answer(
         baseline=_run(story.baseline),
         best=_best(story),
-        target=target_said(story, seen),
+        target=target_progress(story, best),
         log=_log(story.experiments[-LOG_ROWS:]),
         earlier=_earlier(story.experiments[:-LOG_ROWS]),
-        try_next=_try_next(seen.outlook),
+        try_next=_try_next(best.outlook),
         checklist=marks,
-        notes=(*await asyncio.to_thread(_notes, story, seen), *log.damaged),
-        next=tuple(_next(story, seen)),
+        notes=(*await asyncio.to_thread(_notes, story, best), *log.damaged),
+        next=tuple(_next(story, best)),
     )
 
 
-async def seen_now(session: Session, story: Story | None) -> Seen:
+async def best_run_now(session: Session, story: Story | None) -> BestNow:
     """Open the best run and ask the checks."""
     if story is None:
-        return Seen(None, None)
+        return BestNow(None, None)
     try:
         run = await session.run(story.best.id)
         if run.id != story.best.id:
-            return Seen(None, f"the best run's report was overwritten: its file now holds run {run.id}")
+            return BestNow(None, f"the best run's report was overwritten: its file now holds run {run.id}")
         if run.memory is not None:
             await replay_of(run)  # the checks on memory read it
-        return Seen(await asyncio.to_thread(outlook_of, run), None)
+        return BestNow(await asyncio.to_thread(outlook_of, run), None)
     except TtnnMcpError as gone:
-        return Seen(None, f"the best run cannot be opened: {gone}")
+        return BestNow(None, f"the best run cannot be opened: {gone}")
 
 
-def target_said(story: Story, seen: Seen | None) -> TargetSaid | None:
+def target_progress(story: Story, best: BestNow | None) -> TargetProgress | None:
     """How far the target is; None where none was set."""
     if story.target is None:
         return None
-    outlook = seen.outlook if seen else None
+    outlook = best.outlook if best else None
     if story.target.kind == "roofline_share" and outlook is None:
         why = "the share of the roofline needs the best run's report; list tells it"
-        return TargetSaid(target=story.target.text, status="unknown", stop=False, why=why)
+        return TargetProgress(target=story.target.text, status="unknown", stop=False, why=why)
     worth = outlook.worth_trying(_noise(story)) if outlook else None
     reach = reach_of(story.target, story.best.kernel_ns, story.wall_ms, outlook)
     progress = progress_of(story.target, reach, wall_known=story.wall_ms is not None, worth_trying=worth)
-    return TargetSaid(target=story.target.text, status=progress.status, stop=progress.stop, why=progress.why)
+    return TargetProgress(target=story.target.text, status=progress.status, stop=progress.stop, why=progress.why)
 
 
 def _noise(story: Story) -> float:
     return story.experiments[-1].noise_share if story.experiments else DEFAULT_SHARE
 
 
-def _run(run: RunSeen) -> RunSaid:
-    return RunSaid(run=run.id, name=shown(run.name), kernel_ms=run.kernel_ns / 1e6)
+def _run(run: RunSeen) -> LoopRun:
+    return LoopRun(run=run.id, name=shown(run.name), kernel_ms=run.kernel_ns / 1e6)
 
 
-def _best(story: Story) -> RunSaid:
+def _best(story: Story) -> LoopRun:
     return _run(story.best).model_copy(update={"wall_ms": story.wall_ms, "gain_share": story.gain_share})
 
 
@@ -135,18 +135,18 @@ def _try_next(outlook: Outlook | None) -> Table | None:
     )
 
 
-def _notes(story: Story, seen: Seen) -> list[str]:
-    said = [seen.gone] if seen.gone else []
+def _notes(story: Story, best: BestNow) -> list[str]:
+    notes = [best.gone] if best.gone else []
     if story.baseline.id != story.best.id and (gone := _changed_on_disk(story.baseline)):
-        said.append(f"baseline {story.baseline.id}: {gone}")
+        notes.append(f"baseline {story.baseline.id}: {gone}")
     flagged = [one.id for one in story.experiments if one.flags]
     if flagged:
-        said.append(
+        notes.append(
             f"doubtful (several changes, or another baseline): {', '.join(f'#{one}' for one in flagged[-5:])}"
         )
     if story.others:
-        said.append(f"{story.others} other loops in the log; baseline=... chooses one")
-    return said
+        notes.append(f"{story.others} other loops in the log; baseline=... chooses one")
+    return notes
 
 
 def _changed_on_disk(run: RunSeen) -> str | None:
@@ -159,8 +159,8 @@ def _changed_on_disk(run: RunSeen) -> str | None:
     return None if now == run.id else f"its report was overwritten and is now run {now}"
 
 
-def _next(story: Story, seen: Seen) -> list[NextCall]:
-    target = target_said(story, seen)
+def _next(story: Story, best: BestNow) -> list[NextCall]:
+    target = target_progress(story, best)
     if target is not None and target.stop:
         return []
     calls = [NextCall(tool="optimization_check", arguments={"run": story.best.id}, why="findings on the best run")]

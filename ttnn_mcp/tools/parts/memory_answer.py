@@ -35,7 +35,7 @@ class L1Peak(Wire):
     temporaries_bytes: int = 0
 
 
-class Programs(Wire):
+class ProgramCounts(Wire):
     """Device operations, and those whose circular or dataflow buffers the report leaves out."""
 
     device_operations: int
@@ -78,7 +78,7 @@ class Answer(Wire):
     l1_peak: L1Peak
     floor: bool = False
     why: Quoting | None = None
-    programs: Programs | None = None
+    programs: ProgramCounts | None = None
     buffers_table_bytes: int
     timeline: Annotated[Table, tables.TIMELINE]
     live: Annotated[Table, tables.LIVE]

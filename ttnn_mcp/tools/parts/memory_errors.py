@@ -61,7 +61,7 @@ class Failed(Wire):
 async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False) -> Failed:
     """A failure in full; `brief` leaves out who held the memory and what helps."""
     place, shortage = failure.place, failure.shortage
-    said = Failed(
+    failed = Failed(
         operation=operation_of(replayed, place) if place is not None else None,
         name=shown(failure.name),
         outcome=failure.outcome,
@@ -74,22 +74,22 @@ async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False
         scope=shown(failure.scope) if failure.scope else None,
     )
     if shortage is None:
-        return said
+        return failed
     if place is None:
-        return said.model_copy(update=_told(replayed, shortage))
+        return failed.model_copy(update=_told(replayed, shortage))
     moment = await moment_of(replayed, place)
     if shortage.kind == "no_room":  # the allocator knows nothing of circular buffers
         moment = replace(moment, circular=())
     update = _told(replayed, _settled(replayed, moment, shortage))
     if brief:
-        return said.model_copy(update=update)
+        return failed.model_copy(update=update)
     arguments = await replayed.memory.arguments_of(operation_of(replayed, place))
     spoken = ",".join(f"{one.name}={one.value}" for one in arguments)
-    found = remedies(replayed, moment, shortage, name=failure.name, arguments=spoken)
-    update["remedies"] = _table(found[:REMEDIES_SHOWN], update["short_bytes"])
+    measures = remedies(replayed, moment, shortage, name=failure.name, arguments=spoken)
+    update["remedies"] = _table(measures[:REMEDIES_SHOWN], update["short_bytes"])
     if shortage.kind != "beyond_l1":
         update["holders"] = _holders(replayed, moment, shortage)
-    return said.model_copy(update=update)
+    return failed.model_copy(update=update)
 
 
 def _cut(message: str) -> str:
@@ -144,9 +144,9 @@ def _holders(replayed: Replayed, moment: Moment, shortage: Shortage) -> Table:
     return HOLDERS.table(cells)
 
 
-def _table(found: list[Remedy], short: object) -> Table:
+def _table(measures: list[Remedy], short: object) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for one in found:
+    for one in measures:
         enough = one.enough
         if isinstance(short, int) and one.bytes_per_bank < short and not one.enough:
             enough = False  # whatever lies where

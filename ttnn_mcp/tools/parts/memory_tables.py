@@ -73,7 +73,7 @@ def timeline(replayed: Replayed, only: int | None = None) -> Table:
 def live(replayed: Replayed, moment: Moment, *, everything: bool) -> Table:
     """What is live at a moment, the largest first; of L1 alone unless `everything` is asked for."""
     spans, lifetimes, tensors = replayed.fullest.spans, replayed.lifetimes, replayed.memory.tensors
-    found: list[tuple[int, tuple[Cell, ...]]] = []
+    ranked: list[tuple[int, tuple[Cell, ...]]] = []
     for row, kind in zip(moment.rows.tolist(), kinds_of(replayed, moment), strict=True):
         buffer = int(spans.buffers[row])
         if buffer != L1 and not everything:
@@ -93,8 +93,8 @@ def live(replayed: Replayed, moment: Moment, *, everything: bool) -> Table:
             operation_of(replayed, read) if read >= 0 else None,
             *((BUFFER_TYPES[buffer],) if everything else ()),
         )
-        found.append((-size if buffer != DRAM else -size + 2**50, cells))
-    rows = [cells for _, cells in sorted(found, key=lambda pair: pair[0])]
+        ranked.append((-size if buffer != DRAM else -size + 2**50, cells))
+    rows = [cells for _, cells in sorted(ranked, key=lambda pair: pair[0])]
     return LIVE.table(rows, without=() if everything else ("buffer",))
 
 
@@ -112,20 +112,20 @@ def late_frees(replayed: Replayed, late: LateFrees) -> Table:
 
 def cores(replayed: Replayed, moment: Moment, *, even: bool) -> Table | None:
     """Which cores carry how much, the fullest first; None where all carry the same, unless `even` is asked for."""
-    found = cores_of(replayed, moment)
-    if len(found) < 2 and not even:
+    loads = cores_of(replayed, moment)
+    if len(loads) < 2 and not even:
         return None
     rows: list[tuple[Cell, ...]] = [
-        (spelled(one.cores), len(one.cores), one.tensors_bytes, one.circular_bytes) for one in found[:CORE_ROWS]
+        (spelled(one.cores), len(one.cores), one.tensors_bytes, one.circular_bytes) for one in loads[:CORE_ROWS]
     ]
     return CORES.table(rows)
 
 
-def spelled(found: tuple[tuple[int, int], ...]) -> str:
+def spelled(cores: tuple[tuple[int, int], ...]) -> str:
     """`0-0..7-5` for a full rectangle, else its corners with `within`."""
-    low = (min(x for x, _ in found), min(y for _, y in found))
-    high = (max(x for x, _ in found), max(y for _, y in found))
-    full = (high[0] - low[0] + 1) * (high[1] - low[1] + 1) == len(found)
+    low = (min(x for x, _ in cores), min(y for _, y in cores))
+    high = (max(x for x, _ in cores), max(y for _, y in cores))
+    full = (high[0] - low[0] + 1) * (high[1] - low[1] + 1) == len(cores)
     text = f"{low[0]}-{low[1]}..{high[0]}-{high[1]}"
     return text if full else f"within {text}"
 

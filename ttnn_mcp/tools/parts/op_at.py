@@ -22,10 +22,10 @@ def row_at(run: Run, line: int) -> int:
         return row
     if not len(ops):
         raise QuestionRefused("This report holds no timed device ops. Profile again with `python -m tracy -r`.")
-    there = rows.at_line(line)
-    if there is not None:
-        kind = shown(rows.texts("op_type")[there] or "a row without device time")
-        name = shown(rows.texts("op_code")[there])
+    any_row = rows.at_line(line)
+    if any_row is not None:
+        kind = shown(rows.texts("op_type")[any_row] or "a row without device time")
+        name = shown(rows.texts("op_code")[any_row])
         raise QuestionRefused(f"Line {line} is '{name}' ({kind}): no timed device op. list_ops gives the lines.")
     first, last = int(ops.lines.min()), int(ops.lines.max())
     raise QuestionRefused(f"No op at line {line}: device ops stand on lines {first} to {last}. Use list_ops.")

@@ -34,8 +34,8 @@ class Placed(Wire):
 
 def operands_of_op(ops: OpTable) -> tuple[tuple[Placed, ...], int]:
     """The operands, outputs first where not all fit; and how many did not."""
-    there = [one for one in (*ops.outputs, *ops.inputs) if one.present[0]]
-    shown_first = sorted(there[:OPERANDS_SHOWN], key=lambda one: one.name)
+    operands = [one for one in (*ops.outputs, *ops.inputs) if one.present[0]]
+    shown_first = sorted(operands[:OPERANDS_SHOWN], key=lambda one: one.name)
     placed = (
         Placed(
             name=one.name,
@@ -47,7 +47,7 @@ def operands_of_op(ops: OpTable) -> tuple[tuple[Placed, ...], int]:
         )
         for one in shown_first
     )
-    return tuple(placed), max(0, len(there) - OPERANDS_SHOWN)
+    return tuple(placed), max(0, len(operands) - OPERANDS_SHOWN)
 
 
 def attributes_of_op(op: OpTable, whole: str | None = None) -> dict[str, str]:

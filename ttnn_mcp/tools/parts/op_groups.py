@@ -113,8 +113,8 @@ def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
     """
     if run.performance is not None and run.performance.csv.compiler:
         loc = ops.texts("loc")
-        said = [shown_path(parse_loc(text) or "(unknown)") for text in loc.distinct]
-        return [said[code] if code >= 0 else "(unknown)" for code in loc.codes], None
+        lines = [shown_path(parse_loc(text) or "(unknown)") for text in loc.distinct]
+        return [lines[code] if code >= 0 else "(unknown)" for code in loc.codes], None
     if run.linked is None or run.linked.link.status != "linked":
         why = run.linked.link.why if run.linked else "the run has no memory report"
         raise QuestionRefused(

@@ -58,10 +58,10 @@ def flag(setting: str, value: Value) -> bool:
         QuestionRefused: it is neither.
     """
     known = {"true": True, "1": True, "false": False, "0": False}
-    said = str(value).strip().lower()
-    if said not in known:
+    word = str(value).strip().lower()
+    if word not in known:
         raise QuestionRefused(f"{setting} is true or false; '{shown(value)}' is neither.")
-    return known[said]
+    return known[word]
 
 
 def one_of(setting: str, value: Value, *names: str) -> str:
@@ -70,12 +70,12 @@ def one_of(setting: str, value: Value, *names: str) -> str:
     Raises:
         QuestionRefused: it is none of `names`.
     """
-    said = re.split(r"[.:]", str(value).strip())[-1].lower()
-    exact = [name for name in names if name.lower() == said]
-    found = exact or [name for name in names if said and name.lower().startswith(said)]
-    if len(found) != 1:
+    word = re.split(r"[.:]", str(value).strip())[-1].lower()
+    exact = [name for name in names if name.lower() == word]
+    matching = exact or [name for name in names if word and name.lower().startswith(word)]
+    if len(matching) != 1:
         raise QuestionRefused(f"{setting} is one of {', '.join(names)}; not '{shown(value)}'.")
-    return found[0]
+    return matching[0]
 
 
 def grid(value: Value) -> tuple[int, int]:

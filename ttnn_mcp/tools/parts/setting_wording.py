@@ -17,10 +17,10 @@ MEASURED = (
 )
 
 
-def expected(op: Op, found: Judged) -> str:
+def expected(op: Op, judgement: Judged) -> str:
     """What the value would bring."""
-    trial = found.trial
-    if found.verdict in ("illegal", "too_large"):
+    trial = judgement.trial
+    if judgement.verdict in ("illegal", "too_large"):
         return "nothing: it would not run as asked"
     if trial.unknown:
         return "not known"
@@ -33,35 +33,37 @@ def expected(op: Op, found: Judged) -> str:
     return f"{trial.change}; saves at most {trial.at_most_ns / 1e3:.1f} of {op.kernel_ns / 1e3:.1f} us"
 
 
-def why(found: Judged, limit: L1Limit | None) -> str:
+def why(judgement: Judged, limit: L1Limit | None) -> str:
     """The reason of the verdict."""
-    trial = found.trial
+    trial = judgement.trial
     if trial.broken:
         return f"breaks: {'; '.join(trial.broken)}"
     if trial.unknown:
         return f"cannot tell: {trial.unknown}"
-    if found.verdict == "legal":
+    if judgement.verdict == "legal":
         return "legal; L1 as before"
-    return _about_l1(found, limit)
+    return _about_l1(judgement, limit)
 
 
-def _about_l1(found: Judged, limit: L1Limit | None) -> str:
-    if found.l1_bytes is None or limit is None:
-        return "legal, but " + ("its L1 is not modelled here" if found.l1_bytes is None else "no L1 limit is known")
-    needed = f"{found.l1_bytes / 1e6:.2f} of {limit.limit_bytes / 1e6:.2f} MB of L1 per core"
-    if found.verdict != "cannot_tell":
-        return needed if found.verdict == "fits" else f"{needed}: does not fit"
-    older = found.trial.older_bytes
+def _about_l1(judgement: Judged, limit: L1Limit | None) -> str:
+    if judgement.l1_bytes is None or limit is None:
+        return "legal, but " + (
+            "its L1 is not modelled here" if judgement.l1_bytes is None else "no L1 limit is known"
+        )
+    needed = f"{judgement.l1_bytes / 1e6:.2f} of {limit.limit_bytes / 1e6:.2f} MB of L1 per core"
+    if judgement.verdict != "cannot_tell":
+        return needed if judgement.verdict == "fits" else f"{needed}: does not fit"
+    older = judgement.trial.older_bytes
     also = f", and builds before 0.81 may take {older / 1e6:.2f} MB more" if older else ""
     return f"legal; {needed}: too close to the limit to tell (5 % is kept free){also}"
 
 
-def instead(found: Judged, value: Value, legal: list[tuple[Value, Judged]]) -> str | None:
+def instead(judgement: Judged, value: Value, legal: list[tuple[Value, Judged]]) -> str | None:
     """The nearest legal value that fits; or that there is none above today's."""
     numbers = [(one, its) for one, its in legal if isinstance(one, int) and not isinstance(one, bool)]
     if not numbers or isinstance(value, str):
-        return found.trial.instead
-    now = found.trial.now if isinstance(found.trial.now, int) else 0
+        return judgement.trial.instead
+    now = judgement.trial.now if isinstance(judgement.trial.now, int) else 0
     asked = int(value) or max(one for one, _ in numbers)  # 0 asks for the largest
     fitting = {one: its for one, its in numbers if its.fits}
     larger = [one for one in fitting if one > now]
@@ -77,17 +79,17 @@ def instead(found: Judged, value: Value, legal: list[tuple[Value, Judged]]) -> s
     return f"{best} ({(fitting[best].l1_bytes or 0) / 1e6:.2f} MB)"
 
 
-def caveat(op: Op, found: Judged, limit: L1Limit | None, arch: str | None, *, measured: bool) -> str | None:
+def caveat(op: Op, judgement: Judged, limit: L1Limit | None, arch: str | None, *, measured: bool) -> str | None:
     """What the figures rest on, as far as no report shows it."""
-    if not found.trial.buffers:
+    if not judgement.trial.buffers:
         return None
     if measured:
         return MEASURED
-    said = "circular buffers as TTNN 0.81 makes them"
+    words = "circular buffers as TTNN 0.81 makes them"
     if family(op.table.texts("op_code")[0]) != "conv":
-        said += "; of other tensors in L1 only this op's operands are counted"
+        words += "; of other tensors in L1 only this op's operands are counted"
     elif "pre_op_l1_allocation_size_bytes" not in op.attributes:
-        said += "; other tensors in L1 unknown, only the conv's input counts as ALLOCATED"
+        words += "; other tensors in L1 unknown, only the conv's input counts as ALLOCATED"
     if limit is not None and not limit.read:
-        said += f"; limit {'of' if limit.measured else 'inferred for'} {arch} (no memory report)"
-    return said
+        words += f"; limit {'of' if limit.measured else 'inferred for'} {arch} (no memory report)"
+    return words

@@ -99,8 +99,8 @@ def _launched(graph: str, operation: int) -> tuple[str, ...]:
 
 def _arguments(arguments: Sequence[Argument], whole: str | None) -> tuple[dict[str, str], int]:
     """(arguments as many as fit, configs first; how many are left out). Tensors are in `operands` already."""
-    there = [argument for argument in arguments if not argument.value.startswith("ttnn.Tensor(")]
-    order = sorted(there, key=lambda argument: (argument.name != whole, "config" not in argument.name))
+    others = [argument for argument in arguments if not argument.value.startswith("ttnn.Tensor(")]
+    order = sorted(others, key=lambda argument: (argument.name != whole, "config" not in argument.name))
     shown_arguments: dict[str, str] = {}
     used = 0
     for argument in order:
@@ -109,7 +109,7 @@ def _arguments(arguments: Sequence[Argument], whole: str | None) -> tuple[dict[s
         if used > ARGUMENTS_CHARS and shown_arguments:
             break
         shown_arguments[shown(argument.name)] = value
-    return shown_arguments, len(there) - len(shown_arguments)
+    return shown_arguments, len(others) - len(shown_arguments)
 
 
 def _path_text(path: str) -> str:
