@@ -120,6 +120,10 @@ class Subject:
     mask: Callable[[WindowFacts], Mask]
     none: str
 
+    def rows(self, facts: WindowFacts) -> Rows:
+        """Their positions."""
+        return np.flatnonzero(self.mask(facts))
+
 
 def ops_named(none: str, *names: str) -> Subject:
     """The ops with one of these canonical names."""

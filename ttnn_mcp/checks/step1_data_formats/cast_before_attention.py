@@ -16,15 +16,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import ELEMENT_BYTES
 
-WIDTH = {dtype: ELEMENT_BYTES[dtype] for dtype in ("BFLOAT4_B", "BFLOAT8_B", "BFLOAT16")}  # what SDPA accepts
+ACCEPTED = ("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")  # by sdpa_device_operation.cpp of tt-metal
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -58,30 +56,19 @@ def look(facts: WindowFacts) -> Claims:
 
 def _widening(facts: WindowFacts) -> Mask:
     """Casts to a wider type whose readers are all attention."""
-    bytes_each = [
-        one.dtype.mapped(lambda text: WIDTH.get(text, np.nan), missing=np.nan, dtype=np.float64)
-        for one in (facts.ops.inputs[0], facts.ops.outputs[0])
-    ]
-    casts = facts.named("Typecast") & (bytes_each[0] < bytes_each[1])
-    makers, readers = facts.joins.edges
-    other, some = np.zeros(len(facts), dtype=np.bool_), np.zeros(len(facts), dtype=np.bool_)
-    attends = facts.of_family("attention")[readers]
-    other[makers[~attends]] = True
-    some[makers[attends]] = True
-    return casts & some & ~other
+    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
+    widens = source.dtype.among(*ACCEPTED) & (source.element_bytes < output.element_bytes)
+    return facts.named("Typecast") & widens & facts.joins.feeds_only(facts.of_family("attention"))
 
 
 def _attention_behind(facts: WindowFacts, casts: Mask) -> tuple[Rows, Floats]:
     """The attention ops that read such casts, and what fewer bytes may save on each."""
-    source, output = facts.ops.inputs[0].bytes, facts.ops.outputs[0].bytes
-    total, less = np.zeros(len(facts)), np.zeros(len(facts))
-    for operand, made_by in zip(facts.ops.inputs, facts.flow.producers, strict=True):
-        total += operand.bytes
-        cast = (made_by != NOBODY) & casts[made_by] & facts.of_family("attention")
-        less[cast] += (output - source)[made_by[cast]]
-    rows = np.flatnonzero(less > 0)
+    widened_by = facts.ops.outputs[0].bytes - facts.ops.inputs[0].bytes
+    spared = facts.joins.handed_on(casts, widened_by)
+    rows = np.flatnonzero(spared)
+    share = spared[rows] / np.sum([operand.bytes[rows] for operand in facts.ops.inputs], axis=0)
     took = facts.kernel_ns[rows]
-    return rows, np.minimum(took * less[rows] / total[rows], took - least_ns(facts)[rows])
+    return rows, np.minimum(took * share, took - least_ns(facts)[rows])
 
 
 CHECK = Check(

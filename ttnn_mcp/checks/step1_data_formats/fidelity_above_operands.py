@@ -23,7 +23,6 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     engine_ops,
     fewer_passes_save,
     needed_phases,
-    phases,
     waits_for_arithmetic,
     weight_of,
 )
@@ -39,10 +38,9 @@ NAMES = {1.0: "LoFi", 2.0: "HiFi2"}
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that compute more passes than they need."""
-    now, needed = phases(facts.ops), needed_phases(facts.ops)
-    above = now > needed
+    needed = needed_phases(facts.ops)
     saves = fewer_passes_save(facts.ops, facts.roofline, needed, LAUNCH_FLOOR_NS)
-    rows = np.flatnonzero(above & waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
+    rows = np.flatnonzero(waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]

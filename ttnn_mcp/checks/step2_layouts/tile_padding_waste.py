@@ -21,7 +21,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.layouts import moves_bytes, tile_waste
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
-from ttnn_mcp.checks.needs import LOGICAL_SHAPES
+from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
@@ -57,7 +57,7 @@ def look(facts: WindowFacts) -> Claims:
             if _reorders(facts)[row]
             else "another shape holds the same elements in full tiles; time falls at most in step with the bytes"
         ),
-        evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
+        evidence=cite_op(facts, row, (facts.ops.inputs[0], "LAYOUT"), (facts.ops.outputs[0], "LAYOUT")),
         fix=NARROW if narrow else WHOLE_ROWS if _reorders(facts)[row] else SHORT,
         verify="re-profile: tensor_formats.padding no longer lists these ops; PCC unchanged",
         caveat="the shape may be what the next op demands; then change the order of ops instead",
@@ -69,12 +69,8 @@ def _reorders(facts: WindowFacts) -> Mask:
 
     Each row of a face is a transfer of its own. In ROW_MAJOR a whole row is one, if it is no small page.
     """
-    if not facts.ops.outputs:
-        return np.zeros(len(facts), dtype=np.bool_)
     output, chip = facts.ops.outputs[0], facts.chip.architecture
-    each = output.dtype.mapped(
-        lambda text: 0.0 if text in BLOCK_FLOATS else ELEMENT_BYTES.get(text, 0.0), missing=0.0, dtype=np.float64
-    )
+    each = np.where(output.dtype.among(*BLOCK_FLOATS), 0.0, output.element_bytes)
     whole = output.logical[:, 3] * each >= (chip.small_page_bytes if chip else np.inf)
     return facts.named("Permute", "Transpose", "Reshape") & whole
 
@@ -97,7 +93,7 @@ CHECK = Check(
     step=2,
     look=look,
     of=Subject(lambda facts: moves_bytes(facts.ops), "no element-wise, shape, layout or movement ops"),
-    needs=(LOGICAL_SHAPES,),
+    needs=(OPERANDS, LOGICAL_SHAPES),
     worth=Worth(time=RISK_SHARE, saving=USUAL),
     compiled="choose dims that are multiples of 32 in the model, and keep a large dim last",
 )

@@ -24,7 +24,7 @@ from ttnn_mcp.analyses.op_kinds.layouts import (
     ends_as_it_began,
     layout_round_trips,
 )
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.shared.wording import cite_op, example, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
@@ -45,21 +45,20 @@ def _both_ways(facts: WindowFacts) -> Mask:
     return to_tiles & to_rows.any()
 
 
-def _surely(facts: WindowFacts, trips: RoundTrips) -> Floats | None:
-    """What both ops took, where a linked memory report proves that they pass one tensor on, to nobody else."""
+def _surely(facts: WindowFacts, trips: RoundTrips) -> Mask | None:
+    """Pairs of which a linked memory report proves that they pass one tensor on, to nobody else; None without it."""
     identity = TensorIdentity.of(facts.run, facts.ops)
     if identity is None:
         return None
     passed = [identity.passed_on(int(out), int(back)) for out, back in zip(trips.out, trips.back, strict=True)]
-    proven = np.array([bool(one) and all(map(identity.read_once, one or ())) for one in passed], dtype=np.bool_)
-    sure = np.concatenate((proven & trips.sole, proven))
-    return np.where(sure, facts.kernel_ns[np.concatenate((trips.out, trips.back))], 0.0)
+    return np.array([bool(one) and all(map(identity.read_once, one or ())) for one in passed], dtype=np.bool_)
 
 
 def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool) -> Claims:
     rows = np.concatenate((trips.out, trips.back))
     gone = np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_)))
     at_most = np.where(gone, facts.kernel_ns[rows], 0.0)
+    sure = _surely(facts, trips) if both_go else None
     if not len(rows):
         return
     row = facts.heaviest(trips.out)[0]
@@ -73,7 +72,7 @@ def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool)
         ),
         rows=rows,
         at_most_ns=at_most,
-        at_least_ns=_surely(facts, trips) if both_go else None,
+        at_least_ns=None if sure is None else np.where(np.tile(sure, 2), at_most, 0.0),
         assumption="nothing else reads the copy in the other layout",
         evidence=(
             *cite_op(facts, row, (facts.output(), "LAYOUT")),

@@ -25,12 +25,13 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 
 SHARED_FROM, SHARED_TO = 8192, 32768  # multi_core_min_width; below 65535: topk_device_operation.cpp of tt-metal
 SHARED_K = 64  # same file
+TOPK = ops_named("no TopK ops", "TopK")
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all TopK ops that padding would share out."""
     cores = facts.chip.cores or 1
-    rows = np.flatnonzero(facts.named("TopK") & on_few_cores(facts.ops, cores))
+    rows = np.flatnonzero(TOPK.mask(facts) & on_few_cores(facts.ops, cores))
     rows = rows[_unshared(facts, rows)]
     if not len(rows):
         return
@@ -81,7 +82,7 @@ CHECK = Check(
     title="TopK over a width that one core must sort",
     step=2,
     look=look,
-    of=ops_named("no TopK ops", "TopK"),
+    of=TOPK,
     needs=(OPERANDS, CORES),
     worth=Worth(saving=USUAL),
     compiled="pad the logits to a power of two in the model (torch.nn.functional.pad with -inf) before torch.topk",
