@@ -80,6 +80,11 @@ class WindowFacts:
         return l1_limit(self.run)
 
     @property
+    def safe_l1_bytes(self) -> int:
+        """What a predicted use of a core's L1 may reach; 0 for an unknown chip, where nothing is known to fit."""
+        return self.l1_limit.safe_bytes if self.l1_limit else 0
+
+    @property
     def replay(self) -> Replayed | None:
         """The replay of the memory report; None where the run has none or nobody asked for it."""
         return replayed(self.run)

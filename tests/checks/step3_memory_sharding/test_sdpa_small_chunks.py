@@ -198,6 +198,9 @@ def test_a_short_cache_has_no_larger_chunk(check):
 def test_decode_of_five_microseconds_is_about_its_launch(check):
     check.pair(lambda ns: decoded(kernel_ns=ns), silent=4_999, fires=6_000)
     assert check.ask(decoded(kernel_ns=6_000)).at_most_ns == 1_000
+    program = decoded()
+    decoding(program, cached=256, kernel_ns=4_999)
+    assert check.ask(program).claim.rows.tolist() == [0]
 
 
 def test_prefill_and_decode_are_two_claims(check):

@@ -25,7 +25,7 @@ from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
-from ttnn_mcp.hardware import BLOCK_FLOATS, ELEMENT_BYTES
+from ttnn_mcp.hardware import BLOCK_FLOATS
 from ttnn_mcp.run.ops.op_names import canonical
 
 WASTE = 0.30  # of an op's bytes: domain practice

@@ -30,8 +30,15 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 
 USERS = 32  # at most: nlp_create_qkv_heads_decode_device_operation.cpp
-HEAD_OPS = re.compile(r"(Create(QKV)?Heads|ConcatHeads)(?!.*Decode)", re.IGNORECASE)
 RESHAPES = ("Reshape",)
+_MAKES_OR_JOINS = re.compile(r"(Create(QKV)?Heads|ConcatHeads)(?!.*Decode)", re.IGNORECASE)
+
+
+def _is_head_op(op_code: str) -> bool:
+    return _MAKES_OR_JOINS.search(canonical(op_code)) is not None
+
+
+HEADS = Subject(lambda facts: facts.names.where(_is_head_op), "no ops that make or join heads")
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -39,7 +46,7 @@ def look(facts: WindowFacts) -> Claims:
     shape = facts.ops.inputs[0].logical
     joins = facts.names.where(lambda text: "concat" in text.lower())
     users = shape[:, 0] * np.where(joins, 1, shape[:, 1])  # heads stand second where they are joined
-    single = facts.names.where(_is_head_op) & (shape[:, 2] == 1) & (users <= USERS)
+    single = HEADS.mask(facts) & (shape[:, 2] == 1) & (users <= USERS)
     reshapes = facts.named(*RESHAPES)
     rows: list[int] = []
     at_most: list[float] = []
@@ -90,10 +97,6 @@ def _fix(*, makes: bool) -> str:
     )
 
 
-def _is_head_op(op_code: str) -> bool:
-    return HEAD_OPS.search(canonical(op_code)) is not None
-
-
 def _group(facts: WindowFacts, head: int, reshapes: Mask) -> Rows:
     """The head op, and a reshape of the same elements right before and right after it."""
     size, made = facts.ops.inputs[0].elements, facts.ops.outputs[0].elements
@@ -110,7 +113,7 @@ CHECK = Check(
     title="heads of a decode step by ops for prefill",
     step=3,
     look=look,
-    of=Subject(lambda facts: facts.names.where(_is_head_op), "no ops that make or join heads"),
+    of=HEADS,
     needs=(OPERANDS,),
     worth=Worth(saving=SAFE),
     compiled=optimized("chooses head ops"),

@@ -19,7 +19,7 @@ import re
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, Subject, WindowFacts
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, Subject, WindowFacts
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_attribute, example, time_of, took
@@ -29,6 +29,9 @@ from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 
 ALIKE = ("Matmul", "Linear", "MinimalMatmul", "SparseMatmul")
+MATMULS_AND_ATTENTION = Subject(
+    lambda facts: facts.named(*ALIKE) | facts.of_family("attention"), "no matmuls and no fused attention"
+)
 QUICKER = 0.9  # of the time: two runs of one program differ by up to 5 % (domain practice)
 CHOICES = ("program_config", "user_core_coord", "config")  # what says how, not what
 _FIELDS = re.compile(r"(in0_block_w|per_core_[MN]|[qk]_chunk_size)=(\d+)")
@@ -62,7 +65,7 @@ def look(facts: WindowFacts) -> Claims:
 
 def _slower(facts: WindowFacts) -> tuple[Rows, Rows, Floats, Floats]:
     """Rows with a quicker config, the fastest op of it, and what that saves at least and at most."""
-    rows = np.flatnonzero(_able(facts))
+    rows = _able(facts)
     work, config = _numbered_alike(facts, rows)
     took_ns = facts.kernel_ns
     found: list[tuple[int, int, float, float]] = []
@@ -78,7 +81,7 @@ def _slower(facts: WindowFacts) -> tuple[Rows, Rows, Floats, Floats]:
         found += [
             (int(rows[at]), twin, float(took_ns[rows[at]]) - high, float(took_ns[rows[at]]) - low)
             for at in members
-            if config[at] != quick and high < QUICKER * float(times[int(config[at])].min())
+            if high < QUICKER * float(times[int(config[at])].min())
         ]
     columns = list(zip(*sorted(found), strict=True)) or [(), (), (), ()]
     return (
@@ -89,9 +92,11 @@ def _slower(facts: WindowFacts) -> tuple[Rows, Rows, Floats, Floats]:
     )
 
 
-def _able(facts: WindowFacts) -> Mask:
-    able = (facts.named(*ALIKE) | facts.of_family("attention")) & (facts.kernel_ns >= SMALL_NS)
-    return able & ~facts.roofline.impossible & (facts.ops.texts("attributes").codes >= 0)
+def _able(facts: WindowFacts) -> Rows:
+    """Ops of measurable work whose attributes say how they were told to run."""
+    able = MATMULS_AND_ATTENTION.mask(facts) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
+    rows = np.flatnonzero(able)
+    return rows[facts.attributes_of_ops.numbers(rows, lambda said: float(any(one in said for one in CHOICES))) > 0]
 
 
 def _numbered_alike(facts: WindowFacts, rows: Rows) -> tuple[Rows, Rows]:
@@ -121,9 +126,7 @@ CHECK = Check(
     title="the same op is quicker elsewhere in this run",
     step=3,
     look=look,
-    of=Subject(
-        lambda facts: facts.named(*ALIKE) | facts.of_family("attention"), "no matmuls and no fused attention"
-    ),
+    of=MATMULS_AND_ATTENTION,
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=SAFE),
     compiled=optimized("chooses matmul configs"),

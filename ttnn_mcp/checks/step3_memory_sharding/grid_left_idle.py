@@ -32,12 +32,12 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such ops."""
     left = shares_left(facts.ops, facts.chip)
     best = np.fmax(np.fmax(left * facts.kernel_ns, achievable_ns(facts)), SMALL_NS)
-    rows = np.flatnonzero((left <= LESS_WORK) & (best <= LESS_WORK * facts.kernel_ns))
+    rows = np.flatnonzero(best <= LESS_WORK * facts.kernel_ns)
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     deal = deal_of(facts.ops, row, facts.chip)
-    if deal is None:
+    if deal is None:  # unmoved: work that could be less has been dealt out
         return
     columns, high = deal.grid
     pieces, fewer = (one[0] * one[1] for one in (deal.per_core, deal.could_be))

@@ -20,38 +20,28 @@ from math import prod
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.analyses.roofline.roofline import EXPLAINS, IMPOSSIBLE
+from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, WindowFacts, ops_of_family
-from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, L1_LIMIT, PLACEMENTS
+from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 
-STREAMING = ("eltwise", "norm", "softmax")
+STREAMING = ops_of_family("no element-wise, norm or softmax ops", "eltwise", "norm", "softmax")
 FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensors (ours)
 LARGE_M = 1024  # rows, without convs: prefill, whose residuals belong in DRAM (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such ops."""
-    limit, bandwidth, cores = facts.l1_limit, facts.chip.dram_peak_gb_s, facts.chip.cores
-    if limit is None or bandwidth is None or cores is None:
-        return
-    stays = _from_elsewhere(facts) / bandwidth
-    moved = facts.roofline.efficiency
-    rows = np.flatnonzero(
-        facts.of_family(*STREAMING)
-        & _between_ops(facts)
-        & (facts.roofline.dram_ns >= EXPLAINS * facts.kernel_ns)
-        & (np.nan_to_num(moved) <= IMPOSSIBLE)
-        & (_all_bytes(facts) <= FITS_SHARE * cores * limit.safe_bytes)
-    )
+    room = FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
+    stays = _from_elsewhere(facts) / (facts.chip.dram_peak_gb_s or np.inf)
+    by_dram = facts.roofline.dram_ns >= EXPLAINS * facts.kernel_ns  # not where the row shows another op's operands
+    rows = np.flatnonzero(STREAMING.mask(facts) & _between_ops(facts) & by_dram & (_all_bytes(facts) <= room))
     at_most = np.maximum(facts.kernel_ns - np.maximum(stays, LAUNCH_FLOOR_NS), 0)[rows]
     if not len(rows):
         return
@@ -86,27 +76,27 @@ def _cut(facts: WindowFacts, row: int) -> str:
 
 
 def _between_ops(facts: WindowFacts) -> Mask:
-    """Ops between two others, INPUT_0 and output interleaved in DRAM, whose shapes are their own."""
+    """Ops between two others, INPUT_0 and output interleaved in DRAM."""
     source, result = facts.ops.inputs[0], facts.ops.outputs[0]
     joins = facts.joins
-    passed_on = (joins.makers != NOBODY) & (joins.reader_counts > 0) & (facts.kernel_ns >= SMALL_NS)
+    passed_on = (joins.makers >= 0) & (joins.reader_counts > 0) & (facts.kernel_ns >= SMALL_NS)
     in_dram = source.in_dram & ~source.sharded & result.in_dram & ~result.sharded
     if not facts.of_family("conv").any():
         in_dram &= source.padded[:, :3].prod(axis=1) <= LARGE_M
-    return passed_on & in_dram & ~borrowed(facts.ops)
+    return passed_on & in_dram
 
 
 def _from_elsewhere(facts: WindowFacts) -> Floats:
     """DRAM bytes of operands that no op of the window made: they stay where they are."""
     total = np.zeros(len(facts))
-    for operand, made_by in zip(facts.ops.inputs, facts.flow.producers, strict=True):
-        total += np.where(operand.in_dram & (made_by == NOBODY), operand.bytes, 0.0)
+    for operand, made in zip(facts.ops.inputs, facts.flow.made, strict=True):
+        total += np.where(operand.in_dram & ~made, operand.bytes, 0.0)
     return total
 
 
 def _all_bytes(facts: WindowFacts) -> Floats:
     operands = (*facts.ops.inputs, *facts.ops.outputs)
-    return np.sum([np.where(operand.present, operand.bytes, 0.0) for operand in operands], axis=0)
+    return np.sum([operand.bytes for operand in operands], axis=0)
 
 
 CHECK = Check(
@@ -114,8 +104,8 @@ CHECK = Check(
     title="activations streamed through DRAM",
     step=3,
     look=look,
-    of=ops_of_family("no element-wise, norm or softmax ops", *STREAMING),
-    needs=(PLACEMENTS, CORES, DRAM_BANDWIDTH, L1_LIMIT),
+    of=STREAMING,
+    needs=(PLACEMENTS, CORES, DRAM_BANDWIDTH),
     worth=Worth(saving=USUAL),
     compiled=optimized("keeps chains in shards"),
 )

@@ -38,13 +38,14 @@ from ttnn_mcp.run.iterations import signatures
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes
 
+SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 L1_SHARE = 0.5  # of L1 for the circular buffers: the rest is for tensors (ours)
 TWICE = 2  # as deep: below it the gain drowns (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim for shallow blocks, one for pairs on one activation."""
-    rows = np.flatnonzero(facts.named("SparseMatmul") & (facts.kernel_ns >= SMALL_NS))
+    rows = np.flatnonzero(SPARSE.mask(facts) & (facts.kernel_ns >= SMALL_NS))
     yield from _blocks(facts, rows)
     yield from _pairs(facts, rows)
 
@@ -84,7 +85,7 @@ def _pairs(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
     first, second = rows[:-1], rows[1:]
     few = facts.ops.numbers("cores") < FEW_CORES * (facts.chip.cores or 0)
     alike = (kinds[first] == kinds[second]) & (made[first] == made[second]) & (made[first] >= 0)
-    alike &= (made[second] < first) & few[first] & few[second]
+    alike &= few[first] & few[second]
     second = _apart(np.flatnonzero(alike), rows)
     if not len(second):
         return
@@ -127,9 +128,6 @@ def _field(facts: WindowFacts, rows: Rows, key: str) -> Floats:
 
 def _deepest(facts: WindowFacts, rows: Rows) -> Floats:
     """The largest block up to 8 that divides K and whose double-buffered inputs fit; 0 where L1 is not known."""
-    limit = facts.l1_limit
-    if limit is None:
-        return np.zeros(len(rows))
     per_m, per_n = (_field(facts, rows, key) for key in ("per_core_M", "per_core_N"))
     x, weight = facts.ops.inputs[:2]
     sizes = [one.dtype.mapped(TILE_BYTES.get, missing=np.nan, dtype=np.float64)[rows] for one in (x, weight)]
@@ -137,7 +135,7 @@ def _deepest(facts: WindowFacts, rows: Rows) -> Floats:
     deepest = np.zeros(len(rows))
     for block in BLOCKS:
         used = 2 * block * (per_m * sizes[0] + per_n * sizes[1]) + per_m * per_n * max(TILE_BYTES.values())
-        fits = (k % block == 0) & (used <= L1_SHARE * limit.safe_bytes)
+        fits = (k % block == 0) & (used <= L1_SHARE * facts.safe_l1_bytes)
         deepest = np.where((deepest == 0) & fits, block, deepest)
     return deepest
 
@@ -147,7 +145,7 @@ CHECK = Check(
     title="sparse matmuls in small steps",
     step=3,
     look=look,
-    of=ops_named("no SparseMatmul ops", "SparseMatmul"),
+    of=SPARSE,
     needs=(TWO_OPERANDS, CORES, ATTRIBUTES),
     worth=Worth(saving=USUAL),
     compiled=optimized("chooses matmul configs"),
