@@ -87,4 +87,5 @@ def _fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
         mask_bytes=TILE_BYTES.get(mask, 0),
         chains=facts.chip.arch == "blackhole",
     )
-    return sum(plan.buffers.values()) + plan.older_bytes <= facts.safe_l1_bytes
+    limit = facts.l1_limit
+    return limit is not None and sum(plan.buffers.values()) + plan.older_bytes <= limit.safe_bytes

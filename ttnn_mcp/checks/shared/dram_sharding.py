@@ -90,8 +90,8 @@ def multicast(facts: WindowFacts, row: int) -> str:
 
 def suggested_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
     """A multicast config for the matmul at `row` on the whole grid; None where grid or L1 is not known."""
-    grid = worker_grid(facts.chip)
-    return suggested_for(facts.ops, row, grid, L1_SHARE * facts.safe_l1_bytes) if grid else None
+    grid, limit = worker_grid(facts.chip), facts.l1_limit
+    return suggested_for(facts.ops, row, grid, L1_SHARE * limit.safe_bytes) if grid and limit else None
 
 
 def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | None]) -> Floats:
@@ -104,8 +104,9 @@ def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | N
 
 def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
     """Cores to hold the activation and the block of K: the deepest block TTNN accepts, on about 32 cores."""
-    banks, tiles = dram_banks(facts.chip), _tiles(facts, row)
-    if banks is None or facts.chip.arch not in SHARDED_GB_S or tiles.m != 1 or tiles.k * TILE_SIDE < LEAST_K:
+    banks, limit, arch = dram_banks(facts.chip), facts.l1_limit, facts.chip.arch
+    tiles = _tiles(facts, row)
+    if banks is None or limit is None or arch not in SHARDED_GB_S or tiles.m != 1 or tiles.k * TILE_SIDE < LEAST_K:
         return None
     columns, rows = worker_grid(facts.chip) or DEFAULT_GRID
     fitting = [
@@ -117,7 +118,7 @@ def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
     ]
     for cores, block in sorted(fitting, key=lambda pair: (-pair[1], abs(pair[0] - USUAL_CORES))):
         config = DramSharded(tiles, banks, columns * rows, cores, block, 1, -(-tiles.n // cores), packer_l1=True)
-        if all(config.rules().values()) and sum(config.buffers.values()) <= DECODE_L1_SHARE * facts.safe_l1_bytes:
+        if all(config.rules().values()) and sum(config.buffers.values()) <= DECODE_L1_SHARE * limit.safe_bytes:
             return cores, block
     return None
 
