@@ -50,6 +50,12 @@ class TensorIdentity:
             return None
         return tuple(set(self.memory.outputs.of(making)) & set(self.memory.inputs.of(reading)))
 
+    def passed_on_alone(self, makers: NDArray[np.int64], readers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Per pair, whether the maker's operation surely hands a tensor to the reader's, and to no other one."""
+        pairs = zip(makers.tolist(), readers.tolist(), strict=True)
+        passed = [self.passed_on(maker, reader) or () for maker, reader in pairs]
+        return np.array([bool(tensors) and all(map(self.read_once, tensors)) for tensors in passed], dtype=np.bool_)
+
     def times_read(self, row: int) -> int | None:
         """How often operations read the tensors that the row's operation made; None where it is not linked.
 

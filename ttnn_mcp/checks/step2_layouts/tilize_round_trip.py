@@ -17,13 +17,8 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
-from ttnn_mcp.analyses.op_kinds.layouts import (
-    TO_ROWS,
-    TO_TILES,
-    RoundTrips,
-    ends_as_it_began,
-    layout_round_trips,
-)
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
+from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, layout_round_trips
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.shared.wording import cite_op, example, took
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -45,24 +40,13 @@ def _both_ways(facts: WindowFacts) -> Mask:
     return to_tiles & to_rows.any()
 
 
-def _surely(facts: WindowFacts, trips: RoundTrips) -> Mask | None:
-    """Pairs of which a linked memory report proves that they pass one tensor on, to nobody else; None without it."""
-    identity = TensorIdentity.of(facts.run, facts.ops)
-    if identity is None:
-        return None
-    passed = [identity.passed_on(int(out), int(back)) for out, back in zip(trips.out, trips.back, strict=True)]
-    return np.array([bool(one) and all(map(identity.read_once, one or ())) for one in passed], dtype=np.bool_)
-
-
 def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool) -> Claims:
-    rows = np.concatenate((trips.out, trips.back))
-    gone = np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_)))
-    at_most = np.where(gone, facts.kernel_ns[rows], 0.0)
-    sure = _surely(facts, trips) if both_go else None
-    if not len(rows):
+    if not len(trips.out):
         return
-    row = facts.heaviest(trips.out)[0]
-    back = int(trips.back[trips.out == row][0])
+    identity = TensorIdentity.of(facts.run, facts.ops) if both_go else None
+    sure = identity.passed_on_alone(trips.out, trips.back) if identity else None
+    row, rows, at_most = facts.heaviest(trips.out)[0], trips.rows, trips.saves(facts.kernel_ns)
+    back = trips.undone_by(row)
     first_ns, second_ns = (float(facts.kernel_ns[leg].sum()) for leg in (trips.out, trips.back))
     names = [shown(canonical(facts.names[leg])).split("With")[0] for leg in (row, back)]
     yield Claim(
