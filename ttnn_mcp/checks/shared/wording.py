@@ -9,6 +9,7 @@ import numpy as np
 from ttnn_mcp.checks.check import Evidence, Mask, Rows, WindowFacts
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import FIDELITY_PHASES
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
@@ -33,6 +34,11 @@ def example(facts: WindowFacts, row: int) -> str:
     if len(shapes) > SHAPES_AT_MOST:
         shapes = f"{shapes[: SHAPES_AT_MOST - 3]}..."
     return f"{shapes} at line {facts.line(row)}"
+
+
+def name_of(facts: WindowFacts, row: int) -> str:
+    """'Matmul': the op's name without its 'DeviceOperation', as it may leave."""
+    return shown(canonical(facts.names[row]))
 
 
 def cite_op(facts: WindowFacts, row: int, *cells: tuple[Operand | None, str]) -> tuple[Evidence, ...]:

@@ -23,10 +23,8 @@ from ttnn_mcp.analyses.op_kinds.tile_padding import takes_tiles_apart, tile_wast
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.errors import shown
-from ttnn_mcp.run.ops.op_names import canonical
 
 WASTE = 0.30  # of an op's bytes: domain practice
 RISK_SHARE = 0.02  # of the window on such ops: same
@@ -49,7 +47,7 @@ def look(facts: WindowFacts) -> Claims:
     yield Claim(
         claim=(
             f"{len(rows)} ops ({time_of(facts, rows)}) move {WASTE:.0%} tile padding or more; heaviest "
-            f"{shown(canonical(facts.names[row]))}, {waste[row]:.0%} padding: {example(facts, row)}"
+            f"{name_of(facts, row)}, {waste[row]:.0%} padding: {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,

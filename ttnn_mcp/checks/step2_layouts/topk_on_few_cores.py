@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
+from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import CORES, OPERANDS
-from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.floors import spread_saves
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
@@ -35,8 +35,6 @@ def look(facts: WindowFacts) -> Claims:
     rows = rows[_unshared(facts, rows)]
     if not len(rows):
         return
-    took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
-    best = np.maximum(np.maximum(took * used / cores, achievable_ns(facts)[rows]), SMALL_NS)
     row = facts.heaviest(rows)[0]
     width = int(facts.ops.inputs[0].padded[row, 3])
     yield Claim(
@@ -45,7 +43,7 @@ def look(facts: WindowFacts) -> Claims:
             f"of two that the multi-core kernel takes: {example(facts, row)}"
         ),
         rows=rows,
-        at_most_ns=np.maximum(took - best, 0.0),
+        at_most_ns=spread_saves(facts, rows),
         assumption="padded, the work is dealt out over the whole grid; the padding itself is not subtracted",
         evidence=(*cite_op(facts, row), *facts.cite(row, "cores")),
         fix=_fix(facts, row, width),

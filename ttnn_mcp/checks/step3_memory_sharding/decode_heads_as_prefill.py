@@ -24,9 +24,8 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Rows, Subject, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
-from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 
 USERS = 32  # at most: nlp_create_qkv_heads_decode_device_operation.cpp
@@ -62,7 +61,7 @@ def look(facts: WindowFacts) -> Claims:
         return
     told, heads = np.array(rows, dtype=np.int64), np.flatnonzero(single)
     row = facts.heaviest(heads)[0]
-    name = shown(canonical(facts.names[row]))
+    name = name_of(facts, row)
     makes = "concat" not in name.lower()
     yield Claim(
         claim=(

@@ -26,10 +26,8 @@ from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.errors import shown
-from ttnn_mcp.run.ops.op_names import canonical
 
 STREAMING = ops_of_family("no element-wise, norm or softmax ops", "eltwise", "norm", "softmax")
 FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensors (ours)
@@ -46,7 +44,7 @@ def look(facts: WindowFacts) -> Claims:
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
-    name, size = shown(canonical(facts.names[row])), float(_all_bytes(facts)[row])
+    name, size = name_of(facts, row), float(_all_bytes(facts)[row])
     maker = int(facts.flow.producers[0][row])
     yield Claim(
         claim=(

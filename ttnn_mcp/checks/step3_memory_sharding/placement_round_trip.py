@@ -27,10 +27,9 @@ from ttnn_mcp.analyses.moves.moves import Moves
 from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Rows, Subject, WindowFacts
 from ttnn_mcp.checks.needs import PLACEMENTS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, moved, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, moved, name_of, time_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
-from ttnn_mcp.run.ops.op_names import canonical
 
 ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real (ours)
 DETOUR_SHARE = 0.01  # of the window: the element-wise op has to change too (ours)
@@ -140,7 +139,7 @@ def _detours(facts: WindowFacts, moves: Moves, detours: Rows) -> Claim:
 
 
 def _name(facts: WindowFacts, row: int) -> str:
-    return shown(canonical(facts.names[row]))
+    return name_of(facts, row)
 
 
 def _certain(moves: Moves, trips: Rows) -> bool:
