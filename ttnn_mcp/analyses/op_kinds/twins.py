@@ -38,7 +38,12 @@ class Slower:
 
 
 def slower_than_twins(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
-    """Of `rows`, those all of whose config take longer than any op of another config for the same work."""
+    """Of `rows`, those all of whose config take longer than any op of another config for the same work.
+
+    Ops whose attributes do not say how they were told to run are no twins.
+    """
+    told = attributes_of(ops).numbers(rows, lambda one: float(any(key in one for key in CHOICES)))
+    rows = rows[told > 0]
     took = ops.numbers("kernel_ns")[rows]
     work, config = _work_of(ops, rows), _config_of(ops, rows)
     quickest = np.full(len(rows), -1, dtype=np.int64)  # place of the fastest op of the quicker config

@@ -12,6 +12,8 @@ from ttnn_mcp.hardware import FIDELITY_PHASES
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.run.ops.operand import Operand
 
@@ -49,6 +51,11 @@ def cite_op(facts: WindowFacts, row: int, *cells: tuple[Operand | None, str]) ->
     if line:
         found += [one.model_copy(update={"value": shown(line)}) for one in facts.cite(row, "loc")]
     return tuple(found)
+
+
+def cite_each(rows: Iterable[int], cite: Callable[[int], Iterable[Evidence]]) -> tuple[Evidence, ...]:
+    """What `cite` says of each row."""
+    return tuple(one for row in rows for one in cite(row))
 
 
 def kinds(facts: WindowFacts, rows: Rows) -> str:

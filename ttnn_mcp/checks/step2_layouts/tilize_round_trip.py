@@ -19,9 +19,13 @@ import numpy as np
 from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, layout_round_trips
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
-from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, took
+from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, name_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
+
+CONVERSIONS_BOTH_WAYS = Subject(
+    lambda facts: facts.named(*TO_TILES) & facts.named(*TO_ROWS).any(), "tilize and untilize do not both occur"
+)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -31,11 +35,6 @@ def look(facts: WindowFacts) -> Claims:
     yield from _claim(facts, trips.where(same), "drop both: pass the TILE tensor on", both_go=True)
     one_stays = "replace both by one ttnn.to_memory_config or ttnn.typecast in TILE"
     yield from _claim(facts, trips.where(~same), one_stays, both_go=False)
-
-
-def _both_ways(facts: WindowFacts) -> Mask:
-    to_tiles, to_rows = facts.named(*TO_TILES), facts.named(*TO_ROWS)
-    return to_tiles & to_rows.any()
 
 
 def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool) -> Claims:
@@ -56,10 +55,7 @@ def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool)
         at_most_ns=at_most,
         at_least_ns=None if sure is None else np.where(np.tile(sure, 2), at_most, 0.0),
         assumption="nothing else reads the copy in the other layout",
-        evidence=(
-            *cite_op(facts, row, (facts.output(), "LAYOUT")),
-            *cite_op(facts, back, (facts.output(), "LAYOUT")),
-        ),
+        evidence=cite_each((row, back), lambda leg: cite_op(facts, leg, (facts.output(), "LAYOUT"))),
         fix=(
             f"{advice} (lines {facts.line(row)}, {facts.line(back)}). For element-wise chains: x = "
             "ttnn.to_layout(x, ttnn.TILE_LAYOUT) once before them: each op on ROW_MAJOR inputs converts in and out"
@@ -74,7 +70,7 @@ CHECK = Check(
     title="untilized and tilized again",
     step=2,
     look=look,
-    of=Subject(_both_ways, "tilize and untilize do not both occur"),
+    of=CONVERSIONS_BOTH_WAYS,
     worth=Worth(saving=USUAL),
     compiled="keep one layout in the model code there: no view, permute or slice between the two",
 )

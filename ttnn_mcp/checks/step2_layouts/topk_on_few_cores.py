@@ -17,30 +17,28 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.analyses.op_kinds.topk import SHARED_TO, unshared_by_width
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import spread_saves
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-SHARED_FROM, SHARED_TO = 8192, 32768  # multi_core_min_width; below 65535: topk_device_operation.cpp of tt-metal
-SHARED_K = 64  # same file
 TOPK = ops_named("no TopK ops", "TopK")
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all TopK ops that padding would share out."""
-    cores = facts.chip.cores or 1
-    rows = np.flatnonzero(TOPK.mask(facts) & on_few_cores(facts.ops, cores))
-    rows = rows[_unshared(facts, rows)]
+    rows = np.flatnonzero(TOPK.mask(facts) & on_few_cores(facts.ops, facts.chip.cores))
+    rows = rows[unshared_by_width(facts.ops, rows)]
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     width = int(facts.ops.inputs[0].padded[row, 3])
     yield Claim(
         claim=(
-            f"{len(rows)} TopK ops ({time_of(facts, rows)}) run on few of {cores} cores: {width} columns are no power "
-            f"of two that the multi-core kernel takes: {example(facts, row)}"
+            f"{len(rows)} TopK ops ({time_of(facts, rows)}) run on few of {facts.chip.cores} cores: {width} columns are no "
+            f"power of two that the multi-core kernel takes: {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=spread_saves(facts, rows),
@@ -50,15 +48,6 @@ def look(facts: WindowFacts) -> Claims:
         verify="re-profile; list_ops(op_code='TopK') shows more cores and kernel_us falls; same tokens",
         caveat="one core merges the others' results: gains flatten beyond some 32 cores (tt-metal #56797)",
     )
-
-
-def _unshared(facts: WindowFacts, rows: Rows) -> Rows:
-    """Places of those whose width alone keeps them from the multi-core kernel."""
-    width = facts.ops.inputs[0].padded[rows, 3]
-    k = facts.attributes_of_ops.numbers(rows, lambda said: said.number("k"))
-    power = 2.0 ** np.ceil(np.log2(np.maximum(width, 1)))
-    shared = (power == width) & (width <= SHARED_TO)
-    return np.flatnonzero((power >= SHARED_FROM) & ~shared & (k <= SHARED_K))
 
 
 def _fix(facts: WindowFacts, row: int, width: int) -> str:

@@ -19,11 +19,11 @@ import re
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.op_kinds.twins import CHOICES, slower_than_twins
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, Subject, WindowFacts
+from ttnn_mcp.analyses.op_kinds.twins import slower_than_twins
+from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_attribute, example, time_of, took
+from ttnn_mcp.checks.shared.wording import cite_attribute, cite_each, example, time_of, took
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 
@@ -36,7 +36,8 @@ _FIELDS = re.compile(r"(in0_block_w|per_core_[MN]|[qk]_chunk_size)=(\d+)")
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that have a quicker twin."""
-    slower = slower_than_twins(facts.ops, _able(facts))
+    able = MATMULS_AND_ATTENTION.mask(facts) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
+    slower = slower_than_twins(facts.ops, np.flatnonzero(able))
     rows = slower.rows
     if not len(rows):
         return
@@ -52,20 +53,11 @@ def look(facts: WindowFacts) -> Claims:
         at_most_ns=slower.at_most_ns,
         at_least_ns=slower.at_least_ns,
         assumption="measured in this run: the slowest and the fastest op of the quicker config",
-        evidence=tuple(
-            one for n in (row, twin) for one in (*facts.cite(n), cite_attribute(facts, n, "program_config"))
-        ),
+        evidence=cite_each((row, twin), lambda n: (*facts.cite(n), cite_attribute(facts, n, "program_config"))),
         fix=f"the program_config (or core grid) that op_detail(op={facts.line(twin)}) prints",
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us is that of line {facts.line(twin)} now; PCC",
         caveat="L1 may be fuller here than there: the config may not fit beside other tensors",
     )
-
-
-def _able(facts: WindowFacts) -> Rows:
-    """Ops of measurable work whose attributes say how they were told to run."""
-    able = MATMULS_AND_ATTENTION.mask(facts) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
-    rows = np.flatnonzero(able)
-    return rows[facts.attributes_of_ops.numbers(rows, lambda said: float(any(one in said for one in CHOICES))) > 0]
 
 
 def _told(facts: WindowFacts, twin: int) -> str:

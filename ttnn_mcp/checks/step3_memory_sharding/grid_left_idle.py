@@ -24,7 +24,7 @@ from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, kinds, time_of
+from ttnn_mcp.checks.shared.wording import cite_attribute, cite_each, cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
@@ -51,10 +51,8 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=(facts.kernel_ns - best)[rows],
         assumption="time falls with the work per core, down to DRAM bytes and arithmetic; 5 us stay",
-        evidence=tuple(
-            one
-            for n in facts.heaviest(rows, 2)
-            for one in (cite_op(facts, n)[0], cite_attribute(facts, n, "program_config"))
+        evidence=cite_each(
+            facts.heaviest(rows, 2), lambda n: (cite_op(facts, n)[0], cite_attribute(facts, n, "program_config"))
         ),
         fix=_fix(facts, row, deal.grid, deal.could_be),
         verify=f"re-profile; op_detail(op={facts.line(row)}) shows more cores, kernel_us falls; PCC >= 0.99",

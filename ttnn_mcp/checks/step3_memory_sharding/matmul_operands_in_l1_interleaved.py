@@ -25,7 +25,7 @@ from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, WindowFacts, o
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import FIDELITY_PHASES
 
@@ -54,7 +54,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=at_most,
         assumption="the same work spread over all cores, at best 4x as fast (tt-metal #56976)",
-        evidence=tuple(one for row in examples[:2] for one in _evidence(facts, row)),
+        evidence=cite_each(examples[:2], lambda row: _evidence(facts, row)),
         fix=_fix(facts, heaviest),
         verify=f"re-profile; op_detail(op={facts.line(heaviest)}) shows more cores, kernel_us falls; PCC >= 0.99",
         caveat=(

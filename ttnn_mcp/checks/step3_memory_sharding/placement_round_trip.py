@@ -27,7 +27,7 @@ from ttnn_mcp.analyses.moves.moves import Moves
 from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Rows, Subject, WindowFacts
 from ttnn_mcp.checks.needs import PLACEMENTS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, moved, name_of, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, moved, name_of, time_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 
@@ -126,9 +126,7 @@ def _detours(facts: WindowFacts, moves: Moves, detours: Rows) -> Claim:
         rows=rows,
         at_most_ns=moves.at_most_ns[detours],
         assumption="the element-wise op takes the shards as they are; no later op reads the interleaved copy",
-        evidence=tuple(
-            one for n in facts.heaviest(rows) for one in cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))
-        ),
+        evidence=cite_each(facts.heaviest(rows), lambda n: cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))),
         fix=(
             f"drop the move at line {facts.line(row)}: ttnn.add(a, b, memory_config=a.memory_config()) with a "
             f"sharded as line {facts.line(maker)} writes it, b in the same shards or one that broadcasts"

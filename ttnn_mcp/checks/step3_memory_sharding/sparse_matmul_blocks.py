@@ -30,7 +30,7 @@ from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFact
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, cite_setting, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, cite_setting, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.iterations import signatures
@@ -68,10 +68,9 @@ def _blocks(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
         rows=rows,
         at_most_ns=took - np.fmax(np.fmax(took * now / deep, achievable_ns(facts)[rows]), SMALL_NS),
         assumption="time falls with the steps of K; active experts are not in the report, so no roofline bounds it",
-        evidence=tuple(
-            one
-            for n in facts.heaviest(rows, 2)
-            for one in (*cite_op(facts, n), cite_setting(facts, n, "program_config", "in0_block_w"))
+        evidence=cite_each(
+            facts.heaviest(rows, 2),
+            lambda n: (*cite_op(facts, n), cite_setting(facts, n, "program_config", "in0_block_w")),
         ),
         fix=f"program_config as now with in0_block_w={deep[at]:.0f} (K in tiles divides by it; try half of it too)",
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
