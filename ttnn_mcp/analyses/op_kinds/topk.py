@@ -24,3 +24,8 @@ def unshared_by_width(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.bool_
     power = 2.0 ** np.ceil(np.log2(np.maximum(width, 1)))
     shared = (power == width) & (width <= SHARED_TO)
     return (power >= SHARED_FROM) & ~shared & (k <= SHARED_K)
+
+
+def power_of_two_from(width: int) -> int:
+    """The smallest power of two that is no less."""
+    return 1 << (width - 1).bit_length()

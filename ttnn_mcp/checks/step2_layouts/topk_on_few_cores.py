@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
-from ttnn_mcp.analyses.op_kinds.topk import SHARED_TO, unshared_by_width
+from ttnn_mcp.analyses.op_kinds.topk import SHARED_TO, power_of_two_from, unshared_by_width
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import spread_saves
@@ -37,8 +37,8 @@ def look(facts: WindowFacts) -> Claims:
     width = int(facts.ops.inputs[0].padded[row, 3])
     yield Claim(
         claim=(
-            f"{len(rows)} TopK ops ({time_of(facts, rows)}) run on few of {facts.chip.cores} cores: {width} columns are no "
-            f"power of two that the multi-core kernel takes: {example(facts, row)}"
+            f"{len(rows)} TopK ops ({time_of(facts, rows)}) run on few of {facts.chip.cores} cores: {width} columns are "
+            f"no power of two that the multi-core kernel takes: {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=spread_saves(facts, rows),
@@ -53,9 +53,8 @@ def look(facts: WindowFacts) -> Claims:
 def _fix(facts: WindowFacts, row: int, width: int) -> str:
     logical = int(facts.ops.inputs[0].logical[row, 3])
     if width <= SHARED_TO:
-        wanted = 1 << (width - 1).bit_length()
         return (
-            f"pad to a power of two: x = ttnn.pad(x, [(0, 0), (0, 0), (0, 0), (0, {wanted - logical})], "
+            f"pad to a power of two: x = ttnn.pad(x, [(0, 0), (0, 0), (0, 0), (0, {power_of_two_from(width) - logical})], "
             f"value=-inf), then ttnn.topk(x, k=..., dim=-1); better, pad the LM head's columns and mask them once"
         )
     return (

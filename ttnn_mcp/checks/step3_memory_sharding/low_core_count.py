@@ -26,7 +26,7 @@ from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
 from ttnn_mcp.checks.needs import CORES
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
@@ -55,7 +55,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=at_most[rows],
         assumption="output pieces dealt out evenly over all cores, 5 us at least",
-        evidence=cite_each(examples, lambda n: (*cite_op(facts, n), *facts.cite(n, "cores"))),
+        evidence=tuple(one for n in examples for one in (*cite_op(facts, n), *facts.cite(n, "cores"))),
         fix=_fix(facts, row, cores),
         verify="re-profile; sharding_summary.low_core_ops no longer lists them",
         caveat=(

@@ -22,7 +22,7 @@ from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFact
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of, took
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
@@ -51,7 +51,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=at_most,
         assumption="layer norms up to 10x (measured), group norms by cores; 5 us stay",
-        evidence=cite_each(examples, lambda n: (*cite_op(facts, n), *facts.cite(n, "cores"))),
+        evidence=tuple(one for n in examples for one in (*cite_op(facts, n), *facts.cite(n, "cores"))),
         fix=_fix(facts, row),
         verify=f"re-profile; sharding_summary.low_core_ops lists no {name}; PCC >= 0.99",
         caveat="moving the row into shards and back costs two small ops: keep neighbours sharded too",

@@ -98,7 +98,7 @@ def _pairs(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
         rows=second,
         at_most_ns=facts.kernel_ns[second] - SMALL_NS,
         assumption="one op on stacked weights takes no longer than one of the two, on cores idle now",
-        evidence=tuple(one for n in (before, row) for one in (*cite_op(facts, n), *facts.cite(n, "cores"))),
+        evidence=cite_each((before, row), lambda n: (*cite_op(facts, n), *facts.cite(n, "cores"))),
         fix=(
             "stack both weights along N at load time (ttnn.concat(..., dim=-1)), one ttnn.sparse_matmul with twice the "
             "per_core_N or twice the cores, then ttnn.slice the halves"
