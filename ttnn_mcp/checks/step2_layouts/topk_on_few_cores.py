@@ -37,8 +37,8 @@ def look(facts: WindowFacts) -> Claims:
     width = int(facts.ops.inputs[0].padded[row, 3])
     yield Claim(
         claim=(
-            f"{len(rows)} TopK ops ({time_of(facts, rows)}) run on few of {facts.chip.cores} cores: {width} columns are "
-            f"no power of two that the multi-core kernel takes: {example(facts, row)}"
+            f"{len(rows)} TopK ops ({time_of(facts, rows)}) run on few of {facts.chip.cores} cores: {width} columns "
+            f"are no power of two that the multi-core kernel takes: {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=spread_saves(facts, rows),
@@ -54,8 +54,8 @@ def _fix(facts: WindowFacts, row: int, width: int) -> str:
     logical = int(facts.ops.inputs[0].logical[row, 3])
     if width <= SHARED_TO:
         return (
-            f"pad to a power of two: x = ttnn.pad(x, [(0, 0), (0, 0), (0, 0), (0, {power_of_two_from(width) - logical})], "
-            f"value=-inf), then ttnn.topk(x, k=..., dim=-1); better, pad the LM head's columns and mask them once"
+            f"pad to a power of two: x = ttnn.pad(x, [(0, 0), (0, 0), (0, 0), (0, {power_of_two_from(width) - logical}"
+            f")], value=-inf), then ttnn.topk(x, k=..., dim=-1); better, pad the LM head's columns and mask them once"
         )
     return (
         f"split the {logical} columns into parts of {SHARED_TO}, the last padded with -inf; ttnn.topk on each part, "

@@ -37,8 +37,9 @@ def look(facts: WindowFacts) -> Claims:
     cores = f", matmuls on {int(few.min())} to {int(few.max())} of {of} cores" if np.isfinite(few).all() else ""
     yield Claim(
         claim=(
-            f"{len(chains)} attention{'s are' if len(chains) > 1 else ' is'} written out as {len(rows)} ops ({time_of(facts, rows)})"
-            f"{cores}: heaviest from {example(facts, chain.scores)} to line {facts.line(chain.context)}"
+            f"{len(chains)} attention{'s are' if len(chains) > 1 else ' is'} written out as {len(rows)} ops "
+            f"({time_of(facts, rows)}){cores}: heaviest from {example(facts, chain.scores)} "
+            f"to line {facts.line(chain.context)}"
         ),
         rows=rows,
         at_most_ns=gives[rows],
