@@ -120,7 +120,7 @@ def _detours(facts: WindowFacts, moves: Moves, detours: Rows) -> Claim:
         claim=(
             f"{len(rows)} move{'s' * several} only for element-wise ops take{'s' * (not several)} a tensor out of its "
             f"shards ({time_of(facts, rows)}): "
-            f"{_name(facts, maker)} -> {_name(facts, row)} -> {_name(facts, reader)}, "
+            f"{name_of(facts, maker)} -> {name_of(facts, row)} -> {name_of(facts, reader)}, "
             f"{facts.ops.inputs[0].shape_text(row)} at line {facts.line(row)}"
         ),
         rows=rows,
@@ -134,10 +134,6 @@ def _detours(facts: WindowFacts, moves: Moves, detours: Rows) -> Claim:
         verify="re-profile; reshard_detect.patterns: eltwise-detour count falls; PCC unchanged",
         caveat="joins are told by shapes and order; other operands may need the same shards",
     )
-
-
-def _name(facts: WindowFacts, row: int) -> str:
-    return name_of(facts, row)
 
 
 def _certain(moves: Moves, trips: Rows) -> bool:

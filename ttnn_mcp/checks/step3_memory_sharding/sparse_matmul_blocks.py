@@ -18,25 +18,19 @@ the report, so no roofline holds these bounds; at_least is 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import FEW_CORES, SMALL_NS
-from ttnn_mcp.analyses.op_kinds.matmul_config import BLOCKS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_named
+from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers, deepest_blocks, second_of_pairs
+from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_each, cite_op, cite_setting, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
-from ttnn_mcp.run.iterations import signatures
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.hardware import TILE_SIDE
 
 SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 L1_SHARE = 0.5  # of L1 for the circular buffers: the rest is for tensors (ours)
@@ -51,7 +45,8 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _blocks(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
-    now, deep = _field(facts, rows, "in0_block_w"), _deepest(facts, rows)
+    now = config_numbers(facts.ops, rows, "in0_block_w")
+    deep = deepest_blocks(facts.ops, rows, L1_SHARE * facts.safe_l1_bytes)
     shallow = (now * TWICE <= deep) & (shares_left(facts.ops, facts.chip)[rows] > LESS_WORK)
     rows, now, deep = rows[shallow], now[shallow], deep[shallow]
     if not len(rows):
@@ -80,12 +75,8 @@ def _blocks(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
 
 def _pairs(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
     """A second sparse matmul of the same signature that reads what the first reads."""
-    kinds, made = signatures(facts.ops), facts.flow.producers[0]
-    first, second = rows[:-1], rows[1:]
     few = facts.ops.numbers("cores") < FEW_CORES * (facts.chip.cores or 0)
-    alike = (kinds[first] == kinds[second]) & (made[first] == made[second]) & (made[first] >= 0)
-    alike &= few[first] & few[second]
-    second = _apart(np.flatnonzero(alike), rows)
+    second = second_of_pairs(facts.ops, facts.flow, rows, few)
     if not len(second):
         return
     row = facts.heaviest(second)[0]
@@ -106,37 +97,6 @@ def _pairs(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
         verify="re-profile; list_ops(group_by='op_code') shows fewer SparseMatmul and less of its time; PCC >= 0.99",
         caveat="told by shapes and order; the slices cost something: 309.6 -> 238.0 ms where it was measured",
     )
-
-
-def _apart(pairs: Rows, rows: Rows) -> Rows:
-    """The second op of each pair; of three in a row the third begins anew."""
-    kept: list[int] = []
-    for at in pairs:
-        if not kept or rows[at] != kept[-1]:
-            kept.append(int(rows[at + 1]))
-    return np.array(kept, dtype=np.int64)
-
-
-def _field(facts: WindowFacts, rows: Rows, key: str) -> Floats:
-    def of(said: Attributes) -> float | None:
-        config = said.struct("program_config")
-        return config.number(key) if config else None
-
-    return attributes_of(facts.ops).numbers(rows, of)
-
-
-def _deepest(facts: WindowFacts, rows: Rows) -> Floats:
-    """The largest block up to 8 that divides K and whose double-buffered inputs fit; 0 where L1 is not known."""
-    per_m, per_n = (_field(facts, rows, key) for key in ("per_core_M", "per_core_N"))
-    x, weight = facts.ops.inputs[:2]
-    sizes = [one.dtype.mapped(TILE_BYTES.get, missing=np.nan, dtype=np.float64)[rows] for one in (x, weight)]
-    k = x.padded[rows, 3] // TILE_SIDE
-    deepest = np.zeros(len(rows))
-    for block in BLOCKS:
-        used = 2 * block * (per_m * sizes[0] + per_n * sizes[1]) + per_m * per_n * max(TILE_BYTES.values())
-        fits = (k % block == 0) & (used <= L1_SHARE * facts.safe_l1_bytes)
-        deepest = np.where((deepest == 0) & fits, block, deepest)
-    return deepest
 
 
 CHECK = Check(
