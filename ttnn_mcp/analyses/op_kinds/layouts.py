@@ -1,4 +1,4 @@
-"""Layouts: conversions between TILE and ROW_MAJOR, who demands them, rows too short for DRAM.
+"""Layouts: conversions between TILE and ROW_MAJOR, and who demands them.
 
 All masks and numbers are per op of a table, in its order. Joins between ops come from `Flow` and are no more
 certain than that: equal size, data type, layout and placement, not tensor ids.
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
 
 TO_TILES = ("Tilize", "TilizeWithValPadding")
 TO_ROWS = ("Untilize", "UntilizeWithUnpadding")
-TINY_ROW_BYTES = 64  # rows up to here reach 9 % of Blackhole's DRAM bandwidth at best: tt-metal #55898
 WRITES_ROWS = ("GridSample", "Upsample", "Pool2D", "Embeddings", "PaddedSlice", "SliceWrite", "Fold")
 READS_ROWS = ("Halo", "Conv2d", "Pool2D", "Upsample", "GridSample", "PaddedSlice", "Fold", "Embeddings")
 CARRIES = ("InterleavedToSharded", "ShardedToInterleaved", "Reshard", "Move", "Copy", "Slice", "Pad")
@@ -77,18 +75,3 @@ def moves_bytes(ops: OpTable) -> NDArray[np.bool_]:
     """Ops that only move or map elements, so that padding costs them time (a matmul waits for its weights)."""
     kinds = ("eltwise", "shape", "layout", "movement", "reduction")
     return ops.texts("op_code").where(lambda text: family(text) in kinds)
-
-
-def row_bytes(operand: Operand) -> NDArray[np.float64]:
-    """Bytes of one ROW_MAJOR row, the page of an interleaved tensor; infinite in TILE, sharded or absent."""
-    rows = operand.layout.among("ROW_MAJOR") & ~operand.sharded & operand.present
-    return np.where(rows, operand.padded[:, 3] * np.nan_to_num(operand.element_bytes, nan=np.inf), np.inf)
-
-
-@artefact
-def moves_tiny_rows(ops: OpTable) -> NDArray[np.bool_]:
-    """Ops with rows below `TINY_ROW_BYTES` on either side."""
-    tiny = np.zeros(len(ops), dtype=np.bool_)
-    for operand in (*ops.inputs[:1], *ops.outputs[:1]):
-        tiny |= row_bytes(operand) < TINY_ROW_BYTES
-    return tiny

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, named, on_demand, reader_counts, reads_unmade
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
+    from ttnn_mcp.run.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,15 @@ class RoundTrips:
     def undone_by(self, row: int) -> int:
         """The op that undoes the first op at `row`."""
         return int(self.back[self.out == row][0])
+
+    def surely_one_tensor(self, run: Run, ops: OpTable) -> NDArray[np.bool_] | None:
+        """Pairs that surely pass one tensor on, to nobody else; None without a linked memory report to prove it."""
+        identity = TensorIdentity.of(run, ops)
+        if identity is None:
+            return None
+        pairs = zip(self.out.tolist(), self.back.tolist(), strict=True)
+        passed = [identity.passed_on(out, back) or () for out, back in pairs]
+        return np.array([bool(one) and all(map(identity.read_once, one)) for one in passed], dtype=np.bool_)
 
     def where(self, kept: NDArray[np.bool_]) -> RoundTrips:
         """The pairs of the mask."""

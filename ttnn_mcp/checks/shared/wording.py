@@ -68,9 +68,8 @@ def kinds(facts: WindowFacts, rows: Rows) -> str:
 def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
     """The keyword argument that gives this op its present compute config with the named fields changed."""
     now = facts.attributes(row).struct("compute_kernel_config")
-    fidelity = facts.ops.texts("fidelity")[row]
     fields = {
-        "math_fidelity": fidelity if fidelity in FIDELITY_PHASES else "HiFi2",
+        "math_fidelity": fidelity_of(facts, row),
         "math_approx_mode": _flag(now, "math_approx_mode"),
         "fp32_dest_acc_en": _flag(now, "fp32_dest_acc_en"),
         "packer_l1_acc": _flag(now, "packer_l1_acc"),
@@ -80,6 +79,12 @@ def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
     keyword = "compute_config" if facts.of_family("conv")[row] else "compute_kernel_config"
     said = ", ".join(f"{name}={value}" for name, value in fields.items())
     return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {said})"
+
+
+def fidelity_of(facts: WindowFacts, row: int) -> str:
+    """The op's MATH FIDELITY as ttnn spells it; HiFi2, ttnn's own choice, where the cell names none."""
+    fidelity = facts.ops.texts("fidelity")[row]
+    return fidelity if fidelity in FIDELITY_PHASES else "HiFi2"
 
 
 def _flag(config: PrintedStruct | None, field: str) -> str:

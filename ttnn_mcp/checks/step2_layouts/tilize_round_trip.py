@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, layout_round_trips
 from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
@@ -40,7 +39,7 @@ def look(facts: WindowFacts) -> Claims:
 def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool) -> Claims:
     if not len(trips.out):
         return
-    sure = passed_on_alone(facts.run, facts.ops, trips.out, trips.back) if both_go else None
+    sure = trips.surely_one_tensor(facts.run, facts.ops) if both_go else None
     row, rows, at_most = facts.heaviest(trips.out)[0], trips.rows, trips.saves(facts.kernel_ns)
     back = trips.undone_by(row)
     first_ns, second_ns = (float(facts.kernel_ns[leg].sum()) for leg in (trips.out, trips.back))

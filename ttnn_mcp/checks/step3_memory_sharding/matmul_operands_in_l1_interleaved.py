@@ -25,9 +25,8 @@ from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, WindowFacts, o
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, kinds, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, fidelity_of, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import FIDELITY_PHASES
 
 FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
 
@@ -36,8 +35,7 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all trapped matmuls."""
     cores = facts.chip.cores or 0
     rows = trapped(facts.ops, facts.matmuls, cores)
-    took = facts.kernel_ns[rows]
-    used = facts.ops.numbers("cores")[rows]
+    took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
     spread = np.maximum(took * used / cores, took / FASTER_AT_MOST)
     at_most = np.maximum(took - np.maximum(spread, achievable_ns(facts)[rows]), 0)
     gains = at_most > 0
@@ -74,11 +72,9 @@ def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
 def _fix(facts: WindowFacts, row: int) -> str:
     grid = worker_grid(facts.chip)
     said = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
-    fidelity = facts.ops.texts("fidelity")[row]
-    fidelity = fidelity if fidelity in FIDELITY_PHASES else "HiFi2"
     return (
         f"ttnn.matmul(a, b, core_grid={said}, compute_kernel_config=ttnn.init_device_compute_kernel_config("
-        f"device.arch(), math_fidelity=ttnn.MathFidelity.{fidelity})); or keep its operands in DRAM"
+        f"device.arch(), math_fidelity=ttnn.MathFidelity.{fidelity_of(facts, row)})); or keep its operands in DRAM"
     )
 
 
