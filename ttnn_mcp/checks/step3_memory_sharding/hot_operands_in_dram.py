@@ -1,17 +1,16 @@
 """Element-wise ops, norms and softmax stream activations through DRAM that would fit L1 in shards.
 
-They do little arithmetic per byte, so DRAM sets their time. An activation that one op writes and the next
-reads can stay in the cores' L1 as shards: in a DeepLabV3 report on Blackhole the same kind of add takes 43 us
-with all operands in DRAM, 22 us with one, and 2 us with none.
+They do little arithmetic per byte, so DRAM sets their time. An activation that one op writes and the next reads can
+stay in the cores' L1 as shards: in a DeepLabV3 report on Blackhole the same kind of add takes 43 us with all operands
+in DRAM, 22 us with one, and 2 us with none.
 
-The line: 5 us and more, and the op's DRAM bytes explain at least 30 % of its time; INPUT_0 comes from an op
-of the window and the output goes to one, both interleaved in DRAM; all its operands together fit half of the
-grid's L1; 1 % of the window to save. The bound leaves the operands no op made (weights) in DRAM, and the
-launch.
+The line: 5 us and more, and the op's DRAM bytes explain at least 30 % of its time; INPUT_0 comes from an op of the
+window and the output goes to one, both interleaved in DRAM; all its operands together fit half of the grid's L1; 1 %
+of the window to save. The bound leaves the operands no op made (weights) in DRAM, and the launch.
 
-Sharded, not L1_INTERLEAVED: interleaved L1 is no faster than DRAM on some builds (tt-metal #14421) and is a
-trap for the next matmul. Silent about prefill (no conv in the window, over 1024 rows): there a large residual
-in L1 starves the matmuls, 1426 ms against 262 ms in one report (dots.ocr).
+Sharded, not L1_INTERLEAVED: interleaved L1 is no faster than DRAM on some builds (tt-metal #14421) and is a trap for
+the next matmul. Silent about prefill (no conv in the window, over 1024 rows): there a large residual in L1 starves
+the matmuls, 1426 ms against 262 ms in one report (dots.ocr).
 """
 
 from __future__ import annotations
