@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 CHECKS = ROOT / "ttnn_mcp" / "checks"
 TESTS = ROOT / "tests" / "checks"
 SHARED = CHECKS / "shared"
+DECLARED_WITH = ("check.py", "needs.py", "worth.py")
 
 
 def name_of(path: Path) -> str:
@@ -19,8 +20,12 @@ def name_of(path: Path) -> str:
 
 
 def with_lines() -> list[Path]:
-    """The modules of checks, and what they share."""
-    return sorted(path for path in CHECKS.glob("*/*.py") if path.name != "__init__.py")
+    """The modules of checks, what they share, and what they are declared with."""
+    return sorted((*(CHECKS / name for name in DECLARED_WITH), *_modules_of_rooms()))
+
+
+def _modules_of_rooms() -> list[Path]:
+    return [path for path in CHECKS.glob("*/*.py") if path.name != "__init__.py"]
 
 
 @cache
@@ -41,11 +46,11 @@ def imports_of(path: Path) -> set[str]:
 
 def tests_of(path: Path) -> list[Path]:
     """The tests that hold a module's lines: its own and its step's; of a shared module also those of its users."""
-    step = path.parent.name
-    own = [test for test in (TESTS / step / f"test_{path.name}", TESTS / f"test_{step}.py") if test.is_file()]
+    mirrored = TESTS / path.relative_to(CHECKS).parent / f"test_{path.name}"
+    own = [test for test in (mirrored, TESTS / f"test_{path.parent.name}.py") if test.is_file()]
     if path.parent != SHARED:
         return own or [test for test in sorted(TESTS.glob("test_step*.py")) if name_of(path) in imports_of(test)]
-    tests = {test for user in _users(path, with_lines()) if user.parent != SHARED for test in tests_of(user)}
+    tests = {test for user in _users(path, _modules_of_rooms()) if user.parent != SHARED for test in tests_of(user)}
     return [*own, *sorted(tests)]
 
 

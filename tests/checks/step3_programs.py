@@ -33,9 +33,10 @@ from tests.profiles.ops import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from tests.checks.asking import Case, Claim, Outcome
+    from tests.checks.asking import Asker, Case, Claim, Outcome
     from tests.profiles import Placement, Tensor
 
 BANK = 1_499_136 - 103_712 - 24_576  # bytes of a Wormhole L1 bank: all of it, less firmware, less L1_SMALL
@@ -178,22 +179,36 @@ def held(size: int, late: int, *, peak: int | None = 0, made: bool = True, read:
     return program
 
 
-def altered(folder: Path, program: Program, *statements: str) -> Case:
+def altered(folder: Path, program: Program, *statements: str, arch: str | None = None) -> Case:
     """The case of the program's two reports, after these SQL statements on the memory report."""
     made = write_run(folder, program)
+    performance = rewritten(folder, program, DEVICE_ARCH=arch) if arch else made.performance
     with closing(sqlite3.connect(made.memory)) as database:
         for statement in statements:
             database.execute(statement)
         database.commit()
-    return case_of_reports(made.performance, made.memory)
+    return case_of_reports(performance, made.memory)
 
 
 def assert_cannot_tell(outcome: Outcome, *words: str) -> None:
     """It says what is missing and what to do about it."""
     assert outcome.status == "cannot_tell"
-    assert re.search("give the CSV|profile|capture|add the memory report", outcome.why)
+    assert re.search(
+        "give the CSV|profile|capture|add the memory report|memory_summary|needs a memory", outcome.why
+    )
     for word in words:
         assert word in outcome.why
+
+
+def assert_needs_a_whole_replay(check: Asker, folder: Path, build: Callable[[], Program]) -> None:
+    """It cannot tell without a memory report, without its replay, before the run's end, nor of a bank of no known size."""
+    assert_cannot_tell(check.ask(build()), "needs a memory report")
+    assert_cannot_tell(check.ask(build(), memory="3.3", replayed=False), "not replayed")
+    died = build()
+    died.fail("Out of Memory: Not enough space to allocate 65536 B L1 buffer across 64 banks")
+    assert_cannot_tell(check.ask(died, memory="3.3"), "the run died before its end")
+    unknown = altered(folder, build(), "DELETE FROM devices", arch="quasar")
+    assert_cannot_tell(check.ask(unknown), "L1 capacity unknown")
 
 
 def assert_short(claim: Claim) -> None:

@@ -98,6 +98,12 @@ def test_the_tests_of_a_check_are_the_module_named_like_it():
     assert scope.tests_of(check) == [scope.TESTS / "step4_metal_trace" / "test_stalled_on_host.py"]
 
 
+def test_what_checks_are_declared_with_has_lines_too():
+    needs = scope.CHECKS / "needs.py"
+    assert needs in scope.with_lines()
+    assert scope.tests_of(needs) == [scope.TESTS / "test_needs.py"]
+
+
 def test_what_checks_share_is_held_by_the_tests_of_those_that_use_it():
     tests = scope.tests_of(scope.SHARED / "wording.py")
     assert scope.TESTS / "shared" / "test_wording.py" in tests

@@ -71,14 +71,12 @@ class Claim:
             raise ValueError(f"no evidence for: {self.claim}")
         if len(self.rows) != len(self.at_most_ns):
             raise ValueError(f"one bound per row: {self.claim}")
-        if not (np.diff(self.rows) > 0).all():
+        if not (np.diff(self.rows) > 0).all():  # unmoved: it only spares the time of sorting
             self._count_once()
 
     def _count_once(self) -> None:
         """An op that is part of two patterns took its time once."""
         rows, at = np.unique(self.rows, return_inverse=True)
-        if len(rows) == len(self.rows):
-            return
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "at_most_ns", _highest(self.at_most_ns, at, len(rows)))
         if self.at_least_ns is not None:
@@ -119,6 +117,10 @@ class Subject:
 
     mask: Callable[[WindowFacts], Mask]
     none: str
+
+    def rows(self, facts: WindowFacts) -> Rows:
+        """Their positions."""
+        return np.flatnonzero(self.mask(facts))
 
 
 def ops_named(none: str, *names: str) -> Subject:

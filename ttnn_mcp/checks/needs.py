@@ -47,10 +47,6 @@ class Need:
         return self.lacking if isinstance(self.lacking, str) else self.lacking(facts)
 
 
-def _linked(facts: WindowFacts) -> bool:
-    return facts.run.linked is not None and facts.run.linked.link.status == "linked"
-
-
 def _operands(facts: WindowFacts, inputs: int) -> bool:
     return len(facts.ops.inputs) >= inputs and bool(facts.ops.outputs)
 
@@ -80,7 +76,6 @@ def _same_ops(facts: WindowFacts) -> bool:
 
 
 MEMORY = Need("memory", lambda facts, _: facts.run.memory is not None, "needs a memory report", of_run=True)
-LINK = Need("link", lambda facts, _: _linked(facts), "needs a memory report linked to this run", of_run=True)
 REPLAY = Need(
     "replay",
     lambda facts, _: _replayed(facts),

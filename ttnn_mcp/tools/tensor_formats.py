@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import engine_ops, reads_weights, spared_bytes, weight_of
-from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, moves_bytes, named, tile_waste
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, moves_bytes, named
+from ttnn_mcp.analyses.op_kinds.tile_padding import tile_waste
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import ask
 from ttnn_mcp.errors import shown

@@ -82,7 +82,7 @@ def test_savings_leave_the_launch_and_are_never_negative(tmp_path, program):
     linear(program, 32, 64, 160, 1500)
     case = case_of(tmp_path, program)
     spared = spared_bytes(case.ops.inputs[1], "BFLOAT8_B")
-    saved = fewer_bytes_save(case.ops, case.roofline, spared, 2000)
+    saved = fewer_bytes_save(case.ops, case.roofline, spared)
     assert saved[0] == 500
     assert saved[1] == 0
 
@@ -99,4 +99,4 @@ def test_passes_are_known_for_ops_of_the_engine_only(tmp_path, program):
 def test_asking_for_more_passes_saves_nothing(tmp_path, program):
     prefill(program, fidelity="LoFi")
     case = case_of(tmp_path, program)
-    assert fewer_passes_save(case.ops, case.roofline, needed_phases(case.ops), 2000)[0] == 0
+    assert fewer_passes_save(case.ops, case.roofline, needed_phases(case.ops))[0] == 0

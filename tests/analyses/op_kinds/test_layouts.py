@@ -9,14 +9,10 @@ from tests.checks.programs import relu, to_rows, to_tiles
 from tests.checks.rows import case_of, put
 from tests.profiles import Program, height_sharded
 from tests.profiles.model import DeviceOp
-from ttnn_mcp.analyses.op_kinds.layouts import (
-    ends_as_it_began,
-    feeds_row_readers,
-    layout_round_trips,
-    reads_unmade,
-    row_bytes,
-    wasted_bytes,
-)
+from ttnn_mcp.analyses.op_kinds.layouts import feeds_row_readers, reads_unmade
+from ttnn_mcp.analyses.op_kinds.round_trips import ends_as_it_began, layout_round_trips
+from ttnn_mcp.analyses.op_kinds.tile_padding import wasted_bytes
+from ttnn_mcp.analyses.op_kinds.tiny_rows import row_bytes
 
 ROWS = "ROW_MAJOR"
 TILE_BYTES = 2048

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from tests.checks.programs import cast, relu
+from tests.checks.programs import NARROW, WIDE, cast, relu
 from tests.checks.rows import pass_time, put
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
+from tests.profiles.ops import unary
 
 SHAPE = [8, 16, 512, 64]
 
 
-def attention(program, *, before="BFLOAT8_B", after="BFLOAT16", also_read=False, kernel_ns=900_000):
+def attention(program, *, before=NARROW, after=WIDE, also_read=False, by=cast, kernel_ns=900_000):
     heads = []
     for place in range(3):
         made = relu(program, program.tensor([*SHAPE[:3], 64 + 32 * place], before))
-        heads.append(cast(program, made, after, 100_000))
+        heads.append(by(program, made, after, 100_000))
         if also_read:
-            relu(program, heads[-1])
+            relu(program, heads[-1], "FLOAT32")  # of another type, so that attention does not seem to read it
     out = program.tensor(SHAPE, after)
     put(program, DeviceOp("SDPAOperation", tuple(heads), (out,), kernel_ns, fidelity="HiFi2"))
+
+
+def activated(program, x, dtype, kernel_ns):
+    """Computes while it widens."""
+    y = program.tensor(x.shape, dtype)
+    return put(program, unary("GELU", x, y, kernel_ns))
 
 
 def of_attention(**how):
@@ -49,11 +56,27 @@ def test_one_percent_of_the_window_is_the_line(check):
 
 @pytest.mark.parametrize(
     "change",
-    [{"before": "FLOAT32"}, {"before": "BFLOAT16", "after": "BFLOAT8_B"}, {"also_read": True}],
-    ids=["narrows from float32", "narrows", "read by another op"],
+    [
+        {"before": "FLOAT32"},
+        {"before": "UINT8"},
+        {"before": WIDE, "after": NARROW},
+        {"also_read": True},
+        {"by": activated},
+    ],
+    ids=["narrows from float32", "an integer", "narrows", "read by another op", "computes too"],
 )
 def test_casts_with_a_reason_stay(check, change):
     assert check.ask(of_attention(**change)).status == "clean"
+
+
+def test_a_cast_that_nobody_reads_is_not_claimed_with_others(check):
+    program = of_attention()
+    cast(program, program.tensor([1, 1, 32, 32], NARROW), WIDE)
+    assert check.ask(program).claim.rows.tolist() == [1, 3, 5, 6]
+
+
+def test_a_report_without_the_second_operand_does_not_show_what_attention_reads(check):
+    assert check.ask(of_attention(), without="INPUT_[12]").status == "cannot_tell"
 
 
 def test_a_run_without_attention_is_not_applicable(check):

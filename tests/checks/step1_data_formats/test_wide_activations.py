@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.checks.programs import NARROW, WIDE, scaled
+from tests.checks.programs import NARROW, WIDE, linear, scaled
 from tests.checks.rows import pass_time, put
 from tests.profiles import L1, Program
 from tests.profiles.model import DeviceOp
@@ -152,6 +152,13 @@ def test_a_front_end_is_told_its_own_option(check, program):
     scaled(program)
     assert "no option of tt-xla" in check.ask(program, generation="tt-torch").claim.fix
     assert check.ask(program).claim.fix.startswith("write it narrow where it is made")
+
+
+def test_a_matmul_on_bfloat16_is_not_claimed_with_others(check):
+    program = Program("wormhole_b0")
+    scaled(program)
+    linear(program, 32, 4096, 4096, 150_000)
+    assert check.ask(program).claim.rows.tolist() == [0]
 
 
 @pytest.mark.parametrize("lost", ["INPUT_", "OUTPUT_"])

@@ -49,7 +49,18 @@ def test_two_elements_are_a_tensor(check):
 
 
 def test_beside_a_single_tile_nothing_is_broadcast(check):
-    check.pair(lambda width: of_scaled(shape=[1, 1, 32, width]), silent=32, fires=64)
+    check.pair(lambda width: of_scaled(shape=[1, 1, 32, width]), silent=32, fires=33)
+
+
+def test_an_op_that_takes_no_number_is_not_claimed_with_others(check):
+    program = of_scaled()
+    x, t = program.tensor([1, 1, 1024, 512], placement=L1), program.tensor([1, 1, 1, 1])
+    put(program, DeviceOp("TernaryDeviceOperation", (x, t), (program.tensor([1, 1, 1024, 512]),), 50_000))
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+def test_without_the_second_operand_nothing_is_known(check):
+    assert check.ask(of_scaled(), without="INPUT_[12]").status == "cannot_tell"
 
 
 def test_reports_of_padded_shapes_cannot_tell(check):

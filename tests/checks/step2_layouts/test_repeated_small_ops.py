@@ -7,7 +7,7 @@ import pytest
 from tests.checks.rows import pass_time, put
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
-from tests.profiles.ops import matmul, tilize, untilize
+from tests.profiles.ops import matmul, tilize, unary, untilize
 
 SHAPE = [1, 1, 32, 4096]
 
@@ -72,6 +72,24 @@ def test_layers_are_no_loop_over_parts(check):
         x = put(program, matmul(x, program.weight([1, 1, 4096, 4096]), program.tensor([1, 1, 32, 4096]), 90_000))
         x = write_part(program, x, length=2)
     assert check.ask(program).status == "clean"
+
+
+def test_records_copied_from_an_earlier_call_are_no_chain(check):
+    """Equal records of an element-wise op whose times differ by more than 1.3 are those of other calls."""
+
+    def of_relus(last_ns):
+        program = Program("wormhole_b0")
+        pass_time(program, 1_000)
+        x = program.tensor(SHAPE)
+        for kernel_ns in (*[20_000] * 8, last_ns):
+            x = put(program, unary("RELU", x, program.tensor(SHAPE), kernel_ns))
+        return program
+
+    check.pair(of_relus, silent=27_000, fires=25_000, silent_is="not_applicable")
+
+
+def test_without_operands_nothing_tells_who_reads_whom(check):
+    assert check.ask(of_loop(), without="INPUT_").status == "cannot_tell"
 
 
 def test_a_run_of_other_ops_is_not_applicable(check):

@@ -74,6 +74,28 @@ def test_a_short_op_keeps_its_launch(check, program):
     assert check.ask(padded(program, [1, 8, 16, 96], 2_600)).at_most_ns == 600
 
 
+def permuted(program, width):
+    """Heights of 8 in tiles of 32: three quarters are padding."""
+    x, y = program.tensor([1, 64, 8, width]), program.tensor([1, 64, 8, width])
+    put(program, DeviceOp("PermuteDeviceOperation", (x,), (y,), 1_000_000))
+    return program
+
+
+def test_a_permute_of_rows_that_dram_serves_at_full_rate_gains_all_but_their_bytes(check):
+    """Rows of 256 B are no small pages on Wormhole (tt-metal #55898)."""
+    long = check.ask(permuted(Program("wormhole_b0"), 128))
+    short = check.ask(permuted(Program("wormhole_b0"), 96))
+    bytes_ns = 2 * 64 * 8 * 128 * 2 / 240
+    assert long.at_most_ns == pytest.approx(1_000_000 - max(bytes_ns, 2_000))
+    assert "keep the tensor ROW_MAJOR" in long.claim.fix
+    assert short.at_most_ns == pytest.approx(750_000)
+    assert "merge the short dim" in short.claim.fix
+
+
+def test_without_outputs_nothing_is_known(check, program):
+    assert check.ask(padded(program), without="OUTPUT_").status == "cannot_tell"
+
+
 def test_a_matmul_waits_for_its_weights_and_not_for_padding(check, program):
     linear(program, 1, 4096, 4096, 300_000)
     relu(program, program.tensor([1, 1, 4096, 4096]))

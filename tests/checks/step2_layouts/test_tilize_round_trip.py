@@ -139,6 +139,33 @@ def test_a_linked_memory_report_makes_the_saving_sure(check, program):
     assert linked.claim.at_least_ns.sum() == linked.at_most_ns == 2 * (30_000 + 40_000)
 
 
+def test_rows_that_the_host_reads_too_are_not_surely_needless(check, program):
+    rows = to_rows(program, relu(program, program.tensor([1, 1, 512, 256])))
+    program.call("ttnn.to_torch", (rows,))  # no device op, so only the memory report knows
+    to_tiles(program, rows)
+    outcome = check.ask(program, memory="3.3")
+    assert outcome.at_most_ns == 30_000 + 40_000
+    assert outcome.claim.at_least_ns.tolist() == [0, 0]
+
+
+def test_two_tensors_that_look_alike_are_not_surely_one(check, program):
+    to_rows(program, relu(program, program.tensor([1, 1, 512, 256])))
+    to_tiles(program, program.tensor([1, 1, 512, 256], layout=ROWS))  # not what the untilize wrote
+    outcome = check.ask(program, memory="3.3")
+    assert outcome.at_most_ns == 30_000 + 40_000
+    assert outcome.claim.at_least_ns.tolist() == [0, 0]
+
+
+def test_what_may_stay_is_not_surely_saved(check, program):
+    """By ids the rows are read once; by its shape another op seems to read them too."""
+    rows = to_rows(program, relu(program, program.tensor([1, 1, 512, 256])))
+    to_tiles(program, rows)
+    alike = program.tensor([1, 1, 512, 256], layout=ROWS)
+    put(program, DeviceOp("GridSampleDeviceOperation", (alike,), (program.tensor([1, 1, 8, 8], layout=ROWS),)))
+    claim = check.ask(program, memory="3.3").claim
+    assert claim.at_most_ns.tolist() == claim.at_least_ns.tolist() == [0, 40_000]
+
+
 def test_of_a_pair_that_casts_on_the_way_one_op_stays(check, program):
     x = relu(program, program.tensor([1, 1, 512, 256]))
     relu(program, to_tiles(program, to_rows(program, x), dtype="BFLOAT8_B"))

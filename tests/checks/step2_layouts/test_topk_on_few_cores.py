@@ -37,6 +37,27 @@ def test_powers_of_two_from_8192_to_32768_are_shared_out_already(check, silent, 
     check.pair(of_topk, silent=silent, fires=fires)
 
 
+def test_below_8192_columns_padding_shares_nothing_out(check):
+    check.pair(of_topk, silent=4064, fires=4128)
+
+
+def test_a_power_of_two_beyond_16_bit_indices_is_not_shared_out(check):
+    check.pair(of_topk, silent=32768, fires=65536)
+
+
+def test_five_microseconds_stay(check):
+    assert check.ask(of_topk(8224, kernel_ns=12_000)).at_most_ns == 12_000 - 5_000
+
+
+def test_another_op_that_knows_a_k_is_not_claimed_with_others(check):
+    program = of_topk()
+    x = program.tensor([1, 1, 32, 18992])
+    op = DeviceOp("SamplingDeviceOperation", (x,), (program.tensor([1, 1, 1, 32], "UINT32"),), 900_000, cores=2)
+    op.attributes = {"k": "32"}
+    put(program, op)
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
 def test_wider_ones_are_split(check):
     fix = check.ask(of_topk(128256)).claim.fix
     assert "split the 128256 columns into parts of 32768" in fix

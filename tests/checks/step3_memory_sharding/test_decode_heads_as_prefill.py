@@ -90,6 +90,27 @@ def test_a_reshape_of_something_else_is_no_part_of_it(check):
     assert outcome.claim.at_least_ns.tolist() == [0]
 
 
+@pytest.mark.parametrize("beside", ["before", "after"])
+def test_an_op_that_computes_on_the_same_elements_stays(check, beside):
+    program = Program("wormhole_b0")
+    x, y = program.tensor([1, 1, 16, 1792]), program.tensor([1, 16, 1, 1792])
+    made, together = program.tensor([16, 12, 1, 128]), program.tensor([1, 16, 12, 128])
+    if beside == "before":
+        put(program, DeviceOp("UnaryDeviceOperation", (x,), (y,), 30_000))
+    put(program, DeviceOp("NlpCreateHeadsDeviceOperation", (y,), (made,), 37_742))
+    if beside == "after":
+        put(program, DeviceOp("UnaryDeviceOperation", (made,), (together,), 30_000))
+    assert len(check.ask(program).claim.rows) == 1
+
+
+def test_the_last_op_of_a_window_is_not_before_its_first(check):
+    program = joined()
+    x, y = program.tensor([16, 1, 1, 1536]), program.tensor([1, 1, 16, 1536])
+    put(program, DeviceOp("MadeUpOfNoFamily", (program.tensor([1, 1, 32, 32]),), (x,), 1_000))
+    put(program, DeviceOp(RESHAPE, (x,), (y,), 30_000))
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
 @pytest.mark.parametrize("name", ["NLPCreateQKVHeadsDecode", "NlpCreateHeadsDecode"])
 def test_the_decode_forms_are_what_is_wanted(check, name):
     assert check.ask(of_heads(name=name)).status == "not_applicable"
@@ -113,6 +134,13 @@ def test_several_are_several(check):
     program = of_heads()
     heads(program, users=8)
     assert check.ask(program).claim.claim.startswith("2 head ops made for prefill work on one row per user")
+
+
+def test_another_op_on_one_row_per_user_is_not_claimed_with_them(check):
+    program = of_heads()
+    x = program.tensor([1, 16, 1, 64])
+    put(program, DeviceOp("MadeUpOfNoFamily", (x,), (x,), 90_000))
+    assert check.ask(program).claim.rows.tolist() == [0, 1, 2]
 
 
 def test_a_window_without_kernel_time_is_clean(check):

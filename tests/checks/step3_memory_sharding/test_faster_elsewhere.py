@@ -103,6 +103,25 @@ def test_attention_has_twins_too(check):
     assert outcome.at_most_ns == 3_000_000
 
 
+def test_an_op_that_takes_no_config_is_none_of_them(check):
+    """A norm of equal operands and another config is told by the norm's own check."""
+    program = twins((1, 100), (8, 41))
+    for at, (name, us) in enumerate((("slow", 90), ("quick", 30))):
+        x, y = program.tensor([1, 1, 1024, 1024]), program.tensor([1, 1, 1024, 1024])
+        op = DeviceOp("LayerNormDeviceOperation", (x,), (y,), us * 1000, attributes={"program_config": name})
+        put(program, op)
+        other = program.tensor([1, 1, 64, 32 * (at + 1)])
+        put(program, DeviceOp("MadeUpOfNoFamily", (other,), (other,), 1_000))
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+def test_what_ops_without_attributes_were_told_is_not_known(check):
+    program = twins((1, 100), (8, 41), (8, 90, {"n": 512, "cores": 64}), (8, 30, {"n": 512, "cores": 32}))
+    for op in program.device_ops[4::2]:
+        op.attributes = {}
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
 def test_half_a_percent_of_the_window_is_worth_telling(check):
     def build(program):
         linear(program, kernel_ns=100_000, program_config=config(block=1))

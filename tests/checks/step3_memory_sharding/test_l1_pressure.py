@@ -6,7 +6,15 @@ from functools import partial
 
 import pytest
 
-from tests.checks.step3_programs import BANK, altered, assert_cannot_tell, assert_short, held, in_l1
+from tests.checks.step3_programs import (
+    BANK,
+    altered,
+    assert_cannot_tell,
+    assert_needs_a_whole_replay,
+    assert_short,
+    held,
+    in_l1,
+)
 from tests.profiles import DRAM, L1, CircularBuffer, Program, height_sharded
 from tests.profiles.demo_model import demo_program
 
@@ -42,15 +50,8 @@ def test_pressure_is_not_known_without_graphs(check):
     assert_cannot_tell(check.ask(tight(0), memory="G1"), "captured graphs")
 
 
-def test_a_report_that_was_not_replayed_is_not_clean(check):
-    outcome = check.ask(tight(0), memory="3.3", replayed=False)
-    assert outcome.status == "cannot_tell"
-    assert "not replayed" in outcome.why
-
-
-def test_a_run_without_a_memory_report_says_so(check):
-    outcome = check.ask(tight(0))
-    assert (outcome.status, outcome.why) == ("cannot_tell", "needs a memory report")
+def test_it_needs_a_whole_replay(check, tmp_path):
+    assert_needs_a_whole_replay(check, tmp_path, lambda: tight(0))
 
 
 def test_the_peak_is_a_floor_where_an_operation_has_no_graph(check, tmp_path):
@@ -58,12 +59,6 @@ def test_the_peak_is_a_floor_where_an_operation_has_no_graph(check, tmp_path):
     program.op("UnaryDeviceOperation", [program.tensor(SHAPE)])
     outcome = check.ask(altered(tmp_path, program, "DELETE FROM captured_graph WHERE operation_id = 2"))
     assert outcome.claim.caveat == "a floor: not all circular buffers are known"
-
-
-def test_a_run_that_died_cannot_tell(check):
-    program = tight(0)
-    program.fail("Out of Memory: Not enough space to allocate 65536 B L1 buffer across 64 banks")
-    assert_cannot_tell(check.ask(program, memory="3.3"), "the run died before its end")
 
 
 def test_tensors_freed_late_go_first(check):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.checks.rows import put
-from tests.checks.step3_programs import BANK, altered, assert_short, held, in_l1
+from tests.checks.step3_programs import BANK, altered, assert_needs_a_whole_replay, assert_short, held, in_l1
 from tests.profiles import DRAM, CircularBuffer, Program
 from tests.profiles.demo_model import demo_program
 from tests.profiles.ops import unary
@@ -107,15 +107,8 @@ def test_snapshots_alone_tell_it_too(check):
     assert ask(check, held(80_000, 3), "G1").fires
 
 
-def test_a_report_that_was_not_replayed_is_not_clean(check):
-    outcome = check.ask(held(80_000, 3), memory="3.3", replayed=False)
-    assert outcome.status == "cannot_tell"
-    assert "not replayed" in outcome.why
-
-
-def test_a_run_without_a_memory_report_says_so(check):
-    outcome = check.ask(held(80_000, 3))
-    assert (outcome.status, outcome.why) == ("cannot_tell", "needs a memory report")
+def test_it_needs_a_whole_replay(check, tmp_path):
+    assert_needs_a_whole_replay(check, tmp_path, lambda: held(80_000, 3))
 
 
 def test_the_demo_is_late_with_two_frees(check):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import put
-from tests.checks.step3_programs import BANK, assert_short, in_l1
+from tests.checks.step3_programs import BANK, assert_needs_a_whole_replay, assert_short, in_l1
 from tests.profiles import DRAM, CircularBuffer, Program
 from tests.profiles.demo_model import demo_program
 from tests.profiles.model import DeviceOp
@@ -91,15 +91,8 @@ def test_snapshots_alone_tell_it_too(check):
     assert check.ask(waiting(25), memory="G1").fires
 
 
-def test_a_report_that_was_not_replayed_is_not_clean(check):
-    outcome = check.ask(waiting(), memory="3.3", replayed=False)
-    assert outcome.status == "cannot_tell"
-    assert "not replayed" in outcome.why
-
-
-def test_a_run_without_a_memory_report_says_so(check):
-    outcome = check.ask(waiting())
-    assert (outcome.status, outcome.why) == ("cannot_tell", "needs a memory report")
+def test_it_needs_a_whole_replay(check, tmp_path):
+    assert_needs_a_whole_replay(check, tmp_path, waiting)
 
 
 def test_the_demo_has_nothing_that_waits(check):

@@ -246,6 +246,8 @@ def test_dram_sharded_matmuls_work_on_as_many_cores_as_dram_has_banks(check):
 
     name = "MatmulMultiCoreReuseMultiCast{}ProgramConfig(in0_block_w=8,per_core_M=1,per_core_N=2)"
     check.pair(program, silent=name.format("DRAMSharded"), fires=name.format("1D"))
+    ring = name.format("1D").replace(")", ",gather_in0=1)")
+    check.pair(program, silent=ring, fires=name.format("1D"))
 
 
 def test_what_cannot_be_done_in_its_time_is_not_free_to_save(check):

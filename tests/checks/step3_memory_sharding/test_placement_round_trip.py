@@ -106,7 +106,8 @@ def test_a_copy_that_another_op_reads_stays(check):
     claim, lines = outcome.claim, [outcome.case.line(row) for row in range(5)]
     assert claim.at_most_ns.tolist() == [0, 28_000]
     assert claim.claim.endswith(f"; the copy is also read at line {lines[4]} and stays")
-    assert claim.assumption.startswith("the copy stays for its other readers")
+    assert claim.assumption == "the copy stays for its other readers; one reshard of 2 us replaces the way back"
+    assert claim.fix.startswith("y = ttnn.reshard(x, cfg)")
     assert cells(outcome)[-1] == (lines[4], "INPUT_0_MEMORY")
 
 
@@ -127,6 +128,8 @@ def test_a_copy_that_stays_is_not_dropped_even_where_the_shards_are_the_same(che
     relu(program, copy)
     outcome = check.ask(program)
     assert "stays" in outcome.claim.claim
+    assert outcome.claim.assumption.endswith("the shards are the same, so the way back goes")
+    assert outcome.claim.fix.startswith("drop the ttnn.to_memory_config call behind line")
     assert f"lines {outcome.case.line(1)} and {outcome.case.line(2)}" not in outcome.claim.fix
 
 

@@ -112,6 +112,26 @@ def test_the_heaviest_tells_whether_a_config_was_given(check):
 
 def test_half_the_pairs_of_chunks_are_worth_a_try(check):
     check.pair(lambda q: attending(chunks=(q, 256)), silent=256, fires=128)
+    check.pair(lambda q: attending(chunks=(q, 256)), silent=192, fires=128)
+
+
+def test_what_has_large_chunks_is_not_claimed_with_others(check):
+    program = attending()
+    sdpa(program, rows=2048, chunks=(256, 256))
+    assert check.ask(program).claim.rows.tolist() == [0]
+    program = decoded()
+    decoding(program, cached=256, chunk=128)
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+def test_an_op_that_is_no_attention_is_not_claimed_with_others(check):
+    program = attending()
+    x, y = program.tensor([1, 1, 4096, 64]), program.tensor([1, 1, 4096, 64])
+    put(program, DeviceOp("UnaryDeviceOperation", (x, x), (y,), 4_000_000))
+    assert check.ask(program).claim.rows.tolist() == [0]
+    program = decoded()
+    decoding(program, name="MadeUpDecode", cached=256)
+    assert check.ask(program).claim.rows.tolist() == [0]
 
 
 def test_the_pairs_that_go_away_bound_the_gain(check):
@@ -188,6 +208,7 @@ def test_a_cache_chunk_of_128_is_large_enough(check):
 
 def test_a_chunk_that_ttnn_chose_for_decode_is_left_alone(check):
     check.pair(lambda chunk: decoded(chunk=chunk), silent=0, fires=32)
+    check.pair(lambda chunk: decoded(chunk=chunk, outside=False), silent=0, fires=32)
 
 
 def test_a_short_cache_has_no_larger_chunk(check):
@@ -198,6 +219,9 @@ def test_a_short_cache_has_no_larger_chunk(check):
 def test_decode_of_five_microseconds_is_about_its_launch(check):
     check.pair(lambda ns: decoded(kernel_ns=ns), silent=4_999, fires=6_000)
     assert check.ask(decoded(kernel_ns=6_000)).at_most_ns == 1_000
+    program = decoded()
+    decoding(program, cached=256, kernel_ns=4_999)
+    assert check.ask(program).claim.rows.tolist() == [0]
 
 
 def test_prefill_and_decode_are_two_claims(check):
@@ -222,7 +246,9 @@ def test_a_run_without_fused_attention_is_not_applicable(check):
     assert (outcome.status, outcome.why) == ("not_applicable", "no fused attention")
 
 
-@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "no ATTRIBUTES")])
+@pytest.mark.parametrize(
+    ("lost", "word"), [("PUT_", "INPUT_n"), ("INPUT_", "INPUT_n"), ("ATTRIBUTES", "no ATTRIBUTES")]
+)
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), word)
 
@@ -234,3 +260,7 @@ def test_one_op_with_attributes_is_enough_to_look(check, tmp_path):
     for row in rows[1::2]:
         row["ATTRIBUTES"] = ""
     assert check.ask(write_rows(tmp_path / "ops_perf_results_made.csv", rows, header_of(rows, "C7"))).fires
+
+
+def test_without_keys_nothing_tells_how_long_the_cache_is(check):
+    assert check.ask(decoded(), without="INPUT_[1-9]").status == "cannot_tell"

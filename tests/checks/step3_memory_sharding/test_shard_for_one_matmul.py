@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.checks.matmul_programs import config, linear
 from tests.checks.rows import put
-from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, relu, timeless, to, without
+from tests.checks.step3_programs import (
+    assert_cannot_tell,
+    cells,
+    no_such_ops,
+    relu,
+    rewritten,
+    timeless,
+    to,
+    without,
+)
 from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.ops import matmul
 
@@ -80,6 +91,37 @@ def test_other_ops_want_the_shards(check):
     check.pair(program, silent="relu", fires="matmul")
 
 
+def test_a_config_without_multicast_reads_its_operand_again_and_again(check):
+    def program(name):
+        program = of_move()
+        matmul = program.device_ops[-1]
+        text = str(matmul.attributes["program_config"])
+        matmul.attributes = {**matmul.attributes, "program_config": text.replace("MultiCast1D", name)}
+        return program
+
+    check.pair(program, silent="", fires="MultiCast")
+
+
+def test_shards_of_dram_are_no_tensor_that_the_matmul_could_read_itself(check):
+    banks = replace(SHARDS, buffer="DRAM")
+    check.pair(lambda start: of_move(start=start), silent=banks, fires=DRAM)
+
+
+def test_the_weights_of_a_matmul_are_read_by_each_core(check):
+    def program(weights):
+        program = Program("blackhole", grid=(11, 10))
+        x = program.tensor([1, 1, 3200, 7168])
+        copy = to(program, x, SHARDS, kernel_ns=115_000)
+        tall = relu(program, program.tensor([1, 1, 64, 3200]))
+        operands = (tall, copy) if weights else (copy, program.weight([1, 1, 7168, 256]))
+        y = program.tensor([1, 1, 64, 7168] if weights else [1, 1, 3200, 256], placement=L1)
+        given = config(8, name="MatmulMultiCoreReuseMultiCast1DProgramConfig")
+        put(program, matmul(*operands, y, 217_000, program_config=given))
+        return program
+
+    check.pair(program, silent=True, fires=False)
+
+
 @pytest.mark.parametrize("kind", ["", "1D"])
 def test_a_multicast_reads_its_operand_once(check, kind):
     check.pair(lambda one: of_move(kind=one), silent="DRAMSharded", fires=kind)
@@ -128,3 +170,7 @@ def test_a_run_without_moves_is_not_applicable(check):
 @pytest.mark.parametrize(("lost", "word"), [("_MEMORY", "MEMORY"), ("ATTRIBUTES", "program_config")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), word)
+
+
+def test_an_unknown_chip_has_no_bandwidth(check, tmp_path):
+    assert_cannot_tell(check.ask(rewritten(tmp_path, of_move(), DEVICE_ARCH="quasar")), "DEVICE ARCH")

@@ -30,6 +30,8 @@ def twins(*, cores=11, widths=(704, 704), shared=True):
     """Gate and up: 22 tiles of N, on 11 cores each."""
     program = Program("blackhole", grid=(11, 10))
     x = None
+    if not shared:
+        pass_time(program, 10_000)  # so that the two are no iterations
     for n in widths:
         if x is None or not shared:
             x = program.tensor([1, 128, 32, 7168])
@@ -62,6 +64,7 @@ def test_texts_are_short_and_cells_its_own(check, program):
 
 def test_blocks_half_as_deep_as_can_be_are_small(check):
     check.pair(lambda block: of_sparse(block=block), silent=8, fires=4)
+    check.pair(lambda block: of_sparse(block=block, k=24 * 32), silent=6, fires=4)
 
 
 def test_only_divisors_of_k_are_advised(check):
@@ -81,8 +84,29 @@ def test_idle_cores_come_first(check):
     check.pair(lambda per_n: of_sparse(per_n=per_n), silent=6, fires=2)
 
 
+def test_a_tenth_less_work_on_idle_cores_is_the_line(check):
+    """1000 tiles of N on 110 cores are 10 each."""
+    check.pair(lambda per_n: of_sparse(per_n=per_n, n=1000 * 32), silent=12, fires=11)
+
+
 def test_without_a_printed_block_nothing_is_known(check):
     check.pair(lambda told: of_sparse(told=told), silent=False, fires=True)
+
+
+def test_a_dense_matmul_has_a_check_of_its_own(check):
+    program = of_sparse()
+    sparse(program, k=3584)
+    program.device_ops[-1].op_code = "MatmulDeviceOperation"
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+def test_two_activations_that_no_op_made_are_not_one(check):
+    """They look alike, and nothing tells whether they are the same."""
+    program = Program("blackhole", grid=(11, 10))
+    pass_time(program, 10_000)
+    for _ in range(2):
+        sparse(program, block=8, per_n=1, n=704, kernel_ns=154_000_000, cores=11)
+    assert check.ask(program).status == "clean"
 
 
 def test_two_on_one_activation_could_be_one(check):
@@ -98,6 +122,13 @@ def test_a_pair_that_fills_half_of_the_grid_finds_no_more_cores(check):
     check.pair(lambda cores: twins(cores=cores), silent=55, fires=54)
 
 
+@pytest.mark.parametrize("cores", [(54, 55), (55, 54)])
+def test_both_of_a_pair_leave_half_of_the_grid(check, cores):
+    program = twins()
+    program.device_ops[1].cores, program.device_ops[2].cores = cores
+    assert check.ask(program).status == "clean"
+
+
 def test_a_pair_of_different_widths_is_none(check):
     check.pair(lambda widths: twins(widths=widths), silent=(704, 1408), fires=(704, 704))
 
@@ -110,6 +141,9 @@ def test_three_in_a_row_are_one_pair_and_one_left(check):
 def test_below_five_microseconds_an_op_is_about_its_launch(check):
     check.pair(lambda ns: of_sparse(kernel_ns=ns), silent=4_999, fires=6_000)
     assert check.ask(of_sparse(kernel_ns=6_000)).at_most_ns == 1_000
+    program = of_sparse()
+    sparse(program, k=3584, kernel_ns=4_999)
+    assert check.ask(program).claim.rows.tolist() == [0]
 
 
 def test_one_percent_of_the_window_is_worth_telling(check):
@@ -130,6 +164,8 @@ def test_other_ops_are_not_applicable(check):
     assert check.ask(no_such_ops()).why == "no SparseMatmul ops"
 
 
-def test_without_its_cells_it_cannot_tell(check, tmp_path):
-    outcome = check.ask(without(tmp_path, ("ATTRIBUTES",), of_sparse()))
-    assert_cannot_tell(outcome, "ATTRIBUTES")
+@pytest.mark.parametrize(
+    ("lost", "word"), [("ATTRIBUTES", "ATTRIBUTES"), ("INPUT_", "INPUT_n"), ("CORE COUNT", "CORE COUNT")]
+)
+def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
+    assert_cannot_tell(check.ask(without(tmp_path, (lost,), of_sparse())), word)

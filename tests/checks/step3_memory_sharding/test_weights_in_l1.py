@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import put
-from tests.checks.step3_programs import BANK, altered, assert_cannot_tell, assert_short, in_l1
+from tests.checks.step3_programs import (
+    BANK,
+    altered,
+    assert_cannot_tell,
+    assert_needs_a_whole_replay,
+    assert_short,
+    in_l1,
+)
 from tests.profiles import DRAM, L1, CircularBuffer, Program
 from tests.profiles.demo_model import demo_program
 from tests.profiles.ops import unary
@@ -82,15 +89,8 @@ def test_the_peak_is_not_known_without_graphs(check):
     assert_cannot_tell(check.ask(weighty(), memory="G1"), "captured graphs")
 
 
-def test_a_report_that_was_not_replayed_is_not_clean(check):
-    outcome = check.ask(weighty(), memory="3.3", replayed=False)
-    assert outcome.status == "cannot_tell"
-    assert "not replayed" in outcome.why
-
-
-def test_a_run_without_a_memory_report_says_so(check):
-    outcome = check.ask(weighty())
-    assert (outcome.status, outcome.why) == ("cannot_tell", "needs a memory report")
+def test_it_needs_a_whole_replay(check, tmp_path):
+    assert_needs_a_whole_replay(check, tmp_path, weighty)
 
 
 def test_the_demo_keeps_its_weights_in_dram(check):

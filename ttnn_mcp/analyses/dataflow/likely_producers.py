@@ -109,6 +109,11 @@ class Flow:
         """`producer` of INPUT_0, INPUT_1, ..."""
         return tuple(self.producer(operand) for operand in self.ops.inputs)
 
+    @cached_property
+    def made(self) -> tuple[NDArray[np.bool_], ...]:
+        """Per input, the rows where an op of the window made it."""
+        return tuple(made_by != NOBODY for made_by in self.producers)
+
 
 @artefact
 def flow_of(ops: OpTable) -> Flow:

@@ -63,10 +63,11 @@ class Joins:
     @cached_property
     def makers(self) -> NDArray[np.int64]:
         """Per row, the row that made INPUT_0; NOBODY where no op of the window did."""
-        return self._by_input[0] if self._by_input else np.full(len(self.ops), NOBODY, dtype=np.int64)
+        return self.by_input[0] if self.by_input else np.full(len(self.ops), NOBODY, dtype=np.int64)
 
     @cached_property
-    def _by_input(self) -> tuple[NDArray[np.int64], ...]:
+    def by_input(self) -> tuple[NDArray[np.int64], ...]:
+        """Per input, the row that made it; NOBODY where no op of the window did."""
         previous = np.arange(len(self.ops)) - 1
         producers = self.flow.producers
         if not producers:
@@ -83,7 +84,7 @@ class Joins:
         """(makers, readers), each pair once, sorted by maker, then by reader."""
         rows = np.arange(len(self.ops))
         span = len(rows) + 1
-        pairs = [made_by[made_by != NOBODY] * span + rows[made_by != NOBODY] for made_by in self._by_input]
+        pairs = [made_by[made_by != NOBODY] * span + rows[made_by != NOBODY] for made_by in self.by_input]
         joined = np.unique(np.concatenate(pairs)) if pairs else np.zeros(0, dtype=np.int64)
         return joined // span, joined % span
 
@@ -91,6 +92,19 @@ class Joins:
     def reader_counts(self) -> NDArray[np.int64]:
         """Per row, how many ops read what it made."""
         return np.bincount(self.edges[0], minlength=len(self.ops))
+
+    def feeds_only(self, readers: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Ops whose output is read, by ops of the mask `readers` alone."""
+        makers, reading = self.edges
+        others = np.bincount(makers[~readers[reading]], minlength=len(self.ops))
+        return (self.reader_counts > 0) & (others == 0)
+
+    def handed_on(self, made: NDArray[np.bool_], worth: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Per op, the sum of `worth` over the inputs that ops of the mask `made` produced."""
+        total = np.zeros(len(self.ops))
+        for made_by in self.by_input:
+            total += np.where((made_by != NOBODY) & made[made_by], worth[made_by], 0.0)
+        return total
 
     def readers(self, row: int) -> tuple[int, ...]:
         """The ops that read what `row` made, in order."""

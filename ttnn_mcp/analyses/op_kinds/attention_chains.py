@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+    from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.run.ops.op_table import OpTable
 
 BETWEEN_AT_MOST = 5  # ops between a matmul and its softmax: move, scale, mask, typecast, move
+FUSED_NS = 5_000.0  # the least one fused attention takes (domain practice)
 _BETWEEN, _MATMUL, _SOFTMAX = 1, 2, 3
 
 
@@ -35,6 +37,11 @@ class AttentionChain:
     scores: int
     softmax: int
     context: int
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether something stands between scores and softmax: a mask, for the most part."""
+        return self.softmax - self.scores > 1
 
     @property
     def rows(self) -> range:
@@ -88,3 +95,20 @@ def _nearest_matmul(role: NDArray[np.int64], start: int, step: int) -> int | Non
             return row
         row += step
     return None
+
+
+def fusing_saves(
+    ops: OpTable, roofline: Roofline, chains: list[AttentionChain], gb_s: float | None
+) -> NDArray[np.float64]:
+    """Per op, what one fused attention in place of its chain saves at most; each op gives in step with what it took."""
+    saved, kernel_ns = np.zeros(len(ops)), ops.numbers("kernel_ns")
+    arithmetic = np.nan_to_num(roofline.compute_ns)
+    q, k, result = ops.inputs[0].bytes, ops.inputs[1].bytes, ops.outputs[0].bytes
+    for chain in chains:
+        part = slice(chain.scores, chain.context + 1)
+        took = float(kernel_ns[part].sum())
+        moved = q[chain.scores] + k[chain.scores] + k[chain.context] + result[chain.context]
+        fused = max(arithmetic[chain.scores] + arithmetic[chain.context], moved / (gb_s or np.inf), FUSED_NS)
+        if took > fused:
+            saved[part] = kernel_ns[part] * (1 - fused / took)
+    return saved

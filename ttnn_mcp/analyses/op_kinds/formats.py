@@ -1,7 +1,7 @@
 """Data formats: which operands are weights, what narrower ones would move, what a lower fidelity would compute.
 
 All functions answer per op of a table, in its order. Bounds are upper bounds on a saving: the op keeps at least its
-roofline and at least the floor, and never gains more than in step with the bytes (or passes) it is spared, because
+roofline and at least its launch, and never gains more than in step with the bytes (or passes) it is spared, because
 nothing says that the rest of its time would shrink too.
 """
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
@@ -46,6 +47,12 @@ matmuls). Those of tt-metal that are bound by the engine reach 0.7 to 0.8. Convs
 def engine_ops(ops: OpTable) -> NDArray[np.bool_]:
     """Ops whose arithmetic runs on the matrix engine and obeys MATH FIDELITY."""
     return ops.texts("op_code").where(lambda text: family(text) in ("matmul", "conv", "attention"))
+
+
+def any_operand(ops: OpTable, dtype: str) -> NDArray[np.bool_]:
+    """Ops that read or write a tensor of this data type."""
+    typed = [operand.dtype.among(dtype) for operand in (*ops.inputs[:2], *ops.outputs[:1])]
+    return np.any(typed, axis=0) if typed else np.zeros(len(ops), dtype=np.bool_)
 
 
 def weight_of(ops: OpTable) -> Operand | None:
@@ -93,13 +100,11 @@ def waits_for_arithmetic(ops: OpTable, roofline: Roofline) -> NDArray[np.bool_]:
     return np.isfinite(engine_ns) & more & (engine_ns >= EXPLAINS_AT_LEAST * ops.numbers("kernel_ns"))
 
 
-def fewer_bytes_save(
-    ops: OpTable, roofline: Roofline, spared: NDArray[np.float64], floor_ns: float
-) -> NDArray[np.float64]:
+def fewer_bytes_save(ops: OpTable, roofline: Roofline, spared: NDArray[np.float64]) -> NDArray[np.float64]:
     """Nanoseconds saved at most by moving `spared` bytes fewer."""
     kernel = ops.numbers("kernel_ns")
     share = spared / np.where(roofline.dram_bytes > 0, roofline.dram_bytes, np.inf)
-    then_ns = np.fmax(np.fmax(roofline.dram_achievable_ns * (1 - share), roofline.compute_used_ns), floor_ns)
+    then_ns = np.fmax(np.fmax(roofline.dram_achievable_ns * (1 - share), roofline.compute_used_ns), LAUNCH_FLOOR_NS)
     return np.maximum(np.minimum(kernel * share, kernel - then_ns), 0.0)
 
 
@@ -128,13 +133,11 @@ def phases(ops: OpTable) -> NDArray[np.float64]:
     return np.where(engine_ops(ops), said, np.nan)
 
 
-def fewer_passes_save(
-    ops: OpTable, roofline: Roofline, wanted: NDArray[np.float64], floor_ns: float
-) -> NDArray[np.float64]:
+def fewer_passes_save(ops: OpTable, roofline: Roofline, wanted: NDArray[np.float64]) -> NDArray[np.float64]:
     """Nanoseconds saved at most by computing with `wanted` passes; 0 where that is not fewer, or not what lasts."""
     kernel = ops.numbers("kernel_ns")
     ratio = np.nan_to_num(wanted / phases(ops), nan=1.0)
-    then_ns = np.fmax(np.fmax(roofline.compute_used_ns * ratio, roofline.dram_achievable_ns), floor_ns)
+    then_ns = np.fmax(np.fmax(roofline.compute_used_ns * ratio, roofline.dram_achievable_ns), LAUNCH_FLOOR_NS)
     matmuls = ops.texts("op_code").where(lambda text: family(text) == "matmul")
     lasts = ~matmuls | (roofline.compute_used_ns >= FEWER_PASSES_FROM * kernel)
     return np.where(lasts, np.maximum(np.minimum(kernel * (1 - ratio), kernel - then_ns), 0.0), 0.0)

@@ -86,6 +86,13 @@ def trapped(ops: OpTable, choice: MatmulChoice, cores: int | None) -> NDArray[np
     return rows[choice.chosen & in_l1_interleaved(ops)[rows] & (used < FEW_CORES * cores)]
 
 
+def streams_first_operand(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
+    """Ops that read each byte of INPUT_0 once, while they compute: multicast matmuls, but no rings."""
+    found = np.zeros(len(ops), dtype=np.bool_)
+    found[choice.rows[choice.multicast & ~choice.ring & ~choice.dram_sharded]] = True
+    return found
+
+
 def in_small_blocks(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
     """Of `choice.rows`, those that work tile by tile: on K, on their output, or on both for want of a better config."""
     k_tiles = ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE

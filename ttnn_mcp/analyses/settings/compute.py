@@ -15,7 +15,6 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     waits_for_bytes,
 )
 from ttnn_mcp.analyses.op_kinds.grids import worker_grid
-from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.settings.trial import Op, Trial, broken_of
 from ttnn_mcp.hardware import BLOCK_FLOATS, FIDELITY_PHASES, TILE_BYTES, canonical_dtype
 from ttnn_mcp.readers.printed.nesting import PrintedStruct
@@ -33,7 +32,7 @@ def lighter_weights(op: Op, current: str, value: str, l1: Trial | None = None) -
     weights = op.table.inputs[1]
     ratio = TILE_BYTES[value] / TILE_BYTES[current] if current in TILE_BYTES else 1.0
     waits = bool(waits_for_bytes(op.table, op.bounds)[0])
-    saved = fewer_bytes_save(op.table, op.bounds, spared_bytes(weights, value), LAUNCH_FLOOR_NS)
+    saved = fewer_bytes_save(op.table, op.bounds, spared_bytes(weights, value))
     return Trial(
         current,
         broken_of(
@@ -57,7 +56,7 @@ def math_fidelity(op: Op, value: str) -> Trial:
         return Trial(None, change="the op reports no math fidelity", at_most_ns=None, same_l1=True)
     no_difference = op.table.inputs[1].dtype[0] == "BFLOAT4_B" and {current, value} == SAME_RESULT
     waits = bool(waits_for_arithmetic(op.table, op.bounds)[0])
-    saved = fewer_passes_save(op.table, op.bounds, np.array([float(FIDELITY_PHASES[value])]), LAUNCH_FLOOR_NS)
+    saved = fewer_passes_save(op.table, op.bounds, np.array([float(FIDELITY_PHASES[value])]))
     change = f"passes over the operands: {FIDELITY_PHASES[current]} now, {FIDELITY_PHASES[value]} then"
     return Trial(
         current,

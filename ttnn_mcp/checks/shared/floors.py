@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Floats, WindowFacts
+from ttnn_mcp.checks.check import Floats, Rows, WindowFacts
 
 
 def least_ns(facts: WindowFacts) -> Floats:
@@ -16,6 +17,13 @@ def least_ns(facts: WindowFacts) -> Floats:
 def achievable_ns(facts: WindowFacts) -> Floats:
     """Per op: its arithmetic on all cores that can work, its DRAM bytes at achievable bandwidth, or its launch."""
     return _floor(facts, np.fmax(facts.roofline.compute_ns, facts.roofline.dram_achievable_ns))
+
+
+def spread_saves(facts: WindowFacts, rows: Rows) -> Floats:
+    """Per row, what is saved where its work is dealt out evenly over all cores; 5 us stay."""
+    took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
+    best = np.maximum(took * used / (facts.chip.cores or 1), achievable_ns(facts)[rows])
+    return np.maximum(took - np.maximum(best, SMALL_NS), 0.0)
 
 
 def _floor(facts: WindowFacts, bounds: Floats) -> Floats:

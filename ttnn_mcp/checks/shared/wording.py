@@ -9,8 +9,11 @@ import numpy as np
 from ttnn_mcp.checks.check import Evidence, Mask, Rows, WindowFacts
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import FIDELITY_PHASES
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.run.ops.operand import Operand
 
@@ -35,6 +38,11 @@ def example(facts: WindowFacts, row: int) -> str:
     return f"{shapes} at line {facts.line(row)}"
 
 
+def name_of(facts: WindowFacts, row: int) -> str:
+    """'Matmul': the op's name without its 'DeviceOperation', as it may leave."""
+    return shown(canonical(facts.names[row]))
+
+
 def cite_op(facts: WindowFacts, row: int, *cells: tuple[Operand | None, str]) -> tuple[Evidence, ...]:
     """The op's kernel time, cells of its operands (`(operand, "DATATYPE")`), its model line if written."""
     there = [(operand, part) for operand, part in cells if operand is not None and operand.present[row]]
@@ -43,6 +51,11 @@ def cite_op(facts: WindowFacts, row: int, *cells: tuple[Operand | None, str]) ->
     if line:
         found += [one.model_copy(update={"value": shown(line)}) for one in facts.cite(row, "loc")]
     return tuple(found)
+
+
+def cite_each(rows: Iterable[int], cite: Callable[[int], Iterable[Evidence]]) -> tuple[Evidence, ...]:
+    """What `cite` says of each row."""
+    return tuple(one for row in rows for one in cite(row))
 
 
 def kinds(facts: WindowFacts, rows: Rows) -> str:
@@ -55,9 +68,8 @@ def kinds(facts: WindowFacts, rows: Rows) -> str:
 def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
     """The keyword argument that gives this op its present compute config with the named fields changed."""
     now = facts.attributes(row).struct("compute_kernel_config")
-    fidelity = facts.ops.texts("fidelity")[row]
     fields = {
-        "math_fidelity": fidelity if fidelity in FIDELITY_PHASES else "HiFi2",
+        "math_fidelity": fidelity_of(facts, row),
         "math_approx_mode": _flag(now, "math_approx_mode"),
         "fp32_dest_acc_en": _flag(now, "fp32_dest_acc_en"),
         "packer_l1_acc": _flag(now, "packer_l1_acc"),
@@ -67,6 +79,12 @@ def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
     keyword = "compute_config" if facts.of_family("conv")[row] else "compute_kernel_config"
     said = ", ".join(f"{name}={value}" for name, value in fields.items())
     return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {said})"
+
+
+def fidelity_of(facts: WindowFacts, row: int) -> str:
+    """The op's MATH FIDELITY as ttnn spells it; HiFi2, ttnn's own choice, where the cell names none."""
+    fidelity = facts.ops.texts("fidelity")[row]
+    return fidelity if fidelity in FIDELITY_PHASES else "HiFi2"
 
 
 def _flag(config: PrintedStruct | None, field: str) -> str:

@@ -16,35 +16,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts, ops_of_family
+from ttnn_mcp.analyses.op_kinds.casts import casts_for_attention
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import ELEMENT_BYTES
-
-WIDTH = {dtype: ELEMENT_BYTES[dtype] for dtype in ("BFLOAT4_B", "BFLOAT8_B", "BFLOAT16")}  # what SDPA accepts
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such casts and the attention ops behind them."""
-    casts = _widening(facts)
-    if not casts.any():
+    casts = casts_for_attention(facts.ops, facts.joins)
+    if not len(casts.rows):
         return
-    readers, spared = _attention_behind(facts, casts)
-    rows = np.concatenate((np.flatnonzero(casts), readers))
-    at_most = np.concatenate((facts.kernel_ns[casts], spared))
-    alone = np.flatnonzero(casts)
-    row = facts.heaviest(alone)[0]
+    row, took = facts.heaviest(casts.rows)[0], facts.kernel_ns[casts.readers]
+    spared = np.minimum(took * casts.spared_share, took - least_ns(facts)[casts.readers])
     source, output = facts.ops.inputs[0], facts.ops.outputs[0]
     yield Claim(
         claim=(
-            f"{len(alone)} casts from {source.dtype[row]} to {output.dtype[row]} serve attention alone "
-            f"({time_of(facts, alone)}): {example(facts, row)}, read at line {facts.line(int(readers[0]))}"
+            f"{len(casts.rows)} casts from {source.dtype[row]} to {output.dtype[row]} serve attention alone "
+            f"({time_of(facts, casts.rows)}): {example(facts, row)}, read at line {facts.line(int(casts.readers[0]))}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
+        rows=np.concatenate((casts.rows, casts.readers)),
+        at_most_ns=np.concatenate((facts.kernel_ns[casts.rows], spared)),
         assumption="attention reads the narrow tensors; its time falls at most in step with their bytes",
         evidence=cite_op(facts, row, (source, "DATATYPE"), (output, "DATATYPE")),
         fix=(
@@ -54,34 +48,6 @@ def look(facts: WindowFacts) -> Claims:
         verify="re-profile: the casts are gone from list_ops(op_code='Typecast'), PCC >= 0.99",
         caveat="who reads the cast is inferred from shapes; older decode kernels wanted Q in bfloat16",
     )
-
-
-def _widening(facts: WindowFacts) -> Mask:
-    """Casts to a wider type whose readers are all attention."""
-    bytes_each = [
-        one.dtype.mapped(lambda text: WIDTH.get(text, np.nan), missing=np.nan, dtype=np.float64)
-        for one in (facts.ops.inputs[0], facts.ops.outputs[0])
-    ]
-    casts = facts.named("Typecast") & (bytes_each[0] < bytes_each[1])
-    makers, readers = facts.joins.edges
-    other, some = np.zeros(len(facts), dtype=np.bool_), np.zeros(len(facts), dtype=np.bool_)
-    attends = facts.of_family("attention")[readers]
-    other[makers[~attends]] = True
-    some[makers[attends]] = True
-    return casts & some & ~other
-
-
-def _attention_behind(facts: WindowFacts, casts: Mask) -> tuple[Rows, Floats]:
-    """The attention ops that read such casts, and what fewer bytes may save on each."""
-    source, output = facts.ops.inputs[0].bytes, facts.ops.outputs[0].bytes
-    total, less = np.zeros(len(facts)), np.zeros(len(facts))
-    for operand, made_by in zip(facts.ops.inputs, facts.flow.producers, strict=True):
-        total += operand.bytes
-        cast = (made_by != NOBODY) & casts[made_by] & facts.of_family("attention")
-        less[cast] += (output - source)[made_by[cast]]
-    rows = np.flatnonzero(less > 0)
-    took = facts.kernel_ns[rows]
-    return rows, np.minimum(took * less[rows] / total[rows], took - least_ns(facts)[rows])
 
 
 CHECK = Check(

@@ -23,11 +23,9 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     engine_ops,
     fewer_passes_save,
     needed_phases,
-    phases,
     waits_for_arithmetic,
     weight_of,
 )
-from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import FIDELITY
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
@@ -39,10 +37,9 @@ NAMES = {1.0: "LoFi", 2.0: "HiFi2"}
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that compute more passes than they need."""
-    now, needed = phases(facts.ops), needed_phases(facts.ops)
-    above = now > needed
-    saves = fewer_passes_save(facts.ops, facts.roofline, needed, LAUNCH_FLOOR_NS)
-    rows = np.flatnonzero(above & waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
+    needed = needed_phases(facts.ops)
+    saves = fewer_passes_save(facts.ops, facts.roofline, needed)
+    rows = np.flatnonzero(waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]

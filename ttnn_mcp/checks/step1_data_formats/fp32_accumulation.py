@@ -12,12 +12,10 @@ Together 1 % of the window. Silent where the subblock is not written (ttnn chose
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.analyses.op_kinds.formats import waits_for_arithmetic, weight_of
+from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting, subblock_tiles
+from ttnn_mcp.analyses.op_kinds.formats import any_operand, waits_for_arithmetic
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving, ops_of_family
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
@@ -25,21 +23,14 @@ from ttnn_mcp.checks.shared.wording import cite_setting, example, kernel_config,
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
 
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
-
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that the smaller register could hold back."""
     able = np.flatnonzero(facts.of_family("matmul", "conv"))
-    settings = attributes_of(facts.ops)
-    fp32 = settings.numbers(able, accumulates_in_fp32)
-    float32 = np.zeros(len(facts), dtype=np.bool_)
-    for operand in (facts.input(0), weight_of(facts.ops), facts.output()):
-        if operand is not None:
-            float32 |= operand.dtype.among("FLOAT32")
-    at_limit = settings.numbers(able, subblock_tiles) == DST_TILES_FP32
-    rows = able[(fp32 == 1) & at_limit & ~float32[able] & waits_for_arithmetic(facts.ops, facts.roofline)[able]]
+    fp32 = compute_setting(facts.ops, able, "fp32_dest_acc_en") == 1
+    at_limit = subblock_tiles(facts.ops, able) == DST_TILES_FP32
+    meant = any_operand(facts.ops, "FLOAT32") | ~waits_for_arithmetic(facts.ops, facts.roofline)
+    rows = able[fp32 & at_limit & ~meant[able]]
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
@@ -56,26 +47,6 @@ def look(facts: WindowFacts) -> Claims:
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="long inner dimensions may need it: judge by PCC of the whole model",
     )
-
-
-def accumulates_in_fp32(said: Attributes) -> float | None:
-    """1 or 0 by compute_kernel_config; None where it is not written."""
-    config = said.struct("compute_kernel_config")
-    return None if config is None else config.number("fp32_dest_acc_en")
-
-
-def subblock_tiles(said: Attributes) -> float | None:
-    """Tiles of an output subblock, by whichever config the op prints."""
-    for key, height, width in (
-        ("block_config", "out_subblock_h_ntiles", "out_subblock_w_ntiles"),
-        ("program_config", "out_subblock_h", "out_subblock_w"),
-        ("config", "subblock_h", "subblock_w"),
-    ):
-        config = said.struct(key)
-        tall, wide = (config.number(height), config.number(width)) if config else (None, None)
-        if tall is not None and wide is not None:
-            return tall * wide
-    return None
 
 
 CHECK = Check(

@@ -13,45 +13,28 @@ Silent when somebody else reads the wide output. Joins rest on equal size, type,
 
 from __future__ import annotations
 
-import numpy as np
-
-from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
-from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES, named, reader_counts
+from ttnn_mcp.analyses.op_kinds.casts import narrowed_behind_their_maker
+from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, name_of, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
-from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all typecasts that their producer could make needless."""
-    casts = named(facts.ops, "Typecast")
     source, output = facts.ops.inputs[0], facts.ops.outputs[0]
-    before, after = (
-        one.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, np.nan), missing=np.nan, dtype=np.float64)
-        for one in (source, output)
-    )
-    maker = facts.flow.producers[0]
-    narrowing = casts & (after < before) & ~source.dtype.among(*NO_MANTISSA)
-    rows = np.flatnonzero(narrowing)
-    makers = maker[rows]
-    writes_any = (
-        attributes_of(facts.ops).numbers(makers, lambda said: float("output_dtype" in said or "dtype" in said)) > 0
-    )
-    settable = ~named(facts.ops, "Unary", "Typecast")[makers] & writes_any
-    rows = rows[settable & (reader_counts(facts.flow)[makers] == 1)]
+    rows = narrowed_behind_their_maker(facts.ops, facts.flow)
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
-    made_by = int(maker[row])
+    made_by = int(facts.flow.producers[0][row])
     yield Claim(
         claim=(
             f"{len(rows)} outputs are written as {source.dtype[row]} only to be cast to {output.dtype[row]} "
-            f"({time_of(facts, rows)}); heaviest: {shown(canonical(facts.names[made_by]))} at line "
+            f"({time_of(facts, rows)}); heaviest: {name_of(facts, made_by)} at line "
             f"{facts.line(made_by)}, cast at line {facts.line(row)}"
         ),
         rows=rows,

@@ -11,11 +11,9 @@ it); together 1 % of the window. Silent where the block width is not written (tt
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting, inner_block_tiles
 from ttnn_mcp.analyses.op_kinds.formats import weight_of
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts, no_saving
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
@@ -24,9 +22,6 @@ from ttnn_mcp.checks.shared.wording import cite_setting, example, kernel_config,
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
-
 BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only beyond: ttnn conv2d_utils.cpp
 BLOCKS_WITH_BIAS = 1  # same
 
@@ -34,13 +29,10 @@ BLOCKS_WITH_BIAS = 1  # same
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops with several blocks along K and the packer not accumulating."""
     able, weight = np.flatnonzero(_with_weights(facts)), facts.ops.inputs[1]
-    settings = attributes_of(facts.ops)
-    packer = settings.numbers(able, accumulates_in_l1)
-    inner_tiles = weight.padded[able, 2] / TILE_SIDE
-    blocks = np.ceil(inner_tiles / settings.numbers(able, inner_block_tiles))
-    biased = settings.flags(able, "has_bias")
-    off = (packer == 0) & (blocks > np.where(biased, BLOCKS_WITH_BIAS, BLOCKS_WITHOUT_BIAS))
-    rows = able[off]
+    off = compute_setting(facts.ops, able, "packer_l1_acc") == 0
+    blocks = np.ceil(weight.padded[able, 2] / TILE_SIDE / inner_block_tiles(facts.ops, able))
+    biased = facts.attributes_of_ops.flags(able, "has_bias")
+    rows = able[off & (blocks > np.where(biased, BLOCKS_WITH_BIAS, BLOCKS_WITHOUT_BIAS))]
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
@@ -63,26 +55,6 @@ def look(facts: WindowFacts) -> Claims:
 def _with_weights(facts: WindowFacts) -> Mask:
     """Matmuls and convs of a report that has two operand columns."""
     return facts.of_family("matmul", "conv") & (weight_of(facts.ops) is not None)
-
-
-def accumulates_in_l1(said: Attributes) -> float | None:
-    """1 or 0 by compute_kernel_config; None where it is not written."""
-    config = said.struct("compute_kernel_config")
-    return None if config is None else config.number("packer_l1_acc")
-
-
-def inner_block_tiles(said: Attributes) -> float | None:
-    """Tiles of one block along K, by whichever config the op prints."""
-    for key, field in (
-        ("block_config", "act_block_w_ntiles"),
-        ("program_config", "in0_block_w"),
-        ("config", "K_block_size"),
-    ):
-        config = said.struct(key)
-        width = config.number(field) if config else None
-        if width:
-            return width
-    return None
 
 
 CHECK = Check(

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.layouts import ends_as_it_began, named, reads_unmade, round_trips
+from ttnn_mcp.analyses.op_kinds.layouts import named, reads_unmade
+from ttnn_mcp.analyses.op_kinds.round_trips import ends_as_it_began, round_trips
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -32,24 +33,22 @@ def _there_and_back(facts: WindowFacts) -> Claims:
     casts = named(facts.ops, "Typecast")
     trips = round_trips(facts.ops, facts.flow, casts, casts)
     trips = trips.where(ends_as_it_began(facts.ops, trips))
-    rows = np.concatenate((trips.out, trips.back))
-    at_most = np.where(
-        np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_))), facts.kernel_ns[rows], 0.0
-    )
-    if not len(rows):
+    if not len(trips.out):
         return
     row = facts.heaviest(trips.out)[0]
-    back = int(trips.back[trips.out == row][0])
-    source, output = facts.input(0), facts.output()
+    back = trips.undone_by(row)
     yield Claim(
         claim=(
-            f"{len(trips.out)} tensors are cast and cast straight back ({time_of(facts, rows)}); heaviest "
+            f"{len(trips.out)} tensors are cast and cast straight back ({time_of(facts, trips.rows)}); heaviest "
             f"{example(facts, row)} and {facts.line(back)}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
+        rows=trips.rows,
+        at_most_ns=trips.saves(facts.kernel_ns),
         assumption="both casts go where nobody else reads the copy, else the second one",
-        evidence=(*cite_op(facts, row, (source, "DATATYPE")), *cite_op(facts, back, (output, "DATATYPE"))),
+        evidence=(
+            *cite_op(facts, row, (facts.input(0), "DATATYPE")),
+            *cite_op(facts, back, (facts.output(), "DATATYPE")),
+        ),
         fix="drop both ttnn.typecast calls, or let the producer write the type: ttnn.linear(..., dtype=...)",
         verify="re-profile: tensor_formats.conversions lists fewer Typecast ops; PCC unchanged",
         caveat="joined by size, type and placement; a narrow type in between rounds values, so PCC may rise",

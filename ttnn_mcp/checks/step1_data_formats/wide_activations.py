@@ -15,43 +15,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save, spared_bytes
-from ttnn_mcp.analyses.op_kinds.layouts import named
-from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.analyses.op_kinds.activations import adds_full_tensors, narrowing_spares, streams_bfloat16
+from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.errors import shown
-from ttnn_mcp.hardware import ELEMENT_BYTES
-from ttnn_mcp.run.ops.op_names import canonical
 
 EXPLAINED = 0.3  # of the op's time by its bytes: below, overhead or few cores hold it back (domain practice)
-_NARROWED = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 MAPS = ("Binary", "Unary", "Ternary", "Where", "Copy", "Clone")
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all DRAM-bound ops on bfloat16 activations."""
-    able, source, output = _maps(facts), facts.ops.inputs[0], facts.ops.outputs[0]
-    for operand in (source, output):
-        able = able & operand.dtype.among("BFLOAT16") & operand.layout.among("TILE") & operand.in_dram
-    bytes_ns = np.nan_to_num(facts.roofline.dram_achievable_ns)
-    able &= (bytes_ns >= EXPLAINED * facts.kernel_ns) & ~_residual_adds(facts) & ~facts.joins.doubtful
-    rows = np.flatnonzero(able)
-    spared = np.zeros(len(facts))
-    for operand in (*facts.ops.inputs, *facts.ops.outputs):
-        narrowed = spared_bytes(operand, "BFLOAT8_B")
-        spared += np.where(operand.dtype.among("BFLOAT16") & operand.layout.among("TILE"), narrowed, 0.0)
-    spared = np.fmin(spared, _NARROWED * facts.roofline.dram_bytes)  # a slice reads a part of its input only
-    at_most = fewer_bytes_save(facts.ops, facts.roofline, spared, LAUNCH_FLOOR_NS)[rows]
+    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
+    waits = np.nan_to_num(facts.roofline.dram_achievable_ns) >= EXPLAINED * facts.kernel_ns
+    stays = adds_full_tensors(facts.ops) | facts.joins.doubtful
+    rows = np.flatnonzero(_maps(facts) & streams_bfloat16(facts.ops) & waits & ~stays)
+    at_most = fewer_bytes_save(facts.ops, facts.roofline, narrowing_spares(facts.ops, facts.roofline))[rows]
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     yield Claim(
         claim=(
             f"{len(rows)} element-wise and shape ops ({time_of(facts, rows)}) wait for DRAM with BFLOAT16 "
-            f"activations; heaviest {shown(canonical(facts.names[row]))} {example(facts, row)}"
+            f"activations; heaviest {name_of(facts, row)} {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
@@ -67,17 +55,7 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _maps(facts: WindowFacts) -> Mask:
-    return named(facts.ops, *MAPS) | facts.of_family("shape")
-
-
-def _residual_adds(facts: WindowFacts) -> Mask:
-    first, second = facts.input(0), facts.input(1)
-    if first is None or second is None:  # unmoved: an op with a second input has a first one
-        return np.zeros(len(facts), dtype=np.bool_)
-    adds = named(facts.ops, "Binary") & facts.ops.texts("attributes").where(
-        lambda text: "BinaryOpType::ADD" in text or "BinaryOpType::SUB" in text
-    )
-    return adds & (first.elements == second.elements)
+    return facts.named(*MAPS) | facts.of_family("shape")
 
 
 CHECK = Check(

@@ -25,7 +25,6 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     spared_bytes,
     waits_for_bytes,
 )
-from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
@@ -43,7 +42,7 @@ def look(facts: WindowFacts) -> Claims:
         return
     spared = spared_bytes(weight, "BFLOAT8_B")
     rows = np.flatnonzero(wide & waits_for_bytes(facts.ops, facts.roofline) & (facts.kernel_ns > 0))
-    at_most = fewer_bytes_save(facts.ops, facts.roofline, spared, LAUNCH_FLOOR_NS)[rows]
+    at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
     if not len(rows):
         return
     bandwidth = facts.chip.dram_achievable_gb_s or 1.0

@@ -16,35 +16,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
+from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import CORES, OPERANDS
-from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.floors import spread_saves
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
+ARGMAX = ops_named("no ArgMax ops", "ArgMax", "Argmax")
 DIMS = 4  # of a tensor in a report: the last one is 3, or -1 (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ArgMax ops that the grid could share."""
     cores = facts.chip.cores or 1
-    rows = np.flatnonzero(facts.named("ArgMax", "Argmax") & on_few_cores(facts.ops, cores))
+    rows = np.flatnonzero(ARGMAX.mask(facts) & on_few_cores(facts.ops, cores))
     rows = rows[_could_share(facts, rows)]
     if not len(rows):
         return
-    took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
-    best = np.maximum(np.maximum(took * used / cores, achievable_ns(facts)[rows]), SMALL_NS)
-    row = facts.heaviest(rows)[0]
+    row, least = facts.heaviest(rows)[0], facts.ops.numbers("cores")[rows].min()
     tiles = facts.ops.inputs[0].layout[row] == "TILE"
     first = "x = ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT); " if tiles else ""
     yield Claim(
         claim=(
-            f"{len(rows)} ArgMax ops ({time_of(facts, rows)}) run on {used.min():.0f} of {cores} cores: "
+            f"{len(rows)} ArgMax ops ({time_of(facts, rows)}) run on {least:.0f} of {cores} cores: "
             f"{example(facts, row)}"
         ),
         rows=rows,
-        at_most_ns=np.maximum(took - best, 0.0),
+        at_most_ns=spread_saves(facts, rows),
         assumption="the multi-core kernel deals the input out evenly over the grid",
         evidence=(cite_attribute(facts, row, "use_multicore"), *cite_op(facts, row), *facts.cite(row, "cores")),
         fix=(
@@ -69,7 +68,7 @@ CHECK = Check(
     title="ArgMax on one core",
     step=2,
     look=look,
-    of=ops_named("no ArgMax ops", "ArgMax", "Argmax"),
+    of=ARGMAX,
     needs=(OPERANDS, CORES),
     worth=Worth(saving=USUAL),
     compiled="a release of tt-mlir from April 2026 on (#7705) takes the multi-core kernel",

@@ -16,15 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.layouts import (
-    TO_ROWS,
-    TO_TILES,
-    layout_round_trips,
-    named,
-    on_demand,
-    reader_counts,
-    reads_unmade,
-)
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, named
+from ttnn_mcp.analyses.op_kinds.round_trips import explained_conversions
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL
@@ -40,11 +33,7 @@ def look(facts: WindowFacts) -> Claims:
     share = facts.share(rows)
     if share <= FOUND_SHARE:
         return
-    bound = on_demand(facts.ops, facts.flow) | (to_tiles & reads_unmade(facts.ops, facts.flow))
-    bound |= to_rows & (reader_counts(facts.flow) == 0)
-    trips = layout_round_trips(facts.ops, facts.flow)
-    bound[np.concatenate((trips.out, trips.back))] = True
-    at_most = np.where(bound, 0.0, facts.kernel_ns)[rows]
+    at_most = np.where(explained_conversions(facts.ops, facts.flow), 0.0, facts.kernel_ns)[rows]
     if at_most.sum() < USUAL * facts.total_ns and share <= FIRST_SHARE:
         return
     row = facts.heaviest(rows)[0]

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
@@ -52,12 +51,12 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _one_element(facts: WindowFacts) -> Mask:
+    """Binary ops with a constant of one element and more than a tile."""
     first, second = facts.ops.inputs[:2]
-    found = np.zeros(len(facts), dtype=np.bool_)
-    for place, (small, large) in enumerate(((second, first), (first, second)), start=1):
-        constant = facts.flow.producers[place % 2] == NOBODY
-        found |= constant & (small.elements == 1) & (large.elements > TILE_SIDE**2)
-    return found & facts.named("Binary")
+    made_first, made_second = facts.flow.made[:2]
+    by_first = (first.elements == 1) & ~made_first & (second.elements > TILE_SIDE**2)
+    by_second = (second.elements == 1) & ~made_second & (first.elements > TILE_SIDE**2)
+    return facts.named("Binary") & (by_first | by_second)
 
 
 CHECK = Check(

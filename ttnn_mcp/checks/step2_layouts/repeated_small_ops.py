@@ -19,10 +19,8 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.repetitions import Repetition, repetitions_of
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.errors import shown
-from ttnn_mcp.run.ops.op_names import canonical
 
 MOVES = ("eltwise", "shape", "layout", "movement")
 WRITES = ("Scatter", "Gather", "IndexFill", "FillCache", "UpdateCache")
@@ -43,7 +41,7 @@ def small(facts: WindowFacts) -> Mask:
 
 def _claim(facts: WindowFacts, chain: Repetition) -> Claim:
     rows, times = chain.rows, chain.times
-    names = [shown(canonical(facts.names[int(row)])) for row in rows[: chain.period]]
+    names = [name_of(facts, int(row)) for row in rows[: chain.period]]
     row = int(rows[np.argmax(facts.kernel_ns[rows])])
     took = facts.kernel_ns[rows]
     return Claim(
@@ -56,7 +54,7 @@ def _claim(facts: WindowFacts, chain: Repetition) -> Claim:
         assumption="one op over all parts takes no longer than one repetition now",
         evidence=cite_op(facts, row),
         fix=(
-            f"coalesce the {times} repetitions into one {shown(canonical(facts.names[row]))}: concatenate indices and "
+            f"coalesce the {times} repetitions into one {name_of(facts, row)}: concatenate indices and "
             "values once, before the model runs where they are constants, and convert layouts once around it"
         ),
         verify="re-profile; compare_runs.removed lists the repeated ops; PCC unchanged",

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.layouts import moves_tiny_rows
+from ttnn_mcp.analyses.op_kinds.tiny_rows import moves_tiny_rows
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of

@@ -18,15 +18,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.layouts import moves_bytes, tile_waste
+from ttnn_mcp.analyses.op_kinds.layouts import moves_bytes
+from ttnn_mcp.analyses.op_kinds.tile_padding import takes_tiles_apart, tile_waste
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
-from ttnn_mcp.checks.needs import LOGICAL_SHAPES
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.errors import shown
-from ttnn_mcp.hardware import BLOCK_FLOATS, ELEMENT_BYTES
-from ttnn_mcp.run.ops.op_names import canonical
 
 WASTE = 0.30  # of an op's bytes: domain practice
 RISK_SHARE = 0.02  # of the window on such ops: same
@@ -37,7 +35,8 @@ def look(facts: WindowFacts) -> Claims:
     waste = tile_waste(facts.ops)
     rows = np.flatnonzero(moves_bytes(facts.ops) & (waste >= WASTE) & ~facts.joins.doubtful)
     then_ns = np.fmax(facts.roofline.dram_achievable_ns * (1 - waste), LAUNCH_FLOOR_NS)
-    in_step = np.where(_reorders(facts), facts.kernel_ns, facts.kernel_ns * waste)
+    reorders = takes_tiles_apart(facts.ops, facts.chip)
+    in_step = np.where(reorders, facts.kernel_ns, facts.kernel_ns * waste)
     at_most = np.maximum(np.minimum(in_step, facts.kernel_ns - then_ns), 0.0)[rows]
     if not len(rows):
         return
@@ -48,35 +47,20 @@ def look(facts: WindowFacts) -> Claims:
     yield Claim(
         claim=(
             f"{len(rows)} ops ({time_of(facts, rows)}) move {WASTE:.0%} tile padding or more; heaviest "
-            f"{shown(canonical(facts.names[row]))}, {waste[row]:.0%} padding: {example(facts, row)}"
+            f"{name_of(facts, row)}, {waste[row]:.0%} padding: {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
         assumption=(
             "rows that stay whole move at DRAM bandwidth"
-            if _reorders(facts)[row]
+            if reorders[row]
             else "another shape holds the same elements in full tiles; time falls at most in step with the bytes"
         ),
-        evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
-        fix=NARROW if narrow else WHOLE_ROWS if _reorders(facts)[row] else SHORT,
+        evidence=cite_op(facts, row, (facts.ops.inputs[0], "LAYOUT"), (facts.ops.outputs[0], "LAYOUT")),
+        fix=NARROW if narrow else WHOLE_ROWS if reorders[row] else SHORT,
         verify="re-profile: tensor_formats.padding no longer lists these ops; PCC unchanged",
         caveat="the shape may be what the next op demands; then change the order of ops instead",
     )
-
-
-def _reorders(facts: WindowFacts) -> Mask:
-    """Ops that take tiles apart, of rows that DRAM would serve at full rate: they gain more than the padding's bytes.
-
-    Each row of a face is a transfer of its own. In ROW_MAJOR a whole row is one, if it is no small page.
-    """
-    if not facts.ops.outputs:
-        return np.zeros(len(facts), dtype=np.bool_)
-    output, chip = facts.ops.outputs[0], facts.chip.architecture
-    each = output.dtype.mapped(
-        lambda text: 0.0 if text in BLOCK_FLOATS else ELEMENT_BYTES.get(text, 0.0), missing=0.0, dtype=np.float64
-    )
-    whole = output.logical[:, 3] * each >= (chip.small_page_bytes if chip else np.inf)
-    return facts.named("Permute", "Transpose", "Reshape") & whole
 
 
 NARROW = (
@@ -97,7 +81,7 @@ CHECK = Check(
     step=2,
     look=look,
     of=Subject(lambda facts: moves_bytes(facts.ops), "no element-wise, shape, layout or movement ops"),
-    needs=(LOGICAL_SHAPES,),
+    needs=(OPERANDS, LOGICAL_SHAPES),
     worth=Worth(time=RISK_SHARE, saving=USUAL),
     compiled="choose dims that are multiples of 32 in the model, and keep a large dim last",
 )

@@ -16,19 +16,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
-from ttnn_mcp.analyses.op_kinds.layouts import (
-    TO_ROWS,
-    TO_TILES,
-    RoundTrips,
-    ends_as_it_began,
-    layout_round_trips,
-)
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Subject, WindowFacts
-from ttnn_mcp.checks.shared.wording import cite_op, example, took
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
+from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, layout_round_trips
+from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, name_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.errors import shown
-from ttnn_mcp.run.ops.op_names import canonical
+
+CONVERSIONS_BOTH_WAYS = Subject(
+    lambda facts: facts.named(*TO_TILES) & facts.named(*TO_ROWS).any(), "tilize and untilize do not both occur"
+)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -40,32 +36,14 @@ def look(facts: WindowFacts) -> Claims:
     yield from _claim(facts, trips.where(~same), one_stays, both_go=False)
 
 
-def _both_ways(facts: WindowFacts) -> Mask:
-    to_tiles, to_rows = facts.named(*TO_TILES), facts.named(*TO_ROWS)
-    return to_tiles & to_rows.any()
-
-
-def _surely(facts: WindowFacts, trips: RoundTrips) -> Floats | None:
-    """What both ops took, where a linked memory report proves that they pass one tensor on, to nobody else."""
-    identity = TensorIdentity.of(facts.run, facts.ops)
-    if identity is None:
-        return None
-    passed = [identity.passed_on(int(out), int(back)) for out, back in zip(trips.out, trips.back, strict=True)]
-    proven = np.array([bool(one) and all(map(identity.read_once, one or ())) for one in passed], dtype=np.bool_)
-    sure = np.concatenate((proven & trips.sole, proven))
-    return np.where(sure, facts.kernel_ns[np.concatenate((trips.out, trips.back))], 0.0)
-
-
 def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool) -> Claims:
-    rows = np.concatenate((trips.out, trips.back))
-    gone = np.concatenate((trips.sole, np.ones(len(trips.back), dtype=np.bool_)))
-    at_most = np.where(gone, facts.kernel_ns[rows], 0.0)
-    if not len(rows):
+    if not len(trips.out):
         return
-    row = facts.heaviest(trips.out)[0]
-    back = int(trips.back[trips.out == row][0])
+    sure = trips.surely_one_tensor(facts.run, facts.ops) if both_go else None
+    row, rows, at_most = facts.heaviest(trips.out)[0], trips.rows, trips.saves(facts.kernel_ns)
+    back = trips.undone_by(row)
     first_ns, second_ns = (float(facts.kernel_ns[leg].sum()) for leg in (trips.out, trips.back))
-    names = [shown(canonical(facts.names[leg])).split("With")[0] for leg in (row, back)]
+    names = [name_of(facts, leg).split("With")[0] for leg in (row, back)]
     yield Claim(
         claim=(
             f"{len(trips.out)} {names[0]}->{names[1]} pairs on one tensor ({took(first_ns)} + {took(second_ns)}, "
@@ -73,12 +51,9 @@ def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool)
         ),
         rows=rows,
         at_most_ns=at_most,
-        at_least_ns=_surely(facts, trips) if both_go else None,
+        at_least_ns=None if sure is None else np.where(np.tile(sure, 2), at_most, 0.0),
         assumption="nothing else reads the copy in the other layout",
-        evidence=(
-            *cite_op(facts, row, (facts.output(), "LAYOUT")),
-            *cite_op(facts, back, (facts.output(), "LAYOUT")),
-        ),
+        evidence=cite_each((row, back), lambda leg: cite_op(facts, leg, (facts.output(), "LAYOUT"))),
         fix=(
             f"{advice} (lines {facts.line(row)}, {facts.line(back)}). For element-wise chains: x = "
             "ttnn.to_layout(x, ttnn.TILE_LAYOUT) once before them: each op on ROW_MAJOR inputs converts in and out"
@@ -93,7 +68,7 @@ CHECK = Check(
     title="untilized and tilized again",
     step=2,
     look=look,
-    of=Subject(_both_ways, "tilize and untilize do not both occur"),
+    of=CONVERSIONS_BOTH_WAYS,
     worth=Worth(saving=USUAL),
     compiled="keep one layout in the model code there: no view, permute or slice between the two",
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.layouts import TINY_ROW_BYTES, moves_tiny_rows, row_bytes
+from ttnn_mcp.analyses.op_kinds.tiny_rows import TINY_ROW_BYTES, moves_tiny_rows, row_bytes
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import OPERANDS

@@ -16,35 +16,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
+from ttnn_mcp.analyses.op_kinds.topk import SHARED_TO, power_of_two_from, unshared_by_width
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import CORES, OPERANDS
-from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.floors import spread_saves
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-SHARED_FROM, SHARED_TO = 8192, 32768  # multi_core_min_width; below 65535: topk_device_operation.cpp of tt-metal
-SHARED_K = 64  # same file
+TOPK = ops_named("no TopK ops", "TopK")
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all TopK ops that padding would share out."""
-    cores = facts.chip.cores or 1
-    rows = np.flatnonzero(facts.named("TopK") & on_few_cores(facts.ops, cores))
-    rows = rows[_unshared(facts, rows)]
+    rows = np.flatnonzero(TOPK.mask(facts) & on_few_cores(facts.ops, facts.chip.cores))
+    rows = rows[unshared_by_width(facts.ops, rows)]
     if not len(rows):
         return
-    took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
-    best = np.maximum(np.maximum(took * used / cores, achievable_ns(facts)[rows]), SMALL_NS)
     row = facts.heaviest(rows)[0]
     width = int(facts.ops.inputs[0].padded[row, 3])
     yield Claim(
         claim=(
-            f"{len(rows)} TopK ops ({time_of(facts, rows)}) run on few of {cores} cores: {width} columns are no power "
-            f"of two that the multi-core kernel takes: {example(facts, row)}"
+            f"{len(rows)} TopK ops ({time_of(facts, rows)}) run on few of {facts.chip.cores} cores: {width} columns "
+            f"are no power of two that the multi-core kernel takes: {example(facts, row)}"
         ),
         rows=rows,
-        at_most_ns=np.maximum(took - best, 0.0),
+        at_most_ns=spread_saves(facts, rows),
         assumption="padded, the work is dealt out over the whole grid; the padding itself is not subtracted",
         evidence=(*cite_op(facts, row), *facts.cite(row, "cores")),
         fix=_fix(facts, row, width),
@@ -53,22 +50,12 @@ def look(facts: WindowFacts) -> Claims:
     )
 
 
-def _unshared(facts: WindowFacts, rows: Rows) -> Rows:
-    """Places of those whose width alone keeps them from the multi-core kernel."""
-    width = facts.ops.inputs[0].padded[rows, 3]
-    k = facts.attributes_of_ops.numbers(rows, lambda said: said.number("k"))
-    power = 2.0 ** np.ceil(np.log2(np.maximum(width, 1)))
-    shared = (power == width) & (width <= SHARED_TO)
-    return np.flatnonzero((power >= SHARED_FROM) & ~shared & (k <= SHARED_K))
-
-
 def _fix(facts: WindowFacts, row: int, width: int) -> str:
     logical = int(facts.ops.inputs[0].logical[row, 3])
     if width <= SHARED_TO:
-        wanted = 1 << (width - 1).bit_length()
         return (
-            f"pad to a power of two: x = ttnn.pad(x, [(0, 0), (0, 0), (0, 0), (0, {wanted - logical})], "
-            f"value=-inf), then ttnn.topk(x, k=..., dim=-1); better, pad the LM head's columns and mask them once"
+            f"pad to a power of two: x = ttnn.pad(x, [(0, 0), (0, 0), (0, 0), (0, {power_of_two_from(width) - logical}"
+            f")], value=-inf), then ttnn.topk(x, k=..., dim=-1); better, pad the LM head's columns and mask them once"
         )
     return (
         f"split the {logical} columns into parts of {SHARED_TO}, the last padded with -inf; ttnn.topk on each part, "
@@ -81,7 +68,7 @@ CHECK = Check(
     title="TopK over a width that one core must sort",
     step=2,
     look=look,
-    of=ops_named("no TopK ops", "TopK"),
+    of=TOPK,
     needs=(OPERANDS, CORES),
     worth=Worth(saving=USUAL),
     compiled="pad the logits to a power of two in the model (torch.nn.functional.pad with -inf) before torch.topk",

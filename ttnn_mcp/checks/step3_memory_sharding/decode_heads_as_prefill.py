@@ -16,65 +16,51 @@ Silent from two rows per user on (prefill, speculative decode), where [B,heads,S
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Rows, Subject, WindowFacts
+from ttnn_mcp.analyses.op_kinds.head_ops import is_head_op, one_row_groups
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Subject, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, name_of, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
-from ttnn_mcp.errors import shown
-from ttnn_mcp.run.ops.op_names import canonical
 
-USERS = 32  # at most: nlp_create_qkv_heads_decode_device_operation.cpp
-HEAD_OPS = re.compile(r"(Create(QKV)?Heads|ConcatHeads)(?!.*Decode)", re.IGNORECASE)
-RESHAPES = ("Reshape",)
+HEADS = Subject(lambda facts: facts.names.where(is_head_op), "no ops that make or join heads")
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such groups."""
-    shape = facts.ops.inputs[0].logical
-    joins = facts.names.where(lambda text: "concat" in text.lower())
-    users = shape[:, 0] * np.where(joins, 1, shape[:, 1])  # heads stand second where they are joined
-    single = facts.names.where(_is_head_op) & (shape[:, 2] == 1) & (users <= USERS)
-    reshapes = facts.named(*RESHAPES)
-    rows: list[int] = []
-    at_most: list[float] = []
-    at_least: list[float] = []
-    for head in np.flatnonzero(single):
-        group = _group(facts, int(head), reshapes)
-        took = facts.kernel_ns[group]
-        saved = max(float(took.sum()) - SMALL_NS, 0.0) / max(float(took.sum()), 1.0)
-        rows += group.tolist()
-        at_most += (took * saved).tolist()
-        at_least += np.where(group == head, 0.0, took * saved).tolist()
-    if sum(at_most) <= 0:
+    groups = one_row_groups(facts.ops)
+    saved = [_saved_ns(facts.kernel_ns[group.rows]) for group in groups]
+    if not any(one.any() for one in saved):
         return
-    told, heads = np.array(rows, dtype=np.int64), np.flatnonzero(single)
+    rows, at_most = np.concatenate([group.rows for group in groups]), np.concatenate(saved)
+    heads = np.array([group.head for group in groups], dtype=np.int64)
     row = facts.heaviest(heads)[0]
-    name = shown(canonical(facts.names[row]))
+    group = groups[int(np.flatnonzero(heads == row)[0])]
+    name = name_of(facts, row)
     makes = "concat" not in name.lower()
     yield Claim(
         claim=(
             f"{len(heads)} head op{'s' * (len(heads) > 1)} made for prefill work{'s' * (len(heads) == 1)} on one row "
-            f"per user, with their reshapes {time_of(facts, told)}: {name} {example(facts, row)}"
+            f"per user, with their reshapes {time_of(facts, rows)}: {name} {example(facts, row)}"
         ),
-        rows=told,
-        at_most_ns=np.array(at_most),
-        at_least_ns=np.array(at_least),
+        rows=rows,
+        at_most_ns=at_most,
+        at_least_ns=np.where(np.isin(rows, heads), 0.0, at_most),
         assumption="one decode form in place of head op and reshapes, 5 us at least",
-        evidence=tuple(
-            one
-            for n in (row, *(other for other in _group(facts, row, reshapes).tolist() if other != row))
-            for one in cite_op(facts, n)
-        ),
+        evidence=cite_each((row, *group.reshapes), lambda n: cite_op(facts, n)),
         fix=_fix(makes=makes),
         verify=f"re-profile; list_ops shows the Decode form in place of {name}; PCC >= 0.99",
         caveat="wants users in one tile, [1,1,B,H], and attention on [1,B,heads,d]; K and V caches as now",
     )
+
+
+def _saved_ns(took: Floats) -> Floats:
+    """All of a group but 5 us, in step with what its ops took."""
+    together = max(float(took.sum()), 1.0)
+    return took * max(together - SMALL_NS, 0.0) / together
 
 
 def _fix(*, makes: bool) -> str:
@@ -90,27 +76,12 @@ def _fix(*, makes: bool) -> str:
     )
 
 
-def _is_head_op(op_code: str) -> bool:
-    return HEAD_OPS.search(canonical(op_code)) is not None
-
-
-def _group(facts: WindowFacts, head: int, reshapes: Mask) -> Rows:
-    """The head op, and a reshape of the same elements right before and right after it."""
-    size, made = facts.ops.inputs[0].elements, facts.ops.outputs[0].elements
-    group = [head]
-    if head and reshapes[head - 1] and made[head - 1] == size[head]:
-        group.insert(0, head - 1)
-    if head + 1 < len(facts) and reshapes[head + 1] and made[head] == size[head + 1]:
-        group.append(head + 1)
-    return np.array(group, dtype=np.int64)
-
-
 CHECK = Check(
     id="decode-heads-as-prefill",
     title="heads of a decode step by ops for prefill",
     step=3,
     look=look,
-    of=Subject(lambda facts: facts.names.where(_is_head_op), "no ops that make or join heads"),
+    of=HEADS,
     needs=(OPERANDS,),
     worth=Worth(saving=SAFE),
     compiled=optimized("chooses head ops"),

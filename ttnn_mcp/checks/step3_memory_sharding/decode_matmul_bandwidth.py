@@ -51,7 +51,7 @@ def look(facts: WindowFacts) -> Claims:
     choice = facts.matmuls
     able = _decodes(facts)[choice.rows]
     small = in_small_blocks(facts.ops, choice)
-    yield from _interleaved(facts, choice.rows[able & ~choice.dram_sharded & ~small])
+    yield from _interleaved(facts, choice.rows[able & ~small])
     shallow = choice.block_w < STREAMING_BLOCK
     slow = (facts.chip.arch in SLOW_SHARDED) & (phases(facts.ops)[choice.rows] > LOFI)
     yield from _sharded(facts, choice.rows[able & choice.dram_sharded & (shallow | slow)])
@@ -63,7 +63,6 @@ def _decodes(facts: WindowFacts) -> Mask:
     rows = x.padded[:, :3].prod(axis=1)
     return (
         reads_weights(facts.ops, facts.flow)
-        & weight.in_dram
         & (rows <= TILE_SIDE)
         & (weight.padded[:, 2:] >= LEAST_WEIGHTS).all(axis=1)
         & (facts.kernel_ns >= SMALL_NS)

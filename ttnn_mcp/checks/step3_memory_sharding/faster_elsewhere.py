@@ -19,28 +19,30 @@ import re
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, Subject, WindowFacts
+from ttnn_mcp.analyses.op_kinds.twins import slower_than_twins
+from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_attribute, example, time_of, took
+from ttnn_mcp.checks.shared.wording import cite_attribute, cite_each, example, time_of, took
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.iterations import signatures
-from ttnn_mcp.run.ops.alike import numbered
 
 ALIKE = ("Matmul", "Linear", "MinimalMatmul", "SparseMatmul")
-QUICKER = 0.9  # of the time: two runs of one program differ by up to 5 % (domain practice)
-CHOICES = ("program_config", "user_core_coord", "config")  # what says how, not what
+MATMULS_AND_ATTENTION = Subject(
+    lambda facts: facts.named(*ALIKE) | facts.of_family("attention"), "no matmuls and no fused attention"
+)
 _FIELDS = re.compile(r"(in0_block_w|per_core_[MN]|[qk]_chunk_size)=(\d+)")
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that have a quicker twin."""
-    rows, twins, least, most = _slower(facts)
+    able = MATMULS_AND_ATTENTION.mask(facts) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
+    slower = slower_than_twins(facts.ops, np.flatnonzero(able))
+    rows = slower.rows
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
-    twin = int(twins[np.flatnonzero(rows == row)[0]])
+    twin = int(slower.twins[rows == row][0])
     yield Claim(
         claim=(
             f"{len(rows)} op{'s take' if len(rows) > 1 else ' takes'} longer ({time_of(facts, rows)}) than with "
@@ -48,67 +50,14 @@ def look(facts: WindowFacts) -> Claims:
             f"{facts.line(twin)} {took(float(facts.kernel_ns[twin]))}{_told(facts, twin)}"
         ),
         rows=rows,
-        at_most_ns=most,
-        at_least_ns=least,
+        at_most_ns=slower.at_most_ns,
+        at_least_ns=slower.at_least_ns,
         assumption="measured in this run: the slowest and the fastest op of the quicker config",
-        evidence=tuple(
-            one for n in (row, twin) for one in (*facts.cite(n), cite_attribute(facts, n, "program_config"))
-        ),
+        evidence=cite_each((row, twin), lambda n: (*facts.cite(n), cite_attribute(facts, n, "program_config"))),
         fix=f"the program_config (or core grid) that op_detail(op={facts.line(twin)}) prints",
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us is that of line {facts.line(twin)} now; PCC",
         caveat="L1 may be fuller here than there: the config may not fit beside other tensors",
     )
-
-
-def _slower(facts: WindowFacts) -> tuple[Rows, Rows, Floats, Floats]:
-    """Rows with a quicker config, the fastest op of it, and what that saves at least and at most."""
-    rows = np.flatnonzero(_able(facts))
-    work, config = _numbered_alike(facts, rows)
-    took_ns = facts.kernel_ns
-    found: list[tuple[int, int, float, float]] = []
-    order = np.argsort(work, kind="stable")
-    for members in np.split(order, np.flatnonzero(np.diff(work[order])) + 1):
-        times = {int(one): took_ns[rows[members[config[members] == one]]] for one in np.unique(config[members])}
-        if len(times) < len(("slower", "quicker")):
-            continue
-        quick = min(times, key=lambda one: float(times[one].max()))
-        best = rows[members[config[members] == quick]]
-        twin = int(best[np.argmin(took_ns[best])])
-        high, low = float(times[quick].max()), float(times[quick].min())
-        found += [
-            (int(rows[at]), twin, float(took_ns[rows[at]]) - high, float(took_ns[rows[at]]) - low)
-            for at in members
-            if config[at] != quick and high < QUICKER * float(times[int(config[at])].min())
-        ]
-    columns = list(zip(*sorted(found), strict=True)) or [(), (), (), ()]
-    return (
-        np.array(columns[0], dtype=np.int64),
-        np.array(columns[1], dtype=np.int64),
-        np.array(columns[2], dtype=np.float64),
-        np.array(columns[3], dtype=np.float64),
-    )
-
-
-def _able(facts: WindowFacts) -> Mask:
-    able = (facts.named(*ALIKE) | facts.of_family("attention")) & (facts.kernel_ns >= SMALL_NS)
-    return able & ~facts.roofline.impossible & (facts.ops.texts("attributes").codes >= 0)
-
-
-def _numbered_alike(facts: WindowFacts, rows: Rows) -> tuple[Rows, Rows]:
-    """A number for the work of each row, and one for how it was told to run; both by the row's cells."""
-    seen: dict[str, int] = {}
-    codes, places = np.unique(facts.ops.texts("attributes").codes[rows], return_index=True)
-    what: dict[int, int] = {}
-    for code, place in zip(codes.tolist(), places.tolist(), strict=True):
-        said = facts.attributes(int(rows[place]))
-        text = repr(sorted((key, value) for key, value in said.items() if key not in CHOICES))
-        what[code] = seen.setdefault(text, len(seen))
-    attributes = facts.ops.texts("attributes").codes[rows]
-    kept = np.array([what[code] for code in attributes.tolist()], dtype=np.int64)
-    fidelity = facts.ops.texts("fidelity").codes[rows]
-    cores = np.nan_to_num(facts.ops.numbers("cores")[rows]).astype(np.int64)
-    work = numbered(len(rows), [signatures(facts.ops)[rows], kept, fidelity])
-    return work, numbered(len(rows), [attributes, cores])
 
 
 def _told(facts: WindowFacts, twin: int) -> str:
@@ -121,9 +70,7 @@ CHECK = Check(
     title="the same op is quicker elsewhere in this run",
     step=3,
     look=look,
-    of=Subject(
-        lambda facts: facts.named(*ALIKE) | facts.of_family("attention"), "no matmuls and no fused attention"
-    ),
+    of=MATMULS_AND_ATTENTION,
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=SAFE),
     compiled=optimized("chooses matmul configs"),

@@ -20,11 +20,11 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, deal_of, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Subject, WindowFacts
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, kinds, time_of
+from ttnn_mcp.checks.shared.wording import cite_attribute, cite_each, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
@@ -32,12 +32,12 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such ops."""
     left = shares_left(facts.ops, facts.chip)
     best = np.fmax(np.fmax(left * facts.kernel_ns, achievable_ns(facts)), SMALL_NS)
-    rows = np.flatnonzero((left <= LESS_WORK) & (best <= LESS_WORK * facts.kernel_ns))
+    rows = np.flatnonzero(best <= LESS_WORK * facts.kernel_ns)
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     deal = deal_of(facts.ops, row, facts.chip)
-    if deal is None:
+    if deal is None:  # unmoved: work that could be less has been dealt out
         return
     columns, high = deal.grid
     pieces, fewer = (one[0] * one[1] for one in (deal.per_core, deal.could_be))
@@ -51,15 +51,15 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=(facts.kernel_ns - best)[rows],
         assumption="time falls with the work per core, down to DRAM bytes and arithmetic; 5 us stay",
-        evidence=tuple(
-            one
-            for n in facts.heaviest(rows, 2)
-            for one in (cite_op(facts, n)[0], cite_attribute(facts, n, "program_config"))
-        ),
+        evidence=cite_each(facts.heaviest(rows, 2), lambda n: _cells(facts, n)),
         fix=_fix(facts, row, deal.grid, deal.could_be),
         verify=f"re-profile; op_detail(op={facts.line(row)}) shows more cores, kernel_us falls; PCC >= 0.99",
         caveat="other ops may hold the idle cores on purpose (prefetcher, collectives); DRAM may hold it up instead",
     )
+
+
+def _cells(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
+    return (*facts.cite(row), cite_attribute(facts, row, "program_config"))
 
 
 def _fix(facts: WindowFacts, row: int, grid: tuple[int, int], could_be: tuple[int, int]) -> str:

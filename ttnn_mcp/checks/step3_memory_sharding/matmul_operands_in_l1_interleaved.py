@@ -1,18 +1,17 @@
 """A matmul with an interleaved operand or output in L1 and no program config runs on a fraction of the grid.
 
-Moving an operand to L1 looks like step 3 and is a trap. With all operands in DRAM and nothing chosen, TTNN
-spreads a matmul over the whole grid. As soon as one of them is L1_INTERLEAVED it takes 16, 8, 4 or 2 tiles
-per core instead, the first that fits L1, so few cores work: 22 of 120 in tt-metal #56976 (1205 us against 308
-us), 32 of 110 in a DeepLabV3 report on Blackhole.
+Moving an operand to L1 looks like step 3 and is a trap. With all operands in DRAM and nothing chosen, TTNN spreads a
+matmul over the whole grid. As soon as one of them is L1_INTERLEAVED it takes 16, 8, 4 or 2 tiles per core instead,
+the first that fits L1, so few cores work: 22 of 120 in tt-metal #56976 (1205 us against 308 us), 32 of 110 in a
+DeepLabV3 report on Blackhole.
 
 The line: INPUT_0 is not sharded, INPUT_0, INPUT_1 or the output is L1_INTERLEAVED, ATTRIBUTES show neither
-program_config nor user_core_coord, and under 60 % of the grid works (the facts is
-create_simple_matmul_program_config of tt-metal; the 60 % is ours). The bound spreads the same work over all
-cores, at best four times as fast, which is what was measured.
+program_config nor user_core_coord, and under 60 % of the grid works (the rule is create_simple_matmul_program_config
+of tt-metal; the 60 % is ours). The bound spreads the same work over all cores, at best four times as fast, which is
+what was measured.
 
-Silent where the matmul was given a config or a core grid, and where INPUT_0 is sharded: its shards choose the
-cores. The fix names compute_kernel_config because core_grid alone lowers bfloat16 from HiFi2 to LoFi
-(tt-metal #55889).
+Silent where the matmul was given a config or a core grid, and where INPUT_0 is sharded: its shards choose the cores.
+The fix names compute_kernel_config because core_grid alone lowers bfloat16 from HiFi2 to LoFi (tt-metal #55889).
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, WindowFacts, o
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, fidelity_of, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import FIDELITY_PHASES
 
 FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
 
@@ -36,8 +34,7 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all trapped matmuls."""
     cores = facts.chip.cores or 0
     rows = trapped(facts.ops, facts.matmuls, cores)
-    took = facts.kernel_ns[rows]
-    used = facts.ops.numbers("cores")[rows]
+    took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
     spread = np.maximum(took * used / cores, took / FASTER_AT_MOST)
     at_most = np.maximum(took - np.maximum(spread, achievable_ns(facts)[rows]), 0)
     gains = at_most > 0
@@ -54,7 +51,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=at_most,
         assumption="the same work spread over all cores, at best 4x as fast (tt-metal #56976)",
-        evidence=tuple(one for row in examples[:2] for one in _evidence(facts, row)),
+        evidence=cite_each(examples[:2], lambda row: _evidence(facts, row)),
         fix=_fix(facts, heaviest),
         verify=f"re-profile; op_detail(op={facts.line(heaviest)}) shows more cores, kernel_us falls; PCC >= 0.99",
         caveat=(
@@ -74,11 +71,9 @@ def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
 def _fix(facts: WindowFacts, row: int) -> str:
     grid = worker_grid(facts.chip)
     said = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
-    fidelity = facts.ops.texts("fidelity")[row]
-    fidelity = fidelity if fidelity in FIDELITY_PHASES else "HiFi2"
     return (
         f"ttnn.matmul(a, b, core_grid={said}, compute_kernel_config=ttnn.init_device_compute_kernel_config("
-        f"device.arch(), math_fidelity=ttnn.MathFidelity.{fidelity})); or keep its operands in DRAM"
+        f"device.arch(), math_fidelity=ttnn.MathFidelity.{fidelity_of(facts, row)})); or keep its operands in DRAM"
     )
 
 

@@ -36,7 +36,7 @@ from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERA
 from ttnn_mcp.checks.shared.dram_sharding import suggested_config
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
 
@@ -79,7 +79,7 @@ def _claim(facts: WindowFacts, choice: MatmulChoice, which: Mask, used_at_most: 
         rows=rows,
         at_most_ns=(facts.kernel_ns - best)[rows],
         assumption="the roofline is reached: arithmetic on all cores, DRAM at achievable bandwidth",
-        evidence=tuple(one for n in facts.heaviest(rows) for one in _evidence(facts, n)),
+        evidence=cite_each(facts.heaviest(rows), lambda n: _evidence(facts, n)),
         fix=_fix(facts, row),
         verify=f"re-profile; op_detail(op={facts.line(row)}).roofline.efficiency rises; PCC >= 0.99",
         caveat="sweep in0_block_w and subblocks; pass compute_kernel_config, or bfloat16 drops to LoFi",

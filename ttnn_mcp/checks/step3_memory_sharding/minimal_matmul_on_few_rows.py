@@ -22,7 +22,7 @@ from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, WindowFacts,
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, TWO_OPERANDS
 from ttnn_mcp.checks.shared.dram_sharding import fastest, fastest_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 ROWS_AT_MOST = 32  # one row of tiles: decode, and prompts that pad to it (domain practice)
@@ -55,7 +55,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=facts.kernel_ns[rows] - best,
         assumption=f"weights at the {remedy.gb_s:.0f} GB/s measured: {took(float(best.sum()))}" if remedy else "",
-        evidence=tuple(one for n in examples[:2] for one in cite_op(facts, n, (facts.input(1), "MEMORY"))),
+        evidence=cite_each(examples[:2], lambda n: cite_op(facts, n, (facts.input(1), "MEMORY"))),
         fix=remedy.fix if remedy else "",
         verify=f"re-profile; op_detail(op={facts.line(row)}) shows Matmul, kernel_us falls; PCC >= 0.99",
         caveat="a call of ttnn.linear; keep compute_kernel_config, or fidelity drops to LoFi",

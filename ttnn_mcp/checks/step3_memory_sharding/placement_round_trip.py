@@ -27,10 +27,9 @@ from ttnn_mcp.analyses.moves.moves import Moves
 from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Rows, Subject, WindowFacts
 from ttnn_mcp.checks.needs import PLACEMENTS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, moved, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, moved, name_of, time_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
-from ttnn_mcp.run.ops.op_names import canonical
 
 ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real (ours)
 DETOUR_SHARE = 0.01  # of the window: the element-wise op has to change too (ours)
@@ -121,15 +120,13 @@ def _detours(facts: WindowFacts, moves: Moves, detours: Rows) -> Claim:
         claim=(
             f"{len(rows)} move{'s' * several} only for element-wise ops take{'s' * (not several)} a tensor out of its "
             f"shards ({time_of(facts, rows)}): "
-            f"{_name(facts, maker)} -> {_name(facts, row)} -> {_name(facts, reader)}, "
+            f"{name_of(facts, maker)} -> {name_of(facts, row)} -> {name_of(facts, reader)}, "
             f"{facts.ops.inputs[0].shape_text(row)} at line {facts.line(row)}"
         ),
         rows=rows,
         at_most_ns=moves.at_most_ns[detours],
         assumption="the element-wise op takes the shards as they are; no later op reads the interleaved copy",
-        evidence=tuple(
-            one for n in facts.heaviest(rows) for one in cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))
-        ),
+        evidence=cite_each(facts.heaviest(rows), lambda n: cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))),
         fix=(
             f"drop the move at line {facts.line(row)}: ttnn.add(a, b, memory_config=a.memory_config()) with a "
             f"sharded as line {facts.line(maker)} writes it, b in the same shards or one that broadcasts"
@@ -137,10 +134,6 @@ def _detours(facts: WindowFacts, moves: Moves, detours: Rows) -> Claim:
         verify="re-profile; reshard_detect.patterns: eltwise-detour count falls; PCC unchanged",
         caveat="joins are told by shapes and order; other operands may need the same shards",
     )
-
-
-def _name(facts: WindowFacts, row: int) -> str:
-    return shown(canonical(facts.names[row]))
 
 
 def _certain(moves: Moves, trips: Rows) -> bool:

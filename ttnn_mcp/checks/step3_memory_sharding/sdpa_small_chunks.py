@@ -25,17 +25,18 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Floats, Rows, WindowFacts, ops_of_family
-from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
+from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import larger_chunks, printed_chunks
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.run.ops.op_names import canonical, family
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes
 
+ATTENTION = ops_of_family("no fused attention", "attention")
 LONG = 2048  # rows of Q: from here on tt-metal's tt_transformers/tt/model_config.py takes chunks of 256
 WELL_USED = 0.5  # of the engine: what 256 x 256 reached at best on the same ladder (#55758)
 SATURATES = 0.81  # of the engine: the best point of #55758
@@ -50,7 +51,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _prefill(facts: WindowFacts) -> Iterator[Claim]:
-    rows = np.flatnonzero(facts.names.where(_streams) & (facts.ops.inputs[0].logical[:, 2] >= LONG))
+    rows = np.flatnonzero(
+        ATTENTION.mask(facts) & facts.names.where(_streams) & (facts.ops.inputs[0].logical[:, 2] >= LONG)
+    )
     now, then = printed_chunks(facts, rows), larger_chunks(facts, rows)
     fewer = now.prod(axis=1) / then.prod(axis=1)
     idle = np.nan_to_num(facts.roofline.compute_ns[rows]) < WELL_USED * facts.kernel_ns[rows]
@@ -83,9 +86,7 @@ def _prefill(facts: WindowFacts) -> Iterator[Claim]:
 
 
 def _decode(facts: WindowFacts) -> Iterator[Claim]:
-    rows = np.flatnonzero(facts.names.where(_decodes) & (facts.kernel_ns >= SMALL_NS))
-    if len(facts.ops.inputs) < 2:
-        return
+    rows = np.flatnonzero(ATTENTION.mask(facts) & facts.names.where(_decodes) & (facts.kernel_ns >= SMALL_NS))
     chunks = attributes_of(facts.ops).numbers(rows, _chunk_of_cache)
     small = (chunks > 0) & (chunks < DECODE_CHUNK) & (facts.ops.inputs[1].logical[rows, 2] >= DECODE_CHUNK)
     rows, chunks = rows[small], chunks[small]
@@ -121,11 +122,11 @@ def _verb(rows: Rows, *, told: bool) -> str:
 
 def _streams(op_code: str) -> bool:
     name = canonical(op_code)
-    return family(op_code) == "attention" and "Decode" not in name and "MLA" not in name
+    return "Decode" not in name and "MLA" not in name
 
 
 def _decodes(op_code: str) -> bool:
-    return family(op_code) == "attention" and "Decode" in canonical(op_code)
+    return "Decode" in canonical(op_code)
 
 
 def _chunk_of_cache(said: Attributes) -> float | None:
@@ -146,8 +147,8 @@ CHECK = Check(
     title="fused attention in small chunks",
     step=3,
     look=look,
-    of=ops_of_family("no fused attention", "attention"),
-    needs=(OPERANDS, ATTRIBUTES),
+    of=ATTENTION,
+    needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=USUAL),
     compiled=optimized("chooses the chunks of attention"),
 )

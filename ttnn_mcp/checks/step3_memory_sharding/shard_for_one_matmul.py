@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.moves.move_patterns import KINDS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, Subject, WindowFacts
+from ttnn_mcp.analyses.moves.shards_for_one_op import longer_from_dram, moves_for_one_op
+from ttnn_mcp.analyses.op_kinds.matmul_choice import streams_first_operand
+from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, moved, time_of, took
@@ -28,9 +29,11 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such moves."""
-    rows, readers = _moves(facts)
-    at_most = _at_most(facts, rows, readers)
-    rows, readers, at_most = rows[at_most > 0], readers[at_most > 0], at_most[at_most > 0]
+    able = streams_first_operand(facts.ops, facts.matmuls) & ~facts.ops.outputs[0].sharded
+    rows, readers = moves_for_one_op(facts.moves, able)
+    longer = longer_from_dram(facts.ops, facts.roofline, readers, facts.chip.dram_achievable_gb_s or np.nan)
+    gains = facts.kernel_ns[rows] > longer
+    rows, readers, longer = rows[gains], readers[gains], longer[gains]
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
@@ -43,7 +46,7 @@ def look(facts: WindowFacts) -> Claims:
             f"at line {facts.line(reader)}"
         ),
         rows=rows,
-        at_most_ns=at_most,
+        at_most_ns=facts.kernel_ns[rows] - longer,
         assumption="the matmul reads its operand from DRAM while it computes, at achievable bandwidth at best",
         evidence=(
             *cite_op(facts, row, (facts.ops.inputs[0], "MEMORY")),
@@ -56,34 +59,6 @@ def look(facts: WindowFacts) -> Claims:
         verify=f"re-profile; the move is gone and the matmul of line {facts.line(reader)} grew by less; PCC unchanged",
         caveat="the matmul gets slower, by 22 % where it was measured; joins are told by shapes and order",
     )
-
-
-def _moves(facts: WindowFacts) -> tuple[Rows, Rows]:
-    """Moves from DRAM into shards, and the one matmul that reads each."""
-    moves, choice = facts.moves, facts.matmuls
-    able = np.zeros(len(facts), dtype=np.bool_)
-    able[choice.rows[choice.multicast & ~choice.ring & ~choice.dram_sharded]] = True
-    able &= ~facts.ops.outputs[0].sharded
-    into = (moves.kinds == KINDS.index("interleaved-to-sharded")) & facts.ops.inputs[0].in_dram[moves.rows]
-    made = facts.flow.producers[0]
-    found = [
-        (int(moves.rows[index]), readers[0])
-        for index in np.flatnonzero(into)
-        if len(readers := moves.readers(int(index))) == 1
-        and able[readers[0]]
-        and int(made[readers[0]]) == int(moves.rows[index])
-    ]
-    pairs = np.array(found or np.zeros((0, 2)), dtype=np.int64)
-    return pairs[:, 0], pairs[:, 1]
-
-
-def _at_most(facts: WindowFacts, rows: Rows, readers: Rows) -> Floats:
-    """The move, less what the matmul would take longer if its bytes alone held it up."""
-    bandwidth = facts.chip.dram_achievable_gb_s or np.nan
-    streamed = np.nan_to_num(facts.roofline.dram_achievable_ns[readers])
-    then = streamed + facts.ops.inputs[0].bytes[readers] / bandwidth
-    longer = np.maximum(then - facts.kernel_ns[readers], 0)
-    return np.maximum(facts.kernel_ns[rows] - longer, 0)
 
 
 CHECK = Check(

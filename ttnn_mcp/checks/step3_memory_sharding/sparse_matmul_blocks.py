@@ -18,39 +18,35 @@ the report, so no roofline holds these bounds; at_least is 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import FEW_CORES, SMALL_NS
-from ttnn_mcp.analyses.op_kinds.matmul_config import BLOCKS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_named
+from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers, deepest_blocks, second_of_pairs
+from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, cite_setting, example, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, cite_setting, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
-from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.hardware import TILE_SIDE
 
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
-
+SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 L1_SHARE = 0.5  # of L1 for the circular buffers: the rest is for tensors (ours)
 TWICE = 2  # as deep: below it the gain drowns (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim for shallow blocks, one for pairs on one activation."""
-    rows = np.flatnonzero(facts.named("SparseMatmul") & (facts.kernel_ns >= SMALL_NS))
+    rows = np.flatnonzero(SPARSE.mask(facts) & (facts.kernel_ns >= SMALL_NS))
     yield from _blocks(facts, rows)
     yield from _pairs(facts, rows)
 
 
 def _blocks(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
-    now, deep = _field(facts, rows, "in0_block_w"), _deepest(facts, rows)
+    now = config_numbers(facts.ops, rows, "in0_block_w")
+    deep = deepest_blocks(facts.ops, rows, L1_SHARE * facts.safe_l1_bytes)
     shallow = (now * TWICE <= deep) & (shares_left(facts.ops, facts.chip)[rows] > LESS_WORK)
     rows, now, deep = rows[shallow], now[shallow], deep[shallow]
     if not len(rows):
@@ -67,10 +63,9 @@ def _blocks(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
         rows=rows,
         at_most_ns=took - np.fmax(np.fmax(took * now / deep, achievable_ns(facts)[rows]), SMALL_NS),
         assumption="time falls with the steps of K; active experts are not in the report, so no roofline bounds it",
-        evidence=tuple(
-            one
-            for n in facts.heaviest(rows, 2)
-            for one in (*cite_op(facts, n), cite_setting(facts, n, "program_config", "in0_block_w"))
+        evidence=cite_each(
+            facts.heaviest(rows, 2),
+            lambda n: (*cite_op(facts, n), cite_setting(facts, n, "program_config", "in0_block_w")),
         ),
         fix=f"program_config as now with in0_block_w={deep[at]:.0f} (K in tiles divides by it; try half of it too)",
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
@@ -80,12 +75,8 @@ def _blocks(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
 
 def _pairs(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
     """A second sparse matmul of the same signature that reads what the first reads."""
-    kinds, made = signatures(facts.ops), facts.flow.producers[0]
-    first, second = rows[:-1], rows[1:]
     few = facts.ops.numbers("cores") < FEW_CORES * (facts.chip.cores or 0)
-    alike = (kinds[first] == kinds[second]) & (made[first] == made[second]) & (made[first] >= 0)
-    alike &= (made[second] < first) & few[first] & few[second]
-    second = _apart(np.flatnonzero(alike), rows)
+    second = second_of_pairs(facts.ops, facts.flow, rows, few)
     if not len(second):
         return
     row = facts.heaviest(second)[0]
@@ -98,7 +89,7 @@ def _pairs(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
         rows=second,
         at_most_ns=facts.kernel_ns[second] - SMALL_NS,
         assumption="one op on stacked weights takes no longer than one of the two, on cores idle now",
-        evidence=tuple(one for n in (before, row) for one in (*cite_op(facts, n), *facts.cite(n, "cores"))),
+        evidence=cite_each((before, row), lambda n: (*cite_op(facts, n), *facts.cite(n, "cores"))),
         fix=(
             "stack both weights along N at load time (ttnn.concat(..., dim=-1)), one ttnn.sparse_matmul with twice the "
             "per_core_N or twice the cores, then ttnn.slice the halves"
@@ -108,46 +99,12 @@ def _pairs(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
     )
 
 
-def _apart(pairs: Rows, rows: Rows) -> Rows:
-    """The second op of each pair; of three in a row the third begins anew."""
-    kept: list[int] = []
-    for at in pairs:
-        if not kept or rows[at] != kept[-1]:
-            kept.append(int(rows[at + 1]))
-    return np.array(kept, dtype=np.int64)
-
-
-def _field(facts: WindowFacts, rows: Rows, key: str) -> Floats:
-    def of(said: Attributes) -> float | None:
-        config = said.struct("program_config")
-        return config.number(key) if config else None
-
-    return attributes_of(facts.ops).numbers(rows, of)
-
-
-def _deepest(facts: WindowFacts, rows: Rows) -> Floats:
-    """The largest block up to 8 that divides K and whose double-buffered inputs fit; 0 where L1 is not known."""
-    limit = facts.l1_limit
-    if limit is None:
-        return np.zeros(len(rows))
-    per_m, per_n = (_field(facts, rows, key) for key in ("per_core_M", "per_core_N"))
-    x, weight = facts.ops.inputs[:2]
-    sizes = [one.dtype.mapped(TILE_BYTES.get, missing=np.nan, dtype=np.float64)[rows] for one in (x, weight)]
-    k = x.padded[rows, 3] // TILE_SIDE
-    deepest = np.zeros(len(rows))
-    for block in BLOCKS:
-        used = 2 * block * (per_m * sizes[0] + per_n * sizes[1]) + per_m * per_n * max(TILE_BYTES.values())
-        fits = (k % block == 0) & (used <= L1_SHARE * limit.safe_bytes)
-        deepest = np.where((deepest == 0) & fits, block, deepest)
-    return deepest
-
-
 CHECK = Check(
     id="sparse-matmul-blocks",
     title="sparse matmuls in small steps",
     step=3,
     look=look,
-    of=ops_named("no SparseMatmul ops", "SparseMatmul"),
+    of=SPARSE,
     needs=(TWO_OPERANDS, CORES, ATTRIBUTES),
     worth=Worth(saving=USUAL),
     compiled=optimized("chooses matmul configs"),

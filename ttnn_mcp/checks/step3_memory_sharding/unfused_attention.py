@@ -1,14 +1,12 @@
 """Attention is written out: matmul, scale, mask, softmax, matmul as single ops.
 
-Between the single ops the scores, [batch, heads, S, S], go to memory and back, and the batched matmuls of
-small heads often run on one or two cores. `ttnn.transformer.scaled_dot_product_attention` keeps the scores on
-the cores. In a CLIP encoder the written-out attention holds 11 % of the time, its matmuls on 1 and 2 of 64
-cores.
+Between the single ops the scores, [batch, heads, S, S], go to memory and back, and the batched matmuls of small heads
+often run on one or two cores. `ttnn.transformer.scaled_dot_product_attention` keeps the scores on the cores. In a
+CLIP encoder the written-out attention holds 11 % of the time, its matmuls on 1 and 2 of 64 cores.
 
-The line: a softmax between two matmuls, at most five element-wise ops, moves or typecasts away from each;
-what the first matmul writes, the last one reads; both second operands are activations; 1 % of the window to
-save. The bound is the two matmuls' arithmetic, or Q, K, V and the result through DRAM, or 5 us, whichever is
-most.
+The line: a softmax between two matmuls, at most five element-wise ops, moves or typecasts away from each; what the
+first matmul writes, the last one reads; both second operands are activations; 1 % of the window to save. The bound is
+the two matmuls' arithmetic, or Q, K, V and the result through DRAM, or 5 us, whichever is most.
 
 Silent about softmax elsewhere (classifiers, routers) and about attention that is fused already.
 """
@@ -17,59 +15,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, rows_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, WindowFacts, ops_of_family
+from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, fusing_saves, rows_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.wording import example, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-
-FUSED_NS = 5_000.0  # the least one fused attention takes (domain practice)
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all attentions written out."""
-    gives = _at_most(facts, facts.attentions)
+    gives = fusing_saves(facts.ops, facts.roofline, facts.attentions, facts.chip.dram_achievable_gb_s)
     chains = [chain for chain in facts.attentions if gives[chain.rows].any()]
     rows = rows_of(chains)
     if not len(rows):
         return
     chain = max(chains, key=lambda one: float(facts.kernel_ns[one.scores : one.context + 1].sum()))
-    used = facts.ops.numbers("cores")
-    few = np.array([used[row] for one in chains for row in (one.scores, one.context)])
+    few = facts.ops.numbers("cores")[[row for one in chains for row in (one.scores, one.context)]]
     of = facts.chip.cores
     cores = f", matmuls on {int(few.min())} to {int(few.max())} of {of} cores" if np.isfinite(few).all() else ""
     yield Claim(
         claim=(
             f"{len(chains)} attention{'s are' if len(chains) > 1 else ' is'} written out as {len(rows)} ops "
-            f"({time_of(facts, rows)}){cores}: "
-            f"heaviest from {example(facts, chain.scores)} to line {facts.line(chain.context)}"
+            f"({time_of(facts, rows)}){cores}: heaviest from {example(facts, chain.scores)} "
+            f"to line {facts.line(chain.context)}"
         ),
         rows=rows,
         at_most_ns=gives[rows],
         assumption="one fused op each: the same arithmetic, Q, K, V and result through DRAM, 5 us at least",
-        evidence=tuple(
-            one for row in (chain.scores, chain.context) for one in facts.cite(row, "kernel_ns", "cores")
-        ),
+        evidence=cite_each((chain.scores, chain.context), lambda row: facts.cite(row, "kernel_ns", "cores")),
         fix=_fix(facts, chain),
         verify="re-profile; list_ops(group_by='op_code') shows ScaledDotProductAttention, no Softmax; PCC >= 0.99",
         caveat="needs heads as [B,H,S,d] with d in tiles, and no use of the scores elsewhere; joins told by shapes",
     )
-
-
-def _at_most(facts: WindowFacts, chains: list[AttentionChain]) -> Floats:
-    """Per op of the case; each op of a chain gives in step with what it took."""
-    at_most = np.zeros(len(facts))
-    arithmetic = np.nan_to_num(facts.roofline.compute_ns)
-    bandwidth = facts.chip.dram_achievable_gb_s or np.inf
-    q, k, result = facts.ops.inputs[0].bytes, facts.ops.inputs[1].bytes, facts.ops.outputs[0].bytes
-    for chain in chains:
-        part = slice(chain.scores, chain.context + 1)
-        took = float(facts.kernel_ns[part].sum())
-        moved = q[chain.scores] + k[chain.scores] + k[chain.context] + result[chain.context]
-        fused = max(arithmetic[chain.scores] + arithmetic[chain.context], moved / bandwidth, FUSED_NS)
-        if took > fused:
-            at_most[part] = facts.kernel_ns[part] * (1 - fused / took)
-    return at_most
 
 
 def _fix(facts: WindowFacts, chain: AttentionChain) -> str:
@@ -79,8 +56,7 @@ def _fix(facts: WindowFacts, chain: AttentionChain) -> str:
             "[1,B,H,d], k and v [B,H_kv,S,d]; heads by ttnn.experimental.nlp_create_qkv_heads_decode, back by "
             "nlp_concat_heads_decode"
         )
-    masked = chain.softmax - chain.scores > 1
-    mask = "attn_mask=mask, is_causal=False" if masked else "is_causal=False"
+    mask = "attn_mask=mask, is_causal=False" if chain.is_masked else "is_causal=False"
     return (
         f"ttnn.transformer.scaled_dot_product_attention(q, k, v, {mask}, scale=..., compute_kernel_config=...) with k "
         "not transposed; heads by ttnn.experimental.nlp_create_qkv_heads, back by nlp_concat_heads"

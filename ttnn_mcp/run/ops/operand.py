@@ -107,8 +107,12 @@ class Operand:
     @cached_property
     def bytes(self) -> NDArray[np.float64]:
         """Bytes in memory, padding and block-float exponents included; 0 in rows without the operand."""
-        element_bytes = self.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, 0.0), missing=0.0, dtype=np.float64)
-        return self.padded.prod(axis=1) * element_bytes
+        return self.padded.prod(axis=1) * np.nan_to_num(self.element_bytes)
+
+    @cached_property
+    def element_bytes(self) -> NDArray[np.float64]:
+        """Bytes of one element, with its part of a block-float's exponent; NaN for a type we do not know."""
+        return self.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, np.nan), missing=np.nan, dtype=np.float64)
 
     def _lives(self, condition: Callable[[Placement], bool]) -> NDArray[np.bool_]:
         def is_so(cell: str) -> bool:

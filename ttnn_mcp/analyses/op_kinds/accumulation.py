@@ -1,0 +1,58 @@
+"""How ops of the matrix engine add up: what their ATTRIBUTES say of partial sums and of the blocks they stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.readers.printed.attributes import Attributes
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+# the struct of a conv, of a matmul, of a minimal matmul
+SUBBLOCKS = {
+    "block_config": ("out_subblock_h_ntiles", "out_subblock_w_ntiles"),
+    "program_config": ("out_subblock_h", "out_subblock_w"),
+    "config": ("subblock_h", "subblock_w"),
+}
+INNER_BLOCKS = {
+    "block_config": ("act_block_w_ntiles",),
+    "program_config": ("in0_block_w",),
+    "config": ("K_block_size",),
+}
+
+
+def compute_setting(ops: OpTable, rows: NDArray[np.int64], field: str) -> NDArray[np.float64]:
+    """1 or 0 by compute_kernel_config; NaN where it is not written."""
+
+    def of(attributes: Attributes) -> float | None:
+        config = attributes.struct("compute_kernel_config")
+        return None if config is None else config.number(field)
+
+    return attributes_of(ops).numbers(rows, of)
+
+
+def subblock_tiles(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Tiles of an output subblock, by whichever config the op prints; NaN where it prints none."""
+    return attributes_of(ops).numbers(rows, lambda attributes: _product(attributes, SUBBLOCKS))
+
+
+def inner_block_tiles(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Tiles of one block along K, likewise."""
+    return attributes_of(ops).numbers(rows, lambda attributes: _product(attributes, INNER_BLOCKS))
+
+
+def _product(attributes: Attributes, fields_of: dict[str, tuple[str, ...]]) -> float | None:
+    for key, fields in fields_of.items():
+        config = attributes.struct(key)
+        sides = [config.number(field) for field in fields] if config else []
+        product = 1
+        for side in sides:
+            product *= side or 0
+        if sides and product:
+            return product
+    return None

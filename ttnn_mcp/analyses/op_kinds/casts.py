@@ -1,0 +1,63 @@
+"""Typecasts that need not be: those for fused attention alone, and those that the producer could make itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
+from ttnn_mcp.analyses.op_kinds.layouts import named, reader_counts
+from ttnn_mcp.run.ops.artefact import artefact
+from ttnn_mcp.run.ops.op_names import family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+    from ttnn_mcp.analyses.dataflow.readers import Joins
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+TAKES_A_TYPE = ("output_dtype", "dtype")  # attributes of ops that write the type they are told to
+TAKES_NONE = ("Unary", "Typecast")  # though they print one
+ACCEPTED = ("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")  # by sdpa_device_operation.cpp of tt-metal
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionCasts:
+    """Such casts.
+
+    Attributes:
+        rows: the casts.
+        readers: the attention ops behind them.
+        spared_share: per reader, the share of its inputs' bytes that only the casts add.
+    """
+
+    rows: NDArray[np.int64]
+    readers: NDArray[np.int64]
+    spared_share: NDArray[np.float64]
+
+
+@artefact
+def casts_for_attention(ops: OpTable, joins: Joins) -> AttentionCasts:
+    """The casts from a type that attention accepts to a wider one, which no other op reads."""
+    source, output = ops.inputs[0], ops.outputs[0]
+    widens = source.dtype.among(*ACCEPTED) & (source.element_bytes < output.element_bytes)
+    casts = named(ops, "Typecast") & widens
+    casts &= joins.feeds_only(ops.texts("op_code").where(lambda text: family(text) == "attention"))
+    spared = joins.handed_on(casts, output.bytes - source.bytes)
+    readers = np.flatnonzero(spared)
+    read = np.sum([operand.bytes[readers] for operand in ops.inputs], axis=0)
+    return AttentionCasts(np.flatnonzero(casts), readers, spared[readers] / read)
+
+
+def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> NDArray[np.int64]:
+    """Casts of floats to a narrower type that the op before could write, which nobody else reads."""
+    source, output, maker = ops.inputs[0], ops.outputs[0], flow.producers[0]
+    narrows = (output.element_bytes < source.element_bytes) & ~source.dtype.among(*NO_MANTISSA)
+    rows = np.flatnonzero(named(ops, "Typecast") & narrows & flow.made[0])
+    told = attributes_of(ops).numbers(maker[rows], lambda one: float(any(key in one for key in TAKES_A_TYPE)))
+    settable = (told > 0) & ~named(ops, *TAKES_NONE)[maker[rows]]
+    return rows[settable & (reader_counts(flow)[maker[rows]] == 1)]

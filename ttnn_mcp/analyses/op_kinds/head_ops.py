@@ -1,0 +1,65 @@
+"""Ops that make or join the heads of attention in their form for prefill, and the reshapes around them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.run.ops.artefact import artefact
+from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+USERS = 32  # at most: nlp_create_qkv_heads_decode_device_operation.cpp
+_MAKES_OR_JOINS = re.compile(r"(Create(QKV)?Heads|ConcatHeads)(?!.*Decode)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadGroup:
+    """A head op and the reshapes of the same elements right before and right after it.
+
+    Attributes:
+        head: the head op.
+        reshapes: none, one or both.
+    """
+
+    head: int
+    reshapes: tuple[int, ...]
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """All its ops, in order."""
+        return np.array(sorted((self.head, *self.reshapes)), dtype=np.int64)
+
+
+def is_head_op(op_code: str) -> bool:
+    """Whether an op makes or joins heads, not in a form for decode."""
+    return _MAKES_OR_JOINS.search(canonical(op_code)) is not None
+
+
+@artefact
+def one_row_groups(ops: OpTable) -> list[HeadGroup]:
+    """The head ops on one row per user, of as many users as the decode forms hold."""
+    codes, shape = ops.texts("op_code"), ops.inputs[0].logical
+    joins = codes.where(lambda text: "concat" in text.lower())
+    users = shape[:, 0] * np.where(joins, 1, shape[:, 1])  # heads stand second where they are joined
+    heads = codes.where(is_head_op) & (shape[:, 2] == 1) & (users <= USERS)
+    reshapes = codes.where(lambda text: canonical(text) == "Reshape")
+    return [_group(ops, int(head), reshapes) for head in np.flatnonzero(heads)]
+
+
+def _group(ops: OpTable, head: int, reshapes: NDArray[np.bool_]) -> HeadGroup:
+    read, made = ops.inputs[0].elements, ops.outputs[0].elements
+    before, after = head - 1, head + 1
+    beside: list[int] = []
+    if head and reshapes[before] and made[before] == read[head]:
+        beside.append(before)
+    if after < len(ops) and reshapes[after] and made[head] == read[after]:
+        beside.append(after)
+    return HeadGroup(head, tuple(beside))

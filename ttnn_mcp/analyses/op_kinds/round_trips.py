@@ -1,0 +1,149 @@
+"""Round trips: two ops of which the second undoes the first on the tensor it reads.
+
+Joins between ops come from `Flow` and are no more certain than that: equal size, data type, layout and placement, not
+tensor ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, named, on_demand, reader_counts, reads_unmade
+from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.run.ops.artefact import artefact
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.texts import Texts
+    from ttnn_mcp.run.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrips:
+    """Pairs of ops where the second undoes the first on the tensor it reads.
+
+    Attributes:
+        out: rows of the first op.
+        back: rows of the second; the nearest one where several undo the same op.
+        sole: whether nobody but such undoing ops reads what the first one made, so that it could go too.
+    """
+
+    out: NDArray[np.int64]
+    back: NDArray[np.int64]
+    sole: NDArray[np.bool_]
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """All first ops, then all second ones."""
+        return np.concatenate((self.out, self.back))
+
+    def saves(self, took_ns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Per op of `rows`, of what all ops took: all of it where the op can go, nothing where it must stay."""
+        goes = np.concatenate((self.sole, np.ones(len(self.back), dtype=np.bool_)))
+        return np.where(goes, took_ns[self.rows], 0.0)
+
+    def undone_by(self, row: int) -> int:
+        """The op that undoes the first op at `row`."""
+        return int(self.back[self.out == row][0])
+
+    def surely_one_tensor(self, run: Run, ops: OpTable) -> NDArray[np.bool_] | None:
+        """Pairs that surely pass one tensor on, to nobody else; None without a linked memory report to prove it."""
+        identity = TensorIdentity.of(run, ops)
+        if identity is None:
+            return None
+        pairs = zip(self.out.tolist(), self.back.tolist(), strict=True)
+        passed = [identity.passed_on(out, back) or () for out, back in pairs]
+        return np.array([bool(one) and all(map(identity.read_once, one)) for one in passed], dtype=np.bool_)
+
+    def where(self, kept: NDArray[np.bool_]) -> RoundTrips:
+        """The pairs of the mask."""
+        return RoundTrips(self.out[kept], self.back[kept], self.sole[kept])
+
+
+def round_trips(ops: OpTable, flow: Flow, out: NDArray[np.bool_], back: NDArray[np.bool_]) -> RoundTrips:
+    """Ops of `back` whose INPUT_0 an op of `out` made."""
+    nothing = np.zeros(0, dtype=np.int64)
+    if not flow.producers or not ops.outputs:
+        return RoundTrips(nothing, nothing, nothing.astype(np.bool_))
+    maker = flow.producers[0]
+    undoing = back & flow.made[0]
+    undoing[undoing] &= out[maker[undoing]]
+    rows = np.flatnonzero(undoing)
+    firsts, nearest = np.unique(maker[rows], return_index=True)
+    undone = np.bincount(maker[rows], minlength=len(ops))
+    return RoundTrips(firsts, rows[nearest], reader_counts(flow)[firsts] == undone[firsts])
+
+
+@artefact
+def layout_round_trips(ops: OpTable, flow: Flow) -> RoundTrips:
+    """TILE to rows to TILE, or the reverse, on one tensor whose tiles stay where they were.
+
+    A reshape between the two is no reason to leave TILE only where it keeps the width and whole tiles.
+    """
+    to_tiles, to_rows = named(ops, *TO_TILES), named(ops, *TO_ROWS)
+    both = [round_trips(ops, flow, to_rows, to_tiles), round_trips(ops, flow, to_tiles, to_rows)]
+    out, back = (np.concatenate([getattr(one, leg) for one in both]) for leg in ("out", "back"))
+    found = RoundTrips(out, back, np.concatenate([one.sole for one in both]))
+    if not len(out):
+        return found
+    before, after = ops.inputs[0].logical[out], ops.outputs[0].logical[back]
+    whole = (before[:, 2] % TILE_SIDE == 0) & (after[:, 2] % TILE_SIDE == 0)
+    same = (before[:, 3] == after[:, 3]) & ((before[:, 2] == after[:, 2]) | whole)
+    return _apart(found.where(same), np.nan_to_num(ops.numbers("kernel_ns")))
+
+
+def _apart(trips: RoundTrips, took: NDArray[np.float64]) -> RoundTrips:
+    """The pairs without an op in common that save most: of tilize, untilize, tilize in a row one conversion stays."""
+    if not np.isin(trips.out, trips.back).any():
+        return trips
+    saves = took[trips.back] + np.where(trips.sole, took[trips.out], 0.0)
+    ends = {int(row): place for place, row in enumerate(trips.back.tolist())}
+    best: dict[int, tuple[float, int | None]] = {}  # per pair: the most up to it, and the last pair that is taken
+    for place in np.argsort(trips.back, kind="stable").tolist():
+        before = ends.get(int(trips.out[place]))  # the pair that this one begins with the end of
+        skipped = (0.0, None) if before is None else best[before]
+        earlier = None if before is None else ends.get(int(trips.out[before]))
+        taken = float(saves[place]) + (best[earlier][0] if earlier is not None else 0.0)
+        best[place] = (taken, place) if taken >= skipped[0] else skipped
+    kept = np.zeros(len(trips.out), dtype=np.bool_)
+    inner = {ends[int(row)] for row in trips.out.tolist() if int(row) in ends}
+    for last in set(range(len(trips.out))) - inner:
+        taken_pair = best[last][1]
+        while taken_pair is not None:
+            kept[taken_pair] = True
+            before = ends.get(int(trips.out[taken_pair]))
+            earlier = None if before is None else ends.get(int(trips.out[before]))
+            taken_pair = None if earlier is None else best[earlier][1]
+    return trips.where(kept)
+
+
+def ends_as_it_began(ops: OpTable, trips: RoundTrips) -> NDArray[np.bool_]:
+    """Pairs after which data type and placement are those from before."""
+    if not len(trips.out):
+        return np.zeros(0, dtype=np.bool_)
+    return _same_text(ops.inputs[0].dtype, trips.out, ops.outputs[0].dtype, trips.back) & _same_text(
+        ops.inputs[0].placement, trips.out, ops.outputs[0].placement, trips.back
+    )
+
+
+def _same_text(before: Texts, out: NDArray[np.int64], after: Texts, back: NDArray[np.int64]) -> NDArray[np.bool_]:
+    number = {text: place for place, text in enumerate({*before.distinct, *after.distinct})}
+    return np.equal(
+        before.take(out).mapped(number.__getitem__, missing=-1, dtype=np.int64),
+        after.take(back).mapped(number.__getitem__, missing=-1, dtype=np.int64),
+    )
+
+
+def explained_conversions(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
+    """Conversions that a neighbour demands, the model's input or output, and those of a round trip."""
+    explained = on_demand(ops, flow) | (named(ops, *TO_TILES) & reads_unmade(ops, flow))
+    explained |= named(ops, *TO_ROWS) & (reader_counts(flow) == 0)
+    explained[layout_round_trips(ops, flow).rows] = True
+    return explained

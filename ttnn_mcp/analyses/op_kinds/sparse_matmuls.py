@@ -1,0 +1,60 @@
+"""SparseMatmuls: how deep the steps of K could be, and pairs of them that read one activation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.op_kinds.matmul_config import BLOCKS
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.run.iterations import signatures
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+    from ttnn_mcp.readers.printed.attributes import Attributes
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+
+def config_numbers(ops: OpTable, rows: NDArray[np.int64], key: str) -> NDArray[np.float64]:
+    """A number of each row's program config; NaN where none is printed."""
+
+    def of(attributes: Attributes) -> float | None:
+        config = attributes.struct("program_config")
+        return config.number(key) if config else None
+
+    return attributes_of(ops).numbers(rows, of)
+
+
+def deepest_blocks(ops: OpTable, rows: NDArray[np.int64], l1_bytes: float) -> NDArray[np.float64]:
+    """The largest block up to 8 that divides K and whose double-buffered inputs fit `l1_bytes`; 0 where none does."""
+    per_m, per_n = (config_numbers(ops, rows, key) for key in ("per_core_M", "per_core_N"))
+    x, weight = ops.inputs[:2]
+    sizes = [one.dtype.mapped(TILE_BYTES.get, missing=np.nan, dtype=np.float64)[rows] for one in (x, weight)]
+    k = x.padded[rows, 3] // TILE_SIDE
+    deepest = np.zeros(len(rows))
+    for block in BLOCKS:
+        used = 2 * block * (per_m * sizes[0] + per_n * sizes[1]) + per_m * per_n * max(TILE_BYTES.values())
+        deepest = np.where((deepest == 0) & (k % block == 0) & (used <= l1_bytes), block, deepest)
+    return deepest
+
+
+def second_of_pairs(
+    ops: OpTable, flow: Flow, rows: NDArray[np.int64], able: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Of `rows`, those that do the work of the row before on the same activation, where both are `able`.
+
+    Of three in a row the third begins anew.
+    """
+    kinds, made = signatures(ops), flow.producers[0]
+    first, second = rows[:-1], rows[1:]
+    alike = (kinds[first] == kinds[second]) & (made[first] == made[second]) & flow.made[0][first]
+    pairs = np.flatnonzero(alike & able[first] & able[second])
+    kept: list[int] = []
+    for at in pairs:
+        if not kept or rows[at] != kept[-1]:
+            kept.append(int(rows[at + 1]))
+    return np.array(kept, dtype=np.int64)

@@ -1,0 +1,59 @@
+"""The padding of tiles: how much of an op's bytes it is, and which ops pay more for it than its bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.hardware import BLOCK_FLOATS, TILE_SIDE
+from ttnn_mcp.run.ops.artefact import artefact
+from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.chip import Chip
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.operand import Operand
+
+REORDERS = ("Permute", "Transpose", "Reshape")
+
+
+def wasted_bytes(operand: Operand) -> NDArray[np.float64]:
+    """Bytes of tile padding that another shape of the same tensor would avoid; 0 in ROW_MAJOR.
+
+    The least is counted with all outer dims merged into the height, and below a tile's width with the elements
+    folded into whole tiles: the one row of a decode step costs a row of tiles whatever one does, and is no waste.
+    """
+    logical, padded = operand.logical, operand.padded
+    rows = logical[:, :3].prod(axis=1)
+    width = -(-logical[:, 3] // TILE_SIDE)
+    tall = -(-rows // TILE_SIDE) * width
+    folded = -(-operand.elements // TILE_SIDE**2)
+    least = np.where(logical[:, 3] < TILE_SIDE, folded, tall)
+    now = padded.prod(axis=1) / TILE_SIDE**2
+    share = np.where(now > 0, 1 - least / np.where(now > 0, now, 1.0), 0.0)
+    return np.where(operand.layout.among("TILE"), operand.bytes * np.maximum(share, 0.0), 0.0)
+
+
+@artefact
+def tile_waste(ops: OpTable) -> NDArray[np.float64]:
+    """Share of the bytes of all operands that is avoidable tile padding."""
+    operands = (*ops.inputs, *ops.outputs)
+    total, wasted = np.zeros(len(ops)), np.zeros(len(ops))
+    for operand in operands:
+        total += operand.bytes
+        wasted += wasted_bytes(operand)
+    return wasted / np.where(total > 0, total, np.inf)
+
+
+def takes_tiles_apart(ops: OpTable, chip: Chip) -> NDArray[np.bool_]:
+    """Ops that reorder elements in rows that DRAM would serve at full rate: they gain more than the padding's bytes.
+
+    Each row of a face is a transfer of its own. In ROW_MAJOR a whole row is one, if it is no small page.
+    """
+    output, architecture = ops.outputs[0], chip.architecture
+    each = np.where(output.dtype.among(*BLOCK_FLOATS), 0.0, output.element_bytes)
+    whole = output.logical[:, 3] * each >= (architecture.small_page_bytes if architecture else np.inf)
+    return ops.texts("op_code").where(lambda text: canonical(text) in REORDERS) & whole

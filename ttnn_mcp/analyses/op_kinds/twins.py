@@ -1,0 +1,80 @@
+"""Twins: ops that do the same work in one run and were told to run in different ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.alike import numbered
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+QUICKER = 0.9  # of the time: two runs of one program differ by up to 5 % (domain practice)
+CHOICES = ("program_config", "user_core_coord", "config")  # what says how, not what
+
+
+@dataclass(frozen=True, slots=True)
+class Slower:
+    """Ops with a config that was always slower than another one of equal work.
+
+    Attributes:
+        rows: the ops, in order.
+        twins: of each, the fastest op of the quicker config.
+        at_least_ns: what the slowest op of the quicker config took less.
+        at_most_ns: what the fastest one took less.
+    """
+
+    rows: NDArray[np.int64]
+    twins: NDArray[np.int64]
+    at_least_ns: NDArray[np.float64]
+    at_most_ns: NDArray[np.float64]
+
+
+def slower_than_twins(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
+    """Of `rows`, those all of whose config take longer than any op of another config for the same work.
+
+    Ops whose attributes do not say how they were told to run are no twins.
+    """
+    told = attributes_of(ops).numbers(rows, lambda one: float(any(key in one for key in CHOICES)))
+    rows = rows[told > 0]
+    took = ops.numbers("kernel_ns")[rows]
+    work, config = _work_of(ops, rows), _config_of(ops, rows)
+    quickest = np.full(len(rows), -1, dtype=np.int64)  # place of the fastest op of the quicker config
+    high = np.zeros(len(rows))
+    order = np.argsort(work, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(work[order])) + 1):
+        _, kinds = np.unique(config[members], return_inverse=True)
+        slowest, fastest = np.zeros(kinds.max(initial=0) + 1), np.full(kinds.max(initial=0) + 1, np.inf)
+        np.maximum.at(slowest, kinds, took[members])
+        np.minimum.at(fastest, kinds, took[members])
+        best = members[kinds == np.argmin(slowest)]
+        behind = members[slowest.min() < QUICKER * fastest[kinds]]
+        quickest[behind], high[behind] = best[np.argmin(took[best])] if len(best) else -1, slowest.min()
+    kept = np.flatnonzero(quickest >= 0)
+    twins = quickest[kept]
+    return Slower(rows[kept], rows[twins], took[kept] - high[kept], took[kept] - took[twins])
+
+
+def _work_of(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A number per row: equal where all cells are but those that say how."""
+    codes, places, back = np.unique(ops.texts("attributes").codes[rows], return_index=True, return_inverse=True)
+    seen: dict[str, int] = {}
+    what = np.zeros(len(codes), dtype=np.int64)
+    for number, place in enumerate(places.tolist()):
+        entries = attributes_of(ops).row(int(rows[place])).items()
+        text = repr(sorted((key, value) for key, value in entries if key not in CHOICES))
+        what[number] = seen.setdefault(text, len(seen))
+    return numbered(len(rows), [signatures(ops)[rows], what[back], ops.texts("fidelity").codes[rows]])
+
+
+def _config_of(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A number per row: equal where it was told the same and ran on as many cores."""
+    cores = np.nan_to_num(ops.numbers("cores")[rows]).astype(np.int64)
+    return numbered(len(rows), [ops.texts("attributes").codes[rows], cores])
