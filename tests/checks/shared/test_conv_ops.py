@@ -109,7 +109,8 @@ def test_figures_rest_on_what_the_reports_say(ask, tmp_path):
     modelled, unknown = "L1 modelled to about 5 %", "; other tensors in L1 are not known, only the conv's input is"
     assert caveat("wormhole_b0", memory=True) == modelled
     assert caveat("wormhole_b0") == f"{modelled}; limit of wormhole_b0 (no memory report)"
-    assert caveat("blackhole").startswith(f"{modelled}; limit inferred for blackhole (no memory report)")
+    assert caveat("blackhole").startswith(f"{modelled}; limit of blackhole (no memory report)")
+    assert caveat("grayskull").startswith(f"{modelled}; limit inferred for grayskull (no memory report)")
     assert caveat("wormhole_b0", memory=True, allocated=None) == f"{modelled}{unknown} counted"
 
 
@@ -128,4 +129,4 @@ def test_heights_are_cited_as_the_report_writes_them(ask, legacy, key, height):
 def test_bytes_are_told_in_megabytes(ask):
     program = Program("wormhole_b0")
     put_conv(program)
-    assert "MB of 1.40 MB L1" in ask("act-block-h-below-maximum", program).claim.fix
+    assert "MB of 1.39 MB L1" in ask("act-block-h-below-maximum", program).claim.fix
