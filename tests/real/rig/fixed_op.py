@@ -94,16 +94,15 @@ class Ops:
 
     def norm(self, config: Any) -> bool:
         """The norm, sharded over as many cores as the fix says."""
-        on = re.search(r"(WIDTH|BLOCK|HEIGHT)_SHARDED on (\d+)x(\d+) cores", self.job["fix"])
+        on = re.search(r"(WIDTH|BLOCK)_SHARDED on (\d+)x(\d+) cores", self.job["fix"])
         if on is None or self.job["family"] != "norm":
             return False
-        ttnn = self.ttnn
-        shape = self.job["inputs"][0]["padded"]
-        shards = ttnn.create_sharded_memory_config(
-            shape=shape,
-            core_grid=ttnn.CoreGrid(y=int(on.group(3)), x=int(on.group(2))),
-            strategy=getattr(ttnn.ShardStrategy, on.group(1)),
-        )
+        ttnn, (layout, x, y) = self.ttnn, on.groups()
+        cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(int(x) - 1, int(y) - 1))})
+        shape = (TILE * config.block_h, TILE * config.block_w)
+        spec = ttnn.ShardSpec(cores, shape, ttnn.ShardOrientation.ROW_MAJOR)
+        how = getattr(ttnn.TensorMemoryLayout, f"{layout}_SHARDED")
+        shards = ttnn.MemoryConfig(how, ttnn.BufferType.L1, spec)
         x = ttnn.to_memory_config(self.tensor(0), shards)
         ttnn.layer_norm(x, program_config=config, memory_config=shards)
         return True
