@@ -89,6 +89,7 @@ def _op(facts: WindowFacts, row: int) -> dict[str, Any]:
         "line": facts.line(row),
         "family": next((name for name in ("conv", "matmul", "norm") if facts.of_family(name)[row]), "other"),
         "inputs": [_operand(operand, row) for operand in ops.inputs if operand.present[row]],
+        "outputs": [_operand(operand, row) for operand in ops.outputs if operand.present[row]],
         "convolution": _convolution(facts, row),
     }
 

@@ -19,9 +19,9 @@ class Ops:
     device: Any
     job: dict[str, Any]
 
-    def tensor(self, number: int, memory: Any = None) -> Any:
-        """An input of the op, interleaved where it lay."""
-        told = self.job["inputs"][number]
+    def tensor(self, number: int, memory: Any = None, *, of: str = "inputs") -> Any:
+        """An operand of the op, interleaved where it lay."""
+        told = self.job[of][number]
         ttnn = self.ttnn
         in_l1 = told["placement"].startswith("L1_INTERLEAVED")
         if memory is None:
@@ -114,6 +114,9 @@ class Ops:
             return self.linear(program_config=value)
         if name.startswith("LayerNorm"):
             return self.norm(value)
+        if name == "MemoryConfig":
+            self.ttnn.to_memory_config(self.tensor(0, of="outputs"), value)
+            return True
         if "ComputeKernelConfig" in name:
             if self.job["family"] == "conv":
                 return self.conv(compute_config=value)
