@@ -136,11 +136,13 @@ class Card:
         return frozenset(x * y for x, y in self.grids)
 
 
+# Wormhole with dispatch on a column: 7x9 on an n150 (TTNN 0.81.1 on mock chips), 7x10 on a Galaxy (core_descriptors).
+# An n300's 7x8 is left out: 56 cores are 8x7 by default, and a report tells their number only
 CARDS = (
-    Card("n150", "wormhole_b0", ((8, 8),), 288, 12),  # docs.tenstorrent.com; core_descriptors
+    Card("n150", "wormhole_b0", ((8, 8), (7, 9)), 288, 12),  # docs.tenstorrent.com; core_descriptors
     Card("n300", "wormhole_b0", ((8, 7), (8, 8)), 288, 12),  # worker or ethernet dispatch: wormhole_b0_80_arch.yaml
     Card("t3000", "wormhole_b0", ((8, 8),), 288, 12),  # four n300
-    Card("galaxy", "wormhole_b0", ((8, 9), (8, 10)), 288, 12),  # tt-perf-report #59; core_descriptors
+    Card("galaxy", "wormhole_b0", ((8, 9), (8, 10), (7, 10)), 288, 12),  # tt-perf-report #59; core_descriptors
     Card("p100", "blackhole", ((11, 10),), 448, 7),  # measured report; 7 of 8 DRAM banks
     Card("p150", "blackhole", ((11, 10), (12, 10), (13, 10)), 512, 8),  # firmware 19.5 went from 140 to 120 cores
     Card("p300", "blackhole", ((11, 10),), 512, 8),  # tt-metal #54915
