@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.real.rig import environment, names
-from tests.real.rig.advice import calls
 from tests.real.rig.anew import in_order
+from tests.real.rig.calls import calls
 from tests.real.rig.compiler_stand_in import nothing
 from tests.real.rig.coverage import IN_WORDS, gaps
 from tests.real.rig.devices import KINDS, description, first_line
@@ -47,6 +47,13 @@ def test_names_are_found_where_they_are_told():
     assert "skills/optimizing-ttnn-models/step-06-conv2d-optimization.md" in told["Conv2dL1FullSliceConfig"]
     assert "MathFidelity.HiFi2" in told
     assert names.NAME.findall("see ttnn.graph_report.x, not a/ttnn.y nor my.ttnn.z") == [".graph_report.x"]
+
+
+def test_keywords_of_a_call_are_told_without_those_within_it():
+    assert names.outermost_keywords('x, dim=3, config=ttnn.C(a=1, b=(2, 3)), other="=", layout=L') == [
+        "dim", "config", "other", "layout",
+    ]  # fmt: skip
+    assert ("ttnn.conv2d", "slice_config") in names.keywords_told()
 
 
 def test_the_outermost_calls_of_a_fix_are_cut_out():
