@@ -10,8 +10,8 @@ is 1 % of the window. The bound is that half (three quarters where both hold), n
 specified rate.
 
 Whether cables close a ring is in no report: an op that is asked for a ring without one falls back to Linear
-silently (tt-metal #56235). n300 and T3000 have one link: `ttnn.reduce_scatter` of TTNN 0.81.1 refuses two there. Not
-applicable with one device.
+silently (tt-metal #56235). n300 and T3000 have one link: `ttnn.reduce_scatter` of TTNN 0.81.1 refuses two there.
+Not applicable with one device.
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ import numpy as np
 from ttnn_mcp.analyses.devices.collectives import payload_gb_s
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts
 from ttnn_mcp.checks.needs import SAME_OPS
-from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT
+from ttnn_mcp.checks.shared.mesh import DEVICES, FROM_FABRIC, KEPT_OUTPUT
 from ttnn_mcp.checks.shared.wording import cite_attribute, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-
-FROM_FABRIC = "ttnn.all_gather of 0.81.1 takes it from the fabric"
 
 
 def look(facts: WindowFacts) -> Claims:
