@@ -50,7 +50,10 @@ class Architecture:
     """Smaller pages waste DRAM bandwidth: the number of requests, not of bytes, is then the limit."""
     worker_l1_bytes: int
     first_cb_address: int
-    """L1 below it is not for tensors. The report's `devices.address_at_first_l1_cb_buffer` has priority."""
+    """L1 below it is not for tensors; of the newest build, which keeps most: what fits there fits older ones too.
+
+    The report's `devices.address_at_first_l1_cb_buffer` has priority, so a build that has one keeps its own.
+    """
     first_cb_address_measured: bool
     ethernet_payload_gb_s: float | None
     """Per link and direction; None where TTNN does not use links."""
@@ -76,7 +79,7 @@ ARCHITECTURES = {
         dram_bank_gb_s=24,  # 288 / 12 banks
         small_page_bytes=256,  # tt-metal #55898: 64 B rows reach 9 % of peak
         worker_l1_bytes=1_499_136,  # 1464 KiB: soc_descriptors/wormhole_b0_80_arch.yaml
-        first_cb_address=103_712,  # builds of 2025: ttnn test_graph_report, "known-good" device (0.81.1: 105,824)
+        first_cb_address=105_824,  # TTNN 0.81.1; 103,552 to 105,696 in 0.66 to 0.80: their reports
         first_cb_address_measured=True,
         ethernet_payload_gb_s=12.0,  # of 12.5 GB/s (100 Gb/s): tech_reports/CCLs/CCL_bandwidth.md
         noc_bytes_per_cycle=64,  # 2 x 256 bits: tt-isa-documentation WormholeB0/NoC/README.md
@@ -89,9 +92,9 @@ ARCHITECTURES = {
         dram_peak_gb_s=512,  # 8 banks of 64 GB/s: BlackholeBringUpProgrammingGuide.md (p100: 7 banks, 448)
         dram_achievable_share=0.85,  # tt-metal #54242, #55898: 400 to 460 of 512 by dtype and readers per bank
         dram_bank_gb_s=64,  # BlackholeBringUpProgrammingGuide.md
-        small_page_bytes=512,  # tt-metal #55898
+        small_page_bytes=1536,  # tt-metal #55898: requests are the limit below about 1.5 KB; 1 KB reaches 60 %
         worker_l1_bytes=1_572_864,  # 1536 KiB: blackhole_140_arch.yaml; the runtime's own out-of-L1 message
-        first_cb_address=111_744,  # where TTNN 0.81.1 puts the first circular buffer of a mock Blackhole (tests/real)
+        first_cb_address=111_744,  # TTNN 0.81.1; 105,280 in 0.66, 111,360 in 0.73, 111,616 in 0.80: their reports
         first_cb_address_measured=True,
         ethernet_payload_gb_s=48.0,  # of 50 GB/s (400 Gb/s): CCL_bandwidth.md (links of today run at about half)
         noc_bytes_per_cycle=128,  # 2 x 512 bits: tt-isa-documentation BlackholeA0/NoC/README.md
@@ -106,7 +109,7 @@ ARCHITECTURES = {
         dram_bank_gb_s=118 / 8,  # 8 banks: grayskull_120_arch.yaml
         small_page_bytes=256,  # no measurement: Wormhole's
         worker_l1_bytes=1_048_576,  # grayskull_120_arch.yaml
-        first_cb_address=103_712,  # no measurement: Wormhole's
+        first_cb_address=105_824,  # no measurement: Wormhole's
         first_cb_address_measured=False,
         ethernet_payload_gb_s=None,
         noc_bytes_per_cycle=64,  # no source: Wormhole's
@@ -133,11 +136,13 @@ class Card:
         return frozenset(x * y for x, y in self.grids)
 
 
+# Wormhole with dispatch on a column: 7x9 on an n150 (TTNN 0.81.1 on mock chips), 7x10 on a Galaxy (core_descriptors).
+# An n300's 7x8 is left out: 56 cores are 8x7 by default, and a report tells their number only
 CARDS = (
-    Card("n150", "wormhole_b0", ((8, 8),), 288, 12),  # docs.tenstorrent.com; core_descriptors
+    Card("n150", "wormhole_b0", ((8, 8), (7, 9)), 288, 12),  # docs.tenstorrent.com; core_descriptors
     Card("n300", "wormhole_b0", ((8, 7), (8, 8)), 288, 12),  # worker or ethernet dispatch: wormhole_b0_80_arch.yaml
     Card("t3000", "wormhole_b0", ((8, 8),), 288, 12),  # four n300
-    Card("galaxy", "wormhole_b0", ((8, 9), (8, 10)), 288, 12),  # tt-perf-report #59; core_descriptors
+    Card("galaxy", "wormhole_b0", ((8, 9), (8, 10), (7, 10)), 288, 12),  # tt-perf-report #59; core_descriptors
     Card("p100", "blackhole", ((11, 10),), 448, 7),  # measured report; 7 of 8 DRAM banks
     Card("p150", "blackhole", ((11, 10), (12, 10), (13, 10)), 512, 8),  # firmware 19.5 went from 140 to 120 cores
     Card("p300", "blackhole", ((11, 10),), 512, 8),  # tt-metal #54915

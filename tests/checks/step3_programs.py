@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tests.profiles import Placement, Tensor
 
 BANK = 1_499_136 - 103_712 - 24_576  # bytes of a Wormhole L1 bank: all of it, less firmware, less L1_SMALL
-USABLE = 1_499_136 - 103_712  # the same where no memory report tells of L1_SMALL
+USABLE = 1_499_136 - 105_824  # the same, by the newest build, where no memory report tells of L1_SMALL
 SHAPE = [1, 1, 2048, 512]
 TALL, TALLER = height_sharded(32, 512, (8, 8)), height_sharded(64, 512, (8, 4))
 BLOCK = block_sharded(256, 64, (8, 8))

@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.real.rig import environment, names
-from tests.real.rig.advice import calls
+from tests.real.rig.anew import in_order
+from tests.real.rig.calls import calls
 from tests.real.rig.compiler_stand_in import nothing
+from tests.real.rig.coverage import IN_WORDS, gaps
 from tests.real.rig.devices import KINDS, description, first_line
 from tests.real.rig.page_names import PAGES
-from tests.real.rig.pages import Asked, blocks
+from tests.real.rig.pages import blocks
 from tests.real.rig.program_buffers import fullest_core
+from tests.real.rig.signatures import Asked
+from ttnn_mcp.checks import CATALOGUE
 
 SKILL = Path(__file__).parents[2] / "skills" / "optimizing-ttnn-models"
 
@@ -45,11 +49,35 @@ def test_names_are_found_where_they_are_told():
     assert names.NAME.findall("see ttnn.graph_report.x, not a/ttnn.y nor my.ttnn.z") == [".graph_report.x"]
 
 
+def test_keywords_of_a_call_are_told_without_those_within_it():
+    assert names.outermost_keywords('x, dim=3, config=ttnn.C(a=1, b=(2, 3)), other="=", layout=L') == [
+        "dim", "config", "other", "layout",
+    ]  # fmt: skip
+    assert ("ttnn.conv2d", "slice_config") in names.keywords_told()
+
+
 def test_the_outermost_calls_of_a_fix_are_cut_out():
     fix = (
         "x = ttnn.reshard(x, ttnn.MemoryConfig(a(1))); or ttnn.Conv2dConfig(b=2)  # ttnn.add (no call), ttnn.open("
     )
     assert calls(fix) == ["ttnn.reshard(x, ttnn.MemoryConfig(a(1)))", "ttnn.Conv2dConfig(b=2)"]
+
+
+def test_levels_of_an_allocator_must_occur_in_order():
+    ours = [(0, 8), (4, 8), (6, 8), (4, 8), (0, 0)]
+    assert in_order([(0, 8), (6, 8), (6, 8), (0, 0)], ours)
+    assert not in_order([(6, 8), (0, 8)], ours)
+    assert not in_order([(5, 8)], ours)
+
+
+def test_a_check_whose_fix_nobody_ran_is_told_in_a_sentence():
+    every = {check.id for check in CATALOGUE}
+    assert set(IN_WORDS) < every
+    assert gaps(every - set(IN_WORDS)) == []
+    (forgotten,) = gaps(every - set(IN_WORDS) - {"wide-weights"})
+    assert forgotten.startswith("NOT COVERED wide-weights: no call of its fix ran")
+    (stale,) = gaps(every - set(IN_WORDS) | {"duplicate-gather"})
+    assert stale.startswith("STALE duplicate-gather")
 
 
 def execute(mesh_device, trace_id):

@@ -16,6 +16,8 @@ CHIP = Chip("blackhole", 1.35, 110, 110, 512, 435, ())
         ("blackhole", 110, (11, 10)),
         ("blackhole", 130, (13, 10)),
         ("wormhole_b0", 56, (8, 7)),
+        ("wormhole_b0", 63, (7, 9)),
+        ("wormhole_b0", 70, (7, 10)),
         ("wormhole_b0", 110, None),
         ("blackhole", None, None),
         (None, 64, None),

@@ -129,4 +129,4 @@ def test_heights_are_cited_as_the_report_writes_them(ask, legacy, key, height):
 def test_bytes_are_told_in_megabytes(ask):
     program = Program("wormhole_b0")
     put_conv(program)
-    assert "MB of 1.40 MB L1" in ask("act-block-h-below-maximum", program).claim.fix
+    assert "MB of 1.39 MB L1" in ask("act-block-h-below-maximum", program).claim.fix

@@ -117,17 +117,25 @@ def test_a_front_end_is_told_its_own_option_and_its_line_is_cited(check, program
     assert any(one.column == "LOC" for one in claim.evidence)
 
 
-def test_a_conv_takes_the_type_of_its_weights_by_its_config(check, program):
+def weight_bound_conv(program):
+    """4.7 MB of weights: 20 us; 1 us to multiply."""
     x = program.tensor([1, 1, 81, 512], layout="ROW_MAJOR")
-    w, bias = (
-        program.weight([1, 1, 9 * 512, 512]),
-        program.weight([1, 1, 1, 512]),
-    )  # 4.7 MB: 20 us; 1 us to multiply
+    w, bias = program.weight([1, 1, 9 * 512, 512]), program.weight([1, 1, 1, 512])
     y = program.tensor([1, 1, 49, 512], placement=height_sharded(32, 512, 2))
     window = Window((7, 7), (3, 3), padding=1)
     op = conv2d(x, w, bias, y, window=window, kernel_ns=40_000, in_channels=512, act_block_h=1, fidelity="LoFi")
     op.cores = 64
     put(program, op)
+
+
+def test_no_option_of_a_front_end_narrows_the_weights_of_convs(check, program):
+    weight_bound_conv(program)
+    assert check.ask(program).fires
+    assert check.ask(program, generation="tt-torch").status == "clean"
+
+
+def test_a_conv_takes_the_type_of_its_weights_by_its_config(check, program):
+    weight_bound_conv(program)
     assert check.ask(program).claim.fix.startswith("conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b)")
 
 

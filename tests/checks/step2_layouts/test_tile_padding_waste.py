@@ -144,3 +144,16 @@ def test_a_front_end_that_writes_logical_shapes_gets_advice_on_its_model(check, 
     rows = performance_rows(padded(program))
     csv = write_rows(tmp_path / "ops_perf_results_made.csv", rows, [*header_of(rows, "C7"), "LOC"])
     assert check.ask(csv).claim.fix.startswith("choose dims that are multiples of 32 in the model")
+
+
+def test_rows_of_one_kilobyte_move_better_whole_than_by_their_faces(check):
+    """tt-metal #29219: 160 x 48 rows of 256 UINT32, one of 32 rows of a tile each, on Blackhole."""
+
+    def fix(width):
+        program = Program("blackhole")
+        x, y = program.tensor([1, 48, 160, width], "UINT32"), program.tensor([160, 48, 1, width], "UINT32")
+        put(program, DeviceOp("PermuteDeviceOperation", (x,), (y,), 5_530_000))
+        return check.ask(program).claim.fix
+
+    assert fix(256).startswith("keep the tensor ROW_MAJOR from the op that makes it")
+    assert fix(224).startswith("merge the short dim")

@@ -194,9 +194,28 @@ def test_a_matmul_gets_a_core_grid(check):
 
 
 def test_an_op_on_shards_gets_finer_shards(check):
-    fix = check.ask(upsampled(cores=8, placement=height_sharded(512, 256, 8))).claim.fix
-    assert "create_sharded_memory_config" in fix
-    assert "(64 cores)" in fix
+    """On as many cores as whole tiles fill: 4096 rows are 64 shards of 64, 4160 are 44 of 96 and a smaller one."""
+
+    def fix(rows, placement, layout="TILE"):
+        change = {"cores": 8, "placement": placement, "layout": layout, "shape": (1, 1, rows, 256)}
+        return check.ask(upsampled(**change)).claim.fix
+
+    tall = fix(4096, height_sharded(512, 256, 8))
+    assert "ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, ttnn.ShardSpec(" in tall
+    assert "num_cores_to_corerangeset(64, device.compute_with_storage_grid_size(), True), (64, 256)," in tall
+    assert "corerangeset(44, device.compute_with_storage_grid_size(), True), (96, 256)" in fix(
+        4160, height_sharded(544, 256, 8)
+    )
+    assert "corerangeset(64, device.compute_with_storage_grid_size(), True), (65, 256)" in fix(
+        4160, height_sharded(520, 256, 8), "ROW_MAJOR"
+    )
+
+
+def test_columns_are_cut_in_whole_tiles(check):
+    program = upsampled(cores=2, kernel_ns=1_000_000, placement=width_sharded(4096, 128, 2))
+    fix = check.ask(program).claim.fix
+    assert "WIDTH_SHARDED" in fix
+    assert "corerangeset(8, device.compute_with_storage_grid_size(), True), (4096, 32)" in fix
 
 
 def test_any_other_op_gets_more_rows(check):

@@ -112,6 +112,19 @@ def test_the_sharded_config_cuts_tiles_evenly(check, rows, width, fix):
     assert fix in check.ask(program).claim.fix
 
 
+def test_rows_that_no_grid_divides_leave_the_last_shard_smaller(check):
+    """31 rows of tiles: on 8x1 cores, evenly, TTNN 0.81.1 asks for 2.1 MB a core; on 8x8 it takes them."""
+    fix = check.ask(normed(992)).claim.fix
+    assert "BLOCK_SHARDED on 8x8 cores" in fix
+    assert "(8, 8), subblock_w=1, block_h=4, block_w=5" in fix
+
+
+def test_shards_and_buffers_must_fit_l1(check):
+    """TTNN 0.81.1 takes 4 x 22 tiles a core and refuses 4 x 23; 5 % are kept free."""
+    assert "block_h=4, block_w=21" in check.ask(normed(992, 8 * 32 * 21)).claim.fix
+    assert check.ask(normed(992, 8 * 32 * 22)).claim.fix.startswith("no grid holds its shards and their buffers")
+
+
 def test_heights_of_more_dimensions_count_together(check):
     program = Program("wormhole_b0")
     x, y, gamma = (

@@ -24,7 +24,7 @@ from tests.shared_reports import SEGFORMER
 SHARDS = height_sharded(256, 64, (8, 8))
 OTHER_SHARDS = height_sharded(512, 64, (8, 4))
 ROOMY = Conv(block=(8, 6))
-SAFE_L1 = int(0.95 * (1_499_136 - 103_712))  # of a Wormhole core, above what firmware keeps
+SAFE_L1 = int(0.95 * (1_499_136 - 105_824))  # of a Wormhole core, above what firmware keeps
 SCRATCH = 64  # bytes of the reader, in every conv: tt-metal l1_scratchpad_CB_size
 # ROOMY's buffers: output, one block of weights, the activations of all its rows, the same tilized
 BUFFERS = 8 * 2 * 1088 + 2 * 6 * 1088 + 8 * 6 * 2048 + 8 * 6 * 1088 + SCRATCH

@@ -17,7 +17,8 @@ def test_a_slow_exchange_is_told_its_rate(check):
     assert "line 6 moves 6.3 MB at 10.5 GB/s per link and direction, 24 have been seen" in claim.claim
     assert "(1x, 300 us, 100.0%)" in claim.claim
     assert claim.at_most_ns.tolist() == [300_000 - LEAST_NS]
-    assert "num_links=2 on Blackhole" in claim.fix
+    assert "ttnn.all_gather(..., output_tensor=y)" in claim.fix
+    assert "max_packet_payload_size_bytes = 8192;" in claim.fix
     assert [one.value for one in claim.evidence] == [300_000]
 
 
@@ -41,7 +42,7 @@ def test_wormholes_links_carry_half_as_much(check):
         fires=round(line * 1.001),
     )
     assert "12 have been seen" in found.claim.claim
-    assert "what the product allows (n300, T3000: 1)" in found.claim.fix
+    assert "max_packet_payload_size_bytes = 7616;" in found.claim.fix
 
 
 def test_one_percent_of_the_window_is_the_line(check):

@@ -13,7 +13,9 @@ def test_a_line_of_four_may_be_a_ring(check):
     claim = check.assert_sound(with_gather(100_000, persistent=False))
     assert "(1x, 200 us, 66.7% on device 0, 66.7% over all)" in claim.claim
     assert "run Linear, 1 of them without persistent buffers; heaviest at line 10" in claim.claim
-    assert claim.fix.startswith("topology=ttnn.Topology.Ring in these calls")
+    assert claim.fix.startswith("ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D_RING) before opening the mesh")
+    assert "topology=ttnn.Topology.Ring in these calls" in claim.fix
+    assert "ttnn.all_gather(..., output_tensor=y)" in claim.fix
     assert claim.at_most_ns.tolist() == [100_000]
     assert "wiring is in no report" in claim.caveat
     cells = {one.column: one.value for one in claim.evidence}

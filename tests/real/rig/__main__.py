@@ -1,6 +1,6 @@
 """Proves our advice against real TTNN on mock devices; `make real` runs it in the project's own environment.
 
-    python -m tests.real.rig [pages | names | advice | trials] [--seed SEED] [--count COUNT]
+    python -m tests.real.rig [pages | names | advice | captures | trials] [--seed SEED] [--count COUNT]
 
 Sets up an environment with TTNN, once. Exits non-zero if TTNN refuses anything that we tell, and says what.
 """
@@ -16,10 +16,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.real.rig.claims import jobs
+from tests.real.rig.anew import differences
+from tests.real.rig.claims import MESH, jobs
+from tests.real.rig.coverage import IN_WORDS, gaps
 from tests.real.rig.environment import ROOT, ready
+from tests.real.rig.models import MODELS
 from tests.real.rig.page_names import PAGES
 from tests.real.trials import outcome, summary
+from ttnn_mcp.checks import CATALOGUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,22 +64,27 @@ def names(python: Path, _asked: argparse.Namespace) -> bool:
 def advice(python: Path, _asked: argparse.Namespace) -> bool:
     """Every fix that checks give on the reports at hand is accepted, as far as it is code."""
     found = [*jobs(), *made()]
-    counted = {"ran": 0, "words": 0, "refused": 0}
+    known = {check.id for check in CATALOGUE} | {"check_setting"}
+    found = [job for job in found if job["check"] in known]  # tests of the runner make up checks of their own
+    counted: dict[str, list[str]] = {"ran": [], "words": [], "refused": []}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "jobs.json"
         file.write_text(json.dumps(found))
-        for kind in KINDS:
+        for kind in (*KINDS, MESH):
             for answer in _answers(python, file, kind):
                 job = found[answer["job"]]
-                for how in counted:
-                    counted[how] += len(answer[how])
-                for text in answer["refused"]:
-                    say(f"REFUSED {job['check']}, {job['report']} line {job['line']}, on {kind}: {text}")
-    say(
-        f"advice: {counted['ran']} calls of {len(found)} fixes accepted, {counted['refused']} refused, "
-        f"{counted['words']} leave something to the reader"
-    )
-    return counted["ran"] > 0 and not counted["refused"]
+                for how, told in counted.items():
+                    told.extend(job["check"] for _ in answer[how])
+                for how, text in (("REFUSED", "refused"), ("NOT RUN", "words")):
+                    for call in answer[text]:
+                        say(f"{how} {job['check']}, {job['report']} line {job['line']}, on {kind}: {call}")
+    missing = gaps(set(counted["ran"]))
+    for sentence in missing:
+        say(sentence)
+    ran, words, refused = (len(told) for told in counted.values())
+    say(f"advice: {ran} calls of {len(found)} fixes accepted, {refused} refused, {words} not run; "
+        f"{len(known) - 1 - len(IN_WORDS)} checks by their calls, {len(IN_WORDS)} in words")  # fmt: skip
+    return not refused and not words and not missing
 
 
 def made() -> list[dict]:
@@ -103,6 +112,21 @@ def _answers(python: Path, file: Path, kind: str) -> list[dict]:
             raise SystemExit(f"real TTNN did not start on {kind}: {ran.stderr.strip()[-300:]}")
         answers.append({"job": started[-1], "ran": [], "words": [], "refused": ["TTNN died of it"]})
         first = started[-1] + 1
+
+
+def captures(python: Path, _asked: argparse.Namespace) -> bool:
+    """The models of this folder captured anew: every figure of memory against TTNN's own."""
+    wrong: list[str] = []
+    for kind in KINDS:
+        with tempfile.TemporaryDirectory() as folder:
+            ran = within(python, "captured", kind, str(Path(folder) / kind))
+            if ran.returncode:
+                raise SystemExit(f"capturing on {kind} failed: {ran.stderr.strip()[-300:]}")
+            wrong += differences(Path(folder) / kind)
+    for sentence in wrong:
+        say(f"DIFFERS {sentence}")
+    say(f"captures: {len(MODELS)} models on {len(KINDS)} chips, {len(wrong)} figures differ from TTNN's own")
+    return not wrong
 
 
 def trials(python: Path, asked: argparse.Namespace) -> bool:
@@ -133,6 +157,7 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], bool]] = {
     "names": names,
     "pages": pages,
     "advice": advice,
+    "captures": captures,
     "trials": trials,
 }
 

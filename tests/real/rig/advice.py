@@ -15,37 +15,29 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.real.rig.devices import first_line, imported, opened
+from tests.real.rig.calls import calls
+from tests.real.rig.devices import first_line, imported, meshed, opened
+from tests.real.rig.examples import Examples
 from tests.real.rig.fixed_op import Ops
+from tests.real.rig.signatures import asked_of, unrunnable
 
-CALL = re.compile(r"ttnn(?:\.\w+)+\(")
+MESH = "t3000"
 CONSTRUCTED = re.compile(r"\.(\w*(Config|Spec|Grid|WithParam|CoreRange\w*)|init_device_compute_kernel_config)$")
-ELSEWHERE = re.compile(r"_trace|_event|open_|fabric|Mesh|copy_host")  # the pages' blocks run these
-
-
-def calls(fix: str) -> list[str]:
-    """The outermost calls of `ttnn` in a text."""
-    found, at = [], 0
-    while match := CALL.search(fix, at):
-        depth, at = 1, match.end()
-        while depth and at < len(fix):
-            depth += {"(": 1, ")": -1}.get(fix[at], 0)
-            at += 1
-        if not depth:
-            found.append(fix[match.start() : at])
-    return found
+# what a fix leaves to its reader: `name=<words>`, `<words>`, `tensor 7`, and an ellipsis behind keywords
+LEFT = ((r"=<[^<>]*>", "=..."), (r"<[^<>]*>", "_=..."), (r"\btensor \d+", "x"), (r", \.\.\.\)", ", _=...)"))
 
 
 class Bound:
-    """Evaluates a call with the op's tensors for its names."""
+    """Evaluates a call with the op's tensors for its names, and ordinary operands where the fix leaves them out."""
 
     def __init__(self, ops: Ops) -> None:
         self.ops = ops
+        self.examples = Examples(ops.ttnn, ops.device)
 
     def evaluated(self, node: ast.expr) -> Any:
         """The value of one argument."""
         names = {"ttnn": self.ops.ttnn, "device": self.ops.device}
-        return eval(compile(ast.Expression(node), "fix", "eval"), names, self.ops.tensors())  # noqa: S307 - ours
+        return eval(compile(ast.Expression(node), "fix", "eval"), names, self.ops.tensors(self.examples))  # noqa: S307 - ours
 
     def keywords(self, call: ast.Call) -> dict[str, Any]:
         """Its keyword arguments; what an ellipsis stands for stays as the op had it."""
@@ -53,20 +45,37 @@ class Bound:
         return {str(word.arg): self.evaluated(word.value) for word in given}
 
     def execute(self, text: str) -> bool:
-        """Run one call; False where it leaves something to the reader."""
+        """Run one call; False where nobody knows what it leaves to the reader."""
+        for left, filled in LEFT:
+            text = re.sub(left, filled, text)
         call = ast.parse(text, mode="eval").body
         if not isinstance(call, ast.Call):
             return False
         name = ast.unparse(call.func)
-        again = {"ttnn.linear": self.ops.linear, "ttnn.matmul": self.ops.linear, "ttnn.conv2d": self.ops.conv}
-        if name in again:
-            return again[name](**self.keywords(call))
+        if unrunnable(name):
+            asked_of(self.ops.ttnn, name)(*call.args, **{str(word.arg): word.value for word in call.keywords})
+            return True
         if name == "ttnn.Conv2dConfig":
-            return self.ops.conv(conv=self.keywords(call))
-        if _leaves_out(call) or ELSEWHERE.search(name):
-            return False
-        value = self.evaluated(call)
-        return self.ops.given(value) if CONSTRUCTED.search(name) else True
+            config = self.keywords(call)
+            return self.ops.conv(conv=config) or self.given(self.ops.ttnn.Conv2dConfig(**config))
+        again = {"ttnn.linear": self.ops.linear, "ttnn.matmul": self.ops.linear, "ttnn.conv2d": self.ops.conv}
+        if name in again and again[name](**self.keywords(call)):
+            return True
+        return self._plain(name, call) if name not in again else self.examples.run(name, self.keywords(call))
+
+    def _plain(self, name: str, call: ast.Call) -> bool:
+        on_host = name == "ttnn.from_torch" and not ast.unparse(call.args[0]).startswith("torch_")
+        if on_host or _leaves_out(call):
+            return self.examples.run(name, self.keywords(call))
+        try:
+            value = self.evaluated(call)
+        except NameError:
+            return self.examples.run(name, self.keywords(call))
+        return self.given(value) if CONSTRUCTED.search(name) else True
+
+    def given(self, value: Any) -> bool:
+        """Give a configuration to the op of the fix, or to an ordinary one that takes it."""
+        return self.ops.given(value) or self.examples.given(value)
 
 
 def _leaves_out(node: ast.expr) -> bool:
@@ -76,7 +85,7 @@ def _leaves_out(node: ast.expr) -> bool:
 def tried(ops: Ops, fix: str) -> dict[str, list[str]]:
     """What became of each call of a fix."""
     became: dict[str, list[str]] = {"ran": [], "words": [], "refused": []}
-    for text in calls(fix):
+    for text in calls(f"{ops.job['as_now']} {fix}"):
         how, told = _outcome(ops, text)
         became[how].append(told)
     return became
@@ -85,8 +94,8 @@ def tried(ops: Ops, fix: str) -> dict[str, list[str]]:
 def _outcome(ops: Ops, text: str) -> tuple[str, str]:
     try:
         return ("ran" if Bound(ops).execute(text) else "words"), text
-    except (NameError, SyntaxError):
-        return "words", text
+    except (NameError, SyntaxError) as left:
+        return "words", f"{text}: {left}"
     except Exception as raised:  # noqa: BLE001 - every refusal is told, then the next call is tried
         return "refused", f"{text}: {first_line(raised)}"
 
@@ -95,14 +104,14 @@ def main(file: Path, first: int, kind: str) -> None:
     """Try the jobs of one kind of device."""
     jobs = json.loads(file.read_text())
     ttnn = imported(kind)
-    device = opened(ttnn)
+    device = meshed(ttnn) if kind == MESH else opened(ttnn)
     for number, job in enumerate(jobs):
         if number >= first and job["kind"] == kind:
             sys.stdout.write(json.dumps({"start": number}) + "\n")
             sys.stdout.flush()
             sys.stdout.write(json.dumps({"job": number, **tried(Ops(ttnn, device, job), job["fix"])}) + "\n")
             sys.stdout.flush()
-    ttnn.close_device(device)
+    (ttnn.close_mesh_device if kind == MESH else ttnn.close_device)(device)
 
 
 if __name__ == "__main__":

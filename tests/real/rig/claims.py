@@ -6,16 +6,15 @@ Runs in the project's own environment; `advice` then executes them in that of TT
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.checks.asking import case_of_reports
-from tests.real.rig.instead import instead
+from tests.real.rig.convolutions import convolution
+from tests.real.rig.instead import as_now, instead
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import ask
-from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,12 +25,7 @@ if TYPE_CHECKING:
 
 DEMO = Path(__file__).parents[3] / "resources" / "demo"
 MOCK = {"wormhole_b0": "n150", "blackhole": "p100"}  # the mock device of an architecture
-PAIR = r"\((\d+); ?(\d+)\)"
-WINDOW = re.compile(
-    rf"batch_size=(\d+); input_hw={PAIR}; window_hw={PAIR}; stride_hw={PAIR}; "
-    r"padding=\(\((\d+); ?(\d+)\); ?\((\d+); ?(\d+)\)\)"
-)
-BLOCKS = re.compile(r"(act_block_h_ntiles|per_core_out_matrix_height_ntile)=(\d+)")
+MESH = "t3000"  # the mock devices that every collective is asked on
 
 
 def jobs() -> list[dict[str, Any]]:
@@ -52,14 +46,16 @@ def job_of(check: str, claim: Claim, facts: WindowFacts) -> dict[str, Any] | Non
     kind = MOCK.get(facts.chip.arch or "")
     if kind is None or facts.compiled:
         return None
-    return {"check": check, "fix": claim.fix, "kind": kind, **_op(facts, _row(facts, claim))}
+    row = _row(facts, claim)
+    op = {**_op(facts, row), "as_now": as_now(facts, row, claim.fix)}
+    return {"check": check, "fix": claim.fix, "kind": MESH if op["family"] == "collective" else kind, **op}
 
 
 def _instead(facts: WindowFacts) -> Iterator[dict[str, Any]]:
     kind = MOCK.get(facts.chip.arch or "")
     if kind is not None and not facts.compiled:
         for row, told in asyncio.run(instead(facts)):
-            yield {"check": "check_setting", "fix": told, "kind": kind, **_op(facts, row)}
+            yield {"check": "check_setting", "fix": told, "kind": kind, "as_now": "", **_op(facts, row)}
 
 
 def _windows() -> Iterator[WindowFacts]:
@@ -87,9 +83,12 @@ def _op(facts: WindowFacts, row: int) -> dict[str, Any]:
     return {
         "report": ops.source,
         "line": facts.line(row),
-        "family": next((name for name in ("conv", "matmul", "norm") if facts.of_family(name)[row]), "other"),
+        "family": next(
+            (name for name in ("conv", "matmul", "norm", "collective") if facts.of_family(name)[row]), "other"
+        ),
         "inputs": [_operand(operand, row) for operand in ops.inputs if operand.present[row]],
-        "convolution": _convolution(facts, row),
+        "outputs": [_operand(operand, row) for operand in ops.outputs if operand.present[row]],
+        "convolution": convolution(facts, row),
     }
 
 
@@ -100,36 +99,4 @@ def _operand(operand: Operand, row: int) -> dict[str, Any]:
         "dtype": operand.dtype[row],
         "layout": operand.layout[row],
         "placement": operand.placement[row],
-    }
-
-
-def _convolution(facts: WindowFacts, row: int) -> dict[str, Any] | None:
-    attributes = facts.attributes(row)
-    window = WINDOW.search(attributes.get("sliding_window_config") or "")
-    layout = re.search(r"memory_layout=TensorMemoryLayout::(\w+)", attributes.get("memory_config") or "")
-    channels, outputs = attributes.get("input_tensor_shape"), attributes.get("output_channels")
-    if not (window and layout and channels and outputs):
-        return None
-    numbers = {
-        name: int(value)
-        for name, value in BLOCKS.findall(
-            f"{attributes.get('block_config')} {attributes.get('parallelization_config')}"
-        )
-    }
-    block = numbers.get("act_block_h_ntiles", 0)
-    whole = block == numbers.get("per_core_out_matrix_height_ntile")
-    batch, height, width, kernel_h, kernel_w, stride_h, stride_w, *padding = map(int, window.groups())
-    return {
-        "batch_size": batch,
-        "input_height": height,
-        "input_width": width,
-        "in_channels": int(re.findall(r"\d+", channels)[-1]),
-        "out_channels": int(outputs),
-        "kernel_size": (kernel_h, kernel_w),
-        "stride": (stride_h, stride_w),
-        "padding": padding,
-        "groups": int(attributes.get("groups") or 1),
-        "layout": layout.group(1),
-        "block": 0 if whole else TILE_SIDE * block,
-        "double": attributes.get("enable_act_double_buffer") == "true",
     }

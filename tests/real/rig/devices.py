@@ -107,6 +107,12 @@ def opened(ttnn: Any, **options: Any) -> Any:
     return ttnn.open_device(device_id=0, l1_small_size=L1_SMALL_BYTES, **options)
 
 
+def meshed(ttnn: Any) -> Any:
+    """All chips of a mesh in one line."""
+    ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D)
+    return ttnn.open_mesh_device(ttnn.MeshShape(1, len(T3000.places)), l1_small_size=L1_SMALL_BYTES)
+
+
 def first_line(raised: BaseException) -> str:
     """What TTNN says, without its backtrace."""
     text = str(raised).split("backtrace:")[0]

@@ -28,9 +28,9 @@ async def instead(facts: WindowFacts) -> list[tuple[int, str]]:
     told: list[tuple[int, str]] = []
     order = (-facts.kernel_ns).argsort()
     for family, setting in (("conv", CONV), ("matmul", MATMUL)):
-        rows = [int(row) for row in order if facts.of_family(family)[row] and code(facts, int(row), setting, 1)]
+        rows = [int(row) for row in order if facts.of_family(family)[row] and code(facts, int(row), {setting: 1})]
         for row in rows[:OPS_AT_MOST]:
-            told.extend((row, code(facts, row, setting, value)) for value in await values(facts, row, setting))
+            told.extend((row, code(facts, row, {setting: value})) for value in await values(facts, row, setting))
     return told
 
 
@@ -55,20 +55,30 @@ async def ask(facts: WindowFacts, row: int, setting: str, value: int | None) -> 
     return await check_setting(facts.run, Arguments.model_validate(asked))
 
 
-def code(facts: WindowFacts, row: int, setting: str, value: int) -> str:
-    """The configuration that the report shows, with one value changed; empty where it shows none."""
-    if setting == CONV:
-        return f"ttnn.Conv2dConfig({CONV}={value})"
+def as_now(facts: WindowFacts, row: int, fix: str) -> str:
+    """What a fix means by `program_config as now with ...`, as code; empty where it does not say so."""
+    _, said, rest = fix.partition("program_config as now with ")
+    changed = {name: int(value) for name, value in FIELD.findall(rest)}
+    if size := re.search(r"grid_size=\((\d+), (\d+)\)", rest):
+        changed |= {"x": int(size.group(1)), "y": int(size.group(2)), "out_subblock_h": 1, "out_subblock_w": 1}
+    return code(facts, row, changed) if said and changed else ""
+
+
+def code(facts: WindowFacts, row: int, changed: dict[str, int]) -> str:
+    """The configuration that the report shows, with values changed; empty where it shows none."""
+    if CONV in changed:
+        return f"ttnn.Conv2dConfig({CONV}={changed[CONV]})"
     printed = facts.attributes(row).get("program_config") or ""
     name = next((name for name in KINDS if re.search(rf"\b{name}\(", printed)), None)
     grid = GRID.search(printed)
     if name is None or grid is None:
         return ""
-    fields = dict(FIELD.findall(printed)) | {setting: str(value)}
-    inside = ", ".join(f"{field}={number}" for field, number in fields.items())
-    fuses = "" if "fuse_batch" not in printed else f", fuse_batch={_is_true(printed, 'fuse_batch')}"
+    x, y = changed.get("x", grid.group(1)), changed.get("y", grid.group(2))
+    fields = {"out_subblock_h": 1, "out_subblock_w": 1, **dict(FIELD.findall(printed)), **changed}
+    inside = ", ".join(f"{field}={number}" for field, number in fields.items() if field not in "xy")
+    fuses = f", fuse_batch={_is_true(printed, 'fuse_batch')}" if "fuse_batch" in printed or "1D" in name else ""
     rest = KINDS[name].format(fuses=fuses, sends=_is_true(printed, "mcast_in0"))
-    size = f"compute_with_storage_grid_size=({grid.group(1)}, {grid.group(2)})"
+    size = f"compute_with_storage_grid_size=({x}, {y})"
     return f"ttnn.{name}({size}, {inside}{rest})"
 
 

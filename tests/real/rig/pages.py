@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.real.rig.devices import first_line, imported
 from tests.real.rig.page_names import PAGES
+from tests.real.rig.signatures import NOT_ON_MOCK, Asked
 from tests.real.rig.stage import Stage
 from tests.real.rig.xla_options import KNOWN
 
@@ -25,32 +26,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 SKILL = ROOT / "skills" / "optimizing-ttnn-models"
-# a mock device cannot replay a trace or wait for an event: these are asked for their argument names only
-NOT_ON_MOCK = (
-    "begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace", "record_event", "wait_for_event",
-)  # fmt: skip
 
 
 def blocks(page: Path) -> list[str]:
     """The Python blocks of a page."""
     return re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-
-
-class Asked:
-    """Stands for a function that a mock device cannot run: takes the arguments that its signature names."""
-
-    def __init__(self, function: Any) -> None:
-        self.name = function.__name__
-        # nanobind keeps signatures in docstrings: `name(first: type, \\*, second: type = value) -> result`
-        heads = re.findall(rf"^{self.name}\((.*?)\)(?: ->|$)", function.__doc__, re.MULTILINE)
-        self.names = [name for head in heads for name in re.findall(r"(?:^|, )(\w+): ", head)]
-        self.positional = [len(re.findall(r"(?:^|, )\w+: ", head.partition("*")[0])) for head in heads]
-
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        unknown = [name for name in named if name not in self.names]
-        if unknown or len(arguments) > max(self.positional):
-            raise TypeError(f"{self.name} takes {self.names}, not {unknown or len(arguments)}")
-        return object()
 
 
 def options_taken(options: dict[str, str]) -> None:

@@ -26,7 +26,11 @@ from ttnn_mcp.run.ops.op_names import canonical, family
         ("OptimizedConvNew OptimizedConv Conv2dDeviceOperation Conv3d", "conv"),
         ("MaxPool Pool2D AvgPool2D UpSample GridSampleOperation", "pool"),
         ("UntilizeWithHaloV2 Halo Move ReshardDeviceOperation", "movement"),
-        ("SomethingNobodyKnows", "other"),
+        ("UntilizeCodegenDeviceOperation", "layout"),
+        ("RepeatCodegenDeviceOperation RepeatInterleaveCodegenDeviceOperation", "shape"),
+        ("DitFusedDistributedRmsnorm DitFusedDistributedGroupnormDeviceOperation", "norm"),
+        ("CombineFabric2d DispatchFabric2dDeviceOperation", "collective"),
+        ("SomethingNobodyKnows Codegen", "other"),
     ],
 )
 def test_families_hold_across_names(names, meant):
@@ -34,5 +38,6 @@ def test_families_hold_across_names(names, meant):
 
 
 def test_renamed_ops_are_one():
+    assert canonical("UntilizeCodegenDeviceOperation") == "Untilize"  # TTNN 0.81.1, of whole tiles
     assert canonical("OptimizedConvNew") == canonical("Conv2dDeviceOperation") == "Conv2d"
     assert canonical("EltwiseBinary") == canonical("BinaryNgDeviceOperation") == "Binary"

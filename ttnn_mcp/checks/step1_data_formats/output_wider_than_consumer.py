@@ -52,7 +52,7 @@ def _fix(facts: WindowFacts, made_by: int, dtype: str) -> str:
     if canonical(name) in TO_TILES:
         return f"x = ttnn.to_layout(x, ttnn.TILE_LAYOUT, dtype={dtype})  # tilizes and narrows in one op"
     if family(name) == "conv":
-        return f"y = ttnn.conv2d(..., dtype={dtype})  # older: conv_config=ttnn.Conv2dConfig(dtype={dtype})"
+        return f"y = ttnn.conv2d(..., dtype={dtype})  # before 0.60.1 a field of ttnn.Conv2dConfig"
     if family(name) == "matmul":
         return f"y = ttnn.linear(..., dtype={dtype})"
     return (

@@ -14,10 +14,13 @@ Silent where the rows already fill half of the grid (then sharding brings little
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
-from ttnn_mcp.analyses.op_kinds.grids import most_cores_dividing, worker_grid
+from ttnn_mcp.analyses.op_kinds.grids import Grid, most_cores_dividing, worker_grid
+from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
@@ -25,7 +28,7 @@ from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
 from ttnn_mcp.errors import shown
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.ops.op_names import canonical
 
 FASTER_AT_MOST = 10.0  # measured: 108 us on one core, tt-mlir #7717, #7965
@@ -75,22 +78,39 @@ def _fix(facts: WindowFacts, row: int) -> str:
             f"ttnn.group_norm(x, num_groups={groups}, core_grid=<a larger grid>, num_out_blocks=<fewer>, ...): "
             "the grid's columns must divide the channels in whole groups, its rows the height in tiles"
         )
-    width = max(int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, 1)
-    height = -(-int(facts.ops.inputs[0].padded[row, :3].prod()) // TILE_SIDE)
-    if height == 1:
-        (x, y), shards = most_cores_dividing(width, grid) or (1, 1), "WIDTH_SHARDED"
-        block = 1, width // (x * y)
-    else:
-        x, y = (
-            max(n for n in range(1, most + 1) if side % n == 0)
-            for side, most in zip((width, height), grid, strict=True)
-        )
-        block, shards = (height // y, width // x), "BLOCK_SHARDED"
+    norm = _sharded(facts, row, grid)
+    if not _fits(facts, row, norm):
+        return "no grid holds its shards and their buffers in L1: norm fewer rows per call, or leave it interleaved"
+    (x, y), shards = norm.shards, "WIDTH_SHARDED" if norm.rows == 1 else "BLOCK_SHARDED"
     return (
         f"x L1 {shards} on {x}x{y} cores; program_config=ttnn.LayerNormShardedMultiCoreProgramConfig("
-        f"compute_with_storage_grid_size=({x}, {y}), subblock_w=1, block_h={block[0]}, block_w={block[1]}, "
+        f"compute_with_storage_grid_size=({x}, {y}), subblock_w=1, block_h={norm.block_h}, block_w={norm.block_w}, "
         "inplace=False); gamma ROW_MAJOR [1,1,C/32,32]"
     )
+
+
+def _sharded(facts: WindowFacts, row: int, grid: Grid) -> ShardedNorm:
+    """The norm in blocks over as much of the grid as takes part; the last shards may be smaller (TTNN 0.81.1)."""
+    x = facts.ops.inputs[0]
+    columns = max(int(x.padded[row, 3]) // TILE_SIDE, 1)
+    rows = -(-int(x.padded[row, :3].prod()) // TILE_SIDE)
+    if rows == 1:
+        cores = most_cores_dividing(columns, grid) or (1, 1)
+        return ShardedNorm(rows, columns, cores, cores, 1, columns // (cores[0] * cores[1]), 1)
+    wide, high = -(-columns // grid[0]), -(-rows // grid[1])
+    cores = -(-columns // wide), -(-rows // high)
+    return ShardedNorm(rows, columns, cores, cores, high, wide, 1)
+
+
+def _fits(facts: WindowFacts, row: int, norm: ShardedNorm) -> bool:
+    """Whether a core holds its shards of input and output beside the norm's buffers; unknown counts as yes.
+
+    A norm without a compute config of its own accumulates in float32 (TTNN 0.81.1), which takes the most.
+    """
+    limit = facts.l1_limit
+    tile = TILE_BYTES.get(facts.ops.inputs[0].dtype[row], max(TILE_BYTES.values()))
+    buffers = sum(replace(norm, fp32=True, bias_bytes=norm.weight_bytes).buffers.values())
+    return limit is None or buffers + 2 * norm.block_h * norm.block_w * tile <= limit.safe_bytes
 
 
 CHECK = Check(

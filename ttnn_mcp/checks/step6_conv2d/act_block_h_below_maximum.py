@@ -8,9 +8,10 @@ The line: a larger divisor of Ph fits L1, by the conv's own circular-buffer form
 factories), with 5 % of the limit kept free, and what that could save is 1 % of the window. Larger is not always
 more L1: HEIGHT_SHARDED with several blocks keeps the weights of all window rows, with one block of a single row.
 
-Silent where Bh is already Ph, where no larger block fits, and for WIDTH_SHARDED convs, which ignore the setting.
-The bound takes all time above the roofline as paid per block: an upper bound, seldom reached. SDXL's UNet went
-from 995 to 672 ms with larger blocks, double buffers and fewer reshards together (tt-metal #22727).
+Silent where Bh is already Ph and where no larger block fits. WIDTH_SHARDED convs take the setting too (TTNN 0.81.1 on
+mock chips), but only blocks that divide the whole tiles of their rows. The bound takes all time above the roofline as
+paid per block: an upper bound, seldom reached. SDXL's UNet went from 995 to 672 ms with larger blocks, double buffers
+and fewer reshards together (tt-metal #22727).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 With `enable_act_double_buffer` the reader fills a second activation block while the first is multiplied; with
 `enable_weights_double_buffer` the same holds for weights. It costs one more block of L1. Best seen: WIDTH_SHARDED
-convs of SDXL 1.6 to 1.7 times as fast (tt-metal #23123), a whole YOLOv4 7 % (tt-metal #23472).
+convs of SDXL 1.6 to 1.7 times as fast (tt-metal #23123), a whole YOLOv4 7 % together with the split reader (tt-metal
+#23472).
 
 The line: the flag is off, there is more than one block to go through, and the second block fits L1 by the conv's
 own formulas. HEIGHT_SHARDED convs with several blocks hold all weights anyway (tt-metal #22791) and with a single

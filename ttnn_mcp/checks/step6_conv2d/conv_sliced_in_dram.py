@@ -2,7 +2,7 @@
 
 PaddedSlice fetches one slice of the input from DRAM into L1, the conv runs, SliceWrite puts its part of the
 output back. That is how a conv runs that does not fit; where it would fit, both transports are for nothing.
-SDXL's VAE ran twice as fast once slicing was chosen automatically (tt-metal #32424).
+Convs of SDXL's VAE ran as fast or faster once the number of slices was chosen automatically (tt-metal PR #34323).
 
 The line: these transports cost 1 % of the window. A saving is claimed only for convs whose whole input, output
 and buffers, with the block they have, fit L1 by the conv's own formulas with 5 % to spare; for the others the

@@ -1,7 +1,8 @@
 """A large exchange runs far below what its links carry.
 
 A collective of many bytes should be bound by its links. Far below, something else holds it back: small packets,
-few workers per link, tensors scattered over DRAM, or buffers set up anew in each call.
+tensors scattered over DRAM, or an output made anew in each call. `ttnn.all_gather` of TTNN 0.81.1 ignores num_links,
+topology, num_workers_per_link and chunks_per_sync; `ttnn.reduce_scatter` and the experimental ops still take them.
 
 The line: an exchange of 30 us or more on the fastest device (smaller ones are bound by latency, and their rate
 says nothing) that reaches less than half of what links of this architecture have been seen to carry: 12 GB/s per
@@ -18,7 +19,7 @@ import numpy as np
 from ttnn_mcp.analyses.devices.collectives import today_gb_s
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
 from ttnn_mcp.checks.needs import LINK_RATE, SAME_OPS
-from ttnn_mcp.checks.shared.mesh import DEVICES, fastest_ns
+from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT, PACKET_BYTES, fastest_ns
 from ttnn_mcp.checks.shared.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
@@ -51,10 +52,9 @@ def look(facts: WindowFacts) -> Claims:
         assumption="links reach the best rate seen on this architecture; waiting for slower devices stays",
         evidence=cite_op(facts, examples[0]),
         fix=(
-            "pass persistent output buffers; raise num_workers_per_link and chunks_per_sync one at a time; "
-            "num_links="
-            + ("2 on Blackhole" if facts.chip.arch == "blackhole" else "what the product allows (n300, T3000: 1)")
-            + "; a newer tt-metal first"
+            f"{KEPT_OUTPUT}; larger packets: r = ttnn.FabricRouterConfig(); r.max_packet_payload_size_bytes = "
+            f"{PACKET_BYTES.get(facts.chip.arch or '', min(PACKET_BYTES.values()))}; ttnn.set_fabric_config("
+            "ttnn.FabricConfig.FABRIC_1D, router_config=r) before opening; no num_links of your own"
         ),
         verify="re-profile; device_balance.ccl_share falls, list_ops kernel_us of the op falls on every device",
         caveat="payload counted from operands; untraced profiles skew the start of each device",

@@ -1,16 +1,17 @@
 """A collective goes down a line, over few links or through fresh buffers, where the mesh may offer more.
 
-On a line the end devices talk in one direction only; a ring lets all of them talk both ways, so an exchange takes
-down to half. Blackhole boards have two links per neighbour. Buffers that persist between calls save the set-up:
-54 to 45 us for one all-gather (CCL tech report). Ring reduce-scatter on eight p150 gained 25 to 36 %
-(tt-metal #55543).
+On a line the end devices talk in one direction only; a ring lets all of them talk both ways: about twice as fast on
+Blackhole, 1.5 to 1.8 times on Wormhole. Blackhole boards have two links per neighbour. An output made once saves the
+set-up: with packets of 8192 B, 54 became 45 us for one all-gather (all of CCL_Performance_Best_Practices.md). Small
+reduce-scatters were slower on a ring than on a line before April 2026 (tt-metal PR #41522).
 
 The line: collectives over more than two devices run Linear, or on one link on Blackhole, and half of their time
 is 1 % of the window. The bound is that half (three quarters where both hold), never below the payload at the links'
 specified rate.
 
 Whether cables close a ring is in no report: an op that is asked for a ring without one falls back to Linear
-silently (tt-metal #56235). Never more links on n300 and T3000: two hang there. Not applicable with one device.
+silently (tt-metal #56235). n300 and T3000 have one link: `ttnn.reduce_scatter` of TTNN 0.81.1 refuses two there.
+Not applicable with one device.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from ttnn_mcp.analyses.devices.collectives import payload_gb_s
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts
 from ttnn_mcp.checks.needs import SAME_OPS
-from ttnn_mcp.checks.shared.mesh import DEVICES
+from ttnn_mcp.checks.shared.mesh import DEVICES, FROM_FABRIC, KEPT_OUTPUT
 from ttnn_mcp.checks.shared.wording import cite_attribute, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
@@ -48,9 +49,8 @@ def _claim(facts: WindowFacts, places: Rows, at_most: Floats, *, narrow: Mask) -
     without = f", {fresh} of them without persistent buffers" if fresh else ""
     links = " and num_links=2" if narrow[places].any() else ""
     ring_fix = (
-        f"topology=ttnn.Topology.Ring{links} in these calls, after "
-        "ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D_RING) before opening the mesh (ttnn.all_gather of 2026 "
-        "takes both from the fabric); pass an output buffer made once"
+        "ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D_RING) before opening the mesh, then "
+        f"topology=ttnn.Topology.Ring{links} in these calls ({FROM_FABRIC}); {KEPT_OUTPUT}"
     )
     shows = "topology is Ring" if ring else "num_links is 2"
     return Claim(
@@ -70,7 +70,7 @@ def _claim(facts: WindowFacts, places: Rows, at_most: Floats, *, narrow: Mask) -
             *(cite_attribute(facts, row, key) for key in ("topology", "num_links", "using_persistent_buffers")),
             *facts.cite(row),
         ),
-        fix=ring_fix if ring else "num_links=2 in these calls; pass an output buffer made once",
+        fix=ring_fix if ring else f"num_links=2 in these calls ({FROM_FABRIC}); {KEPT_OUTPUT}",
         verify=(f"re-profile; op_detail(op={facts.line(row)}).attributes {shows}, device_balance.ccl_share falls"),
         caveat=(
             "wiring is in no report; without a closed ring the op silently stays Linear"

@@ -1,8 +1,9 @@
 """One name per op, whatever TTNN called it over time: `OptimizedConvNew` and `Conv2dDeviceOperation` are one op.
 
-First the suffix `DeviceOperation`, `Operation` or `Op` is dropped, which versions add and remove. Then the few true
-renames apply. A family says what the op does to the data, because that decides what can limit its speed. Sources:
-the category lists of tt-perf-report 1.4.1, and op codes of real reports from 2024-10 to 2026-09.
+First the suffix `DeviceOperation`, `Operation` or `Op` is dropped, which versions add and remove, and `Codegen`: TTNN
+0.81.1 runs aligned untilizes, repeats and gathers under such names. Then the few true renames apply. A family says what
+the op does to the data, because that decides what can limit its speed. Sources: the category lists of tt-perf-report
+1.4.1, and op codes of real reports from 2024-10 to 2026-09.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Family = Literal[
 ]
 FAMILIES: tuple[str, ...] = get_args(Family)
 
-_SUFFIX = re.compile(r"(DeviceOperation|Operation|(?<=[a-z])Op)$")
+_SUFFIX = re.compile(r"(DeviceOperation|Operation|(?<=[a-z])Op|(?<=[a-z])Codegen)$")
 _RENAMED = {
     "OptimizedConvNew": "Conv2d",
     "OptimizedConv": "Conv2d",
@@ -66,13 +67,13 @@ _BY_NAME: dict[str, Family] = {
 
 _COLLECTIVE = (
     r"AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint|SendAsync|RecvAsync|SendDirect|RecvDirect"
-    r"|MeshPartition|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)$|SelectiveReduceCombine"
+    r"|MeshPartition|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)(Fabric2d)?$|SelectiveReduceCombine"
     r"|SliceReshardAsync|NeighborPad"
 )
 _BY_PATTERN: tuple[tuple[re.Pattern[str], Family], ...] = (  # the first that fits
     (re.compile(r"ScaledDotProductAttention|SDPA|FlashMLA|FlashMultiLatentAttention", re.IGNORECASE), "attention"),
     (re.compile(r"Matmul|^Linear$"), "matmul"),
-    (re.compile(r"(Layer|RMS|Group|Batch)Norm"), "norm"),  # the stages around an all-gather too
+    (re.compile(r"(Layer|RMS|Group|Batch)norm", re.IGNORECASE), "norm"),  # the stages around an all-gather too
     (re.compile(_COLLECTIVE), "collective"),
     (re.compile(r"^Conv"), "conv"),
     (re.compile(r"(Create|Concat|Split).*Heads", re.IGNORECASE), "shape"),

@@ -1,0 +1,79 @@
+"""Reads the reports that `captured` just had TTNN write, and holds our figures against TTNN's own, to the byte.
+
+Runs in the project's own environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.analyses.memory.buffer_spans import before
+from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.hardware import ARCHITECTURES
+from ttnn_mcp.readers.memory.spaces import DRAM, L1
+from ttnn_mcp.session.opening import read_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from ttnn_mcp.analyses.memory.replayed import Replayed
+
+Levels = list[tuple[int, int]]  # of L1 and DRAM
+
+
+def differences(folder: Path) -> list[str]:
+    """One sentence for every figure of ours that is not TTNN's; the reports of one kind of device."""
+    figures = json.loads((folder / "figures.json").read_text())
+    return [
+        f"{folder.name}, {name}: {sentence}"
+        for name, told in figures.items()
+        for sentence in compared(asyncio.run(_replayed(folder / name)), told)
+    ]
+
+
+def compared(replayed: Replayed, told: dict[str, Any]) -> Iterator[str]:
+    """What differs in one report."""
+    device, peaks = replayed.fullest, told["peaks"]
+    ours = levels(replayed)
+    allocator = [(level["L1"], level["DRAM"]) for level in told["levels"]]
+    if not in_order(allocator, ours):
+        yield f"the allocator's levels {allocator} do not occur in this order among ours, {ours}"
+    if int(device.circular.max()) != peaks["peak_cb"]:
+        yield f"circular buffers of {device.circular.max()} bytes, TTNN says {peaks['peak_cb']}"
+    # TTNN counts L1_SMALL as L1, and a program's buffers until another one clears them
+    small = int(device.small.max())
+    if not peaks["peak_l1"] - small <= int(device.l1.max()) <= peaks["peak_total"]:
+        yield f"an L1 peak of {device.l1.max()} bytes, TTNN's are {peaks['peak_l1']} and {peaks['peak_total']}"
+    if int(device.dram.max()) < max(level for _, level in allocator):
+        yield f"a DRAM peak of {device.dram.max()} bytes, below the allocator's levels {allocator}"
+    chip = ARCHITECTURES[told["arch"]]
+    if (chip.first_cb_address, chip.worker_l1_bytes) != (told["first_buffer"], told["worker_l1"]):
+        yield f"hardware.py: buffers begin at {chip.first_cb_address}, TTNN begins them at {told['first_buffer']}"
+
+
+def levels(replayed: Replayed) -> Levels:
+    """Bytes per bank of the tensors that live after each operation."""
+    spans = replayed.fullest.spans
+    found = []
+    for place in range(len(replayed.operations)):
+        live = spans.live_at(before(place + 1))
+        sizes, spaces = spans.bytes_per_bank[live], spans.buffers[live]
+        found.append((int(sizes[spaces == L1].sum()), int(sizes[spaces == DRAM].sum())))
+    return found
+
+
+def in_order(wanted: Sequence[object], among: Sequence[object]) -> bool:
+    """Whether all of `wanted` occur among the others, in their order."""
+    left = iter(among)
+    return all(any(level == other for other in left) for level in _changes(wanted))
+
+
+def _changes(run: Sequence[object]) -> list[object]:
+    return [level for place, level in enumerate(run) if not place or run[place - 1] != level]
+
+
+async def _replayed(report: Path) -> Replayed:
+    return await replay_of(await read_run("captured", report.name, None, report / "db.sqlite"))
