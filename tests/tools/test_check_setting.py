@@ -345,7 +345,7 @@ async def test_real_convs_are_judged_as_computed_by_hand(at, name, op, value, ex
 
 async def test_with_a_memory_report_the_room_is_what_lies_below_the_lowest_tensor(tmp_path):
     at = session(tmp_path)
-    said = await ask(at, "check_setting", run="demo", op=65, setting="act_block_h_override", value=64)
+    said = await ask(at, "check_setting", run="demo", op=64, setting="act_block_h_override", value=64)
     moment = await ask(at, "memory_summary", run="demo")
     assert said["buffers"]["TENSORS"] >= moment["l1_peak"]["tensors_bytes"]
     assert said["l1_bytes"] == sum(said["buffers"].values())

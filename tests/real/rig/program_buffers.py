@@ -31,6 +31,22 @@ def fullest_core(graph: list[dict[str, Any]], program: str) -> int | None:
     return max(used.values(), default=None)
 
 
+def programs(graph: list[dict[str, Any]]) -> Iterator[tuple[str, int, int]]:
+    """Each device op in order: its name, the cores that its buffers lie on, and their bytes on the fullest core."""
+    name, cores, used = "", set[tuple[int, int]](), Counter[tuple[int, int]]()
+    for node in [*graph, {"node_type": "function_start", "params": {"program_factory_type": "", "name": ""}}]:
+        if node["node_type"] == "function_start" and "program_factory_type" in node["params"]:
+            if name:
+                yield name, len(cores), max(used.values(), default=0)
+            name, cores, used = node["params"]["name"], set(), Counter()
+        elif node["node_type"] in BUFFERS:
+            places = list(_cores(node["params"]["core_range_set"]))
+            cores.update(places)
+            if not _is_tensor(node["params"]):
+                for core in places:
+                    used[core] += int(node["params"]["size"])
+
+
 def _is_program(node: dict[str, Any], program: str) -> bool:
     name = node["params"].get("name", "") if node["node_type"] == "function_start" else ""
     return program in name and "Operation" in name
