@@ -10,6 +10,7 @@ from ttnn_mcp.analyses.op_kinds.conv_spread import Channels
 from ttnn_mcp.analyses.op_kinds.conv_window import Window
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
+from ttnn_mcp.analyses.settings.decode_plan import DecodeAttention
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
@@ -73,6 +74,8 @@ def conv_asked(now: dict[str, Any]) -> ConvAsked:
         output_dtype=now["output_dtype"].upper(),
         fp32_accumulation=now["fp32_dest_acc_en"],
         packer_l1=now["packer_l1_acc"],
+        bias=now.get("bias", True),
+        untilize=now.get("output_layout") == "ROW_MAJOR",
     )
 
 
@@ -168,6 +171,27 @@ def attention(row: Row, arch: str) -> Planned:
     return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
 
 
+def decode(row: Row, _arch: str) -> Planned:
+    now = changed(row)
+    tile = _tile(now["dtype"])
+    plan = DecodeAttention(
+        batch=now["batch"],
+        heads=now["heads"],
+        key_heads=now["kv_heads"],
+        keys=now["keys"],
+        head=now["head"],
+        value_head=now["head"],
+        k_chunk=now["k_chunk_size"],
+        grid=(8, 8),
+        device_grid=(row["grid"][0], row["grid"][1]),
+        q_bytes=tile,
+        k_bytes=_tile(now.get("cache", now["dtype"])),
+        v_bytes=_tile(now.get("cache", now["dtype"])),
+        out_bytes=tile,
+    )
+    return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
+
+
 def norm(row: Row, _arch: str) -> Planned:
     now, case = changed(row), row["case"]
     (x, y), rows, columns = case["grid"], now["rows"] // TILE_SIDE, now["width"] // TILE_SIDE
@@ -200,6 +224,8 @@ def softmax(row: Row, _arch: str) -> Planned:
         block_h=now["block_h"],
         block_w=now["block_w"],
         subblock_w=now["subblock_w"],
+        fp32=now.get("fp32", False),
+        stable=now.get("stable", True),
     )
     return Planned(plan.rules(), lambda: plan.buffers, lambda: high * wide * BFLOAT16)
 
@@ -210,6 +236,7 @@ PLANS: dict[str, Callable[[Row, str], Planned]] = {
     "matmul DRAM-sharded": banked,
     "minimal_matmul": minimal,
     "sdpa": attention,
+    "sdpa_decode": decode,
     "layer_norm": norm,
     "rms_norm": norm,
     "softmax": softmax,

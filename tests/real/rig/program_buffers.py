@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CORE_RANGE = re.compile(r"(\d+)-(\d+) - (\d+)-(\d+)")
-BUFFERS = ("circular_buffer_allocate", "dataflow_buffer_allocate")
+BUFFERS = ("circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
 
 
 def fullest_core(graph: list[dict[str, Any]], program: str) -> int | None:

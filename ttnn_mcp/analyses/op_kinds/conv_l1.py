@@ -133,7 +133,8 @@ class Conv:
         if self.layout == WIDTH:
             return 2 * self.block_w * staging
         over_act = self.staging_dtype == self.output_dtype and not alone
-        return block * staging if self.layout == BLOCK and not over_act else 0
+        # read by two readers, both of which have as many copies as the activations (ACT, ACT_SECOND_READER)
+        return block * staging * (1 + self.act_double) if self.layout == BLOCK and not over_act else 0
 
     @property
     def _partials(self) -> int:
