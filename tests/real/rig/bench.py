@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 TILE = 32
 
+
 @dataclass(frozen=True)
 class Question:
     """A setting of an op at a value; how to make its operands and call it, and what its program is called."""

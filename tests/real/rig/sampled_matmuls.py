@@ -111,7 +111,10 @@ def banked(bench: Bench) -> dict[str, Any]:
         return ttnn.linear(a, b, dtype=ttnn.bfloat16, **named)
 
     def operands() -> list[Any]:
-        return [bench.tensor(1, 1, TILE, k, memory=along), bench.tensor(1, 1, k, n, dtype=case["b"], memory=in_banks)]
+        return [
+            bench.tensor(1, 1, TILE, k, memory=along),
+            bench.tensor(1, 1, k, n, dtype=case["b"], memory=in_banks),
+        ]
 
     return bench.trial(Question("matmul DRAM-sharded", case, setting, value, operands, call, "Matmul"))
 
@@ -141,7 +144,10 @@ def minimal(bench: Bench) -> dict[str, Any]:
         return ttnn.experimental.minimal_matmul(a, b, bias_tensor=bias, **named)
 
     def operands() -> list[Any]:
-        a, b = bench.tensor(1, 1, now["m"], now["k"], dtype=now["a"]), bench.tensor(now["k"], now["n"], dtype=now["b"])
+        a, b = (
+            bench.tensor(1, 1, now["m"], now["k"], dtype=now["a"]),
+            bench.tensor(now["k"], now["n"], dtype=now["b"]),
+        )
         return [a, b, *([bench.tensor(1, now["n"])] if now["bias"] else [])]
 
     return bench.trial(Question("minimal_matmul", case, setting, value, operands, call, "MinimalMatmul"))

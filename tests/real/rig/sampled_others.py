@@ -58,11 +58,17 @@ def decode(bench: Bench) -> dict[str, Any]:
             exp_approx_mode=False,
         )  # fmt: skip
         positions = [now["keys"] - 1] * now["batch"]
-        return ttnn.transformer.scaled_dot_product_attention_decode(q, k, v, cur_pos=positions, program_config=config)
+        return ttnn.transformer.scaled_dot_product_attention_decode(
+            q, k, v, cur_pos=positions, program_config=config
+        )
 
     def operands() -> list[Any]:
         cache = (now["batch"], now["kv_heads"], now["keys"], now["head"])
-        return [bench.tensor(1, now["batch"], now["heads"], now["head"]), bench.tensor(*cache), bench.tensor(*cache)]
+        return [
+            bench.tensor(1, now["batch"], now["heads"], now["head"]),
+            bench.tensor(*cache),
+            bench.tensor(*cache),
+        ]
 
     return bench.trial(Question("sdpa_decode", case, setting, value, operands, call, "SdpaDecode"))
 

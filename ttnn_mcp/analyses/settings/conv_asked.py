@@ -14,7 +14,7 @@ from ttnn_mcp.analyses.op_kinds.conv_spread import (
     spread_of,
     width_rules,
 )
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import BLOCK_FLOATS, TILE_SIDE
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.conv_window import Window
@@ -51,6 +51,8 @@ class ConvAsked:
         rules = {
             "a multiple of 32, or 0": self.block_h >= 0 and self.block_h % TILE_SIDE == 0
         }  # conv2d_utils.cpp:280
+        if self.untilize:
+            rules["output_layout ROW_MAJOR: not in a block format"] = self.output_dtype not in BLOCK_FLOATS
         if self.layout == WIDTH and all(rules.values()):
             spread = self._spread(grid)
             rules |= width_rules(spread, self.window, self._block(spread))

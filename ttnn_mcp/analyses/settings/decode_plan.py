@@ -60,7 +60,8 @@ class DecodeAttention:
         chunk = self.k_chunk
         rules = {
             "k_chunk_size: a power of 2, at least 32": chunk >= TILE_SIDE and chunk & (chunk - 1) == 0,
-            f"the {self.keys} keys of the cache are a multiple of k_chunk_size": chunk > 0 and self.keys % chunk == 0,
+            f"the {self.keys} keys of the cache are a multiple of k_chunk_size": chunk > 0
+            and self.keys % chunk == 0,
             f"a core for each of {self.batch} in the batch": self.grid[0] * self.grid[1] >= self.batch,
         }
         if self.device_grid is not None:
