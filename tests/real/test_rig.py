@@ -104,10 +104,11 @@ def test_buffers_are_counted_on_the_fullest_core_of_the_last_program():
         node("circular_buffer_allocate", size=10, core_range_set="{[0-0 - 1-0]}", globally_allocated="0"),
         node("dataflow_buffer_allocate", size="5", core_range_set="{[1-0 - 1-1]}"),
         node("circular_buffer_allocate", size=70, core_range_set="{[0-0 - 1-1]}", globally_allocated="1"),
+        node("scratchpad_allocate", size=3, core_range_set="{[0-0 - 1-1]}"),
         node("function_end"),
         node("circular_buffer_allocate", size=700, core_range_set="{[0-0 - 0-0]}"),
     ]
-    assert fullest_core(graph, "Matmul") == 15
+    assert fullest_core(graph, "Matmul") == 18
     assert fullest_core(graph, "Conv2d") is None
 
 

@@ -272,6 +272,46 @@ async def test_chunks_are_multiples_of_a_tile_and_fewer_pairs_of_them_help(asked
     assert (await asked(attention(config=None), "k_chunk_size", 64))["now"] == 32
 
 
+def one_token(**change):
+    """Attention of a token of 8 users, 32 heads over 8, against 2,048 keys."""
+    program = Program("wormhole_b0")
+    q, out = (program.tensor([1, 8, 32, 64], placement=change.pop("where", DRAM)) for _ in range(2))
+    k, v = (program.tensor([8, 8, 2048, 64]) for _ in range(2))
+    said = {
+        "program_config": "SDPAProgramConfig(compute_with_storage_grid_size=(x=8,y=8),q_chunk_size=32,k_chunk_size=64,"
+        "max_cores_per_head_batch=16)",
+        "is_causal": True,
+        "k_chunk_size": 64,
+        **change,
+    }
+    put(
+        program, DeviceOp("SdpaDecodeDeviceOperation", (q, k, v), (out,), 90_000, fidelity="HiFi2", attributes=said)
+    )
+    return program
+
+
+async def test_attention_of_a_token_has_chunks_of_keys_only(asked):
+    said = await asked(one_token(), "k_chunk_size", 32)
+    assert (said["now"], said["l1_bytes"], said["fits"]) == (64, 77_824, True)  # TTNN's own buffers, see tests/real
+    assert "power of 2" in (await asked(one_token(), "k_chunk_size", 96))["why"]
+    with pytest.raises(QuestionRefused, match="It takes: k_chunk_size, math_fidelity"):
+        await asked(one_token(), "q_chunk_size", 64)
+
+
+async def test_chunks_that_a_cache_allows_are_listed_with_their_l1(asked):
+    said = await asked(one_token(), "k_chunk_size", None)
+    assert [choice["value"] for choice in said["choices"]] == [32, 64, 128, 256, 512, 1024]
+    assert said["choices"][0]["l1_bytes"] == 77_824
+    assert said["next_up"]["value"] == 128
+
+
+@pytest.mark.parametrize(
+    "change", [{"paged_attention": True}, {"use_mla": True}, {"is_causal": False}, {"k_chunk_size": None}]
+)
+async def test_forms_of_it_that_are_not_modelled_are_not_judged(asked, change):
+    assert (await asked(one_token(**change), "k_chunk_size", 32))["verdict"] == "cannot_tell"
+
+
 # --- the question
 
 
