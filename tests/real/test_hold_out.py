@@ -15,6 +15,10 @@ CONV = {
     "weights_dtype": "bfloat8_b", "fp32_dest_acc_en": True, "packer_l1_acc": False, "output_dtype": "bfloat8_b",
     "bias": True, "output_layout": "TILE",
 }  # fmt: skip
+SLICED = {
+    **CONV, "b": 2, "h": 20, "cin": 480, "cout": 480, "k": 3, "act_block_h_override": 0, "fp32_dest_acc_en": False,
+    "enable_act_double_buffer": False, "output_dtype": "bfloat16", "slice": "Height", "slices": 4,
+}  # fmt: skip
 SDPA = {
     "heads": 4, "batch": 1, "rows": 512, "head": 96, "dtype": "bfloat8_b", "causal": False, "q_chunk_size": 128,
     "k_chunk_size": 128, "fp32": True, "grid": [8, 8], "keys": 512,
@@ -30,6 +34,8 @@ BANKED = {
 HELD = [  # op, case, setting, value, L1 before, bytes per core; None where TTNN refused
     ("conv2d", CONV, "act_block_h_override", 256, 16_384, 127_616),  # the rows of BLOCK are doubled too
     ("conv2d", {**CONV, "layout": "HEIGHT", "k": 3}, "output_layout", "ROW_MAJOR", 16_384, None),
+    ("conv2d", SLICED, "act_block_h_override", 96, 0, 77_504),  # 20 columns are 32 in a slice; 3 tiles lowered to 2
+    ("conv2d", {**SLICED, "slice": "Width"}, "act_block_h_override", 96, 0, None),
     ("sdpa", SDPA, "q_chunk_size", 192, 0, 381_184),  # padded chunks in FLOAT32: a mask of all scores
     ("sdpa", {**SDPA, "heads": 1, "rows": 256, "head": 64, "keys": 77}, "fp32", True, 0, 230_400),
     ("sdpa_decode", DECODE, "k_chunk_size", 32, 0, 77_824),

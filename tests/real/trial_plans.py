@@ -31,14 +31,49 @@ def conv(row: Row, _arch: str) -> Planned:
     def buffers() -> dict[str, int]:
         return {name: size for name, size in asked.on(grid).buffers.items() if name != "OUT"}
 
-    return Planned(asked.rules(grid), buffers, tensors)
+    return Planned(asked.rules(grid) | slices_rule(now), buffers, tensors)
+
+
+def window_asked(now: dict[str, Any]) -> Window:
+    """The window of the whole, or of the first slice of an input in DRAM, which is the largest.
+
+    The columns of a slice's output are filled up to whole tiles by padding on the right (TTNN 0.81.1, mock devices).
+    """
+    pad, side, k, s = now["k"] // 2, now["h"], now["k"], now["s"]
+    whole = Window(now["b"], (side, side), (k, k), (s, s), (pad,) * 4)
+    if not now.get("slices"):
+        return whole
+    unit = slice_unit(now)
+    down, units = whole.output[0], ceil(whole.output[1] / unit)
+    if now["slice"] == "Height":
+        down = ceil(down / now["slices"])
+    else:
+        units = ceil(units / now["slices"])
+    sizes = (down, units * unit)
+    read = [min((size - 1) * s + k - pad, side) for size in sizes]
+    after = [max((size - 1) * s + k - pad - had, 0) for size, had in zip(sizes, read, strict=True)]
+    return Window(now["b"], (read[0], read[1]), (k, k), (s, s), (pad, after[0], pad, after[1]))
+
+
+def slice_unit(now: dict[str, Any]) -> int:
+    """Columns of the output that stay together."""
+    return 1 if now.get("output_layout") == "ROW_MAJOR" else TILE_SIDE
+
+
+def slices_rule(now: dict[str, Any]) -> dict[str, bool]:
+    """TTNN cuts the output's rows apart, or its columns tile by tile."""
+    if not now.get("slices"):
+        return {}
+    side = Window(now["b"], (now["h"],) * 2, (now["k"],) * 2, (now["s"],) * 2, (now["k"] // 2,) * 4).output[0]
+    most = side if now["slice"] == "Height" else ceil(side / slice_unit(now))
+    return {f"at most {most} slices": now["slices"] <= most}
 
 
 def conv_asked(now: dict[str, Any]) -> ConvAsked:
-    pad = now["k"] // 2
     return ConvAsked(
         layout=f"{now.get('shard_layout', now['layout'])}_SHARDED",
-        window=Window(now["b"], (now["h"],) * 2, (now["k"],) * 2, (now["s"],) * 2, (pad,) * 4),
+        window=window_asked(now),
+        from_dram=bool(now.get("slices")),
         channels=Channels(now["cin"], now["cout"]),
         block_h=now["act_block_h_override"],
         width_divisor=now["act_block_w_div"],

@@ -14,14 +14,17 @@ CORE_RANGE = re.compile(r"(\d+)-(\d+) - (\d+)-(\d+)")
 BUFFERS = ("circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
 
 
-def fullest_core(graph: list[dict[str, Any]], program: str) -> int | None:
-    """Bytes that the last program of that name takes for its own buffers on the core where they are most."""
+def fullest_core(graph: list[dict[str, Any]], program: str, *, of_all: bool = False) -> int | None:
+    """Bytes that the last program of that name (or the largest) takes for its own buffers on the fullest core."""
     starts = [at for at, node in enumerate(graph) if _is_program(node, program)]
-    if not starts:
-        return None
+    sizes = [_bytes_from(graph[start:]) for start in (starts if of_all else starts[-1:])]
+    return max((size for size in sizes if size is not None), default=None)
+
+
+def _bytes_from(nodes: list[dict[str, Any]]) -> int | None:
     used: Counter[tuple[int, int]] = Counter()
     depth = 0
-    for node in graph[starts[-1] :]:
+    for node in nodes:
         depth += {"function_start": 1, "function_end": -1}.get(node["node_type"], 0)
         if not depth:
             break

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from tests.real.rig.bench import Bench
 from tests.real.rig.devices import imported, opened
-from tests.real.rig.sampled_convs import conv
+from tests.real.rig.sampled_convs import conv, sliced
 from tests.real.rig.sampled_matmuls import banked, minimal, multicast
 from tests.real.rig.sampled_others import attention, decode, norm, softmax
 
-FAMILIES = (conv, multicast, banked, minimal, attention, decode, norm, softmax)
+FAMILIES = (conv, sliced, multicast, banked, minimal, attention, decode, norm, softmax)
 
 
 def main(kind: str, seed: int, count: int, out: Path, *names: str) -> None:
