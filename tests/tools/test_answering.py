@@ -69,7 +69,7 @@ async def test_a_tool_is_asked_off_the_event_loop(tool, tmp_path, monkeypatch):
         seen.append(threading.current_thread())
         return tool.ask(*subject)
 
-    given = {"run": "demo", "op": 68, "sql": "SELECT 1", "setting": "math_fidelity", "value": "LoFi"}
+    given = {"run": "demo", "op": 67, "sql": "SELECT 1", "setting": "math_fidelity", "value": "LoFi"}
     accepted = {name: value for name, value in given.items() if name in tool.arguments.model_fields}
     probe = type("Probe", (), {name: getattr(tool, name) for name in type(tool).__slots__} | {"ask": spied})
     await answering.answer(session(tmp_path), probe, accepted)
