@@ -1,24 +1,29 @@
-"""Write the bundled demo run to resources/demo: `python -m tests.profiles.demo`. The same bytes every time."""
+"""Write the made half of the bundled demo run: `python -m tests.profiles.demo`. The same bytes every time.
+
+The performance report and the README are made. The memory report is real: tests.real.rig.demo.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .demo_model import demo_program
-from .memory_database import write_memory_report
-from .memory_rows import DatabaseStyle
 from .performance_csv import write_performance_report
-from .replay import Replay
 
 if TYPE_CHECKING:
     from .model import DeviceOp
     from .program import Program
 
 FOLDER = Path(__file__).parents[2] / "resources" / "demo"
-# Chunks of the fullest operation only, and a graph without what no reader needs: the demo travels with the package.
-STYLE = DatabaseStyle(graph="lean", detailed=(24,), page_bytes=512)
+MODEL = FOLDER / "model.py"
+FIGURES = Path(__file__).parents[1] / "real" / "demo_figures.json"  # TTNN's own, of the pass that it captured
+
+
+FULLEST = "m_conv = ttnn.conv2d("
+LATE = ("ttnn.deallocate(y)  # last read long ago", "ttnn.deallocate(b)  # last read before m")
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,11 @@ PLANTED = (
         ("TilizeWithValPadding", "to_layout(x"), ("BinaryNg", "subtract"), ("BinaryNg", "multiply"),
         ("UntilizeWithUnpadding", "x = ttnn.to_layout(t"),
     )),
-    Planted(2, "untilized and tilized again with nothing between", (("Untilize", "shown = "), ("Tilize", "u = "))),
+    Planted(2, "untilized and tilized again with nothing between", (("UntilizeCodegen", "shown = "), ("Tilize", "u = "))),
     Planted(3, "HEIGHT_SHARDED to DRAM and back to the same shards", (
         ("ShardedToInterleaved", "spilled = "), ("InterleavedToSharded", "z = "),
     )),
-    Planted(3, "matmul on interleaved L1 without a program config: 12 of 64 cores", (("Matmul", "v = "),)),
+    Planted(3, "matmul on interleaved L1 without a program config: 4 of 64 cores", (("Matmul", "v = "),)),
     Planted(3, "layer_norm of one row of tiles: 1 core", (("LayerNorm", "layer_norm"),)),
     Planted(4, "static shapes, no trace, the device idle about 0.42 of the warm iteration under the profiler"),
     Planted(5, "nothing: a report cannot show it. The input's upload is the first operation of the memory report"),
@@ -52,6 +57,15 @@ PLANTED = (
     Planted(6, "Move after Halo", (("Move", "conv2d"),)),
     Planted(7, "nothing: one device"),
 )  # fmt: skip
+
+
+def model_line(code: str) -> int:
+    """The line of the model that holds this call."""
+    lines = [
+        number for number, line in enumerate(MODEL.read_text("utf-8").splitlines(), 1) if line == f"    {code}"
+    ]
+    (line,) = lines
+    return line
 
 
 def _ops_of(program: Program, planted: Planted) -> list[DeviceOp]:
@@ -72,7 +86,7 @@ def _ops_of(program: Program, planted: Planted) -> list[DeviceOp]:
 def planted_lines(program: Program) -> list[tuple[Planted, list[int], list[int]]]:
     """Each fault with its lines in the CSV's warm iteration (header = 1) and in the model."""
     ops = program.device_ops
-    line_of = {op: call.line for call in program.calls for op in call.ops}
+    line_of = {op: model_line(call.code) for call in program.calls for op in call.ops}
     rows: list[tuple[Planted, list[int], list[int]]] = []
     for planted in PLANTED:
         found = _ops_of(program, planted)
@@ -82,43 +96,37 @@ def planted_lines(program: Program) -> list[tuple[Planted, list[int], list[int]]
 
 
 def readme(program: Program) -> str:
-    replay, count = Replay(program), len(program.device_ops)
-    peak, kernel_ns = (
-        replay.l1_peak(),
-        sum(op.kernel_ns for op in program.device_ops if isinstance(op.kernel_ns, int)),
-    )
+    figures, count = json.loads(FIGURES.read_text("utf-8")), len(program.device_ops)
+    kernel_ns = sum(op.kernel_ns for op in program.device_ops if isinstance(op.kernel_ns, int))
     table = [
         f"| {p.step} | {p.fault} | {', '.join(map(str, warm)) or '-'} | {', '.join(map(str, lines)) or '-'} |"
         for p, warm, lines in planted_lines(program)
-    ]
-    late = [
-        f"* tensor {tensor.id} (`{used.code.split(' = ')[-1]}`, line {used.line}, reads it last) is freed at line "
-        f"{freed.line if freed else '-'} and holds {replay.bank_bytes(tensor):,} bytes per bank until then"
-        for tensor, used, freed in replay.late_frees()
     ]
     return "\n".join(
         [
             "# The demo run",
             "",
-            "**A made sample, not a profile of real hardware.** `python -m tests.profiles.demo` writes it, with faults on",
-            "purpose, so that every step of the skill has something true to say. Its times are possible (no op is faster",
-            "than a Wormhole n150 at best) but nobody measured them.",
+            "A small CNN on one Wormhole n150 (64 worker cores, 1.0 GHz), with faults on purpose, so that every step of the",
+            "skill has something true to say.",
             "",
-            f"A small CNN on one Wormhole n150 (64 worker cores, 1.0 GHz): {count} device ops per iteration,",
-            f"{kernel_ns / 1e6:.3f} ms of kernels; a cold iteration that compiles (CSV lines 2 to {count + 1}) and a warm one",
-            f"(lines {count + 2} to {2 * count + 1}). The memory report (schema 3.3) is of one iteration and links to both.",
+            f"**The memory report is real.** TTNN {figures['ttnn']} wrote it (schema 3.5) while it ran `model.py` beside it on one of",
+            "its mock devices: host code, allocators and programs are the real ones, kernels never run. `make real` captures",
+            "it again and compares. Only the folders in its stack traces have other names, and no page of a buffer was traced,",
+            "to keep it small. Its host times are those of a mock device.",
+            "",
+            "**The performance report is made**, because a mock device has no clock: `python -m tests.profiles.demo` writes it.",
+            "Its ops, shapes, placements, core counts and fidelities are those of the real programs. Its times are possible",
+            "(no op is faster than an n150 at best) but nobody measured them.",
+            "",
+            f"{count} device ops per iteration, {kernel_ns / 1e6:.3f} ms of kernels; a cold iteration that compiles (CSV lines 2 to",
+            f"{count + 1}) and a warm one (lines {count + 2} to {2 * count + 1}). The memory report is of one pass and links to both.",
             "",
             "| step | planted | CSV lines, warm iteration | model lines |",
             "|---|---|---|---|",
             *table,
             "",
-            f"Memory: the fullest moment is `{peak.op.op_code}` of line {peak.call.line} (operation {peak.call.id}):",
-            f"{peak.bytes_per_bank:,} of {replay.l1_bank_bytes:,} bytes per L1 bank, {peak.circular_buffers_bytes:,} of them",
-            f"circular buffers and {peak.tensors_bytes:,} tensors. Two tensors are freed late:",
-            "",
-            *late,
-            "",
-            "The model's text is in the database's `source_files`; the line numbers are of that text.",
+            f"Memory: TTNN's own peak of this pass is {figures['l1_peak_bytes_per_core']:,} bytes per core, in the convolution of",
+            f"line {model_line(FULLEST)}. Two tensors are freed late: `y` (line {model_line(LATE[0])}) and `b` (line {model_line(LATE[1])}).",
             "",
         ]
     )  # fmt: skip
@@ -127,7 +135,6 @@ def readme(program: Program) -> str:
 def write_demo(folder: Path = FOLDER) -> Path:
     program = demo_program()
     write_performance_report(folder / "performance", program)
-    write_memory_report(folder / "memory", program, "3.3", STYLE, name="made_sample")
     (folder / "README.md").write_text(readme(program), encoding="utf-8")
     return folder
 

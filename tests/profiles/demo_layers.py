@@ -14,22 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SOURCE = (
-    "# MADE SAMPLE: not a real profile and not a real model.",
-    "# ttnn-mcp's own tests write it (python -m tests.profiles.demo), with faults on purpose.",
+    "# The calls of resources/demo/model.py, as made reports of it have them.",
     "import ttnn",
-    "from shapes import HIFI4, shape_of",
     "",
     "",
     "def forward(host, device, w):",
 )
-SOURCE_PATH = "/home/user/made-sample/model.py"
+SOURCE_PATH = "/home/user/demo/model.py"
 GRID = (8, 8)
 CORES = 64
 
 
 @dataclass(frozen=True)
 class ConvLayer:
-    """`halo_rows`: rows of one core's shard with the border that its window needs."""
+    """`halo_rows`: rows of one core's shard with the border that its window needs. `before_bytes`: as TTNN tells it."""
 
     source: str  # the names of the input and the result in the model
     result: str
@@ -40,40 +38,41 @@ class ConvLayer:
     halo_ns: int
     move_ns: int | None
     kernel_ns: int
+    before_bytes: int
     act_block_h: int = 1  # tiles
     activation: str | None = None
 
     def code(self, name: str) -> str:
-        (k, _), s, p = self.window.kernel, self.window.stride, self.window.padding
         return (
-            f'{self.result} = ttnn.conv2d({self.source}, w["{name}"], kernel_size=({k}, {k}), stride=({s}, {s}), '
-            f"padding=({p}, {p}),\n"
-            f"    conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat16, {self.config}), **shape_of({self.source}))"
+            f'{self.result} = ttnn.conv2d(\n    input_tensor={self.source}, **w["{name}"],\n'
+            f"    conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat16, {self.config}))"
         )
 
 
 WINDOW = Window((64, 64), (3, 3), 1, 1)
 ONE_TILE = "act_block_h_override=32"
 FREEING = f"{ONE_TILE}, deallocate_activation=True"
+RELU = "shard_layout=HEIGHT, activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU)"
 CONVS = {
     "stem": ConvLayer(
-        "x", "y_conv", (3, 64), Window((256, 256), (7, 7), 2, 3), ONE_TILE, 9 * 262, 15_200, 4_300, 64_300
+        "x", "y_conv", (3, 64), Window((256, 256), (7, 7), 2, 3), FREEING, 2357, 15_200, 4_300, 64_300, 37_728
     ),
-    "a": ConvLayer("p", "a_conv", (64, 64), WINDOW, ONE_TILE, 3 * 66, 6_400, None, 24_200),
-    "b": ConvLayer("p", "b_conv", (64, 128), WINDOW, FREEING, 3 * 66, 6_500, 2_600, 36_300),
-    "mix": ConvLayer("c", "m_conv", (192, 256), WINDOW, FREEING, 3 * 66, 11_500, 4_400, 122_400),
-    "deep": ConvLayer(
-        "m",
-        "d",
-        (256, 256),
+    "a": ConvLayer("p", "a_conv", (64, 64), WINDOW, ONE_TILE, 3 * 66, 6_400, None, 24_200, 66_304),
+    "b": ConvLayer("p", "b_conv", (64, 128), WINDOW, FREEING, 3 * 66, 6_500, None, 36_300, 66_304),
+    "mix": ConvLayer(
+        "c",
+        "m_conv",
+        (192, 256),
         WINDOW,
-        'activation="relu"',
+        f"shard_layout=HEIGHT, {FREEING}",
         3 * 66,
-        13_400,
-        None,
-        135_200,
-        act_block_h=2,
-        activation="RELU",
+        11_500,
+        4_400,
+        122_400,
+        125_184,
+    ),
+    "deep": ConvLayer(
+        "m", "d", (256, 256), WINDOW, RELU, 3 * 66, 13_400, None, 135_200, 150_528, act_block_h=2, activation="RELU"
     ),
 }
 
@@ -139,6 +138,7 @@ class Layers:
             border, weight, bias, out, window=window, kernel_ns=layer.kernel_ns, in_channels=inputs,
             act_block_h=layer.act_block_h, activation=layer.activation,
         )  # fmt: skip
+        last.attributes = {**last.attributes, "pre_op_l1_allocation_size_bytes": layer.before_bytes}
         source = before.inputs[0] if before else x
         program.call(
             "ttnn.conv2d",

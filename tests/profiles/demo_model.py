@@ -11,7 +11,6 @@ from . import ops
 from .conv import Window
 from .demo_layers import Layers, on_all_cores
 from .model import DRAM, L1
-from .replay import Replay
 
 if TYPE_CHECKING:
     from .program import Program
@@ -81,10 +80,10 @@ class DemoModel(Layers):
             ops.interleaved_to_sharded(copy, back, 11_200), {"tensor": copy, "memory_config": back.placement},
         )  # fmt: skip
         program.free(copy, code="ttnn.deallocate(spilled)")
-        self.p = program.tensor([1, 1, 4096, 64], placement=on_all_cores(4096, 64))
+        self.p = program.tensor([1, 1, 4096, 64], layout="ROW_MAJOR", placement=on_all_cores(4096, 64))
         self.pool(
-            back, self.p, Window((128, 128), (3, 3), 2, 1), times=(10_500, 28_100), halo_rows=5 * 130,
-            code="p = ttnn.max_pool2d(z, kernel_size=[3, 3], stride=[2, 2], padding=[1, 1])",
+            back, self.p, Window((128, 128), (3, 3), 2, 1), times=(10_500, 28_100), halo_rows=389,
+            code="p = ttnn.max_pool2d(\n    z, batch_size=1, input_h=128, input_w=128, channels=64,",
         )  # fmt: skip
         program.free(back, code="ttnn.deallocate(z)")
 
@@ -96,7 +95,10 @@ class DemoModel(Layers):
         self.b = self.relu(b, 5_100, "b")
         self.c = program.tensor([1, 1, 4096, 192], placement=on_all_cores(4096, 192))
         self.step(
-            "ttnn.concat", "c = ttnn.concat([a, b], dim=3)", ops.concat((a, self.b), self.c, 8_800), {"dim": 3}
+            "ttnn.concat",
+            'c = ttnn.concat([a, b], dim=3, memory_config=w["rows of c"])',
+            ops.concat((a, self.b), self.c, 8_800),
+            {"dim": 3},
         )
         program.free(a, code="ttnn.deallocate(a)  # and b?")
 
@@ -113,8 +115,8 @@ class DemoModel(Layers):
         program.free(d, code="ttnn.deallocate(d)")
         self.q = program.tensor([1, 1, 1024, 256], layout="ROW_MAJOR", placement=on_all_cores(1024, 256))
         self.pool(
-            e, self.q, Window((64, 64), (2, 2), 2), times=(12_200, 17_100), halo_rows=64,
-            code="q = ttnn.max_pool2d(e, kernel_size=[2, 2], stride=[2, 2])",
+            e, self.q, Window((64, 64), (2, 2), 2), times=(12_200, 17_100), halo_rows=96,
+            code="q = ttnn.max_pool2d(\n    e, batch_size=1, input_h=64, input_w=64, channels=256,",
         )  # fmt: skip
         program.free(e, code="ttnn.deallocate(e)")
 
@@ -132,7 +134,8 @@ class DemoModel(Layers):
             ("shown", "u", "TILE", 8_400),
         ):
             v = program.tensor(shape, layout=layout, placement=L1)
-            op = ops.tilize(u, v, kernel_ns) if layout == "TILE" else ops.untilize(u, v, kernel_ns)
+            op = ops.tilize(u, v, kernel_ns) if layout == "TILE" else ops.untilize(u, v, kernel_ns, codegen=True)
+            op.cores = 32 if layout == "TILE" else None
             code = f"{after} = ttnn.to_layout({before}, ttnn.{layout}_LAYOUT)"
             self.step("ttnn.to_layout", code, op, {"tensor": u, "layout": f"Layout.{layout}"})
             program.free(u, code=f"ttnn.deallocate({before})")
@@ -140,13 +143,16 @@ class DemoModel(Layers):
         v = program.tensor([1, 1, 1024, 768], placement=L1)
         self.step(
             "ttnn.matmul", 'v = ttnn.matmul(u, w["project"], memory_config=ttnn.L1_MEMORY_CONFIG)',
-            ops.matmul(u, self.project, v, 68_300, cores=12), {"input_tensor_a": u, "memory_config": L1},
+            ops.matmul(u, self.project, v, 68_300, cores=4), {"input_tensor_a": u, "memory_config": L1},
         )  # fmt: skip
         program.free(u, code="ttnn.deallocate(u)")
+        halves = program.tensor([1, 1, 2, 768], "FLOAT32", layout="ROW_MAJOR")
         self.v = program.tensor([1, 1, 1, 768])
-        self.step(
-            "ttnn.mean", "t = ttnn.mean(v, dim=2, keepdim=True, memory_config=ttnn.DRAM_MEMORY_CONFIG)",
-            ops.reduce_mean(v, self.v, 14_200, cores=24), {"input_tensor": v, "dim": 2},
+        program.call(
+            "ttnn.mean", (v,), (self.v,),
+            (ops.reduce_mean(v, halves, 11_300, cores=48), ops.reduce_mean(halves, self.v, 2_900, cores=24)),
+            arguments={"input_tensor": v, "dim": 2},
+            code="t = ttnn.mean(v, dim=2, keepdim=True, memory_config=ttnn.DRAM_MEMORY_CONFIG)", seconds=0.0012,
         )  # fmt: skip
         program.free(v, code="ttnn.deallocate(v)")
 
@@ -159,7 +165,7 @@ class DemoModel(Layers):
         )  # fmt: skip
         wide = program.tensor([1, 1, 1, 8192])
         self.step(
-            "ttnn.linear", 't = ttnn.linear(t, w["expand"], compute_kernel_config=HIFI4)  # bfloat16 weights, 12.6 MB',
+            "ttnn.linear", 't = ttnn.linear(t, w["expand"], compute_kernel_config=w["hifi4"])  # bfloat16 weights, 12.6 MB',
             ops.matmul(normed, self.expand, wide, 66_200, fidelity="HiFi4", buffers=(49_152, 98_304, 8_192)),
             {"input_tensor_a": normed, "input_tensor_b": self.expand},
         )  # fmt: skip
@@ -170,8 +176,10 @@ class DemoModel(Layers):
             {"input_tensor_a": wide, "input_tensor_b": self.classify},
         )  # fmt: skip
         rows = program.tensor([1, 1, 1, 1000], layout="ROW_MAJOR")
+        untilized = ops.untilize(scores, rows, 4_500)
+        untilized.cores = 1
         self.step(
-            "ttnn.to_layout", "t = ttnn.to_layout(t, ttnn.ROW_MAJOR_LAYOUT)", ops.untilize(scores, rows, 4_500),
+            "ttnn.to_layout", "t = ttnn.to_layout(t, ttnn.ROW_MAJOR_LAYOUT)", untilized,
             {"tensor": scores, "layout": "Layout.ROW_MAJOR"},
         )  # fmt: skip
         out = program.tensor([1, 1, 1, 1000], layout="ROW_MAJOR", placement=None)
@@ -181,14 +189,9 @@ class DemoModel(Layers):
         )  # fmt: skip
 
     def _finish(self) -> None:
-        """Gaps as a profiled, untraced run has them, and what each convolution found allocated."""
+        """Gaps as a profiled, untraced run has them."""
         for position, op in enumerate(self.program.device_ops):
             op.gap_ns = FIRST_GAP_NS + position * 7_919 % GAP_SPREAD_NS
-        replay = Replay(self.program)
-        for moment in replay.moments:
-            if moment.op.op_code == "Conv2dDeviceOperation":
-                before = moment.tensors_bytes - replay.bank_bytes(moment.op.outputs[0])
-                moment.op.attributes = {**moment.op.attributes, "pre_op_l1_allocation_size_bytes": before}
 
 
 def demo_program() -> Program:

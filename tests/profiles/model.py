@@ -24,7 +24,7 @@ ELEMENT_BYTES = {"BFLOAT16": 2, "FLOAT32": 4, "UINT32": 4, "INT32": 4, "UINT16":
 BUFFER_NUMBERS = {"DRAM": 0, "L1": 1, "SYSTEM_MEMORY": 2, "L1_SMALL": 3, "TRACE": 4}
 LAYOUT_NUMBERS = {"INTERLEAVED": 0, "HEIGHT_SHARDED": 1, "WIDTH_SHARDED": 2, "BLOCK_SHARDED": 3, "ND_SHARDED": 4}
 ALIGNMENT = {"DRAM": 32, "TRACE": 32, "L1": 16, "L1_SMALL": 16}  # bytes of a page; Wormhole
-BANK_ALIGNMENT = 32
+BANK_ALIGNMENT = 32  # of addresses in a bank
 
 CoreRange = tuple[int, int, int, int]  # first x, first y, last x, last y, both ends included
 
@@ -140,7 +140,7 @@ class Tensor:
     def bank_bytes(self, banks: int) -> int:
         """Bytes reserved in every bank (the lock-step allocator gives each the same)."""
         pages = self.shard_pages or ceil(self.pages / banks)
-        return round_up(pages * self.page_bytes, BANK_ALIGNMENT)
+        return round_up(pages * self.page_bytes, ALIGNMENT[self.placement.buffer] if self.placement else 32)
 
     def is_in(self, buffer: str) -> bool:
         return self.placement is not None and self.placement.buffer == buffer

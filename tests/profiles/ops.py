@@ -84,11 +84,14 @@ def tilize(x: Tensor, out: Tensor, kernel_ns: int) -> DeviceOp:
     return _move("TilizeWithValPaddingDeviceOperation", x, out, kernel_ns, {**attributes, **padding})
 
 
-def untilize(x: Tensor, out: Tensor, kernel_ns: int) -> DeviceOp:
+def untilize(x: Tensor, out: Tensor, kernel_ns: int, *, codegen: bool = False) -> DeviceOp:
+    """`codegen`: the program that TTNN 0.81 takes for interleaved tensors."""
     attributes: dict[str, Attribute] = {
         "enough_space_height": True, "enough_space_width": True, "fp32_dest_acc_en": False, "sub_core_grids": None,
         "use_multicore": True, "use_pack_untilize": True,
     }  # fmt: skip
+    if codegen:
+        return _move("UntilizeCodegenDeviceOperation", x, out, kernel_ns, {})
     if x.padded == x.shape:
         return _move("UntilizeDeviceOperation", x, out, kernel_ns, attributes)
     end = {"output_tensor_end": f"Shape([{', '.join(str(n - 1) for n in out.shape)}])"}
@@ -197,7 +200,7 @@ def matmul(
 
 def reduce_mean(x: Tensor, out: Tensor, kernel_ns: int, *, cores: int) -> DeviceOp:
     attributes: dict[str, Attribute] = {
-        "compute_kernel_config": kernel_config("HiFi4"),
+        "compute_kernel_config": kernel_config("HiFi3", approximate=False, fp32=True),
         "dim": "ReduceOpDim::H",
         "math_op": "ReduceOpMath::SUM",
         "output_dtype": f"DataType::{out.dtype}",
@@ -205,7 +208,7 @@ def reduce_mean(x: Tensor, out: Tensor, kernel_ns: int, *, cores: int) -> Device
         "scaler": round(1 / x.shape[-2], 9),
     }
     return DeviceOp(
-        "ReduceDeviceOperation", (x,), (out,), kernel_ns, cores=cores, fidelity="HiFi4", attributes=attributes,
+        "ReduceDeviceOperation", (x,), (out,), kernel_ns, cores=cores, fidelity="HiFi3", attributes=attributes,
         circular_buffers=tile_buffers(x, out),
     )  # fmt: skip
 
@@ -213,10 +216,10 @@ def reduce_mean(x: Tensor, out: Tensor, kernel_ns: int, *, cores: int) -> Device
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, out: Tensor, kernel_ns: int) -> DeviceOp:
     """Interleaved with the default config: one core per row of tiles."""
     attributes: dict[str, Attribute] = {
-        "compute_kernel_config": kernel_config("HiFi4", approximate=False, fp32=True, packer=True),
+        "compute_kernel_config": kernel_config("HiFi4", approximate=False, fp32=True),
         "distributed_norm_stage": "DistributedLayerNormStage::NOT_DISTRIBUTED",
         "dtype": None,
-        "eps": 1e-05,
+        "eps": 1e-12,
         "norm_type": "LayerNormType::LAYERNORM",
         "output_mem_config": out.placement,
         "program_config": "LayerNormDefaultProgramConfig(legacy_reduction=0,legacy_rsqrt=0,use_welford=0)",

@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .model import Call, CircularBuffer, DeviceOp, Tensor, core_ranges
+from .model import BANK_ALIGNMENT, Call, CircularBuffer, DeviceOp, Tensor, core_ranges, round_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,6 +59,7 @@ class _Bank:
     taken: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
     def allocate(self, size: int) -> int:
+        size = round_up(size, BANK_ALIGNMENT)
         edges = [self.bottom, *(edge for stretch in self.taken for edge in stretch), self.top]
         gaps = list(zip(edges[::2], edges[1::2], strict=True))
         for start, end in reversed(gaps) if self.downwards else gaps:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,8 @@ from tests.real.rig.coverage import IN_WORDS, gaps
 from tests.real.rig.devices import KINDS, description, first_line
 from tests.real.rig.page_names import PAGES
 from tests.real.rig.pages import blocks
-from tests.real.rig.program_buffers import fullest_core
+from tests.real.rig.program_buffers import fullest_core, programs
+from tests.real.rig.report_rows import differences
 from tests.real.rig.signatures import Asked
 from ttnn_mcp.checks import CATALOGUE
 
@@ -128,8 +132,50 @@ def test_buffers_are_counted_on_the_fullest_core_of_the_last_program():
         node("circular_buffer_allocate", size=10, core_range_set="{[0-0 - 1-0]}", globally_allocated="0"),
         node("dataflow_buffer_allocate", size="5", core_range_set="{[1-0 - 1-1]}"),
         node("circular_buffer_allocate", size=70, core_range_set="{[0-0 - 1-1]}", globally_allocated="1"),
+        node("scratchpad_allocate", size=3, core_range_set="{[0-0 - 1-1]}"),
         node("function_end"),
         node("circular_buffer_allocate", size=700, core_range_set="{[0-0 - 0-0]}"),
     ]
-    assert fullest_core(graph, "Matmul") == 15
+    assert fullest_core(graph, "Matmul") == 18
     assert fullest_core(graph, "Conv2d") is None
+
+
+def test_two_captures_of_one_program_differ_in_times_and_pointers_only(tmp_path):
+    def report(name, duration, size):
+        path = tmp_path / name
+        graph = json.dumps(
+            [{"node_type": "buffer", "duration_ns": duration, "params": {"size": size, "at": "0x55c3301611b0"}}]
+        )
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE operations (operation_id int, duration float)")
+            connection.execute("CREATE TABLE captured_graph (operation_id int, captured_graph text)")
+            connection.execute("INSERT INTO operations VALUES (1, ?)", (duration,))
+            connection.execute("INSERT INTO captured_graph VALUES (1, ?)", (graph.replace("b0", str(duration)),))
+            connection.commit()
+        return path
+
+    first = report("a", 10, 64)
+    assert differences(first, report("b", 20, 64)) == []
+    (line,) = differences(first, report("c", 10, 128))
+    assert line.startswith("captured_graph: ")
+    assert "128" in line
+
+
+def test_each_program_of_a_dry_capture_is_told_with_its_cores_and_its_own_bytes():
+    def start(name, **params):
+        return {"node_type": "function_start", "params": {"name": name, **params}}
+
+    def buffer(kind, size, cores, over):
+        return {"node_type": kind, "params": {"size": size, "core_range_set": cores, "globally_allocated": over}}
+
+    two, one = "{[(x=0,y=0) - (x=1,y=0)]}", "{[(x=0,y=0) - (x=0,y=0)]}"
+    two, one = (text.replace("x=", "").replace(",y=", "-").replace("(", "").replace(")", "") for text in (two, one))
+    graph = [
+        start("ttnn.add"),
+        start("A", program_factory_type="F"),
+        buffer("circular_buffer_allocate", 64, two, 0),
+        buffer("dataflow_buffer_allocate", 32, one, 0),
+        buffer("circular_buffer_allocate", 4096, two, 1),
+        start("B", program_factory_type="F"),
+    ]
+    assert list(programs(graph)) == [("A", 2, 96), ("B", 0, 0)]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from tests.real.planned import BFLOAT16, Planned, Row, changed, tile_of
+from tests.real.trial_plans_fused import attention, decode, norm, softmax
 from ttnn_mcp.analyses.op_kinds.conv_spread import Channels
 from ttnn_mcp.analyses.op_kinds.conv_window import Window
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
@@ -13,36 +14,10 @@ from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
-from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
-from ttnn_mcp.analyses.settings.sdpa_plan import Attention
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Row = dict[str, Any]
-BFLOAT16 = TILE_BYTES["BFLOAT16"]
-
-
-@dataclass(frozen=True)
-class Planned:
-    """The rules of a trial; buffers and tensors per core, asked for only where no rule is broken."""
-
-    rules: dict[str, bool]
-    buffers: Callable[[], dict[str, int]]
-    tensors: Callable[[], int]
-
-
-def changed(row: Row) -> dict[str, Any]:
-    """The case with the setting changed; a setting may change several things at once."""
-    case, setting, value = row["case"], row["setting"], row["value"]
-    if setting != "combined":
-        return {**case, setting: value}
-    if isinstance(value, dict):
-        return {**case, **value}
-    twice = 2 * case["out_subblock_w"]  # "fp32, out_subblock doubled"
-    wide = twice if case["per_core_N"] % twice == 0 else 1
-    return {**case, "fp32": True, "out_subblock_h": 2, "out_subblock_w": wide}
 
 
 def conv(row: Row, _arch: str) -> Planned:
@@ -56,14 +31,49 @@ def conv(row: Row, _arch: str) -> Planned:
     def buffers() -> dict[str, int]:
         return {name: size for name, size in asked.on(grid).buffers.items() if name != "OUT"}
 
-    return Planned(asked.rules(grid), buffers, tensors)
+    return Planned(asked.rules(grid) | slices_rule(now), buffers, tensors)
+
+
+def window_asked(now: dict[str, Any]) -> Window:
+    """The window of the whole, or of the first slice of an input in DRAM, which is the largest.
+
+    The columns of a slice's output are filled up to whole tiles by padding on the right (TTNN 0.81.1, mock devices).
+    """
+    pad, side, k, s = now["k"] // 2, now["h"], now["k"], now["s"]
+    whole = Window(now["b"], (side, side), (k, k), (s, s), (pad,) * 4)
+    if not now.get("slices"):
+        return whole
+    unit = slice_unit(now)
+    down, units = whole.output[0], ceil(whole.output[1] / unit)
+    if now["slice"] == "Height":
+        down = ceil(down / now["slices"])
+    else:
+        units = ceil(units / now["slices"])
+    sizes = (down, units * unit)
+    read = [min((size - 1) * s + k - pad, side) for size in sizes]
+    after = [max((size - 1) * s + k - pad - had, 0) for size, had in zip(sizes, read, strict=True)]
+    return Window(now["b"], (read[0], read[1]), (k, k), (s, s), (pad, after[0], pad, after[1]))
+
+
+def slice_unit(now: dict[str, Any]) -> int:
+    """Columns of the output that stay together."""
+    return 1 if now.get("output_layout") == "ROW_MAJOR" else TILE_SIDE
+
+
+def slices_rule(now: dict[str, Any]) -> dict[str, bool]:
+    """TTNN cuts the output's rows apart, or its columns tile by tile."""
+    if not now.get("slices"):
+        return {}
+    side = Window(now["b"], (now["h"],) * 2, (now["k"],) * 2, (now["s"],) * 2, (now["k"] // 2,) * 4).output[0]
+    most = side if now["slice"] == "Height" else ceil(side / slice_unit(now))
+    return {f"at most {most} slices": now["slices"] <= most}
 
 
 def conv_asked(now: dict[str, Any]) -> ConvAsked:
-    pad = now["k"] // 2
     return ConvAsked(
         layout=f"{now.get('shard_layout', now['layout'])}_SHARDED",
-        window=Window(now["b"], (now["h"],) * 2, (now["k"],) * 2, (now["s"],) * 2, (pad,) * 4),
+        window=window_asked(now),
+        from_dram=bool(now.get("slices")),
         channels=Channels(now["cin"], now["cout"]),
         block_h=now["act_block_h_override"],
         width_divisor=now["act_block_w_div"],
@@ -73,6 +83,8 @@ def conv_asked(now: dict[str, Any]) -> ConvAsked:
         output_dtype=now["output_dtype"].upper(),
         fp32_accumulation=now["fp32_dest_acc_en"],
         packer_l1=now["packer_l1_acc"],
+        bias=now.get("bias", True),
+        untilize=now.get("output_layout") == "ROW_MAJOR",
     )
 
 
@@ -135,73 +147,13 @@ def minimal(row: Row, _arch: str) -> Planned:
         subblock=(now["subblock_h"], now["subblock_w"]),
         grid=(now["grid"][0], now["grid"][1]),
         device_grid=(row["grid"][0], row["grid"][1]),
-        a_bytes=_tile(now["a"]),
-        b_bytes=_tile(now["b"]),
-        out_bytes=_tile(now["out"]),
+        a_bytes=tile_of(now["a"]),
+        b_bytes=tile_of(now["b"]),
+        out_bytes=tile_of(now["out"]),
         bias_bytes=BFLOAT16 if now.get("bias") else 0,
         fp32=now["fp32"],
     )
     return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
-
-
-def attention(row: Row, arch: str) -> Planned:
-    now = changed(row)
-    tile, grid = _tile(now["dtype"]), now.get("grid", (8, 8))
-    plan = Attention(
-        heads=now["heads"] * now.get("batch", 1),
-        rows=now["rows"],
-        keys=now["keys"],
-        head=now["head"],
-        value_head=now["head"],
-        q_bytes=tile,
-        k_bytes=tile,
-        v_bytes=tile,
-        out_bytes=tile,
-        grid=(grid[0], grid[1]),
-        device_grid=(row["grid"][0], row["grid"][1]),
-        q_chunk=now["q_chunk_size"],
-        k_chunk=now["k_chunk_size"],
-        causal=now["causal"],
-        fp32=now.get("fp32", False),
-        chains=arch == "blackhole",
-    )
-    return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
-
-
-def norm(row: Row, _arch: str) -> Planned:
-    now, case = changed(row), row["case"]
-    (x, y), rows, columns = case["grid"], now["rows"] // TILE_SIDE, now["width"] // TILE_SIDE
-    plan = ShardedNorm(
-        rows=rows,
-        columns=columns,
-        shards=(x, y),
-        grid=(now["grid"][0], now["grid"][1]),
-        block_h=now["block_h"],
-        block_w=now["block_w"],
-        subblock_w=now["subblock_w"],
-        device_grid=(row["grid"][0], row["grid"][1]),
-        root_mean_square=row["op"] == "rms_norm",
-        fp32=now.get("fp32", False),
-        bias_bytes=BFLOAT16 if now.get("beta") else 0,
-    )
-    shard = ceil(rows * columns / (x * y)) * BFLOAT16
-    held = 2 + bool(now.get("residual")) - bool(now["inplace"])
-    return Planned(plan.rules(), lambda: plan.buffers, lambda: shard * held)
-
-
-def softmax(row: Row, _arch: str) -> Planned:
-    now, (x, y) = changed(row), row["case"]["grid"]
-    high = now["batch"] * now["heads"] * now["rows"] // TILE_SIDE // (x * y)
-    wide = now["width"] // TILE_SIDE
-    plan = ShardedSoftmax(
-        shard=(high, wide),
-        shards=(x, y),
-        grid=(now["grid"][0], now["grid"][1]),
-        block_h=now["block_h"],
-        block_w=now["block_w"],
-        subblock_w=now["subblock_w"],
-    )
-    return Planned(plan.rules(), lambda: plan.buffers, lambda: high * wide * BFLOAT16)
 
 
 PLANS: dict[str, Callable[[Row, str], Planned]] = {
@@ -210,19 +162,16 @@ PLANS: dict[str, Callable[[Row, str], Planned]] = {
     "matmul DRAM-sharded": banked,
     "minimal_matmul": minimal,
     "sdpa": attention,
+    "sdpa_decode": decode,
     "layer_norm": norm,
     "rms_norm": norm,
     "softmax": softmax,
 }
 
 
-def _tile(dtype: str) -> float:
-    return float(TILE_BYTES[dtype.upper()])
-
-
 def _tiles(now: dict[str, Any], a: str, out: str) -> Tiles:
     m, k, n = (now[side] // TILE_SIDE for side in "mkn")
-    return Tiles(m, k, n, _tile(a), _tile(now["b"]), _tile(out))
+    return Tiles(m, k, n, tile_of(a), tile_of(now["b"]), tile_of(out))
 
 
 def _shard(now: dict[str, Any], tiles: Tiles) -> Shard:

@@ -28,7 +28,7 @@ from ttnn_mcp.analyses.settings.trial import Trial, broken_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tests.real.trial_plans import Planned
+    from tests.real.planned import Planned
     from ttnn_mcp.analyses.settings.judged import Judged
 
 ACCEPTED_SHARE, BUFFER_SHARE, BUFFER_ERROR = 0.98, 0.95, 0.05

@@ -71,7 +71,7 @@ async def test_a_tool_is_asked_off_the_event_loop(tool, tmp_path, monkeypatch):
         seen.append(threading.current_thread())
         return tool.ask(*subject)
 
-    given = required(tool, "demo", 68)
+    given = required(tool, "demo", 67)
     probe = type("Probe", (), {name: getattr(tool, name) for name in type(tool).__slots__} | {"ask": spied})
     await answering.answer(session(tmp_path), probe, given)
     assert seen

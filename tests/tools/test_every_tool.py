@@ -25,7 +25,7 @@ from tests.programs import block
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.tools import TOOLS
 
-CONV = 28  # a Conv2d's line in the demo program's report
+CONV = 27  # a Conv2d's line in the demo program's report
 SMALL = {"host_overhead", "op_detail", "check_setting", "open_run"}
 
 

@@ -110,7 +110,14 @@ class Roots:
         return reports
 
 
+# What an answer about the demo must not hide: resources/demo/README.md.
+DEMO_CAVEAT = (
+    "demo: its performance report is made, nobody measured these times; "
+    "its memory report is one that TTNN 0.81.1 wrote on a mock device"
+)
+
+
 def demo_reports() -> tuple[str, str]:
-    """Paths of the bundled demo run's performance and memory report. They are synthetic: tests.profiles.demo."""
+    """Paths of the bundled demo run's performance and memory report."""
     demo = home() / "resources" / "demo"
     return str(demo / "performance"), str(demo / "memory")

@@ -16,7 +16,7 @@ from ttnn_mcp.errors import ReportBroken, ReportMissing, RunUnknown, nearest, sh
 from ttnn_mcp.session.naming import DEMO, check_name, known_run, only_one
 from ttnn_mcp.session.open_runs import Opening, OpenRuns
 from ttnn_mcp.session.pair import Pair, identity, stamps_of
-from ttnn_mcp.session.places import OUTSIDE, Roots, demo_reports, is_there, place_of
+from ttnn_mcp.session.places import DEMO_CAVEAT, OUTSIDE, Roots, demo_reports, is_there, place_of
 from ttnn_mcp.session.registry import ID, KnownRun, Registry
 from ttnn_mcp.session.settings import Settings
 
@@ -115,7 +115,9 @@ class Session:
 
     async def _demo(self) -> Run:
         known = await asyncio.to_thread(self._paired, *demo_reports(), None, None)
-        return await self._opened(KnownRun(DEMO, DEMO, known.performance, known.memory, None, None))
+        return await self._opened(
+            KnownRun(DEMO, DEMO, known.performance, known.memory, None, None, caveats=(DEMO_CAVEAT,))
+        )
 
     async def _by_id(self, run_id: str) -> KnownRun | None:
         opened = [self._known[run_id]] if run_id in self._known else await self.registry.with_id(run_id)

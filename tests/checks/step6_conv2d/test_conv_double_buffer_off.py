@@ -43,8 +43,8 @@ def test_the_second_block_of_activations_must_fit_l1(check):
 
 
 def test_the_second_block_of_weights_must_fit_l1(check):
-    # BLOCK: output, two blocks of weights, the block twice and once tilized, rows over it
-    needed = 8 * 2 * 1088 + 2 * 2 * 6 * 1088 + 3 * 2 * 6 * 1088 + 2 * 6 * 2048 + SCRATCH
+    # BLOCK: output, two blocks of weights, the block twice and once tilized, its rows twice
+    needed = 8 * 2 * 1088 + 2 * 2 * 6 * 1088 + 3 * 2 * 6 * 1088 + 2 * 2 * 6 * 2048 + SCRATCH
     room = SAFE_L1 - needed
     found = check.pair(
         lambda allocated: with_conv(**CHANNELS_CUT, allocated=allocated), silent=room + 1, fires=room

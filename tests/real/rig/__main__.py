@@ -1,6 +1,6 @@
 """Proves our advice against real TTNN on mock devices; `make real` runs it in the project's own environment.
 
-    python -m tests.real.rig [pages | names | advice | captures | trials] [--seed SEED] [--count COUNT]
+    python -m tests.real.rig [demo | pages | names | advice | captures | trials] [--seed SEED] [--count COUNT]
 
 Sets up an environment with TTNN, once. Exits non-zero if TTNN refuses anything that we tell, and says what.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.real.rig import report_rows
 from tests.real.rig.anew import differences
 from tests.real.rig.claims import MESH, jobs
 from tests.real.rig.coverage import IN_WORDS, gaps
@@ -29,6 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KINDS = ("n150", "p100")
+MEMORY = ROOT / "resources" / "demo" / "memory"
+REPORT = {  # what the demo's capture writes, and where it is kept
+    **dict.fromkeys(("db.sqlite", "cluster_descriptor.yaml", "config.json"), MEMORY),
+    "demo_figures.json": ROOT / "tests" / "real",
+}
 
 
 def say(line: str) -> None:
@@ -41,6 +48,27 @@ def within(python: Path, module: str, *arguments: str) -> subprocess.CompletedPr
     """Run a module of the rig in the environment of TTNN."""
     command = [str(python), "-m", f"tests.real.rig.{module}", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def demo(python: Path, _asked: argparse.Namespace) -> bool:
+    """The bundled memory report is what TTNN writes of the demo's model; where it is not, it is written anew."""
+    with tempfile.TemporaryDirectory() as folder:
+        ran = within(python, "demo", folder)
+        if ran.returncode:
+            raise SystemExit(f"the demo was not captured: {ran.stderr.strip()[-300:]}")
+        fresh = {name: Path(folder) / name for name in REPORT}
+        stored = {name: target / name for name, target in REPORT.items()}
+        changed = report_rows.differences(stored["db.sqlite"], fresh["db.sqlite"])
+        changed += [
+            name for name in REPORT if name != "db.sqlite" and fresh[name].read_bytes() != stored[name].read_bytes()
+        ]
+        if changed:
+            for name, path in fresh.items():
+                shutil.copy(path, stored[name])
+    for line in changed:
+        say(f"CHANGED {line}")
+    say(f"demo: {'written anew, now run make fix' if changed else 'its report is what TTNN writes of its model'}")
+    return not changed
 
 
 def pages(python: Path, _asked: argparse.Namespace) -> bool:
@@ -154,6 +182,7 @@ def _told(ran: subprocess.CompletedProcess[str], starts: tuple[str, ...]) -> str
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], bool]] = {
+    "demo": demo,
     "names": names,
     "pages": pages,
     "advice": advice,

@@ -11,17 +11,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CORE_RANGE = re.compile(r"(\d+)-(\d+) - (\d+)-(\d+)")
-BUFFERS = ("circular_buffer_allocate", "dataflow_buffer_allocate")
+BUFFERS = ("circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
 
 
-def fullest_core(graph: list[dict[str, Any]], program: str) -> int | None:
-    """Bytes that the last program of that name takes for its own buffers on the core where they are most."""
+def fullest_core(graph: list[dict[str, Any]], program: str, *, of_all: bool = False) -> int | None:
+    """Bytes that the last program of that name (or the largest) takes for its own buffers on the fullest core."""
     starts = [at for at, node in enumerate(graph) if _is_program(node, program)]
-    if not starts:
-        return None
+    sizes = [_bytes_from(graph[start:]) for start in (starts if of_all else starts[-1:])]
+    return max((size for size in sizes if size is not None), default=None)
+
+
+def _bytes_from(nodes: list[dict[str, Any]]) -> int | None:
     used: Counter[tuple[int, int]] = Counter()
     depth = 0
-    for node in graph[starts[-1] :]:
+    for node in nodes:
         depth += {"function_start": 1, "function_end": -1}.get(node["node_type"], 0)
         if not depth:
             break
@@ -29,6 +32,22 @@ def fullest_core(graph: list[dict[str, Any]], program: str) -> int | None:
             for core in _cores(node["params"]["core_range_set"]):
                 used[core] += int(node["params"]["size"])
     return max(used.values(), default=None)
+
+
+def programs(graph: list[dict[str, Any]]) -> Iterator[tuple[str, int, int]]:
+    """Each device op in order: its name, the cores that its buffers lie on, and their bytes on the fullest core."""
+    name, cores, used = "", set[tuple[int, int]](), Counter[tuple[int, int]]()
+    for node in [*graph, {"node_type": "function_start", "params": {"program_factory_type": "", "name": ""}}]:
+        if node["node_type"] == "function_start" and "program_factory_type" in node["params"]:
+            if name:
+                yield name, len(cores), max(used.values(), default=0)
+            name, cores, used = node["params"]["name"], set(), Counter()
+        elif node["node_type"] in BUFFERS:
+            places = list(_cores(node["params"]["core_range_set"]))
+            cores.update(places)
+            if not _is_tensor(node["params"]):
+                for core in places:
+                    used[core] += int(node["params"]["size"])
 
 
 def _is_program(node: dict[str, Any], program: str) -> bool:

@@ -119,7 +119,7 @@ class Conv:
         early 2026 lets neither of them share a buffer.
         """
         partials = self._partials // self.block_h * max(self.per_core_h - self.block_h, 0)
-        staging = self.block_h * self.block_w * TILE_BYTES[self.staging_dtype]
+        staging = self.block_h * self.block_w * TILE_BYTES[self.staging_dtype] * (1 + self.act_double)
         return partials + (staging if self.layout == BLOCK and "ACT_ROW_MAJOR" not in self.buffers else 0)
 
     @property
@@ -133,7 +133,8 @@ class Conv:
         if self.layout == WIDTH:
             return 2 * self.block_w * staging
         over_act = self.staging_dtype == self.output_dtype and not alone
-        return block * staging if self.layout == BLOCK and not over_act else 0
+        # get_cb_info doubles the block before it sizes the rows of both readers; 0.81.1 does so on mock devices
+        return block * staging * (1 + self.act_double) if self.layout == BLOCK and not over_act else 0
 
     @property
     def _partials(self) -> int:

@@ -17,10 +17,11 @@ from ttnn_mcp.analyses.op_kinds.formats import (
 from ttnn_mcp.analyses.op_kinds.grids import worker_grid
 from ttnn_mcp.analyses.settings.trial import Op, Trial, broken_of
 from ttnn_mcp.hardware import BLOCK_FLOATS, FIDELITY_PHASES, TILE_BYTES, canonical_dtype
-from ttnn_mcp.readers.printed.nesting import PrintedStruct
+from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.analyses.settings.trial import Value
 
 DTYPES = ("BFLOAT4_B", "BFLOAT8_B", "BFLOAT16", "FLOAT32")  # of weights and outputs, the lightest first
 FIDELITIES = tuple(FIDELITY_PHASES)
@@ -83,6 +84,19 @@ def largest_grid(op: Op) -> str | None:
     """The worker grid in words, such as '11x10'; None where it is unknown."""
     most = worker_grid(op.chip)
     return f"{most[0]}x{most[1]}" if most else None
+
+
+def grid_named(value: Value) -> Grid:
+    """The grid that a person wrote, such as 8x7."""
+    columns, _, rows = str(value).partition("x")
+    return int(columns), int(rows)
+
+
+def grid_of(config: PrintedStruct | None) -> Grid | None:
+    """The grid that a program config names; None where it names none."""
+    grid = parse_struct(config.fields.get("compute_with_storage_grid_size", "")) if config else None
+    x, y = (grid.number("x"), grid.number("y")) if grid else (None, None)
+    return (x, y) if x and y else None
 
 
 def tile_bytes(op: Op, operand: int) -> float | None:

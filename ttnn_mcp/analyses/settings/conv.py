@@ -8,21 +8,15 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.analyses.op_kinds.conv_cores import in_layout, tiles_of_busiest_core
 from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, DOUBLE_BUFFER_BEST, HEIGHT, WIDTH, Conv, divisors
 from ttnn_mcp.analyses.op_kinds.convs import convs_of, sizes_of
-from ttnn_mcp.analyses.op_kinds.grids import Grid, worker_grid
-from ttnn_mcp.analyses.settings.compute import (
-    DTYPES,
-    FIDELITIES,
-    grid_rules,
-    largest_grid,
-    lighter_weights,
-    math_fidelity,
-)
+from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.settings.compute import grid_named, grid_rules, largest_grid, lighter_weights
 from ttnn_mcp.analyses.settings.conv_blocks import block_choices, block_height_trial, width_divisor_trial
+from ttnn_mcp.analyses.settings.judges import JudgedSettings
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ttnn_mcp.analyses.settings.judges import Judge
 
 LAYOUTS = (HEIGHT, BLOCK, WIDTH)
 _FLAGS = {
@@ -48,60 +42,43 @@ def l1_of(changed: Conv, current: Conv) -> Trial:
 
 
 @dataclass(frozen=True)
-class ConvSettings:
+class ConvSettings(JudgedSettings):
     """The settings of one Conv2d."""
 
-    op: Op
     conv: Conv
 
     @property
-    def takes(self) -> tuple[str, ...]:
-        """Names of the settings."""
-        blocks = (
-            "act_block_h_override",
-            "act_block_w_div",
-            "enable_act_double_buffer",
-            "enable_weights_double_buffer",
-        )
-        return (
-            *blocks,
-            "shard_layout",
-            "weights_dtype",
-            "fp32_dest_acc_en",
-            "packer_l1_acc",
-            "math_fidelity",
-            "core_grid",
-        )
-
-    def choices(self, setting: str) -> tuple[Value, ...]:
-        """The values worth a trial."""
-        if setting in _FLAGS:
-            return (False, True)
-        values: dict[str, tuple[Value, ...]] = {
-            "shard_layout": LAYOUTS,
-            "weights_dtype": DTYPES,
-            "math_fidelity": FIDELITIES,
-        }
-        return values.get(setting) or block_choices(self.conv, setting)
-
-    def tried(self, setting: str, value: Value) -> Trial:
-        """The trial of one value."""
-        if setting in _FLAGS:
-            return self._flag(setting, value=bool(value))
-        if setting.startswith("act_block"):
-            trial_of_block = block_height_trial if setting == "act_block_h_override" else width_divisor_trial
-            return self._beside(trial_of_block(self.op, self.conv, int(value)))
-        by_name: dict[str, Callable[[str], Trial]] = {
-            "math_fidelity": lambda name: math_fidelity(self.op, name),
-            "weights_dtype": self._weights,
+    def judges(self) -> dict[str, Judge]:
+        """The judge of each setting."""
+        flags = {setting: self._judge_of_flag(setting) for setting in _FLAGS}
+        return {
+            "act_block_h_override": self._block_height,
+            "act_block_w_div": self._block_width,
+            "enable_act_double_buffer": flags.pop("enable_act_double_buffer"),
+            "enable_weights_double_buffer": flags.pop("enable_weights_double_buffer"),
             "shard_layout": self._shard_layout,
-            "core_grid": lambda name: self._core_grid(_grid(name)),
+            "weights_dtype": self._weights,
+            **flags,
+            "math_fidelity": self.fidelity,
+            "core_grid": self._core_grid,
         }
-        return by_name[setting](str(value))
 
-    def _weights(self, value: str) -> Trial:
-        changed = replace(self.conv, weights_dtype=value)
-        return lighter_weights(self.op, self.conv.weights_dtype, value, self._l1(changed))
+    def sizes(self, setting: str) -> tuple[Value, ...]:
+        """The shard layouts, and the blocks that divide a core's output."""
+        return LAYOUTS if setting == "shard_layout" else block_choices(self.conv, setting)
+
+    def _judge_of_flag(self, setting: str) -> Judge:
+        return lambda value: self._flag(setting, value=bool(value))
+
+    def _block_height(self, value: Value) -> Trial:
+        return self._beside(block_height_trial(self.op, self.conv, int(value)))
+
+    def _block_width(self, value: Value) -> Trial:
+        return self._beside(width_divisor_trial(self.op, self.conv, int(value)))
+
+    def _weights(self, value: Value) -> Trial:
+        changed = replace(self.conv, weights_dtype=str(value))
+        return lighter_weights(self.op, self.conv.weights_dtype, str(value), self._l1(changed))
 
     def _beside(self, trial_and_conv: tuple[Trial, Conv | None]) -> Trial:
         """The trial with the L1 of its conv, where there is one."""
@@ -136,9 +113,9 @@ class ConvSettings:
             Trial(current, change=change, at_most_ns=at_most, effect=useful and value != current), changed
         )
 
-    def _core_grid(self, grid: Grid) -> Trial:
+    def _core_grid(self, value: Value) -> Trial:
         """The trial of a `core_grid`, with override_sharding_config: the same layout on another grid."""
-        op, conv = self.op, self.conv
+        op, conv, grid = self.op, self.conv, grid_named(value)
         broken = grid_rules(op, grid)
         if broken:
             return Trial(f"{op.cores} cores", broken, instead=largest_grid(op))
@@ -156,9 +133,9 @@ class ConvSettings:
         )
         return self._with(trial, changed)
 
-    def _shard_layout(self, value: str) -> Trial:
+    def _shard_layout(self, named: Value) -> Trial:
         """The trial of a `shard_layout`, with the legal block that takes the least L1 in it."""
-        conv, grid = self.conv, worker_grid(self.op.chip)
+        conv, grid, value = self.conv, worker_grid(self.op.chip), str(named)
         if value == conv.layout:
             return self._with(Trial(conv.layout, change="no change", at_most_ns=0.0, effect=False), conv)
         if grid is None:
@@ -177,8 +154,3 @@ class ConvSettings:
             needs="neighbours in the same layout, else a Reshard appears",
         )
         return self._with(trial, least)
-
-
-def _grid(value: str) -> Grid:
-    columns, _, rows = value.partition("x")
-    return int(columns), int(rows)

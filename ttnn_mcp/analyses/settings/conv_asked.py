@@ -14,7 +14,7 @@ from ttnn_mcp.analyses.op_kinds.conv_spread import (
     spread_of,
     width_rules,
 )
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import BLOCK_FLOATS, TILE_SIDE
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
@@ -28,6 +28,8 @@ class ConvAsked:
         block_h: act_block_h_override, in elements; 0 if it is not set.
         width_divisor: act_block_w_div, which only WIDTH_SHARDED obeys.
         tensors_bytes: L1 per core of other tensors, the interleaved input included.
+        from_dram: `window` is that of a slice of an input in DRAM: PaddedSlice has dealt its rows out before, so the
+            block is lowered to what divides them.
     """
 
     layout: str
@@ -45,12 +47,15 @@ class ConvAsked:
     packer_l1: bool = True
     untilize: bool = False
     tensors_bytes: int = 0
+    from_dram: bool = False
 
     def rules(self, grid: tuple[int, int]) -> dict[str, bool]:
         """The rules that TTNN asserts, in words, and whether each holds."""
         rules = {
             "a multiple of 32, or 0": self.block_h >= 0 and self.block_h % TILE_SIDE == 0
         }  # conv2d_utils.cpp:280
+        if self.untilize:
+            rules["output_layout ROW_MAJOR: not in a block format"] = self.output_dtype not in BLOCK_FLOATS
         if self.layout == WIDTH and all(rules.values()):
             spread = self._spread(grid)
             rules |= width_rules(spread, self.window, self._block(spread))
@@ -87,7 +92,8 @@ class ConvAsked:
         )
 
     def _spread(self, grid: tuple[int, int]) -> Spread:
-        return spread_of(self.layout, self.window, self.channels, grid, tiles=max(self.block_h // TILE_SIDE, 1))
+        tiles = 1 if self.from_dram else max(self.block_h // TILE_SIDE, 1)
+        return spread_of(self.layout, self.window, self.channels, grid, tiles=tiles)
 
     def _block(self, spread: Spread) -> tuple[int, int]:
         height = block_height(spread.whole_tiles, spread.per_core_h, self.block_h // TILE_SIDE)

@@ -22,6 +22,7 @@ from ttnn_mcp.run.ops.op_names import canonical
 
 TrialAndConv = tuple[Trial, "Conv | None"]
 SHARDERS = ("InterleavedToSharded", "Reshard")  # ops by which TTNN sharded the conv's input itself
+SLICER = "PaddedSlice"  # cuts a slice out of an input in DRAM and deals its rows out, whatever the block: 0.81.1
 BETWEEN = ("Halo", "Move", "Untilize", "UntilizeWithUnpadding")  # ops that may run between those and the conv
 SCALE_AT_MOST = 8  # times the conv's height: no block can be larger
 
@@ -102,6 +103,8 @@ def was_sharded_by_ttnn(op: Op) -> bool | None:
     for name in op.before:
         if canonical(name) in SHARDERS:
             return True
+        if canonical(name) == SLICER:
+            return False
         if canonical(name) not in BETWEEN:
             return False if any(canonical(earlier) == "Halo" for earlier in op.before) else None
     return None

@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.op_kinds.conv_l1 import divisors
 from ttnn_mcp.analyses.settings.compute import (
-    DTYPES,
-    FIDELITIES,
+    grid_named,
     grid_rules,
     largest_grid,
     lighter_weights,
-    math_fidelity,
     operands_in_l1,
 )
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
+from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.minimal_matmul import FIELDS as MINIMAL_FIELDS
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
-from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
+from ttnn_mcp.analyses.settings.trial import Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import TILE_BYTES, canonical_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.analyses.settings.judges import Judge
     from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
     from ttnn_mcp.analyses.settings.matmul_printed import PrintedMatmul
 
@@ -45,34 +42,35 @@ KERNEL_CONFIG = "compute_kernel_config in the same call, else fidelity falls to 
 
 
 @dataclass(frozen=True)
-class MatmulSettings:
+class MatmulSettings(JudgedSettings):
     """The settings of one matmul."""
 
-    op: Op
     printed: PrintedMatmul
 
     @property
-    def takes(self) -> tuple[str, ...]:
-        """Names of the settings."""
+    def judges(self) -> dict[str, Judge]:
+        """The judge of each setting; a plan that is not known has those of a multicast matmul."""
         plan = self.printed.plan
+        others: dict[str, Judge] = {"weights_dtype": self._weights, "math_fidelity": self.fidelity}
         if isinstance(plan, MinimalMatmul):
-            return *MINIMAL_FIELDS, "fp32_dest_acc_en", "weights_dtype", "math_fidelity", "core_grid"
+            flags = judges_of_plan(plan, ("fp32_dest_acc_en",), self._kernel_flag)
+            blocks = judges_of_plan(plan, MINIMAL_FIELDS, self._minimal)
+            return {**blocks, **flags, **others, "core_grid": self._core_grid}
+        known = plan if plan is not None else self.printed.why_not
+        flags = judges_of_plan(known, KERNEL_FLAGS, self._kernel_flag)
         if isinstance(plan, DramSharded):
-            return "in0_block_w", "per_core_N", *KERNEL_FLAGS, "weights_dtype", "math_fidelity"
-        return *FIELDS, *KERNEL_FLAGS, "weights_dtype", "math_fidelity", "core_grid"
+            return {**judges_of_plan(plan, ("in0_block_w", "per_core_N"), self._block_size), **flags, **others}
+        blocks = judges_of_plan(known, FIELDS, self._block_size)
+        return {**blocks, **flags, **others, "core_grid": self._core_grid}
 
-    def choices(self, setting: str) -> tuple[Value, ...]:
-        """The values worth a trial."""
-        if setting in KERNEL_FLAGS:
-            return (False, True)
-        if setting in ("weights_dtype", "math_fidelity"):
-            return DTYPES if setting == "weights_dtype" else FIDELITIES
+    def sizes(self, setting: str) -> tuple[Value, ...]:
+        """Blocks that divide the operands, or deal them out over the cores."""
         plan = self.printed.plan
-        if setting == "core_grid":
+        if setting == "core_grid" or plan is None:
             return ()
         if isinstance(plan, MinimalMatmul):
             return (1, 2, 4, 8, 16, 32) if "block_size" in setting else SUBBLOCKS
-        return self._sizes(plan, setting) if plan is not None else ()
+        return self._sizes(plan, setting)
 
     def _sizes(self, plan: MatmulPlan | DramSharded, setting: str) -> tuple[Value, ...]:
         tiles, cores = plan.tiles, min(self.op.chip.cores or 1, CORES_AT_MOST)
@@ -82,24 +80,6 @@ class MatmulSettings:
             side = tiles.m if setting == "per_core_M" else tiles.n
             return tuple(sorted({ceil(side / shares) for shares in range(1, cores + 1)}))
         return SUBBLOCKS
-
-    def tried(self, setting: str, value: Value) -> Trial:
-        """The trial of one value."""
-        by_name: dict[str, Callable[[str], Trial]] = {
-            "math_fidelity": lambda name: math_fidelity(self.op, name),
-            "weights_dtype": self._weights,
-            "core_grid": self._core_grid,
-        }
-        if setting in by_name:
-            return by_name[setting](str(value))
-        plan = self.printed.plan
-        if plan is None:
-            return Trial(None, unknown=self.printed.why_not)
-        if setting in KERNEL_FLAGS:
-            return self._kernel_flag(plan, setting, value=bool(value))
-        if isinstance(plan, MinimalMatmul):
-            return self._minimal(plan, setting, int(value))
-        return self._block_size(plan, setting, int(value))
 
     def _with(self, trial: Trial, plan: Plan) -> Trial:
         """The trial with the L1 that a plan takes."""
@@ -168,23 +148,24 @@ class MatmulSettings:
         )
         return trial if trial.broken else self._with(trial, changed)
 
-    def _kernel_flag(self, current: Plan, setting: str, *, value: bool) -> Trial:
+    def _kernel_flag(self, current: Plan, setting: str, value: int) -> Trial:
         field = KERNEL_FLAGS[setting]
         before = bool(getattr(current, field))
-        changed = replace(current, **{field: value})
+        changed = replace(current, **{field: bool(value)})
         change = "sums are kept in FLOAT32" if changed.fp32 else "sums are kept in BFLOAT16"
         trial = Trial(
             before,
             broken_of(changed.rules()),
             change=change,
             needs="PCC >= 0.99 afterwards",
-            effect=value != before,
+            effect=bool(value) != before,
         )
         return trial if trial.broken else self._with(trial, changed)
 
-    def _weights(self, value: str) -> Trial:
+    def _weights(self, named: Value) -> Trial:
         """The trial of a `weights_dtype`; B's blocks in L1 shrink too, where the config was printed."""
-        current, plan = canonical_dtype(self.op.table.inputs[1].dtype[0]), self.printed.plan
+        value, plan = str(named), self.printed.plan
+        current = canonical_dtype(self.op.table.inputs[1].dtype[0])
         if plan is None or not self.printed.was_given:
             return lighter_weights(self.op, current, value)
         size = float(TILE_BYTES[value])
@@ -194,10 +175,9 @@ class MatmulSettings:
             changed = replace(plan, tiles=replace(plan.tiles, b_bytes=size))
         return lighter_weights(self.op, current, value, self._with(Trial(None), changed))
 
-    def _core_grid(self, value: str) -> Trial:
+    def _core_grid(self, value: Value) -> Trial:
         """The trial of a `core_grid`. TTNN builds the program config for it; MinimalMatmul uses the grid as it is."""
-        columns, _, rows = value.partition("x")
-        grid: Grid = (int(columns), int(rows))
+        grid = grid_named(value)
         op, plan = self.op, self.printed.plan
         minimal = isinstance(plan, MinimalMatmul)
         changed = replace(plan, grid=grid) if isinstance(plan, MinimalMatmul) else None

@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.analyses.op_kinds.conv_l1 import divisors
 from ttnn_mcp.analyses.op_kinds.grids import worker_grid
 from ttnn_mcp.analyses.settings.compute import (
-    FIDELITIES,
     accumulates_fp32,
+    grid_of,
     kernel_flag,
-    math_fidelity,
     operands_in_l1,
     tile_bytes,
 )
+from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
-from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.analyses.settings.judges import Judge
+    from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 FIELDS = ("subblock_w", "block_h", "block_w")
 NORM_CONFIG, SOFTMAX_CONFIG = "LayerNormShardedMultiCoreProgramConfig", "SoftmaxShardedMultiCoreProgramConfig"
@@ -38,7 +39,7 @@ def norm_in(op: Op) -> ShardedNorm | ShardedSoftmax | str:
     placement = parse_memory_config(op.attributes.get("output_mem_config", ""))
     shard = placement.shard if placement is not None and placement.sharded else None
     blocks = [config.number(key) for key in ("block_h", "block_w", "subblock_w")]
-    grid = _grid(config)
+    grid = grid_of(config)
     if shard is None or not shard.ranges or grid is None or None in blocks:
         return "the report does not print the shards it ran on"
     if op.attributes.get("distributed_norm_stage", "").rpartition(":")[2] not in ("", "NOT_DISTRIBUTED"):
@@ -94,41 +95,26 @@ def _softmax(op: Op, blocks: tuple[int, int, int], grid: Grid, shards: Grid) -> 
     return ShardedSoftmax(shard, shards, grid, high, wide, sub, accumulates_fp32(op), stable)
 
 
-def _grid(config: PrintedStruct) -> Grid | None:
-    grid = parse_struct(config.fields.get("compute_with_storage_grid_size", ""))
-    x, y = (grid.number("x"), grid.number("y")) if grid else (None, None)
-    return (x, y) if x and y else None
-
-
 @dataclass(frozen=True)
-class NormSettings:
+class NormSettings(JudgedSettings):
     """The settings of one norm or softmax; `norm` is a text if its blocks cannot be judged: the reason."""
 
-    op: Op
     norm: ShardedNorm | ShardedSoftmax | str
 
     @property
-    def takes(self) -> tuple[str, ...]:
-        """Names of the settings."""
-        return *FIELDS, "math_fidelity"
+    def judges(self) -> dict[str, Judge]:
+        """The judge of each setting."""
+        return {**judges_of_plan(self.norm, FIELDS, self._block), "math_fidelity": self.fidelity}
 
-    def choices(self, setting: str) -> tuple[Value, ...]:
-        """The values worth a trial."""
-        if setting == "math_fidelity":
-            return FIDELITIES
+    def sizes(self, setting: str) -> tuple[Value, ...]:
+        """Sub-blocks divide the block; the block is that of the shards."""
         norm = self.norm
         if isinstance(norm, str):
             return ()
         return tuple(divisors(norm.block_w)) if setting == "subblock_w" else (getattr(norm, setting),)
 
-    def tried(self, setting: str, value: Value) -> Trial:
-        """The trial of one value."""
-        if setting == "math_fidelity":
-            return math_fidelity(self.op, str(value))
-        current = self.norm
-        if isinstance(current, str):
-            return Trial(None, unknown=current)
-        changed = replace(current, **{setting: int(value)})
+    def _block(self, current: ShardedNorm | ShardedSoftmax, setting: str, value: int) -> Trial:
+        changed = replace(current, **{setting: value})
         before = getattr(current, setting)
         return Trial(
             before,

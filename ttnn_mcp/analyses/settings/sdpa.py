@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import prod
+from math import ceil, prod
+from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.op_kinds.grids import worker_grid
 from ttnn_mcp.analyses.settings.compute import (
-    FIDELITIES,
     accumulates_fp32,
+    grid_of,
     kernel_flag,
-    math_fidelity,
     operands_in_l1,
     tile_bytes,
 )
+from ttnn_mcp.analyses.settings.decode_plan import DecodeAttention
+from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.sdpa_plan import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
-from ttnn_mcp.hardware import TILE_BYTES
-from ttnn_mcp.readers.printed.nesting import parse_struct
+from ttnn_mcp.hardware import TILE_BYTES, canonical_dtype
 from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.settings.judges import Judge
 
 FIELDS = {"q_chunk_size": "q_chunk", "k_chunk_size": "k_chunk"}
 SIZES = (32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 1024)  # tried in practice, and what lies between
-PLAIN = "ScaledDotProductAttention", "SDPA"  # prefill; decode, ring and joint forms have programs of their own
+PLAIN = "ScaledDotProductAttention", "SDPA"  # prefill; ring and joint forms have programs of their own
+DECODE = "ScaledDotProductAttentionDecode", "SdpaDecode"
 _MASK = 3  # place of the mask among the inputs
 _QKV = 3
 _ODD_FORMS = ("chunk_start_idx", "head_dim_v", "sliding_window_size", "chunk_start_idx_tensor", "attention_sink")
 
 
-def attention_in(op: Op) -> Attention | str:
+def attention_in(op: Op) -> Attention | DecodeAttention | str:
     """The attention of the op, or the reason why its buffers are not modelled."""
     name = canonical(op.table.texts("op_code")[0])
+    if name in DECODE and len(op.table.inputs) >= _QKV:
+        return _decode_in(op)
     if name not in PLAIN or len(op.table.inputs) < _QKV:
         return f"the program of {name} is not modelled"
     if any(op.attributes.text_of(key) for key in _ODD_FORMS) or op.attributes.flag("use_mla"):
@@ -40,9 +47,8 @@ def attention_in(op: Op) -> Attention | str:
         return "operands of unknown data type"
     q, k, v = op.table.inputs[:_QKV]
     config = op.attributes.struct("program_config")
-    grid = parse_struct(config.fields.get("compute_with_storage_grid_size", "")) if config else None
-    x, y = (grid.number("x") or 0, grid.number("y") or 0) if grid else worker_grid(op.chip) or (0, 0)
-    if not x or not y:
+    grid = worker_grid(op.chip) if config is None else grid_of(config)
+    if grid is None:
         return "its grid is not known"
     masked = len(op.table.inputs) > _MASK and bool(op.table.inputs[_MASK].present[0])
     return Attention(
@@ -55,7 +61,7 @@ def attention_in(op: Op) -> Attention | str:
         k_bytes=float(sizes[1] or 0),
         v_bytes=float(sizes[2] or 0),
         out_bytes=float(tile_bytes(op, -1) or 0),
-        grid=(x, y),
+        grid=grid,
         device_grid=worker_grid(op.chip),
         q_chunk=(config.number("q_chunk_size") if config else None) or DEFAULT_CHUNK,
         k_chunk=(config.number("k_chunk_size") if config else None) or DEFAULT_CHUNK,
@@ -66,43 +72,75 @@ def attention_in(op: Op) -> Attention | str:
     )
 
 
+def _decode_in(op: Op) -> DecodeAttention | str:
+    """The attention of one token, or the reason why its buffers are not modelled."""
+    attributes, inputs = op.attributes, op.table.inputs
+    odd = any(attributes.text_of(key) for key in _ODD_FORMS)
+    if odd or attributes.flag("use_mla") or attributes.flag("paged_attention"):
+        return "paged caches, sliding windows, sinks and latent attention are not modelled"
+    if attributes.flag("is_causal") is False or inputs[0].sharded[0] or inputs[0].layout[0] != "TILE":
+        return "attention of a token is modelled where it is causal and its queries are interleaved tiles"
+    sizes = [tile_bytes(op, place) for place in range(_QKV)]
+    config = attributes.struct("program_config")
+    grid = grid_of(config) or worker_grid(op.chip)
+    chunk = attributes.text_of("k_chunk_size") or ""
+    if None in sizes or grid is None or not chunk.isdecimal() or not int(chunk):
+        return "the report does not print its data types, its grid or its chunk"
+    q, k, v = inputs[:_QKV]
+    return DecodeAttention(
+        batch=max(int(q.logical[0, 1]), 1),
+        heads=int(q.logical[0, 2]),
+        key_heads=max(int(k.logical[0, 1]), 1),
+        keys=int(k.padded[0, 2]),
+        head=int(k.padded[0, 3]),
+        value_head=int(v.padded[0, 3]),
+        k_chunk=int(chunk),
+        grid=grid,
+        device_grid=worker_grid(op.chip),
+        q_bytes=float(sizes[0] or 0),
+        k_bytes=float(sizes[1] or 0),
+        v_bytes=float(sizes[2] or 0),
+        out_bytes=float(tile_bytes(op, -1) or 0),
+        cores_per_head=(config.number("max_cores_per_head_batch") if config else None) or grid[0] * grid[1],
+        half_tiles=canonical_dtype(q.dtype[0]) == "BFLOAT16",
+        in_place=bool(op.table.outputs[0].sharded[0]),
+    )
+
+
 @dataclass(frozen=True)
-class SdpaSettings:
+class SdpaSettings(JudgedSettings):
     """The settings of one attention op; `attention` is a text if its chunks cannot be judged: the reason."""
 
-    op: Op
-    attention: Attention | str
+    attention: Attention | DecodeAttention | str
 
     @property
-    def takes(self) -> tuple[str, ...]:
-        """Names of the settings."""
-        return *FIELDS, "math_fidelity"
+    def judges(self) -> dict[str, Judge]:
+        """The judge of each setting; a single token has no chunks of queries."""
+        attention = self.attention
+        if isinstance(attention, DecodeAttention):
+            chunks = judges_of_plan(attention, ("k_chunk_size",), self._decode_chunk)
+        else:
+            chunks = judges_of_plan(attention, FIELDS, self._chunk)
+        return {**chunks, "math_fidelity": self.fidelity}
 
-    def choices(self, setting: str) -> tuple[Value, ...]:
-        """The values worth a trial."""
-        if setting == "math_fidelity":
-            return FIDELITIES
+    def sizes(self, setting: str) -> tuple[Value, ...]:
+        """Chunks up to the one that holds all."""
         attention = self.attention
         if isinstance(attention, str):
             return ()
-        length = attention.rows if setting == "q_chunk_size" else attention.keys
+        rows = isinstance(attention, Attention) and setting == "q_chunk_size"
+        length = attention.rows if isinstance(attention, Attention) and rows else attention.keys
         return tuple(size for size in SIZES if size < 2 * length)
 
-    def tried(self, setting: str, value: Value) -> Trial:
-        """The trial of one value."""
-        if setting == "math_fidelity":
-            return math_fidelity(self.op, str(value))
-        current = self.attention
-        if isinstance(current, str):
-            return Trial(None, unknown=current)
+    def _chunk(self, current: Attention, setting: str, value: int) -> Trial:
         field = FIELDS[setting]
         before = getattr(current, field)
-        changed = replace(current, **{field: int(value)})
+        changed = replace(current, **{field: value})
         broken = broken_of(changed.rules())
         if broken:
             return Trial(before, broken)
         length = changed.rows if setting == "q_chunk_size" else changed.keys
-        uneven = f"; {length} rows are no multiple of it: padded" if length % int(value) else ""
+        uneven = f"; {length} rows are no multiple of it: padded" if length % value else ""
         return Trial(
             before,
             buffers=changed.buffers,
@@ -113,4 +151,20 @@ class SdpaSettings:
             needs="the other fields of SDPAProgramConfig as they are",
             effect=changed != current,
             unknown="" if not kernel_flag(self.op, "dst_full_sync_en") else "dst_full_sync_en is not modelled here",
+        )
+
+    def _decode_chunk(self, current: DecodeAttention, _setting: str, value: int) -> Trial:
+        changed = replace(current, k_chunk=value)
+        broken = broken_of(changed.rules())
+        if broken:
+            return Trial(current.k_chunk, broken)
+        chunks = [ceil(one.keys / one.k_chunk / one.cores_of_a_head) for one in (current, changed)]
+        return Trial(
+            current.k_chunk,
+            buffers=changed.buffers,
+            tensors=operands_in_l1(self.op),
+            change=f"{chunks[0]} chunks of keys per core become {chunks[1]}",
+            at_most_ns=per_step_ns(self.op, *chunks),
+            needs="the other fields of SDPAProgramConfig as they are",
+            effect=changed != current,
         )

@@ -124,6 +124,11 @@ class Attention:
     def _mask(self, rows: int, keys: int) -> float:
         if self.mask_bytes:
             return 2 * rows * keys * self.mask_bytes
+        padded = self.rows % self.q_chunk or self.keys % self.k_chunk or self.keys % TILE_SIDE
+        if (
+            self.fp32 and not self.causal and padded
+        ):  # the streaming kernel, which makes less of it, is not for FLOAT32
+            return 2 * rows * keys * TILE_BYTES["BFLOAT4_B"]
         if self.causal or self.keys % TILE_SIDE:
             return 2 * _HALF  # a tile of the diagonal or of the last keys, and one of all the others
         return _HALF if self.rows % self.q_chunk or self.keys % self.k_chunk else 0

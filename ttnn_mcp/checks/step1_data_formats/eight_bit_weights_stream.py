@@ -24,7 +24,6 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     spared_bytes,
     waits_for_bytes,
 )
-from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
@@ -46,7 +45,7 @@ def look(facts: WindowFacts) -> Claims:
     if not len(rows) or (waiting & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)).any():
         return  # what is left is BFLOAT8_B: other types are no weights
     spared = spared_bytes(weight, TRIED)
-    at_most = fewer_bytes_save(facts.ops, facts.roofline, spared, LAUNCH_FLOOR_NS)[rows]
+    at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
     row = facts.heaviest(rows)[0]
     yield Claim(
         claim=(

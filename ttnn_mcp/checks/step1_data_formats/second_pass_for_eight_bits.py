@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import fewer_passes_save, phases, waits_for_arithmetic, weight_of
-from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import FIDELITY, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
@@ -39,7 +38,7 @@ def look(facts: WindowFacts) -> Claims:
     if weight is None:  # unmoved: the need of two operands sees to it
         return
     twice = about & (passes == HIFI2) & weight.dtype.among("BFLOAT8_B")
-    saves = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), LOFI), LAUNCH_FLOOR_NS)
+    saves = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), LOFI))
     rows = np.flatnonzero(twice & waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
     if not len(rows):
         return

@@ -41,6 +41,7 @@ _RENAMED = {
     "SDPA": "ScaledDotProductAttention",
     "SdpaDecode": "ScaledDotProductAttentionDecode",
     "BinaryNg": "Binary",
+    "UntilizeCodegen": "Untilize",  # 0.81
     "UpSample": "Upsample",
     "ReshapeView": "Reshape",
     "NLPCreateHeads": "NlpCreateHeads",

@@ -1,0 +1,60 @@
+"""A few settings of shapes never tried before, as TTNN 0.81.1 answered on mock devices: one for each rule they taught.
+
+`make real` tries hundreds, others every time; these stay, so that what they taught is not lost.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.real.trials import outcome
+
+CONV = {
+    "b": 1, "h": 10, "cin": 128, "cout": 128, "k": 7, "s": 1, "layout": "BLOCK", "act_block_h_override": 256,
+    "act_block_w_div": 1, "enable_act_double_buffer": True, "enable_weights_double_buffer": True,
+    "weights_dtype": "bfloat8_b", "fp32_dest_acc_en": True, "packer_l1_acc": False, "output_dtype": "bfloat8_b",
+    "bias": True, "output_layout": "TILE",
+}  # fmt: skip
+SLICED = {
+    **CONV, "b": 2, "h": 20, "cin": 480, "cout": 480, "k": 3, "act_block_h_override": 0, "fp32_dest_acc_en": False,
+    "enable_act_double_buffer": False, "output_dtype": "bfloat16", "slice": "Height", "slices": 4,
+}  # fmt: skip
+SDPA = {
+    "heads": 4, "batch": 1, "rows": 512, "head": 96, "dtype": "bfloat8_b", "causal": False, "q_chunk_size": 128,
+    "k_chunk_size": 128, "fp32": True, "grid": [8, 8], "keys": 512,
+}  # fmt: skip
+DECODE = {
+    "batch": 8, "heads": 32, "kv_heads": 8, "keys": 2048, "head": 64, "dtype": "bfloat16", "q_chunk_size": 32,
+    "k_chunk_size": 64,
+}  # fmt: skip
+FEW_HEADS = {**DECODE, "heads": 8, "kv_heads": 1, "keys": 1024}
+BANKED = {
+    "m": 32, "k": 4096, "n": 4096, "b": "bfloat8_b", "cores": 32, "banks": 12, "in0_block_w": 4, "per_core_N": 4,
+}  # fmt: skip
+HELD = [  # op, case, setting, value, L1 before, bytes per core; None where TTNN refused
+    ("conv2d", CONV, "act_block_h_override", 256, 16_384, 127_616),  # the rows of BLOCK are doubled too
+    ("conv2d", {**CONV, "layout": "HEIGHT", "k": 3}, "output_layout", "ROW_MAJOR", 16_384, None),
+    ("conv2d", SLICED, "act_block_h_override", 96, 0, 77_504),  # 20 columns are 32 in a slice; 3 tiles lowered to 2
+    ("conv2d", {**SLICED, "slice": "Width"}, "act_block_h_override", 96, 0, None),
+    ("sdpa", SDPA, "q_chunk_size", 192, 0, 381_184),  # padded chunks in FLOAT32: a mask of all scores
+    ("sdpa", {**SDPA, "heads": 1, "rows": 256, "head": 64, "keys": 77}, "fp32", True, 0, 230_400),
+    ("sdpa_decode", DECODE, "k_chunk_size", 32, 0, 77_824),
+    ("sdpa_decode", {**FEW_HEADS, "keys": 2048}, "k_chunk_size", 256, 0, 207_872),  # half tiles
+    ("sdpa_decode", {**FEW_HEADS, "heads": 32}, "k_chunk_size", 32, 0, 135_168),  # eight cores share a head
+    ("sdpa_decode", DECODE, "k_chunk_size", 96, 0, None),
+    ("sdpa_decode", {**DECODE, "keys": 512}, "k_chunk_size", 1024, 0, None),
+    ("matmul DRAM-sharded", BANKED, "in0_block_w", 16, 8_192, 697_344),  # gathered in a scratchpad
+]
+
+
+@pytest.mark.parametrize("held", HELD, ids=lambda held: f"{held[0]}-{held[2]}-{held[3]}")
+def test_what_ttnn_said_is_what_we_say(held):
+    op, case, setting, value, before, size = held
+    accepted = size is not None
+    row = {"kind": "n150", "grid": [8, 8], "op": op, "case": case, "setting": setting, "value": value}
+    answer = outcome(
+        {**row, "l1_tensors_before": before, "circular_bytes_per_core": size, "accepted": accepted, "error": None}
+    )
+    assert answer.yes == accepted
+    if accepted:
+        assert answer.own_bytes == size

@@ -1,0 +1,94 @@
+"""What each trial of attention, a norm or a softmax asks TTNN for, in the terms of our rules."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from tests.real.planned import BFLOAT16, Planned, Row, changed, tile_of
+from ttnn_mcp.analyses.settings.decode_plan import DecodeAttention
+from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
+from ttnn_mcp.analyses.settings.sdpa_plan import Attention
+from ttnn_mcp.hardware import TILE_SIDE
+
+
+def attention(row: Row, arch: str) -> Planned:
+    now = changed(row)
+    tile, grid = tile_of(now["dtype"]), now.get("grid", (8, 8))
+    plan = Attention(
+        heads=now["heads"] * now.get("batch", 1),
+        rows=now["rows"],
+        keys=now["keys"],
+        head=now["head"],
+        value_head=now["head"],
+        q_bytes=tile,
+        k_bytes=tile,
+        v_bytes=tile,
+        out_bytes=tile,
+        grid=(grid[0], grid[1]),
+        device_grid=(row["grid"][0], row["grid"][1]),
+        q_chunk=now["q_chunk_size"],
+        k_chunk=now["k_chunk_size"],
+        causal=now["causal"],
+        fp32=now.get("fp32", False),
+        chains=arch == "blackhole",
+    )
+    return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
+
+
+def decode(row: Row, _arch: str) -> Planned:
+    now = changed(row)
+    tile = tile_of(now["dtype"])
+    plan = DecodeAttention(
+        batch=now["batch"],
+        heads=now["heads"],
+        key_heads=now["kv_heads"],
+        keys=now["keys"],
+        head=now["head"],
+        value_head=now["head"],
+        k_chunk=now["k_chunk_size"],
+        grid=(8, 8),
+        device_grid=(row["grid"][0], row["grid"][1]),
+        q_bytes=tile,
+        k_bytes=tile_of(now.get("cache", now["dtype"])),
+        v_bytes=tile_of(now.get("cache", now["dtype"])),
+        out_bytes=tile,
+    )
+    return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
+
+
+def norm(row: Row, _arch: str) -> Planned:
+    now, case = changed(row), row["case"]
+    (x, y), rows, columns = case["grid"], now["rows"] // TILE_SIDE, now["width"] // TILE_SIDE
+    plan = ShardedNorm(
+        rows=rows,
+        columns=columns,
+        shards=(x, y),
+        grid=(now["grid"][0], now["grid"][1]),
+        block_h=now["block_h"],
+        block_w=now["block_w"],
+        subblock_w=now["subblock_w"],
+        device_grid=(row["grid"][0], row["grid"][1]),
+        root_mean_square=row["op"] == "rms_norm",
+        fp32=now.get("fp32", False),
+        bias_bytes=BFLOAT16 if now.get("beta") else 0,
+    )
+    shard = ceil(rows * columns / (x * y)) * BFLOAT16
+    held = 2 + bool(now.get("residual")) - bool(now["inplace"])
+    return Planned(plan.rules(), lambda: plan.buffers, lambda: shard * held)
+
+
+def softmax(row: Row, _arch: str) -> Planned:
+    now, (x, y) = changed(row), row["case"]["grid"]
+    high = now["batch"] * now["heads"] * now["rows"] // TILE_SIDE // (x * y)
+    wide = now["width"] // TILE_SIDE
+    plan = ShardedSoftmax(
+        shard=(high, wide),
+        shards=(x, y),
+        grid=(now["grid"][0], now["grid"][1]),
+        block_h=now["block_h"],
+        block_w=now["block_w"],
+        subblock_w=now["subblock_w"],
+        fp32=now.get("fp32", False),
+        stable=now.get("stable", True),
+    )
+    return Planned(plan.rules(), lambda: plan.buffers, lambda: high * wide * BFLOAT16)

@@ -1,0 +1,73 @@
+"""Who judges a setting of an op, and the values worth a trial that do not depend on the op."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from ttnn_mcp.analyses.settings.compute import DTYPES, FIDELITIES, math_fidelity
+from ttnn_mcp.analyses.settings.trial import Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ttnn_mcp.analyses.settings.trial import Op, Value
+
+    Judge: TypeAlias = Callable[[Value], Trial]
+
+PlanT = TypeVar("PlanT")
+_CHOICES: dict[str, tuple[Value, ...]] = {
+    "math_fidelity": FIDELITIES,
+    "weights_dtype": DTYPES,
+    **dict.fromkeys(
+        ("enable_act_double_buffer", "enable_weights_double_buffer", "fp32_dest_acc_en", "packer_l1_acc"),
+        (False, True),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class JudgedSettings(ABC):
+    """The settings of one op: each has a judge, which tries a value."""
+
+    op: Op
+
+    @property
+    @abstractmethod
+    def judges(self) -> dict[str, Judge]:
+        """The judge of each setting, in the order in which they are told."""
+
+    @abstractmethod
+    def sizes(self, setting: str) -> tuple[Value, ...]:
+        """The values worth a trial of a setting whose values depend on the op."""
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Names of the settings."""
+        return tuple(self.judges)
+
+    def choices(self, setting: str) -> tuple[Value, ...]:
+        """The values worth a trial."""
+        return _CHOICES.get(setting) or self.sizes(setting)
+
+    def tried(self, setting: str, value: Value) -> Trial:
+        """The trial of one value."""
+        return self.judges[setting](value)
+
+    def fidelity(self, value: Value) -> Trial:
+        """The trial of another math fidelity, which any op with a compute kernel config takes."""
+        return math_fidelity(self.op, str(value))
+
+
+def judges_of_plan(
+    plan: PlanT | str, settings: Iterable[str], tried: Callable[[PlanT, str, int], Trial]
+) -> dict[str, Judge]:
+    """The judges of settings that are numbers in a plan of the op; a text in its place is why there is none."""
+    if isinstance(plan, str):
+        return dict.fromkeys(settings, lambda _: Trial(None, unknown=plan))
+    return {setting: _judge_of_number(plan, setting, tried) for setting in settings}
+
+
+def _judge_of_number(plan: PlanT, setting: str, tried: Callable[[PlanT, str, int], Trial]) -> Judge:
+    return lambda value: tried(plan, setting, int(value))
