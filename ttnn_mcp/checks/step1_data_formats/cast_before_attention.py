@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import least_ns
@@ -63,7 +63,7 @@ def _widening(facts: WindowFacts) -> Mask:
         for one in (facts.ops.inputs[0], facts.ops.outputs[0])
     ]
     casts = facts.named("Typecast") & (bytes_each[0] < bytes_each[1])
-    makers, readers = facts.joins.edges
+    makers, readers = _edges(facts)
     other, some = np.zeros(len(facts), dtype=np.bool_), np.zeros(len(facts), dtype=np.bool_)
     attends = facts.of_family("attention")[readers]
     other[makers[~attends]] = True
@@ -71,14 +71,22 @@ def _widening(facts: WindowFacts) -> Mask:
     return casts & some & ~other
 
 
+def _edges(facts: WindowFacts) -> tuple[Rows, Rows]:
+    """(makers, readers), Q, K and V of one size told apart."""
+    makers, readers = facts.joins.edges
+    others, their_readers = other_makers(facts.ops)
+    return np.concatenate((makers, others)), np.concatenate((readers, their_readers))
+
+
 def _attention_behind(facts: WindowFacts, casts: Mask) -> tuple[Rows, Floats]:
     """The attention ops that read such casts, and what fewer bytes may save on each."""
     source, output = facts.ops.inputs[0].bytes, facts.ops.outputs[0].bytes
     total, less = np.zeros(len(facts)), np.zeros(len(facts))
-    for operand, made_by in zip(facts.ops.inputs, facts.flow.producers, strict=True):
+    for operand in facts.ops.inputs:
         total += operand.bytes
-        cast = (made_by != NOBODY) & casts[made_by] & facts.of_family("attention")
-        less[cast] += (output - source)[made_by[cast]]
+    makers, readers = _edges(facts)
+    read = casts[makers] & facts.of_family("attention")[readers]
+    np.add.at(less, readers[read], (output - source)[makers[read]])
     rows = np.flatnonzero(less > 0)
     took = facts.kernel_ns[rows]
     return rows, np.minimum(took * less[rows] / total[rows], took - least_ns(facts)[rows])
