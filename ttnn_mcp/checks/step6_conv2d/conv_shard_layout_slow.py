@@ -8,7 +8,9 @@ layers ran 3.6 times as fast per operation in BLOCK, two UNet convs of 16384 row
 The line: a conv of another layout, within a factor of two in output rows, inner size and channels, at the same
 fidelity and weight type, does at least twice the operations per second. Or, where the run has no such conv to
 compare with: HEIGHT with one tile of rows and eight or more of columns per core, so that weights, not
-activations, fill each core's time. Together the saving must be 1 % of the window. The bound is the rate of the
+activations, fill each core's time, or WIDTH with one tile of columns and eight or more of rows, where every core
+passes over all activations: an SDXL conv became more than twice as fast from WIDTH to BLOCK (tt-metal PR #23256).
+Together the saving must be 1 % of the window. The bound is the rate of the
 faster conv, else the roofline.
 
 Silent where every similar conv has the same layout, and where the conv would not fit L1 in the other one. Never
@@ -22,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.conv_cores import fits_in, grid_of
-from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT
+from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH
 from ttnn_mcp.analyses.op_kinds.convs import Convs, sizes_of
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES, L1_LIMIT
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
 TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well (ours)
 SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are compared; both ways (ours)
-STARVED_WIDTH = 8  # tiles of columns per core, against one of rows: ResNet18's slow convs have 16 (ours)
+STARVED_LENGTH = 8  # tiles per core along one side, against one on the other: ResNet18's slow convs have 16 (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -88,7 +90,7 @@ def _claim(
     against = (
         f"{rate[row]:.1f} TFLOP/s against {rate[by]:.1f} of the {layout} conv at line {facts.line(by)}"
         if by is not None
-        else f"1 x {conv.per_core_w if conv else 0} tiles per core; no {BLOCK} conv to compare with"
+        else f"{_tiles(conv)} tiles per core; no {BLOCK} conv to compare with"
     )
     return Claim(
         claim=f"{kinds(facts, rows)} ({time_of(facts, rows)}) slow in this layout: {example(facts, row)}, "
@@ -114,8 +116,15 @@ def _claim(
     )
 
 
+def _tiles(conv: Conv | None) -> str:
+    return f"{conv.per_core_h} x {conv.per_core_w}" if conv else "?"
+
+
 def _is_starved(conv: Conv) -> bool:
-    return conv.layout == HEIGHT and conv.per_core_h == 1 and conv.per_core_w >= STARVED_WIDTH
+    """Whether its shards are so thin that each core spends its time on the other operand."""
+    thin = {HEIGHT: (conv.per_core_h, conv.per_core_w), WIDTH: (conv.per_core_w, conv.per_core_h)}
+    narrow, long = thin.get(conv.layout, (0, 0))
+    return narrow == 1 and long >= STARVED_LENGTH
 
 
 def _peers(facts: WindowFacts, convs: Convs) -> Rows:
