@@ -35,10 +35,20 @@ def caveats_of(report: Performance) -> list[str]:
     return [
         *report.csv.lost,
         *_odd_cells(report),
+        *_timestamps(report),
         *_dropped(report),
         *_model_columns(report),
         *_plumbing(report),
         *report.csv.caveats,
+    ]
+
+
+def _timestamps(report: Performance) -> list[str]:
+    if not report.outlasting:
+        return []
+    return [
+        f"{report.outlasting} device ops say a kernel time that is longer than their firmware ran (raw timestamps: does "
+        "the firmware fit this tt-metal?): told from DEVICE FW START and END CYCLE instead"
     ]
 
 
