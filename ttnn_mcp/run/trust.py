@@ -46,10 +46,11 @@ def caveats_of(report: Performance) -> list[str]:
 def _timestamps(report: Performance) -> list[str]:
     if not report.outlasting:
         return []
-    return [
-        f"{report.outlasting} device ops say a kernel time that is longer than their firmware ran (raw timestamps: does "
-        "the firmware fit this tt-metal?): told from DEVICE FW START and END CYCLE instead"
-    ]
+    caveat = (
+        f"{report.outlasting} device ops say a kernel time that is longer than their firmware ran (raw timestamps: "
+        "does the firmware fit this tt-metal?): told from DEVICE FW START and END CYCLE instead"
+    )
+    return [caveat]
 
 
 def _dropped(report: Performance) -> list[str]:
