@@ -15,16 +15,14 @@ reads whom is inferred from shapes, types and placements.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, WindowFacts
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.shared.activations import cite_function, function_of, keeps_type
 from ttnn_mcp.checks.shared.conv_ops import CONV_CONFIGS, CONVS, conv_behind
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
-_FUNCTION = re.compile(r"UnaryOpType::(\w+)")
 PARAMETER = {"LEAKY_RELU": ", slope", "ELU": ", alpha", "MISH": ", 0.0"}  # UnaryWithParam throws without one
 FUSABLE = frozenset(  # what ttnn's conv kernels apply when packing: SFPU functions without a second tensor
     {
@@ -53,7 +51,7 @@ def look(facts: WindowFacts) -> Claims:
         return
     examples = facts.heaviest(rows)
     row = examples[0]
-    function = _function(facts, row)
+    function = function_of(facts, row)
     applied = f"ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}{PARAMETER.get(function, '')})"
     yield Claim(
         claim=(
@@ -64,7 +62,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
         assumption="applied while packing, the function costs the conv nothing",
-        evidence=(_cite_function(facts, row), *cite_op(facts, row)),
+        evidence=(cite_function(facts, row), *cite_op(facts, row)),
         fix=(
             f"ttnn.Conv2dConfig(activation={applied})  # older builds: "
             f'activation="{function.lower()}"; drop the op at line {facts.line(row)}'
@@ -76,23 +74,10 @@ def look(facts: WindowFacts) -> Claims:
     )
 
 
-def _cite_function(facts: WindowFacts, row: int) -> Evidence:
-    """The function in the op's chain; the whole entry has hundreds of characters before it."""
-    return cite_attribute(facts, row, "op_chain").model_copy(
-        update={"value": f"UnaryOpType::{_function(facts, row)}"}
-    )
-
-
-def _function(facts: WindowFacts, row: int) -> str:
-    found = _FUNCTION.findall(facts.attributes(row).get("op_chain", ""))
-    return found[0] if len(found) == 1 else ""
-
-
 def _fusable(facts: WindowFacts, row: int, conv: int) -> bool:
     """One function a conv can apply, same type in and out, on a conv that has none yet."""
-    same_type = facts.ops.outputs[0].dtype[row] == facts.ops.inputs[0].dtype[row]
     said = facts.attributes(conv).text_of("activation")
-    return same_type and not said and _function(facts, row) in FUSABLE
+    return keeps_type(facts, row) and not said and function_of(facts, row) in FUSABLE
 
 
 CHECK = Check(
