@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
 from ttnn_mcp.checks.shared.activations import cite_function, function_in, function_of, keeps_type
@@ -66,8 +65,9 @@ def look(facts: WindowFacts) -> Claims:
 def _unfused(facts: WindowFacts) -> Rows:
     """Unary ops that alone read a matmul's output, which could have applied their function."""
     joins, told = facts.joins, facts.attributes_of_ops
-    rows = np.flatnonzero(facts.named("Unary") & (joins.makers != NOBODY) & ~joins.doubtful)
-    rows = rows[facts.named(*MATMULS)[joins.makers[rows]] & (joins.reader_counts[joins.makers[rows]] == 1)]
+    rows = np.flatnonzero(
+        (facts.named(*MATMULS) & (joins.reader_counts == 1))[joins.makers]
+    )  # the last op has none
     rows = rows[told.numbers(rows, lambda said: float(function_in(said) in APPLIED)) > 0]
     rows = rows[told.numbers(joins.makers[rows], lambda said: float(_could_apply_one(said))) > 0]
     return rows[[keeps_type(facts, row) for row in rows.tolist()]] if len(rows) else rows
