@@ -51,8 +51,14 @@ def experts_between_slices():
     program = blackhole()
     rows = program.tensor([1, 1, 8192, 7168], "BFLOAT8_B")
     parts = []
-    for _ in range(8):
-        part = run_op(program, "Slice", (rows,), program.tensor([1, 1, 1024, 7168], "BFLOAT8_B"), 60)
+    for expert in range(8):
+        where = {
+            "slice_start": f"Shape([0, 0, {1024 * expert}, 0])",
+            "slice_end": f"Shape([1, 1, {1024 * (expert + 1)}, 7168])",
+            "step": "Shape([1, 1, 1, 1])",
+        }
+        part = program.tensor([1, 1, 1024, 7168], "BFLOAT8_B")
+        run_op(program, "Slice", (rows,), part, 60, attributes=where)
         up = multiply(
             program, 1024, 7168, 2048, 353.4, both_sided(4, 6, grid=(11, 8)), x=part, activations="BFLOAT8_B"
         )
@@ -62,7 +68,7 @@ def experts_between_slices():
         run_op(program, "BinaryNg", (up, gate), program.tensor([1, 1, 1024, 2048], "BFLOAT8_B"), 15)
         both = program.tensor([1, 1, 1024, 2048], "BFLOAT8_B")
         parts.append(multiply(program, 1024, 2048, 7168, 338.4, both_sided(4, 21, grid=(11, 8)), x=both, activations="BFLOAT8_B"))  # fmt: skip
-    run_op(program, "Concat", parts, program.tensor([1, 1, 8192, 7168], "BFLOAT8_B"), 463.3)
+    run_op(program, "Concat", parts, program.tensor([1, 1, 8192, 7168], "BFLOAT8_B"), 463.3, attributes={"dim": 2})
     return program
 
 
@@ -88,7 +94,8 @@ def narrow_blocks_of_decode():
 def experts_gate_and_up():
     """tt-xla's E30: 11 of 110 cores each; 4096 columns each."""
     program = blackhole()
-    x, halves = program.tensor([32, 1, 32, 7168]), []
+    given, halves = program.tensor([32, 1, 32, 7168]), []
+    x = run_op(program, "MadeUpOfNoFamily", (given,), program.tensor([32, 1, 32, 7168]), 20)
     for _ in range(2):
         w, out = program.tensor([1, 32, 7168, 2048], "BFLOAT8_B"), program.tensor([32, 32, 32, 2048])
         attributes = {

@@ -28,6 +28,7 @@ from ttnn_mcp.checks.step2_layouts import (
     tilize_round_trip,
     tiny_row_reshape,
     topk_on_few_cores,
+    whole_rows_copied,
 )
 from ttnn_mcp.checks.step3_memory_sharding import (
     decode_heads_as_prefill,
@@ -99,6 +100,7 @@ CATALOGUE: tuple[Check, ...] = (
     reshape_not_a_view.CHECK,
     repeated_small_ops.CHECK,
     repeat_before_broadcast.CHECK,
+    whole_rows_copied.CHECK,
     one_element_operand.CHECK,
     topk_on_few_cores.CHECK,
     argmax_on_few_cores.CHECK,
