@@ -6,7 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, without
-from tests.profiles import DRAM, L1, Program
+from tests.profiles import DRAM, L1, Placement, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, unary
 
@@ -86,6 +86,7 @@ def test_a_part_must_begin_on_the_first_bank(check):
         {"end": (1, 1, 4 * ROWS, WIDE), "step": 2},
         {"where": L1},
         {"into": L1},
+        {"where": Placement("DRAM", "WIDTH_SHARDED")},
         {"end": (1, 1, 2 * ROWS - 8, WIDE)},
         {"start": (0, 0, ROWS + 8, 0)},
         {"whole": (1, 1, 1, 6144), "start": (0, 0, 0, 0), "end": (1, 1, 1, 64)},
@@ -97,6 +98,7 @@ def test_a_part_must_begin_on_the_first_bank(check):
         "every second",
         "from L1",
         "into L1",
+        "over the banks",
         "part of a tile",
         "in a tile",
         "a row",
@@ -145,6 +147,52 @@ def test_matmuls_write_where_the_concat_puts_it(check):
 )
 def test_other_concats_stay(check, how):
     check.pair(lambda one: of_joined(**one), silent=how, fires={})
+
+
+def wrote(program, times, name="MatmulDeviceOperation", width=WIDE):
+    for _ in range(times):
+        x, w, y = (program.tensor(size) for size in ([1, 1, ROWS, 512], [1, 1, 512, width], [1, 1, ROWS, width]))
+        put(program, DeviceOp(name, (x, w), (y,), 90_000, fidelity="HiFi2"))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [{"times": 1, "width": 3072}, {"times": 1, "name": "SoftmaxDeviceOperation"}],
+    ids=["another size", "no matmul"],
+)
+def test_as_many_matmuls_as_parts_must_have_run(check, before):
+    def at(told):
+        program = Program("wormhole_b0")
+        wrote(program, **told)
+        joined(program, given=1)
+        return program
+
+    check.pair(at, silent=before, fires={"times": 1})
+
+
+def test_matmuls_of_the_size_elsewhere_make_no_parts(check):
+    program = Program("wormhole_b0")
+    wrote(program, 3)
+    joined(program, maker="SoftmaxDeviceOperation")
+    assert check.ask(program).status == "clean"
+
+
+def test_concats_of_fewer_parts_than_others_have_their_own(check):
+    program = of_joined(parts=4)
+    joined(program, parts=2)
+    assert len(check.ask(program).claim.rows) == 2
+
+
+def test_a_concat_that_tells_no_dim_stays(check):
+    program = of_sliced()
+    joined(program)
+    program.device_ops[-1].attributes = {"groups": 1}
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
+    assert_cannot_tell(check.ask(without(tmp_path, (lost,), of_sliced())), word)
 
 
 def test_a_concat_of_what_nobody_made_stays(check):

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.whole_rows import Part, banks_of, lies_in_one_piece, part_of
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, DRAM_BANDWIDTH, OPERANDS
@@ -85,10 +84,9 @@ def _part(facts: WindowFacts, row: int, banks: int) -> Part | None:
         [int(number) for number in _NUMBER.findall(told.text_of(key) or "")]
         for key in ("slice_start", "slice_end", "step")
     )
-    part = part_of(source.logical[row].tolist(), start, end)
-    whole = source.padded[row].tolist()
-    views = part is not None and set(step) <= {1} and all(_interleaved(one, row) for one in (source, output))
-    return part if part and views and lies_in_one_piece(part, whole, source.layout[row], banks) else None
+    part, whole = part_of(source.logical[row].tolist(), start, end), source.padded[row].tolist()
+    straight = set(step) <= {1} and _interleaved(source, row) and _interleaved(output, row)
+    return part if part and straight and lies_in_one_piece(part, whole, source.layout[row], banks) else None
 
 
 def _interleaved(operand: Operand, row: int) -> bool:
@@ -115,7 +113,7 @@ def _by_matmuls(facts: WindowFacts, row: int, parts: int) -> bool:
     """Parts of one size have one likely producer, the last: as many matmuls that write such a part must have run."""
     makers = np.unique([made_by[row] for made_by in facts.flow.producers[:parts]])
     matmuls, output = facts.of_family("matmul"), facts.ops.outputs[0]
-    if makers[0] == NOBODY or not matmuls[makers].all() or (facts.joins.reader_counts[makers] != 1).any():
+    if not matmuls[makers].all() or (facts.joins.reader_counts[makers] != 1).any():  # nobody's place: the last op
         return False
     alike = matmuls & np.isin(output.elements, output.elements[makers])
     return int(alike[:row].sum()) >= parts
