@@ -8,6 +8,7 @@ It is no part of `make fix`: what changes here wants a look at the rows, and a s
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -57,13 +58,24 @@ def stored() -> dict[str, list[Looked]]:
     return json.loads(PAGE.read_text("utf-8")) if PAGE.exists() else {}
 
 
+def _numbered(looked: list[Looked]) -> list[tuple[tuple[str, int, int], Looked]]:
+    """Each with its check, its line and how many of both came before: a check may claim two things of one op."""
+    seen: Counter[tuple[str, int]] = Counter()
+    numbered: list[tuple[tuple[str, int, int], Looked]] = []
+    for one in looked:
+        place = one["check"], one["line"]
+        numbered.append(((*place, seen[place]), one))
+        seen[place] += 1
+    return numbered
+
+
 def main() -> None:
     """Write what is claimed today, with the reasons of claims that were there before."""
-    before = {(name, one["check"], one["line"]): one["reason"] for name, all_ in stored().items() for one in all_}
+    before = {(name, *key): one["reason"] for name, looked in stored().items() for key, one in _numbered(looked)}
     now = {
         name: [
-            Looked(**{**one, "reason": before.get((name, one["check"], one["line"]), "")})
-            for one in claims_of(case_of_reports(SHARED / name))
+            Looked(**{**one, "reason": before.get((name, *key), "")})
+            for key, one in _numbered(claims_of(case_of_reports(SHARED / name)))
         ]
         for name in REPORTS
     }

@@ -124,7 +124,7 @@ def attention_alone(arch, shape, us, **how):
 ATTENTION = (
     Story(
         "S14", "tt-metal PR#22938", "SDXL UNet cross-attention, reshape + transpose for q, k, v",
-        "nlp_create_qkv_heads (672 -> 612 ms over 70 attentions)", cross_attention_by_reshapes, "bound wrong", "bound wrong", 857,
+        "nlp_create_qkv_heads (672 -> 612 ms over 70 attentions)", cross_attention_by_reshapes, "bound wrong", "right", 857,
         "create_(qkv_)?heads|split_heads",
     ),
     Story(
@@ -135,17 +135,17 @@ ATTENTION = (
     Story(
         "bge-casts", "tt-metal perf_automation guide GL-04", "three casts to BFLOAT16 before SDPA, BGE-M3 batch 32",
         "q, k, v stay BFLOAT8_B (typecasts 11.1 -> 1.6, SDPA 35.2 -> 21.5 ms over 24 layers)",
-        casts_before_attention, "bound wrong", "bound wrong", 967, "BFLOAT8_B|bfloat8_b|without the cast",
+        casts_before_attention, "bound wrong", "right", 967, "BFLOAT8_B|bfloat8_b|without the cast",
     ),
     Story(
         "create-heads", "tt-metal skill core-occupancy", "create_qkv_heads unsharded on one core: 39 us",
         "sharded over 16 cores (1.85 us)",
-        head_op_on_one_core("NlpCreateHeads", [1, 1, 32, 3072], [1, 16, 32, 64], 39), "bound wrong", "bound wrong", 37.2, "[Ss]hard",
+        head_op_on_one_core("NlpCreateHeads", [1, 1, 32, 3072], [1, 16, 32, 64], 39), "bound wrong", "right", 37.2, "[Ss]hard",
         made_up=SHAPE,
     ),
     Story(
         "concat-heads", "tt-metal skill core-occupancy", "concat_heads on one core: 20 us", "sharded (1.2 us)",
-        head_op_on_one_core("NLPConcatHeads", [1, 16, 32, 64], [1, 1, 32, 1024], 20), "bound wrong", "bound wrong", 18.8, "[Ss]hard",
+        head_op_on_one_core("NLPConcatHeads", [1, 16, 32, 64], [1, 1, 32, 1024], 20), "bound wrong", "right", 18.8, "[Ss]hard",
         made_up=SHAPE,
     ),
     Story(
@@ -156,13 +156,13 @@ ATTENTION = (
     Story(
         "sdpa-grid-1k", "tt-metal PR#56898", "SDPA prefill of 1024 rows, grid 8x8 of 110: 371.7 us",
         "device grid 11x10 (345.1 us)",
-        attention_alone("blackhole", [1, 32, 1024, 128], 371.7, dtype="BFLOAT8_B", causal=True), "right", "right", 26.6,
+        attention_alone("blackhole", [1, 32, 1024, 128], 371.7, dtype="BFLOAT8_B", causal=True), "right", "right, wide", 26.6,
         "grid", made_up="chunks of 128",
     ),
     Story(
         "vit-chunks", "tt-metal skill tt-dit", "SDPA of a ViT decoder with default chunks",
         "q and k chunks of 192 (2.95x)",
-        attention_alone("wormhole_b0", [1, 16, 1728, 64], 1_180, chunks=(32, 32)), "silent", "silent", 780, "chunk",
+        attention_alone("wormhole_b0", [1, 16, 1728, 64], 1_180, chunks=(32, 32)), "silent", "right", 780, "chunk",
         made_up="the times: only their ratio is told",
     ),
     Story(

@@ -162,7 +162,7 @@ LAYOUTS = (
     ),
     Story(
         "one-core-norm", "tt-metal skill optimization", "norm over a hidden size of 1024 on one core: 17 us",
-        "32 cores (2 us)", layer_norm(32, 1024, 17, arch="wormhole_b0", cores=1), "bound wrong", "bound wrong", 15, "SHARDED",
+        "32 cores (2 us)", layer_norm(32, 1024, 17, arch="wormhole_b0", cores=1), "bound wrong", "right", 15, "SHARDED",
         made_up="nothing",
     ),
     Story(
@@ -180,7 +180,7 @@ LAYOUTS = (
     ),
     Story(
         "repeat", "tt-metal skill optimization", "untilize, repeat, tilize before a multiply",
-        "broadcast in the multiply", repeated_before_a_product, "other change", "other change", None, "broadcast",
+        "broadcast in the multiply", repeated_before_a_product, "other change", "named", None, "broadcast",
         made_up=f"{SHAPE}, the times",
     ),
     Story(

@@ -128,7 +128,7 @@ SYSTEMS = (
         "shard its input (326 fps)", upsample_on_one_core, "right", "right", 42_386, "[Ss]hard",
     ),
     Story(
-        "S28", "tt-metal PR#23256", "SDXL conv WIDTH_SHARDED", "BLOCK_SHARDED (more than 2x)", conv_by_width, "other change", "other change",
+        "S28", "tt-metal PR#23256", "SDXL conv WIDTH_SHARDED", "BLOCK_SHARDED (more than 2x)", conv_by_width, "other change", "named",
         None, "BLOCK_SHARDED", made_up=f"{SHAPE}, the time",
     ),
     Story(
