@@ -13,7 +13,7 @@ from ttnn_mcp.errors import TtnnMcpError
 async def test_the_findings_are_ranked_and_each_is_cited_and_bounded(tmp_path):
     answer = await ask(session(tmp_path), "optimization_check", run="demo")
     at_most = [finding["saving_us"]["at_most"] for finding in answer["findings"]]
-    assert len(at_most) > 3
+    assert len(at_most) >= 3
     assert at_most[0] == max(at_most)
     for finding in answer["findings"]:
         assert finding["evidence"]
