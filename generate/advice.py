@@ -9,6 +9,7 @@ import json
 import tempfile
 from pathlib import Path
 
+from generate import stories
 from tests.shared_reports import SHARED
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS, answering
@@ -58,7 +59,8 @@ def page():
     lines = ["| " + " | ".join(row) + " |" for row in table]
     lines.insert(1, "|---" * len(table[0]) + "|")
     promises = {0: "no false promise", 1: "1 false promise"}.get(false, f"{false} false promises")
-    return f"{HEAD}**{right} of {len(rows)} right, {promises}.**\n\n" + "\n".join(lines) + "\n"
+    first = f"{HEAD}**{right} of {len(rows)} right, {promises}.**\n\n" + "\n".join(lines) + "\n"
+    return f"{first}\n{stories.section()}"
 
 
 def _row(story, verdict, naming):

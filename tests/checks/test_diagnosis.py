@@ -12,6 +12,7 @@ from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim
 from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.checks.unexplained import Unexplained
 from ttnn_mcp.checks.worth import Worth
 
 REAL = (CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER)
@@ -124,8 +125,13 @@ def test_a_check_that_breaks_costs_no_other(case, caplog):
 
 
 def test_time_that_no_finding_names_is_unexplained(case):
-    assert diagnose(case, []).unexplained_share == pytest.approx(1)
-    assert diagnose(case, [saves("first", 0.1)]).unexplained_share == 0
+    assert diagnose(case, []).unexplained.share == pytest.approx(1)
+    assert diagnose(case, [saves("first", 0.1)]).unexplained == Unexplained(0.0, ())
+
+
+def test_checks_that_are_not_answered_explain_time_too(case):
+    found = diagnose(case, [], others=[saves("first", 0.1)])
+    assert (found.unexplained.share, found.findings, found.steps) == (0, (), ())
 
 
 def test_all_seven_steps_are_answered_even_on_a_single_cold_pass(tmp_path):
@@ -142,7 +148,7 @@ def test_on_real_reports_bounds_are_physical_and_evidence_is_real(report):
     found = diagnose(case, CATALOGUE)
     on_ops = [one for one in found.findings if one.check != "stalled-on-host"]
     assert sum(one.saving_us.at_most for one in on_ops) * 1e3 <= case.total_ns
-    assert 0 <= found.unexplained_share <= 1
+    assert 0 <= found.unexplained.share <= 1
     assert not any("a bug in ttnn-mcp" in step.why for step in found.steps)
     lines = set(case.run.performance_report.rows.lines.tolist())
     for one in found.findings:

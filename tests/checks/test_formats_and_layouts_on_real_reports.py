@@ -105,7 +105,7 @@ def test_fidelity_is_not_blamed_for_what_clip_waits_for_bytes():
 def test_reshapes_of_clip_copy_because_heads_are_split():
     at = case(CLIP)
     claim = the_claim("reshape-not-a-view", at)
-    assert at.share(claim.rows) == pytest.approx(0.077, abs=0.0005)
+    assert at.share(claim.rows) == pytest.approx(0.089, abs=0.0005)  # 128 reshapes, and the 64 transposes of heads
     assert "num_heads=20" in claim.fix
 
 

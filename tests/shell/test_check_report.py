@@ -24,6 +24,10 @@ ANSWER = {
     "findings": [FINDING],
     "steps": [{"step": 3, "title": "Memory and sharding", "status": "not_applicable", "why": "nothing is sharded " * 9}],
     "unexplained_share": 0.5,
+    "unexplained": {
+        "columns": ["op_code", "ops", "time_us", "share", "roofline", "heaviest_op"],
+        "rows": [["Matmul", 12, 1500.5, 0.3, 0.45, 77], ["MadeUp", 1, 90.0, 0.2, None, 78]],
+    },
     "trust": ["the report lacks DEVICE ARCH"],
     "next": [{"tool": "op_detail", "arguments": {"run": "ab12", "op": 57}, "why": "the op behind few-cores"}],
     "window": {"kind": "iteration", "rows": 1200, "first_row": 2, "last_row": 1201, "warm": True, "why": "signposts",
@@ -40,6 +44,8 @@ def test_a_report_fits_the_screen_and_says_where_its_evidence_lies():
     assert "db.sqlite, tensors:12: size = 4096 bytes" in text
     assert "iteration 3 of 3, warm, 1,200 ops (lines 2 to 1201): signposts" in text
     assert "50.0% of the window" in text
+    assert "Matmul (12x, 1.50 ms, 30.0%): at 45% of its roofline, heaviest at line 77" in text
+    assert "MadeUp (1x, 90.0 us, 20.0%): no roofline, heaviest at line 78" in text
     assert "\x1b" not in text
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim
+from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.worth import ALWAYS
 from ttnn_mcp.errors import shown_path
 from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 EVIDENCE_SHOWN = 4  # cells per finding: enough to look the claim up, the heaviest op first
-AT_ITS_BOUND = 0.7  # of the roofline: an op this close needs no explanation (tt-metal's own matmuls reach 0.7-0.8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +50,26 @@ class Diagnosis:
     Attributes:
         findings: ranked by the most they can save, then by share.
         steps: one per step of the skill.
-        unexplained_share: kernel time on ops that no finding names and that are far from their roofline.
+        unexplained: ops that no check names and that are far from their roofline, also where `checks` are some only.
     """
 
     findings: tuple[Finding, ...]
     steps: tuple[StepStatus, ...]
-    unexplained_share: float
+    unexplained: Unexplained
 
 
-def diagnose(facts: WindowFacts, checks: Sequence[Check], *, min_saving_share: float = 0.0) -> Diagnosis:
-    """Ask every check and settle their claims."""
+def diagnose(
+    facts: WindowFacts, checks: Sequence[Check], *, min_saving_share: float = 0.0, others: Sequence[Check] = ()
+) -> Diagnosis:
+    """Ask every check and settle their claims; `others` are asked only for what they explain."""
     asked = [ask(check, facts) for check in checks]
     claims = [(one.check, claim) for one in asked for claim in one.claims]
     findings = _settled(facts, claims)
     risks = {check.id for check, claim in claims if not claim.promise_ns}
     least_ns = min_saving_share * facts.total_ns
     kept = [one for one in findings if one.saving_us.at_most * 1e3 >= least_ns or one.check in risks]
-    return Diagnosis(tuple(kept), tuple(_steps(asked)), _unexplained(facts, [claim for _, claim in claims]))
+    explained = [*(claim for _, claim in claims), *(one for check in others for one in ask(check, facts).claims)]
+    return Diagnosis(tuple(kept), tuple(_steps(asked)), unexplained(facts, explained))
 
 
 def ask(check: Check, facts: WindowFacts) -> Asked:
@@ -215,13 +218,3 @@ def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
     if unsure:
         return "cannot_tell", "; ".join(dict.fromkeys(one.why for one in unsure))
     return "not_applicable", "; ".join(dict.fromkeys(one.why for one in by_status.get("not_applicable", [])))
-
-
-def _unexplained(facts: WindowFacts, claims: list[Claim]) -> float:
-    if not facts.total_ns:
-        return 0.0
-    explained = np.nan_to_num(facts.roofline.efficiency) >= AT_ITS_BOUND
-    for claim in claims:
-        if claim.gap_ns is None and claim.promise_ns:  # neither gaps nor risks explain a kernel
-            explained[claim.rows] = True
-    return float(facts.kernel_ns[~explained].sum() / facts.total_ns)

@@ -11,6 +11,7 @@ from ttnn_mcp.hardware import ARCHITECTURES, canonical_architecture
 from ttnn_mcp.run.iterations import Iterations, iterations_of
 from ttnn_mcp.run.ops.call_counts import runtime_ids
 from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.outlasting_kernels import outlasting, within_firmware
 from ttnn_mcp.run.ops.wrapped_counters import unwrapped, wrapped
 
 if TYPE_CHECKING:
@@ -69,13 +70,25 @@ class Performance:
 
     @cached_property
     def ops(self) -> OpTable:
-        """Device ops with a kernel duration: measured, or computed from firmware ends where a counter wrapped."""
-        if not self._wrapped.any() or self.clock_ghz is None:
+        """Device ops with a kernel duration: measured, or computed from the firmware's where it cannot be true."""
+        if not (self._wrapped.any() or self._outlasting.any()) or self.clock_ghz is None:
             return self._measured
         on_device = self.rows.take(self._placed)
-        doubtful = self._wrapped[self._placed]
-        kernel, gap = unwrapped(on_device, doubtful, self.clock_ghz)
-        return on_device.corrected(kernel_ns=kernel, gap_ns=gap, corrected_rows=doubtful).take(kernel >= 0)
+        doubtful, outlast = self._wrapped[self._placed], self._outlasting[self._placed]
+        times = unwrapped(on_device, doubtful, self.clock_ghz)
+        kernel, gap = within_firmware(on_device, outlast, times, self.clock_ghz)
+        told = on_device.corrected(kernel_ns=kernel, gap_ns=gap, corrected_rows=doubtful | outlast)
+        return told.take(kernel >= 0)
+
+    @cached_property
+    def _outlasting(self) -> NDArray[np.bool_]:
+        """Mask of the device ops whose kernel time is longer than their firmware's, for another reason."""
+        return self._placed & ~self._wrapped & outlasting(self.rows, self.clock_ghz)
+
+    @cached_property
+    def outlasting(self) -> int:
+        """How many device ops say a kernel time that is longer than their firmware's."""
+        return int(self._outlasting.sum())
 
     @cached_property
     def untimed(self) -> OpTable:

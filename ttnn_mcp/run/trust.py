@@ -35,6 +35,7 @@ def caveats_of(report: Performance) -> list[str]:
     return [
         *report.csv.lost,
         *_odd_cells(report),
+        *_timestamps(report),
         *dropped_rows(report),
         *_left_out(report),
         *_repeated_counts(report),
@@ -42,6 +43,16 @@ def caveats_of(report: Performance) -> list[str]:
         *_plumbing(report),
         *report.csv.caveats,
     ]
+
+
+def _timestamps(report: Performance) -> list[str]:
+    if not report.outlasting:
+        return []
+    caveat = (
+        f"{report.outlasting} device ops say a kernel time that is longer than their firmware ran (raw timestamps: "
+        "does the firmware fit this tt-metal?): told from DEVICE FW START and END CYCLE instead"
+    )
+    return [caveat]
 
 
 def dropped_rows(report: Performance) -> list[str]:

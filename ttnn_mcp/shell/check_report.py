@@ -27,6 +27,7 @@ def check_report(answer: dict[str, Any], *, run: str, colour: bool = False) -> s
     lines += ["", bold("The seven steps"), *_steps(answer.get("steps", []))]
     if "unexplained_share" in answer:
         lines += ["", f"{answer['unexplained_share']:.1%} of the window is explained by no finding."]
+    lines += _unexplained(answer.get("unexplained", {}))
     for doubt in answer.get("trust", []):
         lines += _labelled("trust", doubt, 0)
     calls = answer.get("next", [])
@@ -34,6 +35,17 @@ def check_report(answer: dict[str, Any], *, run: str, colour: bool = False) -> s
         lines += ["", bold("Next")]
         lines += [line for call in calls for line in _call(call, run)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _unexplained(table: dict[str, Any]) -> list[str]:
+    """The kinds of op that no finding explains, and how near they are to what the chip can do."""
+    lines: list[str] = []
+    for row in table.get("rows", []):
+        op = dict(zip(table["columns"], row, strict=True))
+        bound = "no roofline" if op["roofline"] is None else f"at {op['roofline']:.0%} of its roofline"
+        text = f"{op['op_code']} ({op['ops']}x, {duration(op['time_us'])}, {op['share']:.1%}): {bound}"
+        lines += _labelled("", f"{text}, heaviest at line {op['heaviest_op']}", 2)
+    return lines
 
 
 def duration(microseconds: float) -> str:

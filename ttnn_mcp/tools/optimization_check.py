@@ -9,16 +9,19 @@ from pydantic import Field
 from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.errors import shown
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.cursor import offset_of
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
-from ttnn_mcp.wire import Finding, Ms, NextCall, Quoting, Share, StepStatus, Window, Wire
+from ttnn_mcp.wire import Columns, Finding, Ms, NextCall, Quoting, Share, StepStatus, Table, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.checks.unexplained import Unexplained
     from ttnn_mcp.run.run import Run
 
 NEXT_CALLS = 3
+UNEXPLAINED = Columns("op_code", "ops", "time_us", "share", "roofline", "heaviest_op", quoted=("op_code",))
 CAVEATS_SHOWN = 4
 
 
@@ -37,6 +40,7 @@ class Answer(Wire):
     findings: tuple[Finding, ...]
     steps: tuple[StepStatus, ...]
     unexplained_share: Share
+    unexplained: Annotated[Table, UNEXPLAINED]
     trust: tuple[Quoting, ...]
     next: tuple[NextCall, ...]
     next_cursor: str | None = None
@@ -49,17 +53,34 @@ def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
     Findings ranked by what they can save, each with evidence, bounds, a fix and how to verify it.
     """
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
-    diagnosis = diagnose(facts, wanted, min_saving_share=asked.min_saving_share)
+    others = [check for check in CATALOGUE if check not in wanted]
+    diagnosis = diagnose(facts, wanted, min_saving_share=asked.min_saving_share, others=others)
     page = diagnosis.findings[offset_of(asked.cursor, asked, facts.run.id) :]
     return Answer(
         kernel_ms=facts.total_ns / 1e6,
         findings=page,
         steps=diagnosis.steps,
-        unexplained_share=diagnosis.unexplained_share,
+        unexplained_share=diagnosis.unexplained.share,
+        unexplained=_unexplained(facts, diagnosis.unexplained),
         trust=tuple(_trust(facts.run)),
         next=tuple(_next(facts.run, page)),
         window=facts.scope.window,
     )
+
+
+def _unexplained(facts: WindowFacts, left: Unexplained) -> Table:
+    rows = [
+        (
+            shown(kind.name),
+            kind.ops,
+            kind.kernel_ns / 1e3,
+            kind.kernel_ns / facts.total_ns,
+            kind.roofline,
+            facts.line(kind.heaviest),
+        )
+        for kind in left.kinds
+    ]
+    return UNEXPLAINED.table(rows)
 
 
 def _trust(run: Run) -> list[str]:

@@ -8,6 +8,7 @@ from tests.checks.asking import Asker
 from tests.checks.rows import put
 from tests.profiles import DRAM, L1, Program
 from tests.profiles.model import DeviceOp
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.shared.floors import achievable_ns, least_ns
 
 
@@ -27,7 +28,7 @@ def floors(tmp_path):
 
 
 def test_a_launch_stays(floors):
-    assert floors(64, 64, placement=L1) == (2_000, 2_000)
+    assert floors(64, 64, placement=L1) == (LAUNCH_FLOOR_NS, LAUNCH_FLOOR_NS)
 
 
 def test_arithmetic_on_all_cores_stays(floors):

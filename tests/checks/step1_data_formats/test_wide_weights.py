@@ -7,6 +7,7 @@ from tests.checks.rows import pass_time, put
 from tests.profiles import L1, Program, height_sharded
 from tests.profiles.conv import Window, conv2d
 from tests.profiles.model import DeviceOp
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 
 
 @pytest.fixture
@@ -42,8 +43,8 @@ def test_a_weight_bound_op_at_its_roofline_keeps_the_bytes_that_stay(check, prog
 
 
 def test_a_short_op_keeps_its_launch(check, program):
-    linear(program, 32, 512, 512, 2_600)
-    assert check.ask(program).at_most_ns == 600
+    linear(program, 32, 192, 192, 500)
+    assert check.ask(program).at_most_ns == 500 - LAUNCH_FLOOR_NS
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,13 @@
 import pytest
 
 from tests.checks.programs import relu, reshape
-from tests.checks.rows import pass_time
+from tests.checks.rows import pass_time, put
 from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+
+TURN, RESHAPE = "TransposeDeviceOperation", "ReshapeViewDeviceOperation"
+SPLIT = ((1, 1, 1024, 640), (1, 1024, 10, 64), (1, 10, 1024, 64))
+JOIN = ((1, 10, 1024, 64), (1, 1024, 10, 64), (1, 1, 1024, 640))
 
 
 @pytest.fixture
@@ -101,3 +106,42 @@ def test_a_front_end_gets_advice_on_its_model(check, program):
     assert "pad sequence and head dims" in claim.fix
     assert "ttnn." not in claim.fix
     assert any(one.column == "LOC" for one in claim.evidence)
+
+
+def turned(program, *shapes, names=(RESHAPE, TURN), second_reader=False):
+    """A chain of a reshape and a transpose, in either order."""
+    tensors = [program.tensor(list(shape)) for shape in shapes]
+    for name, source, result, ns in zip(names, tensors, tensors[1:], (60_000, 40_000), strict=False):
+        put(program, DeviceOp(name, (source,), (result,), ns))
+        if second_reader:
+            put(program, DeviceOp("MadeUp", (result,), (program.tensor([1, 1, 32, 32], "UINT16"),), 1_000))
+
+
+def test_the_transpose_behind_a_split_into_heads_goes_too(check, program):
+    turned(program, *SPLIT)
+    claim = check.assert_sound(program)
+    assert claim.rows.tolist() == [0, 1]
+    assert claim.at_most_ns.sum() == 100_000
+    assert "1 transposes of heads beside them 40 us, 40.0%" in claim.claim
+    assert "split_query_key_value_and_split_heads" in claim.fix
+
+
+def test_the_transpose_in_front_of_a_join_goes_too(check, program):
+    turned(program, *JOIN, names=(TURN, RESHAPE))
+    assert sorted(check.ask(program).claim.rows) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "how"),
+    [
+        (SPLIT, {"second_reader": True}),
+        (JOIN, {"second_reader": True, "names": (TURN, RESHAPE)}),
+        (SPLIT, {"names": (RESHAPE, "UnaryDeviceOperation")}),
+        (((1, 1, 1024, 640), (1, 1, 2048, 320), (1, 1, 320, 2048)), {}),
+    ],
+    ids=["another op reads the split", "another op reads what is joined", "no transpose", "no heads"],
+)
+def test_what_no_head_op_does_stays(check, program, shapes, how):
+    turned(program, *shapes, **how)
+    reshapes = [claim for claim in check.ask(program).claims if "last dim changes" in claim.claim]
+    assert [len(claim.rows) for claim in reshapes] == [1]

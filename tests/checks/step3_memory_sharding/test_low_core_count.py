@@ -9,6 +9,7 @@ from tests.checks.step3_programs import assert_cannot_tell, cells, left_to_ttnn,
 from tests.profiles import L1, Program, height_sharded, width_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, collective, matmul, unary
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 
 
 def upsample(
@@ -53,8 +54,7 @@ def test_half_the_grid_is_enough(check):
 
 
 def test_below_five_microseconds_an_op_is_about_its_launch(check):
-    """Where they take 1 us more than the 5 us that stay, 40 of them save 40 us."""
-    check.pair(lambda ns: many(ns, 40), silent=4_999, fires=6_000)
+    check.pair(lambda ns: many(ns, 40), silent=4_999, fires=5_000)
 
 
 def many(kernel_ns, times):
@@ -65,14 +65,9 @@ def many(kernel_ns, times):
     return program
 
 
-def test_five_microseconds_stay(check):
-    assert check.ask(many(6_000, 3)).claim.at_most_ns.tolist() == [1_000] * 3
-
-
-def test_ops_of_five_microseconds_have_nothing_to_give_and_are_not_counted(check):
-    program = many(5_000, 3)
-    upsample(program, kernel_ns=50_000)
-    assert len(check.ask(program).claim.rows) == 1
+def test_a_launch_stays(check):
+    """Heads split on one core took 39 us, over 16 cores 1.85; joined 20 and 1.2: no five microseconds stay."""
+    assert check.ask(many(6_000, 3)).claim.at_most_ns.tolist() == [6_000 - LAUNCH_FLOOR_NS] * 3
 
 
 def test_one_percent_of_the_window_is_worth_telling(check):

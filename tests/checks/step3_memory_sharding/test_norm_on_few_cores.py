@@ -9,6 +9,7 @@ from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, 
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import layer_norm
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 
 
 def normed(*shape, **how):
@@ -61,20 +62,20 @@ def test_a_narrow_norm_has_few_tiles_to_share_out(check):
     assert check.ask(normed(19, 128)).at_most_ns == pytest.approx(53_500 * 3 / 4)
 
 
-def test_a_short_norm_keeps_its_five_microseconds(check):
-    assert check.ask(normed(kernel_ns=8_000)).at_most_ns == 3_000
-    program = normed(kernel_ns=5_000, times=20)
-    pass_time(program, 1_000)
-    assert check.ask(program).status == "clean"
+def test_below_five_microseconds_a_norm_is_about_its_launch(check):
+    """One over 1024 values took 17 us on one core and 2 on 32: ten times as fast is what is promised."""
+    check.pair(lambda ns: normed(kernel_ns=ns), silent=4_999, fires=5_000)
+    assert check.ask(normed(kernel_ns=17_000)).at_most_ns >= 15_000
+
+
+def test_a_launch_stays_of_a_group_norm_too(check):
+    program = Program("blackhole", grid=(11, 10))
+    group_norm(program, 1, kernel_ns=5_500)
+    assert check.ask(program).at_most_ns == 5_500 - LAUNCH_FLOOR_NS
 
 
 def test_norms_are_told_from_one_percent_on(check):
     check.share_pair(norm, 0.01, of="time")
-
-
-def test_half_a_percent_of_the_window_must_be_saved(check):
-    """Of 8 us 5 stay: 3/8 of the time."""
-    check.share_pair(lambda program: norm(program, kernel_ns=8_000), 0.005, of="saving")
 
 
 def test_a_group_norm_is_told_by_the_grid_it_was_given(check):

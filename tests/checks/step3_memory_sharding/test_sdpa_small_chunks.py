@@ -155,7 +155,7 @@ def test_chunks_that_do_not_fit_l1_are_not_advised(check):
 
 
 def test_sdpa_over_a_short_sequence_is_left_alone(check):
-    check.pair(lambda rows: attending(rows=rows), silent=2047, fires=2048)
+    check.pair(lambda rows: attending(rows=rows), silent=511, fires=512)
 
 
 def test_half_of_the_engine_is_well_used(check):

@@ -155,6 +155,16 @@ def test_eight_tiles_of_columns_against_one_of_rows_is_the_line(check):
     check.pair(lambda down: with_conv(**{**STARVED, "per_core": (down, 16)}), silent=2, fires=1)
 
 
+WIDE = {"layout": "WIDTH", "channel_cores": 64, "per_core": (8, 1), "block": (8, 9), "act_double": True}
+
+
+def test_one_tile_of_columns_per_core_is_starved_too(check):
+    """Every core passes over all rows: SDXL's conv became more than twice as fast in BLOCK (tt-metal PR #23256)."""
+    outcome = check.pair(lambda down: with_conv(**{**WIDE, "per_core": (down, 1)}), silent=7, fires=8)
+    assert "WIDTH_SHARDED, 8 x 1 tiles per core; no BLOCK_SHARDED conv to compare with" in outcome.claim.claim
+    check.pair(lambda across: with_conv(**{**WIDE, "per_core": (8, across)}), silent=2, fires=1)
+
+
 def test_a_block_sharded_conv_is_not_starved_by_its_height(check):
     block = {**STARVED, "layout": "BLOCK", "channel_cores": 8, "block": (1, 3)}
     assert check.ask(with_conv(**block)).status == "clean"

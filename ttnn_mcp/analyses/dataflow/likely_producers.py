@@ -37,21 +37,19 @@ class Flow:
     ops: OpTable
 
     @cached_property
-    def _made(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def outputs_made(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(tensor keys, producing rows) of all outputs, sorted by key, then by row."""
         outputs = self.ops.outputs
         if not outputs:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         rows = [np.flatnonzero(operand.present) for operand in outputs]
-        key = np.concatenate(
-            [self._keys[operand.name][place] for operand, place in zip(outputs, rows, strict=True)]
-        )
+        key = np.concatenate([self.keys[operand.name][place] for operand, place in zip(outputs, rows, strict=True)])
         row = np.concatenate(rows)
         order = np.lexsort((row, key))
         return key[order], row[order]
 
     @cached_property
-    def _keys(self) -> dict[str, NDArray[np.int64]]:
+    def keys(self) -> dict[str, NDArray[np.int64]]:
         """Per operand, a number per row: equal if element count, data type, layout and placement are equal."""
         operands = (*self.ops.inputs, *self.ops.outputs)
         if not operands:
@@ -88,8 +86,8 @@ class Flow:
 
     def producer(self, operand: Operand) -> NDArray[np.int64]:
         """Per row, the row that produced this input; NOBODY where none did (a weight, or the model's input)."""
-        keys, rows = self._made
-        input_keys = self._keys.get(operand.name)
+        keys, rows = self.outputs_made
+        input_keys = self.keys.get(operand.name)
         made_by = np.full(len(self.ops), NOBODY, dtype=np.int64)
         if input_keys is None or not len(keys):
             return made_by

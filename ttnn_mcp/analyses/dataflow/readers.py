@@ -93,19 +93,6 @@ class Joins:
         """Per row, how many ops read what it made."""
         return np.bincount(self.edges[0], minlength=len(self.ops))
 
-    def feeds_only(self, readers: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Ops whose output is read, by ops of the mask `readers` alone."""
-        makers, reading = self.edges
-        others = np.bincount(makers[~readers[reading]], minlength=len(self.ops))
-        return (self.reader_counts > 0) & (others == 0)
-
-    def handed_on(self, made: NDArray[np.bool_], worth: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Per op, the sum of `worth` over the inputs that ops of the mask `made` produced."""
-        total = np.zeros(len(self.ops))
-        for made_by in self.by_input:
-            total += np.where((made_by != NOBODY) & made[made_by], worth[made_by], 0.0)
-        return total
-
     def readers(self, row: int) -> tuple[int, ...]:
         """The ops that read what `row` made, in order."""
         start, stop = np.searchsorted(self.edges[0], [row, row + 1])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
 from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
 from ttnn_mcp.analyses.op_kinds.layouts import named, reader_counts
 from ttnn_mcp.run.ops.artefact import artefact
@@ -42,12 +43,19 @@ class AttentionCasts:
 
 @artefact
 def casts_for_attention(ops: OpTable, joins: Joins) -> AttentionCasts:
-    """The casts from a type that attention accepts to a wider one, which no other op reads."""
+    """The casts from a type that attention accepts to a wider one, which no other op reads.
+
+    Q, K and V of one size are told apart: each is taken for read.
+    """
     source, output = ops.inputs[0], ops.outputs[0]
     widens = source.dtype.among(*ACCEPTED) & (source.element_bytes < output.element_bytes)
     casts = named(ops, "Typecast") & widens
-    casts &= joins.feeds_only(ops.texts("op_code").where(lambda text: family(text) == "attention"))
-    spared = joins.handed_on(casts, output.bytes - source.bytes)
+    attends = ops.texts("op_code").where(lambda text: family(text) == "attention")
+    makers, readers_of = (np.concatenate(both) for both in zip(joins.edges, other_makers(ops), strict=True))
+    casts &= np.isin(np.arange(len(ops)), makers) & ~np.isin(np.arange(len(ops)), makers[~attends[readers_of]])
+    spared = np.zeros(len(ops))
+    read_cast = casts[makers]
+    np.add.at(spared, readers_of[read_cast], (output.bytes - source.bytes)[makers[read_cast]])
     readers = np.flatnonzero(spared)
     read = np.sum([operand.bytes[readers] for operand in ops.inputs], axis=0)
     return AttentionCasts(np.flatnonzero(casts), readers, spared[readers] / read)

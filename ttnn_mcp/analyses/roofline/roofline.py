@@ -13,7 +13,6 @@ import numpy as np
 
 from ttnn_mcp.analyses.roofline.borrowed_rows import WHY_BORROWED, borrowed
 from ttnn_mcp.analyses.roofline.flops import flops_of, on_engine
-from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import dram_bytes_of
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
 
-LAUNCH_ALWAYS_NS = 2 * LAUNCH_FLOOR_NS  # below, an op is mostly launch whatever else it does
+LAUNCH_ALWAYS_NS = 2 * 2_000.0  # below, an op is mostly launch whatever else it does: few warm ops take under 2 us
 LAUNCH_MAYBE_NS = 2 * 5_000.0  # below, launch can be the reason if nothing else is
 EXPLAINS = 0.3  # efficiency from which on a bound explains the time; below, something else does
 SUGGESTS = 0.1  # the same where both arithmetic and traffic are known: the larger is the first to look at

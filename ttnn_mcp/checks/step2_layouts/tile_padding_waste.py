@@ -84,4 +84,5 @@ CHECK = Check(
     needs=(OPERANDS, LOGICAL_SHAPES),
     worth=Worth(time=RISK_SHARE, saving=USUAL),
     compiled="choose dims that are multiples of 32 in the model, and keep a large dim last",
+    general=True,
 )

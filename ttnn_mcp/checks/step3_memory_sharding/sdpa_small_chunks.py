@@ -3,10 +3,11 @@
 SDPA holds a chunk of Q and streams K and V past it in chunks; each pair of chunks pays for the softmax's
 bookkeeping, and each chunk of Q streams K and V anew. On a p100a causal attention over 4096 rows takes 6831 us
 with chunks of 32 x 128, 1835 with 128 x 128 and 1284 with 256 x 256 (tt-metal #55756); without a program config
-chunks are 32 (#51911). tt_transformers takes 256 from 2048 rows on. Decode attention over a cache pays per chunk
-of K too: 92 us with 32, 34 with 128 (PR #36440).
+chunks are 32 (#51911). tt_transformers takes 256 from 2048 rows on, and shorter sequences gain too: chunks of 192 made
+a ViT decoder's attention 2.95 times as fast as the default ones, 256 x 512 beat 128 x 256 over 512 rows (guides of
+tt-metal). Decode attention over a cache pays per chunk of K too: 92 us with 32, 34 with 128 (PR #36440).
 
-The line: Q of 2048 rows and more, under half of the engine, and 256 x 256, or the largest smaller chunks that fit
+The line: Q of 512 rows and more, under half of the engine, and 256 x 256, or the largest smaller chunks that fit
 L1 and leave a chunk for every core, have at least twice the area of those printed. Or decode over a cache of 128
 rows and more, and a printed k_chunk_size under 128. 1 % of the window to save. The bound is the smaller of two:
 the pairs of chunks that go away, and the arithmetic at 81 % of the engine (the best point measured: #55758).
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes
 
 ATTENTION = ops_of_family("no fused attention", "attention")
-LONG = 2048  # rows of Q: from here on tt-metal's tt_transformers/tt/model_config.py takes chunks of 256
+LONG = 512  # rows of Q: the shortest at which larger chunks were measured to win (tt-metal perf_automation, BGE-M3)
 WELL_USED = 0.5  # of the engine: what 256 x 256 reached at best on the same ladder (#55758)
 SATURATES = 0.81  # of the engine: the best point of #55758
 DECODE_CHUNK = 128  # of K: tt-metal PR #36440

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.unary import function_of
 from ttnn_mcp.checks.check import Claim, Claims, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.activations import cite_function, function_of, keeps_type
 from ttnn_mcp.checks.shared.conv_ops import conv_check, convs_behind
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 PLAIN = ("RELU", "RELU6", "GELU", "SILU", "SIGMOID", "TANH", "HARDSWISH", "HARDSIGMOID")
@@ -36,7 +36,7 @@ def look(facts: WindowFacts) -> Claims:
     if not len(rows):
         return
     row = facts.heaviest(rows, 1)[0]
-    function = function_of(facts.attributes(row))
+    function = function_of(facts, row)
     applied = f"ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}{PARAMETER.get(function, '')})"
     yield Claim(
         claim=(
@@ -47,7 +47,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
         assumption="applied while packing, the function costs the conv nothing",
-        evidence=(cite_attribute(facts, row, "op_chain", f"UnaryOpType::{function}"), *cite_op(facts, row)),
+        evidence=(cite_function(facts, row), *cite_op(facts, row)),
         fix=(
             f"ttnn.Conv2dConfig(activation={applied})  # older builds: "
             f'activation="{function.lower()}"; drop the op at line {facts.line(row)}'
@@ -61,9 +61,8 @@ def look(facts: WindowFacts) -> Claims:
 
 def _fusable(facts: WindowFacts, row: int, conv: int) -> bool:
     """One function that ttnn's conv kernels apply when packing, same type in and out, on a conv that has none yet."""
-    same_type = facts.ops.outputs[0].dtype[row] == facts.ops.inputs[0].dtype[row]
     applied = facts.attributes(conv).text_of("activation")
-    return same_type and not applied and function_of(facts.attributes(row)) in (*PLAIN, *PARAMETER)
+    return keeps_type(facts, row) and not applied and function_of(facts, row) in (*PLAIN, *PARAMETER)
 
 
 CHECK = conv_check(

@@ -8,7 +8,9 @@ layers ran 3.6 times as fast per operation in BLOCK, two UNet convs of 16384 row
 The line: a conv of another layout, within a factor of two in output rows, inner size and channels, at the same
 fidelity and weight type, does at least twice the operations per second. Or, where the run has no such conv to
 compare with: HEIGHT with one tile of rows and eight or more of columns per core, so that weights, not
-activations, fill each core's time. Together the saving must be 1 % of the window. The bound is the rate of the
+activations, fill each core's time, or WIDTH with one tile of columns and eight or more of rows, where every core
+passes over all activations: an SDXL conv became more than twice as fast from WIDTH to BLOCK (tt-metal PR #23256).
+Together the saving must be 1 % of the window. The bound is the rate of the
 faster conv, else the roofline.
 
 Silent where every similar conv has the same layout, and where the conv would not fit L1 in the other one. Never
@@ -20,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.conv_cores import fits_in
-from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, Conv
+from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv
 from ttnn_mcp.analyses.op_kinds.conv_peers import NO_PEER, peers_of
 from ttnn_mcp.analyses.op_kinds.convs import sizes_of
 from ttnn_mcp.checks.check import Claim, Claims, Floats, Rows, WindowFacts
@@ -32,7 +34,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 
 TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well (ours)
 SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are compared; both ways (ours)
-STARVED_WIDTH = 8  # tiles of columns per core, against one of rows: ResNet18's slow convs have 16 (ours)
+STARVED_LENGTH = 8  # tiles per core along one side, against one on the other: ResNet18's slow convs have 16 (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -77,7 +79,7 @@ def _claim(facts: WindowFacts, others: dict[int, int], at_most: Floats) -> Claim
     against = (
         f"{rate[row]:.1f} TFLOP/s against {rate[peer]:.1f} of the {layout} conv at line {facts.line(peer)}"
         if is_outrun
-        else f"1 x {conv.per_core_w} tiles per core; no {BLOCK} conv to compare with"
+        else f"{conv.per_core_h} x {conv.per_core_w} tiles per core; no {BLOCK} conv to compare with"
     )
     return Claim(
         claim=f"{kinds(facts, rows)} ({time_of(facts, rows)}) slow in this layout: {example(facts, row)}, "
@@ -102,7 +104,10 @@ def _claim(facts: WindowFacts, others: dict[int, int], at_most: Floats) -> Claim
 
 
 def _is_starved(conv: Conv) -> bool:
-    return conv.layout == HEIGHT and conv.per_core_h == 1 and conv.per_core_w >= STARVED_WIDTH
+    """Whether its shards are so thin that each core spends its time on the other operand."""
+    thin = {HEIGHT: (conv.per_core_h, conv.per_core_w), WIDTH: (conv.per_core_w, conv.per_core_h)}
+    narrow, long = thin.get(conv.layout, (0, 0))
+    return narrow == 1 and long >= STARVED_LENGTH
 
 
 CHECK = conv_check(

@@ -1,0 +1,58 @@
+"""The second table of resources/how-good-is-the-advice.md: stories that no check was written for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tests.stories import STORIES
+from tests.stories.story import findings_of, naming
+
+if TYPE_CHECKING:
+    from tests.stories.story import Story
+
+TITLE = "## Stories that no check was written for"
+HEAD = f"""{TITLE}
+
+The table above is in-sample: the checks were written with those stories at hand. The stories below were first shown to
+finished checks, and `at first` is what they said then. After that some checks were mended by general rules, so
+`now` is in-sample too, and says what it still does not know. Figures are the sources'; what a source does not tell
+(often the shapes, or how a model's gain is split over its ops) was made up and stands in the last column. Where the
+gain of these very ops is not told, the verdict is **named** at best: the change is named, its bounds are not judged.
+
+"""
+COLUMNS = (
+    "source",
+    "what ran",
+    "what the engineer changed",
+    "at first",
+    "now",
+    "check: saving, us",
+    "measured, us",
+    "made up",
+)
+
+
+def section() -> str:
+    """The whole section: how many were told well at first and now, and the table."""
+    counts = [_counts(story.first for story in STORIES), _counts(story.now for story in STORIES)]
+    rows = [COLUMNS, *(_row(story) for story in STORIES)]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines.insert(1, "|---" * len(COLUMNS) + "|")
+    told = f"**{len(STORIES)} stories. At first: {counts[0]}. Now: {counts[1]}.**"
+    return f"{HEAD}{told}\n\n" + "\n".join(lines) + "\n"
+
+
+def _counts(verdicts: object) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).most_common())
+
+
+def _row(story: Story) -> tuple[str, ...]:
+    found, _ = findings_of(story)
+    bounds = {one["check"]: one["saving_us"] for one in reversed(naming(story, found))}
+    said = [f"`{check}`: {us['at_least']:.0f} to {us['at_most']:.0f}" for check, us in sorted(bounds.items())]
+    measured = "-" if story.saving_us is None else f"{story.saving_us:.0f}"
+    return (
+        story.source, story.ran, story.change, story.first, story.now, "; ".join(said) or "-", measured,
+        story.made_up,
+    )  # fmt: skip

@@ -1,0 +1,102 @@
+"""matmul-activation-unfused: a function behind a matmul that could apply it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import pass_time, put
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import matmul, unary
+
+SIDE = [1, 1, 512, 4096]
+
+
+def config(kind="", fused="std::nullopt"):
+    return f"MatmulMultiCoreReuseMultiCast{kind}ProgramConfig(in0_block_w=4,per_core_M=2,fused_activation={fused})"
+
+
+def activated(
+    program, kind="GELU", *, into="BFLOAT16", given=None, also_read=False, between=False, name=None, ns=7_600
+):
+    """Matmul and GELU of tt-metal's perf_automation guide: 48.5 and 7.6 us."""
+    x, w = program.tensor([1, 1, 512, 1024]), program.weight([1, 1, 1024, 4096], "BFLOAT8_B")
+    y = put(program, matmul(x, w, program.tensor(SIDE), 48_500, program_config=given))
+    if name:
+        program.device_ops[-1].op_code = name
+    if between:
+        y = put(program, DeviceOp("SoftmaxDeviceOperation", (y,), (program.tensor(SIDE),), 9_000))
+    if also_read:
+        put(program, DeviceOp("MadeUp", (y,), (program.tensor([1, 1, 32, 32], "UINT16"),), 1_000))
+    put(program, unary(kind, y, program.tensor(SIDE, into), ns))
+
+
+def of_activated(*args, **how):
+    program = Program("wormhole_b0")
+    activated(program, *args, **how)
+    return program
+
+
+def test_the_function_goes_into_the_matmul(check):
+    claim = check.assert_sound(of_activated())
+    assert claim.claim.startswith("Activations run as ops of their own behind matmuls (1x, 8 us, 13.5%)")
+    assert "GELU at line 5" in claim.claim
+    assert "behind the matmul at line 4" in claim.claim
+    assert 'activation="gelu", core_grid=' in claim.fix
+    assert claim.at_most_ns.sum() >= 56_100 - 49_300
+    assert {one.value for one in claim.evidence} == {"UnaryOpType::GELU", 7_600}
+
+
+@pytest.mark.parametrize("kind", ["RELU", "SILU", "SIGMOID", "TANH", "RELU6", "HARDSIGMOID"])
+def test_what_ttnn_applies_can_be_fused(check, kind):
+    assert f'activation="{kind.lower()}"' in check.ask(of_activated(kind)).claim.fix
+
+
+@pytest.mark.parametrize("kind", ["MISH", "EXP"])
+def test_what_ttnn_refuses_to_fuse_is_left_alone(check, kind):
+    check.pair(of_activated, silent=kind, fires="GELU")
+
+
+@pytest.mark.parametrize("change", ["also_read", "between"])
+def test_only_the_function_may_read_the_matmul(check, change):
+    check.pair(lambda one: of_activated(**{change: one}), silent=True, fires=False)
+
+
+def test_a_function_that_narrows_is_two_things(check):
+    check.pair(lambda into: of_activated(into=into), silent="BFLOAT8_B", fires="BFLOAT16")
+
+
+@pytest.mark.parametrize(
+    "given", [config(fused="{RELU}"), config("DRAMSharded")], ids=["fused one", "DRAM-sharded"]
+)
+def test_configs_that_fuse_another_or_stream_weights_stay(check, given):
+    check.pair(lambda one: of_activated(given=one), silent=given, fires=config())
+
+
+def test_only_matmuls_apply_functions(check):
+    check.pair(lambda name: of_activated(name=name), silent="MadeUp", fires="LinearDeviceOperation")
+
+
+def test_half_a_percent_of_the_window_is_the_line(check):
+    check.share_pair(activated, 0.005, of="time")
+
+
+def test_a_compilers_user_keeps_nothing_between(check):
+    assert "keep nothing between" in check.ask(of_activated(), generation="tt-torch").claim.fix
+
+
+def test_a_run_without_unary_ops_is_not_applicable(check):
+    assert check.ask(no_such_ops()).status == "not_applicable"
+
+
+@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
+    assert_cannot_tell(check.ask(without(tmp_path, (lost,), of_activated())), word)
+
+
+def test_other_ops_first_change_nothing(check):
+    program = Program("wormhole_b0")
+    pass_time(program, 5_000)
+    activated(program)
+    assert check.ask(program).claim.rows.tolist() == [2]

@@ -1,0 +1,132 @@
+"""A public story of an optimisation as a small made report, and what `optimization_check` says of it.
+
+The figures (times before and after, shapes where the source tells them) are the source's. What it does not tell is made
+up, and `made_up` says what: then a missing saving means that only the naming of the change is judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from tests.checks.rows import COLD_THEN_WARM
+from tests.profiles import Program, write_performance_report
+from tests.profiles.model import DeviceOp
+from ttnn_mcp.session.session import Session, Settings
+from ttnn_mcp.tools import TOOLS, answering
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from tests.profiles import Iteration, Tensor
+
+WIDE_AT = 5  # an upper bound beyond so many times the measured saving is called wide
+NOISE = 1.02  # of the source's figures
+A_PROMISE = 0.05  # of the kernel time: less than this from a change that brought nothing is within its noise
+SPLIT = "how the time is split over the ops"
+SHAPE = "the shape"
+
+
+@dataclass(frozen=True)
+class Story:
+    """One optimisation that somebody measured.
+
+    Attributes:
+        id: of facts.json, or a name of our own.
+        source: where it is told.
+        ran: what ran before.
+        change: what worked, or what did not.
+        build: the ops before the change.
+        first: what the checks said when they met the story first: no check knew it.
+        now: what they say today.
+        saving_us: what was measured; None where the source has no figure for these ops alone.
+        names: pattern of a fix that names the change.
+        denies: pattern of a change that was measured to bring nothing, or to cost time.
+        made_up: what the source does not tell.
+        iterations: how the ops ran.
+    """
+
+    id: str
+    source: str
+    ran: str
+    change: str
+    build: Callable[[], Program]
+    first: str
+    now: str
+    saving_us: float | None = None
+    names: str = ""
+    denies: str = ""
+    made_up: str = SPLIT
+    iterations: Sequence[Iteration] = COLD_THEN_WARM
+
+
+def run_op(program: Program, name: str, inputs: Sequence[Tensor], out: Tensor, us: float, **how: Any) -> Tensor:
+    """One device op that took `us` microseconds; its output."""
+    op = DeviceOp(f"{name}DeviceOperation", tuple(inputs), (out,), round(us * 1e3), **how)
+    program.call("ttnn.made_up", op.inputs, op.outputs, (op,))
+    return out
+
+
+_told: dict[str, tuple[list[dict[str, Any]], float]] = {}
+
+
+def findings_of(story: Story) -> tuple[list[dict[str, Any]], float]:
+    """Every finding about the story's report, small ones too, and the kernel time of its window in us; asked once."""
+    if story.id not in _told:
+        with TemporaryDirectory() as folder:
+            _told[story.id] = _findings(story, Path(folder))
+    return _told[story.id]
+
+
+def _findings(story: Story, folder: Path) -> tuple[list[dict[str, Any]], float]:
+    report = write_performance_report(folder / story.id, story.build(), story.iterations)
+    tool = answering.tool_named("optimization_check", TOOLS)
+    session = Session(Settings(state=folder / "state"))
+    found: list[dict[str, Any]] = []
+    cursor: object = 0
+    while True:
+        asked = {"run": str(report), "min_saving_share": 0, "cursor": cursor}
+        answer: Any = asyncio.run(answering.answer(session, tool, asked))[0]
+        answer = answer.model_dump(mode="json") if hasattr(answer, "model_dump") else answer
+        found += answer["findings"]
+        cursor = answer.get("next_cursor")
+        if not cursor:
+            return found, answer["kernel_ms"] * 1e3
+
+
+def naming(story: Story, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The findings whose fix names the change."""
+    pattern = story.names or story.denies
+    return [one for one in found if re.search(pattern, one["fix"])]
+
+
+def verdict(story: Story, found: list[dict[str, Any]], kernel_us: float) -> str:
+    """As the judge of the first table gives it."""
+    named = naming(story, found)
+    if story.denies:
+        promised = sum(_most(one) for one in named)
+        return "right" if promised <= A_PROMISE * kernel_us else "false promise"
+    if not named:
+        return "other change" if any(_most(one) > 0 for one in found) else "silent"
+    saving = story.saving_us
+    if saving is None:
+        return "named"
+    holding = list(_holding(named, saving))
+    if not holding:
+        return "bound wrong"
+    return "right" if any(_most(one) <= WIDE_AT * saving for one in holding) else "right, wide"
+
+
+def _holding(named: list[dict[str, Any]], saving: float) -> Iterator[dict[str, Any]]:
+    for one in named:
+        if one["saving_us"]["at_least"] <= saving * NOISE and saving <= _most(one) * NOISE:
+            yield one
+
+
+def _most(finding: Mapping[str, Any]) -> float:
+    return float(finding["saving_us"]["at_most"])

@@ -1,0 +1,49 @@
+"""Stories that no check was written for: what optimization_check says of them cannot get worse unnoticed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stories import STORIES
+from tests.stories.story import findings_of, verdict
+
+GOOD = ("right", "right, wide", "named")
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.id)
+def test_what_is_said_of_a_story_is_what_was_said_before(story):
+    """One that got better is told in its `now`; one that got worse is a bug, or says why in its commit."""
+    assert verdict(story, *findings_of(story)) == story.now
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.id)
+def test_no_story_that_was_told_well_at_first_is_told_worse_now(story):
+    assert story.now in GOOD or story.first not in GOOD
+
+
+def test_no_story_stands_twice():
+    assert len({story.id for story in STORIES}) == len(STORIES)
+
+
+def test_a_promise_from_a_change_that_brought_nothing_is_called_false():
+    story = next(one for one in STORIES if one.id == "decode-k1024")
+    promise = {"fix": "DRAMShardedProgramConfig", "saving_us": {"at_least": 0, "at_most": 2}}
+    assert verdict(story, [promise], 30) == "false promise"
+    assert verdict(story, [promise], 40) == "right"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [((0, 105), "right"), ((0, 90), "bound wrong"), ((103, 400), "bound wrong"), ((0, 600), "right, wide")],
+)
+def test_bounds_must_hold_what_was_measured(bounds, expected):
+    story = next(one for one in STORIES if one.id == "decode-k2048")
+    told = {"fix": "DRAM-sharded", "saving_us": dict(zip(("at_least", "at_most"), bounds, strict=True))}
+    assert verdict(story, [told], 300) == expected
+
+
+def test_another_change_and_silence_are_told_apart():
+    story = next(one for one in STORIES if one.id == "decode-k2048")
+    risk, other = ({"fix": "?", "saving_us": {"at_least": 0, "at_most": most}} for most in (0, 9))
+    assert verdict(story, [risk], 300) == "silent"
+    assert verdict(story, [risk, other], 300) == "other change"

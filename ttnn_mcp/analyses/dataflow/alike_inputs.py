@@ -1,0 +1,50 @@
+"""Ops that read several tensors of one description: Q, K and V of one size, the parts of a concat.
+
+`likely_producers` takes the last output of that description for each of them, and the others seem unread. Such an op
+reads as many tensors as it has inputs of the description: the last ones that were made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, flow_of
+from ttnn_mcp.run.ops.artefact import artefact
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+
+@artefact
+def other_makers(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(makers, readers): the makers of the inputs whose likely producer is that of another input of the op too."""
+    flow = flow_of(ops)
+    keys, rows = flow.outputs_made
+    nothing = np.zeros(0, dtype=np.int64)
+    if not len(rows) or not flow.producers:
+        return nothing, nothing
+    inputs = np.concatenate([flow.keys[operand.name] for operand in ops.inputs])
+    producers = np.concatenate(flow.producers)
+    readers = np.tile(np.arange(len(ops)), len(ops.inputs))
+    made = producers != NOBODY
+    span = int(max(keys.max(), inputs.max())) + 1
+    alike, counts = np.unique(readers[made] * span + inputs[made], return_counts=True)
+    alike, counts = alike[counts > 1], counts[counts > 1]
+    if not len(alike):
+        return nothing, nothing
+    reader, key = alike // span, alike % span
+    width = len(ops) + 1
+    last = np.searchsorted(keys * width + rows, key * width + reader, side="left") - 1
+    makers_of: list[NDArray[np.int64]] = []
+    readers_of: list[NDArray[np.int64]] = []
+    for back in range(1, int(counts.max())):
+        place = last - back
+        there = (counts > back) & (place >= 0)
+        there[there] &= keys[place[there]] == key[there]
+        makers_of.append(rows[place[there]])
+        readers_of.append(reader[there])
+    return np.concatenate(makers_of), np.concatenate(readers_of)

@@ -1,0 +1,37 @@
+"""The function of a unary op that another op could apply on the way out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.checks.check import Evidence, WindowFacts
+from ttnn_mcp.checks.shared.wording import cite_attribute
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.printed.attributes import Attributes
+
+_FUNCTION = re.compile(r"UnaryOpType::(\w+)")
+
+
+def function_of(facts: WindowFacts, row: int) -> str:
+    """The one function of its chain ("GELU"); empty where there are several or none."""
+    return function_in(facts.attributes(row))
+
+
+def function_in(told: Attributes) -> str:
+    """The same of the op's attributes."""
+    functions = _FUNCTION.findall(told.get("op_chain", ""))
+    return functions[0] if len(functions) == 1 else ""
+
+
+def keeps_type(facts: WindowFacts, row: int) -> bool:
+    """Whether it writes the data type that it reads."""
+    return facts.ops.outputs[0].dtype[row] == facts.ops.inputs[0].dtype[row]
+
+
+def cite_function(facts: WindowFacts, row: int) -> Evidence:
+    """The function in the op's chain; the whole entry has hundreds of characters before it."""
+    return cite_attribute(facts, row, "op_chain").model_copy(
+        update={"value": f"UnaryOpType::{function_of(facts, row)}"}
+    )

@@ -1,0 +1,131 @@
+"""Whole rows of a tensor are copied out by a slice, or put together by a concat behind matmuls.
+
+Rows that lie in one piece in DRAM need no copy: `ttnn.narrow` is a view of them, which any op reads, and a matmul
+writes into such a view through `optional_output_tensor`. Without the slices and the concat around its matmuls a
+routed expert took 8481 us instead of 9424 (tt-metal PR #40899).
+
+The line: a Slice along the first dim that is not 1, from DRAM interleaved to DRAM interleaved, whose part begins on the
+first bank (the pages before it divide by the banks: narrow.cpp of TTNN 0.81.1); or a Concat along that dim of outputs
+of matmuls that nobody else reads, which begin so. Together 1 % of the window. The bound is their whole time.
+
+Silent on parts of a row, on parts that begin within the banks, on sharded tensors, and on concats of what other ops
+wrote: most take no place to write to.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.whole_rows import Part, banks_of, lies_in_one_piece, part_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import ATTRIBUTES, DRAM_BANDWIDTH, OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.ops.operand import Operand
+
+_NUMBER = re.compile(r"-?\d+")
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over slices that a view replaces and concats that are written in place."""
+    banks = banks_of(facts.chip) or 1
+    sliced = {
+        row: part for row in np.flatnonzero(facts.named("Slice")).tolist() if (part := _part(facts, row, banks))
+    }
+    joined = [row for row in np.flatnonzero(facts.named("Concat")).tolist() if _in_place(facts, row, banks)]
+    rows = np.array(sorted((*sliced, *joined)), dtype=np.int64)
+    if not len(rows):
+        return
+    row = facts.heaviest(rows, 1)[0]
+    yield Claim(
+        claim=(
+            f"{len(sliced)} slices and {len(joined)} concats ({time_of(facts, rows)}) copy whole rows: "
+            f"{example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows],
+        assumption="a view costs nothing; what is read or written through one takes as long as elsewhere",
+        evidence=tuple(
+            one for n in facts.heaviest(rows, 2) for one in cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))
+        ),
+        fix=_fix(facts, sliced, joined),
+        verify="re-profile: list_ops(group_by='op_code') shows fewer Slice and Concat; PCC unchanged",
+        caveat="readers are inferred from shapes; a view lives as long as its tensor, a step overwrites the one before",
+    )
+
+
+def _fix(facts: WindowFacts, sliced: dict[int, Part], joined: list[int]) -> str:
+    told: list[str] = []
+    if sliced:
+        row = facts.heaviest(np.array([*sliced]), 1)[0]
+        told.append(
+            f"ttnn.narrow(x, dim={sliced[row].dim}, start={sliced[row].start}, length={sliced[row].length}) for the "
+            f"slice at line {facts.line(row)} (builds of 2026)"
+        )
+    if joined:
+        row = facts.heaviest(np.array(joined), 1)[0]
+        told.append(
+            f"no concat at line {facts.line(row)}: ttnn.matmul(a, w, ..., "
+            "optional_output_tensor=ttnn.narrow(whole, ...))"
+        )
+    return "; ".join(told)
+
+
+def _part(facts: WindowFacts, row: int, banks: int) -> Part | None:
+    """The part that the slice copies, where a view would do."""
+    told, source, output = facts.attributes(row), facts.ops.inputs[0], facts.ops.outputs[0]
+    start, end, step = (
+        [int(number) for number in _NUMBER.findall(told.text_of(key) or "")]
+        for key in ("slice_start", "slice_end", "step")
+    )
+    part, whole = part_of(source.logical[row].tolist(), start, end), source.padded[row].tolist()
+    straight = set(step) <= {1} and _interleaved(source, row) and _interleaved(output, row)
+    return part if part and straight and lies_in_one_piece(part, whole, source.layout[row], banks) else None
+
+
+def _interleaved(operand: Operand, row: int) -> bool:
+    return bool(operand.in_dram[row] and not operand.sharded[row])
+
+
+def _in_place(facts: WindowFacts, row: int, banks: int) -> bool:
+    """Whether matmuls alone made all parts, and each would begin on the first bank."""
+    output, parts = facts.ops.outputs[0], [one for one in facts.ops.inputs if one.present[row]]
+    dim = facts.attributes(row).number("dim")
+    if dim is None or not all(_interleaved(one, row) for one in (output, *parts)):
+        return False
+    lengths = [int(one.logical[row, dim]) for one in parts]
+    starts = [0, *accumulate(lengths[:-1])]
+    whole = output.padded[row].tolist()
+    placed = all(
+        lies_in_one_piece(Part(dim, start, length), whole, output.layout[row], banks)
+        for start, length in zip(starts, lengths, strict=True)
+    )
+    return placed and _by_matmuls(facts, row, len(parts))
+
+
+def _by_matmuls(facts: WindowFacts, row: int, parts: int) -> bool:
+    """Parts of one size have one likely producer, the last: as many matmuls that write such a part must have run."""
+    makers = np.unique([made_by[row] for made_by in facts.flow.producers[:parts]])
+    matmuls, output = facts.of_family("matmul"), facts.ops.outputs[0]
+    if not matmuls[makers].all() or (facts.joins.reader_counts[makers] != 1).any():  # nobody's place: the last op
+        return False
+    alike = matmuls & np.isin(output.elements, output.elements[makers])
+    return int(alike[:row].sum()) >= parts
+
+
+CHECK = Check(
+    id="whole-rows-copied",
+    title="whole rows copied by slices and concats",
+    step=2,
+    look=look,
+    of=ops_named("no slices and no concats", "Slice", "Concat"),
+    needs=(OPERANDS, ATTRIBUTES, DRAM_BANDWIDTH),
+    worth=Worth(time=USUAL),
+    compiled="split weights and batches in the model, so that no rows are sliced and joined around matmuls",
+)

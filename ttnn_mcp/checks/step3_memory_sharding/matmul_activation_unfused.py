@@ -1,0 +1,90 @@
+"""An activation runs as an op of its own behind a matmul that could apply it.
+
+A matmul applies one function while it packs its output. `ttnn.linear(..., activation="gelu")` alone does not bring that
+about: TTNN fuses the function only where `core_grid` is given too, or where the program config names it, and otherwise
+runs it as an op behind the matmul (TTNN 0.81.1; so do 1x1 convs over DRAM, whose `Conv2dConfig(activation=...)` comes
+to the same). Matmul and GELU took 56.1 us apart and 49.3 fused, 0.8 more than the matmul alone (tt-metal's
+perf_automation guide).
+
+The line: a unary op of one function that alone reads a matmul's output and keeps its type; relu, relu6, gelu, silu,
+sigmoid, tanh or hardsigmoid, which matmuls apply; together 0.5 % of the window (the change is safe: the same function,
+applied earlier). The bound is the unary ops' whole time.
+
+Silent where another op reads the matmul's output too, where the program config fuses a function already, and behind
+matmuls on DRAM-sharded weights, which an activation slows down (tt-metal #9642).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
+from ttnn_mcp.checks.shared.activations import cite_function, function_in, function_of, keeps_type
+from ttnn_mcp.checks.shared.wording import cite_op, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.printed.attributes import Attributes
+
+MATMULS = ("Matmul", "Linear")
+APPLIED = frozenset(  # by the matmul kernels of TTNN 0.81.1; it throws on others (mish, exp)
+    ("RELU", "RELU6", "GELU", "SILU", "SIGMOID", "TANH", "HARDSIGMOID")
+)
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all activations that a matmul could apply."""
+    rows = _unfused(facts)
+    if not len(rows):
+        return
+    row = facts.heaviest(rows, 1)[0]
+    function, maker = function_of(facts, row), int(facts.joins.makers[row])
+    yield Claim(
+        claim=(
+            f"Activations run as ops of their own behind matmuls ({len(rows)}x, {time_of(facts, rows)}): heaviest "
+            f"{function} at line {facts.line(row)} on {facts.ops.outputs[0].shape_text(row)}, behind the matmul at "
+            f"line {facts.line(maker)}"
+        ),
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows],
+        assumption="applied while packing, the function costs the matmul next to nothing",
+        evidence=(cite_function(facts, row), *cite_op(facts, row)),
+        fix=(
+            f'ttnn.linear(x, w, activation="{function.lower()}", core_grid=ttnn.CoreGrid(y=g.y, x=g.x), '
+            "compute_kernel_config=<as now>) with g = device.compute_with_storage_grid_size(), also for a 1x1 conv; "
+            "without core_grid it stays an op; or fused_activation in the config"
+        ),
+        verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
+        caveat="readers are inferred from shapes; compare the matmul's time too: core_grid may change its config",
+    )
+
+
+def _unfused(facts: WindowFacts) -> Rows:
+    """Unary ops that alone read a matmul's output, which could have applied their function."""
+    joins, told = facts.joins, facts.attributes_of_ops
+    rows = np.flatnonzero(
+        (facts.named(*MATMULS) & (joins.reader_counts == 1))[joins.makers]
+    )  # the last op has none
+    rows = rows[told.numbers(rows, lambda said: float(function_in(said) in APPLIED)) > 0]
+    rows = rows[told.numbers(joins.makers[rows], lambda said: float(_could_apply_one(said))) > 0]
+    return rows[[keeps_type(facts, row) for row in rows.tolist()]] if len(rows) else rows
+
+
+def _could_apply_one(matmul: Attributes) -> bool:
+    config = matmul.struct("program_config")
+    return config is None or ("DRAMSharded" not in config.name and config.text_of("fused_activation") is None)
+
+
+CHECK = Check(
+    id="matmul-activation-unfused",
+    title="activation not fused into the matmul",
+    step=3,
+    look=look,
+    of=ops_named("no unary ops", "Unary"),
+    needs=(OPERANDS, ATTRIBUTES),
+    worth=Worth(time=SAFE),
+    compiled="the compiler fuses an activation that directly follows the matmul: keep nothing between the two",
+)

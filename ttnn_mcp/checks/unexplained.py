@@ -1,0 +1,75 @@
+"""What no finding explains: the ops that none names and that are far from their roofline, by kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.checks.check import Claim
+
+AT_ITS_BOUND = 0.7  # of the roofline: an op this close needs no explanation (tt-metal's own matmuls reach 0.7-0.8)
+KINDS = 5  # that are named, the heaviest first
+
+
+class Kind(NamedTuple):
+    """Unexplained ops of one kind.
+
+    Attributes:
+        name: canonical name of the op.
+        ops: how many.
+        kernel_ns: what they took.
+        roofline: share of that time that their arithmetic or DRAM traffic needs; NaN where neither is modelled (an
+            op wholly in L1 that does no matrix arithmetic).
+        heaviest: position of the costliest in `facts.ops`.
+    """
+
+    name: str
+    ops: int
+    kernel_ns: float
+    roofline: float
+    heaviest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unexplained:
+    """Share of the kernel time, and its heaviest kinds of op."""
+
+    share: float
+    kinds: tuple[Kind, ...]
+
+
+def unexplained(facts: WindowFacts, claims: Iterable[Claim]) -> Unexplained:
+    """What is left when the claims of all checks are taken away."""
+    if not facts.total_ns:
+        return Unexplained(0.0, ())
+    told = np.nan_to_num(facts.roofline.efficiency) >= AT_ITS_BOUND
+    for claim in claims:
+        if claim.gap_ns is None and claim.promise_ns:  # neither gaps nor risks explain a kernel
+            told[claim.rows] = True
+    left_ns = np.where(told, 0.0, facts.kernel_ns)
+    return Unexplained(float(left_ns.sum() / facts.total_ns), tuple(_kinds(facts, left_ns)))
+
+
+def _kinds(facts: WindowFacts, left_ns: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[Kind]:
+    names = sorted({canonical(text) for text in facts.names.distinct})
+    place_of = {name: place for place, name in enumerate(names)}
+    kind = facts.names.mapped(lambda text: place_of[canonical(text)], missing=len(names), dtype=np.int64)
+    rows = np.flatnonzero(left_ns > 0)
+    took = np.bincount(kind[rows], left_ns[rows], minlength=len(names) + 1)[: len(names)]
+    floor_ns = facts.roofline.efficiency * facts.kernel_ns
+    told: list[Kind] = []
+    for place in np.argsort(-took, kind="stable")[:KINDS].tolist():
+        if took[place] > 0:
+            alike = rows[kind[rows] == place]
+            ratio = float(np.nansum(floor_ns[alike]) / took[place]) or np.nan
+            heaviest = int(alike[np.argmax(left_ns[alike])])
+            told.append(Kind(names[place], len(alike), float(took[place]), ratio, heaviest))
+    return told
