@@ -109,7 +109,7 @@ def readme(program: Program) -> str:
             "A small CNN on one Wormhole n150 (64 worker cores, 1.0 GHz), with faults on purpose, so that every step of the",
             "skill has something true to say.",
             "",
-            f"**The memory report is real.** TTNN {figures['ttnn']} wrote it (schema 3.5) while it ran `model.py` beside it on one of",
+            f"**The memory report is real.** TTNN {figures['ttnn']} wrote it (schema 3.5) while it ran `resources/demo/model.py` on one of",
             "its mock devices: host code, allocators and programs are the real ones, kernels never run. `make real` captures",
             "it again and compares. Only the folders in its stack traces have other names, and no page of a buffer was traced,",
             "to keep it small. Its host times are those of a mock device.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.asking import memory_summary_of
+from tests.asking import ask, memory_summary_of, session
 from tests.real.plain_lifetimes import held_operations
 from tests.real.stored_truth import folder_of, report_names, truth_of
 from ttnn_mcp.analyses.memory.death import death_of
@@ -15,8 +15,6 @@ from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.session.opening import read_run
 from ttnn_mcp.session.session import Session, Settings
-from ttnn_mcp.tools.open_run import Arguments as OpenArguments
-from ttnn_mcp.tools.open_run import tool_over
 
 every_report = pytest.mark.parametrize("name", report_names())
 # TTNN's allocator says 3,840 bytes after the run, in every version: the stored figure counts no rounding here
@@ -146,9 +144,8 @@ async def test_a_run_that_died_says_so_and_only_such_a_run(name):
 
 @every_report
 async def test_a_chip_is_named_once(name, tmp_path):
-    session = Session(Settings(state=tmp_path))
-    answer = await tool_over(lambda: ()).ask(session, OpenArguments(memory=str(folder_of(name))))
-    assert len(answer.devices) == (2 if "mesh_tp2" in name else 1)
+    answer = await ask(session(tmp_path), "open_run", memory=str(folder_of(name)))
+    assert len(answer["devices"]) == (2 if "mesh_tp2" in name else 1)
     assert len((await replayed_report(name)).devices) == 1
 
 

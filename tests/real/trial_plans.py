@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tests.real.planned import BFLOAT16, Planned, Row, changed, tile_of
 from tests.real.trial_plans_fused import attention, decode, norm, softmax
 from ttnn_mcp.analyses.op_kinds.conv_spread import Channels
-from ttnn_mcp.analyses.op_kinds.conv_window import Window
+from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
@@ -34,13 +34,13 @@ def conv(row: Row, _arch: str) -> Planned:
     return Planned(asked.rules(grid) | slices_rule(now), buffers, tensors)
 
 
-def window_asked(now: dict[str, Any]) -> Window:
+def window_asked(now: dict[str, Any]) -> ConvWindow:
     """The window of the whole, or of the first slice of an input in DRAM, which is the largest.
 
     The columns of a slice's output are filled up to whole tiles by padding on the right (TTNN 0.81.1, mock devices).
     """
     pad, side, k, s = now["k"] // 2, now["h"], now["k"], now["s"]
-    whole = Window(now["b"], (side, side), (k, k), (s, s), (pad,) * 4)
+    whole = ConvWindow(now["b"], (side, side), (k, k), (s, s), (pad,) * 4)
     if not now.get("slices"):
         return whole
     unit = slice_unit(now)
@@ -52,7 +52,7 @@ def window_asked(now: dict[str, Any]) -> Window:
     sizes = (down, units * unit)
     read = [min((size - 1) * s + k - pad, side) for size in sizes]
     after = [max((size - 1) * s + k - pad - had, 0) for size, had in zip(sizes, read, strict=True)]
-    return Window(now["b"], (read[0], read[1]), (k, k), (s, s), (pad, after[0], pad, after[1]))
+    return ConvWindow(now["b"], (read[0], read[1]), (k, k), (s, s), (pad, after[0], pad, after[1]))
 
 
 def slice_unit(now: dict[str, Any]) -> int:
@@ -64,7 +64,7 @@ def slices_rule(now: dict[str, Any]) -> dict[str, bool]:
     """TTNN cuts the output's rows apart, or its columns tile by tile."""
     if not now.get("slices"):
         return {}
-    side = Window(now["b"], (now["h"],) * 2, (now["k"],) * 2, (now["s"],) * 2, (now["k"] // 2,) * 4).output[0]
+    side = ConvWindow(now["b"], (now["h"],) * 2, (now["k"],) * 2, (now["s"],) * 2, (now["k"] // 2,) * 4).output[0]
     most = side if now["slice"] == "Height" else ceil(side / slice_unit(now))
     return {f"at most {most} slices": now["slices"] <= most}
 

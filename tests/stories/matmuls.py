@@ -203,7 +203,7 @@ MATMULS = (
     ),
     Story(
         "ff1-to-ff2", "tt-metal perf_automation guide GL-05", "FF1 writes to DRAM, FF2 reads it back",
-        "FF1's output in L1 (408 us over 24 layers)", feed_forward_through_dram, "silent", "silent", 17, "L1",
+        "FF1's output in L1 (408 us over 24 layers)", feed_forward_through_dram, "silent", "other change", 17, "L1",
         made_up=f"{SHAPE}, the times before",
     ),
 )  # fmt: skip

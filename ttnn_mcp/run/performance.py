@@ -77,8 +77,8 @@ class Performance:
         doubtful, outlast = self._wrapped[self._placed], self._outlasting[self._placed]
         times = unwrapped(on_device, doubtful, self.clock_ghz)
         kernel, gap = within_firmware(on_device, outlast, times, self.clock_ghz)
-        told = on_device.corrected(kernel_ns=kernel, gap_ns=gap, corrected_rows=doubtful | outlast)
-        return told.take(kernel >= 0)
+        corrected = on_device.corrected(kernel_ns=kernel, gap_ns=gap, corrected_rows=doubtful | outlast)
+        return corrected.take(kernel >= 0)
 
     @cached_property
     def _outlasting(self) -> NDArray[np.bool_]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from ttnn_mcp.analyses.stages.stages import SAMPLING, stages_of
 from ttnn_mcp.analyses.stages.tokens import tokens_of
-from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Table, Us, Window, Wire
 
@@ -25,6 +24,10 @@ STAGES = Columns(
 CAVEAT = (
     "tokens_s_user: at_least with this profile's gaps, at_most with none; both for this device and one pass of each. "
     "cache_mb is the cache as allocated, not as far as it is filled"
+)
+NONE = (
+    "no stages: this window has no fused attention op, and no signpost names prefill, decode, encoder or sampling. "
+    "Mark them: tracy.signpost('prefill'), tracy.signpost('decode')"
 )
 PART = "no tokens per second where a stage has neither embedding nor LM head: it may be a part of the model"
 
@@ -46,17 +49,12 @@ def model_stages(facts: WindowFacts, _asked: OfWindow) -> Answer:
     Per stage: time, gaps, floor, tokens per second and user, bytes of weights and cache, bandwidth, LM head.
     """
     stages = stages_of(facts.ops, facts.run.performance_report.signposts)
-    if not stages:
-        raise QuestionRefused(
-            "No stages in this window: it has no fused attention op, and no signpost names prefill, decode, encoder "
-            "or sampling. Mark them: tracy.signpost('prefill'), tracy.signpost('decode')."
-        )
     whole = all(stage.whole for stage in stages if stage.kind != SAMPLING)
     return Answer(
         stages=STAGES.table([_row(facts, stage) for stage in stages]),
         why={stage.kind: stage.why for stage in stages},
         kernel_us=facts.total_ns / 1e3,
-        caveats=(CAVEAT,) if whole else (CAVEAT, PART),
+        caveats=(NONE,) if not stages else (CAVEAT,) if whole else (CAVEAT, PART),
         device=facts.scope.critical_device,
         window=facts.scope.window,
     )

@@ -259,7 +259,7 @@ async def test_text_buffer_types_and_missing_devices_are_no_obstacle(tmp_path):
         connection.commit()
     found = await replay_of(await opened(path))
     assert peaks(found)[3] == 4 * 16_384 + 65_536
-    assert found.capacity_bytes == 1_499_136 - 103_712  # the architecture's, by the cluster descriptor
+    assert found.capacity_bytes == 1_499_136 - 105_824  # the architecture's, by the cluster descriptor
 
 
 async def test_interleaved_l1_takes_its_pages_dealt_out_over_all_banks(tmp_path):

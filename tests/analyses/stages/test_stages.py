@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from tests.asking import ask, session
-from tests.language_model import HEADS, HIDDEN, LAYERS, USERS, VOCABULARY, WIDTH, LanguageModel
+from tests.asking import session
+from tests.language_model import HEADS, LAYERS, PROMPT, USERS, WIDTH, LanguageModel
 from tests.profiles import Iteration, Program, write_performance_report
 from ttnn_mcp.analyses.stages.stages import stages_of
-from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.analyses.stages.tokens import tokens_of
 
 WARM = (Iteration(cold=True), Iteration())
 
@@ -44,33 +44,13 @@ def test_a_model_without_fused_attention_has_no_stages(tmp_path):
     assert stages(tmp_path, program) == {}
 
 
-async def test_a_decode_pass_is_told_in_tokens_per_second_and_user(tmp_path):
-    run = str(write_performance_report(tmp_path, LanguageModel().decode(), WARM))
-    answer = await ask(session(tmp_path), "model_stages", run=run)
-    rows = [dict(zip(answer["stages"]["columns"], row, strict=True)) for row in answer["stages"]["rows"]]
-    decode = next(row for row in rows if row["stage"] == "decode")
-    assert (decode["users"], decode["tokens_per_user"]) == (USERS, 1)
-    assert decode["tokens_s_user_at_most"] == pytest.approx(1e6 / decode["kernel_us"], abs=0.01)
-    assert decode["tokens_s_user_at_least"] == pytest.approx(
-        1e6 / (decode["kernel_us"] + decode["gap_us"]), abs=0.01
+def test_tokens_are_read_off_the_queries(tmp_path):
+    run = asyncio.run(
+        session(tmp_path).run(str(write_performance_report(tmp_path, LanguageModel().prefill().decode(), WARM)))
     )
-    assert decode["cache_mb"] == pytest.approx(2 * LAYERS * USERS * HEADS * 1024 * WIDTH * 1.0625 / 1e6, abs=0.01)
-    assert decode["cache_bytes_per_token"] == pytest.approx(2 * LAYERS * HEADS * WIDTH * 1.0625, abs=0.01)
-    assert decode["weight_mb"] == pytest.approx(
-        (LAYERS * HIDDEN * HIDDEN + HIDDEN * VOCABULARY) * 2 / 1e6, abs=0.01
-    )
-    assert decode["lm_head_share"] == pytest.approx(200 / decode["kernel_us"], abs=0.001)
-    assert sum(row["kernel_us"] for row in rows) == pytest.approx(answer["kernel_us"], abs=0.05)
-
-
-async def test_part_of_a_model_has_no_tokens_per_second(tmp_path):
-    run = str(write_performance_report(tmp_path, LanguageModel().prefill(embedded=False), WARM))
-    answer = await ask(session(tmp_path), "model_stages", run=run)
-    row = dict(zip(answer["stages"]["columns"], answer["stages"]["rows"][0], strict=True))
-    assert row["tokens_s_user_at_most"] is None
-    assert any("part of the model" in caveat for caveat in answer["caveats"])
-
-
-async def test_a_run_without_stages_says_how_to_mark_them(tmp_path):
-    with pytest.raises(QuestionRefused, match="signpost"):
-        await ask(session(tmp_path), "model_stages", run="demo")
+    ops = run.scope("last", None, None).critical
+    told = {stage.kind: tokens_of(ops, stage) for stage in stages_of(ops, run.performance_report.signposts)}
+    assert (told["prefill"].users, told["prefill"].per_user, told["prefill"].cache_bytes) == (1, PROMPT, 0)
+    assert (told["decode"].users, told["decode"].per_user) == (USERS, 1)
+    assert told["decode"].cache_bytes == 2 * LAYERS * USERS * HEADS * 1024 * WIDTH * 1.0625
+    assert told["sampling"] is None

@@ -43,8 +43,8 @@ def other_makers(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     readers_of: list[NDArray[np.int64]] = []
     for back in range(1, int(counts.max())):
         place = last - back
-        there = (counts > back) & (place >= 0)
-        there[there] &= keys[place[there]] == key[there]
-        makers_of.append(rows[place[there]])
-        readers_of.append(reader[there])
+        alike_too = (counts > back) & (place >= 0)
+        alike_too[alike_too] &= keys[place[alike_too]] == key[alike_too]
+        makers_of.append(rows[place[alike_too]])
+        readers_of.append(reader[alike_too])
     return np.concatenate(makers_of), np.concatenate(readers_of)

@@ -20,14 +20,14 @@ def moves_for_one_op(moves: Moves, able: NDArray[np.bool_]) -> tuple[NDArray[np.
     """Such moves, and the op of `able` that reads each as INPUT_0."""
     ops, made = moves.joins.ops, moves.joins.flow.producers[0]
     into = (moves.kinds == KINDS.index("interleaved-to-sharded")) & ops.inputs[0].in_dram[moves.rows]
-    found = [
+    moved = [
         (int(moves.rows[index]), readers[0])
         for index in np.flatnonzero(into)
         if len(readers := moves.readers(int(index))) == 1
         and able[readers[0]]
         and int(made[readers[0]]) == int(moves.rows[index])
     ]
-    pairs = np.array(found or np.zeros((0, 2)), dtype=np.int64)
+    pairs = np.array(moved or np.zeros((0, 2)), dtype=np.int64)
     return pairs[:, 0], pairs[:, 1]
 
 

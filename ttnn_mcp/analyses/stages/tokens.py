@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class PassTokens:
     """What one pass works on.
 
     Attributes:
@@ -34,7 +34,7 @@ class Tokens:
     line: int
 
 
-def tokens_of(ops: OpTable, stage: Stage) -> Tokens | None:
+def tokens_of(ops: OpTable, stage: Stage) -> PassTokens | None:
     """Tokens of one pass; None for a stage without fused attention.
 
     Queries are [batch, heads, sequence, width] (ttnn.transformer.scaled_dot_product_attention), in decode
@@ -57,4 +57,4 @@ def tokens_of(ops: OpTable, stage: Stage) -> Tokens | None:
             held += float(sizes.sum()) / stage.passes
             per_token += float((sizes / positions).sum()) / stage.passes
     cached = stage.kind == DECODE
-    return Tokens(users, per_user, held if cached else 0.0, per_token, int(ops.lines[first]))
+    return PassTokens(users, per_user, held if cached else 0.0, per_token, int(ops.lines[first]))

@@ -60,9 +60,9 @@ def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch | None
 
 def _outputs(nodes: list[Params], start: int, end: int) -> list[object]:
     """Tensors that the end of the device op leads to; of several outputs those that it made itself."""
-    given = [counter for counter in nodes[end].get("connections") or () if _is_tensor(nodes, counter)]
-    if given:
-        return given
+    tensors = [counter for counter in nodes[end].get("connections") or () if _is_tensor(nodes, counter)]
+    if tensors:
+        return tensors
     made = [node for node in nodes[start:end] if node.get("node_type") == "function_end"]
     firsts = (counter for node in made for counter in (node.get("connections") or ())[:1])
     return [counter for counter in firsts if _is_tensor(nodes, counter)]

@@ -130,18 +130,18 @@ class MemoryReport:
 
     async def program_arguments(self) -> dict[int, dict[str, str]]:
         """By operation, the printed `program_config` and `core_grid` of its call, where it was given them."""
-        found: dict[int, dict[str, str]] = {}
+        printed: dict[int, dict[str, str]] = {}
 
         def keep(batch: list[Row]) -> None:
             for operation, name, value in batch:
                 if name in _OF_PROGRAMS and value:
-                    found.setdefault(operation, {})[name] = value
+                    printed.setdefault(operation, {})[name] = value
 
         async with self._rows() as rows:
             ids = rows.numbers("operation_arguments", ("operation_id",))
             texts = [rows.text("operation_arguments", name, _VALUE_CHARS) for name in ("name", "value")]
             await rows.each_batch("operation_arguments", [*ids, *texts], keep)
-        return found
+        return printed
 
     async def source_of(self, operation: int) -> SourceLine | None:
         """The model line that called the operation; its text from the report's copy of the file if there is one."""
