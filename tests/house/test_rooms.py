@@ -24,8 +24,8 @@ from tests.house.tree import (
 
 LONGEST = 250  # lines; what a reader takes in one sitting
 LONGER: dict[str, int] = {}  # modules that are longer until they are split; none of them may grow
-MEDIAN_MODULE = 98  # what holds today, so that it cannot get worse; the aim is 90
-MEDIAN_CHECK = 91  # likewise; the aim is 75
+MEDIAN_MODULE = 90
+MEDIAN_CHECK = 75
 NO_NAMES = {"data", "info", "manager", "helper", "helpers", "utils", "util", "handler", "process", "common", "misc"}
 NO_ADDRESS = re.compile(
     r"://[\w.-]*(?:py|npm|registry|mirror)[\w.-]*/|-{2}(?:extra-)?index-url|-{2}find-links|/root/|"
