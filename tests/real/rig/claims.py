@@ -6,6 +6,7 @@ Runs in the project's own environment; `advice` then executes them in that of TT
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 DEMO = Path(__file__).parents[3] / "resources" / "demo"
 MOCK = {"wormhole_b0": "n150", "blackhole": "p100"}  # the mock device of an architecture
+SLICE = re.compile(r"for the slice at line (\d+)")
 MESH = "t3000"  # the mock devices that every collective is asked on
 
 
@@ -72,6 +74,8 @@ def _row(facts: WindowFacts, claim: Claim) -> int:
     cited = {one.row for one in claim.evidence[:1] if one.source == facts.ops.source}
     rows = [int(row) for row in claim.rows]
     row = next((row for row in rows if facts.line(row) in cited), rows[0] if rows else 0)
+    if told := SLICE.search(claim.fix):  # the heaviest may be a concat
+        row = next(int(one) for one in claim.rows if facts.line(int(one)) == int(told.group(1)))
     if "Conv2dConfig(" in claim.fix:  # said of an op behind the convolution that it is a setting of
         convs = facts.of_family("conv").nonzero()[0]
         row = next((int(conv) for conv in convs[::-1] if conv <= row), row)

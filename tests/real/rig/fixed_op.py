@@ -151,6 +151,8 @@ class Lazily(dict[str, Any]):
         self.ops, self.examples = ops, examples
 
     def __missing__(self, name: str) -> Any:
+        if name == "logits":  # what the run reads back
+            return self.ops.tensor(0, of="outputs")
         number = LETTERS.index(name) if name in LETTERS else ALSO.get(name)
         inputs = len(self.ops.job["inputs"])
         if number is None or self.ops.job["family"] == "collective" or not inputs:
