@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 DEMO = Path(__file__).parents[3] / "resources" / "demo"
 MOCK = {"wormhole_b0": "n150", "blackhole": "p100"}  # the mock device of an architecture
+COLLECTIVE = re.compile(r"ttnn\.(all_gather|all_reduce|reduce_scatter)\(")
 SLICE = re.compile(r"for the slice at line (\d+)")
 MESH = "t3000"  # the mock devices that every collective is asked on
 
@@ -50,6 +51,8 @@ def job_of(check: str, claim: Claim, facts: WindowFacts) -> dict[str, Any] | Non
         return None
     row = _row(facts, claim)
     op = {**_op(facts, row), "as_now": as_now(facts, row, claim.fix)}
+    if COLLECTIVE.search(claim.fix):  # also where the op it is said of is the slice or pad around one
+        op["family"] = "collective"
     return {"check": check, "fix": claim.fix, "kind": MESH if op["family"] == "collective" else kind, **op}
 
 
