@@ -13,23 +13,30 @@ from ttnn_mcp.errors import ReportMissing, shown
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ttnn_mcp.readers.kept_files import KeptFiles
+
 SMALL_BYTES = 1 << 22  # files up to 4 MiB are hashed as a whole
 WHOLE_BYTES = 1 << 31  # files up to 2 GiB get a CRC-32 of all bytes: measured at 0.13 s for 293 MB
 SAMPLES = 32  # blocks of a larger file that are hashed, evenly spread, the first and the last included
 BLOCK_BYTES = 1 << 16
 CHECKED_BYTES = 1 << 20
+CHECKSUM_BYTES = 4
 KNOWN_AT_MOST = 4096  # fingerprints of the files seen last
 SETTLED_NS = 2_000_000_000  # a younger file may change again within one tick of its file system's clock (FAT: 2 s)
 
 _known: dict[tuple[int, ...], str] = {}
 
 
-def fingerprint(path: Path) -> str:
+def fingerprint(path: Path, kept: KeptFiles | None = None) -> str:
     """32 hex digits from the file's size and contents.
 
     Small files are hashed as a whole. Of larger files some blocks are hashed, together with a checksum of all bytes,
     which takes a fifth of the time of a hash. Above 2 GiB only the blocks count. No CSV of this size is read, and the
     first block of a database holds the counter that SQLite increases with every change.
+
+    Args:
+        path: the report.
+        kept: where checksums of larger files are stored, so that a restart need not read all bytes again.
 
     Raises:
         ReportMissing: the file cannot be opened.
@@ -40,17 +47,22 @@ def fingerprint(path: Path) -> str:
             stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
             if stamp in _known:
                 return _known[stamp]
-            digest = _digest(file, status.st_size)
+            digest = _digest(file, status, kept)
     except OSError as failed:
         raise ReportMissing(f"{shown(path)} cannot be opened ({failed.strerror}).") from None
-    if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS:
+    if _is_settled(status):
         while len(_known) >= KNOWN_AT_MOST:
             _known.pop(next(iter(_known)), None)
         _known[stamp] = digest
     return digest
 
 
-def _digest(file: BinaryIO, size: int) -> str:
+def _is_settled(status: os.stat_result) -> bool:
+    return time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS
+
+
+def _digest(file: BinaryIO, status: os.stat_result, kept: KeptFiles | None) -> str:
+    size = status.st_size
     digest = blake2b(str(size).encode(), digest_size=16)
     if size <= SMALL_BYTES:
         digest.update(file.read(size))
@@ -59,8 +71,27 @@ def _digest(file: BinaryIO, size: int) -> str:
         file.seek((size - BLOCK_BYTES) * sample // (SAMPLES - 1))
         digest.update(file.read(BLOCK_BYTES))
     if size <= WHOLE_BYTES:
-        digest.update(_checksum(file).to_bytes(4, "little"))
+        digest.update(_known_checksum(file, status, digest.digest(), kept))
     return digest.hexdigest()
+
+
+def _known_checksum(file: BinaryIO, status: os.stat_result, samples: bytes, kept: KeptFiles | None) -> bytes:
+    """The checksum of the whole file: stored before for the same file, times and samples, else computed.
+
+    No program can choose the time of the last change (ctime), so that a file changed since has another one.
+    """
+    if kept is None or not _is_settled(status):
+        return _checksum(file).to_bytes(CHECKSUM_BYTES, "little")
+    mark = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, samples)
+    name = "0-" + blake2b(repr(mark).encode(), digest_size=16).hexdigest()
+    stored = kept.read(name)
+    if stored is not None and len(stored) == CHECKSUM_BYTES:
+        return bytes(stored)
+    checksum = _checksum(file).to_bytes(CHECKSUM_BYTES, "little")
+    unchanged = os.fstat(file.fileno())
+    if (unchanged.st_size, unchanged.st_mtime_ns, unchanged.st_ctime_ns) == mark[2:5]:
+        kept.write(name, [checksum])
+    return checksum
 
 
 def _checksum(file: BinaryIO) -> int:

@@ -32,8 +32,9 @@ class Performance:
         rows: all rows of the report.
     """
 
-    def __init__(self, csv: PerformanceCsv) -> None:
+    def __init__(self, csv: PerformanceCsv, iterations: Iterations | None = None) -> None:
         self.csv = csv
+        self._known_iterations = iterations  # where they were computed before
         rows = OpTable.of(csv)
         self.no_device_ids = not np.isfinite(rows.numbers("device")).any()
         self.rows = rows.of_one_device() if self.no_device_ids else rows
@@ -130,7 +131,7 @@ class Performance:
     @cached_property
     def iterations(self) -> Iterations:
         """Repeats of the model over the whole report."""
-        return iterations_of(self.steady, self.signposts)
+        return self._known_iterations or iterations_of(self.steady, self.signposts)
 
     @cached_property
     def clock_ghz(self) -> float | None:

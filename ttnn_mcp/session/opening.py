@@ -15,10 +15,9 @@ from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.readers.memory.stream import iter_graph_batches
-from ttnn_mcp.readers.performance.csv_file import read_performance_csv
+from ttnn_mcp.run.kept_report import performance_of
 from ttnn_mcp.run.link import Launched, Linked, linked
 from ttnn_mcp.run.link_shapes import confirmed
-from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.wire import Link
 
@@ -27,7 +26,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ttnn_mcp.readers.graph.graph_events import DeviceOp
+    from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.readers.memory.report import MemoryReport
+    from ttnn_mcp.run.performance import Performance
 
 Result = TypeVar("Result")
 
@@ -41,14 +42,19 @@ async def _in_reader(work: Callable[[], Result]) -> Result:
 
 
 async def read_run(
-    run_id: str, name: str, performance: Path | None, memory: Path | None, rank: int | None = None
+    run_id: str,
+    name: str,
+    performance: Path | None,
+    memory: Path | None,
+    rank: int | None = None,
+    kept: KeptFiles | None = None,
 ) -> Run:
-    """Read one run from its reports' paths.
+    """Read one run from its reports' paths; a large performance report from its copy in `kept`, if it has one.
 
     Raises:
         ReportError: a report is missing, foreign or broken.
     """
-    timings = await _in_reader(lambda: _performance(performance)) if performance else None
+    timings = await _in_reader(lambda: performance_of(performance, kept)) if performance else None
     report = await read_memory_report(memory, rank=rank) if memory else None
     matches = await _linked(timings, report) if timings and report else None
     sources = await report.sources() if report and matches and matches.link.status == "linked" else None
@@ -56,12 +62,6 @@ async def read_run(
     if report is not None:
         run.kept.store(ProgramModels(models_of))
     return run
-
-
-def _performance(path: Path) -> Performance:
-    report = Performance(read_performance_csv(path))
-    _ = report.iterations  # computed here, off the event loop
-    return report
 
 
 def _launched(batch: list[tuple[int, str]]) -> list[tuple[int, DeviceOp]]:

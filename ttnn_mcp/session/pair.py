@@ -12,6 +12,8 @@ from ttnn_mcp.readers.fingerprint import fingerprint
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ttnn_mcp.readers.kept_files import KeptFiles
+
 ID_CHARS = 8
 
 
@@ -41,15 +43,19 @@ class Stamp(NamedTuple):
 Stamps: TypeAlias = "tuple[Stamp, ...]"
 
 
-def identity(pair: Pair) -> str:
+def identity(pair: Pair, kept: KeptFiles | None = None) -> str:
     """The id of the run, from the contents of its reports. Reads files that it has not seen before, so it blocks.
+
+    Args:
+        pair: the reports.
+        kept: where checksums of large files are stored.
 
     Raises:
         ReportMissing: one of them cannot be opened.
     """
     digest = blake2b(digest_size=ID_CHARS // 2)
     for path in (pair.performance, pair.memory):
-        digest.update(fingerprint(path).encode() if path else b"-")
+        digest.update(fingerprint(path, kept).encode() if path else b"-")
     if pair.rank:
         digest.update(str(pair.rank).encode())
     return digest.hexdigest()

@@ -13,12 +13,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, RunUnknown, nearest, shown
+from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.session.naming import DEMO, check_name, known_run, only_one
 from ttnn_mcp.session.open_runs import Opening, OpenRuns
 from ttnn_mcp.session.pair import Pair, identity, stamps_of
 from ttnn_mcp.session.places import DEMO_CAVEAT, OUTSIDE, Roots, demo_reports, is_there, place_of
 from ttnn_mcp.session.registry import ID, KnownRun, Registry
-from ttnn_mcp.session.settings import Settings
+from ttnn_mcp.session.settings import MB, Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +38,7 @@ class Session:
         settings: what the command line or the environment decided.
         roots: the folders in which reports may lie.
         registry: the record of runs opened before.
+        kept: copies of large reports' columns, in the state folder; safe to remove.
         skipped: sentences on what the latest search under the roots could not read.
     """
 
@@ -44,6 +46,7 @@ class Session:
         self.settings = settings
         self.roots = Roots(settings)
         self.registry = Registry(settings.state_folder, self.roots.permits)
+        self.kept = KeptFiles(settings.state_folder / "cache", settings.cache_mb * MB)
         self.skipped: tuple[str, ...] = ()
         self._runs = OpenRuns()
         self._known: dict[str, KnownRun] = {}  # opened in this session, by id: the registry may be read-only
@@ -122,7 +125,7 @@ class Session:
     async def _by_id(self, run_id: str) -> KnownRun | None:
         opened = [self._known[run_id]] if run_id in self._known else await self.registry.with_id(run_id)
         existing = [known for known in opened if all(map(is_there, known.pair.paths))]
-        ids = [await asyncio.to_thread(identity, known.pair) for known in existing]
+        ids = [await asyncio.to_thread(identity, known.pair, self.kept) for known in existing]
         if run_id in ids:
             return existing[ids.index(run_id)]
         moved = next((known for known in await self.runs_under_roots() if known.id == run_id), None)
@@ -192,7 +195,7 @@ class Session:
     def _runs_under_roots(self, identified: int | None) -> list[KnownRun]:
         pairs = self._pairs()
         count = len(pairs) if identified is None else min(identified, len(pairs))
-        return [*(replace(known, id=identity(known.pair)) for known in pairs[:count]), *pairs[count:]]
+        return [*(replace(known, id=identity(known.pair, self.kept)) for known in pairs[:count]), *pairs[count:]]
 
     async def _opened(self, known: KnownRun) -> Run:
         pair = known.pair
@@ -211,7 +214,7 @@ class Session:
         """The stamps and the id of a pair's files as they are now. Blocks."""
         if not self.roots.permits(*pair.paths):
             raise ReportMissing(f"The report {OUTSIDE}")
-        return stamps_of(pair), identity(pair)
+        return stamps_of(pair), identity(pair, self.kept)
 
     def _with_name(self, known: KnownRun) -> KnownRun:
         """The run with the name that a person gave it before; a name given now is taken from any other run."""
@@ -228,7 +231,7 @@ class Session:
         from ttnn_mcp.session.opening import read_run  # noqa: PLC0415 - numpy and pandas load with the first report
 
         try:
-            run = await read_run(known.id, known.name, known.performance, known.memory, known.rank)
+            run = await read_run(known.id, known.name, known.performance, known.memory, known.rank, self.kept)
         except MemoryError:
             raise ReportBroken(
                 f"Memory ran short while run '{shown(known.name)}' was read. Ask again when other questions are "

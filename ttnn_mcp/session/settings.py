@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MB = 1_000_000
+CACHE_MB = 1_000  # copies of some five reports of a million rows: one takes 190 MB
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -22,6 +25,7 @@ class Settings:
         memory: the default memory report, likewise.
         confined: only paths under the roots may be opened or named (HTTP), after symlinks are resolved.
         state: the folder for opened runs and experiments; None means the user's state folder.
+        cache_mb: how much the copies of large reports' columns may take in the state folder; 0 for none.
     """
 
     roots: Sequence[Path] = ()
@@ -30,6 +34,7 @@ class Settings:
     memory: str | None = None
     confined: bool = False
     state: Path | None = None
+    cache_mb: int = CACHE_MB
 
     @property
     def searched(self) -> tuple[Path, ...]:

@@ -1,0 +1,156 @@
+"""Files that may be lost at any time: results of slow reading, in a folder of bounded size within the state folder.
+
+Each file begins with a checksum over its name and contents. So a file that is damaged, cut off, renamed or written by
+another program counts as absent, and is written anew. Writers fill a temporary file and rename it: two servers never
+see half a file of each other, and a killed one leaves at most a temporary file, which a later writer removes.
+
+Files are read into memory, not mapped: if another program cut a mapped file off, the server would die (SIGBUS).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import tempfile
+import time
+import zlib
+from contextlib import suppress
+from stat import S_ISREG
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+ENDING = ".kept"
+UNFINISHED = ".part"
+OURS = re.compile(rf"[0-9a-f-]{{8,80}}{re.escape(ENDING)}|kept-\w{{1,40}}{re.escape(UNFINISHED)}")
+MARK = b"ttnn-mcp kept 1\n"
+HEAD = struct.Struct("<16sQL36x")  # mark, bytes that follow, their checksum; 64 bytes keep what follows aligned
+FILES_AT_MOST = 1_000
+BLOCK_BYTES = 4096  # the least that a file takes on most disks
+ABANDONED_S = 600.0  # a temporary file this old has no writer any more: 2 million rows are written in about a second
+
+
+class _Held(NamedTuple):
+    """A file of the folder; the one that was used the longest time ago comes first."""
+
+    used_ns: int
+    size: int
+    path: Path
+
+
+class KeptFiles:
+    """The folder. Whatever goes wrong with it, nothing is raised: a file is absent, or is not written.
+
+    Attributes:
+        folder: where the files lie; made when the first one is written.
+        most_bytes: how much they may take together; 0 means that nothing is read or written.
+    """
+
+    def __init__(self, folder: Path, most_bytes: int) -> None:
+        self.folder = folder
+        self.most_bytes = most_bytes
+
+    def read(self, name: str) -> memoryview | None:
+        """The contents written under this name; None if there are none, or they are not as they were written."""
+        if not self.most_bytes:
+            return None
+        path = self.folder / (name + ENDING)
+        try:
+            contents = _contents(path, name, self.most_bytes)
+            if contents is not None:
+                os.utime(path)  # used now: the last to be removed
+        except (OSError, ValueError, MemoryError):
+            return None
+        return contents
+
+    def write(self, name: str, parts: Sequence[bytes | memoryview]) -> bool:
+        """Write the parts, one after the other, under this name; whether they can be read from now on."""
+        size = sum(memoryview(part).nbytes for part in parts)
+        if HEAD.size + size > self.most_bytes:
+            return False
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._make_room(HEAD.size + size)
+            _write_at_once(self.folder / (name + ENDING), HEAD.pack(MARK, size, _checksum(name, parts)), parts)
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def held_bytes(self) -> int:
+        """How much the files take together."""
+        return sum(file.size for file in self._held())
+
+    def writable(self) -> bool:
+        """Whether files can be written; the folder is made for that."""
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.folder, prefix="kept-", suffix=UNFINISHED):
+                return True
+        except OSError:
+            return False
+
+    def _make_room(self, size: int) -> None:
+        """Remove abandoned temporary files, then whatever was not used the longest, until `size` bytes fit."""
+        files = self._held()
+        gone_by = time.time_ns() - int(ABANDONED_S * 1e9)
+        abandoned = [file for file in files if file.path.suffix == UNFINISHED and file.used_ns < gone_by]
+        finished = [file for file in files if file.path.suffix == ENDING]
+        total, count = sum(file.size for file in files), len(files)
+        for file in (*abandoned, *finished):
+            if file in finished and total + size <= self.most_bytes and count < FILES_AT_MOST:
+                return
+            with suppress(OSError):
+                file.path.unlink()
+                total, count = total - file.size, count - 1
+
+    def _held(self) -> list[_Held]:
+        """The files that we wrote, and no others, the one used the longest time ago first."""
+        files: list[_Held] = []
+        with suppress(OSError), os.scandir(self.folder) as listing:
+            for entry in listing:
+                with suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    if OURS.fullmatch(entry.name) and S_ISREG(status.st_mode):
+                        size = max(status.st_size, BLOCK_BYTES)
+                        files.append(_Held(status.st_mtime_ns, size, self.folder / entry.name))
+        return sorted(files)
+
+
+def _contents(path: Path, name: str, most_bytes: int) -> memoryview | None:
+    # a link could lead anywhere, and opening a pipe would wait for its writer
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - it is open already
+        status = os.fstat(descriptor)
+        if not S_ISREG(status.st_mode) or not HEAD.size <= status.st_size <= most_bytes:
+            return None
+        mark, size, checksum = HEAD.unpack(file.read(HEAD.size))
+        if mark != MARK or size != status.st_size - HEAD.size:
+            return None
+        contents = memoryview(bytearray(size))
+        filled = 0
+        while filled < size and (count := file.readinto(contents[filled:])):
+            filled += count
+    return contents.toreadonly() if filled == size and _checksum(name, [contents]) == checksum else None
+
+
+def _checksum(name: str, parts: Sequence[bytes | memoryview]) -> int:
+    checksum = zlib.crc32(name.encode())
+    for part in parts:
+        checksum = zlib.crc32(part, checksum)
+    return checksum
+
+
+def _write_at_once(path: Path, head: bytes, parts: Sequence[bytes | memoryview]) -> None:
+    """Write a file that nobody sees before it is whole."""
+    descriptor, unfinished = tempfile.mkstemp(dir=path.parent, prefix="kept-", suffix=UNFINISHED)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - it is open already
+            for part in (head, *parts):
+                file.write(part)
+        os.replace(unfinished, path)  # noqa: PTH105 - a name, not a path
+    finally:
+        with suppress(OSError):
+            os.unlink(unfinished)  # noqa: PTH108 - only where it was not renamed
