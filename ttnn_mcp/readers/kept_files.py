@@ -30,7 +30,9 @@ MARK = b"ttnn-mcp kept 1\n"
 HEAD = struct.Struct("<16sQL36x")  # mark, bytes that follow, their checksum; 64 bytes keep what follows aligned
 FILES_AT_MOST = 1_000
 BLOCK_BYTES = 4096  # the least that a file takes on most disks
-ABANDONED_S = 600.0  # a temporary file this old has no writer any more: 2 million rows are written in about a second
+ABANDONED_S = (
+    600.0  # a temporary file this old has no writer any more: 2 million rows are written in about a second
+)
 
 
 class _Held(NamedTuple):
@@ -73,7 +75,7 @@ class KeptFiles:
             return False
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._make_room(HEAD.size + size)
+            self._make_room(max(HEAD.size + size, BLOCK_BYTES))
             _write_at_once(self.folder / (name + ENDING), HEAD.pack(MARK, size, _checksum(name, parts)), parts)
         except (OSError, ValueError):
             return False
@@ -89,7 +91,7 @@ class KeptFiles:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self.folder, prefix="kept-", suffix=UNFINISHED):
                 return True
-        except OSError:
+        except (OSError, ValueError):
             return False
 
     def _make_room(self, size: int) -> None:
@@ -109,7 +111,7 @@ class KeptFiles:
     def _held(self) -> list[_Held]:
         """The files that we wrote, and no others, the one used the longest time ago first."""
         files: list[_Held] = []
-        with suppress(OSError), os.scandir(self.folder) as listing:
+        with suppress(OSError, ValueError), os.scandir(self.folder) as listing:
             for entry in listing:
                 with suppress(OSError):
                     status = entry.stat(follow_symlinks=False)

@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 LARGE_BYTES = 1 << 24  # smaller files (some ten thousand rows) are read in a tenth of a second
+# what bytes that we did not write may raise
+NOT_OURS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    struct.error,
+)
 CODE = ("readers", "run", "hardware.py", "errors.py", "quoting.py")  # what decides how a file is read
 
 
@@ -35,10 +46,11 @@ def performance_of(path: Path, kept: KeptFiles | None = None, large_bytes: int =
     Raises:
         ReportError: the file is missing, foreign or broken.
     """
-    if kept is None or not kept.most_bytes or not _is_large(path, large_bytes):
+    code = reading_digest()
+    if kept is None or not kept.most_bytes or code is None or not _is_large(path, large_bytes):
         return _read(path)
     contents = fingerprint(path, kept)
-    name = f"{contents}-{reading_digest()}"
+    name = f"{contents}-{code}"
     report = _from_copy(path, kept, name)
     if report is not None:
         return report
@@ -80,18 +92,21 @@ def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
     try:
         csv, told, arrays = unpacked(contents, path)
         return Performance(csv, Iterations(arrays["number"], **told))
-    except (ValueError, TypeError, KeyError, RecursionError, MemoryError, struct.error):
-        return None  # whole, but not ours: it is read and written anew
+    except NOT_OURS:
+        return None  # the file is read, and its copy written anew
 
 
 @cache
-def reading_digest() -> str:
-    """16 hex digits: the versions and the code that decide what is read from a file."""
-    versions = (FORMAT, __version__, metadata.version("pandas"), metadata.version("numpy"))
-    digest = blake2b(repr(versions).encode(), digest_size=8)
+def reading_digest() -> str | None:
+    """16 hex digits: the versions and the code that decide what is read from a file; None where they are not seen."""
     package = Path(__file__).parents[1]
-    for part in CODE:
-        place = package / part
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(file.read_bytes())
+    try:
+        versions = (FORMAT, __version__, metadata.version("pandas"), metadata.version("numpy"))
+        digest = blake2b(repr(versions).encode(), digest_size=8)
+        for part in CODE:
+            place = package / part
+            for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+                digest.update(file.read_bytes())
+    except (OSError, metadata.PackageNotFoundError):
+        return None
     return digest.hexdigest()

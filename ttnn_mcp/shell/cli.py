@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.command_line import command_line, loopback
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def _session(options: argparse.Namespace, *, confined: bool = False) -> Session:
             memory=options.memory,
             confined=confined,
             state=options.state,
+            cache_mb=CACHE_MB if options.cache_mb is None else options.cache_mb,
         )
     )
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.session.settings import CACHE_MB
 
+MOST_MB = 1_000_000  # a terabyte
 EPILOG = """\
 examples:
   ttnn-mcp                                          serve one assistant over stdin and stdout
@@ -88,6 +90,19 @@ def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) ->
     group.add_argument(
         "--state", type=Path, default=default, metavar="DIR", help="where opened runs and experiments are kept"
     )
+    group.add_argument(
+        "--cache-mb",
+        type=_megabytes,
+        default=default,
+        metavar="MB",
+        help=f"most that copies of large reports take there (default {CACHE_MB}; 0: none)",
+    )
+
+
+def _megabytes(written: str) -> int:
+    if not (written.isascii() and written.isdigit()) or int(written[:10]) > MOST_MB:
+        raise argparse.ArgumentTypeError(f"wants a whole number from 0 to {MOST_MB}")
+    return int(written)
 
 
 def loopback(address: str) -> tuple[str, int]:

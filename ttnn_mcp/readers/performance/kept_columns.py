@@ -26,18 +26,23 @@ if TYPE_CHECKING:
 
 LENGTH = struct.Struct("<Q")  # bytes of the header
 ALIGNED = 64  # bytes: columns begin at multiples of it
+KINDS = ("str", "object")  # of distinct texts: pandas has none of a column without any, and names that "object"
 DTYPES = ("<f8", "|i1", "<i2", "<i4", "<i8")
 
 
-def packed(csv: PerformanceCsv, more: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[bytes | memoryview]:
+def packed(
+    csv: PerformanceCsv, more: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> list[bytes | memoryview]:
     """The report's bytes in parts; `more` (JSON values) and `arrays` come back with it."""
-    columns: list[tuple[str, list[str] | None, str]] = []
+    columns: list[tuple[str, list[str] | None, str, str]] = []
     values: list[NDArray[Any]] = []
     for name in csv.frame.columns:
         column = csv.frame[name]
         is_text = column.dtype == "category"
         values.append(column.cat.codes.to_numpy() if is_text else column.to_numpy(dtype=np.float64))
-        columns.append((name, list(column.cat.categories) if is_text else None, _written_as(values[-1])))
+        texts = list(column.cat.categories) if is_text else None
+        kind = str(column.cat.categories.dtype) if is_text else ""
+        columns.append((name, texts, kind, _written_as(values[-1])))
     values += arrays.values()
     header = {
         "generation": csv.generation,
@@ -73,10 +78,11 @@ def unpacked(contents: memoryview, path: Path) -> tuple[PerformanceCsv, dict[str
     rows, place = header["rows"], start + len(_padding(start))
     arrays: dict[str, NDArray[Any]] = {}
     frame: dict[str, Any] = {}
-    for name, texts, written_as in header["columns"]:
-        codes, place = _array(contents, place, rows, written_as)
-        is_text = texts is not None
-        frame[name] = pd.Categorical.from_codes(codes, categories=pd.Index(texts, dtype="str")) if is_text else codes
+    for name, texts, kind, written_as in header["columns"]:
+        values, place = _array(contents, place, rows, written_as)
+        if texts is not None and kind not in KINDS:
+            raise ValueError("not written by us")
+        frame[name] = values if texts is None else pd.Categorical.from_codes(values, pd.Index(texts, dtype=kind))
     for name, written_as, count in header["arrays"]:
         arrays[name], place = _array(contents, place, count, written_as)
     csv = PerformanceCsv(

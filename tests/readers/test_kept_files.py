@@ -1,0 +1,174 @@
+"""Files that may be lost: whole or absent, never in the way, never more than allowed."""
+
+import multiprocessing
+import os
+import signal
+import time
+
+import pytest
+
+from ttnn_mcp.readers.kept_files import ABANDONED_S, BLOCK_BYTES, KeptFiles
+
+NAME = "0123456789abcdef"
+PARTS = [b"header", bytes(range(256)) * 40]
+WHOLE = b"".join(PARTS)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return KeptFiles(tmp_path / "state" / "cache", 100_000)
+
+
+def only_file(kept):
+    (path,) = kept.folder.iterdir()
+    return path
+
+
+def test_what_was_written_is_read_and_only_the_owner_may_look(kept):
+    assert kept.read(NAME) is None
+    assert kept.write(NAME, PARTS)
+    assert bytes(kept.read(NAME)) == WHOLE
+    assert only_file(kept).stat().st_mode & 0o077 == 0
+    assert kept.folder.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("place", [0, 17, 25, 64, 70, 5000, -1])
+def test_one_wrong_bit_anywhere_makes_it_absent_and_it_is_written_anew(kept, place):
+    kept.write(NAME, PARTS)
+    contents = bytearray(only_file(kept).read_bytes())
+    contents[place] ^= 4
+    only_file(kept).write_bytes(contents)
+    assert kept.read(NAME) is None
+    assert kept.write(NAME, PARTS)
+    assert bytes(kept.read(NAME)) == WHOLE
+
+
+@pytest.mark.parametrize("length", [0, 1, 63, 64, 65, 1000, -1])
+def test_a_file_that_was_cut_off_is_absent(kept, length):
+    kept.write(NAME, PARTS)
+    only_file(kept).write_bytes(only_file(kept).read_bytes()[:length])
+    assert kept.read(NAME) is None
+
+
+def test_a_file_with_something_added_or_renamed_is_absent(kept):
+    kept.write(NAME, PARTS)
+    path = only_file(kept)
+    path.write_bytes(path.read_bytes() + b"x")
+    assert kept.read(NAME) is None
+    kept.write(NAME, PARTS)
+    path.rename(path.with_name("f" * 16 + ".kept"))
+    assert kept.read("f" * 16) is None
+
+
+def test_links_pipes_and_folders_of_its_name_are_never_followed_opened_or_removed(kept, tmp_path):
+    kept.write(NAME, PARTS)
+    path = only_file(kept)
+    elsewhere = path.rename(tmp_path / "elsewhere")
+    path.symlink_to(elsewhere)
+    assert kept.read(NAME) is None
+    path.unlink()
+    os.mkfifo(path)
+    assert kept.read(NAME) is None
+    path.unlink()
+    path.mkdir()
+    assert kept.read(NAME) is None
+    assert not kept.write(NAME, PARTS)
+    assert list(kept.folder.iterdir()) == [path]
+
+
+def test_what_was_used_the_longest_time_ago_is_removed_first(kept):
+    for number in range(9):
+        assert kept.write(f"{number}" * 8, [bytes(10_000)])
+        os.utime(kept.folder / f"{number * 11_111_111:08}.kept", (1000 + number, 1000 + number))
+    assert kept.read("0" * 8) is not None  # used: now 1 is the oldest
+    assert kept.write("a" * 8, [bytes(10_000)])
+    assert kept.read("0" * 8) is not None
+    assert kept.read("1" * 8) is None
+    assert kept.read("2" * 8) is not None
+    assert kept.held_bytes() <= kept.most_bytes
+
+
+def test_many_small_files_stay_within_the_bound_too(kept):
+    for number in range(60):
+        assert kept.write(f"{number:08}", [b"1234"])
+    assert kept.held_bytes() <= kept.most_bytes
+    assert len(list(kept.folder.iterdir())) <= kept.most_bytes // BLOCK_BYTES + 1
+
+
+def test_what_is_larger_than_the_bound_is_not_written_and_removes_nothing(kept):
+    kept.write(NAME, PARTS)
+    assert not kept.write("f" * 8, [bytes(100_000)])
+    assert bytes(kept.read(NAME)) == WHOLE
+
+
+def test_files_of_others_are_never_removed_nor_counted(kept):
+    kept.folder.mkdir(parents=True)
+    foreign = kept.folder / "notes.txt"
+    foreign.write_bytes(bytes(90_000))
+    os.utime(foreign, (1, 1))
+    for number in range(12):
+        assert kept.write(f"{number:08}", [bytes(20_000)])
+    assert foreign.stat().st_size == 90_000
+    assert kept.held_bytes() <= kept.most_bytes
+
+
+def test_with_no_room_at_all_nothing_is_written_or_read(tmp_path, kept):
+    kept.write(NAME, PARTS)
+    off = KeptFiles(kept.folder, 0)
+    assert not off.write("f" * 8, [b""])
+    assert off.read(NAME) is None
+
+
+@pytest.mark.parametrize("where", ["below a file", "no path"])
+def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, where):
+    (tmp_path / "file").write_bytes(b"")
+    kept = KeptFiles(tmp_path / ("file/cache" if where == "below a file" else "nul\0"), 1000)
+    assert kept.read(NAME) is None
+    assert not kept.write(NAME, [b"1"])
+    assert kept.held_bytes() == 0
+    assert not kept.writable()
+
+
+def write_for_ever(folder, letter):
+    kept = KeptFiles(folder, 4_000_000)
+    while True:
+        kept.write(NAME, [letter * 1_000_000])
+
+
+def writer(kept, letter):
+    process = multiprocessing.get_context("spawn").Process(target=write_for_ever, args=(kept.folder, letter))
+    process.start()
+    return process
+
+
+def test_readers_see_whole_files_while_two_processes_write_and_are_killed(tmp_path):
+    kept = KeptFiles(tmp_path / "cache", 4_000_000)
+    writers = [writer(kept, b"a"), writer(kept, b"b")]
+    seen = set()
+    try:
+        until = time.monotonic() + 20
+        while len(seen) < 2 and time.monotonic() < until:
+            contents = kept.read(NAME)
+            if contents is not None:
+                assert len(set(bytes(contents))) == 1
+                assert len(contents) == 1_000_000
+                seen.add(bytes(contents[:1]))
+    finally:
+        for process in writers:
+            os.kill(process.pid, signal.SIGKILL)
+            process.join()
+    assert seen == {b"a", b"b"}
+    assert len(bytes(kept.read(NAME))) == 1_000_000  # a kill in the middle of writing left the former file
+
+
+def test_the_rest_of_a_killed_writer_is_removed_when_nobody_can_be_writing_it(kept):
+    kept.write(NAME, PARTS)
+    old, young = kept.folder / "kept-abc.part", kept.folder / "kept-def.part"
+    for path in (old, young):
+        path.write_bytes(b"half")
+    os.utime(old, (time.time() - ABANDONED_S - 5,) * 2)
+    os.utime(young, (time.time() - ABANDONED_S + 60,) * 2)
+    kept.write("f" * 8, PARTS)
+    assert not old.exists()
+    assert young.exists()
+    assert bytes(kept.read(NAME)) == WHOLE
