@@ -164,6 +164,29 @@ def test_the_doctor_says_what_is_here_and_what_is_not(shell, tmp_path):
     assert "NO pages" not in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("state", "words", "says"),
+    [
+        ("state", (), "copies of large reports: 0 of at most 1,000 MB"),
+        ("state", ("--cache-mb", "20"), "copies of large reports: 0 of at most 20 MB"),
+        ("state", ("--cache-mb", "0"), "no copies of large reports (--cache-mb 0)"),
+        ("file", (), "no copies of large reports, as this folder cannot be written"),
+    ],
+)
+def test_the_doctor_says_once_whether_large_reports_are_copied(shell, tmp_path, state, words, says):
+    (tmp_path / "file").write_bytes(b"")
+    ran = shell("doctor", "--state", str(tmp_path / state), *words)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count(says) == 1
+
+
+@pytest.mark.parametrize("wrong", ["-1", "many", "1.5", "1000001", "9" * 5000, "\u0663"])
+def test_the_bound_of_the_copies_is_a_whole_number(shell, wrong):
+    ran = shell("doctor", f"--cache-mb={wrong}")
+    assert ran.returncode == 2
+    assert "--cache-mb" in ran.stderr
+
+
 def test_a_reader_that_closes_the_pipe_early_sees_no_traceback(tmp_path):
     env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
     process = subprocess.Popen(

@@ -150,8 +150,7 @@ def _write_at_once(path: Path, head: bytes, parts: Sequence[bytes | memoryview])
     descriptor, unfinished = tempfile.mkstemp(dir=path.parent, prefix="kept-", suffix=UNFINISHED)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - it is open already
-            for part in (head, *parts):
-                file.write(part)
+            file.writelines((head, *parts))
         os.replace(unfinished, path)  # noqa: PTH105 - a name, not a path
     finally:
         with suppress(OSError):

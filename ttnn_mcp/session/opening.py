@@ -47,6 +47,7 @@ async def read_run(
     performance: Path | None,
     memory: Path | None,
     rank: int | None = None,
+    *,
     kept: KeptFiles | None = None,
 ) -> Run:
     """Read one run from its reports' paths; a large performance report from its copy in `kept`, if it has one.

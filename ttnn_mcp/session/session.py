@@ -231,7 +231,7 @@ class Session:
         from ttnn_mcp.session.opening import read_run  # noqa: PLC0415 - numpy and pandas load with the first report
 
         try:
-            run = await read_run(known.id, known.name, known.performance, known.memory, known.rank, self.kept)
+            run = await read_run(known.id, known.name, known.performance, known.memory, known.rank, kept=self.kept)
         except MemoryError:
             raise ReportBroken(
                 f"Memory ran short while run '{shown(known.name)}' was read. Ask again when other questions are "

@@ -61,7 +61,7 @@ def packed(
     parts.append(_padding(len(parts[0])))
     for array in values:
         plain = np.ascontiguousarray(array, dtype=_written_as(array))
-        parts += [memoryview(plain).cast("B") if len(plain) else b"", _padding(plain.nbytes)]
+        parts += [plain.data.cast("B") if len(plain) else b"", _padding(plain.nbytes)]
     return parts
 
 
