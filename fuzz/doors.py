@@ -56,6 +56,16 @@ def largest_answer():
     return LIMIT_BYTES
 
 
+def columns_of(report, folder):
+    """A report's cells, caveats and iterations as they are read, with copies in `folder` unless that is None."""
+    from ttnn_mcp.readers.kept_files import KeptFiles
+    from ttnn_mcp.run.kept_report import performance_of
+
+    read = performance_of(report, None if folder is None else KeptFiles(folder, 1 << 30), 0)
+    iterations = (*read.iterations.number.tolist(), read.iterations.count, read.iterations.found_by)
+    return read.csv.frame.to_json(), read.csv.headers, read.csv.lost, read.csv.caveats, iterations
+
+
 def session(roots, state, *, confined=False):
     """A session as the server holds one."""
     from ttnn_mcp.session.session import Session, Settings

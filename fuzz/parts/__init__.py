@@ -1,6 +1,6 @@
 """The parts of the fuzz, each with `run(sitting)`."""
 
-from fuzz.parts import arguments, files, http_paths, imports, kills, soak, statements
+from fuzz.parts import arguments, copies, files, http_paths, imports, kills, soak, statements
 
 PARTS = {
     "files": files.run,
@@ -9,6 +9,16 @@ PARTS = {
     "imports": imports.run,
     "http": http_paths.run,
     "store": kills.run,
+    "copies": copies.run,
     "soak": soak.run,
 }
-SHARES = {"files": 0.45, "arguments": 0.13, "sql": 0.12, "imports": 0.08, "http": 0.1, "store": 0.06, "soak": 0.06}
+SHARES = {
+    "files": 0.42,
+    "arguments": 0.13,
+    "sql": 0.12,
+    "imports": 0.08,
+    "http": 0.1,
+    "store": 0.06,
+    "copies": 0.03,
+    "soak": 0.06,
+}
