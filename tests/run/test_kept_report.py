@@ -15,7 +15,9 @@ from ttnn_mcp.readers import fingerprint as fingerprints
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.readers.performance.kept_columns import LENGTH
 from ttnn_mcp.run import kept_report
-from ttnn_mcp.run.kept_report import performance_of, reading_digest
+from ttnn_mcp.run import reading_digest as digests
+from ttnn_mcp.run.kept_report import performance_of
+from ttnn_mcp.run.reading_digest import reading_digest
 from ttnn_mcp.session.session import Session, Settings
 
 MB = 1_000_000
@@ -172,7 +174,7 @@ def test_a_copy_that_is_whole_but_not_ours_is_no_error(tmp_path, kept, contents)
 def test_another_version_of_the_code_has_copies_of_its_own(tmp_path, kept, monkeypatch):
     path = written(tmp_path / "report")
     performance_of(path, kept, 0)
-    monkeypatch.setattr(kept_report, "__version__", "0.0.0")
+    monkeypatch.setattr(digests, "__version__", "0.0.0")
     reading_digest.cache_clear()
     try:
         performance_of(path, kept, 0)

@@ -3,31 +3,26 @@
 Each file begins with a checksum over its name and contents. So a file that is damaged, cut off, renamed or written by
 another program counts as absent, and is written anew. Writers fill a temporary file and rename it: two servers never
 see half a file of each other, and a killed one leaves at most a temporary file, which a later writer removes.
-
-Files are read into memory, not mapped: if another program cut a mapped file off, the server would die (SIGBUS).
 """
 
 from __future__ import annotations
 
 import os
 import re
-import struct
 import tempfile
 import time
-import zlib
 from contextlib import suppress
 from stat import S_ISREG
 from typing import TYPE_CHECKING, NamedTuple
+
+from ttnn_mcp.readers.kept_bytes import HEAD, UNFINISHED, contents_of, write_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
 ENDING = ".kept"
-UNFINISHED = ".part"
 OURS = re.compile(rf"[0-9a-f-]{{8,80}}{re.escape(ENDING)}|kept-\w{{1,40}}{re.escape(UNFINISHED)}")
-MARK = b"ttnn-mcp kept 1\n"
-HEAD = struct.Struct("<16sQL36x")  # mark, bytes that follow, their checksum; 64 bytes keep what follows aligned
 FILES_AT_MOST = 1_000
 BLOCK_BYTES = 4096  # the least that a file takes on most disks
 ABANDONED_S = (
@@ -61,7 +56,7 @@ class KeptFiles:
             return None
         path = self.folder / (name + ENDING)
         try:
-            contents = _contents(path, name, self.most_bytes)
+            contents = contents_of(path, name, self.most_bytes)
             if contents is not None:
                 os.utime(path)  # used now: the last to be removed
         except (OSError, ValueError, MemoryError):
@@ -76,7 +71,7 @@ class KeptFiles:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._make_room(max(HEAD.size + size, BLOCK_BYTES))
-            _write_at_once(self.folder / (name + ENDING), HEAD.pack(MARK, size, _checksum(name, parts)), parts)
+            write_at_once(self.folder / (name + ENDING), name, parts)
         except (OSError, ValueError):
             return False
         return True
@@ -119,39 +114,3 @@ class KeptFiles:
                         size = max(status.st_size, BLOCK_BYTES)
                         files.append(_Held(status.st_mtime_ns, size, self.folder / entry.name))
         return sorted(files)
-
-
-def _contents(path: Path, name: str, most_bytes: int) -> memoryview | None:
-    # a link could lead anywhere, and opening a pipe would wait for its writer
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - it is open already
-        status = os.fstat(descriptor)
-        if not S_ISREG(status.st_mode) or not HEAD.size <= status.st_size <= most_bytes:
-            return None
-        mark, size, checksum = HEAD.unpack(file.read(HEAD.size))
-        if mark != MARK or size != status.st_size - HEAD.size:
-            return None
-        contents = memoryview(bytearray(size))
-        filled = 0
-        while filled < size and (count := file.readinto(contents[filled:])):
-            filled += count
-    return contents.toreadonly() if filled == size and _checksum(name, [contents]) == checksum else None
-
-
-def _checksum(name: str, parts: Sequence[bytes | memoryview]) -> int:
-    checksum = zlib.crc32(name.encode())
-    for part in parts:
-        checksum = zlib.crc32(part, checksum)
-    return checksum
-
-
-def _write_at_once(path: Path, head: bytes, parts: Sequence[bytes | memoryview]) -> None:
-    """Write a file that nobody sees before it is whole."""
-    descriptor, unfinished = tempfile.mkstemp(dir=path.parent, prefix="kept-", suffix=UNFINISHED)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - it is open already
-            file.writelines((head, *parts))
-        os.replace(unfinished, path)  # noqa: PTH105 - a name, not a path
-    finally:
-        with suppress(OSError):
-            os.unlink(unfinished)  # noqa: PTH108 - only where it was not renamed

@@ -7,24 +7,21 @@ self; and a digest of everything that decides what is read from a file, so that 
 from __future__ import annotations
 
 import struct
-from functools import cache
-from hashlib import blake2b
-from importlib import metadata
-from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from ttnn_mcp import __version__
 from ttnn_mcp.readers.fingerprint import fingerprint
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.readers.performance.kept_columns import packed, unpacked
 from ttnn_mcp.run.iterations import Iterations
 from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.reading_digest import reading_digest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ttnn_mcp.readers.kept_files import KeptFiles
 
-FORMAT = 1
 LARGE_BYTES = 1 << 24  # smaller files (some ten thousand rows) are read in a tenth of a second
 # what bytes that we did not write may raise
 NOT_OURS = (
@@ -37,7 +34,6 @@ NOT_OURS = (
     ValueError,
     struct.error,
 )
-CODE = ("readers", "run", "hardware.py", "errors.py", "quoting.py")  # what decides how a file is read
 
 
 def performance_of(path: Path, kept: KeptFiles | None = None, large_bytes: int = LARGE_BYTES) -> Performance:
@@ -76,13 +72,13 @@ def _is_large(path: Path, large_bytes: int) -> bool:
 
 def _as_parts(report: Performance) -> list[bytes | memoryview]:
     iterations = report.iterations
-    told = {
+    counts = {
         "count": iterations.count,
         "ops": iterations.ops,
         "found_by": iterations.found_by,
         "may_be_layers": iterations.may_be_layers,
     }
-    return packed(report.csv, told, {"number": iterations.number})
+    return packed(report.csv, counts, {"number": iterations.number})
 
 
 def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
@@ -90,23 +86,7 @@ def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
     if contents is None:
         return None
     try:
-        csv, told, arrays = unpacked(contents, path)
-        return Performance(csv, Iterations(arrays["number"], **told))
+        csv, counts, arrays = unpacked(contents, path)
+        return Performance(csv, Iterations(arrays["number"], **counts))
     except NOT_OURS:
         return None  # the file is read, and its copy written anew
-
-
-@cache
-def reading_digest() -> str | None:
-    """16 hex digits: the versions and the code that decide what is read from a file; None where they are not seen."""
-    package = Path(__file__).parents[1]
-    try:
-        versions = (FORMAT, __version__, metadata.version("pandas"), metadata.version("numpy"))
-        digest = blake2b(repr(versions).encode(), digest_size=8)
-        for part in CODE:
-            place = package / part
-            for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-                digest.update(file.read_bytes())
-    except (OSError, metadata.PackageNotFoundError):
-        return None
-    return digest.hexdigest()

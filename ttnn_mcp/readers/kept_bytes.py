@@ -1,0 +1,70 @@
+"""One kept file: its mark, its size and a checksum over name and contents, then the contents.
+
+It is read into memory, not mapped: if another program cut a mapped file off, the server would die (SIGBUS).
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import tempfile
+import zlib
+from contextlib import suppress
+from stat import S_ISREG
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+UNFINISHED = ".part"
+MARK = b"ttnn-mcp kept 1\n"
+HEAD = struct.Struct("<16sQL36x")  # mark, bytes that follow, their checksum; 64 bytes keep what follows aligned
+
+
+def contents_of(path: Path, name: str, most_bytes: int) -> memoryview | None:
+    """The contents of the file that was written under this name; None if it is not as it was written.
+
+    Raises:
+        OSError, ValueError, MemoryError: it cannot be read.
+    """
+    # a link could lead anywhere, and opening a pipe would wait for its writer
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - it is open already
+        status = os.fstat(descriptor)
+        if not S_ISREG(status.st_mode) or not HEAD.size <= status.st_size <= most_bytes:
+            return None
+        mark, size, checksum = HEAD.unpack(file.read(HEAD.size))
+        if mark != MARK or size != status.st_size - HEAD.size:
+            return None
+        contents = memoryview(bytearray(size))
+        filled = 0
+        while filled < size and (count := file.readinto(contents[filled:])):
+            filled += count
+    return contents.toreadonly() if filled == size and checksum_of(name, [contents]) == checksum else None
+
+
+def checksum_of(name: str, parts: Sequence[bytes | memoryview]) -> int:
+    """CRC-32 of the name and the parts."""
+    checksum = zlib.crc32(name.encode())
+    for part in parts:
+        checksum = zlib.crc32(part, checksum)
+    return checksum
+
+
+def write_at_once(path: Path, name: str, parts: Sequence[bytes | memoryview]) -> None:
+    """Write a file that nobody sees before it is whole.
+
+    Raises:
+        OSError, ValueError: it cannot be written.
+    """
+    size = sum(memoryview(part).nbytes for part in parts)
+    head = HEAD.pack(MARK, size, checksum_of(name, parts))
+    descriptor, unfinished = tempfile.mkstemp(dir=path.parent, prefix="kept-", suffix=UNFINISHED)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - it is open already
+            file.writelines((head, *parts))
+        os.replace(unfinished, path)  # noqa: PTH105 - a name, not a path
+    finally:
+        with suppress(OSError):
+            os.unlink(unfinished)  # noqa: PTH108 - only where it was not renamed
