@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.kept_files import KeptFiles
 
+COUNTS = ("count", "ops", "found_by", "may_be_layers")
 LARGE_BYTES = 1 << 24  # smaller files (some ten thousand rows) are read in a tenth of a second
 # what bytes that we did not write may raise
 NOT_OURS = (
@@ -72,12 +73,7 @@ def _is_large(path: Path, large_bytes: int) -> bool:
 
 def _as_parts(report: Performance) -> list[bytes | memoryview]:
     iterations = report.iterations
-    counts = {
-        "count": iterations.count,
-        "ops": iterations.ops,
-        "found_by": iterations.found_by,
-        "may_be_layers": iterations.may_be_layers,
-    }
+    counts = {name: getattr(iterations, name) for name in COUNTS}
     return packed(report.csv, counts, {"number": iterations.number})
 
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.served import documents
-from ttnn_mcp.session.settings import MB
+from ttnn_mcp.shell.copies import space_of
 from ttnn_mcp.tools import TOOLS, answering
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.session.session import Session
 
 PACKAGES = ("mcp", "pydantic", "pandas", "numpy", "aiosqlite")
@@ -36,7 +35,7 @@ async def report(session: Session) -> str:
         f"  {_count('skills')} of the skill, {_count('resources')} of reference, in {documents.home()}",
     ]
     lines += ["", "Reports are looked for under", *[f"  {root}{_doubt(root)}" for root in settings.searched]]
-    lines += ["", "What is remembered lies in", f"  {settings.state_folder}", f"  {_kept(session.kept)}"]
+    lines += ["", "What is remembered lies in", f"  {settings.state_folder}", f"  {space_of(session.kept)}"]
     lines += ["", "Runs", *await _runs(session)]
     return "\n".join(lines) + "\n"
 
@@ -57,15 +56,6 @@ def _doubt(root: Path) -> str:
     if not root.exists():
         return "  (does not exist; name another with --root)"
     return "" if os.access(root, os.R_OK | os.X_OK) else "  (cannot be read)"
-
-
-def _kept(kept: KeptFiles) -> str:
-    """What the copies of large reports take, or why there are none."""
-    if not kept.most_bytes:
-        return "no copies of large reports (--cache-mb 0): each is parsed anew after a restart"
-    if not kept.writable():
-        return "no copies of large reports, as this folder cannot be written: each is parsed anew after a restart"
-    return f"with copies of large reports: {kept.held_bytes() / MB:,.0f} of at most {kept.most_bytes / MB:,.0f} MB"
 
 
 async def _runs(session: Session) -> list[str]:
