@@ -229,7 +229,7 @@ async def read_memory_report(path: str | Path, *, rank: int | None = None) -> Me
             errors=await tables.read_errors(rows, operations),
             comparisons=await read_comparisons(rows),
             has=await tables.read_filled(rows),
-            caveats=(*schema.caveats, *await read_sub_devices(rows)),
+            caveats=(*schema.caveats, *tables.unread_devices(devices), *await read_sub_devices(rows)),
         )
 
 
