@@ -7,7 +7,8 @@ import pytest
 
 from tests.asking import ask, session
 from tests.checks.rows import ONE_PASS, case_of, pass_time, real_case
-from tests.profiles import L1, Program
+from tests.profiles import L1, Program, write_run
+from tests.profiles.demo_model import demo_program
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim
@@ -186,3 +187,14 @@ async def test_steps_can_be_asked_for_alone(tmp_path):
     said = await ask(session(tmp_path), "optimization_check", run="demo", steps=[6])
     assert {one["step"] for one in said["findings"]} == {6}
     assert [one["step"] for one in said["steps"]] == [6]
+
+
+async def test_evidence_names_the_memory_report_s_file_as_it_is_called(tmp_path):
+    made = write_run(tmp_path / "made", demo_program())
+    path = made.memory.rename(made.memory.with_name("of_friday.sqlite"))
+    at = session(tmp_path)
+    card = await ask(at, "open_run", performance=str(made.performance), memory=str(path))
+    checked = await ask(at, "optimization_check", run=card["id"])
+    evidence = [cell for finding in checked["findings"] for cell in finding["evidence"]]
+    assert any(cell["column"] == "stack_traces" for cell in evidence)
+    assert {cell["source"] for cell in evidence} == {made.performance.name, "of_friday.sqlite"}

@@ -24,6 +24,7 @@ CATCH_ALL = {"said", "found", "there", "told", "given", "seen", "thing", "stuff"
 PLAIN_ROOMS = (
     *("readers", "run", "session", "query", "served", "server", "shell", "tools", "experiments"),
     *("analyses/moves", "analyses/devices", "analyses/roofline", "analyses/comparison", "analyses/dataflow"),
+    *("analyses/memory", "analyses/op_kinds", "analyses/settings", "analyses/program_models", "checks"),
 )
 
 

@@ -14,7 +14,7 @@ from tests.profiles import write_performance_report
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.query import queries, tables
-from ttnn_mcp.query.queries import answered
+from ttnn_mcp.query.queries import query_answer
 from ttnn_mcp.query.select import queried
 
 ROOT = Path(__file__).parents[2]
@@ -42,13 +42,13 @@ def test_a_statement_that_grows_while_it_is_prepared_ends_in_time_and_in_bounded
     script = f"""
         import asyncio, resource, time
         from ttnn_mcp.session.session import Session, Settings
-        from ttnn_mcp.query.queries import answered
+        from ttnn_mcp.query.queries import query_answer
         from ttnn_mcp.errors import QuestionRefused
         async def main():
             run = await Session(Settings(state=__import__("pathlib").Path("/nowhere"))).run("demo")
             began = time.monotonic()
             try:
-                await answered(run, {sql!r}, 5)
+                await query_answer(run, {sql!r}, 5)
             except QuestionRefused as refusal:
                 print(refusal)
             print(time.monotonic() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
@@ -69,7 +69,7 @@ async def test_whoever_asks_is_answered_in_time_though_sqlite_looks_at_no_clock(
     monkeypatch.setattr(queries, "queried", lambda *_, given_up, **__: _deaf(given_up))
     began = time.monotonic()
     with pytest.raises(QuestionRefused, match=r"ran longer than 0\.1 s"):
-        await answered(run, "SELECT 1", 1, seconds=0.1)
+        await query_answer(run, "SELECT 1", 1, seconds=0.1)
     assert time.monotonic() - began < 3
 
 
@@ -82,15 +82,15 @@ def _deaf(given_up):
 
 async def test_queries_that_run_on_make_the_next_wait_for_no_longer_than_its_turn(run, monkeypatch):
     monkeypatch.setattr(queries, "TURN_S", 0.3)
-    hogs = [asyncio.create_task(answered(run, ENDLESS, 1, seconds=1.0)) for _ in range(2 * queries.AT_ONCE)]
+    hogs = [asyncio.create_task(query_answer(run, ENDLESS, 1, seconds=1.0)) for _ in range(2 * queries.AT_ONCE)]
     await asyncio.sleep(0.05)
     began = time.monotonic()
     with pytest.raises(QuestionRefused, match="other queries are running"):
-        await answered(run, "SELECT 1", 1, seconds=0.1)
+        await query_answer(run, "SELECT 1", 1, seconds=0.1)
     assert time.monotonic() - began < 3
     told = await asyncio.gather(*hogs, return_exceptions=True)
     assert all(isinstance(each, QuestionRefused) for each in told)
-    assert (await answered(run, "SELECT 1", 1)).rows.rows == ((1,),)
+    assert (await query_answer(run, "SELECT 1", 1)).rows.rows == ((1,),)
 
 
 async def test_who_stops_waiting_ends_the_query(run):
@@ -106,7 +106,7 @@ async def test_who_stops_waiting_ends_the_query(run):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(queries, "queried", told)
-        asking = asyncio.create_task(answered(run, ENDLESS, 1, seconds=60))
+        asking = asyncio.create_task(query_answer(run, ENDLESS, 1, seconds=60))
         await asyncio.sleep(0.1)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -123,7 +123,7 @@ async def test_filling_the_tables_has_a_clock_too(run, monkeypatch):
 @pytest.mark.parametrize("sql", ["SELECT 1\0", "SELECT '\ud800'", "\0"])
 async def test_a_statement_that_is_no_text_is_one_of_our_sentences(run, sql):
     with pytest.raises(QuestionRefused, match="plain text"):
-        await answered(run, sql, 1)
+        await query_answer(run, sql, 1)
 
 
 async def test_cells_and_column_names_are_clean_single_lines(tmp_path):

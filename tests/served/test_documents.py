@@ -1,8 +1,12 @@
 """Pages are found, read, and never anything else."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.readers.memory import folder
 from ttnn_mcp.served import documents
 
 
@@ -49,3 +53,14 @@ def test_frontmatter_is_what_stands_between_the_two_dashes(text, head):
 def test_the_heading_of_a_page_is_its_first():
     assert documents.first_heading("---\nname: x\n---\n\n# One\n# Two\n") == "One"
     assert documents.first_heading("no heading") == ""
+
+
+def test_the_formats_page_names_no_file_that_no_reader_reads():
+    """It once said that the profiler's device log is read."""
+    rows = [
+        line for line in documents.text("resources", "formats.md").splitlines() if line.startswith("| also read")
+    ]
+    (files,) = (re.findall(r"`([\w.]+)`", row) for row in rows)
+    reader = Path(folder.__file__).read_text()
+    assert files
+    assert [name for name in files if '_text(folder, "{}", "{}"'.format(*name.split(".")) not in reader] == []

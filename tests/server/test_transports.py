@@ -1,13 +1,15 @@
-"""Connections that send half a request, or nothing, are closed; those that wait for an answer are not."""
+"""Connections that send half a request are closed, those that wait for an answer are not; idle sessions end."""
 
 import asyncio
 import contextlib
+import json
 import socket
 
 import pytest
 import uvicorn
 
-from ttnn_mcp.server import impatience
+from tests.asking import session
+from ttnn_mcp.server import impatience, transports
 from ttnn_mcp.server.impatience import Impatient
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n"
@@ -80,3 +82,43 @@ async def test_a_connection_may_rest_between_requests(served):
         served, HEAD + b"\r\n1234567890", HEAD + b"Connection: close\r\n\r\n1234567890", pause=1.3
     )
     assert answer.count(b"200 OK") == 2
+
+
+@pytest.fixture
+async def port(monkeypatch, capsys, tmp_path):
+    """The port of our own server, which keeps two sessions, each for a moment."""
+    monkeypatch.setattr(transports, "SESSIONS", 2)
+    monkeypatch.setattr(transports, "SESSION_IDLE_S", 1.0)
+    servers, begun = [], uvicorn.Server.serve
+
+    async def kept(server, sockets=None):
+        servers.append(server)
+        await begun(server, sockets)
+
+    monkeypatch.setattr(uvicorn.Server, "serve", kept)
+    serving = asyncio.create_task(transports.over_http(session(tmp_path), "127.0.0.1", 0))
+    told = ""
+    while "/mcp" not in told:
+        await asyncio.sleep(0.05)
+        told += capsys.readouterr().err
+    yield int(told.split(":")[-1].split("/")[0])
+    servers[0].should_exit = True
+    await asyncio.wait_for(serving, 20)
+
+
+async def began(port):
+    """The status line of the answer to one who begins a session."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).encode()
+    head = (
+        f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\nConnection: close\r\n"
+        f"Accept: application/json, text/event-stream\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return (await conversation(port, head.encode() + body)).split(b"\r\n")[0]
+
+
+async def test_sessions_that_nobody_uses_end_and_no_more_than_a_limit_are_open(port):
+    assert [await began(port) for _ in range(2)] == [b"HTTP/1.1 200 OK"] * 2
+    assert b"503" in await began(port)
+    await asyncio.sleep(1.5)
+    assert await began(port) == b"HTTP/1.1 200 OK"

@@ -63,12 +63,17 @@ def diagnose(
 ) -> Diagnosis:
     """Ask every check and settle their claims; `others` are asked only for what they explain."""
     asked = [ask(check, facts) for check in checks]
-    claims = [(one.check, claim) for one in asked for claim in one.claims]
+    claims = [(outcome.check, claim) for outcome in asked for claim in outcome.claims]
     findings = _settled(facts, claims)
     risks = {check.id for check, claim in claims if not claim.promise_ns}
     least_ns = min_saving_share * facts.total_ns
-    kept = [one for one in findings if one.saving_us.at_most * 1e3 >= least_ns or one.check in risks]
-    explained = [*(claim for _, claim in claims), *(one for check in others for one in ask(check, facts).claims)]
+    kept = [
+        finding for finding in findings if finding.saving_us.at_most * 1e3 >= least_ns or finding.check in risks
+    ]
+    explained = [
+        *(claim for _, claim in claims),
+        *(claim for check in others for claim in ask(check, facts).claims),
+    ]
     return Diagnosis(tuple(kept), tuple(_steps(asked)), unexplained(facts, explained))
 
 
@@ -127,7 +132,7 @@ def _for_author(check: Check, claim: Claim, facts: WindowFacts) -> Claim:
 def _settled(facts: WindowFacts, claims: list[tuple[Check, Claim]]) -> list[Finding]:
     left: NDArray[np.float64] = np.array(facts.kernel_ns)
     gaps_left = max(0.0, float(facts.gap_ns))
-    found: list[Finding] = []
+    ranked: list[Finding] = []
     before: list[tuple[str, Claim]] = []
     for check, claim in sorted(claims, key=lambda pair: (pair[0].general, -pair[1].promise_ns)):
         if claim.gap_ns is not None:
@@ -146,9 +151,9 @@ def _settled(facts: WindowFacts, claims: list[tuple[Check, Claim]]) -> list[Find
         shared = (
             [name for name, other in before if _share_time(claim, other)] if most + 1 < claim.promise_ns else []
         )
-        found.append(_finding(facts, check, claim, saving, shared))
+        ranked.append(_finding(facts, check, claim, saving, shared))
         before.append((check.id, claim))
-    return sorted(found, key=lambda one: (-one.saving_us.at_most, -one.share))
+    return sorted(ranked, key=lambda finding: (-finding.saving_us.at_most, -finding.share))
 
 
 def _share_time(claim: Claim, other: Claim) -> bool:
@@ -185,7 +190,7 @@ def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:
         return ()
     line = facts.line(int(claim.rows[np.argmax(facts.kernel_ns[claim.rows])]))
     source = facts.run.source_at(line)
-    if source is None or any(one.column == "LOC" for one in claim.evidence):
+    if source is None or any(cell.column == "LOC" for cell in claim.evidence):
         return ()
     if facts.run.performance_report.csv.compiler:
         return (Evidence(source=facts.ops.source, row=line, column="LOC", value=shown_path(source)),)
@@ -196,25 +201,27 @@ def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:
 
 
 def _steps(asked: list[Asked]) -> list[StepStatus]:
-    said: list[StepStatus] = []
+    statuses: list[StepStatus] = []
     for step, title in STEP_TITLES.items():
-        outcomes = [one for one in asked if one.check.step == step]
+        outcomes = [outcome for outcome in asked if outcome.check.step == step]
         if outcomes:
             status, why = _summed_up(outcomes)
-            said.append(StepStatus(step=step, title=title, status=status, why=why))
-    return said
+            statuses.append(StepStatus(step=step, title=title, status=status, why=why))
+    return statuses
 
 
 def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
     by_status: dict[Status, list[Asked]] = {}
-    for one in outcomes:
-        by_status.setdefault(one.status, []).append(one)
+    for outcome in outcomes:
+        by_status.setdefault(outcome.status, []).append(outcome)
     clean, unsure = by_status.get("clean", []), by_status.get("cannot_tell", [])
-    also = f"; cannot tell: {', '.join(one.check.id for one in unsure)}" if unsure else ""
+    also = f"; cannot tell: {', '.join(outcome.check.id for outcome in unsure)}" if unsure else ""
     if "found" in by_status:
-        return "found", ", ".join(one.check.id for one in by_status["found"]) + also
+        return "found", ", ".join(outcome.check.id for outcome in by_status["found"]) + also
     if clean:
         return "clean", f"{len(clean)} of {len(outcomes)} checks looked and found nothing{also}"
     if unsure:
-        return "cannot_tell", "; ".join(dict.fromkeys(one.why for one in unsure))
-    return "not_applicable", "; ".join(dict.fromkeys(one.why for one in by_status.get("not_applicable", [])))
+        return "cannot_tell", "; ".join(dict.fromkeys(outcome.why for outcome in unsure))
+    return "not_applicable", "; ".join(
+        dict.fromkeys(outcome.why for outcome in by_status.get("not_applicable", []))
+    )

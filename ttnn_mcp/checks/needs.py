@@ -56,10 +56,10 @@ def _replayed(facts: WindowFacts) -> bool:
 
 
 def _compute_config(facts: WindowFacts, about: NDArray[np.bool_]) -> bool:
-    given = attributes_of(facts.ops).numbers(
+    said_cores = attributes_of(facts.ops).numbers(
         np.flatnonzero(about), lambda attributes: float(attributes.struct("compute_kernel_config") is not None)
     )
-    return bool((given > 0).any())
+    return bool((said_cores > 0).any())
 
 
 def _other_ops(facts: WindowFacts) -> str:
@@ -136,7 +136,7 @@ ATTRIBUTES = Need(
 )
 PROGRAM_CONFIG = Need(
     "program config",
-    lambda facts, _: bool(matmul_choice(facts.ops).told.any()),
+    lambda facts, _: bool(matmul_choice(facts.ops).has_config.any()),
     f"matmuls without program_config in ATTRIBUTES; {SINCE_2025}",
 )
 BLOCK_CONFIG = Need(

@@ -50,11 +50,11 @@ def unexplained(facts: WindowFacts, claims: Iterable[Claim]) -> Unexplained:
     """What is left when the claims of all checks are taken away."""
     if not facts.total_ns:
         return Unexplained(0.0, ())
-    told = np.nan_to_num(facts.roofline.efficiency) >= AT_ITS_BOUND
+    bounded = np.nan_to_num(facts.roofline.efficiency) >= AT_ITS_BOUND
     for claim in claims:
         if claim.gap_ns is None and claim.promise_ns:  # neither gaps nor risks explain a kernel
-            told[claim.rows] = True
-    left_ns = np.where(told, 0.0, facts.kernel_ns)
+            bounded[claim.rows] = True
+    left_ns = np.where(bounded, 0.0, facts.kernel_ns)
     return Unexplained(float(left_ns.sum() / facts.total_ns), tuple(_kinds(facts, left_ns)))
 
 
@@ -65,11 +65,11 @@ def _kinds(facts: WindowFacts, left_ns: np.ndarray[tuple[int], np.dtype[np.float
     rows = np.flatnonzero(left_ns > 0)
     took = np.bincount(kind[rows], left_ns[rows], minlength=len(names) + 1)[: len(names)]
     floor_ns = facts.roofline.efficiency * facts.kernel_ns
-    told: list[Kind] = []
+    kinds: list[Kind] = []
     for place in np.argsort(-took, kind="stable")[:KINDS].tolist():
         if took[place] > 0:
             alike = rows[kind[rows] == place]
             ratio = float(np.nansum(floor_ns[alike]) / took[place]) or np.nan
             heaviest = int(alike[np.argmax(left_ns[alike])])
-            told.append(Kind(names[place], len(alike), float(took[place]), ratio, heaviest))
-    return told
+            kinds.append(Kind(names[place], len(alike), float(took[place]), ratio, heaviest))
+    return kinds

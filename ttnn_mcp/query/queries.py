@@ -23,7 +23,7 @@ TURN_S = 3.0  # wait for a free thread and for the tables; with the statement's 
 _THREADS = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="query")
 
 
-async def answered(run: Run, sql: str, limit: int, seconds: float = SECONDS) -> QueryResult:
+async def query_answer(run: Run, sql: str, limit: int, seconds: float = SECONDS) -> QueryResult:
     """Run one SELECT over the run's tables.
 
     Raises:

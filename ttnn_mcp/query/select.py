@@ -41,7 +41,7 @@ class QueryResult:
 def queried(
     run: Run, sql: str, limit: int, seconds: float = SECONDS, *, given_up: Callable[[], bool] = bool
 ) -> QueryResult:
-    """Run one SELECT over the run's tables. It blocks: `queries.answered` runs it in a thread.
+    """Run one SELECT over the run's tables. It blocks: `queries.query_answer` runs it in a thread.
 
     Raises:
         QuestionRefused: it is not one reading statement, has a wrong name (the message has the schema), or is too

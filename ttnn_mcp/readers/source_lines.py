@@ -50,7 +50,7 @@ def parse_loc(loc: str) -> SourceLine | None:
     return SourceLine(place[1], int(place[2]), text=name[1] if name else None)
 
 
-def line_of(contents: str, line: int) -> str | None:
+def text_of_line(contents: str, line: int) -> str | None:
     """A line of a source file by number, without its indentation; None where the file has no such line."""
     lines = contents.splitlines()
     return lines[line - 1].strip()[:_LINE_CHARS] or None if 0 < line <= len(lines) else None

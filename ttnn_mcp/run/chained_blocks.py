@@ -40,8 +40,12 @@ def are_layers(sequence: NDArray[np.int64], ops: OpTable, first: int, length: in
     )
 
 
-def _handed_on(ops: OpTable, row: int) -> bool:
+def _handed_on(all_ops: OpTable, last: int) -> bool:
     """Whether INPUT_0 of the op has the size, type, layout and placement of an output of one of the ops before."""
+    ops = all_ops.take(
+        np.arange(max(0, last - HANDED_ON_WITHIN), last + 1)
+    )  # operands of all rows take much memory
+    row = len(ops) - 1
     if not ops.inputs or not ops.inputs[0].present[row]:
         return False
     read = ops.inputs[0]
@@ -51,7 +55,7 @@ def _handed_on(ops: OpTable, row: int) -> bool:
         and wrote.dtype[before] == read.dtype[row]
         and wrote.layout[before] == read.layout[row]
         and wrote.placement[before] == read.placement[row]
-        for before in range(max(0, row - HANDED_ON_WITHIN), row)
+        for before in range(row)
         for wrote in ops.outputs
     )
 

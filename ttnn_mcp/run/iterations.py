@@ -11,6 +11,7 @@ Three ways are tried, the surest first.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,8 +58,8 @@ def signatures(ops: OpTable) -> NDArray[np.int64]:
 
     Device and attributes do not count. The numbers of two tables cannot be compared.
     """
-    described = [part for operand in (*ops.inputs, *ops.outputs) for part in operand.described_by]
-    return numbered(len(ops), [ops.texts("op_code").codes, *described])
+    described = (part for operand in ops.operands_once() for part in operand.described_by)
+    return numbered(len(ops), chain([ops.texts("op_code").codes], described))
 
 
 def device_order(ops: OpTable) -> NDArray[np.int64]:
@@ -212,8 +213,8 @@ def _may_be_layers(ops: OpTable, order: NDArray[np.int64], number: NDArray[np.in
     count = int(number.max())
     if count < 2 or len(rows) % count:
         return False
-    of_device = ops.take(order[rows])
-    return are_layers(signatures(of_device), of_device, 0, len(rows) // count, count)
+    places = order[rows]
+    return are_layers(signatures(ops)[places], ops.take(places), 0, len(rows) // count, count)
 
 
 def _as_most_devices(

@@ -130,7 +130,7 @@ def _odd_cells(report: Performance) -> list[str]:
         caveats.append("no row has a DEVICE ID: all ops count as one device's, whose times would add up in a mesh")
     if report.unplaced:
         caveats.append(f"{report.unplaced} device ops have no DEVICE ID and are left out")
-    absurd = sum(int(operand.absurd.sum()) for operand in (*report.ops.inputs, *report.ops.outputs))
+    absurd = sum(int(operand.absurd.sum()) for operand in report.ops.operands_once())
     if absurd:
         caveats.append(f"{absurd} operands have shapes that no chip could hold and count as not said")
     return caveats

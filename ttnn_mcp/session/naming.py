@@ -36,7 +36,7 @@ def check_name(name: str) -> None:
         raise ArgumentsInvalid("The name is blank or has characters that cannot be seen. Choose plain text.")
 
 
-def name_of(reports: Sequence[FoundReport]) -> str:
+def run_name(reports: Sequence[FoundReport]) -> str:
     """A run's name from its folders (`<name>/<timestamp>`), with the file's name where the folder holds several."""
     first = reports[0]
     if first.kind == "performance" and _several_tables(first):
@@ -49,7 +49,7 @@ def known_run(reports: Sequence[FoundReport], name: str | None = None, rank: int
     paths: dict[str, Path] = {report.kind: report.path for report in reports}
     return KnownRun(
         "",
-        name or name_of(reports),
+        name or run_name(reports),
         paths.get("performance"),
         paths.get("memory"),
         rank,

@@ -111,9 +111,9 @@ def _peak(replayed: Replayed, moment: Moment, failures: list[Failure], *, only: 
     room = None if capacity is None else capacity - max(level, completed)
     return L1Peak(
         operation=operation,
-        name=tables.name_of(replayed, place),
+        name=tables.operation_name(replayed, place),
         device_op=moment.device_op,
-        line=tables.line_of(replayed, operation),
+        line=tables.model_line(replayed, operation),
         device=device.device if len(replayed.devices) > 1 else None,
         outcome=next((one.outcome for one in failures if one.place == place), None),
         bytes_per_bank=level,

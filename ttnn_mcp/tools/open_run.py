@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 DEVICES = Columns("device", "ops", "kernel_ms")
 CARD = Budget(1_500, cut=("signposts",), keep=0)
 SIGNPOSTS_AT_MOST = 200  # more are never shown, and a report can hold a million
+DEVICES_AT_MOST = 64  # listed: two Galaxies; a report with odd device ids seems to have a thousand
 
 
 class Arguments(Closed):
@@ -56,6 +57,7 @@ class Answer(Wire):
     memory: Quoted | None
     arch: Quoted | None
     devices: tuple[int, ...]
+    more_devices: int = 0
     worker_cores: int | None
     clock_ghz: Ghz | None
     csv_generation: str | None = None
@@ -84,6 +86,7 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
     scope = run.scope() if timed else None
     can, cannot = answerable(tools, run)
     caveats = [*run.notes, *run.chip.caveats]
+    devices = performance.devices if performance else memory.chips if memory else ()
     if performance is not None:
         caveats += caveats_of(performance)
     if memory is not None:
@@ -97,7 +100,8 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
         performance=single_line(str(performance.csv.path)) if performance else None,
         memory=single_line(str(memory.path)) if memory else None,
         arch=run.chip.arch,
-        devices=performance.devices if performance else memory.chips if memory else (),
+        devices=devices[:DEVICES_AT_MOST],
+        more_devices=max(0, len(devices) - DEVICES_AT_MOST),
         worker_cores=run.chip.worker_cores,
         clock_ghz=run.chip.clock_ghz,
         csv_generation=performance.csv.generation if performance else None,
@@ -146,7 +150,7 @@ def _by_device(run: Run) -> Table:
     return DEVICES.table(
         [
             (int(device), int((devices == device).sum()), float(kernel[devices == device].sum()) / 1e6)
-            for device in np.unique(devices)
+            for device in np.unique(devices)[:DEVICES_AT_MOST]
         ]
     )
 

@@ -39,12 +39,12 @@ async def query_run(run: Run, asked: Arguments) -> Answer:
     Tables: ops(line, iteration, device, op_code, kernel_ns, gap_ns, cores, fidelity, in0_shape, in0_dtype,
     in0_placement, ...), signposts, host_ops and the memory report's. A wrong name is answered with the schema.
     """
-    from ttnn_mcp.query.queries import answered  # noqa: PLC0415 - sqlite3 and numpy load with the first query
+    from ttnn_mcp.query.queries import query_answer  # noqa: PLC0415 - sqlite3 and numpy load with the first query
 
     if run.memory is not None:
         async with open_database(run.memory.path):  # whole, and nobody writes it: else it is an error of the report
             pass
-    result = await answered(run, asked.sql, asked.limit)
+    result = await query_answer(run, asked.sql, asked.limit)
     return Answer(
         columns=result.rows.columns,
         rows=result.rows.rows,

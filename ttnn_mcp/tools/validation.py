@@ -1,4 +1,4 @@
-"""What is wrong with a tool's arguments, in our words: pydantic decides, this page explains."""
+"""What is wrong with a tool's arguments. Pydantic decides; this module says it in our words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.tools.tool import Arguments, Tool
 
-OPTIONS_SHOWN = 8  # values listed where a name is wrong; the nearest is named anyway
+OPTIONS_SHOWN = 8  # so few values are always listed; of more, the nearest is named where there is one
 WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "int_type": lambda _: "is a whole number",
     "int_parsing": lambda _: "is a whole number",
@@ -87,7 +87,8 @@ def _options(error: dict[str, Any]) -> str:
     if len(options) <= OPTIONS_SHOWN:
         return f"is {', '.join(options[:-1])} or {options[-1]}"
     wrong = error["input"]
-    return f"is one of {', '.join(options)}{_meant(wrong, options) if isinstance(wrong, str) else ''}"
+    meant = _meant(wrong, options) if isinstance(wrong, str) else ""
+    return f"cannot be '{shown(wrong)}'{meant}" if meant else f"is one of {', '.join(options)}"
 
 
 def _meant(name: str, names: list[str]) -> str:

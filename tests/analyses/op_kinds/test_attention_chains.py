@@ -7,7 +7,7 @@ from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, matmul
 from ttnn_mcp.analyses.dataflow.likely_producers import Flow
-from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains, rows_of
+from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains, rows_of_chains
 
 HEADS, ROWS, WIDTH = 4, 64, 32
 
@@ -39,7 +39,7 @@ def chains(folder, program):
 def test_an_attention_is_the_matmuls_the_softmax_and_all_between(tmp_path):
     found = chains(tmp_path, attention(before=2, after=1))
     assert [(one.scores, one.softmax, one.context) for one in found] == [(0, 3, 5)]
-    assert rows_of(found).tolist() == [0, 1, 2, 3, 4, 5]
+    assert rows_of_chains(found).tolist() == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("side", ["before", "after"])

@@ -27,7 +27,11 @@ def table(folder, *, source=DRAM, weights=DRAM, output=DRAM, **how):
 def test_without_a_config_ttnn_chose(tmp_path):
     choice = matmul_choice(table(tmp_path))
     assert choice.rows.tolist() == [1]
-    assert (choice.told.tolist(), choice.chosen.tolist(), choice.slowest.tolist()) == ([True], [True], [False])
+    assert (choice.has_config.tolist(), choice.chosen.tolist(), choice.slowest.tolist()) == (
+        [True],
+        [True],
+        [False],
+    )
     assert np.isnan([choice.block_w, choice.subblock, choice.per_core]).all()
 
 
@@ -55,7 +59,7 @@ def test_a_matmul_without_attributes_tells_nothing(tmp_path):
     x, w = program.tensor([1, 1, 256, 64]), program.weight([1, 1, 64, 64])
     put(program, DeviceOp("MatmulDeviceOperation", (x, w), (program.tensor([1, 1, 256, 64]),), 9_000))
     choice = matmul_choice(ops_of(tmp_path, program))
-    assert (choice.told.tolist(), choice.chosen.tolist()) == ([False], [False])
+    assert (choice.has_config.tolist(), choice.chosen.tolist()) == ([False], [False])
 
 
 @pytest.mark.parametrize(

@@ -54,13 +54,13 @@ def reach_on_cores(buffers: Iterable[Circular], base: int) -> NDArray[np.int64]:
     """How far above `base` the buffers of each core reach, as [x, y]; sizes where no address is told."""
     grid = np.zeros((SIDE, SIDE), dtype=np.int64)
     loose: list[tuple[Ranges, int]] = []
-    for one in buffers:
-        if not 0 < base <= one.address:
-            loose.append((one.ranges, one.bytes_per_core))
+    for buffer in buffers:
+        if not 0 < base <= buffer.address:
+            loose.append((buffer.ranges, buffer.bytes_per_core))
             continue
-        for (x0, y0), (x1, y1) in one.ranges or (((0, 0), (SIDE, SIDE)),):
+        for (x0, y0), (x1, y1) in buffer.ranges or (((0, 0), (SIDE, SIDE)),):
             cores = grid[x0 : x1 + 1, y0 : y1 + 1]
-            np.maximum(cores, one.end - base, out=cores)
+            np.maximum(cores, buffer.end - base, out=cores)
     return grid + on_cores(loose)
 
 
@@ -106,16 +106,16 @@ class OnCores:
         op = self._ops.get(event.device_op)
         if op is None:
             op = self._ops[event.device_op] = _OfOneOp()
-        one = Circular(event.device_op, event.address, event.size_bytes, event.ranges, event.device)
-        op.buffers.append(one)
-        if 0 < self._base <= one.address:
-            op.reach = max(op.reach, one.end - self._base)
+        circular = Circular(event.device_op, event.address, event.size_bytes, event.ranges, event.device)
+        op.buffers.append(circular)
+        if 0 < self._base <= circular.address:
+            op.reach = max(op.reach, circular.end - self._base)
             self.fullest = max(self.fullest, op.reach)
             return
-        sizes = op.sizes.get(one.device)
+        sizes = op.sizes.get(circular.device)
         if sizes is None:
-            sizes = op.sizes[one.device] = np.zeros((SIDE, SIDE), dtype=np.int64)
-        _add(sizes, one.ranges, one.bytes_per_core)
+            sizes = op.sizes[circular.device] = np.zeros((SIDE, SIDE), dtype=np.int64)
+        _add(sizes, circular.ranges, circular.bytes_per_core)
         self.fullest = self._load()
 
     def drop(self, event: MemoryEvent) -> None:

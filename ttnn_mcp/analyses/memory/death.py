@@ -37,8 +37,8 @@ class Death:
         behind = f", after operation {self.after}" if self.operation is None and self.after is not None else ""
         why = " ".join(self.message.split("backtrace:")[0].split())
         why = why.partition("info: ")[2] or why
-        told = f": {shown(why[:_MESSAGE_CHARS])}" if why else ""
-        return f"the run died in {which}{shown(self.name)}{behind}{told}"
+        message = f": {shown(why[:_MESSAGE_CHARS])}" if why else ""
+        return f"the run died in {which}{shown(self.name)}{behind}{message}"
 
 
 def death_of(memory: MemoryReport) -> Death | None:
@@ -65,7 +65,7 @@ def _by_name(memory: MemoryReport, error: OperationError) -> int | None:
     """The last operation, where the error names it; importers file errors under an id that is no operation."""
     operations = memory.operations
     name = error.operation_name.replace("::", ".")
-    places = [place for place, one in enumerate(operations.names) if one.replace("::", ".") == name]
+    places = [place for place, operation in enumerate(operations.names) if operation.replace("::", ".") == name]
     unfinished = [place for place in places if np.isnan(operations.duration_s[place])]
     if unfinished:
         return unfinished[-1]

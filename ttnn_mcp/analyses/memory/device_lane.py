@@ -77,7 +77,7 @@ class Lane:
     def fork(self) -> Lane:
         """Another device with the same history so far."""
         shared = (self.snapshots, self.shards)
-        return deepcopy(self, {id(one): one for one in shared})
+        return deepcopy(self, {id(record): record for record in shared})
 
     def forget(self, place: int, keys: Iterable[int]) -> None:
         """Buffers that went before the operation at `place`, without an operation having freed them."""
@@ -103,10 +103,10 @@ class Lane:
         """
         captured, step = events is not None, Step(events or ())
         taken = self.snapshots is not None and self.snapshots.taken[place]
-        seen = self.snapshots.at(place) if self.snapshots is not None and taken else None
-        lost = self._begin(place, seen, step, captured=captured)
+        snapshot = self.snapshots.at(place) if self.snapshots is not None and taken else None
+        lost = self._begin(place, snapshot, step, captured=captured)
         if not captured:
-            self._written_over(place, written, seen)
+            self._written_over(place, written, snapshot)
         self._follow(place, step, left_out, taken=taken)
         for key in lost:
             self._close(key, inside(place))
@@ -114,9 +114,9 @@ class Lane:
             self._settle(place, step)
             self._settled = True
 
-    def _begin(self, place: int, seen: Seen | None, step: Step, *, captured: bool) -> list[int]:
+    def _begin(self, place: int, snapshot: Seen | None, step: Step, *, captured: bool) -> list[int]:
         """Make the start what graph and snapshot say it was; returns keys freed during it at an unknown point."""
-        lost = self._look(place, seen, step, captured=captured) if seen is not None else []
+        lost = self._look(place, snapshot, step, captured=captured) if snapshot is not None else []
         for key, at in step.first.items():
             event = step.events[at]
             if event.kind == "free":
@@ -129,15 +129,15 @@ class Lane:
                 self._close(key, before(place))
         return lost
 
-    def _look(self, place: int, seen: Seen, step: Step, *, captured: bool) -> list[int]:
+    def _look(self, place: int, snapshot: Seen, step: Step, *, captured: bool) -> list[int]:
         """Take in what the snapshot after the operation shows, as far as its graph has no say in it."""
-        for key in seen.went:
+        for key in snapshot.went:
             self._shown.pop(key, None)
-        for key, size, buffer in seen.came:
+        for key, size, buffer in snapshot.came:
             self._shown[key] = (size, buffer)
             if key not in step.last:
                 self._came(place, key, size, buffer, captured=captured)
-        gone = [one for one in seen.went if one in self.live and one not in step.last and one not in self._shown]
+        gone = [key for key in snapshot.went if key in self.live and not (key in step.last or key in self._shown)]
         if captured and step.nameless:
             return gone
         for key in gone:
@@ -159,9 +159,9 @@ class Lane:
             self.differences.came += 1
         self._open(key, buffer, size, -1, before(place))
 
-    def _written_over(self, place: int, written: Sequence[int], seen: Seen | None) -> None:
+    def _written_over(self, place: int, written: Sequence[int], snapshot: Seen | None) -> None:
         """Without a graph: a new tensor at an address that was taken means that the old one is gone."""
-        new = {key for key, _, _ in seen.came} if seen else set[int]()
+        new = {key for key, _, _ in snapshot.came} if snapshot else set[int]()
         for key in written:
             row = self.live.get(key)
             if row is not None and key not in new:
@@ -223,8 +223,8 @@ class Lane:
                 self.differences.contradicted += 1
             size = shown
         if size < 0:
-            size, told = self.shards.at(key, event.size_bytes) if self.shards and buffer == L1 else (0, False)
-            if buffer == L1 and not told:
+            size, recorded = self.shards.at(key, event.size_bytes) if self.shards and buffer == L1 else (0, False)
+            if buffer == L1 and not recorded:
                 self.differences.unsized += 1
         self._open(key, buffer, size, event.size_bytes, inside(place), recorded=True)
 

@@ -21,14 +21,14 @@ def banks_of(memory: MemoryReport, buffers: SnapshotRows) -> dict[int, int]:
     """Banks by code of BUFFER_TYPES, where the report tells."""
     device = next(iter(memory.devices), None)
     banks = device.l1_banks if device else None
-    found = {L1: banks, L1_SMALL: banks} if banks else {}
+    bank_counts = {L1: banks, L1_SMALL: banks} if banks else {}
     dram = _dram_banks(memory, buffers)
-    return {**found, DRAM: dram} if dram else found
+    return {**bank_counts, DRAM: dram} if dram else bank_counts
 
 
 def _dram_banks(memory: MemoryReport, buffers: SnapshotRows) -> int | None:
     """The number that explains what the snapshots show of interleaved tiled tensors; else by the architecture."""
-    candidates = DRAM_BANKS.get(memory.arch or "", tuple(one for some in DRAM_BANKS.values() for one in some))
+    candidates = DRAM_BANKS.get(memory.arch or "", tuple(count for some in DRAM_BANKS.values() for count in some))
     tensors = memory.tensors
     rows = np.flatnonzero((tensors.buffers == DRAM) & (tensors.size_bytes > 0))[:_SAMPLES]
     in_dram = buffers.buffers == DRAM
@@ -40,7 +40,7 @@ def _dram_banks(memory: MemoryReport, buffers: SnapshotRows) -> int | None:
         if not per_bank or not page or tensors.layouts[row] != "TILE" or not placement or placement.sharded:
             continue
         pages = -(-int(tensors.size_bytes[row]) // page)
-        for one in candidates:
-            agreeing[one] += -(-pages // one) * page == per_bank
-    best = max(agreeing, key=lambda one: agreeing[one])
+        for count in candidates:
+            agreeing[count] += -(-pages // count) * page == per_bank
+    best = max(agreeing, key=lambda count: agreeing[count])
     return best if agreeing[best] or memory.arch in DRAM_BANKS else None

@@ -46,7 +46,7 @@ class Failure:
 
 def failures_of(replayed: Replayed) -> list[Failure]:
     """All of them: those that explain a shortage first, then in the order they ran."""
-    told: dict[int, list[tuple[str, str]]] = {}  # place -> (kind, message)
+    messages: dict[int, list[tuple[str, str]]] = {}  # place -> (kind, message)
     nowhere: list[OperationError] = []
     by_name: set[int] = set()
     for error in replayed.memory.errors:
@@ -56,25 +56,38 @@ def failures_of(replayed: Replayed) -> list[Failure]:
         if place is None:
             nowhere.append(error)
         else:
-            told.setdefault(place, []).append((error.kind, error.message))
+            messages.setdefault(place, []).append((error.kind, error.message))
     for place, trouble in replayed.troubles.items():
-        seen = told.setdefault(place, [])
-        seen.extend((error.kind, error.message) for error in trouble.errors)
+        known = messages.setdefault(place, [])
+        known.extend((error.kind, error.message) for error in trouble.errors)
     for place in np.flatnonzero(np.isnan(replayed.memory.operations.duration_s)).tolist():
-        told.setdefault(place, [])
-    found = [_failure(replayed, place, words, by_name=place in by_name) for place, words in sorted(told.items())]
-    found += [
-        Failure(None, one.operation_name, "unknown", 0, one.kind, one.message, None, parse_shortage(one.message))
-        for one in nowhere
+        messages.setdefault(place, [])
+    failures = [
+        _failure(replayed, place, words, by_name=place in by_name) for place, words in sorted(messages.items())
     ]
-    return sorted(found, key=lambda one: one.shortage is None)
+    failures += [
+        Failure(
+            None,
+            error.operation_name,
+            "unknown",
+            0,
+            error.kind,
+            error.message,
+            None,
+            parse_shortage(error.message),
+        )
+        for error in nowhere
+    ]
+    return sorted(failures, key=lambda failure: failure.shortage is None)
 
 
 def _by_name(replayed: Replayed, name: str) -> int | None:
     """The operation an error names: one of that name that went wrong, else the last of that name."""
     operations = replayed.memory.operations
-    places = [place for place, one in enumerate(operations.names) if _bare(one) == _bare(name)]
-    wrong = [one for one in places if np.isnan(operations.duration_s[one]) or one in replayed.troubles]
+    places = [
+        place for place, operation_name in enumerate(operations.names) if _bare(operation_name) == _bare(name)
+    ]
+    wrong = [place for place in places if np.isnan(operations.duration_s[place]) or place in replayed.troubles]
     return next(iter([*wrong[-1:], *places[-1:]]), None)
 
 
@@ -84,7 +97,7 @@ def _bare(name: str) -> str:
 
 def _failure(replayed: Replayed, place: int, words: list[tuple[str, str]], *, by_name: bool) -> Failure:
     operations, trouble = replayed.memory.operations, replayed.troubles.get(place)
-    shortages = [found for _, message in words if (found := parse_shortage(message))]
+    shortages = [shortage for _, message in words if (shortage := parse_shortage(message))]
     kind, message = next(
         (pair for pair in words if parse_shortage(pair[1])),
         max(words, key=lambda pair: len(pair[1]), default=("", "")),
@@ -100,9 +113,9 @@ def _failure(replayed: Replayed, place: int, words: list[tuple[str, str]], *, by
         place=place,
         name=name,
         outcome=outcome,
-        same_name=sum(_bare(one) == _bare(name) for one in operations.names),
+        same_name=sum(_bare(operation_name) == _bare(name) for operation_name in operations.names),
         kind=kind,
         message=message,
-        scope=next((one for one in reversed(scopes) if _bare(one) != _bare(name)), None),
+        scope=next((scope for scope in reversed(scopes) if _bare(scope) != _bare(name)), None),
         shortage=shortages[0] if shortages else None,
     )

@@ -92,14 +92,14 @@ async def moment_of(replayed: Replayed, place: int) -> Moment:
 def _replay(replayed: Replayed, place: int, graph: GraphMemory) -> Moment:
     """Once more over the operation, with the sizes that the first time over settled on."""
     spans, device = replayed.fullest.spans, replayed.fullest.device
-    events = of_device(ran(graph), device, {one.device for one in replayed.devices})
-    there = spans.live_at(before(place))
+    events = of_device(ran(graph), device, {lane.device for lane in replayed.devices})
+    live = spans.live_at(before(place))
     came = np.flatnonzero(spans.starts == inside(place))
     lane = Lane(None, base=first_program_address(replayed.memory), watch=True)
-    for row in there.tolist():
+    for row in live.tolist():
         lane.preload(int(spans.keys[row]), int(spans.buffers[row]), int(spans.bytes_per_bank[row]))
     lane.feed(0, _sized(events, replayed, came))
-    all_rows = np.concatenate((there, came))
+    all_rows = np.concatenate((live, came))
     rows = [row for row in lane.fullest.rows if row < len(all_rows)]
     at = lane.fullest.device_op
     name = graph.device_ops[at].name if at >= 0 else None
@@ -135,11 +135,11 @@ def kinds_of(replayed: Replayed, moment: Moment) -> list[Kind]:
 def composition(replayed: Replayed, moment: Moment) -> dict[Kind, int]:
     """Bytes per bank of the L1 tensors by kind."""
     spans = replayed.fullest.spans
-    found: Counter[Kind] = Counter()
+    bytes_by_kind: Counter[Kind] = Counter()
     for row, kind in zip(moment.rows.tolist(), kinds_of(replayed, moment), strict=True):
         if spans.buffers[row] == L1:
-            found[kind] += int(spans.bytes_per_bank[row])
-    return dict(found)
+            bytes_by_kind[kind] += int(spans.bytes_per_bank[row])
+    return dict(bytes_by_kind)
 
 
 def holes_of(replayed: Replayed, moment: Moment, without: Sequence[int] = ()) -> Holes | None:
@@ -152,7 +152,7 @@ def holes_of(replayed: Replayed, moment: Moment, without: Sequence[int] = ()) ->
         return None
     spans, (bottom, top) = replayed.fullest.spans, bounds
     rows = moment.rows[(spans.buffers[moment.rows] == L1) & ~np.isin(moment.rows, list(without))]
-    floor = max((one.address + one.bytes_per_core for one in moment.circular), default=bottom)
+    floor = max((buffer.address + buffer.bytes_per_core for buffer in moment.circular), default=bottom)
     return _holes(spans.addresses[rows], spans.bytes_per_bank[rows], floor, top)
 
 
@@ -203,10 +203,10 @@ def _alike(
 ) -> list[Cores]:
     width, height = grid
     held, circular = held[:width, :height], circular[:width, :height]
-    found: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    loads: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for x, y in np.argwhere(held + circular > 0).tolist():
-        found.setdefault((int(held[x, y]), int(circular[x, y])), []).append((x, y))
+        loads.setdefault((int(held[x, y]), int(circular[x, y])), []).append((x, y))
     return sorted(
-        (Cores(tuple(cores), *load) for load, cores in found.items()),
-        key=lambda one: -(one.tensors_bytes + one.circular_bytes),
+        (Cores(tuple(cores), *load) for load, cores in loads.items()),
+        key=lambda load: -(load.tensors_bytes + load.circular_bytes),
     )

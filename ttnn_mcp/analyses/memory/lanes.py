@@ -2,7 +2,7 @@
 
 Tensor buffers carry the id of the mesh that was opened, the buffers of programs that of one of its chips (TTNN 0.70
 on, also where one chip was opened). In every device op `circular_buffer_deallocate_all` names the mesh and the
-buffers of its program follow: that pairs the two ids in every generation. Where only one device's programs are told
+buffers of its program follow: that pairs the two ids in every generation. Where only one device's programs are recorded
 although several hold buffers, the others ran the same.
 """
 
@@ -36,7 +36,7 @@ class Lanes:
         self, described: Iterable[Device], snapshots: dict[int, Snapshots], lane: Callable[[Snapshots | None], Lane]
     ) -> None:
         self.snapshots = snapshots
-        ids = sorted(snapshots) or sorted({one.id for one in described})
+        ids = sorted(snapshots) or sorted({device.id for device in described})
         self.devices: list[int | None] = [*ids] or [None]
         self.lanes = [(group, lane(self.snapshots_of(group[0]))) for group in self._alike()]
         self.followed: set[int | None] = set()
@@ -64,17 +64,17 @@ class Lanes:
             return [(self.lanes[0][1], events)]
         owners = _owners(events, set(self.devices))
         named = {owner for owner, event in zip(owners, events, strict=True) if event.kind != "clear"}
-        programs = {owner for owner, one in zip(owners, events, strict=True) if one.kind == "circular"} - {None}
+        programs = {owner for owner, event in zip(owners, events, strict=True) if event.kind == "circular"} - {None}
         self._tell_apart(named)
         self._programs_of |= programs
         everywhere = len(self._programs_of) == 1
-        told = list(zip(owners, events, strict=True))
+        owned = list(zip(owners, events, strict=True))
         return [
             (
                 lane,
                 [
                     event
-                    for owner, event in told
+                    for owner, event in owned
                     if owner is None or owner in group or (everywhere and event.kind in _OF_PROGRAMS)
                 ],
             )
@@ -84,7 +84,7 @@ class Lanes:
     def _tell_apart(self, named: set[int | None]) -> None:
         """A device that a graph names gets a lane of its own, with the history shared so far."""
         for group, lane in [*self.lanes]:
-            for device in [one for one in group if one in named and len(group) > 1]:
+            for device in [member for member in group if member in named and len(group) > 1]:
                 if len(self.lanes) >= MOST_TOLD_APART:
                     break
                 group.remove(device)
@@ -96,15 +96,15 @@ _OF_PROGRAMS = frozenset({"circular", "clear", "end"})
 
 
 def of_device(events: Sequence[MemoryEvent], device: int | None, known: set[int | None]) -> Sequence[MemoryEvent]:
-    """An operation's events that speak of a device; where programs are told of one device only, all ran them."""
+    """An operation's events that speak of a device; where only one device's programs are recorded, all ran them."""
     if len(known) == 1:
         return events
     owners = _owners(events, known)
-    told = list(zip(owners, events, strict=True))
-    everywhere = len({owner for owner, one in told if one.kind == "circular"} - {None}) == 1
+    owned = list(zip(owners, events, strict=True))
+    everywhere = len({owner for owner, event in owned if event.kind == "circular"} - {None}) == 1
     return [
         event
-        for owner, event in told
+        for owner, event in owned
         if owner is None or owner == device or (everywhere and event.kind in _OF_PROGRAMS)
     ]
 

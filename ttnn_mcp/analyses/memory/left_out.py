@@ -49,7 +49,7 @@ class LeftOut:
         operation: that launched it.
         carried: bytes per core of its first launch; None where nobody saw them.
         launch: what the graph prints of it; None where that is not needed, or not printed.
-        told: bytes per core that were found for it.
+        bytes_found: bytes per core that were found for it.
     """
 
     name: str
@@ -57,15 +57,15 @@ class LeftOut:
     carried: int | None
     launch: Launch | None
     models: Models | None
-    told: int | None = field(default=None)
+    bytes_found: int | None = field(default=None)
 
     def bytes_per_core(self, room: Room) -> int:
         """What it takes, as far as anybody knows."""
-        found = self.carried
-        if found is None and self.launch is not None and self.models is not None:
-            found = self.models.bytes_per_core(self.launch, self.operation, room)
-        self.told = found
-        return found or 0
+        size = self.carried
+        if size is None and self.launch is not None and self.models is not None:
+            size = self.models.bytes_per_core(self.launch, self.operation, room)
+        self.bytes_found = size
+        return size or 0
 
 
 class Completing:

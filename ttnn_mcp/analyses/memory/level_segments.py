@@ -32,7 +32,7 @@ def stretches(levels: Integers, most: int) -> list[Stretch]:
     top = max(int(levels.max()), 1)
     values: list[int] = levels.tolist()
     tried = (_cuts(values, share * top, most) for share in _TOLERANCES)
-    cuts = next((found for found in tried if len(found) <= most), None)
+    cuts = next((segments for segments in tried if len(segments) <= most), None)
     if cuts is None or (cuts == [0] and len(values) > most and min(values) < max(values)):
         cuts = sorted({len(values) * n // most for n in range(most)})
     return [

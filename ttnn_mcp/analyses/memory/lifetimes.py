@@ -160,10 +160,10 @@ class Lifetimes:
     @cached_property
     def names(self) -> Integers:
         """Per span, the first tensor on it; NOBODY where none is known."""
-        found = np.full(len(self.spans), NEVER, dtype=np.int64)
+        places = np.full(len(self.spans), NEVER, dtype=np.int64)
         on = self.rows >= 0
-        np.minimum.at(found, self.rows[on], self.tensors[on])
-        return np.where(found == NEVER, NOBODY, found)
+        np.minimum.at(places, self.rows[on], self.tensors[on])
+        return np.where(places == NEVER, NOBODY, places)
 
     def producer_of(self, row: int) -> int:
         """Place of the operation that made a span; NOBODY where none did."""

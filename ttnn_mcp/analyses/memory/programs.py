@@ -46,16 +46,16 @@ class Programs:
 
     def left_out(self, graph: GraphMemory, operation: int) -> dict[int, LeftOut]:
         """By device op of the graph, the programs whose buffers it leaves out."""
-        found: dict[int, LeftOut] = {}
-        for number, one in enumerate(graph.device_ops):
-            self.launched += one.completed
-            if one.buffers or not one.completed:
+        left_out: dict[int, LeftOut] = {}
+        for number, device_op in enumerate(graph.device_ops):
+            self.launched += device_op.completed
+            if device_op.buffers or not device_op.completed:
                 continue
-            self.silent[one.name] += 1
-            known = self._first.get(one.call) if one.call and one.cached is not False else None
+            self.silent[device_op.name] += 1
+            known = self._first.get(device_op.call) if device_op.call and device_op.cached is not False else None
             launch = self._launch(graph, number) if known is None and self._models is not None else None
-            found[number] = LeftOut(one.name, operation, known, launch, self._models)
-        return found
+            left_out[number] = LeftOut(device_op.name, operation, known, launch, self._models)
+        return left_out
 
     def _launch(self, graph: GraphMemory, number: int) -> Launch | None:
         """What the graph prints of a device op; read once for all launches that print the same."""
@@ -69,19 +69,19 @@ class Programs:
 
     def count(self, programs: Iterable[LeftOut]) -> None:
         """Take in what was found for programs that were left out."""
-        for one in programs:
-            if one.told is None:
-                self.unknown[one.name] += 1
-            elif one.carried is None:
+        for program in programs:
+            if program.bytes_found is None:
+                self.unknown[program.name] += 1
+            elif program.carried is None:
                 self.modelled += 1
             else:
                 self.carried += 1
 
     def learn(self, graph: GraphMemory, loads: Mapping[int, int]) -> None:
         """Remember what the programs of a graph took on the fullest core; of several the most."""
-        for number, one in enumerate(graph.device_ops):
-            if one.buffers and one.call:
-                self._first[one.call] = max(self._first.get(one.call, 0), loads.get(number, 0))
+        for number, launch in enumerate(graph.device_ops):
+            if launch.buffers and launch.call:
+                self._first[launch.call] = max(self._first.get(launch.call, 0), loads.get(number, 0))
 
 
 def ran(graph: GraphMemory) -> Sequence[MemoryEvent]:
@@ -92,5 +92,7 @@ def ran(graph: GraphMemory) -> Sequence[MemoryEvent]:
     """
     if not graph.aborted and not graph.errors:
         return graph.events
-    refused = {number for number, one in enumerate(graph.device_ops) if not one.completed and not one.executed}
-    return [one for one in graph.events if one.kind != "circular" or one.device_op not in refused]
+    refused = {
+        number for number, launch in enumerate(graph.device_ops) if not launch.completed and not launch.executed
+    }
+    return [event for event in graph.events if event.kind != "circular" or event.device_op not in refused]

@@ -67,15 +67,15 @@ def remedies(replayed: Replayed, moment: Moment, shortage: Shortage, *, name: st
         name: of the operation.
         arguments: as printed; tell whether a setting is at its end already.
     """
-    found = list(_measures(replayed, moment, shortage, name.lower(), arguments))
-    useful = [one for one in found if one.bytes_per_bank > 0]
-    return sorted(useful, key=lambda one: (not one.enough, -one.bytes_per_bank))
+    remedies = list(_measures(replayed, moment, shortage, name.lower(), arguments))
+    useful = [remedy for remedy in remedies if remedy.bytes_per_bank > 0]
+    return sorted(useful, key=lambda remedy: (not remedy.enough, -remedy.bytes_per_bank))
 
 
 def _measures(
     replayed: Replayed, moment: Moment, shortage: Shortage, name: str, arguments: str
 ) -> Iterator[Remedy]:
-    code = next((code for code, one in enumerate(BUFFER_TYPES) if one == shortage.buffer), L1)
+    code = next((code for code, name in enumerate(BUFFER_TYPES) if name == shortage.buffer), L1)
     if code == L1_SMALL:
         yield Remedy("larger_l1_small", shortage.short_bytes or shortage.asked_bytes, at_most=False, enough=True)
     if shortage.kind != "beyond_l1":

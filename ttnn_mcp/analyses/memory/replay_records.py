@@ -45,7 +45,7 @@ class Fullest:
     @property
     def circular(self) -> tuple[Circular, ...]:
         """The buffers of programs."""
-        return tuple(one for buffers, count in self.marked for one in buffers[:count])
+        return tuple(buffer for buffers, count in self.marked for buffer in buffers[:count])
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class Step:
         self.first = dict(reversed(buffers))
         self.first.pop(-1, None)
         at = self.last.pop(-1, None)
-        self.nameless = at is not None and any(one.kind == "free" and one.key < 0 for one in events)
+        self.nameless = at is not None and any(event.kind == "free" and event.key < 0 for event in events)
         """A buffer was freed and the graph does not say which (2024)."""
 
 

@@ -33,19 +33,19 @@ class ShardBytes:
         """
         if self._at is None:
             self._at = self._worked_out()
-        there = self._at.get(key, {})
-        if size_bytes in there or len(set(there.values())) == 1:
-            return there.get(size_bytes) or next(iter(there.values())), True
+        by_size = self._at.get(key, {})
+        if size_bytes in by_size or len(set(by_size.values())) == 1:
+            return by_size.get(size_bytes) or next(iter(by_size.values())), True
         return (-(-size_bytes // self._banks) if self._banks and size_bytes > 0 else 0), False
 
     def _worked_out(self) -> dict[int, dict[int, int]]:
         tensors = self._tensors
-        found: dict[int, dict[int, int]] = {}
+        by_address: dict[int, dict[int, int]] = {}
         for row, key in enumerate(keys_of(tensors.addresses, tensors.buffers).tolist()):
             size = self._of_bank(row) if key >= 0 else None
             if size is not None:
-                found.setdefault(key, {})[int(tensors.size_bytes[row])] = size
-        return found
+                by_address.setdefault(key, {})[int(tensors.size_bytes[row])] = size
+        return by_address
 
     def _of_bank(self, row: int) -> int | None:
         tensors = self._tensors

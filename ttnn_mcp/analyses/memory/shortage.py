@@ -56,14 +56,14 @@ class Shortage:
         """How much is missing, as far as the message alone tells."""
         if self.kind != "no_room":
             return self.asked_bytes - self.limit_bytes if self.limit_bytes is not None else None
-        there = self.largest_free_bytes if self.largest_free_bytes is not None else self.free_bytes
-        return None if there is None else max(self.asked_bytes - there, 0)
+        room = self.largest_free_bytes if self.largest_free_bytes is not None else self.free_bytes
+        return None if room is None else max(self.asked_bytes - room, 0)
 
 
 def parse_shortage(message: str) -> Shortage | None:
     """An error message of the runtime; None where it speaks of something else."""
-    if found := _NO_ROOM.search(message):
-        _, buffer, _, asked, size, allocated, free, largest = found.groups()
+    if match := _NO_ROOM.search(message):
+        _, buffer, _, asked, size, allocated, free, largest = match.groups()
         return Shortage(
             "no_room",
             buffer,
@@ -73,11 +73,11 @@ def parse_shortage(message: str) -> Shortage | None:
             _int(largest),
             allocated_bytes=_int(allocated),
         )
-    if found := _CLASH.search(message):
-        _, cores, allocated, ends = found.groups()
+    if match := _CLASH.search(message):
+        _, cores, allocated, ends = match.groups()
         return Shortage("clash", "L1", _int(ends) or 0, _int(allocated), cores=cores)
-    if found := _BEYOND.search(message):
-        _, cores, ends, most = found.groups()
+    if match := _BEYOND.search(message):
+        _, cores, ends, most = match.groups()
         return Shortage("beyond_l1", "L1", _int(ends) or 0, _int(most), cores=cores)
     return None
 

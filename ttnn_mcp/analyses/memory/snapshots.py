@@ -70,11 +70,11 @@ class Snapshots:
         return Seen(new, self.went.keys[self.went.at(place)])
 
 
-def same_snapshots(one: Snapshots | None, other: Snapshots | None) -> bool:
+def same_snapshots(first: Snapshots | None, other: Snapshots | None) -> bool:
     """Whether two devices show the same buffers at the same addresses throughout, as those of a mesh do."""
-    if one is None or other is None:
-        return one is other
-    return one.came == other.came and one.went == other.went
+    if first is None or other is None:
+        return first is other
+    return first.came == other.came and first.went == other.went
 
 
 def snapshots_of(buffers: SnapshotRows, operations: Integers, empty: NDArray[np.bool_]) -> dict[int, Snapshots]:
@@ -90,12 +90,12 @@ def snapshots_of(buffers: SnapshotRows, operations: Integers, empty: NDArray[np.
     taken: NDArray[np.bool_] = np.array(empty)
     taken[places] = True
     turn = np.cumsum(taken) - 1  # number of the snapshot: operations without one do not end a stretch
-    found: dict[int, Snapshots] = {}
+    by_device: dict[int, Snapshots] = {}
     devices = buffers.devices[rows]
     for device in np.unique(devices).tolist():
         mine = devices == device
-        found[device] = _of_device(buffers, rows[mine], places[mine], taken, turn)
-    return found
+        by_device[device] = _of_device(buffers, rows[mine], places[mine], taken, turn)
+    return by_device
 
 
 def _of_device(
@@ -109,7 +109,7 @@ def _of_device(
     sizes = _allocated(np.minimum(np.maximum(buffers.bytes_per_bank[rows][order], 0), _MOST_BYTES), codes)
     turns = turn[places]
     same = (np.diff(keys, prepend=-1) == 0) & (np.diff(turns, prepend=-1) == 0)  # one buffer told twice
-    keys, places, sizes, codes, turns = (one[~same] for one in (keys, places, sizes, codes, turns))
+    keys, places, sizes, codes, turns = (column[~same] for column in (keys, places, sizes, codes, turns))
     goes_on = (np.diff(keys, prepend=-1) == 0) & (np.diff(turns, prepend=-2) == 1)
     goes_on &= (np.diff(sizes, prepend=-1) == 0) & (np.diff(codes, prepend=-1) == 0)
     first = np.flatnonzero(~goes_on)

@@ -47,10 +47,10 @@ def keys_written(memory: MemoryReport, operations: Integers, device: int | None)
     """By place, the keys of the tensors an operation gives and does not take: what it wrote anew."""
     tensors, keys = memory.tensors.ids, _keys(memory, device)
     taken_at, taken = _placed(memory.inputs, operations, tensors)
-    given_at, given = _placed(memory.outputs, operations, tensors)
+    given_at, given_operations = _placed(memory.outputs, operations, tensors)
     taken_keys = set(zip(taken_at.tolist(), keys[taken].tolist(), strict=True))
     written: dict[int, list[int]] = {}
-    for place, key in zip(given_at.tolist(), keys[given].tolist(), strict=True):
+    for place, key in zip(given_at.tolist(), keys[given_operations].tolist(), strict=True):
         if key >= 0 and (place, key) not in taken_keys:
             written.setdefault(place, []).append(key)
     return written
@@ -107,23 +107,23 @@ def _add_told(
     last_uses: Integers,
 ) -> None:
     """What `tensor_lifetime` (3.x) tells beyond the tables of inputs and outputs."""
-    told = memory.lifetimes
-    if told is None:
+    recorded = memory.lifetimes
+    if recorded is None:
         return
-    known = np.isin(told.tensors, memory.tensors.ids)
-    rows = np.searchsorted(memory.tensors.ids, told.tensors[known])
-    for column, ours in ((told.producers[known], producers), (told.last_uses[known], last_uses)):
-        there = np.isin(column, operations)
-        places = np.searchsorted(operations, column[there])
-        usable = ~frees[places] & (ours[rows[there]] < 0)
-        ours[rows[there][usable]] = places[usable]
+    known = np.isin(recorded.tensors, memory.tensors.ids)
+    rows = np.searchsorted(memory.tensors.ids, recorded.tensors[known])
+    for column, ours in ((recorded.producers[known], producers), (recorded.last_uses[known], last_uses)):
+        listed = np.isin(column, operations)
+        places = np.searchsorted(operations, column[listed])
+        usable = ~frees[places] & (ours[rows[listed]] < 0)
+        ours[rows[listed][usable]] = places[usable]
 
 
 def _spans_at(spans: Spans, keys: Integers, moments: Integers) -> Integers:
     """For each (key, moment) the span that was live there then; NOBODY where none was."""
-    found = np.full(len(keys), NOBODY, dtype=np.int64)
+    places = np.full(len(keys), NOBODY, dtype=np.int64)
     if not len(spans):
-        return found
+        return places
     distinct, ranks = np.unique(spans.keys, return_inverse=True)
     width = int(max(spans.starts.max(), moments.max(initial=0))) + 2
     line = ranks * width + spans.starts
@@ -133,8 +133,8 @@ def _spans_at(spans: Spans, keys: Integers, moments: Integers) -> Integers:
     rows = order[np.maximum(at, 0)]
     good = (at >= 0) & (moments >= 0) & (distinct[rank] == keys) & (spans.keys[rows] == keys)
     good &= spans.ends[rows] > moments
-    found[good] = rows[good]
-    return found
+    places[good] = rows[good]
+    return places
 
 
 def _match_unlinked(spans: Spans, keys: Integers, moments: Integers, rows: Integers) -> None:

@@ -65,7 +65,7 @@ class UnrecordedFrees:
         if excess <= 0:
             return ()
         touched = {event.key for event in events}
-        unread = [one for one in self._unread(place, live) if one not in touched][:_TRIED]
+        unread = [key for key in self._unread(place, live) if key not in touched][:_TRIED]
         size = {key: lane.log.bytes_per_bank[live[key]] for key in unread}
         for together in range(1, _TOGETHER + 1):
             for keys in combinations(unread, together):
@@ -81,8 +81,8 @@ class UnrecordedFrees:
         known = np.isin(memory.inputs.tensors, memory.tensors.ids) & np.isin(memory.inputs.operations, operations)
         read = keys[np.searchsorted(memory.tensors.ids, memory.inputs.tensors[known])]
         at = np.searchsorted(operations, memory.inputs.operations[known])
-        for key, one in zip(read.tolist(), at.tolist(), strict=True):
+        for key, turn in zip(read.tolist(), at.tolist(), strict=True):
             if key in last:
-                last[key] = max(last[key], one)
-        unread = [key for key, one in last.items() if 0 <= one < place]
+                last[key] = max(last[key], turn)
+        unread = [key for key, use in last.items() if 0 <= use < place]
         return sorted(unread, key=lambda key: (last[key], live[key]))

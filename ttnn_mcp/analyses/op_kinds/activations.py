@@ -29,7 +29,9 @@ def streams_bfloat16(ops: OpTable) -> NDArray[np.bool_]:
 
 def narrowing_spares(ops: OpTable, roofline: Roofline) -> NDArray[np.float64]:
     """DRAM bytes fewer with all operands that can be narrower; a slice reads only a part of its input."""
-    spared = [np.where(_is_wide(one), spared_bytes(one, NARROW), 0.0) for one in (*ops.inputs, *ops.outputs)]
+    spared = [
+        np.where(_is_wide(operand), spared_bytes(operand, NARROW), 0.0) for operand in (*ops.inputs, *ops.outputs)
+    ]
     return np.fmin(np.sum(spared, axis=0), NARROWED * roofline.dram_bytes)
 
 

@@ -72,7 +72,7 @@ def attention_chains(ops: OpTable, flow: Flow) -> list[AttentionChain]:
     return chains
 
 
-def rows_of(chains: list[AttentionChain]) -> NDArray[np.int64]:
+def rows_of_chains(chains: list[AttentionChain]) -> NDArray[np.int64]:
     """All ops of all chains, in order."""
     return np.array(sorted({row for chain in chains for row in chain.rows}), dtype=np.int64)
 

@@ -66,6 +66,8 @@ def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> NDArray[np.int64]:
     source, output, maker = ops.inputs[0], ops.outputs[0], flow.producers[0]
     narrows = (output.element_bytes < source.element_bytes) & ~source.dtype.among(*NO_MANTISSA)
     rows = np.flatnonzero(named(ops, "Typecast") & narrows & flow.made[0])
-    told = attributes_of(ops).numbers(maker[rows], lambda one: float(any(key in one for key in TAKES_A_TYPE)))
-    settable = (told > 0) & ~named(ops, *TAKES_NONE)[maker[rows]]
+    takes_type = attributes_of(ops).numbers(
+        maker[rows], lambda attributes: float(any(key in attributes for key in TAKES_A_TYPE))
+    )
+    settable = (takes_type > 0) & ~named(ops, *TAKES_NONE)[maker[rows]]
     return rows[settable & (reader_counts(flow)[maker[rows]] == 1)]

@@ -49,9 +49,14 @@ class Deal:
 
 def deal_of(ops: OpTable, row: int, chip: Chip) -> Deal | None:
     """How the config of the op at `row` deals out its work; None where shards or the caller chose the cores."""
-    grid, said = worker_grid(chip), attributes_of(ops).row(row)
-    config = said.struct("program_config")
-    if grid is None or config is None or said.text_of(*PARTITION) is not None or config.text_of("sub_core_grids"):
+    grid, attributes = worker_grid(chip), attributes_of(ops).row(row)
+    config = attributes.struct("program_config")
+    if (
+        grid is None
+        or config is None
+        or attributes.text_of(*PARTITION) is not None
+        or config.text_of("sub_core_grids")
+    ):
         return None
     most = LARGEST_GRID.get(chip.arch or "", grid)
     grid = (min(grid[0], most[0]), min(grid[1], most[1]))
@@ -85,12 +90,12 @@ def _attention(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Dea
 
     Decode deals out its cache, which does not show. Rings keep cores for the exchange between devices.
     """
-    given = _TWO.search(config.text_of("compute_with_storage_grid_size") or "")
-    if _ELSEWHERE.search(ops.texts("op_code")[row]) or given is None:
+    match = _TWO.search(config.text_of("compute_with_storage_grid_size") or "")
+    if _ELSEWHERE.search(ops.texts("op_code")[row]) or match is None:
         return None
     query = ops.inputs[0].logical[row]
     chunks = int(query[:2].prod()) * ceil(int(query[2]) / (config.number("q_chunk_size") or DEFAULT_CHUNK))
-    cores = int(given.group(1)) * int(given.group(2))
+    cores = int(match.group(1)) * int(match.group(2))
     if not cores or not chunks:
         return None
     return Deal((ceil(chunks / cores), 1), (ceil(chunks / (grid[0] * grid[1])), 1), grid)

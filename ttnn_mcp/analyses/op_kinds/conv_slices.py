@@ -38,7 +38,7 @@ def slices_of(ops: OpTable) -> dict[int, Slice]:
         names.where(lambda text, name=name: canonical(text) == name)
         for name in ("Conv2d", "PaddedSlice", "SliceWrite")
     )
-    found: dict[int, Slice] = {}
+    slices: dict[int, Slice] = {}
     for write in np.flatnonzero(writes & (makers != NOBODY) & convs[makers]).tolist():
         conv = at = int(makers[write])
         transports = [write]
@@ -48,8 +48,8 @@ def slices_of(ops: OpTable) -> dict[int, Slice]:
                 break
             if fetches[at]:
                 transports.append(at)
-        found[conv] = Slice(write, tuple(transports), _parts(ops, write))
-    return found
+        slices[conv] = Slice(write, tuple(transports), _parts(ops, write))
+    return slices
 
 
 def unsliced(conv: Conv, parts: int) -> Conv:

@@ -17,7 +17,7 @@ def preparations_of(ops: OpTable, most: int) -> dict[int, list[int]]:
     flow = flow_of(ops)
     converts = ops.texts("op_code").where(lambda text: family(text) in ("layout", "shape"))
     makers, makers_of_weights = flow.makers_of(0), flow.makers_of(1)
-    found: dict[int, list[int]] = {}
+    rows_by_weight: dict[int, list[int]] = {}
     for conv in convs_of(ops).rows.tolist():
         chain: list[int] = []
         at = int(makers_of_weights[conv])
@@ -25,5 +25,5 @@ def preparations_of(ops: OpTable, most: int) -> dict[int, list[int]]:
             chain.append(at)
             at = int(makers[at])
         if chain and at == NOBODY:
-            found[conv] = chain
-    return found
+            rows_by_weight[conv] = chain
+    return rows_by_weight

@@ -47,8 +47,8 @@ class Convs:
 
     def numbers(self, meaning: Callable[[Conv], float | None]) -> NDArray[np.float64]:
         """`meaning` of each row's configuration; NaN where it is None or the configuration unknown."""
-        found = [None if conv is None else meaning(conv) for conv in self.distinct]
-        return np.array([np.nan if one is None else one for one in found], dtype=np.float64)[self.kinds]
+        values = [None if conv is None else meaning(conv) for conv in self.distinct]
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)[self.kinds]
 
     def where(self, is_so: Callable[[Conv], bool]) -> NDArray[np.int64]:
         """Positions in the table of the convs of which `is_so` holds."""
@@ -66,9 +66,11 @@ def sizes_of(ops: OpTable, rows: NDArray[np.int64]) -> list[Size]:
     tiles = np.stack(
         (output.padded[rows, :3].prod(axis=1), output.padded[rows, 3], weights.padded[rows, 2]), axis=1
     )
-    found = np.ceil(tiles / TILE_SIDE).astype(np.int64).tolist()
-    given = source.bytes[rows].tolist()
-    return [Size(down, across, inner, size) for (down, across, inner), size in zip(found, given, strict=True)]
+    tile_rows = np.ceil(tiles / TILE_SIDE).astype(np.int64).tolist()
+    held_bytes = source.bytes[rows].tolist()
+    return [
+        Size(down, across, inner, size) for (down, across, inner), size in zip(tile_rows, held_bytes, strict=True)
+    ]
 
 
 def share_on_grid(ops: OpTable, grid: tuple[int, int]) -> NDArray[np.float64]:
@@ -93,13 +95,13 @@ def convs_of(ops: OpTable) -> Convs:
     if not len(rows) or len(ops.inputs) < 2 or not ops.outputs:
         return Convs(rows, np.zeros(len(rows), dtype=np.int64), (None,))
     source, weights, output = ops.inputs[0], ops.inputs[1], ops.outputs[0]
-    said = ops.texts("attributes")
-    columns = (said.codes, source.dtype.codes, weights.dtype.codes, output.dtype.codes, source.bytes)
+    attributes = ops.texts("attributes")
+    columns = (attributes.codes, source.dtype.codes, weights.dtype.codes, output.dtype.codes, source.bytes)
     signature = np.stack([column[rows].astype(np.int64) for column in columns])
     _, first, kinds = np.unique(signature, axis=1, return_index=True, return_inverse=True)
     distinct = tuple(
         conv_of(
-            parse_attributes(said[row]),
+            parse_attributes(attributes[row]),
             input_dtype=source.dtype[row],
             weights_dtype=weights.dtype[row],
             output_dtype=output.dtype[row],

@@ -28,12 +28,14 @@ def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
     An op of a sub-device has its cores only: what its own row says is available counts.
     """
     used = ops.numbers("cores")
-    there = np.fmin(ops.numbers("worker_cores"), cores or 0)
-    few = (used > 0) & (used < FEW_CORES * there) & (ops.numbers("kernel_ns") >= SMALL_NS)
+    available = np.fmin(ops.numbers("worker_cores"), cores or 0)
+    few = (used > 0) & (used < FEW_CORES * available) & (ops.numbers("kernel_ns") >= SMALL_NS)
     few &= ~ops.texts("op_code").where(lambda text: family(text) in _FEW_ON_PURPOSE)
     rows = np.flatnonzero(few)
-    told = attributes_of(ops).numbers(rows, lambda said: float(said.text_of(*PARTITION) is not None))
-    few[rows[told > 0]] = False
+    partitioned = attributes_of(ops).numbers(
+        rows, lambda attributes: float(attributes.text_of(*PARTITION) is not None)
+    )
+    few[rows[partitioned > 0]] = False
     return few
 
 

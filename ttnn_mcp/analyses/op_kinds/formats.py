@@ -127,10 +127,10 @@ def needed_phases(ops: OpTable) -> NDArray[np.float64]:
 @artefact
 def phases(ops: OpTable) -> NDArray[np.float64]:
     """Passes of the engine per op, by MATH FIDELITY; NaN for ops that do not use it."""
-    said = ops.texts("fidelity").mapped(
+    fidelity = ops.texts("fidelity").mapped(
         lambda text: FIDELITY_PHASES.get(text, np.nan), missing=np.nan, dtype=np.float64
     )
-    return np.where(engine_ops(ops), said, np.nan)
+    return np.where(engine_ops(ops), fidelity, np.nan)
 
 
 def fewer_passes_save(ops: OpTable, roofline: Roofline, wanted: NDArray[np.float64]) -> NDArray[np.float64]:

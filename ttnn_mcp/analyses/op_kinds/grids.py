@@ -38,7 +38,7 @@ def most_cores_dividing(parts: int, within: Grid, *, at_most: int | None = None)
     """The largest rectangle whose cores divide `parts` (tiles of a row) evenly."""
     for cores in range(min(parts, at_most or within[0] * within[1]), 0, -1):
         if parts % cores == 0:
-            found = rectangle(cores, within)
-            if found:
-                return found
+            grid = rectangle(cores, within)
+            if grid:
+                return grid
     return None

@@ -31,7 +31,7 @@ class MatmulChoice:
 
     Attributes:
         rows: positions of the matmuls.
-        told: their ATTRIBUTES speak of a program config at all.
+        has_config: their ATTRIBUTES speak of a program config at all.
         chosen: neither program config nor core grid was given (a config that TTNN chose may be printed as given).
         slowest: they run MatmulMultiCoreProgramConfig.
         dram_sharded: they run a config for weights sharded over the banks of DRAM.
@@ -43,7 +43,7 @@ class MatmulChoice:
     """
 
     rows: NDArray[np.int64]
-    told: NDArray[np.bool_]
+    has_config: NDArray[np.bool_]
     chosen: NDArray[np.bool_]
     slowest: NDArray[np.bool_]
     dram_sharded: NDArray[np.bool_]
@@ -59,21 +59,23 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
     """How each matmul of the table was told to run."""
     rows = np.flatnonzero(ops.texts("op_code").where(lambda text: canonical(text) in MATMULS))
     settings = attributes_of(ops)
-    told = settings.numbers(rows, lambda said: float("program_config" in said)) > 0
-    given = settings.numbers(
-        rows, lambda said: float(said.text_of("program_config", "user_core_coord") is not None)
+    has_config = settings.numbers(rows, lambda attributes: float("program_config" in attributes)) > 0
+    on_cores = settings.numbers(
+        rows, lambda attributes: float(attributes.text_of("program_config", "user_core_coord") is not None)
     )
     return MatmulChoice(
         rows=rows,
-        told=told,
-        chosen=told & (given == 0),
+        has_config=has_config,
+        chosen=has_config & (on_cores == 0),
         slowest=settings.numbers(rows, _runs_slowest) > 0,
         dram_sharded=settings.numbers(rows, readers_per_bank) > 0,
-        multicast=settings.numbers(rows, lambda said: float("MultiCast" in _name(said))) > 0,
-        ring=settings.numbers(rows, lambda said: _field(said, "gather_in0")) > 0,
-        block_w=settings.numbers(rows, lambda said: _field(said, "in0_block_w")),
-        subblock=settings.numbers(rows, lambda said: _product(said, "out_subblock_h", "out_subblock_w")),
-        per_core=settings.numbers(rows, lambda said: _product(said, "per_core_M", "per_core_N")),
+        multicast=settings.numbers(rows, lambda attributes: float("MultiCast" in _name(attributes))) > 0,
+        ring=settings.numbers(rows, lambda attributes: _field(attributes, "gather_in0")) > 0,
+        block_w=settings.numbers(rows, lambda attributes: _field(attributes, "in0_block_w")),
+        subblock=settings.numbers(
+            rows, lambda attributes: _product(attributes, "out_subblock_h", "out_subblock_w")
+        ),
+        per_core=settings.numbers(rows, lambda attributes: _product(attributes, "per_core_M", "per_core_N")),
     )
 
 
@@ -88,9 +90,9 @@ def trapped(ops: OpTable, choice: MatmulChoice, cores: int | None) -> NDArray[np
 
 def streams_first_operand(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
     """Ops that read each byte of INPUT_0 once, while they compute: multicast matmuls, but no rings."""
-    found = np.zeros(len(ops), dtype=np.bool_)
-    found[choice.rows[choice.multicast & ~choice.ring & ~choice.dram_sharded]] = True
-    return found
+    chosen = np.zeros(len(ops), dtype=np.bool_)
+    chosen[choice.rows[choice.multicast & ~choice.ring & ~choice.dram_sharded]] = True
+    return chosen
 
 
 def in_small_blocks(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
@@ -103,25 +105,25 @@ def in_small_blocks(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
 @artefact
 def in_l1_interleaved(ops: OpTable) -> NDArray[np.bool_]:
     """Ops with INPUT_0, INPUT_1 or OUTPUT_0 interleaved in L1, whose INPUT_0 is not sharded."""
-    found = np.zeros(len(ops), dtype=np.bool_)
+    operand_in_l1 = np.zeros(len(ops), dtype=np.bool_)
     for operand in (*ops.inputs[:2], *ops.outputs[:1]):
-        found |= operand.in_l1 & ~operand.sharded
-    return found & ~ops.inputs[0].sharded if ops.inputs else found
+        operand_in_l1 |= operand.in_l1 & ~operand.sharded
+    return operand_in_l1 & ~ops.inputs[0].sharded if ops.inputs else operand_in_l1
 
 
-def _name(said: Attributes) -> str:
-    return (said.text_of("program_config") or "").partition("(")[0].strip()
+def _name(attributes: Attributes) -> str:
+    return (attributes.text_of("program_config") or "").partition("(")[0].strip()
 
 
-def _runs_slowest(said: Attributes) -> float:
-    return float(_name(said) == SLOWEST)
+def _runs_slowest(attributes: Attributes) -> float:
+    return float(_name(attributes) == SLOWEST)
 
 
-def _field(said: Attributes, key: str) -> float | None:
-    config = said.struct("program_config")
+def _field(attributes: Attributes, key: str) -> float | None:
+    config = attributes.struct("program_config")
     return config.number(key) if config else None
 
 
-def _product(said: Attributes, one: str, other: str) -> float | None:
-    left, right = _field(said, one), _field(said, other)
+def _product(attributes: Attributes, first: str, other: str) -> float | None:
+    left, right = _field(attributes, first), _field(attributes, other)
     return None if left is None or right is None else left * right

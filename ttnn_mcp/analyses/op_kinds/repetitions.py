@@ -34,7 +34,7 @@ def repetitions_of(ops: OpTable, joins: Joins, able: NDArray[np.bool_]) -> list[
     """The repetitions among `able` ops, shortest sequences first; no op is in two."""
     kinds = _kinds(ops)
     taken = ~able
-    found: list[Repetition] = []
+    repetitions: list[Repetition] = []
     for period in range(1, LONGEST + 1):
         if len(kinds) < period * TIMES:
             break
@@ -46,15 +46,15 @@ def repetitions_of(ops: OpTable, joins: Joins, able: NDArray[np.bool_]) -> list[
             times = (stop - first) // period
             rows: NDArray[np.int64] = np.arange(first, first + times * period, dtype=np.int64)
             if times >= TIMES and _passed_on(joins, rows, period):
-                found.append(Repetition(rows, period))
+                repetitions.append(Repetition(rows, period))
                 taken[rows] = True
-    return found
+    return repetitions
 
 
 def _kinds(ops: OpTable) -> NDArray[np.int64]:
     """Per op a number that equal ops share: name and operands."""
     operands = (*ops.inputs, *ops.outputs)
-    columns = [ops.texts("op_code").codes, *(column for one in operands for column in one.described_by)]
+    columns = [ops.texts("op_code").codes, *(column for operand in operands for column in operand.described_by)]
     return np.ravel(np.unique(np.stack(columns), axis=1, return_inverse=True)[1])
 
 

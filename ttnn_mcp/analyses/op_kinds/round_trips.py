@@ -60,7 +60,9 @@ class RoundTrips:
             return None
         pairs = zip(self.out.tolist(), self.back.tolist(), strict=True)
         passed = [identity.passed_on(out, back) or () for out, back in pairs]
-        return np.array([bool(one) and all(map(identity.read_once, one)) for one in passed], dtype=np.bool_)
+        return np.array(
+            [bool(tensors) and all(map(identity.read_once, tensors)) for tensors in passed], dtype=np.bool_
+        )
 
     def where(self, kept: NDArray[np.bool_]) -> RoundTrips:
         """The pairs of the mask."""
@@ -89,14 +91,14 @@ def layout_round_trips(ops: OpTable, flow: Flow) -> RoundTrips:
     """
     to_tiles, to_rows = named(ops, *TO_TILES), named(ops, *TO_ROWS)
     both = [round_trips(ops, flow, to_rows, to_tiles), round_trips(ops, flow, to_tiles, to_rows)]
-    out, back = (np.concatenate([getattr(one, leg) for one in both]) for leg in ("out", "back"))
-    found = RoundTrips(out, back, np.concatenate([one.sole for one in both]))
+    out, back = (np.concatenate([getattr(direction, leg) for direction in both]) for leg in ("out", "back"))
+    trips = RoundTrips(out, back, np.concatenate([direction.sole for direction in both]))
     if not len(out):
-        return found
+        return trips
     before, after = ops.inputs[0].logical[out], ops.outputs[0].logical[back]
     whole = (before[:, 2] % TILE_SIDE == 0) & (after[:, 2] % TILE_SIDE == 0)
     same = (before[:, 3] == after[:, 3]) & ((before[:, 2] == after[:, 2]) | whole)
-    return _apart(found.where(same), np.nan_to_num(ops.numbers("kernel_ns")))
+    return _apart(trips.where(same), np.nan_to_num(ops.numbers("kernel_ns")))
 
 
 def _apart(trips: RoundTrips, took: NDArray[np.float64]) -> RoundTrips:

@@ -33,7 +33,9 @@ def deepest_blocks(ops: OpTable, rows: NDArray[np.int64], l1_bytes: float) -> ND
     """The largest block up to 8 that divides K and whose double-buffered inputs fit `l1_bytes`; 0 where none does."""
     per_m, per_n = (config_numbers(ops, rows, key) for key in ("per_core_M", "per_core_N"))
     x, weight = ops.inputs[:2]
-    sizes = [one.dtype.mapped(TILE_BYTES.get, missing=np.nan, dtype=np.float64)[rows] for one in (x, weight)]
+    sizes = [
+        operand.dtype.mapped(TILE_BYTES.get, missing=np.nan, dtype=np.float64)[rows] for operand in (x, weight)
+    ]
     k = x.padded[rows, 3] // TILE_SIDE
     deepest = np.zeros(len(rows))
     for block in BLOCKS:

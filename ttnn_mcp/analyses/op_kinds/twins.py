@@ -42,8 +42,10 @@ def slower_than_twins(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
 
     Ops whose attributes do not say how they were told to run are no twins.
     """
-    told = attributes_of(ops).numbers(rows, lambda one: float(any(key in one for key in CHOICES)))
-    rows = rows[told > 0]
+    has_choice = attributes_of(ops).numbers(
+        rows, lambda attributes: float(any(key in attributes for key in CHOICES))
+    )
+    rows = rows[has_choice > 0]
     took = ops.numbers("kernel_ns")[rows]
     work, config = _work_of(ops, rows), _config_of(ops, rows)
     quickest = np.full(len(rows), -1, dtype=np.int64)  # place of the fastest op of the quicker config
@@ -65,12 +67,12 @@ def slower_than_twins(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
 def _work_of(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """A number per row: equal where all cells are but those that say how."""
     codes, places, back = np.unique(ops.texts("attributes").codes[rows], return_index=True, return_inverse=True)
-    seen: dict[str, int] = {}
+    known: dict[str, int] = {}
     what = np.zeros(len(codes), dtype=np.int64)
     for number, place in enumerate(places.tolist()):
         entries = attributes_of(ops).row(int(rows[place])).items()
         text = repr(sorted((key, value) for key, value in entries if key not in CHOICES))
-        what[number] = seen.setdefault(text, len(seen))
+        what[number] = known.setdefault(text, len(known))
     return numbered(len(rows), [signatures(ops)[rows], what[back], ops.texts("fidelity").codes[rows]])
 
 

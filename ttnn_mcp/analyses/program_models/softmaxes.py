@@ -72,11 +72,11 @@ def _blocks_of(columns: int, most: int) -> tuple[int, int]:
 def _along_height(program: Program) -> int:
     """A column of tiles in and out and two of FLOAT32, or two tiles at a time."""
     x, out = program.x, program.out
-    one = x.tile_bytes + out.tile_bytes + _FULL
+    of_a_tile = x.tile_bytes + out.tile_bytes + _FULL
     fixed = 3 * _HALF + 3 * _FULL
     if program.factory.endswith("HLarge"):
-        return 2 * one + _FULL + fixed
-    return x.rows * (one + _FULL) + fixed
+        return 2 * of_a_tile + _FULL + fixed
+    return x.rows * (of_a_tile + _FULL) + fixed
 
 
 def _sharded_softmax(program: Program) -> int | None:

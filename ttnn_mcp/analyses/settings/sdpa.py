@@ -158,7 +158,7 @@ class SdpaSettings(JudgedSettings):
         broken = broken_of(changed.rules())
         if broken:
             return Trial(current.k_chunk, broken)
-        chunks = [ceil(one.keys / one.k_chunk / one.cores_of_a_head) for one in (current, changed)]
+        chunks = [ceil(plan.keys / plan.k_chunk / plan.cores_of_a_head) for plan in (current, changed)]
         return Trial(
             current.k_chunk,
             buffers=changed.buffers,

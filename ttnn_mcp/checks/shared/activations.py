@@ -19,9 +19,9 @@ def function_of(facts: WindowFacts, row: int) -> str:
     return function_in(facts.attributes(row))
 
 
-def function_in(told: Attributes) -> str:
+def function_in(attributes: Attributes) -> str:
     """The same of the op's attributes."""
-    functions = _FUNCTION.findall(told.get("op_chain", ""))
+    functions = _FUNCTION.findall(attributes.get("op_chain", ""))
     return functions[0] if len(functions) == 1 else ""
 
 

@@ -62,8 +62,8 @@ def _largest(facts: WindowFacts, row: int) -> tuple[int, int]:
 def _fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
     if len(facts.ops.inputs) < len("QKV"):
         return False
-    query, key, out = (one.logical[row] for one in (*facts.ops.inputs[:2], facts.ops.outputs[0]))
-    tiles = [TILE_BYTES.get(one.dtype[row], 4096) for one in (*facts.ops.inputs[:3], facts.ops.outputs[0])]
+    query, key, out = (operand.logical[row] for operand in (*facts.ops.inputs[:2], facts.ops.outputs[0]))
+    tiles = [TILE_BYTES.get(operand.dtype[row], 4096) for operand in (*facts.ops.inputs[:3], facts.ops.outputs[0])]
     grid = worker_grid(facts.chip) or DEFAULT_GRID
     mask = facts.input(len("QKV"))
     config = facts.attributes(row).struct("compute_kernel_config")

@@ -110,9 +110,9 @@ def megabytes(size: float) -> str:
 
 def l1_caveat(facts: WindowFacts, conv: Conv) -> str:
     """What the L1 figures rest on, as far as it is not read from the reports."""
-    limit, said = l1_of(facts), "L1 modelled to about 5 %"
+    limit, basis = l1_of(facts), "L1 modelled to about 5 %"
     if not limit.read:
-        said += f"; limit {'of' if limit.measured else 'inferred for'} {facts.chip.arch} (no memory report)"
+        basis += f"; limit {'of' if limit.measured else 'inferred for'} {facts.chip.arch} (no memory report)"
     if not conv.allocated_said:
-        said += "; other tensors in L1 are not known, only the conv's input is counted"
-    return said
+        basis += "; other tensors in L1 are not known, only the conv's input is counted"
+    return basis

@@ -51,7 +51,7 @@ def fastest(facts: WindowFacts, row: int) -> Faster | None:
 
 def fastest_ns(facts: WindowFacts, rows: Rows) -> Floats:
     """Per row of `rows`, its DRAM bytes at the bandwidth of `fastest`; NaN where there is none."""
-    return _bytes_at(facts, rows, lambda row: (found := fastest(facts, row)) and found.gb_s)
+    return _bytes_at(facts, rows, lambda row: (rate := fastest(facts, row)) and rate.gb_s)
 
 
 def sharded_ns(facts: WindowFacts, rows: Rows) -> Floats:

@@ -42,29 +42,29 @@ class Transfer:
 def reads(memory: MemoryReport) -> list[Transfer]:
     """Calls that bring a device tensor to the host, in the order they ran."""
     return [
-        one
+        transfer
         for operation, name in _calls(memory)
         if name in READS
-        for one in _moved(memory, operation, name, memory.inputs.of(operation))
+        for transfer in _moved(memory, operation, name, memory.inputs.of(operation))
     ]
 
 
 def writes(memory: MemoryReport) -> list[Transfer]:
     """Calls that send a tensor to the device, in the order they ran."""
-    found: list[Transfer] = []
+    transfers: list[Transfer] = []
     for operation, name in _calls(memory):
         if name == COPIES:
-            found += _moved(memory, operation, name, memory.inputs.of(operation)[-1:])
+            transfers += _moved(memory, operation, name, memory.inputs.of(operation)[-1:])
         elif name in WRITES:
-            found += _moved(memory, operation, name, memory.outputs.of(operation))
-    return found
+            transfers += _moved(memory, operation, name, memory.outputs.of(operation))
+    return transfers
 
 
 def round_trips(memory: MemoryReport) -> list[Transfer]:
     """Reads from the device that a later write of as many elements follows; each write counts once."""
     sent: dict[int, list[int]] = {}
-    for one in reversed(writes(memory)):
-        sent.setdefault(one.elements, []).append(one.operation)
+    for transfer in reversed(writes(memory)):
+        sent.setdefault(transfer.elements, []).append(transfer.operation)
     trips: list[Transfer] = []
     for read in reads(memory):
         later = sent.get(read.elements, [])
@@ -78,16 +78,16 @@ def round_trips(memory: MemoryReport) -> list[Transfer]:
 
 def computed_on_host(memory: MemoryReport) -> list[Transfer]:
     """Calls after the first op on the device whose tensors are all on the host: the tensor each of them makes."""
-    found: list[Transfer] = []
+    transfers: list[Transfer] = []
     began = False
     for operation, name in _calls(memory):
         if name in (*READS, *WRITES, COPIES) or name.rpartition(".")[2] in NO_WORK:
             continue
-        given, made = (_tensors(memory, links.of(operation)) for links in (memory.inputs, memory.outputs))
-        began |= any(_on_device(one) for one in made)
-        if began and given and not any(_on_device(one) for one in (*given, *made)):
-            found += _sized(operation, name, made[:1])
-    return found
+        passed, made = (_tensors(memory, links.of(operation)) for links in (memory.inputs, memory.outputs))
+        began |= any(_on_device(tensor) for tensor in made)
+        if began and passed and not any(_on_device(tensor) for tensor in (*passed, *made)):
+            transfers += _sized(operation, name, made[:1])
+    return transfers
 
 
 def _calls(memory: MemoryReport) -> Iterator[tuple[int, str]]:
@@ -95,7 +95,7 @@ def _calls(memory: MemoryReport) -> Iterator[tuple[int, str]]:
 
 
 def _tensors(memory: MemoryReport, ids: tuple[int, ...]) -> list[Tensor]:
-    return [tensor for one in ids if (tensor := memory.tensors.get(one)) is not None]
+    return [tensor for tensor_id in ids if (tensor := memory.tensors.get(tensor_id)) is not None]
 
 
 def _on_device(tensor: Tensor) -> bool:
@@ -104,22 +104,24 @@ def _on_device(tensor: Tensor) -> bool:
 
 def _moved(memory: MemoryReport, operation: int, name: str, ids: tuple[int, ...]) -> list[Transfer]:
     """Those of the tensors that are on the device."""
-    return _sized(operation, name, [one for one in _tensors(memory, ids) if _on_device(one)])
+    return _sized(operation, name, [tensor for tensor in _tensors(memory, ids) if _on_device(tensor)])
 
 
 def _sized(operation: int, name: str, tensors: list[Tensor]) -> list[Transfer]:
     """Tensors of unknown size or shape are left out."""
     return [
-        Transfer(operation, name, one.id, one.shape, one.size_bytes)
-        for one in tensors
-        if one.shape is not None and one.size_bytes
+        Transfer(operation, name, tensor.id, tensor.shape, tensor.size_bytes)
+        for tensor in tensors
+        if tensor.shape is not None and tensor.size_bytes
     ]
 
 
-def cited(memory: MemoryReport, one: Transfer) -> tuple[Evidence, ...]:
+def cited(memory: MemoryReport, transfer: Transfer) -> tuple[Evidence, ...]:
     """The call and the size of its tensor."""
     source = memory.path.name
     return (
-        Evidence(source=source, row=f"operations:{one.operation}", column="name", value=shown(one.name)),
-        Evidence(source=source, row=f"tensors:{one.tensor}", column="size", value=one.size_bytes, unit="B"),
+        Evidence(source=source, row=f"operations:{transfer.operation}", column="name", value=shown(transfer.name)),
+        Evidence(
+            source=source, row=f"tensors:{transfer.tensor}", column="size", value=transfer.size_bytes, unit="B"
+        ),
     )

@@ -23,20 +23,20 @@ def replay_behind(facts: WindowFacts) -> tuple[Replayed, int]:
     return replay, replay.capacity_bytes
 
 
-def rows_of(facts: WindowFacts, operations: Iterable[int]) -> Rows:
+def rows_of_operations(facts: WindowFacts, operations: Iterable[int]) -> Rows:
     """The case's ops that these ttnn operations launched; none where the reports are not linked."""
     linked, wanted = facts.run.linked, set(operations)
     at = linked.operation_at if linked else {}
-    found = [row for row, line in enumerate(facts.ops.lines.tolist()) if at.get(line) in wanted]
-    return np.array(found, dtype=np.int64)
+    rows = [row for row, line in enumerate(facts.ops.lines.tolist()) if at.get(line) in wanted]
+    return np.array(rows, dtype=np.int64)
 
 
-def named(found: Replayed, place: int) -> str:
+def operation_name(replayed: Replayed, place: int) -> str:
     """'operation 24 ttnn.conv2d (model.py:34)'."""
-    operation = int(found.operations[place])
-    source = found.sources.get(operation)
+    operation = int(replayed.operations[place])
+    source = replayed.sources.get(operation)
     line = f" ({shown(source.file.rsplit('/', 1)[-1])}:{source.line})" if source else ""
-    return f"operation {operation} {shown(found.memory.operations.names[place])}{line}"
+    return f"operation {operation} {shown(replayed.memory.operations.names[place])}{line}"
 
 
 def counted(rows: int) -> str:
@@ -44,25 +44,29 @@ def counted(rows: int) -> str:
     return f"{rows} tensor{'s' if rows > 1 else ''}"
 
 
-def cite_graph(found: Replayed, place: int, value: int) -> Evidence:
+def cite_graph(replayed: Replayed, place: int, value: int) -> Evidence:
     """Bytes per bank by the replay of one operation's graph."""
-    row = f"captured_graph:{int(found.operations[place])}"
-    return Evidence(source=found.memory.path.name, row=row, column="captured_graph", value=value, unit="bytes")
+    row = f"captured_graph:{int(replayed.operations[place])}"
+    return Evidence(source=replayed.memory.path.name, row=row, column="captured_graph", value=value, unit="bytes")
 
 
-def cite_tensor(found: Replayed, row: int, place: int) -> Evidence:
+def cite_tensor(replayed: Replayed, row: int, place: int) -> Evidence:
     """What a buffer takes of a bank, by the snapshot after an operation, or by the graph that allocates it."""
-    spans, size = found.fullest.spans, int(found.fullest.spans.bytes_per_bank[row])
-    if not found.fullest.floor[place]:
-        return cite_graph(found, int(spans.starts[row]) // 2, size)
-    at = f"buffers:operation_id={int(found.operations[place])},address={int(spans.addresses[row])}"
-    return Evidence(source=found.memory.path.name, row=at, column="max_size_per_bank", value=size, unit="bytes")
+    spans, size = replayed.fullest.spans, int(replayed.fullest.spans.bytes_per_bank[row])
+    if not replayed.fullest.floor[place]:
+        return cite_graph(replayed, int(spans.starts[row]) // 2, size)
+    at = f"buffers:operation_id={int(replayed.operations[place])},address={int(spans.addresses[row])}"
+    return Evidence(source=replayed.memory.path.name, row=at, column="max_size_per_bank", value=size, unit="bytes")
 
 
-def cite_capacity(found: Replayed) -> Evidence:
+def cite_capacity(replayed: Replayed) -> Evidence:
     """The L1 bank the claim is measured against."""
-    devices = found.memory.devices
+    devices = replayed.memory.devices
     row = f"devices:{devices[0].id}" if devices else "devices"
     return Evidence(
-        source=found.memory.path.name, row=row, column="l1_bank_size", value=found.capacity_bytes, unit="bytes"
+        source=replayed.memory.path.name,
+        row=row,
+        column="l1_bank_size",
+        value=replayed.capacity_bytes,
+        unit="bytes",
     )

@@ -43,7 +43,7 @@ def spoken(devices: Sequence[int], chosen: Mask) -> str:
             ranges[-1][1:] = [device]
         else:
             ranges.append([device])
-    return ", ".join("-".join(map(str, one)) for one in ranges)
+    return ", ".join("-".join(map(str, ends)) for ends in ranges)
 
 
 def fastest_ns(facts: WindowFacts, balance: Balance) -> Floats:

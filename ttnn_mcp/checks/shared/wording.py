@@ -38,24 +38,24 @@ def example(facts: WindowFacts, row: int) -> str:
     return f"{shapes} at line {facts.line(row)}"
 
 
-def name_of(facts: WindowFacts, row: int) -> str:
+def op_name(facts: WindowFacts, row: int) -> str:
     """'Matmul': the op's name without its 'DeviceOperation', as it may leave."""
     return shown(canonical(facts.names[row]))
 
 
 def cite_op(facts: WindowFacts, row: int, *cells: tuple[Operand | None, str]) -> tuple[Evidence, ...]:
     """The op's kernel time, cells of its operands (`(operand, "DATATYPE")`), its model line if written."""
-    there = [(operand, part) for operand, part in cells if operand is not None and operand.present[row]]
-    found = [*facts.cite(row), *(facts.ops.cite_operand(row, operand, part) for operand, part in there)]
+    present = [(operand, part) for operand, part in cells if operand is not None and operand.present[row]]
+    evidence = [*facts.cite(row), *(facts.ops.cite_operand(row, operand, part) for operand, part in present)]
     line = facts.ops.texts("loc")[row]
     if line:
-        found += [one.model_copy(update={"value": shown(line)}) for one in facts.cite(row, "loc")]
-    return tuple(found)
+        evidence += [cell.model_copy(update={"value": shown(line)}) for cell in facts.cite(row, "loc")]
+    return tuple(evidence)
 
 
 def cite_each(rows: Iterable[int], cite: Callable[[int], Iterable[Evidence]]) -> tuple[Evidence, ...]:
     """What `cite` says of each row."""
-    return tuple(one for row in rows for one in cite(row))
+    return tuple(cell for row in rows for cell in cite(row))
 
 
 def kinds(facts: WindowFacts, rows: Rows) -> str:
@@ -77,8 +77,8 @@ def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
     }
     fields["math_fidelity"] = f"ttnn.MathFidelity.{fields['math_fidelity']}"
     keyword = "compute_config" if facts.of_family("conv")[row] else "compute_kernel_config"
-    said = ", ".join(f"{name}={value}" for name, value in fields.items())
-    return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {said})"
+    fields_text = ", ".join(f"{name}={value}" for name, value in fields.items())
+    return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {fields_text})"
 
 
 def fidelity_of(facts: WindowFacts, row: int) -> str:
@@ -94,8 +94,8 @@ def _flag(config: PrintedStruct | None, field: str) -> str:
 def cite_setting(facts: WindowFacts, row: int, key: str, field: str) -> Evidence:
     """One field of a struct in the op's ATTRIBUTES cell."""
     config = facts.attributes(row).struct(key)
-    said = config.text_of(field) if config else None
-    value = None if said is None else shown(said)
+    text = config.text_of(field) if config else None
+    value = None if text is None else shown(text)
     return Evidence(source=facts.ops.source, row=facts.line(row), column=f"ATTRIBUTES.{key}.{field}", value=value)
 
 

@@ -86,8 +86,8 @@ def _touching(ends: Mask, between: Mask, makers: Rows, readers: Rows) -> Mask:
 def _halved(facts: WindowFacts) -> Floats:
     """What an op may save if its FLOAT32 operands had half the bytes."""
     operands = (*facts.ops.inputs, *facts.ops.outputs)
-    total = np.sum([one.bytes for one in operands], axis=0)
-    wide = np.sum([np.where(one.dtype.among(WIDE), one.bytes, 0.0) for one in operands], axis=0)
+    total = np.sum([operand.bytes for operand in operands], axis=0)
+    wide = np.sum([np.where(operand.dtype.among(WIDE), operand.bytes, 0.0) for operand in operands], axis=0)
     then = np.fmax(facts.kernel_ns * (1 - wide / 2 / np.where(total > 0, total, np.inf)), LAUNCH_FLOOR_NS)
     return np.maximum(facts.kernel_ns - then, 0.0)
 

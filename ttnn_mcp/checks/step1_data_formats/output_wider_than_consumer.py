@@ -17,7 +17,7 @@ from ttnn_mcp.analyses.op_kinds.casts import narrowed_behind_their_maker
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, name_of, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, op_name, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical, family
@@ -34,7 +34,7 @@ def look(facts: WindowFacts) -> Claims:
     yield Claim(
         claim=(
             f"{len(rows)} outputs are written as {source.dtype[row]} only to be cast to {output.dtype[row]} "
-            f"({time_of(facts, rows)}); heaviest: {name_of(facts, made_by)} at line "
+            f"({time_of(facts, rows)}); heaviest: {op_name(facts, made_by)} at line "
             f"{facts.line(made_by)}, cast at line {facts.line(row)}"
         ),
         rows=rows,

@@ -17,7 +17,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.accuracy import Loss, losses_of
 from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Mask, Subject, WindowFacts, no_saving
-from ttnn_mcp.checks.shared.memory_claims import rows_of
+from ttnn_mcp.checks.shared.memory_claims import rows_of_operations
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -26,7 +26,7 @@ def look(facts: WindowFacts) -> Claims:
     if not losses:
         return
     operations = list(dict.fromkeys(loss.operation for loss in losses))
-    rows = rows_of(facts, operations)
+    rows = rows_of_operations(facts, operations)
     more = f"; {len(operations) - 1} more operations miss theirs" if len(operations) > 1 else ""
     yield Claim(
         claim=f"{losses[0].sentence}{more}",

@@ -19,7 +19,7 @@ from ttnn_mcp.analyses.op_kinds.activations import adds_full_tensors, narrowing_
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 EXPLAINED = 0.3  # of the op's time by its bytes: below, overhead or few cores hold it back (domain practice)
@@ -39,7 +39,7 @@ def look(facts: WindowFacts) -> Claims:
     yield Claim(
         claim=(
             f"{len(rows)} element-wise and shape ops ({time_of(facts, rows)}) wait for DRAM with BFLOAT16 "
-            f"activations; heaviest {name_of(facts, row)} {example(facts, row)}"
+            f"activations; heaviest {op_name(facts, row)} {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,

@@ -56,9 +56,12 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _could_share(facts: WindowFacts, rows: Rows) -> Rows:
-    single = facts.attributes_of_ops.numbers(rows, lambda said: float(said.flag("use_multicore") is False)) > 0
+    single = (
+        facts.attributes_of_ops.numbers(rows, lambda attributes: float(attributes.flag("use_multicore") is False))
+        > 0
+    )
     tiles = facts.ops.inputs[0].layout.among("TILE")[rows]
-    dim = facts.attributes_of_ops.numbers(rows, lambda said: said.number("dim"))
+    dim = facts.attributes_of_ops.numbers(rows, lambda attributes: attributes.number("dim"))
     last = np.isnan(dim) | (dim == -1) | (dim == DIMS - 1)
     return np.flatnonzero((single | tiles) & last)
 

@@ -63,7 +63,7 @@ def _chain(facts: WindowFacts, row: int) -> list[int]:
     reader, passed = _reader(facts, row)
     if not grown.any() or (source[grown] != 1).any() or reader is None or not facts.named("Binary")[reader]:
         return []
-    if not any((one.logical[reader] == output).all() for one in _others(facts, reader, passed)):
+    if not any((operand.logical[reader] == output).all() for operand in _others(facts, reader, passed)):
         return []
     before = int(joins.makers[row])
     serves = joins.reader_counts[before] == 1 and facts.named(*PASSING)[before]  # nobody's place is the last op's
@@ -83,7 +83,9 @@ def _reader(facts: WindowFacts, row: int) -> tuple[int | None, list[int]]:
 def _others(facts: WindowFacts, reader: int, passed: list[int]) -> list[Operand]:
     """The reader's first two operands but for the one that the chain made; both look so where they are alike."""
     made = [made_by[reader] == passed[-1] for made_by in facts.flow.producers[:2]]
-    return [one for one, by_chain in zip(facts.ops.inputs[:2], made, strict=True) if not by_chain or all(made)]
+    return [
+        operand for operand, by_chain in zip(facts.ops.inputs[:2], made, strict=True) if not by_chain or all(made)
+    ]
 
 
 CHECK = Check(

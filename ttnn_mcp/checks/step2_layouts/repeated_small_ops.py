@@ -19,7 +19,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.repetitions import Repetition, repetitions_of
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 MOVES = ("eltwise", "shape", "layout", "movement")
@@ -41,7 +41,7 @@ def small(facts: WindowFacts) -> Mask:
 
 def _claim(facts: WindowFacts, chain: Repetition) -> Claim:
     rows, times = chain.rows, chain.times
-    names = [name_of(facts, int(row)) for row in rows[: chain.period]]
+    names = [op_name(facts, int(row)) for row in rows[: chain.period]]
     row = int(rows[np.argmax(facts.kernel_ns[rows])])
     took = facts.kernel_ns[rows]
     return Claim(
@@ -54,7 +54,7 @@ def _claim(facts: WindowFacts, chain: Repetition) -> Claim:
         assumption="one op over all parts takes no longer than one repetition now",
         evidence=cite_op(facts, row),
         fix=(
-            f"coalesce the {times} repetitions into one {name_of(facts, row)}: concatenate indices and "
+            f"coalesce the {times} repetitions into one {op_name(facts, row)}: concatenate indices and "
             "values once, before the model runs where they are constants, and convert layouts once around it"
         ),
         verify="re-profile; compare_runs.removed lists the repeated ops; PCC unchanged",

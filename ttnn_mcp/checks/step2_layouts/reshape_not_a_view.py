@@ -41,7 +41,7 @@ def _claim(facts: WindowFacts, rows: Rows, *, same_width: bool) -> Claims:
     turns = np.zeros(0, dtype=np.int64) if same_width else _turns(facts, rows)
     beside = f", {len(turns)} transposes of heads beside them {time_of(facts, turns)}" if len(turns) else ""
     source, output = facts.ops.inputs[0], facts.ops.outputs[0]
-    height = max((source, output), key=lambda one: one.logical[row, 2] % TILE_SIDE).logical[row, 2]
+    height = max((source, output), key=lambda operand: operand.logical[row, 2] % TILE_SIDE).logical[row, 2]
     why = "the last dim changes"
     if same_width:
         stays = "though width and whole tiles stay: a view would do"

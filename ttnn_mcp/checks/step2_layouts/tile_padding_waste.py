@@ -23,7 +23,7 @@ from ttnn_mcp.analyses.op_kinds.tile_padding import takes_tiles_apart, tile_wast
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, time_of
+from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 WASTE = 0.30  # of an op's bytes: domain practice
@@ -42,12 +42,13 @@ def look(facts: WindowFacts) -> Claims:
         return
     row = facts.heaviest(rows)[0]
     narrow = any(
-        0 < one.logical[row, 3] < one.padded[row, 3] // 2 for one in (*facts.ops.inputs, *facts.ops.outputs)
+        0 < operand.logical[row, 3] < operand.padded[row, 3] // 2
+        for operand in (*facts.ops.inputs, *facts.ops.outputs)
     )
     yield Claim(
         claim=(
             f"{len(rows)} ops ({time_of(facts, rows)}) move {WASTE:.0%} tile padding or more; heaviest "
-            f"{name_of(facts, row)}, {waste[row]:.0%} padding: {example(facts, row)}"
+            f"{op_name(facts, row)}, {waste[row]:.0%} padding: {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,

@@ -19,7 +19,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, layout_round_trips
 from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, name_of, took
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, op_name, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 CONVERSIONS_BOTH_WAYS = Subject(
@@ -43,7 +43,7 @@ def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool)
     row, rows, at_most = facts.heaviest(trips.out)[0], trips.rows, trips.saves(facts.kernel_ns)
     back = trips.undone_by(row)
     first_ns, second_ns = (float(facts.kernel_ns[leg].sum()) for leg in (trips.out, trips.back))
-    names = [name_of(facts, leg).split("With")[0] for leg in (row, back)]
+    names = [op_name(facts, leg).split("With")[0] for leg in (row, back)]
     yield Claim(
         claim=(
             f"{len(trips.out)} {names[0]}->{names[1]} pairs on one tensor ({took(first_ns)} + {took(second_ns)}, "

@@ -34,7 +34,7 @@ def look(facts: WindowFacts) -> Claims:
         return
     row = facts.heaviest(rows)[0]
     name = canonical(facts.names[row])
-    short = min((source, output), key=lambda one: row_bytes(one)[row])
+    short = min((source, output), key=lambda operand: row_bytes(operand)[row])
     yield Claim(
         claim=(
             f"{len(rows)} reshapes and permutes ({time_of(facts, rows)}) move ROW_MAJOR rows below {TINY_ROW_BYTES} "

@@ -52,7 +52,7 @@ def look(facts: WindowFacts) -> Claims:
         at_most_ns=facts.kernel_ns[rows],
         assumption="a view costs nothing; what is read or written through one takes as long as elsewhere",
         evidence=tuple(
-            one for n in facts.heaviest(rows, 2) for one in cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))
+            cell for n in facts.heaviest(rows, 2) for cell in cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))
         ),
         fix=_fix(facts, sliced, joined),
         verify="re-profile: list_ops(group_by='op_code') shows fewer Slice and Concat; PCC unchanged",
@@ -61,27 +61,27 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _fix(facts: WindowFacts, sliced: dict[int, Part], joined: list[int]) -> str:
-    told: list[str] = []
+    views: list[str] = []
     if sliced:
         row = facts.heaviest(np.array([*sliced]), 1)[0]
-        told.append(
+        views.append(
             f"ttnn.narrow(x, dim={sliced[row].dim}, start={sliced[row].start}, length={sliced[row].length}) for the "
             f"slice at line {facts.line(row)} (builds of 2026)"
         )
     if joined:
         row = facts.heaviest(np.array(joined), 1)[0]
-        told.append(
+        views.append(
             f"no concat at line {facts.line(row)}: ttnn.matmul(a, w, ..., "
             "optional_output_tensor=ttnn.narrow(whole, ...))"
         )
-    return "; ".join(told)
+    return "; ".join(views)
 
 
 def _part(facts: WindowFacts, row: int, banks: int) -> Part | None:
     """The part that the slice copies, where a view would do."""
-    told, source, output = facts.attributes(row), facts.ops.inputs[0], facts.ops.outputs[0]
+    attributes, source, output = facts.attributes(row), facts.ops.inputs[0], facts.ops.outputs[0]
     start, end, step = (
-        [int(number) for number in _NUMBER.findall(told.text_of(key) or "")]
+        [int(number) for number in _NUMBER.findall(attributes.text_of(key) or "")]
         for key in ("slice_start", "slice_end", "step")
     )
     part, whole = part_of(source.logical[row].tolist(), start, end), source.padded[row].tolist()
@@ -95,11 +95,11 @@ def _interleaved(operand: Operand, row: int) -> bool:
 
 def _in_place(facts: WindowFacts, row: int, banks: int) -> bool:
     """Whether matmuls alone made all parts, and each would begin on the first bank."""
-    output, parts = facts.ops.outputs[0], [one for one in facts.ops.inputs if one.present[row]]
+    output, parts = facts.ops.outputs[0], [operand for operand in facts.ops.inputs if operand.present[row]]
     dim = facts.attributes(row).number("dim")
-    if dim is None or not all(_interleaved(one, row) for one in (output, *parts)):
+    if dim is None or not all(_interleaved(operand, row) for operand in (output, *parts)):
         return False
-    lengths = [int(one.logical[row, dim]) for one in parts]
+    lengths = [int(part.logical[row, dim]) for part in parts]
     starts = [0, *accumulate(lengths[:-1])]
     whole = output.padded[row].tolist()
     placed = all(

@@ -23,7 +23,7 @@ from ttnn_mcp.analyses.op_kinds.head_ops import is_head_op, one_row_groups
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Subject, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, name_of, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 HEADS = Subject(lambda facts: facts.names.where(is_head_op), "no ops that make or join heads")
@@ -33,13 +33,13 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such groups."""
     groups = one_row_groups(facts.ops)
     saved = [_saved_ns(facts.kernel_ns[group.rows]) for group in groups]
-    if not any(one.any() for one in saved):
+    if not any(saving.any() for saving in saved):
         return
     rows, at_most = np.concatenate([group.rows for group in groups]), np.concatenate(saved)
     heads = np.array([group.head for group in groups], dtype=np.int64)
     row = facts.heaviest(heads)[0]
     group = groups[int(np.flatnonzero(heads == row)[0])]
-    name = name_of(facts, row)
+    name = op_name(facts, row)
     makes = "concat" not in name.lower()
     yield Claim(
         claim=(

@@ -133,7 +133,9 @@ def _reached(facts: WindowFacts, rows: Rows) -> str:
 
 
 def _evidence(facts: WindowFacts, rows: Rows) -> tuple[Evidence, ...]:
-    return tuple(one for n in facts.heaviest(rows, 2) for one in cite_op(facts, n, (facts.ops.inputs[1], "MEMORY")))
+    return tuple(
+        cell for n in facts.heaviest(rows, 2) for cell in cite_op(facts, n, (facts.ops.inputs[1], "MEMORY"))
+    )
 
 
 CHECK = Check(

@@ -40,7 +40,7 @@ def look(facts: WindowFacts) -> Claims:
     if deal is None:  # unmoved: work that could be less has been dealt out
         return
     columns, high = deal.grid
-    pieces, fewer = (one[0] * one[1] for one in (deal.per_core, deal.could_be))
+    pieces, fewer = (blocks[0] * blocks[1] for blocks in (deal.per_core, deal.could_be))
     several = len(rows) > 1
     what = "chunks" if facts.of_family("attention")[row] else "tiles"
     yield Claim(

@@ -26,7 +26,7 @@ from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, name_of, time_of, took
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, op_name, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 STREAMING = ops_of_family("no element-wise, norm or softmax ops", "eltwise", "norm", "softmax")
@@ -50,7 +50,7 @@ def look(facts: WindowFacts) -> Claims:
     yield Claim(
         claim=(
             f"{len(rows)} streaming ops pass activations through DRAM that fit L1 ({time_of(facts, rows)}): "
-            f"{name_of(facts, row)} {example(facts, row)}, {took(float(facts.kernel_ns[row]))} for "
+            f"{op_name(facts, row)} {example(facts, row)}, {took(float(facts.kernel_ns[row]))} for "
             f"{sizes[row] / 1e6:.0f} MB"
         ),
         rows=rows,

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
 from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, ENDED, MEMORY, REPLAY
-from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_graph, named, replay_behind, rows_of
+from ttnn_mcp.checks.shared.memory_claims import (
+    cite_capacity,
+    cite_graph,
+    operation_name,
+    replay_behind,
+    rows_of_operations,
+)
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.replayed import Replayed
@@ -27,34 +33,36 @@ TIGHT_SHARE = 0.05  # of the bank: what the models of conv and matmul L1 are goo
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim about the operation at the peak."""
-    found, capacity = replay_behind(facts)
-    peak = found.fullest.peak
-    level, circular = int(found.fullest.l1[peak]), int(found.fullest.circular[peak])
+    replayed, capacity = replay_behind(facts)
+    peak = replayed.fullest.peak
+    level, circular = int(replayed.fullest.l1[peak]), int(replayed.fullest.circular[peak])
     if capacity - level >= TIGHT_SHARE * capacity:
         return
-    rows = rows_of(facts, [int(found.operations[peak])])
+    rows = rows_of_operations(facts, [int(replayed.operations[peak])])
     yield Claim(
         claim=(
-            f"L1 is {level / capacity:.1%} full at {named(found, peak)}: {level} of {capacity} bytes per bank, "
-            f"{circular} of them circular buffers; {capacity - level} free"
+            f"L1 is {level / capacity:.1%} full at {operation_name(replayed, peak)}: {level} of {capacity} bytes per "
+            f"bank, {circular} of them circular buffers; {capacity - level} free"
         ),
         rows=rows,
         at_most_ns=no_saving(rows),
         assumption="gives room, not time",
-        evidence=(cite_graph(found, peak, level), cite_capacity(found)),
-        fix=_fix(found, peak),
+        evidence=(cite_graph(replayed, peak, level), cite_capacity(replayed)),
+        fix=_fix(replayed, peak),
         verify="capture again; memory_summary.l1_peak.headroom_bytes grows",
-        caveat="a floor: not all circular buffers are known" if found.floor_because else None,
+        caveat="a floor: not all circular buffers are known" if replayed.floor_because else None,
     )
 
 
-def _fix(found: Replayed, peak: int) -> str:
-    tensors, circular = int(found.fullest.tensors[peak]), int(found.fullest.circular[peak])
-    late = found.lifetimes.late_frees(peak).over(peak)
+def _fix(replayed: Replayed, peak: int) -> str:
+    tensors, circular = int(replayed.fullest.tensors[peak]), int(replayed.fullest.circular[peak])
+    late = replayed.lifetimes.late_frees(peak).over(peak)
     if late:
         freed = late[:3]
-        return "; ".join(f"ttnn.deallocate(tensor {one.tensor}): {one.bytes_per_bank} bytes" for one in freed)
-    if circular > tensors and "conv" in found.memory.operations.names[peak]:
+        return "; ".join(
+            f"ttnn.deallocate(tensor {tensor.tensor}): {tensor.bytes_per_bank} bytes" for tensor in freed
+        )
+    if circular > tensors and "conv" in replayed.memory.operations.names[peak]:
         return "ttnn.Conv2dConfig(act_block_h_override=<smaller>, weights_dtype=ttnn.bfloat8_b) shrinks its buffers"
     if circular > tensors:
         return "smaller blocks in program_config (in0_block_w, per_core_M) or bfloat8_b operands shrink its buffers"

@@ -14,7 +14,14 @@ from __future__ import annotations
 
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
 from ttnn_mcp.checks.needs import CAPACITY, ENDED, MEMORY, REPLAY
-from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
+from ttnn_mcp.checks.shared.memory_claims import (
+    cite_capacity,
+    cite_tensor,
+    counted,
+    operation_name,
+    replay_behind,
+    rows_of_operations,
+)
 
 WORTH_AT_PEAK = 0.02  # of a bank, returned at the peak by all of them (ours)
 WORTH_ALONE = 0.05  # of a bank, by one tensor anywhere (ours)
@@ -22,17 +29,17 @@ WORTH_ALONE = 0.05  # of a bank, by one tensor anywhere (ours)
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all tensors freed late."""
-    found, capacity = replay_behind(facts)
-    peak, levels = found.fullest.peak, found.fullest.l1
-    late = found.lifetimes.late_frees(peak)
+    replayed, capacity = replay_behind(facts)
+    peak, levels = replayed.fullest.peak, replayed.fullest.l1
+    late = replayed.lifetimes.late_frees(peak)
     if not late:
         return
     returned = int(levels.max() - late.levels_without(levels).max())
-    largest = int(found.fullest.spans.bytes_per_bank[late.rows].max())
+    largest = int(replayed.fullest.spans.bytes_per_bank[late.rows].max())
     if returned < WORTH_AT_PEAK * capacity and largest < WORTH_ALONE * capacity:
         return
     first = late[0]
-    rows = rows_of(facts, [int(found.operations[one.last_use]) for one in late])
+    rows = rows_of_operations(facts, [int(replayed.operations[tensor.last_use]) for tensor in late])
     yield Claim(
         claim=(
             f"{counted(len(late))} in L1 freed late: tensor {first.tensor} ({first.bytes_per_bank} bytes per bank) "
@@ -41,10 +48,16 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=no_saving(rows),
         assumption="gives room, not time; nothing outside the report reads them",
-        evidence=(*(cite_tensor(found, one.row, one.last_use) for one in late[:3]), cite_capacity(found)),
-        fix=f"ttnn.deallocate(x) right after {named(found, first.last_use)}; all: memory_summary.late_frees",
+        evidence=(
+            *(cite_tensor(replayed, tensor.row, tensor.last_use) for tensor in late[:3]),
+            cite_capacity(replayed),
+        ),
+        fix=(
+            f"ttnn.deallocate(x) right after {operation_name(replayed, first.last_use)}; "
+            "all: memory_summary.late_frees"
+        ),
         verify="capture again; memory_summary.late_frees is shorter, l1_peak.headroom_bytes grows",
-        caveat="the peak is a floor: not all circular buffers are known" if found.floor_because else None,
+        caveat="the peak is a floor: not all circular buffers are known" if replayed.floor_because else None,
     )
 
 

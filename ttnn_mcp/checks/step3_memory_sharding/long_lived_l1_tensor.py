@@ -16,7 +16,14 @@ import numpy as np
 
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
 from ttnn_mcp.checks.needs import CAPACITY, ENDED, MEMORY, REPLAY
-from ttnn_mcp.checks.shared.memory_claims import cite_capacity, cite_tensor, counted, named, replay_behind, rows_of
+from ttnn_mcp.checks.shared.memory_claims import (
+    cite_capacity,
+    cite_tensor,
+    counted,
+    operation_name,
+    replay_behind,
+    rows_of_operations,
+)
 from ttnn_mcp.readers.memory.spaces import L1
 
 LONG = 20  # operations without a use (ours)
@@ -25,17 +32,17 @@ WORTH_SHARE = 0.01  # of a bank (ours)
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all tensors that wait long, the largest first."""
-    found, capacity = replay_behind(facts)
-    spans, lifetimes = found.fullest.spans, found.lifetimes
+    replayed, capacity = replay_behind(facts)
+    spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
     idle, first, second = lifetimes.waits
     waiting = (idle >= LONG) & (spans.buffers == L1) & ~lifetimes.persistent
     tensors = np.flatnonzero(waiting & (spans.bytes_per_bank >= WORTH_SHARE * capacity))
     if not len(tensors):
         return
     tensors = tensors[np.argsort(-spans.bytes_per_bank[tensors], kind="stable")]
-    row, peak = int(tensors[0]), found.fullest.peak
+    row, peak = int(tensors[0]), replayed.fullest.peak
     at_peak = tensors[(first[tensors] < peak) & (peak < second[tensors])]
-    rows = rows_of(facts, found.operations[second[tensors]].tolist())
+    rows = rows_of_operations(facts, replayed.operations[second[tensors]].tolist())
     yield Claim(
         claim=(
             f"{counted(len(tensors))} wait in L1 for {LONG} operations: tensor {int(lifetimes.names[row])} "
@@ -45,10 +52,13 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=no_saving(rows),
         assumption="gives room, not time: two moves per tensor are added",
-        evidence=(*(cite_tensor(found, int(one), int(first[one])) for one in tensors[:3]), cite_capacity(found)),
+        evidence=(
+            *(cite_tensor(replayed, int(row), int(first[row])) for row in tensors[:3]),
+            cite_capacity(replayed),
+        ),
         fix=(
-            f"x = ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) after {named(found, int(first[row]))}, "
-            f"back to L1 before {named(found, int(second[row]))}"
+            f"x = ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) after {operation_name(replayed, int(first[row]))}, "
+            f"back to L1 before {operation_name(replayed, int(second[row]))}"
         ),
         verify="capture again; memory_summary.live at the peak no longer shows it",
         caveat="only worth it where the room is needed: see memory_summary.l1_peak.headroom_bytes",

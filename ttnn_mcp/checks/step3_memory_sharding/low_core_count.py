@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of
+from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.op_kinds.config_grids import shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores, parallel_units, spread_ns
 from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
@@ -57,7 +57,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=at_most[rows],
         assumption="output pieces dealt out evenly over all cores; the launch stays",
-        evidence=tuple(one for n in examples for one in (*cite_op(facts, n), *facts.cite(n, "cores"))),
+        evidence=tuple(cell for n in examples for cell in (*cite_op(facts, n), *facts.cite(n, "cores"))),
         fix=_fix(facts, row, cores),
         verify="re-profile; sharding_summary.low_core_ops no longer lists them",
         caveat=(
@@ -71,7 +71,7 @@ def look(facts: WindowFacts) -> Claims:
 def _rows(facts: WindowFacts, cores: int) -> Rows:
     few = on_few_cores(facts.ops, cores) & ~facts.of_family(*CHECKED_ELSEWHERE) & ~facts.named("MinimalMatmul")
     few[trapped(facts.ops, facts.matmuls, cores)] = False
-    few[rows_of(facts.attentions)] = False
+    few[rows_of_chains(facts.attentions)] = False
     few[facts.matmuls.rows[facts.matmuls.dram_sharded | facts.matmuls.ring]] = False
     few[shares_left(facts.ops, facts.chip) < 1] = False
     return np.flatnonzero(few)

@@ -64,12 +64,14 @@ def look(facts: WindowFacts) -> Claims:
 
 def _unfused(facts: WindowFacts) -> Rows:
     """Unary ops that alone read a matmul's output, which could have applied their function."""
-    joins, told = facts.joins, facts.attributes_of_ops
+    joins, attributes_of_ops = facts.joins, facts.attributes_of_ops
     rows = np.flatnonzero(
         (facts.named(*MATMULS) & (joins.reader_counts == 1))[joins.makers]
     )  # the last op has none
-    rows = rows[told.numbers(rows, lambda said: float(function_in(said) in APPLIED)) > 0]
-    rows = rows[told.numbers(joins.makers[rows], lambda said: float(_could_apply_one(said))) > 0]
+    rows = rows[attributes_of_ops.numbers(rows, lambda attributes: float(function_in(attributes) in APPLIED)) > 0]
+    rows = rows[
+        attributes_of_ops.numbers(joins.makers[rows], lambda attributes: float(_could_apply_one(attributes))) > 0
+    ]
     return rows[[keeps_type(facts, row) for row in rows.tolist()]] if len(rows) else rows
 
 

@@ -70,9 +70,9 @@ def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
 
 def _fix(facts: WindowFacts, row: int) -> str:
     grid = worker_grid(facts.chip)
-    said = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
+    core_grid = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
     return (
-        f"ttnn.matmul(a, b, core_grid={said}, compute_kernel_config=ttnn.init_device_compute_kernel_config("
+        f"ttnn.matmul(a, b, core_grid={core_grid}, compute_kernel_config=ttnn.init_device_compute_kernel_config("
         f"device.arch(), math_fidelity=ttnn.MathFidelity.{fidelity_of(facts, row)})); or keep its operands in DRAM"
     )
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of
+from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.matmul_choice import (
     FEW_CORES,
@@ -59,20 +59,20 @@ def _claim(facts: WindowFacts, choice: MatmulChoice, which: Mask, used_at_most: 
     best = achievable_ns(facts)
     which = which & (best[choice.rows] < used_at_most * facts.kernel_ns[choice.rows])
     which &= (facts.kernel_ns[choice.rows] >= SMALL_NS) & ~np.isnan(facts.roofline.compute_ns[choice.rows])
-    which &= ~np.isin(choice.rows, rows_of(facts.attentions))
+    which &= ~np.isin(choice.rows, rows_of_chains(facts.attentions))
     rows = choice.rows[which]
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     guessed = used_at_most == POORLY_USED
     several = len(rows) > 1
-    seen = f"run{'' if several else 's'} with small blocks ({_blocks(choice, row)})"
+    problem = f"run{'' if several else 's'} with small blocks ({_blocks(choice, row)})"
     if guessed:
-        seen = f"{'were' if several else 'was'} given no program config"
+        problem = f"{'were' if several else 'was'} given no program config"
     reached = float(best[rows].sum() / facts.kernel_ns[rows].sum())
     yield Claim(
         claim=(
-            f"{kinds(facts, rows)} {seen} and reach{'es' * (len(rows) == 1)} {reached:.0%} of the roofline "
+            f"{kinds(facts, rows)} {problem} and reach{'es' * (len(rows) == 1)} {reached:.0%} of the roofline "
             f"({time_of(facts, rows)}): "
             f"{example(facts, row)}, {facts.kernel_ns[row] / 1e3:.0f} us"
         ),
@@ -95,8 +95,8 @@ def _blocks(choice: MatmulChoice, row: int) -> str:
 
 
 def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
-    said = facts.attributes(row).get("program_config", "")
-    short = "; ".join(f"{key}={value}" for key, value in _PRINTED.findall(said)) or shown(said)
+    printed = facts.attributes(row).get("program_config", "")
+    short = "; ".join(f"{key}={value}" for key, value in _PRINTED.findall(printed)) or shown(printed)
     cell = Evidence(source=facts.ops.source, row=facts.line(row), column="ATTRIBUTES.program_config", value=short)
     return (*cite_op(facts, row), cell)
 

@@ -55,7 +55,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=at_most,
         assumption="layer norms up to 10x (measured), group norms by cores; the launch stays",
-        evidence=tuple(one for n in examples for one in (*cite_op(facts, n), *facts.cite(n, "cores"))),
+        evidence=tuple(cell for n in examples for cell in (*cite_op(facts, n), *facts.cite(n, "cores"))),
         fix=_fix(facts, row),
         verify=f"re-profile; sharding_summary.low_core_ops lists no {name}; PCC >= 0.99",
         caveat="moving the row into shards and back costs two small ops: keep neighbours sharded too",

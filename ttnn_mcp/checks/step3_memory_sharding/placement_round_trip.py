@@ -27,7 +27,7 @@ from ttnn_mcp.analyses.moves.moves import Moves
 from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Rows, Subject, WindowFacts
 from ttnn_mcp.checks.needs import PLACEMENTS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, moved, name_of, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, moved, op_name, time_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 
@@ -56,7 +56,7 @@ def _round_trips(facts: WindowFacts, moves: Moves, trips: Rows) -> Claim:
     others = [reader for reader in moves.joins.readers(first) if reader not in rows]
     stays = f"; the copy is also read at line {facts.line(others[0])} and stays" if others else ""
     start = facts.ops.inputs[0].placement[first]
-    places = " -> ".join(shown(one) for one in (start, moves.before(heaviest), moves.after(heaviest)))
+    places = " -> ".join(shown(placement) for placement in (start, moves.before(heaviest), moves.after(heaviest)))
     return Claim(
         claim=(
             f"{len(back)} placement round trip{'s' if len(back) > 1 else ''} ({time_of(facts, rows)}): {places}, "
@@ -79,7 +79,7 @@ def _round_trips(facts: WindowFacts, moves: Moves, trips: Rows) -> Claim:
 def _cite_read(facts: WindowFacts, maker: int, reader: int) -> Evidence:
     """The operand of `reader` that `maker` made."""
     pairs = zip(facts.ops.inputs, facts.flow.producers, strict=True)
-    operand = next((one for one, made_by in pairs if made_by[reader] == maker), facts.ops.inputs[0])
+    operand = next((read for read, made_by in pairs if made_by[reader] == maker), facts.ops.inputs[0])
     return facts.ops.cite_operand(reader, operand, "MEMORY")
 
 
@@ -120,7 +120,7 @@ def _detours(facts: WindowFacts, moves: Moves, detours: Rows) -> Claim:
         claim=(
             f"{len(rows)} move{'s' * several} only for element-wise ops take{'s' * (not several)} a tensor out of its "
             f"shards ({time_of(facts, rows)}): "
-            f"{name_of(facts, maker)} -> {name_of(facts, row)} -> {name_of(facts, reader)}, "
+            f"{op_name(facts, maker)} -> {op_name(facts, row)} -> {op_name(facts, reader)}, "
             f"{facts.ops.inputs[0].shape_text(row)} at line {facts.line(row)}"
         ),
         rows=rows,

@@ -65,12 +65,12 @@ def _prefill(facts: WindowFacts) -> Iterator[Claim]:
     row, took = facts.heaviest(rows)[0], facts.kernel_ns[rows]
     at = int(np.flatnonzero(rows == row)[0])
     q, k = then[at]
-    told = facts.attributes(row).text_of("program_config") is not None
-    seen = "x".join(str(side) for side in now[small][at])
+    has_config = facts.attributes(row).text_of("program_config") is not None
+    sizes = "x".join(str(side) for side in now[small][at])
     yield Claim(
         claim=(
-            f"{_count(rows)} over {facts.ops.inputs[0].logical[row, 2]} rows {_verb(rows, told=told)} {seen} "
-            f"({time_of(facts, rows)}): {example(facts, row)}"
+            f"{_count(rows)} over {facts.ops.inputs[0].logical[row, 2]} rows "
+            f"{_verb(rows, has_config=has_config)} {sizes} ({time_of(facts, rows)}): {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=np.maximum(took - np.maximum(_engine_ns(facts, rows), took * fewer), 0),
@@ -115,8 +115,8 @@ def _count(rows: Rows) -> str:
     return f"{len(rows)} fused attention{'s' * (len(rows) > 1)}"
 
 
-def _verb(rows: Rows, *, told: bool) -> str:
-    if told:
+def _verb(rows: Rows, *, has_config: bool) -> str:
+    if has_config:
         return "work in chunks of" if len(rows) > 1 else "works in chunks of"
     return "have no program config: chunks of" if len(rows) > 1 else "has no program config: chunks of"
 
@@ -130,9 +130,9 @@ def _decodes(op_code: str) -> bool:
     return "Decode" in canonical(op_code)
 
 
-def _chunk_of_cache(said: Attributes) -> float | None:
-    config = said.struct("program_config")
-    return said.number("k_chunk_size") or (config.number("k_chunk_size") if config else None)
+def _chunk_of_cache(attributes: Attributes) -> float | None:
+    config = attributes.struct("program_config")
+    return attributes.number("k_chunk_size") or (config.number("k_chunk_size") if config else None)
 
 
 def _engine_ns(facts: WindowFacts, rows: Rows) -> Floats:
@@ -140,7 +140,9 @@ def _engine_ns(facts: WindowFacts, rows: Rows) -> Floats:
 
 
 def _evidence(facts: WindowFacts, rows: Rows) -> tuple[Evidence, ...]:
-    return tuple(one for n in facts.heaviest(rows, 2) for one in (*cite_op(facts, n), *facts.cite(n, "attributes")))
+    return tuple(
+        cell for n in facts.heaviest(rows, 2) for cell in (*cite_op(facts, n), *facts.cite(n, "attributes"))
+    )
 
 
 CHECK = Check(

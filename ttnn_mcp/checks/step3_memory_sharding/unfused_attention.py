@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, fusing_saves, rows_of
+from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, fusing_saves, rows_of_chains
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_each, example, time_of
@@ -26,11 +26,11 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all attentions written out."""
     gives = fusing_saves(facts.ops, facts.roofline, facts.attentions, facts.chip.dram_achievable_gb_s)
     chains = [chain for chain in facts.attentions if gives[chain.rows].any()]
-    rows = rows_of(chains)
+    rows = rows_of_chains(chains)
     if not len(rows):
         return
-    chain = max(chains, key=lambda one: float(facts.kernel_ns[one.scores : one.context + 1].sum()))
-    few = facts.ops.numbers("cores")[[row for one in chains for row in (one.scores, one.context)]]
+    chain = max(chains, key=lambda part: float(facts.kernel_ns[part.scores : part.context + 1].sum()))
+    few = facts.ops.numbers("cores")[[row for part in chains for row in (part.scores, part.context)]]
     of = facts.chip.cores
     cores = f", matmuls on {int(few.min())} to {int(few.max())} of {of} cores" if np.isfinite(few).all() else ""
     yield Claim(

@@ -20,9 +20,9 @@ from ttnn_mcp.checks.shared.memory_claims import (
     cite_graph,
     cite_tensor,
     counted,
-    named,
+    operation_name,
     replay_behind,
-    rows_of,
+    rows_of_operations,
 )
 from ttnn_mcp.readers.memory.spaces import L1
 
@@ -32,27 +32,27 @@ FREE_SHARE = 0.20  # of a bank, at the peak (ours)
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all that is there for good."""
-    found, capacity = replay_behind(facts)
-    spans, lifetimes, peak = found.fullest.spans, found.lifetimes, found.fullest.peak
+    replayed, capacity = replay_behind(facts)
+    spans, lifetimes, peak = replayed.fullest.spans, replayed.lifetimes, replayed.fullest.peak
     tensors = np.flatnonzero(lifetimes.persistent & (spans.buffers == L1))
-    size, level = int(spans.bytes_per_bank[tensors].sum()), int(found.fullest.l1[peak])
+    size, level = int(spans.bytes_per_bank[tensors].sum()), int(replayed.fullest.l1[peak])
     if size < WEIGHTS_SHARE * capacity or capacity - level >= FREE_SHARE * capacity:
         return
     tensors = tensors[np.argsort(-spans.bytes_per_bank[tensors], kind="stable")]
-    named_tensors = ", ".join(str(int(lifetimes.names[one])) for one in tensors[:3] if lifetimes.names[one] >= 0)
-    rows = rows_of(facts, [int(found.operations[peak])])
+    named_tensors = ", ".join(str(int(lifetimes.names[row])) for row in tensors[:3] if lifetimes.names[row] >= 0)
+    rows = rows_of_operations(facts, [int(replayed.operations[peak])])
     yield Claim(
         claim=(
             f"{counted(len(tensors))} made by no operation: {size} bytes of every L1 bank all along "
-            f"({size / capacity:.0%}); at {named(found, peak)} only {capacity - level} bytes are free"
+            f"({size / capacity:.0%}); at {operation_name(replayed, peak)} only {capacity - level} bytes are free"
         ),
         rows=rows,
         at_most_ns=no_saving(rows),
         assumption="gives room, not time; weights stream from DRAM while the op computes",
         evidence=(
-            *(cite_tensor(found, int(one), peak) for one in tensors[:2]),
-            cite_graph(found, peak, level),
-            cite_capacity(found),
+            *(cite_tensor(replayed, int(row), peak) for row in tensors[:2]),
+            cite_graph(replayed, peak, level),
+            cite_capacity(replayed),
         ),
         fix=(
             "ttnn.from_torch(w, memory_config=ttnn.DRAM_MEMORY_CONFIG, ...) or ttnn.to_memory_config(w, "

@@ -44,23 +44,23 @@ SENT_FIRST = "send it first and compute there: x = ttnn.to_device(x, device), th
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over round trips, one over calls on host tensors."""
     memory = facts.run.memory_report
-    for calls, seen, fix in (
+    for calls, pattern, fix in (
         (round_trips(memory), "go to the host and come back", ON_DEVICE),
         (computed_on_host(memory), "are computed on the host", SENT_FIRST),
     ):
-        total = sum(one.size_bytes for one in calls)
+        total = sum(call.size_bytes for call in calls)
         if calls and total / SLOW_COPY_BYTES_PER_NS >= MIN_SHARE * facts.total_ns:
-            yield _claim(memory, calls, seen=seen, fix=fix)
+            yield _claim(memory, calls, pattern=pattern, fix=fix)
 
 
-def _claim(memory: MemoryReport, calls: list[Transfer], *, seen: str, fix: str) -> Claim:
+def _claim(memory: MemoryReport, calls: list[Transfer], *, pattern: str, fix: str) -> Claim:
     rows = np.zeros(0, dtype=np.int64)
-    largest = max(calls, key=lambda one: one.size_bytes)
-    total = sum(one.size_bytes for one in calls)
+    largest = max(calls, key=lambda call: call.size_bytes)
+    total = sum(call.size_bytes for call in calls)
     return Claim(
         claim=(
-            f"{total / 1e6:.2f} MB in {counted(len(calls))} {seen}; the largest, {largest.size_bytes / 1e6:.2f} MB, by "
-            f"{shown(largest.name)} (operation {largest.operation})"
+            f"{total / 1e6:.2f} MB in {counted(len(calls))} {pattern}; "
+            f"the largest, {largest.size_bytes / 1e6:.2f} MB, by {shown(largest.name)} (operation {largest.operation})"
         ),
         rows=rows,
         at_most_ns=no_saving(rows),

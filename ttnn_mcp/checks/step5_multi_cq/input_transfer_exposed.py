@@ -86,7 +86,7 @@ def look(facts: WindowFacts) -> Claims:
 
 def _written(memory: MemoryReport) -> list[tuple[int, Tensor]]:
     """(operation, tensor on the device) of every call that writes from the host."""
-    found: list[tuple[int, Tensor]] = []
+    inputs: list[tuple[int, Tensor]] = []
     for operation, name in zip(memory.operations.ids.tolist(), memory.operations.names, strict=True):
         if name == COPIES:
             ids = memory.inputs.of(operation)[-1:]
@@ -94,9 +94,9 @@ def _written(memory: MemoryReport) -> list[tuple[int, Tensor]]:
             ids = memory.outputs.of(operation)
         else:
             continue
-        tensors = [tensor for one in ids if (tensor := memory.tensors.get(one)) is not None]
-        found += [(operation, tensor) for tensor in tensors if tensor.size_bytes and tensor.device is not None]
-    return found
+        tensors = [tensor for tensor_id in ids if (tensor := memory.tensors.get(tensor_id)) is not None]
+        inputs += [(operation, tensor) for tensor in tensors if tensor.size_bytes and tensor.device is not None]
+    return inputs
 
 
 def _two_queues(memory: MemoryReport) -> bool:

@@ -29,14 +29,14 @@ VOCABULARY = 8192  # the smallest in use; hidden sizes of that width are not rea
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all results that are read."""
     memory = facts.run.memory_report
-    back = {(one.operation, one.tensor) for one in round_trips(memory)}
-    results = [one for one in reads(memory) if (one.operation, one.tensor) not in back]
-    total = sum(one.size_bytes for one in results)
+    back = {(transfer.operation, transfer.tensor) for transfer in round_trips(memory)}
+    results = [transfer for transfer in reads(memory) if (transfer.operation, transfer.tensor) not in back]
+    total = sum(result.size_bytes for result in results)
     if not results or total / SLOW_COPY_BYTES_PER_NS < MIN_SHARE * facts.total_ns:
         return
     if any(name in EVENTS for name in memory.operations.names):
         return
-    largest = max(results, key=lambda one: one.size_bytes)
+    largest = max(results, key=lambda result: result.size_bytes)
     rows = np.zeros(0, dtype=np.int64)
     yield Claim(
         claim=(

@@ -28,19 +28,19 @@ LEAST_OPS = 2  # per-channel ops in a row that make a batch norm; one alone may 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all batch norms behind convs."""
     per_channel, norms = _per_channel(facts), facts.named("BatchNorm")
-    found: dict[int, int] = {}
+    batch_norms: dict[int, int] = {}
     for row, conv in convs_behind(facts, np.flatnonzero(norms | per_channel)).items():
         chain = facts.joins.chain(row, per_channel)
         if norms[row] or len(chain) >= LEAST_OPS:
-            found.update(dict.fromkeys(chain, conv))
-    rows = np.array(sorted(found), dtype=np.int64)
+            batch_norms.update(dict.fromkeys(chain, conv))
+    rows = np.array(sorted(batch_norms), dtype=np.int64)
     if not len(rows):
         return
-    row, convs = facts.heaviest(rows)[0], np.unique(np.array([*found.values()], dtype=np.int64))
+    row, convs = facts.heaviest(rows)[0], np.unique(np.array([*batch_norms.values()], dtype=np.int64))
     yield Claim(
         claim=(
             f"Batch norm runs as {len(rows)} ops ({time_of(facts, rows)}) behind {kinds(facts, convs)}: "
-            f"{example(facts, row)} behind the conv at line {facts.line(found[row])}"
+            f"{example(facts, row)} behind the conv at line {facts.line(batch_norms[row])}"
         ),
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],

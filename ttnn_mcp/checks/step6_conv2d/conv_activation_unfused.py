@@ -31,8 +31,8 @@ PARAMETER = {"LEAKY_RELU": ", slope", "ELU": ", alpha", "MISH": ", 0.0"}  # Unar
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all activations that a conv could apply."""
     behind = convs_behind(facts, np.flatnonzero(facts.named("Unary")))
-    found = {row: conv for row, conv in behind.items() if _fusable(facts, row, conv)}
-    rows = np.array([*found], dtype=np.int64)
+    fusable = {row: conv for row, conv in behind.items() if _fusable(facts, row, conv)}
+    rows = np.array([*fusable], dtype=np.int64)
     if not len(rows):
         return
     row = facts.heaviest(rows, 1)[0]
@@ -42,7 +42,7 @@ def look(facts: WindowFacts) -> Claims:
         claim=(
             f"Activations run as ops of their own behind convs ({len(rows)}x, {time_of(facts, rows)}): heaviest "
             f"{function} at line {facts.line(row)} on {facts.ops.outputs[0].shape_text(row)}, behind the conv at "
-            f"line {facts.line(found[row])}"
+            f"line {facts.line(fusable[row])}"
         ),
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],

@@ -27,7 +27,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all transports of slices."""
     convs, slices = facts.convs, slices_of(facts.ops)
-    rows = np.unique([row for one in slices.values() for row in one.transports])
+    rows = np.unique([row for of_conv in slices.values() for row in of_conv.transports])
     whole = [
         row
         for row, conv in convs.configured(slices)

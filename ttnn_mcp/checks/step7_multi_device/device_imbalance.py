@@ -74,10 +74,14 @@ def _claim(facts: WindowFacts, balance: Balance, rows: Rows, launches: Rows) -> 
 
 
 def _fix(facts: WindowFacts, row: int, slowest: int, fastest: int) -> str:
-    said = facts.attributes(row)
-    if said.flag("is_causal") and said.flag("is_balanced") is False and (said.number("ring_size") or 0) > 1:
+    attributes = facts.attributes(row)
+    if (
+        attributes.flag("is_causal")
+        and attributes.flag("is_balanced") is False
+        and (attributes.number("ring_size") or 0) > 1
+    ):
         return (
-            f"ring attention, ring_size={said.number('ring_size')}: pass is_causal=True, is_balanced=True and "
+            f"ring attention, ring_size={attributes.number('ring_size')}: pass is_causal=True, is_balanced=True and "
             "shard the sequence in zigzag order (rank i of n holds chunks i and 2n-1-i of 2n), for Q, K, V and "
             "the rotary tables"
         )

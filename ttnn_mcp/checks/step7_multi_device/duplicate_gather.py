@@ -35,8 +35,8 @@ def look(facts: WindowFacts) -> Claims:
         maker = int(makers[row])
         if maker == NOBODY:
             continue
-        said = facts.attributes(row)
-        key = (maker, facts.names[row], facts.shapes(row), *(said.get(one) for one in WHERE))
+        attributes = facts.attributes(row)
+        key = (maker, facts.names[row], facts.shapes(row), *(attributes.get(place) for place in WHERE))
         if key in first:
             again[row] = first[key]
         else:

@@ -67,10 +67,10 @@ def _last_dim(facts: WindowFacts, kind: str) -> Mask:
     """Collectives of a kind, along the last dim and long enough."""
     able = facts.of_family("collective") & facts.names.where(lambda text: canonical(text).startswith(kind))
     rows = np.flatnonzero(able & (facts.kernel_ns >= LATENCY_NS))
-    dims = attributes_of(facts.ops).numbers(rows, lambda said: said.number("dim", "gather_dim"))
-    found: Mask = np.zeros(len(facts), dtype=np.bool_)
-    found[rows[np.isin(dims, LAST)]] = True
-    return found
+    dims = attributes_of(facts.ops).numbers(rows, lambda attributes: attributes.number("dim", "gather_dim"))
+    apart: Mask = np.zeros(len(facts), dtype=np.bool_)
+    apart[rows[np.isin(dims, LAST)]] = True
+    return apart
 
 
 CHECK = Check(

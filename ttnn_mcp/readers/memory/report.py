@@ -20,7 +20,7 @@ from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.readers.memory.folder import read_folder
 from ttnn_mcp.readers.memory.rows import Rows
 from ttnn_mcp.readers.memory.schema import Schema, read_schema
-from ttnn_mcp.readers.source_lines import SourceLine, line_of, parse_stack_trace
+from ttnn_mcp.readers.source_lines import SourceLine, parse_stack_trace, text_of_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -229,7 +229,7 @@ async def read_memory_report(path: str | Path, *, rank: int | None = None) -> Me
             errors=await tables.read_errors(rows, operations),
             comparisons=await read_comparisons(rows),
             has=await tables.read_filled(rows),
-            caveats=(*schema.caveats, *await read_sub_devices(rows)),
+            caveats=(*schema.caveats, *tables.unread_devices(devices), *await read_sub_devices(rows)),
         )
 
 
@@ -247,4 +247,4 @@ async def _line_text(rows: Rows, source_file: int, line: int) -> str | None:
     contents_read = await rows.connection.execute_fetchall(
         "SELECT contents FROM source_files WHERE id = ?", [source_file]
     )
-    return next((line_of(str(contents), line) for (contents,) in contents_read if contents), None)
+    return next((text_of_line(str(contents), line) for (contents,) in contents_read if contents), None)

@@ -54,6 +54,11 @@ async def read_devices(rows: Rows) -> tuple[Device, ...]:
     return tuple(Device(one[0], *(value if value >= 0 else None for value in one[1:])) for one in by_id)
 
 
+def unread_devices(devices: tuple[Device, ...]) -> tuple[str, ...]:
+    """A caveat where the table may hold more devices than are read."""
+    return (f"only the first {_DEVICES} rows of devices are read",) if len(devices) == _DEVICES else ()
+
+
 async def read_operations(rows: Rows) -> Operations:
     """The operations, by id; the first row wins where an id repeats."""
     import numpy as np  # noqa: PLC0415 - only who reads a report pays for it

@@ -24,6 +24,8 @@ from ttnn_mcp.run.ops.texts import Texts, no_texts, texts_of
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -100,6 +102,15 @@ class OpTable:
     def outputs(self) -> tuple[Operand, ...]:
         """OUTPUT_0, OUTPUT_1, ... of every row."""
         return operands_of(self._frame, "OUTPUT", self._places, has_logical=self._report.logical_shapes)
+
+    def operands_once(self) -> Iterator[Operand]:
+        """INPUT_0, ..., OUTPUT_0, ... for one look at each: what is kept of an operand takes 100 bytes a row."""
+        operands = [
+            *operands_of(self._frame, "INPUT", self._places, has_logical=self._report.logical_shapes),
+            *operands_of(self._frame, "OUTPUT", self._places, has_logical=self._report.logical_shapes),
+        ]
+        while operands:
+            yield operands.pop(0)
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> OpTable:
         """The chosen rows (a mask, or positions in the order wanted)."""

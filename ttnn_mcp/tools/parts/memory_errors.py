@@ -9,7 +9,7 @@ from ttnn_mcp.analyses.memory.l1_moment import Moment, holes_of, moment_of
 from ttnn_mcp.analyses.memory.remedies import Measure, Remedy, remedies
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
-from ttnn_mcp.tools.parts.memory_tables import line_of, operation_of
+from ttnn_mcp.tools.parts.memory_tables import model_line, operation_of
 from ttnn_mcp.wire import Cell, Columns, Quoted, Table, Wire
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False
         operation=operation_of(replayed, place) if place is not None else None,
         name=shown(failure.name),
         outcome=failure.outcome,
-        line=line_of(replayed, operation_of(replayed, place)) if place is not None else None,
+        line=model_line(replayed, operation_of(replayed, place)) if place is not None else None,
         tied_by=f"name alone, the last of {failure.same_name}"
         if failure.outcome == "unknown" and failure.same_name
         else None,
@@ -140,7 +140,7 @@ def _holders(replayed: Replayed, moment: Moment, shortage: Shortage) -> Table:
         name = shown(replayed.memory.operations.names[made]) if made >= 0 else None
         last = operation_of(replayed, read) if read >= 0 else None
         size = int(spans.bytes_per_bank[row])
-        cells.append((tensor if tensor >= 0 else None, size, producer, name, line_of(replayed, producer), last))
+        cells.append((tensor if tensor >= 0 else None, size, producer, name, model_line(replayed, producer), last))
     return HOLDERS.table(cells)
 
 

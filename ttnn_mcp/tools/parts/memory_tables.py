@@ -41,12 +41,12 @@ def operation_of(replayed: Replayed, place: int) -> int:
     return int(replayed.operations[place])
 
 
-def name_of(replayed: Replayed, place: int) -> str:
+def operation_name(replayed: Replayed, place: int) -> str:
     """Its name."""
     return shown(replayed.memory.operations.names[place])
 
 
-def line_of(replayed: Replayed, operation: int | None) -> str | None:
+def model_line(replayed: Replayed, operation: int | None) -> str | None:
     """`model.py:31`: the end of the path is enough to find it, `op_detail` has all of it."""
     source = replayed.sources.get(operation) if operation is not None else None
     if source is None:
@@ -66,7 +66,7 @@ def timeline(replayed: Replayed, only: int | None = None) -> Table:
     for first, last, highest in parts:
         level, circular = int(device.l1[highest]), int(device.circular[highest])
         ids = (operation_of(replayed, place) for place in (first, last, highest))
-        rows.append((*ids, name_of(replayed, highest), level, circular))
+        rows.append((*ids, operation_name(replayed, highest), level, circular))
     return TIMELINE.table(rows)
 
 
@@ -89,7 +89,7 @@ def live(replayed: Replayed, moment: Moment, *, everything: bool) -> Table:
             size,
             "x".join(map(str, shape.logical)) if shape else None,
             producer,
-            line_of(replayed, producer),
+            model_line(replayed, producer),
             operation_of(replayed, read) if read >= 0 else None,
             *((BUFFER_TYPES[buffer],) if everything else ()),
         )
@@ -106,7 +106,7 @@ def late_frees(replayed: Replayed, late: LateFrees) -> Table:
         freed = operation_of(replayed, one.freed) if one.freed is not None else None
         returned = one.bytes_per_bank if one.at_peak else 0
         tensor = one.tensor if one.tensor >= 0 else None
-        rows.append((tensor, one.bytes_per_bank, used, freed, one.held, returned, line_of(replayed, used)))
+        rows.append((tensor, one.bytes_per_bank, used, freed, one.held, returned, model_line(replayed, used)))
     return LATE_FREES.table(rows)
 
 

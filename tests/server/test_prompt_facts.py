@@ -1,0 +1,32 @@
+"""What a prompt says of a run, read from the answers of our tools."""
+
+import pytest
+
+from tests.asking import ask, session
+from ttnn_mcp.errors import ReportMissing
+from ttnn_mcp.server.prompt_facts import known_facts
+
+TABLES = [
+    {"columns": ["change", "verdict"], "rows": [["weights to BFLOAT8_B", "keep"]]},
+    {"columns": ["id", "verdict", "pcc", "change"], "rows": [[7, "keep", 0.999, "weights to BFLOAT8_B"]]},
+]
+
+
+@pytest.mark.parametrize("log", TABLES)
+async def test_past_changes_are_read_by_column_name_wherever_the_columns_stand(tmp_path, log):
+    at = session(tmp_path)
+
+    async def answered(tool, arguments):
+        answer = await ask(at, tool, **arguments)
+        return {**answer, "log": log} if tool == "experiments" else answer
+
+    facts = await known_facts(answered, "demo")
+    assert "* tried before: 'weights to BFLOAT8_B' -> keep" in facts
+    assert "* run `demo` on wormhole_b0" in facts
+
+
+async def test_a_run_that_cannot_be_read_is_said(tmp_path):
+    async def refused(_tool, _arguments):
+        raise ReportMissing("nothing there.")
+
+    assert await known_facts(refused, "x") == "The run could not be read yet: nothing there.\n"
