@@ -13,6 +13,7 @@ from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.op_cells import Placed, attributes_of_op, operands_of_op
+from ttnn_mcp.tools.parts.op_inside import Inside, inside_of
 from ttnn_mcp.tools.parts.op_roofline import RooflineOf, roofline_said
 from ttnn_mcp.tools.parts.ttnn_call import Call, call_of
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
@@ -44,6 +45,7 @@ class Answer(Wire):
     worker_cores: int | None = None
     fidelity: Quoted | None = None
     roofline: RooflineOf | None = None
+    inside: Inside | None = None
     operands: tuple[Placed, ...] = ()
     attributes: dict[Quoted, Quoted] = Field(default_factory=dict)
     more_attributes: int = 0
@@ -75,6 +77,7 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
         worker_cores=run.chip.worker_cores,
         fidelity=shown(op.texts("fidelity")[0]) or None,
         roofline=roofline_said(_bounds(run, asked.op, op), kernel_ns),
+        inside=inside_of(op),
         operands=operands,
         more_operands=more_operands,
         attributes=attributes_of_op(op, asked.whole),
