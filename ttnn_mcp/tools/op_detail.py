@@ -14,7 +14,7 @@ from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.op_cells import Placed, attributes_of_op, operands_of_op
-from ttnn_mcp.tools.parts.op_cores import OnCores, cores_of_op
+from ttnn_mcp.tools.parts.op_cores import CoresOfOp, cores_of_op
 from ttnn_mcp.tools.parts.op_inside import Inside, inside_of
 from ttnn_mcp.tools.parts.op_roofline import RooflineOf, roofline_said
 from ttnn_mcp.tools.parts.ttnn_call import Call, call_of
@@ -48,7 +48,7 @@ class Answer(Wire):
     fidelity: Quoted | None = None
     roofline: RooflineOf | None = None
     inside: Inside | None = None
-    on_cores: OnCores | None = None
+    on_cores: CoresOfOp | None = None
     operands: tuple[Placed, ...] = ()
     attributes: dict[Quoted, Quoted] = Field(default_factory=dict)
     more_attributes: int = 0

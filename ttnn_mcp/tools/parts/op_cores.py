@@ -23,7 +23,7 @@ DIFFERENT = 0.01  # of the kernel time: rounding to the clock of line 1 is far b
 SLOWEST, ZONES = 3, 5
 
 
-class OnCores(Wire):
+class CoresOfOp(Wire):
     """The op on its cores: occupancy times balance is the efficiency of the grid."""
 
     cores: int
@@ -38,7 +38,7 @@ class OnCores(Wire):
     caveats: tuple[Quoting, ...] = ()
 
 
-def cores_of_op(run: Run, op: OpTable, whole: str | None) -> tuple[OnCores | None, str | None]:
+def cores_of_op(run: Run, op: OpTable, whole: str | None) -> tuple[CoresOfOp | None, str | None]:
     """The op's cores, or why they are not told: a sentence where the caller asked, silence where nobody did."""
     log = run.performance_report.csv.path.parent / NAME
     asked = whole == ASKED
@@ -64,11 +64,11 @@ def cores_of_op(run: Run, op: OpTable, whole: str | None) -> tuple[OnCores | Non
     return _told(run, marks, times, op), None
 
 
-def _told(run: Run, marks: OpMarks, times: CoreTimes, op: OpTable) -> OnCores:
+def _told(run: Run, marks: OpMarks, times: CoreTimes, op: OpTable) -> CoresOfOp:
     cores, workers = len(times.core_ns), run.chip.worker_cores
     uneven = times.balance < EVEN
     heaviest = sorted(times.zones_ns.items(), key=lambda item: -item[1])[:ZONES]
-    return OnCores(
+    return CoresOfOp(
         cores=cores,
         idle=max(workers - cores, 0) if workers else None,
         kernel_us=times.kernel_ns / 1e3,
