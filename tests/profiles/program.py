@@ -160,6 +160,7 @@ class Program:
         attributes: Mapping[str, Attribute] | None = None,
         circular_buffers: Sequence[CircularBuffer] = (),
         pm_ns: tuple[int, int, int] = (1, 1, 1),
+        risc_ns: Mapping[str, int] | None = None,
     ) -> Tensor:
         """One call that starts one device op; the output is like the first input except for what is given."""
         first = inputs[0]
@@ -176,6 +177,7 @@ class Program:
             attributes or {},
             circular_buffers,
             pm_ns=pm_ns,
+            risc_ns=risc_ns or {},
         )
         self.call(call, inputs, (output,), (op,), arguments=arguments, code=code, seconds=seconds, frees=frees)
         return output

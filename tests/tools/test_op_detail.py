@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.asking import ask, session
-from tests.profiles import write_memory_report, write_performance_report, write_run
+from tests.profiles import Program, write_memory_report, write_performance_report, write_run
 from tests.profiles.demo_model import demo_program
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
@@ -77,3 +77,59 @@ async def test_a_long_argument_is_counted_when_left_out_and_shown_in_full_when_a
     whole = await ask(at, "op_detail", run="demo", op=67, whole="sliding_window_config")
     assert next(iter(whole["attributes"])) == "sliding_window_config"
     assert not whole["attributes"]["sliding_window_config"].endswith("...")
+
+
+def alone(folder, op_code="UnaryDeviceOperation", **risc_ns: int) -> str:
+    """The report of one op of 100 us with these times per processor."""
+    program = Program("wormhole_b0")
+    operands = [program.tensor([1, 1, 512, 512]), program.weight([1, 1, 512, 512])]
+    program.op(op_code, operands, shape=[1, 1, 512, 512], kernel_ns=100_000, risc_ns=risc_ns)
+    return str(write_performance_report(folder, program))
+
+
+async def test_the_part_that_a_kernel_waits_for_is_told_with_its_reason(at, tmp_path):
+    said = await ask(at, "op_detail", run=alone(tmp_path, NCRISC=100_000, BRISC=30_000), op=2)
+    # 100 - 30 us, less the 0.374 us in which the made op's cores start
+    assert said["inside"] == {
+        "bound": "reader",
+        "why": "all else had ended 69.6 us before the end",
+        "ended_before_us": {"writer": 69.63},
+    }
+
+
+async def test_where_all_ran_to_the_end_nobody_is_blamed(at, tmp_path):
+    said = await ask(at, "op_detail", run=alone(tmp_path, NCRISC=99_000, BRISC=100_000), op=2)
+    assert said["inside"] == {
+        "bound": "cannot_tell",
+        "why": "a part that runs to the end may be working or waiting",
+    }
+
+
+@pytest.mark.parametrize(
+    ("op_code", "besides"),
+    [
+        ("MatmulDeviceOperation", "BRISC reads weights here too"),
+        ("AllGatherAsync", "it may wait for other devices"),
+    ],
+)
+async def test_what_else_a_busy_processor_may_do_is_said(at, tmp_path, op_code, besides):
+    said = await ask(at, "op_detail", run=alone(tmp_path, op_code, NCRISC=10_000, BRISC=100_000), op=2)
+    assert said["inside"]["bound"] == "writer"
+    assert said["inside"]["why"].endswith(besides)
+
+
+async def test_firmware_is_named_where_it_takes_longer_than_the_kernel(at, tmp_path):
+    path = write_performance_report(tmp_path, block())
+    lines = path.read_text().replace("\r\n", "\n").splitlines()
+    place = lines[0].split(",").index("DEVICE FW DURATION [ns]")
+
+    async def firmware(fw_ns: int) -> float | None:
+        cells = lines[1].split(",")
+        cells[place] = str(fw_ns)
+        path.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n")
+        return (await ask(session(tmp_path / str(fw_ns)), "op_detail", run=str(path), op=2))["inside"].get(
+            "firmware_us"
+        )
+
+    assert await firmware(40_001) == 20  # a kernel of 20 us
+    assert await firmware(40_000) is None

@@ -113,6 +113,48 @@ async def test_what_the_report_does_not_say_is_named_and_leaves_the_verdict_open
     assert sum(answer["not_in_the_bounds"].values()) == pytest.approx(10, abs=0.01)
 
 
+def idling(**risc_ns: int) -> Program:
+    """A unary of 100 us whose bytes take 7.28 us; its cores start within 0.374 us."""
+    program = Program("wormhole_b0")
+    program.op(
+        "UnaryDeviceOperation", [program.tensor([1, 1, 1024, 512])], kernel_ns=100_000, risc_ns=risc_ns, cores=64
+    )
+    return program
+
+
+@pytest.mark.parametrize(
+    ("risc_ns", "entries"),
+    [
+        # reading was alone for 100 - 30 - 0.374 us; 7.28 us of roofline and 0.374 us of skew may lie in these
+        ({"NCRISC": 100_000, "BRISC": 30_000}, {"only_reading": 69.626 - 7.282 - 0.374}),
+        ({"NCRISC": 20_000, "BRISC": 100_000}, {"only_writing": 79.626 - 7.282 - 0.374}),
+        ({"NCRISC": 95_000, "BRISC": 100_000}, {}),  # 4.6 us at the end: less than the roofline
+        (
+            {"NCRISC": 20_000, "BRISC": 100_000, "TRISC0": 60_000},
+            {"only_writing": 39.626 - 7.282 - 0.374, "after_reading": 40.0},
+        ),
+        ({"NCRISC": 20_000, "BRISC": 100_000, "TRISC2": 100_000}, {"after_reading": 79.626 - 7.282 - 0.374}),
+        (
+            {"NCRISC": 20_000, "BRISC": 10_000, "TRISC1": 100_000},
+            {"only_computing": 79.626 - 7.282 - 0.374},
+        ),
+    ],
+)
+async def test_time_at_the_end_of_a_kernel_goes_to_the_part_that_ran_then(at, tmp_path, risc_ns, entries):
+    parts = ledger(await ask(at, "time_budget", run=report(tmp_path, idling(**risc_ns))))
+    within = {what: parts[what] for what in parts if what.startswith(("only_", "after_", "uneven_"))}
+    assert within == pytest.approx(entries, abs=0.02)
+    assert sum(parts.values()) == pytest.approx(100, abs=0.05)
+    assert parts["roofline"] == pytest.approx(7.282, abs=0.01)
+
+
+async def test_uneven_cores_are_told_where_the_report_has_times_per_core(at, tmp_path):
+    made = write_performance_report(tmp_path, idling(NCRISC=100_000, BRISC=99_000), WARM, generation="C4")
+    parts = ledger(await ask(at, "time_budget", run=str(made)))
+    assert parts["uneven_cores"] == pytest.approx(5, abs=0.01)  # made with a mean of 95 % of the longest
+    assert sum(parts.values()) == pytest.approx(100, abs=0.05)
+
+
 @pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 async def test_a_real_ledger_adds_up_and_no_floor_is_above_the_time(at, name):
     answer = await ask(at, "time_budget", run=str(shared(name)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -13,6 +14,8 @@ from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.op_cells import Placed, attributes_of_op, operands_of_op
+from ttnn_mcp.tools.parts.op_cores import CoresOfOp, cores_of_op
+from ttnn_mcp.tools.parts.op_inside import Inside, inside_of
 from ttnn_mcp.tools.parts.op_roofline import RooflineOf, roofline_said
 from ttnn_mcp.tools.parts.ttnn_call import Call, call_of
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
@@ -29,7 +32,7 @@ class Arguments(OfRun):
     """Arguments of op_detail."""
 
     op: int = Field(description="The op's line in its CSV; on a memory report alone, the operation id")
-    whole: str | None = Field(None, description="Show this value in full")
+    whole: str | None = Field(None, description="Show this value in full (cores: of any device log)")
 
 
 class Answer(Wire):
@@ -44,6 +47,8 @@ class Answer(Wire):
     worker_cores: int | None = None
     fidelity: Quoted | None = None
     roofline: RooflineOf | None = None
+    inside: Inside | None = None
+    on_cores: CoresOfOp | None = None
     operands: tuple[Placed, ...] = ()
     attributes: dict[Quoted, Quoted] = Field(default_factory=dict)
     more_attributes: int = 0
@@ -65,6 +70,7 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
     operation = run.linked.operation_at.get(asked.op) if run.linked else None
     operands, more_operands = operands_of_op(op)
     kernel_ns = float(op.numbers("kernel_ns")[0])
+    on_cores, why_no_cores = await asyncio.to_thread(cores_of_op, run, op, asked.whole)
     return Answer(
         op=asked.op,
         op_code=shown(op.texts("op_code")[0]),
@@ -75,13 +81,15 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
         worker_cores=run.chip.worker_cores,
         fidelity=shown(op.texts("fidelity")[0]) or None,
         roofline=roofline_said(_bounds(run, asked.op, op), kernel_ns),
+        inside=inside_of(op),
+        on_cores=on_cores,
         operands=operands,
         more_operands=more_operands,
         attributes=attributes_of_op(op, asked.whole),
         repeats=_repeats(ops, row),
         call=await call_of(run, operation, asked.whole) if operation is not None else None,
         loc=shown_path(op.texts("loc")[0]) or None,
-        caveat=_why_no_call(run, operation),
+        caveat="; ".join(filter(None, (_why_no_call(run, operation), why_no_cores))) or None,
     )
 
 

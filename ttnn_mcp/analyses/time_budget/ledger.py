@@ -1,7 +1,8 @@
 """The ledger of a window: every nanosecond of the critical device under one name; the sum is the window.
 
 An op's kernel time is divided in the order of its least times: what the model needs, padding, passes, unused cores,
-then late starts of cores, waiting for other devices, and what remains. Ops that only move data count whole under
+then late starts of cores, waiting for other devices, uneven work, time in which one part of the kernel was certainly
+alone, and what remains. Ops that only move data count whole under
 `movement`: a model without them needs no part of their time.
 """
 
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.inside_kernel.kernel_parts import PARTS, kernel_parts_of
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.time_budget.least_times import LeastTimes
     from ttnn_mcp.run.ops.op_table import OpTable
 
+ALONE = {"reader": "only_reading", "compute": "only_computing", "writer": "only_writing"}  # by part of a kernel
 MOVES_ONLY = ("movement", "layout", "shape")  # families whose ops compute nothing
 
 
@@ -63,6 +66,7 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
     left = np.where(models, kernel - steps[-1], 0.0)
     skew = np.minimum(np.nan_to_num(np.maximum(ops.numbers("start_skew_ns"), 0.0)), left)
     waiting = np.minimum(_waiting_ns(ops, balance), left - skew)
+    within = _within_kernels(ops, left - skew - waiting)
     gaps = np.concatenate(([0.0], np.maximum(np.nan_to_num(timeline.gaps_ns), 0.0)))
     overlap = timeline.busy_ns - timeline.kernel_ns  # 0, or below where sub-devices worked at the same time
     entries = [
@@ -72,13 +76,37 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
         ),
         Entry("start_skew", float(skew.sum()), skew),
         Entry("waiting", float(waiting.sum()), waiting),
+        *(Entry(what, float(part.sum()), part) for what, part in within.items()),
         Entry("movement", float(kernel[moves].sum()), np.where(moves, kernel, 0.0)),
         Entry("no_bound", float(kernel[~moves & ~models].sum()), np.where(~moves & ~models, kernel, 0.0)),
-        Entry("unexplained", float((left - skew - waiting).sum()), left - skew - waiting),
         Entry("gaps", timeline.wall_ns - timeline.busy_ns, gaps),
         Entry("side_by_side", overlap, np.zeros(len(ops))),
     ]
     return [entry for entry in entries if entry.time_ns]
+
+
+def _within_kernels(ops: OpTable, left: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """What the times per core and per processor explain of the time that is left, and `unexplained`.
+
+    The time left and a time at the end lie in one kernel: they share at least what both together have above the kernel.
+    """
+    parts = kernel_parts_of(ops)
+    kernel = ops.numbers("kernel_ns")
+    uneven = np.minimum(parts.uneven_ns, left)
+    even = left - uneven
+
+    def shared(ending: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.minimum(np.maximum(ending + even - kernel, 0.0), even)
+
+    entries = {what: shared(parts.alone_ns[PARTS.index(part)]) for part, what in ALONE.items()}
+    alone = sum(entries.values(), np.zeros(len(ops)))
+    after_reading = np.maximum(shared(parts.ended_ns[PARTS.index("reader")]) - alone, 0.0)
+    return {
+        "uneven_cores": uneven,
+        **entries,
+        "after_reading": after_reading,
+        "unexplained": even - alone - after_reading,
+    }
 
 
 def _waiting_ns(ops: OpTable, balance: Balance) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from ttnn_mcp.readers.performance.columns import Column
+    from ttnn_mcp.readers.performance.column import Column
 
 WORD_CHARS = 100  # formats, placements, fidelities: the longest real one has 25
 # op names have up to 60 characters; ATTRIBUTES come from Tracy's messages, which end at 64 KiB

@@ -8,51 +8,8 @@ is too old to have it. No later generation has dropped a column that we read.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
 
-Kind = Literal["number", "text"]
-
-WHOLE = 2.0**53  # float64 holds every whole number up to here
-HOUR_NS = 3.6e12  # no op and no gap takes an hour; sums over millions of such rows still fit into 64 bits
-DEVICES = 1 << 10  # GLOBAL CALL COUNT packs the device into ten bits
-CORES = 1 << 12  # a core's coordinates have six bits each on the network on chip (NOC_ADDR_NODE_ID_BITS)
-AT_MOST = {"ns": HOUR_NS, "cycles": 2.0**63, "cores": float(CORES), "%": 1e9, "": WHOLE}  # by unit
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of the op table.
-
-    Attributes:
-        name: our name; ends in its unit.
-        headers: the names it has had in the files, newest first.
-        kind: "number" (float64, NaN = not measured) or "text" (category, missing = blank cell).
-        unit: of the values in the file.
-        meaning: what it measures, and what is easily misunderstood about it.
-        costs: what cannot be told without it, as the end of a sentence; empty where no answer needs it.
-        since: the first header generation that writes it, 1 to 7.
-        by_compiler: written by tt-torch and tt-xla only.
-        counts: whether it holds whole numbers, none below 0.
-        at_most: the largest value that can be true; None means the limit of its unit.
-    """
-
-    name: str
-    headers: tuple[str, ...]
-    kind: Kind
-    unit: str
-    meaning: str
-    costs: str = ""
-    since: int = 1
-    by_compiler: bool = False
-    counts: bool = False
-    at_most: float | None = None
-
-    @property
-    def limit(self) -> float:
-        """The largest value that can be true."""
-        return AT_MOST[self.unit] if self.at_most is None else self.at_most
-
+from ttnn_mcp.readers.performance.column import DEVICES, Column, time_ns, utilisation
 
 _CLOCK = "the device clock cannot be told"
 _TRACE = "whether the run is traced cannot be told"
@@ -174,9 +131,24 @@ COLUMNS: tuple[Column, ...] = (
         "ns",
         "from the first core's kernel start to the last one's",
     ),
-    Column("brisc_ns", ("DEVICE BRISC KERNEL DURATION [ns]",), "number", "ns", "data movement core 0"),
-    Column("ncrisc_ns", ("DEVICE NCRISC KERNEL DURATION [ns]",), "number", "ns", "data movement core 1"),
-    Column("trisc1_ns", ("DEVICE TRISC1 KERNEL DURATION [ns]",), "number", "ns", "math core"),
+    time_ns("core_max_ns", "DEVICE KERNEL DURATION PER CORE MAX", "the longest core's own time", since=2),
+    time_ns("core_avg_ns", "DEVICE KERNEL DURATION PER CORE AVG", "its mean over the cores", since=2),
+    time_ns("brisc_ns", "DEVICE BRISC KERNEL DURATION", "data movement core 0"),
+    time_ns("ncrisc_ns", "DEVICE NCRISC KERNEL DURATION", "data movement core 1"),
+    time_ns("trisc0_ns", "DEVICE TRISC0 KERNEL DURATION", "unpack core"),
+    time_ns("trisc1_ns", "DEVICE TRISC1 KERNEL DURATION", "math core"),
+    time_ns("trisc2_ns", "DEVICE TRISC2 KERNEL DURATION", "pack core"),
+    time_ns("erisc_ns", "DEVICE ERISC KERNEL DURATION", "ethernet core"),
+    time_ns(
+        "wait_front_ns",
+        "DEVICE COMPUTE CB WAIT FRONT",
+        "waits of unpackers for input, summed over cores; 0 = not measured",
+    ),
+    time_ns(
+        "reserve_back_ns",
+        "DEVICE COMPUTE CB RESERVE BACK",
+        "waits of packers for room, summed over cores; 0 = not measured",
+    ),
     Column(
         "trace_id",
         ("METAL TRACE ID", "TRACE ID"),
@@ -203,6 +175,17 @@ COLUMNS: tuple[Column, ...] = (
     Column("cache_hit", ("PROGRAM CACHE HIT",), "text", "", "False everywhere without --no-op-info-cache", since=6),
     Column("pm_ideal_ns", ("PM IDEAL [ns]",), "number", "ns", "tt-metal's own model; 1 = not modelled"),
     Column("pm_fpu_util_pct", ("PM FPU UTIL (%)",), "number", "%", "above 100 = the model is wrong here", since=3),
+    utilisation("noc_util_pct", "NOC UTIL", "of the network on chip, by tt-npe from a NoC trace", since=3),
+    utilisation("dram_util_pct", "DRAM BW UTIL", "of the DRAM bandwidth, by tt-npe from a NoC trace", since=3),
+    utilisation(
+        "fpu_util_pct", "FPU Util Median", "matrix engine busy, by hardware counters; median core", since=5
+    ),
+    utilisation(
+        "sfpu_util_pct", "SFPU Util Median", "vector engine busy, by hardware counters; median core", since=5
+    ),
+    utilisation(
+        "math_util_pct", "MATH Util Median", "either engine busy, by hardware counters; median core", since=5
+    ),
     Column(
         "loc",
         ("LOC",),
@@ -240,7 +223,7 @@ OPERAND_PARTS: dict[str, str] = {
 """The parts of an operand and what cannot be told without one."""
 
 UNREAD = re.compile(
-    r"PER CORE (MIN|MAX|AVG)|DM START|BR/NRISC START|TRISC ?[02]|ERISC|DISPATCH|COMPUTE|DATA MOVEMENT"
+    r"PER CORE MIN|DM START|BR/NRISC START|DISPATCH|COMPUTE|DATA MOVEMENT"
     r"|KERNEL SIZE|^PM |UTIL|IMPACT|HOST_FUNC|HOST END TS|PARALLELIZATION|PROGRAM_METADATA",
     re.IGNORECASE,
 )

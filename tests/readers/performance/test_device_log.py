@@ -1,0 +1,84 @@
+"""The device log: the marks of one op, whatever else the file holds and however large it is."""
+
+import tracemalloc
+
+import pytest
+
+from tests.profiles.device_log import write_device_log, zone_lines
+from ttnn_mcp.errors import ReportBroken, ReportMissing
+from ttnn_mcp.readers.performance import device_log
+from ttnn_mcp.readers.performance.device_log import marks_of
+
+ZONES = [((1, 2), "BRISC", "BRISC-KERNEL", 100, 250), ((1, 3), "TRISC_0", "TRISC-KERNEL", 110, 300)]
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_the_marks_of_one_op_are_read_in_both_formats(tmp_path, old):
+    others = zone_lines(ZONES, 2048, old=old) + zone_lines(ZONES, 1024, device=1, old=old)
+    path = write_device_log(tmp_path, others + zone_lines(ZONES, 1024, old=old), old=old)
+    marks = marks_of(path, 0, 1024, None)
+    assert (marks.arch, marks.clock_mhz, marks.complete) == ("wormhole_b0", 1000, True)
+    assert [(mark.core, mark.processor, mark.zone, mark.starts, mark.cycle) for mark in marks.marks] == [
+        ((1, 2), "BRISC", "BRISC-KERNEL", True, 100),
+        ((1, 2), "BRISC", "BRISC-KERNEL", False, 250),
+        ((1, 3), "TRISC_0", "TRISC-KERNEL", True, 110),
+        ((1, 3), "TRISC_0", "TRISC-KERNEL", False, 300),
+    ]
+
+
+def test_replays_of_a_trace_are_told_apart(tmp_path):
+    lines = [
+        *zone_lines(ZONES[:1], 1024),
+        *zone_lines(ZONES[1:], 1024, session=2),
+        *zone_lines(ZONES, 1024, session=3),
+    ]
+    path = write_device_log(tmp_path, lines)
+    assert [mark.cycle for mark in marks_of(path, 0, 1024, 2).marks] == [110, 300]
+
+
+@pytest.mark.parametrize("block", [1, 7, 100, 1 << 20])
+def test_lines_may_lie_across_blocks(tmp_path, monkeypatch, block):
+    path = write_device_log(tmp_path, zone_lines(ZONES, 512) + zone_lines(ZONES, 1024))
+    path.write_text(path.read_text().rstrip("\n"))
+    monkeypatch.setattr(device_log, "BLOCK_BYTES", block)
+    assert [mark.cycle for mark in marks_of(path, 0, 1024, None).marks] == [100, 250, 110, 300]
+
+
+def test_numbers_that_only_look_like_the_op_s_are_no_marks_of_it(tmp_path):
+    # cycle 1024 of another op, and a count that ends alike
+    others = zone_lines([((1, 2), "BRISC", "BRISC-KERNEL", 1024, 2000)], 7) + zone_lines(ZONES, 11024)
+    path = write_device_log(tmp_path, [*others, "cut,off,1024,", "0,x,2,BRISC,1,5,0,1024,,,Z,ZONE_START,1,f,"])
+    assert marks_of(path, 0, 1024, None).marks == ()
+
+
+def test_a_large_log_takes_little_memory(tmp_path):
+    path = write_device_log(tmp_path, [])
+    filler = "\n".join(zone_lines(ZONES * 5_000, 2048)) + "\n"
+    with path.open("a") as file:
+        for _ in range(30):
+            file.write(filler)
+        file.write("\n".join(zone_lines(ZONES, 1024)) + "\n")
+    assert path.stat().st_size > 30e6
+    tracemalloc.start()
+    marks = marks_of(path, 0, 1024, None)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(marks.marks) == 4
+    assert most < 6 * device_log.BLOCK_BYTES
+
+
+@pytest.mark.parametrize(("most", "complete"), [(4, True), (3, False)])
+def test_marks_beyond_the_most_are_left_out_and_that_is_told(tmp_path, monkeypatch, most, complete):
+    monkeypatch.setattr(device_log, "MARKS_AT_MOST", most)
+    marks = marks_of(write_device_log(tmp_path, zone_lines(ZONES, 1024)), 0, 1024, None)
+    assert (len(marks.marks), marks.complete) == (most, complete)
+
+
+def test_what_is_no_device_log_is_refused(tmp_path):
+    path = tmp_path / "profile_log_device.csv"
+    with pytest.raises(ReportMissing):
+        marks_of(path, 0, 1024, None)
+    for text in ("", "ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000\n", "a,b\nc,d\n", "\0" * 100):
+        path.write_text(text)
+        with pytest.raises(ReportBroken, match="no device log"):
+            marks_of(path, 0, 1024, None)

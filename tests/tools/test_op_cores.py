@@ -1,0 +1,98 @@
+"""op_detail with a device log beside the report: times of single cores. The logs are made; no real one was at hand."""
+
+import pytest
+
+from tests.asking import ask, session
+from tests.profiles import Program, write_performance_report
+from tests.profiles.device_log import write_device_log, zone_lines
+from tests.shared_reports import LINKED, shared
+from ttnn_mcp.tools.parts import op_cores
+
+CALL_COUNT = 1 << 10  # the first op of device 0
+CORES = [(1 + place % 8, 1 + place // 8) for place in range(32)]
+
+
+@pytest.fixture
+def at(tmp_path):
+    return session(tmp_path)
+
+
+def report(folder, kernel_ns: int = 20_000, cores: int = 32):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 1024, 1024])], kernel_ns=kernel_ns, cores=cores)
+    return write_performance_report(folder, program)
+
+
+def zones(slow_ns: int = 10_000, offset: int = 0):
+    """31 cores work for 10 us, the last one for `slow_ns`, its clock apart by `offset`."""
+    work = [(core, "BRISC", "BRISC-KERNEL", 5_000_000, 5_010_000) for core in CORES[:-1]]
+    start = 5_000_000 + offset
+    return [*work, (CORES[-1], "BRISC", "BRISC-KERNEL", start, start + slow_ns)]
+
+
+async def test_a_straggler_is_named_and_occupancy_times_balance_is_the_grid_s_efficiency(at, tmp_path):
+    path = report(tmp_path)
+    write_device_log(path.parent, zone_lines(zones(20_000), CALL_COUNT))
+    cores = (await ask(at, "op_detail", run=str(path), op=2))["on_cores"]
+    assert (cores["cores"], cores["idle"], cores["occupancy"]) == (32, 32, 0.5)
+    assert cores["balance"] == pytest.approx((31 * 10 + 20) / 32 / 20, abs=1e-3)
+    assert next(iter(cores["slowest"].items())) == ("8-4", 20)
+    assert cores["kernel_us"] == cores["slowest_us"] == 20
+    assert cores["chip"] == "wormhole_b0, 1000 MHz"
+    assert "caveats" not in cores
+    busy = (31 * 10 + 20) / (64 * 20)
+    assert cores["occupancy"] * cores["balance"] == pytest.approx(busy, abs=1e-3)
+
+
+async def test_even_cores_are_not_listed(at, tmp_path):
+    path = report(tmp_path, kernel_ns=10_000)
+    write_device_log(path.parent, zone_lines(zones(), CALL_COUNT))
+    cores = (await ask(at, "op_detail", run=str(path), op=2))["on_cores"]
+    assert cores["balance"] == 1
+    assert "slowest" not in cores
+
+
+async def test_a_reset_counter_is_seen_and_the_time_repaired(at, tmp_path):
+    path = report(tmp_path, kernel_ns=4_000_000)
+    write_device_log(path.parent, zone_lines(zones(offset=-4_000_000), CALL_COUNT))
+    cores = (await ask(at, "op_detail", run=str(path), op=2))["on_cores"]
+    assert cores["kernel_us"] == 10
+    assert "1 cores have another clock" in cores["caveats"][0]
+    assert "4000 us" in cores["caveats"][1]
+
+
+async def test_a_log_that_disagrees_with_the_report_is_not_taken_silently(at, tmp_path):
+    path = report(tmp_path, kernel_ns=10_000, cores=30)
+    write_device_log(path.parent, zone_lines(zones(), CALL_COUNT), arch="blackhole")
+    caveats = (await ask(at, "op_detail", run=str(path), op=2))["on_cores"]["caveats"]
+    assert caveats == ["the report counts 30 cores", "the report is of wormhole_b0"]
+
+
+async def test_a_large_log_is_read_only_when_asked_for(at, tmp_path, monkeypatch):
+    path = report(tmp_path)
+    log = write_device_log(path.parent, zone_lines(zones(), CALL_COUNT))
+    monkeypatch.setattr(op_cores, "READ_UNASKED_BYTES", log.stat().st_size - 1)
+    said = await ask(at, "op_detail", run=str(path), op=2)
+    assert "on_cores" not in said
+    assert "whole='cores'" in said["caveat"]
+    assert (await ask(at, "op_detail", run=str(path), op=2, whole="cores"))["on_cores"]["cores"] == 32
+
+
+async def test_why_no_cores_are_told_is_said_only_to_who_asked(at, tmp_path):
+    path = report(tmp_path)
+    log = path.parent / "profile_log_device.csv"
+    log.unlink(missing_ok=True)
+    assert "caveat" not in await ask(at, "op_detail", run=str(path), op=2)
+    assert "beside the report" in (await ask(at, "op_detail", run=str(path), op=2, whole="cores"))["caveat"]
+    write_device_log(path.parent, zone_lines(zones(), 7))
+    assert "exactly one run" in (await ask(at, "op_detail", run=str(path), op=2, whole="cores"))["caveat"]
+    log.write_text("no log")
+    assert "no device log" in (await ask(at, "op_detail", run=str(path), op=2, whole="cores"))["caveat"]
+    assert "caveat" not in await ask(at, "op_detail", run=str(path), op=2)
+
+
+async def test_the_published_stub_of_a_log_adds_nothing(at):
+    path = str(shared(LINKED))
+    line = int((await at.run(path)).performance_report.ops.lines[0])
+    said = await ask(at, "op_detail", run=path, op=line)
+    assert "on_cores" not in said

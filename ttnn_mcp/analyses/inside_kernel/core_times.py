@@ -1,0 +1,104 @@
+"""One op core by core, from the marks of the device log.
+
+The time of a core is from its first kernel start to its last kernel end, on its own clock. So it is right also where
+the clock of a core was reset, which makes any difference between cores wrong.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from statistics import mean
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.performance.device_log import Mark
+
+    Core = tuple[int, int]
+
+KERNEL, FIRMWARE = "-KERNEL", "-FW"  # how the profiler's own zones end
+CLOCKS_APART_NS = 1e5  # no launch spreads the starts so far: 2.1 us at most over five real reports
+
+
+@dataclass(frozen=True, slots=True)
+class CoreTimes:
+    """One op on its cores.
+
+    Attributes:
+        core_ns: core -> its kernel time.
+        kernel_ns: the op's kernel time: first start to last end of the cores whose clocks agree, and no shorter than
+            the longest core.
+        off_clock: cores whose clock disagrees with most.
+        zones_ns: zone that the kernels themselves marked -> time on the core where it took longest.
+    """
+
+    core_ns: dict[Core, float]
+    kernel_ns: float
+    off_clock: tuple[Core, ...]
+    zones_ns: dict[str, float]
+
+    @property
+    def longest_ns(self) -> float:
+        """The time of the slowest core."""
+        return max(self.core_ns.values())
+
+    @property
+    def balance(self) -> float:
+        """Mean time of a core by that of the slowest one: 1 where all take equally long."""
+        return mean(self.core_ns.values()) / self.longest_ns if self.longest_ns else 1.0
+
+    def slowest(self, most: int) -> list[tuple[Core, float]]:
+        """The cores that took longest, the slowest first."""
+        return sorted(self.core_ns.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+
+def core_times_of(marks: tuple[Mark, ...], clock_ghz: float) -> CoreTimes | None:
+    """The times of one run of an op; None where the marks hold no kernel, or more than one run of it."""
+    spans: dict[Core, list[tuple[int, int]]] = defaultdict(list)
+    zones: dict[str, dict[Core, int]] = defaultdict(lambda: defaultdict(int))
+    kernels: set[tuple[Core, str, str]] = set()
+    for (core, processor, zone), start, end in _paired(marks):
+        if zone.endswith(KERNEL):
+            if (core, processor, zone) in kernels:
+                return None
+            kernels.add((core, processor, zone))
+            spans[core].append((start, end))
+        elif not zone.endswith(FIRMWARE):
+            zones[zone][core] += end - start
+    if not spans:
+        return None
+    bounds = {core: (min(start for start, _ in each), max(end for _, end in each)) for core, each in spans.items()}
+    agreeing = _on_one_clock({core: start for core, (start, _) in bounds.items()}, CLOCKS_APART_NS * clock_ghz)
+    together = max(bounds[core][1] for core in agreeing) - min(bounds[core][0] for core in agreeing)
+    core_ns = {core: (end - start) / clock_ghz for core, (start, end) in bounds.items()}
+    return CoreTimes(
+        core_ns=core_ns,
+        kernel_ns=max(together / clock_ghz, *core_ns.values()),
+        off_clock=tuple(sorted(bounds.keys() - agreeing)),
+        zones_ns={zone: max(of_cores.values()) / clock_ghz for zone, of_cores in zones.items()},
+    )
+
+
+def _on_one_clock(starts: dict[Core, int], apart: float) -> set[Core]:
+    """The largest group of cores whose starts follow each other without a jump of `apart` cycles."""
+    groups: list[list[Core]] = []
+    last = 0
+    for core in sorted(starts, key=lambda core: starts[core]):
+        if not groups or starts[core] - last > apart:
+            groups.append([])
+        groups[-1].append(core)
+        last = starts[core]
+    return set(max(groups, key=len))
+
+
+def _paired(marks: tuple[Mark, ...]) -> list[tuple[tuple[Core, str, str], int, int]]:
+    """(core, processor and zone; start; end) of each zone that ended after it started; zones of one name may nest."""
+    opened: dict[tuple[Core, str, str], list[int]] = defaultdict(list)
+    pairs: list[tuple[tuple[Core, str, str], int, int]] = []
+    for mark in sorted(marks, key=lambda mark: (mark.cycle, not mark.starts)):
+        place = (mark.core, mark.processor, mark.zone)
+        if mark.starts:
+            opened[place].append(mark.cycle)
+        elif opened[place] and mark.cycle >= opened[place][-1]:
+            pairs.append((place, opened[place].pop(), mark.cycle))
+    return pairs

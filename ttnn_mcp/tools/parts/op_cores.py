@@ -1,0 +1,101 @@
+"""One op core by core, from the device log beside the report, as op_detail shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from ttnn_mcp.analyses.inside_kernel.core_times import CoreTimes, core_times_of
+from ttnn_mcp.errors import ReportError, shown
+from ttnn_mcp.readers.performance.device_log import NAME, OpMarks, marks_of
+from ttnn_mcp.wire import Quoted, Quoting, Us, Wire
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.run import Run
+
+ASKED = "cores"  # value of `whole` by which a log of any size is read
+READ_UNASKED_BYTES = 32 << 20  # read in 0.2 s here; a second where plain call counts look like coordinates
+EVEN = 0.9  # balance above which no core is worth a word
+DIFFERENT = 0.01  # of the kernel time: rounding to the clock of line 1 is far below
+SLOWEST, ZONES = 3, 5
+
+
+class CoresOfOp(Wire):
+    """The op on its cores: occupancy times balance is the efficiency of the grid."""
+
+    cores: int
+    idle: int | None = None
+    kernel_us: Us
+    slowest_us: Us
+    balance: float
+    occupancy: float | None = None
+    slowest: dict[str, Us] = Field(default={})
+    zones_us: dict[Quoted, Us] = Field(default={})
+    chip: Quoted
+    caveats: tuple[Quoting, ...] = ()
+
+
+def cores_of_op(run: Run, op: OpTable, whole: str | None) -> tuple[CoresOfOp | None, str | None]:
+    """The op's cores, or why they are not told: a sentence where the caller asked, silence where nobody did."""
+    log = run.performance_report.csv.path.parent / NAME
+    asked = whole == ASKED
+    try:
+        if not log.is_file():
+            return None, f"no {NAME} beside the report: times of single cores are not known" if asked else None
+        if not asked and log.stat().st_size > READ_UNASKED_BYTES:
+            return None, f"times of single cores: ask with whole='{ASKED}' (a large {NAME} must be read)"
+        call_count, session = op.numbers("call_count").item(), op.numbers("trace_session").item()
+        if not np.isfinite(call_count):
+            return None, "no GLOBAL CALL COUNT: the op cannot be looked up in the device log" if asked else None
+        marks = marks_of(
+            log, int(op.numbers("device").item()), int(call_count), int(session) if np.isfinite(session) else None
+        )
+    except (ReportError, OSError) as failed:
+        return None, (
+            str(failed) if isinstance(failed, ReportError) else f"{NAME} cannot be read"
+        ) if asked else None
+    clock_ghz = marks.clock_mhz / 1e3 or run.chip.clock_ghz
+    times = core_times_of(marks.marks, clock_ghz) if clock_ghz else None
+    if times is None:
+        return None, f"{NAME} does not hold exactly one run of this op" if asked else None
+    return _told(run, marks, times, op), None
+
+
+def _told(run: Run, marks: OpMarks, times: CoreTimes, op: OpTable) -> CoresOfOp:
+    cores, workers = len(times.core_ns), run.chip.worker_cores
+    uneven = times.balance < EVEN
+    heaviest = sorted(times.zones_ns.items(), key=lambda item: -item[1])[:ZONES]
+    return CoresOfOp(
+        cores=cores,
+        idle=max(workers - cores, 0) if workers else None,
+        kernel_us=times.kernel_ns / 1e3,
+        slowest_us=times.longest_ns / 1e3,
+        balance=round(times.balance, 3),
+        occupancy=round(min(cores / workers, 1.0), 3) if workers else None,
+        slowest={f"{x}-{y}": ns / 1e3 for (x, y), ns in times.slowest(SLOWEST)} if uneven else {},
+        zones_us={shown(zone): ns / 1e3 for zone, ns in heaviest},
+        chip=shown(f"{marks.arch}, {marks.clock_mhz} MHz"),
+        caveats=_caveats(run, marks, times, op),
+    )
+
+
+def _caveats(run: Run, marks: OpMarks, times: CoreTimes, op: OpTable) -> tuple[str, ...]:
+    kernel_ns, counted = op.numbers("kernel_ns").item(), op.numbers("cores").item()
+    caveats: list[str] = []
+    if times.off_clock:
+        caveats.append(
+            f"{len(times.off_clock)} cores have another clock (reset in between): kernel_us is by the others, and no "
+            "shorter than the slowest core"
+        )
+    if abs(times.kernel_ns - kernel_ns) > DIFFERENT * kernel_ns:
+        caveats.append(f"the report says a kernel time of {kernel_ns / 1e3:.4g} us")
+    if np.isfinite(counted) and counted != len(times.core_ns):
+        caveats.append(f"the report counts {counted:.0f} cores")
+    if not marks.complete:
+        caveats.append("more marks than are read: the last ones are left out")
+    if run.chip.arch and not marks.arch.startswith(run.chip.arch.split("_")[0]):
+        caveats.append(f"the report is of {run.chip.arch}")
+    return tuple(caveats)
