@@ -12,7 +12,7 @@ CHECKS = ROOT / "ttnn_mcp" / "checks"
 TESTS = ROOT / "tests" / "checks"
 SHARED = CHECKS / "shared"
 KINDS = ROOT / "ttnn_mcp" / "analyses" / "op_kinds"  # what checks know of a kind of op
-DECLARED_WITH = ("check.py", "needs.py", "worth.py")
+OF_ALL_CHECKS = ("check.py", "needs.py", "unexplained.py", "worth.py")
 
 
 def name_of(path: Path) -> str:
@@ -21,8 +21,8 @@ def name_of(path: Path) -> str:
 
 
 def with_lines() -> list[Path]:
-    """The modules of checks, what they share, what they are declared with, and what they know of kinds of ops."""
-    return sorted((*(CHECKS / name for name in DECLARED_WITH), *_modules_of_rooms()))
+    """The modules of checks, what they share, what is about all of them, and what they know of kinds of ops."""
+    return sorted((*(CHECKS / name for name in OF_ALL_CHECKS), *_modules_of_rooms()))
 
 
 def _modules_of_rooms() -> list[Path]:
