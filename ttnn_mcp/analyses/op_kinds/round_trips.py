@@ -101,7 +101,7 @@ def layout_round_trips(ops: OpTable, flow: Flow) -> RoundTrips:
 
 def _apart(trips: RoundTrips, took: NDArray[np.float64]) -> RoundTrips:
     """The pairs without an op in common that save most: of tilize, untilize, tilize in a row one conversion stays."""
-    if not np.isin(trips.out, trips.back).any():
+    if not np.isin(trips.out, trips.back).any():  # unmoved: it only spares the search
         return trips
     saves = took[trips.back] + np.where(trips.sole, took[trips.out], 0.0)
     ends = {int(row): place for place, row in enumerate(trips.back.tolist())}
