@@ -70,7 +70,7 @@ class RoundTrips:
 def round_trips(ops: OpTable, flow: Flow, out: NDArray[np.bool_], back: NDArray[np.bool_]) -> RoundTrips:
     """Ops of `back` whose INPUT_0 an op of `out` made."""
     nothing = np.zeros(0, dtype=np.int64)
-    if not flow.producers or not ops.outputs:
+    if not flow.producers:
         return RoundTrips(nothing, nothing, nothing.astype(np.bool_))
     maker = flow.producers[0]
     undoing = back & flow.made[0]
