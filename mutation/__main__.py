@@ -109,7 +109,7 @@ def _is_testable(place: int, counts: Counter[str]) -> bool:
         return True
     if module.mutants:
         counts["wrong"] += 1
-        mirrored = f"tests/checks/{module.path.relative_to(scope.CHECKS).parent}/test_{module.path.name}"
+        mirrored = f"tests/{module.path.relative_to(scope.ROOT / 'ttnn_mcp').parent}/test_{module.path.name}"
         names = " ".join(path.relative_to(scope.ROOT).as_posix() for path in module.tests)
         print(
             f"{module.at(1)} " + (f"fails as it is: pytest {names}" if names else f"has no test: write {mirrored}")

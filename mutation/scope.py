@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[1]
 CHECKS = ROOT / "ttnn_mcp" / "checks"
 TESTS = ROOT / "tests" / "checks"
 SHARED = CHECKS / "shared"
-DECLARED_WITH = ("check.py", "needs.py", "worth.py")
+KINDS = ROOT / "ttnn_mcp" / "analyses" / "op_kinds"  # what checks know of a kind of op
+OF_ALL_CHECKS = ("check.py", "needs.py", "unexplained.py", "worth.py")
 
 
 def name_of(path: Path) -> str:
@@ -20,12 +21,12 @@ def name_of(path: Path) -> str:
 
 
 def with_lines() -> list[Path]:
-    """The modules of checks, what they share, and what they are declared with."""
-    return sorted((*(CHECKS / name for name in DECLARED_WITH), *_modules_of_rooms()))
+    """The modules of checks, what they share, what is about all of them, and what they know of kinds of ops."""
+    return sorted((*(CHECKS / name for name in OF_ALL_CHECKS), *_modules_of_rooms()))
 
 
 def _modules_of_rooms() -> list[Path]:
-    return [path for path in CHECKS.glob("*/*.py") if path.name != "__init__.py"]
+    return [path for path in (*CHECKS.glob("*/*.py"), *KINDS.glob("*.py")) if path.name != "__init__.py"]
 
 
 @cache
@@ -45,13 +46,21 @@ def imports_of(path: Path) -> set[str]:
 
 
 def tests_of(path: Path) -> list[Path]:
-    """The tests that hold a module's lines: its own and its step's; of a shared module also those of its users."""
-    mirrored = TESTS / path.relative_to(CHECKS).parent / f"test_{path.name}"
-    own = [test for test in (mirrored, TESTS / f"test_{path.parent.name}.py") if test.is_file()]
-    if path.parent != SHARED:
+    """The tests that hold a module's lines: its own and its step's; of what checks share also those of its users."""
+    beside = _beside(path.parent)
+    own = [test for test in (beside / f"test_{path.name}", TESTS / f"test_{path.parent.name}.py") if test.is_file()]
+    if path.parent not in {SHARED, KINDS}:
         return own or [test for test in sorted(TESTS.glob("test_step*.py")) if name_of(path) in imports_of(test)]
-    tests = {test for user in _users(path, _modules_of_rooms()) if user.parent != SHARED for test in tests_of(user)}
-    return [*own, *sorted(tests)]
+    if path.parent == KINDS:
+        own += [test for test in sorted(beside.glob("test_*.py")) if name_of(path) in imports_of(test)]
+    users = _users(path, _modules_of_rooms())
+    tests = {test for user in users if user.parent not in {SHARED, KINDS} for test in tests_of(user)}
+    return [*dict.fromkeys((*own, *sorted(tests)))]
+
+
+def _beside(room: Path) -> Path:
+    """Where the tests of a room's modules lie."""
+    return ROOT / "tests" / room.relative_to(ROOT / "ttnn_mcp")
 
 
 def _users(path: Path, among: list[Path]) -> set[Path]:
@@ -72,7 +81,7 @@ def changed(since: str | None) -> list[Path] | None:
         return None
     names = _git("diff", "--name-only", base) + _git("ls-files", "--others", "--exclude-standard")
     files = {ROOT / name for name in names}
-    supports = [path for path in TESTS.rglob("*.py") if path.name != "__init__.py"]
+    supports = [path for path in (*TESTS.rglob("*.py"), *_beside(KINDS).glob("*.py")) if path.name != "__init__.py"]
     tests = {test for path in files if path in supports for test in (path, *_users(path, supports))}
     if TESTS / "asking.py" in files:
         tests = set(supports)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mutation.mutant import Mutant
 
 ANEW = ("tests", *(f"ttnn_mcp.{room}" for room in ("checks", "experiments", "tools", "server", "shell")))
+STANDS_ON_ANALYSES = tuple(f"ttnn_mcp.{room}" for room in ("analyses", "session"))  # besides those
 NOT_NEEDED = ("cacheprovider", "xdist", "unraisableexception")
 OPTIONS = ["-x", "-q", "--assert=plain", "--tb=no", *(word for name in NOT_NEEDED for word in ("-p", f"no:{name}"))]
 
@@ -50,9 +51,13 @@ def warm_up(test: Path) -> None:
     """Run some test here, so that all that is imported on the way is there for every trial; forget the checks."""
     with tempfile.TemporaryDirectory(prefix="lines-") as scratch, redirect_stdout(io.StringIO()):
         _pytest(scratch, [test])
-    for name in [name for name in sys.modules if name.startswith(ANEW)]:
-        del sys.modules[name]
+    _forget(ANEW)
     gc.freeze()  # what is here now stays: forks need not look through it
+
+
+def _forget(rooms: tuple[str, ...]) -> None:
+    for name in [name for name in sys.modules if name.startswith(rooms)]:
+        del sys.modules[name]
 
 
 def is_noticed(module: Module, mutant: Mutant | None, seconds: int, *, heard: bool) -> bool:
@@ -76,6 +81,8 @@ def _run(module: Module, mutant: Mutant | None, seconds: int, scratch: str, *, h
             os.dup2(nowhere, 2)
         if mutant:
             mutant.change()
+        if module.name.startswith(STANDS_ON_ANALYSES):
+            _forget(STANDS_ON_ANALYSES)
         sys.meta_path.insert(0, _Instead(module))
         code = _pytest(scratch, module.tests)
     finally:

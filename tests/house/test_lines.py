@@ -111,6 +111,15 @@ def test_what_checks_share_is_held_by_the_tests_of_those_that_use_it():
     assert scope.TESTS / "step4_metal_trace" / "test_stalled_on_host.py" not in tests
 
 
+def test_what_checks_know_of_a_kind_of_op_is_held_by_the_tests_beside_it_and_of_those_checks():
+    trips = scope.KINDS / "round_trips.py"
+    assert trips in scope.with_lines()
+    tests = [path.relative_to(scope.ROOT / "tests").as_posix() for path in scope.tests_of(trips)]
+    assert tests[0] == "analyses/op_kinds/test_layouts.py"
+    assert "checks/step2_layouts/test_tilize_round_trip.py" in tests
+    assert "checks/step4_metal_trace/test_stalled_on_host.py" not in tests
+
+
 def test_a_mutant_carries_the_excuse_of_its_line():
     _, mutants, excuses = mutants_of("A = 1\nB = 2  # ours # unmoved: only worded\n")
     assert [one.excuse for one in mutants] == [None, None, "only worded", "only worded"]
@@ -135,6 +144,7 @@ def test_what_changed_is_the_check_its_test_or_what_the_test_is_built_from(monke
     assert changed(monkeypatch, "README.md", "mutation/scope.py") == []
     assert changed(monkeypatch, "ttnn_mcp/checks/step4_metal_trace/stalled_on_host.py") == ["stalled_on_host"]
     assert changed(monkeypatch, "tests/checks/step4_metal_trace/test_stalled_on_host.py") == ["stalled_on_host"]
+    assert changed(monkeypatch, "tests/analyses/op_kinds/test_few_cores.py") == ["few_cores"]
     built = changed(monkeypatch, "tests/checks/programs.py")
     assert "wide_weights" in built
     assert "stalled_on_host" not in built

@@ -32,6 +32,14 @@ def test_a_conv_that_writes_no_slice_is_whole(tmp_path):
     assert slices_of(ops_of(tmp_path, program)) == {}
 
 
+def test_a_window_that_begins_with_a_write_does_not_make_its_last_conv_a_slice(tmp_path):
+    program = Program("wormhole_b0")
+    part, whole = (program.tensor([1, 1, rows, 64], "BFLOAT8_B") for rows in (96, 192))
+    put(program, DeviceOp("SliceWriteDeviceOperation", (part, whole), (whole,), 20_000))
+    put_conv(program)
+    assert slices_of(ops_of(tmp_path, program)) == {}
+
+
 def test_all_slices_at_once_take_as_many_rows_and_inputs(tmp_path):
     conv = convs_of(ops_of(tmp_path, sliced(2, fetched=False))).at(1)
     whole = unsliced(conv, 2)

@@ -76,6 +76,14 @@ def test_casts_with_a_reason_stay(check, change):
     assert check.ask(of_attention(**change)).status == "clean"
 
 
+def test_a_cast_that_narrows_beside_those_that_widen_stays(check):
+    program = of_attention()
+    wide = [cast(program, relu(program, program.tensor([*SHAPE[:3], 256], NARROW)), WIDE, 100_000)]
+    wide.append(cast(program, relu(program, program.tensor([*SHAPE[:3], 512], WIDE)), NARROW, 100_000))
+    put(program, DeviceOp("SDPAOperation", tuple(wide), (program.tensor(SHAPE, WIDE),), 900_000, fidelity="HiFi2"))
+    assert check.ask(program).claim.rows.tolist() == [1, 3, 5, 6, 8, 11]
+
+
 def test_a_cast_that_nobody_reads_is_not_claimed_with_others(check):
     program = of_attention()
     cast(program, program.tensor([1, 1, 32, 32], NARROW), WIDE)

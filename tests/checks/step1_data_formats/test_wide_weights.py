@@ -7,6 +7,7 @@ from tests.checks.rows import pass_time, put
 from tests.profiles import L1, Program, height_sharded
 from tests.profiles.conv import Window, conv2d
 from tests.profiles.model import DeviceOp
+from tests.profiles.ops import binary
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 
 
@@ -133,6 +134,15 @@ def test_no_option_of_a_front_end_narrows_the_weights_of_convs(check, program):
     weight_bound_conv(program)
     assert check.ask(program).fires
     assert check.ask(program, generation="tt-torch").status == "clean"
+
+
+def test_an_op_without_weights_is_not_claimed_in_compiled_code_either(check, program):
+    decode(program)
+    x, y, total = (program.tensor([1, 1, 4096, 4096]) for _ in range(3))
+    put(program, binary("ADD", x, y, total, 600_000))
+    claim = check.ask(program, generation="tt-torch").claim
+    assert claim.claim.startswith("1 of 1 ops with weights")
+    assert claim.rows.tolist() == [0]
 
 
 def test_a_conv_takes_the_type_of_its_weights_by_its_config(check, program):

@@ -40,16 +40,19 @@ def test_one_percent_of_the_window_is_the_line(check):
     check.share_pair(scaled, 0.01, of="saving")
 
 
-def test_an_element_that_the_device_computes_must_stay(check):
-    assert check.ask(of_scaled(made=True)).status == "clean"
+@pytest.mark.parametrize("first", [False, True])
+def test_an_element_that_the_device_computes_must_stay(check, first):
+    assert check.ask(of_scaled(made=True, first=first)).status == "clean"
 
 
-def test_two_elements_are_a_tensor(check):
-    check.pair(lambda width: of_scaled(constant=(1, 1, 1, width)), silent=2, fires=1)
+@pytest.mark.parametrize("first", [False, True])
+def test_two_elements_are_a_tensor(check, first):
+    check.pair(lambda width: of_scaled(constant=(1, 1, 1, width), first=first), silent=2, fires=1)
 
 
-def test_beside_a_single_tile_nothing_is_broadcast(check):
-    check.pair(lambda width: of_scaled(shape=[1, 1, 32, width]), silent=32, fires=33)
+@pytest.mark.parametrize("first", [False, True])
+def test_beside_a_single_tile_nothing_is_broadcast(check, first):
+    check.pair(lambda width: of_scaled(shape=[1, 1, 32, width], first=first), silent=32, fires=33)
 
 
 def test_an_op_that_takes_no_number_is_not_claimed_with_others(check):

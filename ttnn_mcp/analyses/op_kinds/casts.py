@@ -65,7 +65,7 @@ def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> NDArray[np.int64]:
     """Casts of floats to a narrower type that the op before could write, which nobody else reads."""
     source, output, maker = ops.inputs[0], ops.outputs[0], flow.producers[0]
     narrows = (output.element_bytes < source.element_bytes) & ~source.dtype.among(*NO_MANTISSA)
-    rows = np.flatnonzero(named(ops, "Typecast") & narrows & flow.made[0])
+    rows = np.flatnonzero(named(ops, "Typecast") & narrows)  # NOBODY is the last row as a maker, which nobody reads
     takes_type = attributes_of(ops).numbers(
         maker[rows], lambda attributes: float(any(key in attributes for key in TAKES_A_TYPE))
     )

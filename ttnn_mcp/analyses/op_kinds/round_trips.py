@@ -72,7 +72,7 @@ class RoundTrips:
 def round_trips(ops: OpTable, flow: Flow, out: NDArray[np.bool_], back: NDArray[np.bool_]) -> RoundTrips:
     """Ops of `back` whose INPUT_0 an op of `out` made."""
     nothing = np.zeros(0, dtype=np.int64)
-    if not flow.producers or not ops.outputs:
+    if not flow.producers:
         return RoundTrips(nothing, nothing, nothing.astype(np.bool_))
     maker = flow.producers[0]
     undoing = back & flow.made[0]
@@ -103,7 +103,7 @@ def layout_round_trips(ops: OpTable, flow: Flow) -> RoundTrips:
 
 def _apart(trips: RoundTrips, took: NDArray[np.float64]) -> RoundTrips:
     """The pairs without an op in common that save most: of tilize, untilize, tilize in a row one conversion stays."""
-    if not np.isin(trips.out, trips.back).any():
+    if not np.isin(trips.out, trips.back).any():  # unmoved: it only spares the search
         return trips
     saves = took[trips.back] + np.where(trips.sole, took[trips.out], 0.0)
     ends = {int(row): place for place, row in enumerate(trips.back.tolist())}

@@ -19,7 +19,7 @@ TINY_ROW_BYTES = 64  # rows up to here reach 9 % of Blackhole's DRAM bandwidth a
 
 def row_bytes(operand: Operand) -> NDArray[np.float64]:
     """Bytes of one ROW_MAJOR row, the page of an interleaved tensor; infinite in TILE, sharded or absent."""
-    rows = operand.layout.among("ROW_MAJOR") & ~operand.sharded & operand.present
+    rows = operand.layout.among("ROW_MAJOR") & ~operand.sharded
     return np.where(rows, operand.padded[:, 3] * np.nan_to_num(operand.element_bytes, nan=np.inf), np.inf)
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.tiny_rows import moves_tiny_rows
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import OPERANDS
@@ -84,7 +83,7 @@ def _turns(facts: WindowFacts, rows: Rows) -> Rows:
     behind = [reader for row in splits.tolist() if joins.reader_counts[row] == 1 for reader in joins.readers(row)]
     joined = rows[source[rows, 2] * source[rows, 3] == output[rows, 3]]
     before = joins.makers[joined]
-    before = before[(before != NOBODY) & (joins.reader_counts[before] == 1)]
+    before = before[joins.reader_counts[before] == 1]  # NOBODY is the last row as a maker, which nobody reads
     turns = np.unique(np.concatenate((np.array(behind, dtype=np.int64), before)))
     return turns[turned[turns]]
 
