@@ -144,6 +144,12 @@ class WindowFacts:
         """The layers of `scope.ops` (all devices); None where no block of ops repeats over most of them."""
         return layering_of(self.scope.ops)
 
+    @cached_property
+    def layering_here(self) -> Layering | None:
+        """The layers of `ops`; what differs is told from this device alone."""
+        here = np.flatnonzero(self.scope.ops.numbers("device") == self.scope.critical_device)
+        return self.layering and self.layering.take(here)
+
     @property
     def attributes_of_ops(self) -> AttributeColumns:
         """The ATTRIBUTES of all ops, by column."""
