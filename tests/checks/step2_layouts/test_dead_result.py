@@ -126,6 +126,16 @@ def test_a_memory_report_of_another_run_tells_nothing(check):
     assert outcome.why.startswith("the memory report does not fit this CSV")
 
 
+def test_a_report_that_was_not_replayed_tells_nothing(check):
+    assert check.ask(check.case(model(), ONCE, memory="3.3", replayed=False)).status == "cannot_tell"
+
+
+def test_a_window_of_unknown_ops_alone_is_not_asked(check):
+    program = Program("wormhole_b0")
+    program.op("DramPrefetcherOperation", [program.tensor([1, 1, 64, 64])])
+    assert ask(check, program).status == "not_applicable"
+
+
 def test_a_real_run_has_none():
     performance = shared(LINKED)
     case = case_of_reports(performance, shared("memory/v3_3") / "db.sqlite")

@@ -17,10 +17,10 @@ import re
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.tensor_identity import NOT_LINKED, TensorIdentity
+from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
 from ttnn_mcp.analyses.memory.unread_results import unread_operations
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Mask, Subject, WindowFacts
-from ttnn_mcp.checks.needs import ENDED, MEMORY, REPLAY
+from ttnn_mcp.checks.needs import MEMORY
 from ttnn_mcp.checks.shared.memory_claims import named
 from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -38,11 +38,10 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops whose results nobody reads."""
     identity, replay = TensorIdentity.of(facts.run, facts.ops), facts.replay
     if identity is None or replay is None:
-        yield CannotTell("the memory report does not fit this CSV, so readers are unknown; capture both in one run")
+        yield CannotTell("the memory report does not fit this CSV (or was not replayed); capture both in one run")
         return
-    launching = np.unique(identity.operations[identity.operations != NOT_LINKED])
-    places = [place for place in map(replay.place, launching.tolist()) if place is not None]
-    unread = replay.operations[unread_operations(replay, max(places, default=0))]
+    last = max(replay.place(operation) or 0 for operation in np.unique(identity.operations).tolist())
+    unread = replay.operations[unread_operations(replay, last)]
     unread = np.setdiff1d(unread, identity.operations[~_pure(facts)])
     rows = np.flatnonzero(np.isin(identity.operations, unread))
     if not len(rows):
@@ -68,6 +67,6 @@ CHECK = Check(
     step=2,
     look=look,
     of=Subject(_pure, "no ops that only compute a result"),
-    needs=(MEMORY, ENDED, REPLAY),
+    needs=(MEMORY,),
     worth=Worth(saving=SAFE),
 )
