@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LAYERS_AT_LEAST = 3  # two alike blocks may be anything, such as two encoders (ours)
 NEARLY_ALL = 0.9  # of the layers, and of the claim's ops: the first or last layer of a model may lack an op (ours)
-STRETCHES_AT_MOST = 4  # of neighbouring roles: the linears of a transformer's layer are QKV, output, up and down
+STRETCHES_AT_MOST = 4  # of neighbouring roles: a transformer's linears are QKV, output, up and down (ours)
 LAYERS_NAMED = 2  # that differ: more are counted (ours)
 
 
