@@ -1,7 +1,6 @@
 """What checks and tools share about one window: its ops on the critical device and what is computed of them, once.
 
-A question that two checks ask is computed by the first one: functions marked `artefact` keep their result with the
-table of ops, and this object hands them out under plain names.
+Functions marked `artefact` keep their result with the table of ops; this object hands them out under plain names.
 """
 
 from __future__ import annotations
@@ -147,8 +146,8 @@ class WindowFacts:
     @cached_property
     def layering_here(self) -> Layering | None:
         """The layers of `ops`; what differs is told from this device alone."""
-        here = np.flatnonzero(self.scope.ops.numbers("device") == self.scope.critical_device)
-        return self.layering and self.layering.take(here)
+        here = self.scope.ops.numbers("device") == self.scope.critical_device
+        return self.layering and self.layering.take(np.flatnonzero(here))
 
     @property
     def attributes_of_ops(self) -> AttributeColumns:
