@@ -1,7 +1,6 @@
 """What checks and tools share about one window: its ops on the critical device and what is computed of them, once.
 
-A question that two checks ask is computed by the first one: functions marked `artefact` keep their result with the
-table of ops, and this object hands them out under plain names.
+Functions marked `artefact` keep their result with the table of ops; this object hands them out under plain names.
 """
 
 from __future__ import annotations
@@ -143,6 +142,12 @@ class WindowFacts:
     def layering(self) -> Layering | None:
         """The layers of `scope.ops` (all devices); None where no block of ops repeats over most of them."""
         return layering_of(self.scope.ops)
+
+    @cached_property
+    def layering_here(self) -> Layering | None:
+        """The layers of `ops`; what differs is told from this device alone."""
+        here = self.scope.ops.numbers("device") == self.scope.critical_device
+        return self.layering and self.layering.take(np.flatnonzero(here))
 
     @property
     def attributes_of_ops(self) -> AttributeColumns:

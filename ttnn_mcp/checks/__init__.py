@@ -23,6 +23,7 @@ from ttnn_mcp.checks.step1_data_formats import (
 from ttnn_mcp.checks.step2_layouts import (
     argmax_on_few_cores,
     constant_converted_repeatedly,
+    dead_result,
     group_norm_converted,
     layout_conversion_share,
     one_element_operand,
@@ -120,6 +121,7 @@ CATALOGUE: tuple[Check, ...] = (
     topk_on_few_cores.CHECK,
     argmax_on_few_cores.CHECK,
     group_norm_converted.CHECK,
+    dead_result.CHECK,
     matmul_operands_in_l1_interleaved.CHECK,
     grid_left_idle.CHECK,
     low_core_count.CHECK,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim
+from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.worth import ALWAYS
 from ttnn_mcp.errors import shown_path
@@ -172,7 +173,7 @@ def _finding(facts: WindowFacts, check: Check, claim: Claim, saving: Saving, sha
     return Finding(
         check=check.id,
         step=check.step,
-        claim=claim.claim,
+        claim="; ".join(part for part in (claim.claim, place_in_layers(facts, claim.rows)) if part),
         share=facts.share(claim.rows) if claim.gap_ns is None else facts.gap_share,
         saving_us=saving,
         assumption=assumption,

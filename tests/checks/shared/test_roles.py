@@ -1,0 +1,120 @@
+"""What a finding says about layers: the roles of its ops, where they are the same in nearly all layers."""
+
+import numpy as np
+import pytest
+
+from tests.asking import ask, session
+from tests.checks.rows import case_of, real_case
+from tests.profiles import Program
+from tests.programs import layered
+from tests.shared_reports import CLIP, DEEPLAB, shared
+from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.checks.shared.roles import place_in_layers
+from ttnn_mcp.wire import bytes_of
+
+NAMES = ("LayerNorm", "Permute", "Unary", "Matmul", "Softmax", "Typecast", "Tilize", "Untilize", "Concat")
+
+
+def layers(count: int, slow: tuple[int, ...] = ()) -> Program:
+    """An embedding, then layers of nine ops; all of a slow layer take longer."""
+    program = Program()
+    x = program.op("EmbeddingsDeviceOperation", [program.tensor([1, 1, 32, 32])])
+    for layer in range(1, count + 1):
+        for name in NAMES:
+            x = program.op(f"{name}DeviceOperation", [x], kernel_ns=30_000 if layer in slow else 20_000)
+    return program
+
+
+def rows_of(case, *roles: int, among: int = 99):
+    """The rows with these roles in the first layers."""
+    here = case.layering_here
+    return np.flatnonzero(np.isin(here.role, roles) & (here.layer <= among))
+
+
+@pytest.fixture(scope="module")
+def ten(tmp_path_factory):
+    return case_of(tmp_path_factory.mktemp("ten"), layers(10))
+
+
+@pytest.mark.parametrize(
+    ("roles", "place"),
+    [
+        ((5,), "role 5 of 9 in each of 10 layers"),
+        ((2, 5), "roles 2, 5 of 9 in each of 10 layers"),
+        ((2, 3, 4, 9), "roles 2-4, 9 of 9 in each of 10 layers"),
+        ((1, 3, 5, 7), "roles 1, 3, 5, 7 of 9 in each of 10 layers"),
+        ((1, 3, 5, 7, 9), ""),
+    ],
+)
+def test_few_stretches_of_roles_are_named(ten, roles, place):
+    assert place_in_layers(ten, rows_of(ten, *roles)) == place
+
+
+def test_nearly_all_layers_are_enough(ten):
+    assert place_in_layers(ten, rows_of(ten, 5, among=9)) == "role 5 of 9 in 9 of 10 layers"
+    assert place_in_layers(ten, rows_of(ten, 5, among=8)) == ""
+
+
+def test_one_role_in_too_few_layers_leaves_no_place(ten):
+    rows = np.union1d(rows_of(ten, 5), rows_of(ten, 6, among=8))
+    assert place_in_layers(ten, rows) == ""
+
+
+def test_no_ops_have_no_place(ten):
+    assert place_in_layers(ten, np.array([], dtype=np.int64)) == ""
+
+
+@pytest.mark.parametrize(("count", "place"), [(2, ""), (3, "role 4 of 9 in each of 3 layers")])
+def test_two_alike_blocks_are_not_yet_layers(tmp_path, count, place):
+    case = case_of(tmp_path, layers(count))
+    assert case.layering_here.count == count
+    assert place_in_layers(case, rows_of(case, 4)) == place
+
+
+@pytest.mark.parametrize(("beside", "place"), [(1, "role 4 of 9 in each of 9 layers"), (2, "")])
+def test_nearly_all_ops_stand_in_layers(tmp_path, beside, place):
+    program = layers(9)
+    for _ in range(beside):
+        program.op("MatmulDeviceOperation", [program.tensor([1, 1, 32, 32])])
+    case = case_of(tmp_path, program)
+    assert place_in_layers(case, np.flatnonzero(case.named("Matmul"))) == place
+
+
+@pytest.mark.parametrize(
+    ("slow", "ending"),
+    [
+        ((), "in each of 10 layers"),
+        ((7,), "in each of 10 layers; layer 7 differs"),
+        ((3, 7), "in each of 10 layers; layers 3 and 7 differ"),
+        ((3, 5, 7), "in each of 10 layers; 3 layers differ"),
+    ],
+)
+def test_layers_that_differ_are_named_or_counted(tmp_path, slow, ending):
+    case = case_of(tmp_path, layers(10, slow))
+    assert place_in_layers(case, rows_of(case, 4)).endswith(ending)
+
+
+def test_the_ops_of_another_role_do_not_say_that_a_layer_differs(tmp_path):
+    case = case_of(tmp_path, layered(3, 90_000))  # the matmul of layer 3
+    assert "layer 3 differs" in place_in_layers(case, rows_of(case, 2))
+    assert "differ" not in place_in_layers(case, rows_of(case, 1))
+
+
+def test_the_findings_on_a_real_encoder_say_their_roles():
+    case = real_case(CLIP)
+    places = {one.check: one.claim.rpartition("; role")[2] for one in diagnose(case, CATALOGUE).findings}
+    assert places["norm-on-few-cores"] == "s 1, 21 of 29 in each of 32 layers"
+    assert places["hot-operands-in-dram"] == "s 25-26 of 29 in each of 32 layers; 4 layers differ"
+    assert places["unfused-attention"].startswith("s 13-16 of 29 in each of 32 layers")
+    assert places["minimal-matmul-on-few-rows"] == "s 2-4, 19, 22, 28 of 29 in each of 32 layers"
+
+
+def test_a_real_model_without_layers_has_no_roles():
+    assert not [one.claim for one in diagnose(real_case(DEEPLAB), CATALOGUE).findings if "role" in one.claim]
+
+
+async def test_the_answer_stays_small(tmp_path):
+    answer = await ask(session(tmp_path), "optimization_check", run=str(shared(CLIP)))
+    assert " of 29 in each of 32 layers" in str(answer["findings"])
+    assert bytes_of(answer) <= 6_000

@@ -1,0 +1,56 @@
+"""Where the ops of a claim stand in the layers of the model: one change to a layer's code reaches all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.analyses.layers.layering import Layering
+    from ttnn_mcp.checks.check import Rows, WindowFacts
+
+LAYERS_AT_LEAST = 3  # two alike blocks may be anything, such as two encoders (ours)
+NEARLY_ALL = 0.9  # of the layers, and of the claim's ops: the first or last layer of a model may lack an op (ours)
+STRETCHES_AT_MOST = 4  # of neighbouring roles: a transformer's linears are QKV, output, up and down (ours)
+LAYERS_NAMED = 2  # that differ: more are counted (ours)
+
+
+def place_in_layers(facts: WindowFacts, rows: Rows) -> str:
+    """'role 5 of 29 in each of 32 layers; layer 31 differs': what the rows are in the layers of the window.
+
+    Returns:
+        Nothing where the window has no layers, or the rows are no fixed part of nearly all of them.
+    """
+    layering = facts.layering_here
+    if layering is None or layering.count < LAYERS_AT_LEAST or not len(rows):
+        return ""
+    inside = rows[layering.role[rows] > 0]
+    if len(inside) < NEARLY_ALL * len(rows):
+        return ""
+    roles, layers = np.unique(layering.role[inside], return_counts=True)  # a layer has each role once
+    stretches = np.split(roles, np.flatnonzero(np.diff(roles) > 1) + 1)
+    if layers.min() < NEARLY_ALL * layering.count or len(stretches) > STRETCHES_AT_MOST:
+        return ""
+    which = ", ".join(_stretch(int(part[0]), int(part[-1])) for part in stretches)
+    least = int(layers.min())
+    every = f"each of {layering.count}" if least == layering.count else f"{least} of {layering.count}"
+    return (
+        f"role{'s' * (len(roles) > 1)} {which} of {layering.roles} in {every} layers{_differing(layering, inside)}"
+    )
+
+
+def _stretch(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _differing(layering: Layering, rows: Rows) -> str:
+    """'; layer 31 differs': the layers in which one of the rows takes another time than its role usually does."""
+    layers: Sequence[int] = np.unique(layering.layer[rows[layering.differs[rows]]]).tolist()
+    if not layers:
+        return ""
+    if len(layers) > LAYERS_NAMED:
+        return f"; {len(layers)} layers differ"
+    return f"; layer {layers[0]} differs" if len(layers) == 1 else f"; layers {layers[0]} and {layers[1]} differ"
