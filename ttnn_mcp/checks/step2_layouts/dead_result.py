@@ -21,8 +21,8 @@ from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
 from ttnn_mcp.analyses.memory.unread_results import unread_operations
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.needs import MEMORY
-from ttnn_mcp.checks.shared.memory_claims import named
-from ttnn_mcp.checks.shared.wording import cite_op, example, name_of, time_of
+from ttnn_mcp.checks.shared.memory_claims import operation_name
+from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.run.ops.op_names import canonical, family
 
@@ -47,10 +47,10 @@ def look(facts: WindowFacts) -> Claims:
     if not len(rows):
         return
     row = facts.heaviest(rows, 1)[0]
-    call = named(replay, replay.place(int(identity.operations[row])) or 0)
+    call = operation_name(replay, replay.place(int(identity.operations[row])) or 0)
     seen = f"{len(rows)} result{'s' * (len(rows) > 1)} that nobody reads ({time_of(facts, rows)})"
     yield Claim(
-        claim=f"{seen}: {name_of(facts, row)} {example(facts, row)}",
+        claim=f"{seen}: {op_name(facts, row)} {example(facts, row)}",
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
         assumption="the ops go away; what only they read may go with them",
