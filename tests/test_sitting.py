@@ -131,8 +131,8 @@ async def test_fifteen_questions_take_fifteen_calls_and_eighteen_kilobytes(sit):
     # which part of the window does nothing explain?
     budget = await sit("time_budget", DEEPLAB)
     unexplained = next(entry for entry in table(budget["ledger"]) if entry["what"] == "unexplained")
-    assert unexplained["share"] == pytest.approx(0.458, abs=0.001)
-    assert unexplained["heaviest_ops"].startswith("Conv2d 18")
+    assert unexplained["share"] == pytest.approx(0.322, abs=0.001)
+    assert unexplained["heaviest_ops"].startswith("Conv2d 1256 ")
 
     assert len(sit.sizes) == 15
     assert sum(sit.sizes) <= BYTES_AT_MOST

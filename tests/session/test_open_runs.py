@@ -24,7 +24,7 @@ def slow(monkeypatch):
     """Reads of paths with `slow` in their name wait for the gate; counts every read."""
     gate, begun, reads, read = asyncio.Event(), asyncio.Event(), [], opening.read_run
 
-    async def waiting(run_id, name, performance, memory, rank=None):
+    async def waiting(run_id, name, performance, memory, rank=None, **kept):
         reads.append(run_id)
         begun.set()
         if "slow" in str(performance):
@@ -77,7 +77,7 @@ async def test_a_reading_that_failed_is_told_to_all_who_wait_and_tried_again_by_
 ):
     attempts = []
 
-    async def failing(*_):
+    async def failing(*_, **_kept):
         attempts.append(1)
         await asyncio.sleep(0.01)
         raise ReportBroken("cut in half")
@@ -94,8 +94,8 @@ async def test_a_reading_that_failed_is_told_to_all_who_wait_and_tried_again_by_
 async def test_a_report_that_changes_while_it_is_read_is_an_error_that_says_so(tmp_path, path, monkeypatch):
     read = opening.read_run
 
-    async def overtaken(*arguments):
-        run = await read(*arguments)
+    async def overtaken(*arguments, **kept):
+        run = await read(*arguments, **kept)
         with path.open("ab") as file:
             file.write(b"\n")
         return run
@@ -118,7 +118,9 @@ async def test_a_path_is_opened_without_a_look_at_the_rest_of_the_roots(tmp_path
 
 async def test_a_file_is_looked_into_again_only_when_it_changed(tmp_path, path, monkeypatch):
     looks, digest = [], fingerprint._digest
-    monkeypatch.setattr(fingerprint, "_digest", lambda file, size: looks.append(size) or digest(file, size))
+    monkeypatch.setattr(
+        fingerprint, "_digest", lambda file, size, *rest: looks.append(size) or digest(file, size, *rest)
+    )
     monkeypatch.setattr(fingerprint, "SETTLED_NS", -(10**9))
     at = session(tmp_path, path.parent)
     ids = {known.id for _ in range(3) for known in await at.runs_under_roots()}

@@ -99,10 +99,7 @@ async def test_the_part_that_a_kernel_waits_for_is_told_with_its_reason(at, tmp_
 
 async def test_where_all_ran_to_the_end_nobody_is_blamed(at, tmp_path):
     said = await ask(at, "op_detail", run=alone(tmp_path, NCRISC=99_000, BRISC=100_000), op=2)
-    assert said["inside"] == {
-        "bound": "cannot_tell",
-        "why": "a part that runs to the end may be working or waiting",
-    }
+    assert "inside" not in said
 
 
 @pytest.mark.parametrize(
@@ -127,9 +124,8 @@ async def test_firmware_is_named_where_it_takes_longer_than_the_kernel(at, tmp_p
         cells = lines[1].split(",")
         cells[place] = str(fw_ns)
         path.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n")
-        return (await ask(session(tmp_path / str(fw_ns)), "op_detail", run=str(path), op=2))["inside"].get(
-            "firmware_us"
-        )
+        answer = await ask(session(tmp_path / str(fw_ns)), "op_detail", run=str(path), op=2)
+        return answer.get("inside", {}).get("firmware_us")
 
     assert await firmware(40_001) == 20  # a kernel of 20 us
     assert await firmware(40_000) is None

@@ -48,9 +48,9 @@ def look(facts: WindowFacts) -> Claims:
         return
     row = facts.heaviest(rows, 1)[0]
     call = operation_name(replay, replay.place(int(identity.operations[row])) or 0)
-    seen = f"{len(rows)} result{'s' * (len(rows) > 1)} that nobody reads ({time_of(facts, rows)})"
+    count = f"{len(rows)} result{'s' * (len(rows) > 1)} that nobody reads ({time_of(facts, rows)})"
     yield Claim(
-        claim=f"{seen}: {op_name(facts, row)} {example(facts, row)}",
+        claim=f"{count}: {op_name(facts, row)} {example(facts, row)}",
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
         assumption="the ops go away; what only they read may go with them",

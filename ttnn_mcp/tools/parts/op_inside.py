@@ -43,7 +43,7 @@ class Inside(Wire):
 
 
 def inside_of(op: OpTable) -> Inside | None:
-    """What the report tells about the one op in this table; None where it has no times per processor or core."""
+    """What the report tells about the one op in this table; None where its times decide nothing."""
     parts = kernel_parts_of(op)
     measured = {name: op.numbers(column).item() for name, column in MEASURED.items()}
     measured = {name: round(value, 1) for name, value in measured.items() if np.isfinite(value)}
@@ -54,7 +54,7 @@ def inside_of(op: OpTable) -> Inside | None:
     bound, why = parts.bound(0, kernel)
     besides = BESIDES.get((bound, family(op.texts("op_code")[0])))
     firmware = parts.firmware_ns.item()
-    return Inside(
+    inside = Inside(
         bound=bound,
         why=f"{why}; {besides}" if besides else why,
         ended_before_us={
@@ -67,6 +67,7 @@ def inside_of(op: OpTable) -> Inside | None:
         firmware_us=firmware / 1e3 if firmware > max(kernel, LONG_FIRMWARE_NS) else None,
         measured_pct=measured,
     )
+    return None if bound == "cannot_tell" and inside == Inside(bound=bound, why=inside.why) else inside
 
 
 def _told(time_ns: float, kernel_ns: float) -> float | None:
