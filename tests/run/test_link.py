@@ -14,6 +14,7 @@ from tests.profiles import (
     write_run,
 )
 from tests.programs import block
+from ttnn_mcp.run.link import by_execution
 from ttnn_mcp.session.opening import read_run
 
 
@@ -129,3 +130,15 @@ async def test_a_broken_pass_between_whole_ones_stays_unlinked(tmp_path):
     run = await read_run("x", "x", performance, write_memory_report(tmp_path / "memory", passes(1)))
     assert run.linked.link.status == "linked"
     assert sorted(run.linked.operation_at) == [2, 3, 4, 5, *range(9, 17)]
+
+
+async def test_rows_that_lost_their_call_count_are_not_linked_by_it(tmp_path):
+    """The table `operation_executions` names an op by device and call count."""
+    program = block()
+    rows = performance_rows(program)
+    rows[0]["GLOBAL CALL COUNT"] = ""
+    run = await read_run("x", "x", write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7")), None)
+    ops = run.performance.ops
+    counts = ops.numbers("call_count")
+    executions = [(7, 0, int(count)) for count in counts[1:]]
+    assert by_execution(run.performance, executions) == {int(line): 7 for line in ops.lines[1:]}

@@ -198,3 +198,12 @@ async def test_shapes_are_not_repeated_for_each_device(at, tmp_path):
     path = write_performance_report(tmp_path, block(devices=4), [Iteration(cold=True), Iteration()])
     shapes = column((await ask(at, "list_ops", run=str(path), limit=8))["ops"], "shapes")
     assert shapes.count("as above") >= 3
+
+
+async def test_ops_without_time_reached_nothing(at, tmp_path):
+    rows = performance_rows(block())
+    for row in rows:
+        row["DEVICE KERNEL DURATION [ns]"] = "0"
+    path = write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))
+    groups = (await ask(at, "list_ops", run=str(path), group_by="op_code"))["groups"]
+    assert not {"tflop_s", "flop_share", "gb_s", "dram_share"} & {*groups["columns"]}

@@ -65,7 +65,7 @@ def linked(performance: Performance, launched: Launched, executions: Sequence[tu
     """
     total = len(performance.ops)
     if executions:
-        exact = _by_execution(performance, executions)
+        exact = by_execution(performance, executions)
         if len(exact) == total:
             return _linked(exact, total, "operation_executions")
     if not launched.op_codes:
@@ -168,14 +168,13 @@ def _first_difference(captured: list[str], launches: _Launches) -> str:
     return f"device op {place + 1} is {shown(captured_op)} in the memory report, {shown(timed_op)} at line {line}"
 
 
-def _by_execution(performance: Performance, executions: Sequence[tuple[int, int, int]]) -> dict[int, int]:
+def by_execution(performance: Performance, executions: Sequence[tuple[int, int, int]]) -> dict[int, int]:
+    """Line of an op -> operation, for `executions` of (operation, device, call count)."""
     ops = performance.ops
     by_call = {(device, count): operation for operation, device, count in executions}
     keys = zip(ops.numbers("device").tolist(), ops.numbers("call_count").tolist(), strict=True)
-    return {
-        int(line): by_call[key]
-        for line, key in zip(ops.lines, ((int(d), int(c)) for d, c in keys), strict=True)
-        if key in by_call
+    return {  # a lost device or count is NaN, which is no key
+        int(line): by_call[key] for line, key in zip(ops.lines, keys, strict=True) if key in by_call
     }
 
 

@@ -161,9 +161,10 @@ def _rates(run: Run, ops: OpTable, bounds: Roofline, group: Group) -> tuple[Cell
     """Useful and performed arithmetic, DRAM bytes, and what was reached of the peaks, over ops that show them."""
     rows, chip = group.rows, run.chip
     kernel = ops.numbers("kernel_ns")[rows]
-    counted, moved = np.isfinite(bounds.flops[rows]), np.nan_to_num(bounds.dram_bytes[rows]) > 0
+    timed = kernel > 0  # a row without time reached nothing
+    counted, moved = timed & np.isfinite(bounds.flops[rows]), timed & (np.nan_to_num(bounds.dram_bytes[rows]) > 0)
     cells: list[Cell] = [None] * len(RATES)
-    if counted.any() and kernel[counted].sum() > 0:
+    if counted.any():
         useful, took_ns = bounds.flops[rows][counted].sum(), kernel[counted].sum()
         peak = MATMUL_FLOP_PER_CYCLE_PER_CORE * (chip.clock_ghz or np.nan) * (chip.cores or np.nan)
         least_ns = (bounds.flops[rows] * phases(ops)[rows])[counted].sum() / peak
@@ -171,12 +172,16 @@ def _rates(run: Run, ops: OpTable, bounds: Roofline, group: Group) -> tuple[Cell
             float(useful / 1e9),
             float(bounds.padded_flops[rows][counted].sum() / 1e9),
             float(useful / took_ns / 1e3),
-            float(least_ns / took_ns),
+            float(np.minimum(least_ns / took_ns, 1.0)),
         )
-    if moved.any() and kernel[moved].sum() > 0:
+    if moved.any():
         moved_bytes, took_ns = bounds.dram_bytes[rows][moved].sum(), kernel[moved].sum()
         rate = float(moved_bytes / took_ns)
-        cells[4:] = (float(moved_bytes / 1e6), rate, rate / chip.dram_peak_gb_s if chip.dram_peak_gb_s else None)
+        cells[4:] = (
+            float(moved_bytes / 1e6),
+            rate,
+            min(rate / chip.dram_peak_gb_s, 1.0) if chip.dram_peak_gb_s else None,
+        )
     return tuple(cells)
 
 
