@@ -105,7 +105,7 @@ Read `skill://optimizing-ttnn-models/SKILL.md` first (or call `skill_step(page="
 3. Check the value. Before you write a setting into the model, ask `check_setting` whether it is legal and fits L1.
 4. Change ONE thing in the model. Say which line and why.
 5. Check PCC against the original PyTorch reference: at least 0.99. Below that, revert and try another way. A
-   profile holds no PCC; run the comparison and pass the number on.
+   profile in CSV holds no PCC; run the comparison and pass the number on.
 6. Profile again with the same inputs and iteration count, then `compare_runs(baseline=..., candidate=...)`. A
    change smaller than its `noise_share` is no change.
 7. Record it: `experiments(action="record", change=..., step=..., baseline=..., candidate=..., pcc=...)`. Follow

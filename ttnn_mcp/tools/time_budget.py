@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from ttnn_mcp.analyses.roofline.roofline import WHY_IMPOSSIBLE
 from ttnn_mcp.analyses.time_budget.ledger import Entry, ledger_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.run.window import REPROFILE
@@ -27,6 +28,7 @@ MINOR = 0.01  # of the time: an entry below it names its heaviest kind only
 AS_IT_IS = "these ops and formats at peak rates on all cores; no gaps, no vector arithmetic"
 CHEAPER = "the same with BFLOAT4_B weights, BFLOAT8_B activations, LoFi, if PCC allows"
 READ_ONCE = "weights read once, needed arithmetic beside it, all else in L1; caches not counted"
+NO_LINKS = "the report does not show the links of this collective"
 
 
 class Answer(Wire):
@@ -131,7 +133,7 @@ def _left_out(facts: WindowFacts) -> dict[str, float]:
     least, reasons = facts.least_times, facts.roofline.why
     time_us: dict[str, float] = {}
     for row in np.flatnonzero(~least.whole).tolist():
-        reason = reasons[row] or "the report does not show the links of this collective"
+        reason = reasons[row] or (WHY_IMPOSSIBLE if not least.told[row] else NO_LINKS)
         time_us[reason] = time_us.get(reason, 0.0) + float(facts.kernel_ns[row]) / 1e3
     return dict(sorted(time_us.items(), key=lambda item: -item[1]))
 

@@ -79,3 +79,12 @@ def test_narrower_formats_leave_integers_and_row_major_alone(tmp_path):
     least = facts(tmp_path, program).least_times
     assert least.cheaper_ns[:2] == pytest.approx(least.as_it_is_ns[:2])
     assert least.cheaper_ns[2] == pytest.approx(least.as_it_is_ns[2] * 1088 / 2048)
+
+
+def test_an_op_that_was_faster_than_its_packers_shows_what_cannot_be(tmp_path):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 2048, 1024], placement=L1)], kernel_ns=900, cores=64)
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 1024, 1024], placement=L1)], kernel_ns=500, cores=64)
+    least = facts(tmp_path, program).least_times  # packing takes 1,024 ns of the first, 512 of the second
+    assert least.told.tolist() == [False, True]
+    assert least.as_it_is_ns[0] == least.on_its_cores_ns[0] == 0

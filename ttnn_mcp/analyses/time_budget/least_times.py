@@ -16,7 +16,7 @@ import numpy as np
 from ttnn_mcp.analyses.devices.collectives import collectives_of, payload_gb_s
 from ttnn_mcp.analyses.op_kinds.formats import needed_phases, phases, reads_weights
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
-from ttnn_mcp.analyses.roofline.roofline import WHY_COLLECTIVE, roofline_of
+from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_COLLECTIVE, roofline_of
 from ttnn_mcp.analyses.roofline.traffic import shows_operands
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
 from ttnn_mcp.analyses.time_budget.doors import Doors
@@ -97,6 +97,10 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
         ),
         axis=0,
     )
+    unknown = unknown | ~(
+        steps[-1] <= IMPOSSIBLE * ops.numbers("kernel_ns")
+    )  # the row shows what cannot be: no bound
+    steps = np.where(unknown, 0.0, steps)
     weights = reads_weights(ops, flow)
     return LeastTimes(
         *steps,
