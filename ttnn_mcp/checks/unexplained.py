@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.groups import heaviest_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,17 +59,14 @@ def unexplained(facts: WindowFacts, claims: Iterable[Claim]) -> Unexplained:
 
 
 def _kinds(facts: WindowFacts, left_ns: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[Kind]:
-    names = sorted({canonical(text) for text in facts.names.distinct})
-    place_of = {name: place for place, name in enumerate(names)}
-    kind = facts.names.mapped(lambda text: place_of[canonical(text)], missing=len(names), dtype=np.int64)
-    rows = np.flatnonzero(left_ns > 0)
-    took = np.bincount(kind[rows], left_ns[rows], minlength=len(names) + 1)[: len(names)]
     floor_ns = facts.roofline.efficiency * facts.kernel_ns
-    kinds: list[Kind] = []
-    for place in np.argsort(-took, kind="stable")[:KINDS].tolist():
-        if took[place] > 0:
-            alike = rows[kind[rows] == place]
-            ratio = float(np.nansum(floor_ns[alike]) / took[place]) or np.nan
-            heaviest = int(alike[np.argmax(left_ns[alike])])
-            kinds.append(Kind(names[place], len(alike), float(took[place]), ratio, heaviest))
-    return kinds
+    return [
+        Kind(
+            name,
+            len(alike),
+            took_ns,
+            float(np.nansum(floor_ns[alike]) / took_ns) or np.nan,
+            int(alike[np.argmax(left_ns[alike])]),
+        )
+        for name, took_ns, alike in heaviest_kinds(facts.names, left_ns, KINDS)
+    ]

@@ -78,7 +78,7 @@ def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
     """
     run, scope = facts.run, facts.scope
     kept = _filtered(facts, asked)
-    ops, bounds = scope.ops.take(kept), facts.roofline_of_devices.take(kept)
+    ops = scope.ops.take(kept)
     total_ns = float(scope.ops.numbers("kernel_ns").sum()) or 1.0  # all zero: shares are zero, not undefined
     offset = offset_of(asked.cursor, asked, run.id)
     end = offset + asked.limit
@@ -87,7 +87,7 @@ def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
         order = _order(ops, asked.sort)
         order = order[ops.numbers("kernel_ns")[order] >= asked.min_share * total_ns]
         page = order[offset:end]
-        table = _ops_table(ops.take(page), bounds.take(page), total_ns)
+        table = _ops_table(ops.take(page), facts.roofline_of_devices.take(kept[page]), total_ns)
         matches = len(order)
     else:
         layering = facts.layering if asked.group_by in ("layer", "role") else None
@@ -96,7 +96,9 @@ def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
         folded = [
             group for group in grouped(grouping.keys, ops.numbers("kernel_ns")) if group.kernel_ns >= least_ns
         ]
-        groups = groups_table(run, ops, bounds, folded[offset:end], grouping=grouping, total_ns=total_ns)
+        groups = groups_table(
+            run, ops, facts.roofline_of_devices.take(kept), folded[offset:end], grouping=grouping, total_ns=total_ns
+        )
         caveat = grouping.caveat
         matches = len(folded)
     return Answer(

@@ -84,7 +84,7 @@ def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
     Each with an example op; candidates say what a change would save at most.
     """
     ops, first, second, output = facts.ops, facts.input(0), facts.input(1), facts.output()
-    codes, weight = _canonical(facts), weight_of(ops)
+    codes, weight = facts.names.folded(canonical), weight_of(ops)
     logical = facts.run.performance_report.csv.logical_shapes
     everything = np.arange(len(ops), dtype=np.int64)
     waste = tile_waste(ops)
@@ -169,14 +169,6 @@ def _folded(
         share = spent / facts.total_ns if facts.total_ns else 0.0
         lines.append((*names, len(members), spent / 1e3, share, *map(float, figures), facts.line(example)))
     return lines
-
-
-def _canonical(facts: WindowFacts) -> Texts:
-    """One name per op, whatever its version called it."""
-    names = [canonical(text) for text in facts.names.distinct]
-    distinct = tuple(dict.fromkeys(names))
-    place = np.array([*(distinct.index(name) for name in names), -1], dtype=np.int64)
-    return Texts(place[facts.names.codes], distinct)
 
 
 def _shapes(facts: WindowFacts) -> Texts:

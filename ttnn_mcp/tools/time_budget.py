@@ -10,6 +10,7 @@ from pydantic import Field
 from ttnn_mcp.analyses.roofline.roofline import WHY_IMPOSSIBLE
 from ttnn_mcp.analyses.time_budget.ledger import Entry, ledger_of
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.window import REPROFILE
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Window, Wire
@@ -131,11 +132,11 @@ def _heaviest(facts: WindowFacts, entry: Entry) -> str:
 def _left_out(facts: WindowFacts) -> dict[str, float]:
     """Why a bound leaves something out -> kernel time of the ops it concerns, in microseconds."""
     least, reasons = facts.least_times, facts.roofline.why
-    time_us: dict[str, float] = {}
-    for row in np.flatnonzero(~least.whole).tolist():
-        reason = reasons[row] or (WHY_IMPOSSIBLE if not least.told[row] else NO_LINKS)
-        time_us[reason] = time_us.get(reason, 0.0) + float(facts.kernel_ns[row]) / 1e3
-    return dict(sorted(time_us.items(), key=lambda item: -item[1]))
+    labels = (*dict.fromkeys((*reasons.distinct, NO_LINKS, WHY_IMPOSSIBLE)),)
+    unsaid = np.where(least.told, labels.index(NO_LINKS), labels.index(WHY_IMPOSSIBLE))
+    keys = np.where(reasons.codes >= 0, reasons.codes, unsaid)
+    rows = np.flatnonzero(~least.whole)
+    return {labels[group.key]: group.kernel_ns / 1e3 for group in grouped(keys[rows], facts.kernel_ns[rows])}
 
 
 TOOL = Tool(

@@ -64,17 +64,15 @@ def changes_of(alignment: Alignment, before: OpTable, after: OpTable, *, padded:
     """The changes of all pairs; each pair is in exactly one. Pairs without a visible difference have an empty text."""
     left, right = before.take(alignment.before), after.take(alignment.after)
     aspects = list(_aspects(left, right, padded=padded))
-    names = right.texts("op_code")
-    distinct: list[str] = sorted({canonical(text) for text in names.distinct})
-    number = {name: place for place, name in enumerate(distinct)}
-    columns = [names.mapped(lambda text: number[canonical(text)], missing=SAME, dtype=np.int64)]
+    names = right.texts("op_code").folded(canonical)
+    columns = [names.codes]
     columns += [aspect.codes for aspect in aspects]
     kinds, place = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
     order = np.argsort(place.ravel(), kind="stable")
     bounds = np.searchsorted(place.ravel()[order], np.arange(len(kinds) + 1)).tolist()
     listed: list[list[int]] = kinds.tolist()
     return [
-        _change(distinct[kind[0]] if kind[0] >= 0 else "", kind[1:], aspects, order[start:end])
+        _change(names.distinct[kind[0]] if kind[0] >= 0 else "", kind[1:], aspects, order[start:end])
         for kind, (start, end) in zip(listed, pairwise(bounds), strict=True)
     ]
 

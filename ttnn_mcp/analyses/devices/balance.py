@@ -102,9 +102,7 @@ def _same_launch(
     """(launches, devices) positions; None where the devices cannot be compared."""
     if not len(ops):
         return None
-    codes = ops.texts("op_code")
-    number = {name: n for n, name in enumerate(sorted({canonical(text) for text in codes.distinct}))}
-    names = codes.mapped(lambda text: number[canonical(text)], missing=-1, dtype=np.int64)
+    names = ops.texts("op_code").folded(canonical).codes
     if not encodes_device:
         per_device = [np.flatnonzero(place == one) for one in range(devices)]
         if len({len(one) for one in per_device}) > 1:

@@ -82,8 +82,7 @@ def layering_of(ops: OpTable) -> Layering | None:
     if not len(ops):
         return None
     names = ops.texts("op_code")
-    number = {name: place for place, name in enumerate(sorted({canonical(text) for text in names.distinct}))}
-    codes = names.mapped(lambda text: number[canonical(text)], missing=-1, dtype=np.int64)
+    codes = names.folded(canonical).codes
     norms = names.where(lambda text: family(text) == "norm")
     devices = ops.numbers("device")
     found: list[Layers] = []

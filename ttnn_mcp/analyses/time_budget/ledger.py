@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.inside_kernel.kernel_parts import PARTS, kernel_parts_of
-from ttnn_mcp.run.ops.op_names import canonical, family
+from ttnn_mcp.run.ops.groups import heaviest_kinds
+from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,14 +45,9 @@ class Entry:
 
     def heaviest(self, ops: OpTable, most: int) -> list[tuple[str, float, int]]:
         """(op, nanoseconds, line of its heaviest row) of the kinds with the largest part, largest first."""
-        names = ops.texts("op_code").mapped(canonical, missing="", dtype=np.object_)
-        kinds, kind = np.unique(names.astype(str), return_inverse=True)
-        sums = np.bincount(kind, weights=np.abs(self.per_op_ns), minlength=len(kinds))
-        heaviest = [int(each) for each in np.argsort(-sums, kind="stable")[:most] if sums[each] > 0]
-        rows = [int(np.argmax(np.where(kind == each, np.abs(self.per_op_ns), -1.0))) for each in heaviest]
         return [
-            (str(kinds[each]), float(sums[each]), int(ops.lines[row]))
-            for each, row in zip(heaviest, rows, strict=True)
+            (name, part_ns, int(ops.lines[alike[np.argmax(self.per_op_ns[alike])]]))
+            for name, part_ns, alike in heaviest_kinds(ops.texts("op_code"), self.per_op_ns, most)
         ]
 
 

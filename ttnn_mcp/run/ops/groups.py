@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.texts import Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,16 @@ def grouped(keys: NDArray[np.int64], kernel_ns: NDArray[np.float64]) -> list[Gro
         for key, start, end in zip(distinct, bounds[:-1], bounds[1:], strict=True)
     ]
     return sorted(groups, key=lambda group: (-group.kernel_ns, group.key))
+
+
+def heaviest_kinds(
+    op_codes: Texts, time_ns: NDArray[np.float64], most: int
+) -> list[tuple[str, float, NDArray[np.int64]]]:
+    """(canonical name, time, positions of its ops with any) of the kinds of op with the most of a time per op."""
+    names, rows = op_codes.folded(canonical), np.flatnonzero(time_ns > 0)
+    groups = grouped(names.codes[rows], time_ns[rows])
+    named = (group for group in groups if group.key >= 0)  # an empty OP CODE is no kind
+    return [(names.distinct[group.key], group.kernel_ns, rows[group.rows]) for group in islice(named, most)]
 
 
 def keyed(labels: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:

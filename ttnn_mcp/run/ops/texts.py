@@ -47,6 +47,12 @@ class Texts:
         """`meaning` of each row's text, called once per distinct text; `missing` for empty cells."""
         return np.array([*map(meaning, self.distinct), missing], dtype=dtype)[self.codes]
 
+    def folded(self, fold: Callable[[str], str]) -> Texts:
+        """What `fold` makes of each row's text: texts that it makes equal become one. In sorted order."""
+        names = [fold(text) for text in self.distinct]
+        place = {name: number for number, name in enumerate(sorted({*names}))}
+        return Texts(np.array([*(place[name] for name in names), -1], dtype=np.int64)[self.codes], tuple(place))
+
     def occurring(self) -> list[str]:
         """The distinct texts that some row has."""
         return [self.distinct[code] for code in sorted(set(self.codes.tolist())) if code >= 0]
