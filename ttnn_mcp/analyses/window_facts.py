@@ -26,7 +26,6 @@ from ttnn_mcp.analyses.op_kinds.convs import Convs, convs_of
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MatmulChoice, matmul_choice
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.analyses.time_budget.least_times import LeastTimes, least_times_of
-from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -195,11 +194,11 @@ class WindowFacts:
 
     def named(self, *canonical_names: str) -> NDArray[np.bool_]:
         """Mask of the ops with one of these canonical names (`Conv2d`, `Tilize`)."""
-        return self.names.where(lambda text: canonical(text) in canonical_names)
+        return self.ops.named(*canonical_names)
 
     def of_family(self, *families: str) -> NDArray[np.bool_]:
         """Mask of the ops of these families (`matmul`, `conv`, `layout`, ...)."""
-        return self.names.where(lambda text: family(text) in families)
+        return self.ops.of_family(*families)
 
     def input(self, number: int) -> Operand | None:
         """INPUT_n of every op; None where no op has so many."""

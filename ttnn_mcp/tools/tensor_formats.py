@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import engine_ops, reads_weights, spared_bytes, weight_of
-from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, moves_bytes, named
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, moves_bytes
 from ttnn_mcp.analyses.op_kinds.tile_padding import tile_waste
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import ask
@@ -112,7 +112,7 @@ def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
         conversions=CONVERSIONS.table(
             _folded(
                 facts,
-                np.flatnonzero(named(ops, *TO_TILES, *TO_ROWS, "Typecast")),
+                np.flatnonzero(ops.named(*TO_TILES, *TO_ROWS, "Typecast")),
                 (codes, _dtype(first, ops), _dtype(output, ops)),
             )
         ),

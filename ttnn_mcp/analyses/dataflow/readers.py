@@ -19,7 +19,6 @@ from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,7 +56,7 @@ class Joins:
         np.minimum.at(quickest, place, kernel)
         np.maximum.at(slowest, place, kernel)
         spread = (slowest > SAME_WORK * quickest) & (slowest - quickest > MEASURABLE_NS)
-        shapeless = ops.texts("op_code").where(lambda text: family(text) in SHAPELESS_PROGRAMS)
+        shapeless = ops.of_family(*SHAPELESS_PROGRAMS)
         return (spread[place] & shapeless) | borrowed(ops)
 
     @cached_property
@@ -72,7 +71,7 @@ class Joins:
         producers = self.flow.producers
         if not producers:
             return ()
-        fills = self.ops.texts("op_code").where(lambda text: canonical(text) in FILLS_ITS_INPUT)
+        fills = self.ops.named(*FILLS_ITS_INPUT)
         after_doubtful = np.zeros(len(previous), dtype=np.bool_)
         after_doubtful[1:] = self.doubtful[:-1]
         after_doubtful &= ~np.any([made_by == previous for made_by in producers], axis=0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import canonical, family
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +76,7 @@ def balance_of(ops: OpTable, *, encodes_device: bool) -> Balance:
     """Compare the devices of `ops`, which are sorted by device, then by time."""
     device, kernel = ops.numbers("device"), ops.numbers("kernel_ns")
     ids, place = np.unique(device, return_inverse=True)
-    collective = ops.texts("op_code").where(lambda text: family(text) == "collective")
+    collective = ops.of_family("collective")
     rows = _same_launch(ops, place, len(ids), encodes_device=encodes_device)
     present = rows if rows is not None else np.zeros((0, len(ids)), dtype=np.int64)
     return Balance(

@@ -8,7 +8,6 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import spared_bytes
 from ttnn_mcp.hardware import ELEMENT_BYTES
-from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +39,7 @@ def adds_full_tensors(ops: OpTable) -> NDArray[np.bool_]:
     if len(ops.inputs) < len(("left", "right")):
         return np.zeros(len(ops), dtype=np.bool_)
     adds = ops.texts("attributes").where(lambda text: any(kind in text for kind in RESIDUAL))
-    binary = ops.texts("op_code").where(lambda text: canonical(text) == "Binary")
+    binary = ops.named("Binary")
     return binary & adds & (ops.inputs[0].elements == ops.inputs[1].elements)
 
 

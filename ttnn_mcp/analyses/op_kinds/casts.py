@@ -10,9 +10,8 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
 from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
-from ttnn_mcp.analyses.op_kinds.layouts import named, reader_counts
+from ttnn_mcp.analyses.op_kinds.layouts import reader_counts
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,8 +48,8 @@ def casts_for_attention(ops: OpTable, joins: Joins) -> AttentionCasts:
     """
     source, output = ops.inputs[0], ops.outputs[0]
     widens = source.dtype.among(*ACCEPTED) & (source.element_bytes < output.element_bytes)
-    casts = named(ops, "Typecast") & widens
-    attends = ops.texts("op_code").where(lambda text: family(text) == "attention")
+    casts = ops.named("Typecast") & widens
+    attends = ops.of_family("attention")
     makers, readers_of = (np.concatenate(both) for both in zip(joins.edges, other_makers(ops), strict=True))
     casts &= np.isin(np.arange(len(ops)), makers) & ~np.isin(np.arange(len(ops)), makers[~attends[readers_of]])
     spared = np.zeros(len(ops))
@@ -65,9 +64,9 @@ def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> NDArray[np.int64]:
     """Casts of floats to a narrower type that the op before could write, which nobody else reads."""
     source, output, maker = ops.inputs[0], ops.outputs[0], flow.producers[0]
     narrows = (output.element_bytes < source.element_bytes) & ~source.dtype.among(*NO_MANTISSA)
-    rows = np.flatnonzero(named(ops, "Typecast") & narrows)  # NOBODY is the last row as a maker, which nobody reads
+    rows = np.flatnonzero(ops.named("Typecast") & narrows)  # NOBODY is the last row as a maker, which nobody reads
     takes_type = attributes_of(ops).numbers(
         maker[rows], lambda attributes: float(any(key in attributes for key in TAKES_A_TYPE))
     )
-    settable = (takes_type > 0) & ~named(ops, *TAKES_NONE)[maker[rows]]
+    settable = (takes_type > 0) & ~ops.named(*TAKES_NONE)[maker[rows]]
     return rows[settable & (reader_counts(flow)[maker[rows]] == 1)]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, flow_of
 from ttnn_mcp.analyses.op_kinds.convs import convs_of
-from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 def preparations_of(ops: OpTable, most: int) -> dict[int, list[int]]:
     """Per conv the ops, `most` at most, that lead from a tensor no op made to its INPUT_1; only convs with such ops."""
     flow = flow_of(ops)
-    converts = ops.texts("op_code").where(lambda text: family(text) in ("layout", "shape"))
+    converts = ops.of_family("layout", "shape")
     makers, makers_of_weights = flow.makers_of(0), flow.makers_of(1)
     rows_by_weight: dict[int, list[int]] = {}
     for conv in convs_of(ops).rows.tolist():

@@ -12,7 +12,6 @@ from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -91,7 +90,7 @@ def share_on_grid(ops: OpTable, grid: tuple[int, int]) -> NDArray[np.float64]:
 @artefact
 def convs_of(ops: OpTable) -> Convs:
     """The Conv2d ops (`OptimizedConvNew` before mid 2025) of `ops`."""
-    rows = np.flatnonzero(ops.texts("op_code").where(lambda text: canonical(text) == "Conv2d"))
+    rows = np.flatnonzero(ops.named("Conv2d"))
     if not len(rows) or len(ops.inputs) < 2 or not ops.outputs:
         return Convs(rows, np.zeros(len(rows), dtype=np.int64), (None,))
     source, weights, output = ops.inputs[0], ops.inputs[1], ops.outputs[0]

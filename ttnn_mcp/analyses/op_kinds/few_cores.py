@@ -9,7 +9,6 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +29,7 @@ def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
     used = ops.numbers("cores")
     available = np.fmin(ops.numbers("worker_cores"), cores or 0)
     few = (used > 0) & (used < FEW_CORES * available) & (ops.numbers("kernel_ns") >= SMALL_NS)
-    few &= ~ops.texts("op_code").where(lambda text: family(text) in _FEW_ON_PURPOSE)
+    few &= ~ops.of_family(*_FEW_ON_PURPOSE)
     rows = np.flatnonzero(few)
     partitioned = attributes_of(ops).numbers(
         rows, lambda attributes: float(attributes.text_of(*PARTITION) is not None)

@@ -15,7 +15,6 @@ from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +45,7 @@ matmuls). Those of tt-metal that are bound by the engine reach 0.7 to 0.8. Convs
 @artefact
 def engine_ops(ops: OpTable) -> NDArray[np.bool_]:
     """Ops whose arithmetic runs on the matrix engine and obeys MATH FIDELITY."""
-    return ops.texts("op_code").where(lambda text: family(text) in ("matmul", "conv", "attention"))
+    return ops.of_family("matmul", "conv", "attention")
 
 
 def any_operand(ops: OpTable, dtype: str) -> NDArray[np.bool_]:
@@ -66,7 +65,7 @@ def reads_weights(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     weight = weight_of(ops)
     if weight is None:
         return np.zeros(len(ops), dtype=np.bool_)
-    able = ops.texts("op_code").where(lambda text: family(text) in ("matmul", "conv"))
+    able = ops.of_family("matmul", "conv")
     maker = flow.producers[1]
     # equal sizes can be chance; a view keeps the last dim, so a maker of another width made another tensor
     width = weight.logical[:, 3]
@@ -138,6 +137,6 @@ def fewer_passes_save(ops: OpTable, roofline: Roofline, wanted: NDArray[np.float
     kernel = ops.numbers("kernel_ns")
     ratio = np.nan_to_num(wanted / phases(ops), nan=1.0)
     then_ns = np.fmax(np.fmax(roofline.compute_used_ns * ratio, roofline.dram_achievable_ns), LAUNCH_FLOOR_NS)
-    matmuls = ops.texts("op_code").where(lambda text: family(text) == "matmul")
+    matmuls = ops.of_family("matmul")
     lasts = ~matmuls | (roofline.compute_used_ns >= FEWER_PASSES_FROM * kernel)
     return np.where(lasts, np.maximum(np.minimum(kernel * (1 - ratio), kernel - then_ns), 0.0), 0.0)

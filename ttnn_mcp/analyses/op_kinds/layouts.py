@@ -12,7 +12,6 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,11 +25,6 @@ WRITES_ROWS = ("GridSample", "Upsample", "Pool2D", "Embeddings", "PaddedSlice", 
 READS_ROWS = ("Halo", "Conv2d", "Pool2D", "Upsample", "GridSample", "PaddedSlice", "Fold", "Embeddings")
 CARRIES = ("InterleavedToSharded", "ShardedToInterleaved", "Reshard", "Move", "Copy", "Slice", "Pad")
 CARRIED_AT_MOST = 4  # movers between an untilize and the op that reads rows: real chains have up to 3
-
-
-def named(ops: OpTable, *names: str) -> NDArray[np.bool_]:
-    """Ops with one of these canonical names."""
-    return ops.texts("op_code").where(lambda text: canonical(text) in names)
 
 
 def reader_counts(flow: Flow) -> NDArray[np.int64]:
@@ -50,8 +44,8 @@ def reads_unmade(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
 def feeds_row_readers(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     """Ops whose output reaches, through movers alone, one that takes rows (halo, pool, upsample, grid sampling)."""
     feeds = np.zeros(len(ops), dtype=np.bool_)
-    carries = named(ops, *CARRIES)
-    reading = named(ops, *READS_ROWS)
+    carries = ops.named(*CARRIES)
+    reading = ops.named(*READS_ROWS)
     for _ in range(CARRIED_AT_MOST):
         makers = np.zeros(len(ops), dtype=np.bool_)
         for made_by in flow.producers[:2]:
@@ -64,14 +58,14 @@ def feeds_row_readers(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
 @artefact
 def on_demand(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     """Conversions that a neighbour demands: untilize for what reads rows, tilize after what writes them."""
-    demanded = named(ops, *TO_ROWS) & feeds_row_readers(ops, flow)
+    demanded = ops.named(*TO_ROWS) & feeds_row_readers(ops, flow)
     if flow.producers:
         maker = flow.producers[0]
-        demanded |= named(ops, *TO_TILES) & (maker != NOBODY) & named(ops, *WRITES_ROWS)[maker]
+        demanded |= ops.named(*TO_TILES) & (maker != NOBODY) & ops.named(*WRITES_ROWS)[maker]
     return demanded
 
 
 def moves_bytes(ops: OpTable) -> NDArray[np.bool_]:
     """Ops that only move or map elements, so that padding costs them time (a matmul waits for its weights)."""
     kinds = ("eltwise", "shape", "layout", "movement", "reduction")
-    return ops.texts("op_code").where(lambda text: family(text) in kinds)
+    return ops.of_family(*kinds)

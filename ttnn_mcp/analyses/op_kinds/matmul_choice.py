@@ -11,7 +11,6 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.working_cores import readers_per_bank
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,7 +56,7 @@ class MatmulChoice:
 @artefact
 def matmul_choice(ops: OpTable) -> MatmulChoice:
     """How each matmul of the table was told to run."""
-    rows = np.flatnonzero(ops.texts("op_code").where(lambda text: canonical(text) in MATMULS))
+    rows = np.flatnonzero(ops.named(*MATMULS))
     settings = attributes_of(ops)
     has_config = settings.numbers(rows, lambda attributes: float("program_config" in attributes)) > 0
     on_cores = settings.numbers(

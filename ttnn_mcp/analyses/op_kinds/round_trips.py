@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
-from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, named, on_demand, reader_counts, reads_unmade
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, on_demand, reader_counts, reads_unmade
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
 
@@ -89,7 +89,7 @@ def layout_round_trips(ops: OpTable, flow: Flow) -> RoundTrips:
 
     A reshape between the two is no reason to leave TILE only where it keeps the width and whole tiles.
     """
-    to_tiles, to_rows = named(ops, *TO_TILES), named(ops, *TO_ROWS)
+    to_tiles, to_rows = ops.named(*TO_TILES), ops.named(*TO_ROWS)
     both = [round_trips(ops, flow, to_rows, to_tiles), round_trips(ops, flow, to_tiles, to_rows)]
     out, back = (np.concatenate([getattr(direction, leg) for direction in both]) for leg in ("out", "back"))
     trips = RoundTrips(out, back, np.concatenate([direction.sole for direction in both]))
@@ -145,7 +145,7 @@ def _same_text(before: Texts, out: NDArray[np.int64], after: Texts, back: NDArra
 
 def explained_conversions(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     """Conversions that a neighbour demands, the model's input or output, and those of a round trip."""
-    explained = on_demand(ops, flow) | (named(ops, *TO_TILES) & reads_unmade(ops, flow))
-    explained |= named(ops, *TO_ROWS) & (reader_counts(flow) == 0)
+    explained = on_demand(ops, flow) | (ops.named(*TO_TILES) & reads_unmade(ops, flow))
+    explained |= ops.named(*TO_ROWS) & (reader_counts(flow) == 0)
     explained[layout_round_trips(ops, flow).rows] = True
     return explained

@@ -8,7 +8,6 @@ import numpy as np
 
 from ttnn_mcp.hardware import BLOCK_FLOATS, TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,4 +56,4 @@ def takes_tiles_apart(ops: OpTable, chip: Chip) -> NDArray[np.bool_]:
     output, architecture = ops.outputs[0], chip.architecture
     each = np.where(output.dtype.among(*BLOCK_FLOATS), 0.0, output.element_bytes)
     whole = output.logical[:, 3] * each >= (LONG_ROW * architecture.small_page_bytes if architecture else np.inf)
-    return ops.texts("op_code").where(lambda text: canonical(text) in REORDERS) & whole
+    return ops.named(*REORDERS) & whole

@@ -16,7 +16,6 @@ import numpy as np
 from ttnn_mcp.run.iterations import device_order, signatures
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +33,7 @@ def borrowed(ops: OpTable) -> NDArray[np.bool_]:
     Neighbours are the nearest ops on the same device that cannot have borrowed theirs. `ops` must be all ops of a
     stretch of time, in any order.
     """
-    suspects = ops.texts("op_code").where(lambda text: canonical(text) in SHAPELESS_HASH)
+    suspects = ops.named(*SHAPELESS_HASH)
     if not suspects.any() or not ops.inputs or not ops.outputs:
         return np.zeros(len(ops), dtype=np.bool_)
     order = device_order(ops)

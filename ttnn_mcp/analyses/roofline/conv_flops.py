@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.run.ops.op_names import canonical
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -40,7 +38,7 @@ def conv_flops(
         return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     weight, out = ops.inputs[1], ops.outputs[0]
     present = weight.present[rows] & out.present[rows]
-    known = ops.texts("op_code").where(lambda text: canonical(text) in KNOWN)[rows]
+    known = ops.named(*KNOWN)[rows]
     why.add(rows[~known], WHY_KIND)
     why.add(rows[~present], WHY_OPERANDS)
     present &= known

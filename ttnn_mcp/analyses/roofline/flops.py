@@ -23,7 +23,7 @@ MODELS = {"matmul": matmul_flops, "conv": conv_flops, "attention": attention_flo
 
 def on_engine(ops: OpTable) -> NDArray[np.bool_]:
     """Ops whose arithmetic is the matrix engine's."""
-    return ops.texts("op_code").where(lambda text: family(text) in MODELS)
+    return ops.of_family(*MODELS)
 
 
 def flops_of(ops: OpTable, why: Reasons) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +28,7 @@ def working_cores(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
     cores = np.full(len(ops), chip.cores or np.nan)
     banks = dram_banks(chip)
     if banks is not None:
-        rows = np.flatnonzero(ops.texts("op_code").where(lambda text: family(text) == "matmul"))
+        rows = np.flatnonzero(ops.of_family("matmul"))
         readers = attributes_of(ops).numbers(rows, readers_per_bank)
         cores[rows] = np.fmin(banks * readers, cores[rows])
     return cores

@@ -89,7 +89,7 @@ def stages_of(ops: OpTable, signposts: OpTable) -> list[Stage]:
 
 def lm_heads(ops: OpTable) -> NDArray[np.int64]:
     """Matmuls onto the vocabulary: far wider than the model, and followed by no other matmul but their like."""
-    multiplies = np.flatnonzero(ops.texts("op_code").where(lambda text: family(text) == "matmul"))
+    multiplies = np.flatnonzero(ops.of_family("matmul"))
     if not len(multiplies) or not ops.outputs or not ops.inputs:
         return np.zeros(0, dtype=np.int64)
     width, inner = ops.outputs[0].logical[multiplies, 3], ops.inputs[0].logical[multiplies, 3]
@@ -186,7 +186,7 @@ def _boundary(ops: OpTable, before: int, after: int) -> int:
 
 
 def _embeds(ops: OpTable) -> NDArray[np.bool_]:
-    return ops.texts("op_code").where(lambda text: family(text) == "embedding")
+    return ops.of_family("embedding")
 
 
 def _passes(ops: OpTable, rows: NDArray[np.int64], embeds: NDArray[np.int64]) -> int:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.stages.stages import DECODE, PREFILL
-from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.stages.stages import Stage
@@ -41,7 +40,7 @@ def tokens_of(ops: OpTable, stage: Stage) -> PassTokens | None:
     [1, batch, heads, width] (scaled_dot_product_attention_decode); keys and values [batch, heads, positions, width],
     in a paged cache [blocks, heads, positions of a block, width].
     """
-    attends = ops.texts("op_code").where(lambda text: family(text) == "attention")
+    attends = ops.of_family("attention")
     rows = stage.rows[attends[stage.rows]]
     if not len(rows) or not ops.inputs:
         return None

@@ -15,7 +15,6 @@ import numpy as np
 
 from ttnn_mcp.analyses.inside_kernel.kernel_parts import PARTS, kernel_parts_of
 from ttnn_mcp.run.ops.groups import heaviest_kinds
-from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +53,7 @@ class Entry:
 def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Balance) -> list[Entry]:
     """The entries of one device's window, in the order of the words above; they add up to its wall time."""
     kernel = ops.numbers("kernel_ns")
-    moves = ops.texts("op_code").where(lambda text: family(text) in MOVES_ONLY)
+    moves = ops.of_family(*MOVES_ONLY)
     models = least.told & ~moves
     steps = np.stack([least.needed_ns, least.padded_ns, least.as_it_is_ns, least.on_its_cores_ns])
     steps = np.where(models, np.minimum(steps, kernel), 0.0)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.layouts import named, reads_unmade
+from ttnn_mcp.analyses.op_kinds.layouts import reads_unmade
 from ttnn_mcp.analyses.op_kinds.round_trips import ends_as_it_began, round_trips
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
@@ -30,7 +30,7 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _there_and_back(facts: WindowFacts) -> Claims:
-    casts = named(facts.ops, "Typecast")
+    casts = facts.named("Typecast")
     trips = round_trips(facts.ops, facts.flow, casts, casts)
     trips = trips.where(ends_as_it_began(facts.ops, trips))
     if not len(trips.out):
@@ -57,7 +57,7 @@ def _there_and_back(facts: WindowFacts) -> Claims:
 
 def _constants(facts: WindowFacts) -> Claims:
     repeats = (facts.scope.window.of_iterations or 0) > 1
-    rows = np.flatnonzero(named(facts.ops, "Typecast") & reads_unmade(facts.ops, facts.flow))
+    rows = np.flatnonzero(facts.named("Typecast") & reads_unmade(facts.ops, facts.flow))
     if not repeats or not len(rows):
         return
     row = facts.heaviest(rows)[0]

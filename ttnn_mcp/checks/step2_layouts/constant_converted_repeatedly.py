@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, named, reads_unmade
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, reads_unmade
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL
@@ -23,7 +23,7 @@ from ttnn_mcp.checks.worth import USUAL
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all conversions of tensors that the window did not make."""
-    conversions = named(facts.ops, *TO_TILES, *TO_ROWS)
+    conversions = facts.named(*TO_TILES, *TO_ROWS)
     rows = np.flatnonzero(conversions & reads_unmade(facts.ops, facts.flow))[1:]
     spent = float(facts.kernel_ns[rows].sum())
     if spent < USUAL * facts.total_ns or not len(rows):

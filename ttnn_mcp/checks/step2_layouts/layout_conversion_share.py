@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, named
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.analyses.op_kinds.round_trips import explained_conversions
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
@@ -28,7 +28,7 @@ FIRST_SHARE = 0.25  # same: from here on no other step matters before
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all conversions."""
-    to_tiles, to_rows = named(facts.ops, *TO_TILES), named(facts.ops, *TO_ROWS)
+    to_tiles, to_rows = facts.named(*TO_TILES), facts.named(*TO_ROWS)
     rows = np.flatnonzero(to_tiles | to_rows)
     share = facts.share(rows)
     if share <= FOUND_SHARE:

@@ -19,6 +19,7 @@ import numpy as np
 from ttnn_mcp import quoting
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.performance.columns import BY_NAME
+from ttnn_mcp.run.ops.op_names import canonical, family
 from ttnn_mcp.run.ops.operand import Operand, operands_of
 from ttnn_mcp.run.ops.texts import Texts, no_texts, texts_of
 from ttnn_mcp.wire import Evidence
@@ -92,6 +93,14 @@ class OpTable:
             has_column = name in self._frame
             self._texts[name] = texts_of(self._frame[name], self._places) if has_column else no_texts(len(self))
         return self._texts[name]
+
+    def named(self, *canonical_names: str) -> NDArray[np.bool_]:
+        """Mask of the ops with one of these canonical names (`Conv2d`, `Tilize`)."""
+        return self.texts("op_code").where(lambda text: canonical(text) in canonical_names)
+
+    def of_family(self, *families: str) -> NDArray[np.bool_]:
+        """Mask of the ops of these families (`matmul`, `conv`, `layout`, ...)."""
+        return self.texts("op_code").where(lambda text: family(text) in families)
 
     @cached_property
     def inputs(self) -> tuple[Operand, ...]:
