@@ -1,6 +1,7 @@
 """The log survives what happens to logs: kills, full disks, read-only folders, old and new versions, two at once."""
 
 import asyncio
+import itertools
 import os
 import random
 import sqlite3
@@ -158,15 +159,30 @@ def test_a_read_only_state_folder_is_a_clear_error_and_can_still_be_read():
     assert "cannot be made" in below
 
 
-async def test_a_store_of_an_older_version_is_migrated_and_loses_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("ttnn_mcp.experiments.store.MIGRATIONS", schema.MIGRATIONS[:1])
-    monkeypatch.setattr("ttnn_mcp.experiments.store.VERSION", 1)
-    old = await Store(tmp_path).add(experiment("old"))
-    monkeypatch.undo()
-    store = Store(tmp_path)
+def as_version(source, folder, version):
+    """A store as this version wrote it, with the experiments of a store of today."""
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / FILE)) as database:
+        for statement in itertools.chain.from_iterable(schema.MIGRATIONS[:version]):
+            database.execute(statement)
+        database.execute("ATTACH ? AS today", [str(source)])
+        for table in ("runs", "experiments"):
+            names = [row[1] for row in database.execute(f"PRAGMA main.table_info({table})")]
+            columns = ", ".join(names)
+            database.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM today.{table}")
+        database.execute(f"PRAGMA user_version = {version}")
+        database.commit()
+
+
+@pytest.mark.parametrize("version", range(1, schema.VERSION))
+async def test_a_store_of_an_older_version_is_migrated_and_loses_nothing(tmp_path, version):
+    written = Store(tmp_path / "today")
+    old = await written.add(experiment("old"))
+    as_version(written.path, tmp_path / "old", version)
+    store = Store(tmp_path / "old")
     assert await store.all() == ([old], [])
-    new = await store.add(experiment("new"))
-    target = Target(new.baseline, "latency_ms", 10.0, recorded=1.0)
+    new = await store.add(replace(experiment("new"), finding="low-core-count", at_most_us=12.5))
+    target = Target(new.baseline, "latency_ms", 10.0, recorded=1.0, rounds=5, hours=2.5)
     await store.set_target(target)
     assert await store.all() == ([old, new], [target])
     with closing(sqlite3.connect(store.path)) as database:

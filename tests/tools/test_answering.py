@@ -12,7 +12,7 @@ from ttnn_mcp.analyses.memory import replay
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 from ttnn_mcp.experiments.outlook import outlook_of
 from ttnn_mcp.tools import TOOLS, answering
-from ttnn_mcp.tools.parts import loop_story
+from ttnn_mcp.tools.parts import loop_runs
 from ttnn_mcp.wire import bytes_of
 
 
@@ -50,7 +50,9 @@ async def test_a_comparison_and_a_summary_share_one_replay_of_each_run(tmp_path,
 async def test_the_loop_and_the_check_say_the_same_of_one_run(tmp_path, monkeypatch):
     """Experiments diagnosed without the memory replay, and could not tell what optimization_check had found."""
     outlooks = []
-    monkeypatch.setattr(loop_story, "outlook_of", lambda run: outlooks.append(outlook_of(run)) or outlooks[-1])
+    monkeypatch.setattr(
+        loop_runs, "outlook_of", lambda run, **more: outlooks.append(outlook_of(run, **more)) or outlooks[-1]
+    )
     at = session(tmp_path)
     run = await at.run("demo")
     baseline = str(run.performance.csv.path.parent)

@@ -107,7 +107,7 @@ async def test_recording_answers_shortly_with_the_verdict_and_the_next_call(runs
     said = await tell("record", change="x", step=1, baseline=runs["base"], candidate=runs["bfp8"], pcc=0.9992)
     assert said["experiment"]["id"] == 1
     assert said["experiment"]["change_share"] < 0
-    assert said["next"][0]["arguments"] == {"run": said["experiment"]["candidate"]}
+    assert said["next"][0]["arguments"] == {"action": "next"}
     assert len(json.dumps(said)) < 1_024
 
 
@@ -291,3 +291,54 @@ async def test_a_path_that_is_none_is_one_of_our_sentences(tell, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     with pytest.raises((ReportMissing, QuestionRefused, StoreUnusable)):
         await tell(action, path=path)
+
+
+async def test_next_names_one_finding_and_then_leaves_out_what_was_reverted(runs, tell):
+    first = (await tell("next", baseline=runs["base"]))["decided"]
+    assert first["decision"] == "try"
+    assert first["saving_us"]["at_most"] > 0
+    assert first["fix"]
+    slower = await tell(
+        "record", change="it", finding=first["finding"], baseline=runs["base"], candidate=runs["low"], pcc=0.9
+    )
+    assert slower["experiment"]["verdict"] == "revert"
+    assert slower["next"][0]["arguments"] == {"action": "next"}
+    second = await tell("next")
+    assert second["decided"]["finding"] != first["finding"]
+    assert rows(second["decided"]["ruled_out"])[0]["check"] == first["finding"]
+    assert len(json.dumps(second)) < 3_000
+    listed = rows((await tell())["try_next"])
+    assert listed[0]["check"] == second["decided"]["finding"]
+    assert first["finding"] not in {row["check"] for row in listed}
+
+
+async def test_next_gives_the_same_decision_again_and_to_another_server(looped, tell, tmp_path):
+    decided = await tell("next")
+    assert await tell("next") == decided
+    assert await call(TOOL, session(tmp_path), {"action": "next"}) == decided
+    assert (decided["decided"]["decision"], decided["decided"]["reason"]) == ("stop", "target_met")
+    assert "next" not in decided
+
+
+async def test_a_met_target_leaves_nothing_to_call_after_a_record(looped, tell, runs):
+    again = await tell("record", change="again", step=1, candidate=runs["same"], pcc=0.9991)
+    assert again["target"]["status"] == "met"
+    assert "next" not in again
+
+
+async def test_next_stops_when_the_rounds_are_spent(runs, tell):
+    await tell("target", baseline=runs["base"], target="0.9 ms", rounds=1)
+    await tell("record", change="x", baseline=runs["base"], candidate=runs["low"], pcc=0.9)
+    assert (await tell("next"))["decided"]["reason"] == "budget_spent"
+
+
+async def test_a_target_below_the_floor_of_the_chip_is_out_of_reach(runs, tell):
+    await tell("target", baseline=runs["base"], target="1 us")
+    decided = (await tell("next"))["decided"]
+    assert decided["reason"] == "out_of_reach"
+    assert "floor" in decided["why"]
+
+
+async def test_an_unknown_finding_is_refused_with_the_nearest(runs, tell):
+    with pytest.raises(ArgumentsInvalid, match="Did you mean 'low-core-count'"):
+        await tell("record", change="x", finding="low-core-counts", baseline=runs["base"], candidate=runs["low"])

@@ -19,6 +19,7 @@ Sentence = Annotated[
 Path = Annotated[str, Field(min_length=1, max_length=4096)]  # PATH_MAX of Linux
 Flags = Annotated[tuple[Sentence, ...], Field(max_length=50)]
 Nanoseconds = Annotated[int, Field(ge=1, le=10**15)]  # up to eleven days; a window without time cannot be compared
+Microseconds = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 Milliseconds = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Change = Annotated[float, Field(ge=-1, le=1e9, allow_inf_nan=False)]  # -1 would mean that no time is left
 Noise = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
@@ -61,6 +62,8 @@ class Experiment:
         uid: stays the same in every store that imports it.
         recorded: seconds since 1970.
         flags: what makes the verdict doubtful, such as several changes at once.
+        finding: the check whose finding on the baseline was tried; None where nobody said.
+        at_most_us: what that finding promised at most.
     """
 
     change: Annotated[Text, Field(min_length=1)]
@@ -79,6 +82,8 @@ class Experiment:
     flags: Flags = ()
     hypothesis: Text | None = None
     note: Text | None = None
+    finding: Id | None = None
+    at_most_us: Microseconds | None = None
     recorded: Moment = 0.0
     uid: Id = field(default_factory=lambda: uuid4().hex)
     id: Number = 0
@@ -86,13 +91,24 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The goal of the loop that starts at `baseline`: a latency, a throughput or a share of the roofline."""
+    """The goal of the loop that starts at `baseline`: a latency, a throughput or a share of the roofline.
+
+    Attributes:
+        kind: which of them.
+        value: in ms, samples per second, or as a share.
+        batch: samples per iteration.
+        recorded: seconds since 1970.
+        rounds: after so many experiments the loop ends.
+        hours: after so many hours the loop ends.
+    """
 
     baseline: RunSeen
     kind: TargetKind
     value: Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)]
     batch: Annotated[int, Field(ge=1, le=10**9)] = 1
     recorded: Moment = 0.0
+    rounds: Annotated[int, Field(ge=1, le=10**6)] | None = None
+    hours: Annotated[float, Field(gt=0, le=10**6)] | None = None
 
     @property
     def text(self) -> str:

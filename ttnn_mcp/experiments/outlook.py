@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.time_budget.lowest import lowest_ns
 from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
@@ -28,12 +29,14 @@ class Outlook:
     Attributes:
         kernel_ns: kernel time of the last iteration, on the critical device.
         least_ns: time that those of its ops that have a model would take at the roofline.
+        lowest_ns: what no change of formats, placement or fusion can go below; 0 where not known.
         findings: all findings, ranked.
         steps: the status of each step.
     """
 
     kernel_ns: float
     least_ns: float
+    lowest_ns: float
     findings: tuple[Finding, ...]
     steps: tuple[StepStatus, ...]
 
@@ -47,18 +50,19 @@ class Outlook:
         return any(finding.saving_us.at_most * 1e3 > noise_share * self.kernel_ns for finding in self.findings)
 
 
-def outlook_of(run: Run) -> Outlook | None:
-    """The outlook by the same checks as optimization_check; None for a long window.
+def outlook_of(run: Run, *, most_ops: float = CHEAP_OPS) -> Outlook | None:
+    """The outlook by the same checks as optimization_check; None for a window of more ops than `most_ops`.
 
     The caller must have replayed the memory report before.
     """
     scope = run.scope()
-    if len(scope.ops) > CHEAP_OPS:
+    if len(scope.ops) > most_ops:
         return None
     facts = facts_of(run, scope)
     diagnosis = diagnose(facts, CATALOGUE)
     least = float(np.nansum(facts.roofline.efficiency * facts.kernel_ns))
-    return Outlook(facts.total_ns, least, diagnosis.findings, diagnosis.steps)
+    lowest = lowest_ns(facts.ops, facts.least_times, facts.roofline, facts.chip)
+    return Outlook(facts.total_ns, least, lowest, diagnosis.findings, diagnosis.steps)
 
 
 def reach_of(target: Target, kernel_ns: float, wall_ms: float | None, outlook: Outlook | None) -> Reach:

@@ -23,5 +23,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             batch INTEGER NOT NULL, recorded REAL NOT NULL
         )""",
     ),
+    (
+        "ALTER TABLE experiments ADD COLUMN finding TEXT",
+        "ALTER TABLE experiments ADD COLUMN at_most_us REAL",
+        "ALTER TABLE targets ADD COLUMN rounds INTEGER",
+        "ALTER TABLE targets ADD COLUMN hours REAL",
+    ),
 )
 VERSION = len(MIGRATIONS)  # PRAGMA user_version of a new store

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import StoreUnusable
 from ttnn_mcp.experiments.schema import MIGRATIONS, VERSION
 from ttnn_mcp.experiments.soundness import check_sound
-from ttnn_mcp.experiments.stored_rows import COLUMNS_READ, insert_experiment, insert_target, read_rows
+from ttnn_mcp.experiments.stored_rows import (
+    COLUMNS_READ,
+    TARGET_COLUMNS,
+    insert_experiment,
+    insert_target,
+    read_rows,
+    selected,
+)
 from ttnn_mcp.readers.sqlite_file import connected, fault_of
 
 if TYPE_CHECKING:
@@ -114,8 +121,8 @@ class Store:
             if version == 0:  # the process that made the store was killed
                 return [], []
             runs = await _fetched(connection, "runs", "*")
-            rows = await _fetched(connection, "experiments", ", ".join(COLUMNS_READ))
-            aims = await _fetched(connection, "targets", "*") if version > 1 else ()
+            rows = await _fetched(connection, "experiments", selected(COLUMNS_READ, version))
+            aims = await _fetched(connection, "targets", selected(TARGET_COLUMNS, version)) if version > 1 else ()
         log = read_rows(rows, aims, runs)
         self.damaged = log.damaged
         experiments = [

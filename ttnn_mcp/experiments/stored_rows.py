@@ -22,8 +22,16 @@ NAMED = 5  # damaged rows that are named; more are counted
 COLUMNS = (
     *("uid", "recorded", "change", "step", "hypothesis", "note", "baseline", "candidate", "pcc", "wall_before_ms"),
     *("wall_after_ms", "measured", "judged_by", "change_share", "noise_share", "verdict", "why", "flags"),
+    *("finding", "at_most_us"),
 )
 COLUMNS_READ = (*COLUMNS, "id")
+TARGET_COLUMNS = ("baseline", "kind", "value", "batch", "recorded", "rounds", "hours")
+ADDED = {"finding": 3, "at_most_us": 3, "rounds": 3, "hours": 3}  # column -> the store's version that added it
+
+
+def selected(columns: Iterable[str], version: int) -> str:
+    """The columns as SQL, for a store of this version: NULL for those that it has not got yet."""
+    return ", ".join("NULL" if ADDED.get(column, 0) > version else column for column in columns)
 
 
 class Log(NamedTuple):
@@ -35,7 +43,7 @@ class Log(NamedTuple):
 
 
 def read_rows(rows: Iterable[sqlite3.Row], target_rows: Iterable[sqlite3.Row], runs: Iterable[sqlite3.Row]) -> Log:
-    """The experiments and targets of these rows: `COLUMNS_READ` of experiments, all columns of the others."""
+    """The experiments and targets of these rows: `COLUMNS_READ`, `TARGET_COLUMNS`, all columns of runs."""
     run_fields = {row[0]: _run(row) for row in runs}
     damaged: list[str] = []
     experiments: list[Experiment] = []
@@ -71,9 +79,8 @@ def _run(row: sqlite3.Row) -> Fields:
 
 
 def _target(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Target | str:
-    baseline, kind, value, batch, recorded = row
-    fields = {"kind": kind, "value": value, "batch": batch, "recorded": recorded}
-    return target_of({**fields, "baseline": runs.get(baseline)})
+    fields: Fields = dict(zip(TARGET_COLUMNS, row, strict=True))
+    return target_of({**fields, "baseline": runs.get(fields["baseline"])})
 
 
 def _experiment(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Experiment | str:
@@ -110,6 +117,7 @@ async def insert_experiment(connection: aiosqlite.Connection, experiment: Experi
             experiment.change_share,
         ),
         *(experiment.noise_share, experiment.verdict, experiment.why, json.dumps(experiment.flags)),
+        *(experiment.finding, experiment.at_most_us),
     )
     slots = ", ".join("?" * len(COLUMNS))
     statement = f"INSERT INTO experiments ({', '.join(COLUMNS)}) VALUES ({slots})"  # noqa: S608
@@ -130,8 +138,12 @@ async def insert_target(connection: aiosqlite.Connection, target: Target) -> Non
     """Insert a target; it replaces an older one of the same baseline."""
     await _insert_run(connection, target.baseline)
     await connection.execute(
-        "INSERT INTO targets VALUES (?, ?, ?, ?, ?) ON CONFLICT (baseline) DO UPDATE SET kind = excluded.kind,"
-        " value = excluded.value, batch = excluded.batch, recorded = excluded.recorded"
-        " WHERE excluded.recorded >= targets.recorded",
-        (target.baseline.id, target.kind, target.value, target.batch, target.recorded),
+        "INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (baseline) DO UPDATE SET kind = excluded.kind,"
+        " value = excluded.value, batch = excluded.batch, recorded = excluded.recorded, rounds = excluded.rounds,"
+        " hours = excluded.hours WHERE excluded.recorded >= targets.recorded",
+        (
+            *(target.baseline.id, target.kind, target.value, target.batch, target.recorded),
+            target.rounds,
+            target.hours,
+        ),
     )

@@ -57,6 +57,11 @@ class Story:
         return tuple(experiment for experiment in self.experiments if experiment.step == step)
 
 
+def alone(run: RunSeen) -> Story:
+    """The story of a run that no experiment has yet."""
+    return Story((), run, run, (), None, 0)
+
+
 def story_of(experiments: Sequence[Experiment], targets: Iterable[Target], run: str | None = None) -> Story | None:
     """The loop with the given run, or for None the loop that was recorded last; None where there is no such loop."""
     targets = sorted(targets, key=lambda target: target.recorded)

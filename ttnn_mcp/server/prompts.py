@@ -108,12 +108,12 @@ Read `skill://optimizing-ttnn-models/SKILL.md` first (or call `skill_step(page="
    profile in CSV holds no PCC; run the comparison and pass the number on.
 6. Profile again with the same inputs and iteration count, then `compare_runs(baseline=..., candidate=...)`. A
    change smaller than its `noise_share` is no change.
-7. Record it: `experiments(action="record", change=..., step=..., baseline=..., candidate=..., pcc=...)`. Follow
-   its verdict: keep, or revert.
-8. The kept run is the next baseline. Go to 2.
+7. Record it: `experiments(action="record", change=..., finding=..., step=..., baseline=..., candidate=..., pcc=...)`.
+   `finding` is the check that the change follows. Follow the verdict: keep, or revert.
+8. The kept run is the next baseline. Ask `experiments(action="next")`: it names one finding to try, or says why to
+   stop. After the context was lost it also says where the loop stands. Go to 2.
 
-Stop when the target is met, when no finding could save more than the noise, or when what is left is marked
-`cannot_tell` and nobody can capture it. Then report: before and after with their windows, what was kept and what
+Stop when it says so, or when what is left is marked `cannot_tell` and nobody can capture it. Then report: before and after with their windows, what was kept and what
 it gave, what was reverted, the final PCC, and what is left.
 
 {HONESTY}

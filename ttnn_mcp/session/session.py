@@ -112,7 +112,7 @@ class Session:
             skipped = f" ({self.skipped[0]})" if self.skipped else ""
             raise RunUnknown(
                 f"No run given and no report found under {roots}{skipped}. "
-                "Give `run` a path, call open_run, or try run='demo'."
+                "Give the path of a report, call open_run, or take the run 'demo'."
             )
         return await self._opened(newest)
 

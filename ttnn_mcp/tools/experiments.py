@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 async def experiments(session: Session, asked: Arguments) -> Answer:
     """The feedback loop's memory.
 
-    record: one change with its PCC and runs; measures and answers keep, revert or inconclusive. list: the story so
-    far (best, target, log, what to try next, checklist). target: when to stop.
+    record: one change with its PCC and runs; measures and answers keep, revert or inconclusive. next: one finding to
+    try, or why to stop. list: the story so far (best, target, log, checklist). target: when to stop.
     """
     from ttnn_mcp.tools.parts import loop_actions as loop  # noqa: PLC0415 - checks and store load with the first call
-    from ttnn_mcp.tools.parts import loop_story  # noqa: PLC0415
+    from ttnn_mcp.tools.parts import loop_decision, loop_story  # noqa: PLC0415
 
     _check(asked)
     match asked.action:
@@ -32,6 +32,8 @@ async def experiments(session: Session, asked: Arguments) -> Answer:
                     "experiments: 'change' is required to record: say what was changed, one thing."
                 )
             return await loop.record(session, asked)
+        case "next":
+            return await loop_decision.next_move(session, asked.baseline)
         case "target":
             if asked.target is None:
                 raise ArgumentsInvalid("experiments: 'target' is required, such as '10 ms' or '100 samples/s'.")
@@ -53,6 +55,8 @@ def _check(asked: Arguments) -> None:
         *(["'step' is 1 to 7"] if asked.step is not None and asked.step not in STEP_TITLES else []),
         *(["'pcc' is -1 to 1"] if asked.pcc is not None and not -1 <= asked.pcc <= 1 else []),
         *(["'batch' is 1 or more"] if asked.batch < 1 else []),
+        *(["'rounds' is 1 to 1000000"] if asked.rounds is not None and not 1 <= asked.rounds <= 10**6 else []),
+        *(["'hours' is above 0"] if asked.hours is not None and not 0 < asked.hours <= 10**6 else []),
         *(["wall_before_ms and wall_after_ms come together"] if (walls[0] is None) != (walls[1] is None) else []),
         *(["wall times are positive"] if any(one is not None and not 0 < one < inf for one in walls) else []),
         *(f"'{name}' has more than {LONGEST_TEXT} characters" for name, text in texts.items() if _long(text)),

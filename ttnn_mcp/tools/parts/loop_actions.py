@@ -10,7 +10,7 @@ from ttnn_mcp.analyses.comparison.comparability import judgement_of
 from ttnn_mcp.analyses.memory.accuracy import losses_of, worst_global
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.experiments.exchange import read_document, write_document
-from ttnn_mcp.experiments.experiment import Experiment, RunSeen
+from ttnn_mcp.experiments.experiment import Experiment
 from ttnn_mcp.experiments.rules import Walls, decide, measure, several_changes
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import flags_of, overwritten, story_of
@@ -18,7 +18,9 @@ from ttnn_mcp.experiments.targets import parse_target
 from ttnn_mcp.session.places import lies_in, place_of
 from ttnn_mcp.tools.parts.comparing import Windows, compared, runs_compared
 from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Moved, Recorded
-from ttnn_mcp.tools.parts.loop_story import best_run_now, log_of, target_progress
+from ttnn_mcp.tools.parts.loop_finding import finding_of, tried
+from ttnn_mcp.tools.parts.loop_runs import best_run_now, log_of, seen, seen_alone
+from ttnn_mcp.tools.parts.loop_story import target_progress
 from ttnn_mcp.wire import BeforeAfterMs, NextCall
 
 if TYPE_CHECKING:
@@ -36,9 +38,11 @@ async def record(session: Session, asked: Arguments) -> Answer:
     """Measure a change, judge it, and write it down.
 
     Raises:
+        ArgumentsInvalid: `finding` is no check.
         QuestionRefused: no baseline is known, or its report was overwritten.
         StoreUnusable: the log cannot be written.
     """
+    finding = finding_of(asked)
     store = log_of(session)
     known, targets = await store.all()
     baseline = asked.baseline
@@ -57,13 +61,12 @@ async def record(session: Session, asked: Arguments) -> Answer:
     odd = [*flags_of(story, experiment), *experiment.flags]
     changed = (overwritten(known, run) for run in (experiment.baseline, experiment.candidate))
     odd += [sentence for sentence in changed if sentence]
-    saved = await store.add(replace(experiment, flags=tuple(odd)))
+    attempt = await tried(pair.before, finding)
+    saved = await store.add(replace(experiment, flags=tuple(odd), **attempt._asdict()))
     now = story_of([*known, saved], targets, saved.baseline.id)
-    return Answer(
-        experiment=_recorded(saved, comparison),
-        target=target_progress(now, None) if now else None,
-        next=(_next(saved),),
-    )
+    progress = target_progress(now, None) if now else None
+    met = progress is not None and progress.status == "met"
+    return Answer(experiment=_recorded(saved, comparison), target=progress, next=() if met else (_next(saved),))
 
 
 def _check_identity(run: Run, wanted: str | None, known: list[Experiment]) -> None:
@@ -90,8 +93,8 @@ def _judged(comparison: Comparison, asked: Arguments) -> Experiment:
     return Experiment(
         change=(asked.change or "").strip(),
         step=asked.step,
-        baseline=_seen(comparison.before.run, total.before_ns, warm=comparison.before.scope.window.warm),
-        candidate=_seen(comparison.after.run, total.after_ns, warm=comparison.after.scope.window.warm),
+        baseline=seen(comparison.before.run, total.before_ns, warm=comparison.before.scope.window.warm),
+        candidate=seen(comparison.after.run, total.after_ns, warm=comparison.after.scope.window.warm),
         pcc=pcc,
         wall_before_ms=asked.wall_before_ms,
         wall_after_ms=asked.wall_after_ms,
@@ -116,18 +119,6 @@ def _doubts_of_accuracy(memory: MemoryReport, pcc: float | None) -> list[str]:
     return doubts
 
 
-def _seen(run: Run, kernel_ns: int, *, warm: bool) -> RunSeen:
-    return RunSeen(
-        id=run.id,
-        name=run.name,
-        performance=str(run.performance.csv.path.absolute()) if run.performance else None,
-        memory=str(run.memory.path.absolute()) if run.memory else None,
-        kernel_ns=kernel_ns,
-        warm=warm,
-        rank=run.memory.rank if run.memory else None,
-    )
-
-
 def _recorded(one: Experiment, comparison: Comparison) -> Recorded:
     total = comparison.total
     return Recorded(
@@ -144,18 +135,12 @@ def _recorded(one: Experiment, comparison: Comparison) -> Recorded:
     )
 
 
-def _next(one: Experiment) -> NextCall:
-    if one.verdict == "keep":
-        return NextCall(
-            tool="optimization_check", arguments={"run": one.candidate.id}, why="the kept run is the next baseline"
-        )
-    if one.verdict == "revert":
-        return NextCall(
-            tool="optimization_check", arguments={"run": one.baseline.id}, why="revert, then try another way"
-        )
+def _next(experiment: Experiment) -> NextCall:
+    if experiment.verdict != "inconclusive":
+        return NextCall(tool="experiments", arguments={"action": "next"}, why="one finding to try, or why to stop")
     return NextCall(
         tool="compare_runs",
-        arguments={"baseline": one.baseline.id, "candidate": one.candidate.id},
+        arguments={"baseline": experiment.baseline.id, "candidate": experiment.candidate.id},
         why="where the time went; more iterations lower the noise",
     )
 
@@ -170,17 +155,16 @@ async def set_target(session: Session, asked: Arguments, text: str) -> Answer:
     store = log_of(session)
     known, targets = await store.all()
     story = story_of(known, targets) if asked.baseline is None else None
-    baseline = story.baseline if story else await _seen_alone(await session.run(asked.baseline), asked)
-    await store.set_target(parse_target(text, baseline, asked.batch))
+    baseline = (
+        story.baseline
+        if story
+        else await seen_alone(await session.run(asked.baseline), asked.start_signpost, asked.end_signpost)
+    )
+    target = parse_target(text, baseline, asked.batch)
+    await store.set_target(replace(target, rounds=asked.rounds, hours=asked.hours))
     known, targets = await store.all()
     story = story_of(known, targets, baseline.id)
     return Answer(target=target_progress(story, await best_run_now(session, story)) if story else None)
-
-
-async def _seen_alone(run: Run, asked: Arguments) -> RunSeen:
-    scope = await asyncio.to_thread(run.scope, "last", asked.start_signpost, asked.end_signpost)
-    kernel_ns = round(float(scope.critical.numbers("kernel_ns").sum()))
-    return _seen(run, kernel_ns, warm=scope.window.warm)
 
 
 async def export(session: Session, path: str | None) -> Answer:

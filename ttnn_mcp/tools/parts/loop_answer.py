@@ -6,20 +6,23 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ttnn_mcp.experiments.decision import Reason
 from ttnn_mcp.tools.tool import Arguments as Closed
-from ttnn_mcp.wire import BeforeAfterMs, Columns, Ms, NextCall, Quoted, Quoting, Share, Table, Wire
+from ttnn_mcp.wire import BeforeAfterMs, Columns, Ms, NextCall, Quoted, Quoting, Saving, Share, Table, Wire
 
 LOG = Columns("id", "step", "change", "verdict", "change_share", "pcc")
 TRY_NEXT = Columns("check", "step", "at_least_us", "at_most_us")
+RULED_OUT = Columns("check", "tries", "experiment", "why")
 CHECKLIST = Columns("tick", "rests_on", "why", quoted=("why",))
 
 
 class Arguments(Closed):
     """Arguments of experiments; bounds are checked when asked, in the schema every reader would pay for them."""
 
-    action: Literal["list", "record", "target", "export", "import"] = "list"
+    action: Literal["list", "next", "record", "target", "export", "import"] = "list"
     change: str | None = Field(None, description="The one thing that was changed")
     step: int | None = Field(None, description="Of the skill, 1 to 7")
+    finding: str | None = Field(None, description="Check that it follows")
     hypothesis: str | None = None
     baseline: str | None = Field(None, description="Run before; default: best so far")
     candidate: str | None = Field(None, description="Run after; default: the newest")
@@ -31,6 +34,8 @@ class Arguments(Closed):
     end_signpost: str | None = None
     target: str | None = Field(None, description="'10 ms', '100 samples/s', '60 % of roofline'")
     batch: int = Field(1, description="Samples per iteration")
+    rounds: int | None = Field(None, description="With target: most experiments")
+    hours: float | None = None
     path: str | None = Field(None, description="JSON file, for export and import")
 
 
@@ -68,6 +73,20 @@ class TargetProgress(Wire):
     why: Quoting
 
 
+class Decided(Wire):
+    """What to try next, or why to stop."""
+
+    decision: Literal["try", "stop"]
+    reason: Reason
+    why: Quoting
+    finding: str | None = None
+    step: int | None = None
+    saving_us: Saving | None = None
+    fix: Quoting | None = None
+    read_next: str | None = None
+    ruled_out: Annotated[Table, RULED_OUT] | None = None
+
+
 class Moved(Wire):
     """What an export or import did."""
 
@@ -87,6 +106,7 @@ class Answer(Wire):
     earlier: str | None = None
     try_next: Annotated[Table, TRY_NEXT] | None = None
     checklist: Annotated[Table, CHECKLIST] | None = None
+    decided: Decided | None = None
     file: Moved | None = None
     notes: tuple[Quoting, ...] = ()
     next: tuple[NextCall, ...] = ()

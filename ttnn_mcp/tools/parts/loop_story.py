@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE
-from ttnn_mcp.analyses.memory.replay import replay_of
-from ttnn_mcp.errors import TtnnMcpError, shown
+from ttnn_mcp.errors import shown
 from ttnn_mcp.experiments.checklist import checklist
-from ttnn_mcp.experiments.outlook import Outlook, outlook_of, reach_of
-from ttnn_mcp.experiments.store import Store
+from ttnn_mcp.experiments.decision import Decision, Position, decide
+from ttnn_mcp.experiments.outlook import reach_of
 from ttnn_mcp.experiments.story import Story, story_of
 from ttnn_mcp.experiments.targets import progress_of
 from ttnn_mcp.session.session import Pair, identity
-from ttnn_mcp.tools.parts.loop_answer import CHECKLIST, LOG, TRY_NEXT, Answer, LoopRun, TargetProgress
+from ttnn_mcp.tools.parts.loop_answer import CHECKLIST, LOG, TRY_NEXT, Answer, TargetProgress
+from ttnn_mcp.tools.parts.loop_runs import BestNow, best_line, best_run_now, log_of, run_line
 from ttnn_mcp.wire import NextCall, rounded
 
 if TYPE_CHECKING:
     from ttnn_mcp.experiments.experiment import Experiment, RunSeen
+    from ttnn_mcp.experiments.outlook import Outlook
+    from ttnn_mcp.experiments.targets import Progress
     from ttnn_mcp.session.session import Session
     from ttnn_mcp.wire import Table
 
 LOG_ROWS = 10
 CHANGE_CHARS = 60
 TRIES_SHOWN = 3
-
-
-class BestNow(NamedTuple):
-    """The best run looked at now; `gone` says why it could not be."""
-
-    outlook: Outlook | None
-    gone: str | None
-
-
-def log_of(session: Session) -> Store:
-    """The log, as far as this session may name the runs in it."""
-    return Store(session.settings.state_folder, lambda run: session.roots.permits(run.performance, run.memory))
 
 
 async def tell(session: Session, baseline: str | None) -> Answer:
@@ -51,58 +42,49 @@ async def tell(session: Session, baseline: str | None) -> Answer:
     if story is None:
         begin = NextCall(tool="open_run", arguments={}, why="a baseline; then target, then record")
         return Answer(log=_log(()), checklist=marks, notes=("nothing recorded yet", *log.damaged), next=(begin,))
+    progress = target_progress(story, best)
     return Answer(
-        baseline=_run(story.baseline),
-        best=_best(story),
-        target=target_progress(story, best),
+        baseline=run_line(story.baseline),
+        best=best_line(story),
+        target=progress,
         log=_log(story.experiments[-LOG_ROWS:]),
         earlier=_earlier(story.experiments[:-LOG_ROWS]),
-        try_next=_try_next(best.outlook),
+        try_next=_try_next(decision_of(story, best)),
         checklist=marks,
         notes=(*await asyncio.to_thread(_notes, story, best), *log.damaged),
-        next=tuple(_next(story, best)),
+        next=tuple(_next(story, progress)),
     )
-
-
-async def best_run_now(session: Session, story: Story | None) -> BestNow:
-    """Open the best run and ask the checks."""
-    if story is None:
-        return BestNow(None, None)
-    try:
-        run = await session.run(story.best.id)
-        if run.id != story.best.id:
-            return BestNow(None, f"the best run's report was overwritten: its file now holds run {run.id}")
-        if run.memory is not None:
-            await replay_of(run)  # the checks on memory read it
-        return BestNow(await asyncio.to_thread(outlook_of, run), None)
-    except TtnnMcpError as gone:
-        return BestNow(None, f"the best run cannot be opened: {gone}")
 
 
 def target_progress(story: Story, best: BestNow | None) -> TargetProgress | None:
     """How far the target is; None where none was set."""
     if story.target is None:
         return None
-    outlook = best.outlook if best else None
-    if story.target.kind == "roofline_share" and outlook is None:
+    progress = progress_now(story, best.outlook if best else None)
+    if progress is None:
         why = "the share of the roofline needs the best run's report; list tells it"
         return TargetProgress(target=story.target.text, status="unknown", stop=False, why=why)
-    worth = outlook.worth_trying(_noise(story)) if outlook else None
-    reach = reach_of(story.target, story.best.kernel_ns, story.wall_ms, outlook)
-    progress = progress_of(story.target, reach, wall_known=story.wall_ms is not None, worth_trying=worth)
     return TargetProgress(target=story.target.text, status=progress.status, stop=progress.stop, why=progress.why)
 
 
-def _noise(story: Story) -> float:
+def progress_now(story: Story, outlook: Outlook | None) -> Progress | None:
+    """How far the target is; None where none was set, or where only the best run's report could tell."""
+    if story.target is None or (story.target.kind == "roofline_share" and outlook is None):
+        return None
+    worth = outlook.worth_trying(noise_of(story)) if outlook else None
+    reach = reach_of(story.target, story.best.kernel_ns, story.wall_ms, outlook)
+    return progress_of(story.target, reach, wall_known=story.wall_ms is not None, worth_trying=worth)
+
+
+def decision_of(story: Story, best: BestNow) -> Decision:
+    """What to do next in a loop whose best run was looked at."""
+    progress = progress_now(story, best.outlook)
+    return decide(Position(story, best.outlook, progress, noise_of(story), best.gone, time.time()))
+
+
+def noise_of(story: Story) -> float:
+    """The relative change that the loop's last measurement could not tell from none."""
     return story.experiments[-1].noise_share if story.experiments else DEFAULT_SHARE
-
-
-def _run(run: RunSeen) -> LoopRun:
-    return LoopRun(run=run.id, name=shown(run.name), kernel_ms=run.kernel_ns / 1e6)
-
-
-def _best(story: Story) -> LoopRun:
-    return _run(story.best).model_copy(update={"wall_ms": story.wall_ms, "gain_share": story.gain_share})
 
 
 def _log(experiments: tuple[Experiment, ...]) -> Table:
@@ -126,12 +108,15 @@ def _earlier(experiments: tuple[Experiment, ...]) -> str | None:
     return f"{len(experiments)} earlier: {counts['keep']} kept, {counts['revert']} reverted; export has all"
 
 
-def _try_next(outlook: Outlook | None) -> Table | None:
-    findings = [one for one in outlook.findings if one.saving_us.at_most > 0][:TRIES_SHOWN] if outlook else []
-    if not findings:
+def _try_next(decision: Decision) -> Table | None:
+    if decision.finding is None:
         return None
+    findings = (decision.finding, *decision.untried)[:TRIES_SHOWN]
     return TRY_NEXT.table(
-        [(one.check, one.step, one.saving_us.at_least, one.saving_us.at_most) for one in findings]
+        [
+            (finding.check, finding.step, finding.saving_us.at_least, finding.saving_us.at_most)
+            for finding in findings
+        ]
     )
 
 
@@ -159,11 +144,10 @@ def _changed_on_disk(run: RunSeen) -> str | None:
     return None if now == run.id else f"its report was overwritten and is now run {now}"
 
 
-def _next(story: Story, best: BestNow) -> list[NextCall]:
-    target = target_progress(story, best)
-    if target is not None and target.stop:
+def _next(story: Story, progress: TargetProgress | None) -> list[NextCall]:
+    if progress is not None and progress.status == "met":
         return []
-    calls = [NextCall(tool="optimization_check", arguments={"run": story.best.id}, why="findings on the best run")]
+    calls = [NextCall(tool="experiments", arguments={"action": "next"}, why="one finding to try, or why to stop")]
     if story.target is None:
         why = "say when to stop, such as '10 ms'"
         calls.append(NextCall(tool="experiments", arguments={"action": "target", "target": "..."}, why=why))

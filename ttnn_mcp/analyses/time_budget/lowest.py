@@ -1,0 +1,31 @@
+"""The time that no change of formats, placement or fusion can go below on this chip."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.time_budget.operand_bytes import NARROW_WEIGHT
+from ttnn_mcp.hardware import ELEMENT_BYTES, MATMUL_FLOP_PER_CYCLE_PER_CORE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.roofline.roofline import Roofline
+    from ttnn_mcp.analyses.time_budget.least_times import LeastTimes
+    from ttnn_mcp.run.chip import Chip
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+ASSUMED = "weights read once from DRAM as BFLOAT4_B, one pass of arithmetic on all cores, nothing else"
+
+
+def lowest_ns(ops: OpTable, least: LeastTimes, bounds: Roofline, chip: Chip) -> float:
+    """Nanoseconds for the ops of one device; 0 where the chip or the operands are not known."""
+    stored = np.ones(len(ops))
+    if len(ops.inputs) > 1:
+        element = ops.inputs[1].dtype.mapped(
+            lambda text: ELEMENT_BYTES.get(text, np.inf), missing=np.inf, dtype=np.float64
+        )
+        stored = np.minimum(ELEMENT_BYTES[NARROW_WEIGHT] / element, 1.0)
+    bytes_read = float(np.nansum(least.weight_bytes * stored))
+    peak_flops_per_ns = MATMUL_FLOP_PER_CYCLE_PER_CORE * (chip.clock_ghz or np.inf) * (chip.worker_cores or np.inf)
+    return max(bytes_read / (chip.dram_peak_gb_s or np.inf), float(np.nansum(bounds.flops)) / peak_flops_per_ns)
