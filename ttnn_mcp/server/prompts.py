@@ -113,7 +113,8 @@ Read `skill://optimizing-ttnn-models/SKILL.md` first (or call `skill_step(page="
 8. The kept run is the next baseline. Ask `experiments(action="next")`: it names one finding to try, or says why to
    stop. After the context was lost it also says where the loop stands. Go to 2.
 
-Stop when it says so, or when what is left is marked `cannot_tell` and nobody can capture it. Then report: before and after with their windows, what was kept and what
+Stop when it says so, or when what is left is marked `cannot_tell` and nobody can capture it. Then report:
+before and after with their windows, what was kept and what
 it gave, what was reverted, the final PCC, and what is left.
 
 {HONESTY}
