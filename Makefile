@@ -58,6 +58,9 @@ bench: $(VENV)/ready  ## measure what we promise about speed
 fuzz: $(VENV)/ready  ## damaged reports through every tool: MINUTES=10 PART=files SEED=7
 	@$(HERE) -m fuzz --minutes $(or $(MINUTES),10) $(if $(PART),--part $(PART)) $(if $(SEED),--seed $(SEED))
 
+campaigns: $(VENV)/ready  ## simulated agents on simulated devices with known optima: CAMPAIGNS=1000
+	@$(HERE) -m tests.campaigns --campaigns $(or $(CAMPAIGNS),1000)
+
 clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm; minutes)
 	@$(HERE) -m pytest clients
 

@@ -1,0 +1,1 @@
+"""Simulated optimisation loops on a simulated device whose best program is known."""
