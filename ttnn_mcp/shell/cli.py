@@ -51,7 +51,8 @@ def _command(argv: list[str]) -> int:
     try:
         if options.command == "call":
             return _call(options, pairs)
-        return {"serve": _serve, "demo": _demo, "doctor": _doctor}[options.command or "serve"](options)
+        commands = {"serve": _serve, "demo": _demo, "doctor": _doctor, "gate": _gate, "baseline": _baseline}
+        return commands[options.command or "serve"](options)
     except TtnnMcpError as refusal:
         print(refusal, file=sys.stderr)
     except (BrokenPipeError, KeyboardInterrupt):
@@ -142,6 +143,25 @@ def _demo(options: argparse.Namespace) -> int:
         return answer_so_far
 
     print(check_report.check_report(asyncio.run(all_pages()), run="demo", colour=sys.stdout.isatty()), end="")
+    return 0
+
+
+def _gate(options: argparse.Namespace) -> int:
+    import asyncio  # noqa: PLC0415
+
+    from ttnn_mcp.shell.gate_command import gate  # noqa: PLC0415
+
+    text, status = asyncio.run(gate(_session(options), options))
+    print(text, end="")
+    return status
+
+
+def _baseline(options: argparse.Namespace) -> int:
+    import asyncio  # noqa: PLC0415
+
+    from ttnn_mcp.shell.gate_command import baseline  # noqa: PLC0415
+
+    print(asyncio.run(baseline(_session(options), options.name, options.path)), end="")
     return 0
 
 

@@ -18,6 +18,7 @@ examples:
   ttnn-mcp call                                     list the tools
   ttnn-mcp call open_run performance=path/to/report
   ttnn-mcp call list_ops group_by=op_code limit=5
+  ttnn-mcp gate --baseline main --worse 3%          fail a build that made a model slower
   ttnn-mcp doctor                                   what this machine has
 
 Reports are looked for under --root, else $TT_METAL_HOME/generated, else ./generated.
@@ -31,6 +32,17 @@ examples:
   ttnn-mcp call op_detail --help              the arguments of one
   ttnn-mcp call optimization_check run=demo
 """
+GATE = "fail a build that made a model slower"
+GATE_EPILOG = """\
+Prints Markdown for a pull request. Exit status: 0 no regression, 1 regression, 2 cannot judge (125 with --bisect).
+A regression is slower than both the limit and the noise of the measurement.
+
+examples:
+  ttnn-mcp baseline main generated/profiler/reports/2026_11_20
+  ttnn-mcp gate --baseline main --candidate generated/profiler/reports/2026_11_21 --worse 2% > comment.md
+  git bisect run sh -c './profile.sh && ttnn-mcp gate --baseline main --bisect'
+"""
+BASELINE = "name a run, or list the names"
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -68,9 +80,33 @@ def command_line() -> argparse.ArgumentParser:
     call.add_argument("pairs", nargs="*", metavar="name=value", help="its arguments")
     call.add_argument("-h", "--help", action="store_true", help="show this help, or the arguments of TOOL")
     call.set_defaults(parser=call)
+    gate = commands.add_parser(
+        "gate", parents=[shared], formatter_class=raw, help=GATE, description=f"{GATE}.", epilog=GATE_EPILOG
+    )
+    _add_gate(gate)
+    baseline = commands.add_parser("baseline", parents=[shared], help=BASELINE, description=f"{BASELINE}.")
+    baseline.add_argument("name", nargs="?", help="a name for the run; without one, the names are listed")
+    baseline.add_argument(
+        "path", nargs="?", help="its report or folder; default: the run that --run or --root names"
+    )
     for name, description in (("demo", "what is found in a bundled profile"), ("doctor", "what this machine has")):
         commands.add_parser(name, parents=[shared], help=description, description=f"Print {description}.")
     return parser
+
+
+def _add_gate(gate: argparse.ArgumentParser) -> None:
+    gate.add_argument("--baseline", required=True, metavar="RUN", help="run before the change: name, id or path")
+    gate.add_argument("--candidate", metavar="RUN", help="run after it (default: the newest under the roots)")
+    gate.add_argument("--worse", default="3%", metavar="SHARE", help="how much slower is allowed (default 3%%)")
+    gate.add_argument(
+        "--repeat", action="append", default=[], metavar="RUN", help="more runs of the baseline, for the noise"
+    )
+    gate.add_argument("--start-signpost", metavar="NAME", help="compare from this signpost on")
+    gate.add_argument("--end-signpost", metavar="NAME", help="to this one")
+    gate.add_argument(
+        "--bisect", action="store_true", help="exit with 125 instead of 2: git bisect skips the commit"
+    )
+    gate.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
 
 
 def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) -> None:

@@ -1,0 +1,207 @@
+"""The gate: every outcome with its status, what it prints, and `git bisect run` with it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.pairs import Model, write
+from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.shell import cli, markdown
+from ttnn_mcp.shell.gate import judged, share_of
+
+BASE = Model()
+FASTER = replace(BASE, up_ns=80_000)
+SLOWER = replace(BASE, up_ns=100_000)  # 4 of 1,170 us: 3.4 %
+OTHER_CHIP = replace(BASE, arch="blackhole")
+LITTLE_SLOWER = replace(BASE, up_ns=93_000)
+
+
+@pytest.fixture
+def gate(tmp_path, capsys):
+    def asked(baseline, candidate, *more):
+        paths = [
+            write(tmp_path / name, side) if isinstance(side, Model) else str(side)
+            for name, side in (("before", baseline), ("after", candidate))
+        ]
+        status = cli.main(
+            ["gate", "--state", str(tmp_path / "state"), "--baseline", paths[0], "--candidate", paths[1], *more]
+        )
+        return status, capsys.readouterr().out
+
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("candidate", "worse", "status"),
+    [
+        (FASTER, "3%", 0),
+        (BASE, "3%", 0),
+        (LITTLE_SLOWER, "3%", 0),
+        (SLOWER, "3%", 1),
+        (SLOWER, "5%", 0),
+        (OTHER_CHIP, "3%", 2),
+    ],
+)
+def test_only_a_change_beyond_the_limit_is_a_regression(gate, candidate, worse, status):
+    assert gate(BASE, candidate, "--worse", worse)[0] == status
+
+
+def test_what_cannot_be_judged_is_skipped_by_bisect(gate):
+    assert gate(BASE, OTHER_CHIP, "--bisect")[0] == 125
+    assert gate(BASE, "/nowhere/at/all", "--bisect")[0] == 125
+    assert gate(BASE, SLOWER, "--bisect")[0] == 1
+
+
+def told(change, noise, **more):
+    return {"verdict": "slower", "why": "why", "change_share": change, "noise_share": noise, **more}
+
+
+@pytest.mark.parametrize(
+    ("change", "noise", "outcome"),
+    [
+        (0.031, 0.005, "regression"),
+        (0.029, 0.005, "pass"),
+        (0.031, 0.05, "cannot_judge"),  # over the limit, but the noise could have made it
+        (0.051, 0.05, "regression"),
+        (0.029, 0.05, "pass"),
+        (-0.5, 0.005, "pass"),
+    ],
+)
+def test_a_regression_is_beyond_limit_and_noise(change, noise, outcome):
+    assert judged(told(change, noise), 0.03).outcome == outcome
+
+
+def test_a_gain_in_one_stage_hides_no_loss_in_another():
+    stages = {"columns": ["key", "before_us", "after_us"], "rows": [["prefill", 100, 60], ["decode", 50, 55]]}
+    judgement = judged(told(-0.2, 0.005, stages=stages), 0.03)
+    assert judgement.outcome == "regression"
+    assert "decode" in judgement.why
+
+
+def test_a_doubtful_measurement_is_not_judged():
+    doubts = {"columns": ["code", "why"], "rows": [["zero_times", "all are 0"]]}
+    assert judged(told(-0.5, 0.005, suspicious=doubts), 0.03).outcome == "cannot_judge"
+
+
+@pytest.mark.parametrize(("text", "share"), [("3%", 0.03), ("0.03", 0.03), ("2.5 %", 0.025), ("0", 0.0)])
+def test_a_limit_is_written_as_percent_or_share(text, share):
+    assert share_of(text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["", "3 ms", "-1%", "nan", "1e3%", "2000%"])
+def test_another_limit_is_refused(text):
+    with pytest.raises(ArgumentsInvalid, match="--worse wants a share"):
+        share_of(text)
+
+
+def test_the_markdown_names_the_ops_behind_a_regression(gate):
+    status, text = gate(BASE, SLOWER)
+    assert status == 1
+    assert text.startswith("### TTNN performance: **regression**")
+    assert "| MatmulDeviceOperation |" in text.replace("Matmul |", "MatmulDeviceOperation |")
+    assert "noise" in text
+
+
+def test_json_says_the_same_in_one_line(gate):
+    status, text = gate(BASE, SLOWER, "--json")
+    printed = json.loads(text)
+    assert (status, printed["outcome"]) == (1, "regression")
+    assert printed["change_share"] == pytest.approx(0.0342, abs=0.003)
+
+
+def test_text_of_a_profile_makes_no_markdown():
+    shown = markdown.text("a|b\n# [x](http://e.vil) @all <img>")
+    assert "|" not in shown.replace("\\|", "")
+    assert "\n" not in shown
+    assert "http:" not in shown
+    assert all(f"\\{mark}" in shown for mark in "#[@<")
+
+
+def test_a_baseline_has_a_name(tmp_path, capsys):
+    state = ["--state", str(tmp_path / "state")]
+    base, slower = write(tmp_path / "a", BASE), write(tmp_path / "b", SLOWER)
+    assert cli.main(["baseline", "main", base, *state]) == 0
+    assert cli.main(["baseline", *state]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("main  ")
+    assert cli.main(["gate", "--baseline", "main", "--candidate", slower, *state]) == 1
+
+
+def test_an_overwritten_baseline_is_refused_however_often_it_is_asked(tmp_path, capsys):
+    state = ["--state", str(tmp_path / "state")]
+    base, slower = write(tmp_path / "a", BASE), write(tmp_path / "b", SLOWER)
+    assert cli.main(["baseline", "main", base, *state]) == 0
+    write(tmp_path / "a", SLOWER)
+    for _ in range(2):
+        assert cli.main(["gate", "--baseline", "main", "--candidate", slower, *state]) == 2
+        assert "overwritten" in capsys.readouterr().out
+
+
+def blocks(language):
+    page = (Path(__file__).parents[2] / "resources" / "gate.md").read_text()
+    return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
+
+
+def environment(tmp_path):
+    """A shell in which `ttnn-mcp` is the package of this checkout, and the log lies in this folder."""
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    command = bin_folder / "ttnn-mcp"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ttnn_mcp "$@"\n')
+    command.chmod(0o755)
+    return {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+@pytest.mark.parametrize(
+    ("candidate", "status", "summary"),
+    [(BASE, 0, "no regression"), (SLOWER, 1, "**regression**"), (OTHER_CHIP, 0, "cannot judge")],
+)
+def test_the_step_of_the_page_runs_in_a_workflow(tmp_path, candidate, status, summary):
+    [workflow] = blocks("yaml")
+    step = textwrap.dedent(workflow.split("run: |\n")[1])
+    write(tmp_path / "reports" / "main", BASE)
+    write(tmp_path / "reports" / "candidate", candidate)
+    env = {**environment(tmp_path), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+    ran = subprocess.run(["bash", "-e", "-c", step], cwd=tmp_path, env=env, check=False, timeout=120)
+    assert ran.returncode == status
+    assert summary in (tmp_path / "summary.md").read_text()
+
+
+def test_the_bisect_of_the_page_finds_the_commit_that_made_it_slower(tmp_path):
+    """Eight commits: the seventh is slower, the fourth cannot be judged. Each commit's profile is a file of it."""
+    work, env = tmp_path / "work", environment(tmp_path)
+    work.mkdir()
+
+    def shell(command):
+        done = subprocess.run(
+            ["bash", "-e", "-c", command],
+            cwd=work,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        return done.stdout + done.stderr
+
+    shell("git init -q . && git config user.name a && git config user.email a@b")
+    (work / "profile.sh").write_text('#!/bin/sh\nmkdir -p "$1" && cp ops_perf_results.csv "$1"\n')
+    (work / "profile.sh").chmod(0o755)
+    hashes = []
+    for number in range(8):
+        model = SLOWER if number >= 6 else OTHER_CHIP if number == 3 else BASE
+        shutil.copy(
+            write(tmp_path / f"r{number}", replace(model, seed=number, jitter=0.001)), work / "ops_perf_results.csv"
+        )
+        hashes.append(shell(f"git add -A && git commit -qm {number} && git rev-parse HEAD").strip())
+    shell(f"ttnn-mcp baseline main {write(tmp_path / 'base', BASE)}")
+    [script] = blocks("bash")
+    said = shell(script.replace("BAD", hashes[7]).replace("GOOD", hashes[0]))
+    assert f"{hashes[6]} is the first bad commit" in said, said

@@ -1,0 +1,116 @@
+"""The gate for continuous integration: is the candidate slower than the baseline by more than is allowed?
+
+It asks compare_runs and adds no measurement of its own. Only a change beyond both the limit and the noise counts as a
+regression; where the noise hides the limit, or the runs cannot be compared, it says so with a status of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.shell import markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Outcome = Literal["pass", "regression", "cannot_judge"]
+STATUS: dict[Outcome, int] = {"pass": 0, "regression": 1, "cannot_judge": 2}
+SKIP = 125  # `git bisect run` skips a commit that ends so
+WORSE_SHARE = 0.03
+MOST_WORSE = 10.0  # a candidate that may take eleven times as long needs no gate
+_SHARE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%?)")
+_ROWS = 8  # ops that a reader of a pull request looks at
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The gate's outcome, and why."""
+
+    outcome: Outcome
+    why: str
+
+    def status(self, *, bisect: bool) -> int:
+        """The exit status of the shell."""
+        return SKIP if bisect and self.outcome == "cannot_judge" else STATUS[self.outcome]
+
+
+def share_of(text: str) -> float:
+    """`3%` or `0.03` as a share.
+
+    Raises:
+        ArgumentsInvalid: it is neither, or out of range.
+    """
+    match = _SHARE.fullmatch(text.strip())
+    share = float(match["number"]) / (100 if match["percent"] else 1) if match else -1.0
+    if not 0 <= share <= MOST_WORSE:
+        raise ArgumentsInvalid(f"--worse wants a share such as 3% or 0.03, not '{shown(text)}'.")
+    return share
+
+
+def judged(answer: Mapping[str, Any], worse: float) -> Ruling:
+    """The outcome for an answer of compare_runs."""
+    if doubts := answer.get("suspicious"):
+        return Ruling("cannot_judge", f"{answer['why']}; {len(doubts['rows'])} doubts about the measurement")
+    if answer["verdict"] == "not_comparable":
+        return Ruling("cannot_judge", answer["why"])
+    change, noise = answer["change_share"], answer["noise_share"]
+    for key, stage_change in _stages(answer):
+        if stage_change > max(worse, noise):
+            return Ruling("regression", f"stage {key} takes {stage_change:+.1%}, more than the {worse:.1%} allowed")
+    if change > max(worse, noise):
+        return Ruling("regression", f"kernel time {change:+.2%}, more than the {worse:.1%} allowed")
+    if change > worse:
+        why = f"kernel time {change:+.2%} is over the {worse:.1%} allowed, but within the noise of {noise:.2%}"
+        return Ruling("cannot_judge", f"{why}: profile more iterations, or give --repeat")
+    return Ruling("pass", f"kernel time {change:+.2%}; {worse:.1%} allowed, noise {noise:.2%}")
+
+
+def _stages(answer: Mapping[str, Any]) -> list[tuple[str, float]]:
+    table = answer.get("stages")
+    if table is None:
+        return []
+    rows: list[dict[str, Any]] = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    return [(row["key"], row["after_us"] / row["before_us"] - 1) for row in rows if row["before_us"]]
+
+
+def pull_request(answer: Mapping[str, Any], judgement: Ruling, names: Sequence[str]) -> str:
+    """The outcome as Markdown, with the ops and layers behind it."""
+    title = {"pass": "no regression", "regression": "**regression**", "cannot_judge": "cannot judge"}
+    kernel = answer["kernel_ms"]
+    window = answer["window"]
+    change = f"Change {answer['change_share']:+.2%}, noise {answer['noise_share']:.2%}"
+    lines = [
+        f"### TTNN performance: {title[judgement.outcome]}",
+        "",
+        markdown.text(judgement.why),
+        "",
+        *markdown.table(
+            ("", "kernel time", "window"),
+            [
+                (f"baseline {names[0]}", f"{kernel['before']:.4g} ms", markdown.window(answer["baseline_window"])),
+                (f"candidate {names[1]}", f"{kernel['after']:.4g} ms", markdown.window(window)),
+            ],
+        ),
+        "",
+        f"{change}: {markdown.text(answer['noise_from'])}",
+    ]
+    for title_text, field in (
+        ("Stages", "stages"),
+        ("Ops, largest change first", "groups"),
+        ("Layers", "layers"),
+        ("Changed settings", "changed"),
+        ("Doubts", "suspicious"),
+    ):
+        lines += _section(title_text, answer.get(field))
+    lines += [f"- {markdown.text(caveat)}" for caveat in answer.get("caveats", ())]
+    return "\n".join(lines) + "\n"
+
+
+def _section(title: str, table: Mapping[str, Any] | None) -> list[str]:
+    if not table or not table["rows"]:
+        return []
+    rows = [row for row in table["rows"] if dict(zip(table["columns"], row, strict=True)).get("delta_us", 1)]
+    return ["", f"**{title}**", "", *markdown.table(table["columns"], rows[:_ROWS])] if rows else []

@@ -1,0 +1,85 @@
+"""The commands `gate` and `baseline`: the questions they ask, and what they print."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.errors import RunUnknown, TtnnMcpError, shown
+from ttnn_mcp.session.session import identity
+from ttnn_mcp.shell.gate import Ruling, judged, pull_request, share_of
+from ttnn_mcp.tools import TOOLS, answering
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.session.session import Session
+
+JSON_FIELDS = ("verdict", "change_share", "noise_share", "kernel_ms", "baseline", "candidate")
+
+
+async def gate(session: Session, options: argparse.Namespace) -> tuple[str, int]:
+    """What to print, and the exit status."""
+    worse = share_of(options.worse)
+    try:
+        answer, names = await _compared(session, options)
+    except TtnnMcpError as refusal:
+        outcome = Ruling("cannot_judge", str(refusal))
+        printed = {"outcome": outcome.outcome, "why": outcome.why}
+        text = f"{json.dumps(printed)}\n" if options.json else f"### TTNN performance: cannot judge\n\n{refusal}\n"
+        return text, outcome.status(bisect=options.bisect)
+    outcome = judged(answer, worse)
+    status = outcome.status(bisect=options.bisect)
+    if not options.json:
+        return pull_request(answer, outcome, names), status
+    printed = {"outcome": outcome.outcome, "why": outcome.why, **{name: answer[name] for name in JSON_FIELDS}}
+    return f"{json.dumps(printed)}\n", status
+
+
+async def _compared(session: Session, options: argparse.Namespace) -> tuple[dict[str, Any], tuple[str, str]]:
+    before, after = await _unchanged(session, options.baseline), await session.run(options.candidate)
+    arguments = {
+        "baseline": before.id,
+        "candidate": after.id,
+        "repeats": [(await session.run(repeat)).id for repeat in options.repeat] or None,
+        "start_signpost": options.start_signpost,
+        "end_signpost": options.end_signpost,
+    }
+    tool = answering.tool_named("compare_runs", TOOLS)
+    stated = {name: value for name, value in arguments.items() if value is not None}
+    answer, _text = await answering.answer(session, tool, stated)
+    return answer, (before.name, after.name)
+
+
+async def _unchanged(session: Session, baseline: str) -> Run:
+    """The baseline, if its report is the one that got the name.
+
+    Raises:
+        RunUnknown: the report was overwritten since.
+    """
+    for known in await session.registry.called(baseline):
+        if not known.named_by_hand or not all(path.exists() for path in known.pair.paths):
+            continue
+        now = await asyncio.to_thread(identity, known.pair, session.kept)
+        if now != known.id:  # opening it would move the name to what lies there now
+            raise RunUnknown(
+                f"The report of baseline '{shown(baseline)}' was overwritten: it was run {known.id}, the file now "
+                f"holds {now}. Name it again with: ttnn-mcp baseline {shown(baseline)} PATH"
+            )
+    return await session.run(baseline)
+
+
+async def baseline(session: Session, name: str | None, path: str | None) -> str:
+    """Name a run, or list the names: what to print."""
+    if name is None:
+        known = [run for run in await session.registry.all() if run.named_by_hand]
+        if not known:
+            return "No run has a name yet. Give one: ttnn-mcp baseline main PATH\n"
+        return "".join(f"{run.name}  {run.id}  {', '.join(map(shown, run.pair.paths))}\n" for run in known)
+    run = await session.run(path)
+    performance = str(run.performance.csv.path) if run.performance else None
+    memory = str(run.memory.path) if run.memory else None
+    named = await session.open(performance, memory, name, run.memory.rank if run.memory else None)
+    return f"{name} is run {named.id}\n"

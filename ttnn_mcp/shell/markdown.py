@@ -1,0 +1,34 @@
+"""Markdown from answers. Text of a profile is data: it cannot become a link, a tag, a mention or a cell of its own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_MARKS = re.compile(r"([\\`*{}\[\]<>|#!~@&])")
+_ADDRESS = re.compile(r"(?i)\b(https?|ftp|www)([:.])")
+
+
+def text(value: object) -> str:
+    """A value as text that Markdown shows as it is."""
+    escaped = _MARKS.sub(r"\\\1", " ".join(str(value).split()))
+    return _ADDRESS.sub("\\1\u200b\\2", escaped)  # an unseen gap, so that no host makes a link of it
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+    """A table, line by line."""
+    lines = [_line(columns), _line(["---"] * len(columns), escaped=True)]
+    return [*lines, *(_line(["" if cell is None else cell for cell in row]) for row in rows)]
+
+
+def window(shown: Mapping[str, Any]) -> str:
+    """A window as one cell."""
+    kind = shown["kind"].replace("_", " ")
+    return f"{kind}, {'warm' if shown['warm'] else 'not warm'}, {shown['rows']} ops"
+
+
+def _line(cells: Sequence[Any], *, escaped: bool = False) -> str:
+    return f"| {' | '.join(cell if escaped else text(cell) for cell in cells)} |"
