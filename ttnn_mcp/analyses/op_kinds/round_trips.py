@@ -103,7 +103,7 @@ def layout_round_trips(ops: OpTable, flow: Flow) -> RoundTrips:
 
 def _apart(trips: RoundTrips, took: NDArray[np.float64]) -> RoundTrips:
     """The pairs without a common op that save most: of tilize, untilize, tilize in a row one conversion stays."""
-    if not np.isin(trips.out, trips.back).any():  # only a shortcut: the search would give the same
+    if not np.isin(trips.out, trips.back).any():  # unmoved: only a shortcut, the search would give the same
         return trips
     saves = took[trips.back] + np.where(trips.sole, took[trips.out], 0.0)
     ends = {int(row): place for place, row in enumerate(trips.back.tolist())}
