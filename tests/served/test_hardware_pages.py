@@ -1,4 +1,4 @@
-"""The hardware pages state the figures that the tools reckon with, and no others."""
+"""The hardware pages state the figures that the tools use, and no others."""
 
 import re
 
@@ -74,12 +74,12 @@ def test_dram(name):
     page, chip = PAGES[name], ARCHITECTURES[name]
     peak = chip.dram_peak_gb_s
     assert peak in numbers(row(page, "e150 |") if name == "grayskull" else row(page, "peak"))
-    reckoned = {
-        "wormhole_b0": f"savings reckoned with {peak * chip.dram_achievable_share:.0f}",
-        "blackhole": f"Savings are reckoned with {chip.dram_achievable_share:g} of the peak",
-        "grayskull": "Savings for this architecture rest on peak figures",
+    stated = {
+        "wormhole_b0": f"savings computed with {peak * chip.dram_achievable_share:.0f}",
+        "blackhole": f"Savings are computed with {chip.dram_achievable_share:g} of the peak",
+        "grayskull": "Savings for this architecture use peak figures",
     }
-    assert reckoned[name] in page.replace("\n", " ")
+    assert stated[name] in page.replace("\n", " ")
 
 
 @every_chip

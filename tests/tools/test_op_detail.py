@@ -92,7 +92,7 @@ async def test_the_part_that_a_kernel_waits_for_is_told_with_its_reason(at, tmp_
     # 100 - 30 us, less the 0.374 us in which the made op's cores start
     assert said["inside"] == {
         "bound": "reader",
-        "why": "all else had ended 69.6 us before the end",
+        "why": "all other parts had ended 69.6 us before the end",
         "ended_before_us": {"writer": 69.63},
     }
 

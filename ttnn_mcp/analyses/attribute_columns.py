@@ -1,4 +1,4 @@
-"""The ATTRIBUTES of many ops: each distinct text is parsed once, however many ops share it."""
+"""The ATTRIBUTES of many ops: each distinct text is parsed once, for all ops that share it."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class AttributeColumns:
     def numbers(
         self, rows: NDArray[np.int64], meaning: Callable[[Attributes], float | None]
     ) -> NDArray[np.float64]:
-        """`meaning` of the attributes of each of `rows`; NaN where it is None."""
+        """`meaning` of the attributes of each row; NaN if it is None."""
         codes, places = np.unique(self._texts.codes[rows], return_inverse=True)
         values = [meaning(self._of(int(code))) for code in codes]
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)[places]
 
     def flags(self, rows: NDArray[np.int64], *keys: str) -> NDArray[np.bool_]:
-        """Rows of `rows` where the first of `keys` that is given is true."""
-        return self.numbers(rows, lambda said: float(said.flag(*keys) or False)) > 0
+        """Rows where the first of `keys` that is printed is true."""
+        return self.numbers(rows, lambda attributes: float(attributes.flag(*keys) or False)) > 0
 
     def row(self, row: int) -> Attributes:
         """The attributes of one op."""

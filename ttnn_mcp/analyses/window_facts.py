@@ -1,6 +1,6 @@
-"""What checks and tools share about one window: its ops on the critical device and what is computed of them, once.
+"""The facts about one window that checks and tools share: its ops on the critical device, and results computed once.
 
-Functions marked `artefact` keep their result with the table of ops; this object hands them out under plain names.
+Functions marked `artefact` keep their result with the table of ops; this object gives these results plain names.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
 
 class WindowFacts:
-    """One window of one run. `ops` are the critical device's, in the order they ran.
+    """One window of one run. `ops` are those of the critical device, in execution order.
 
     Attributes:
         run: the run.
         scope: the window with the ops of all devices.
         ops: the ops of the device that the others wait for.
-        outcomes: what each check answered about this window; filled by the diagnosis.
+        outcomes: the answer of each check about this window; filled by the diagnosis.
         lock: held while an outcome is computed.
     """
 
@@ -64,7 +64,7 @@ class WindowFacts:
 
     @property
     def chip(self) -> Chip:
-        """The chip: clock, cores, bandwidth, and what of it was inferred."""
+        """The chip: clock, cores, bandwidth, and which of these were inferred."""
         return self.run.chip
 
     @property
@@ -79,12 +79,12 @@ class WindowFacts:
 
     @property
     def safe_l1_bytes(self) -> int:
-        """What a predicted use of a core's L1 may reach; 0 for an unknown chip, where nothing is known to fit."""
+        """The largest predicted use of a core's L1 that still counts as safe; 0 for an unknown chip."""
         return self.l1_limit.safe_bytes if self.l1_limit else 0
 
     @property
     def replay(self) -> Replayed | None:
-        """The replay of the memory report; None where the run has none or nobody asked for it."""
+        """The replay of the memory report; None if the run has none or it was not requested."""
         return replayed(self.run)
 
     @cached_property
@@ -94,7 +94,7 @@ class WindowFacts:
 
     @cached_property
     def total_ns(self) -> float:
-        """Kernel time of the window on this device: what shares are shares of."""
+        """Kernel time of the window on this device: the whole of which shares are taken."""
         return float(self.kernel_ns.sum())
 
     @property
@@ -104,7 +104,7 @@ class WindowFacts:
 
     @property
     def gap_ns(self) -> float:
-        """Time between this device's ops in the window; compile and load time where the window is cold."""
+        """Time between this device's ops in the window; in a cold window this is compile and load time."""
         return self.timeline.gap_ns
 
     @property
@@ -119,7 +119,7 @@ class WindowFacts:
 
     @property
     def flow(self) -> Flow:
-        """Who made an input, who reads an output: by size, type and placement."""
+        """The likely makers of inputs and readers of outputs, by size, type and placement."""
         return flow_of(self.ops)
 
     @property
@@ -139,12 +139,12 @@ class WindowFacts:
 
     @property
     def layering(self) -> Layering | None:
-        """The layers of `scope.ops` (all devices); None where no block of ops repeats over most of them."""
+        """The layers of `scope.ops` (all devices); None if no block of ops repeats over most of them."""
         return layering_of(self.scope.ops)
 
     @cached_property
     def layering_here(self) -> Layering | None:
-        """The layers of `ops`; what differs is told from this device alone."""
+        """The layers of `ops`; the usual times are those of this device."""
         here = self.scope.ops.numbers("device") == self.scope.critical_device
         return self.layering and self.layering.take(np.flatnonzero(here))
 
@@ -160,7 +160,7 @@ class WindowFacts:
 
     @property
     def balance(self) -> Balance:
-        """The devices of the window beside each other."""
+        """The devices of the window in comparison."""
         return balance_of(self.scope.ops, encodes_device=self.run.performance_report.encodes_device)
 
     @property
@@ -201,11 +201,11 @@ class WindowFacts:
         return self.ops.of_family(*families)
 
     def input(self, number: int) -> Operand | None:
-        """INPUT_n of every op; None where no op has so many."""
+        """INPUT_n of every op; None if no op has so many."""
         return self.ops.inputs[number] if number < len(self.ops.inputs) else None
 
     def output(self, number: int = 0) -> Operand | None:
-        """OUTPUT_n of every op; None where no op has so many."""
+        """OUTPUT_n of every op; None if no op has so many."""
         return self.ops.outputs[number] if number < len(self.ops.outputs) else None
 
     def share(self, rows: NDArray[np.int64]) -> float:
@@ -219,12 +219,12 @@ class WindowFacts:
     def heaviest(self, rows: NDArray[np.int64], most: int = 3) -> list[int]:
         """The `most` costliest of these ops, costliest first, different signatures before repeats."""
         ranked = rows[np.argsort(-self.kernel_ns[rows], kind="stable")]
-        seen: dict[tuple[object, ...], int] = {}
+        by_kind: dict[tuple[object, ...], int] = {}
         for row in ranked[: 50 * most]:
-            seen.setdefault((self.names[int(row)], self.shapes(int(row))), int(row))
-            if len(seen) == most:
+            by_kind.setdefault((self.names[int(row)], self.shapes(int(row))), int(row))
+            if len(by_kind) == most:
                 break
-        return list(seen.values())
+        return list(by_kind.values())
 
     def shapes(self, row: int) -> str:
         """`1x1x32[19]x1280 * 1280x5120 -> ...` of the op's operands."""
@@ -235,7 +235,7 @@ class WindowFacts:
         return tuple(self.ops.cite(row, name) for name in names or ("kernel_ns",))
 
     def line(self, row: int) -> int:
-        """The op's line in its file: how it is named towards the user."""
+        """The op's line in its file: the user's name of it."""
         return int(self.ops.lines[row])
 
 

@@ -1,4 +1,4 @@
-"""What a check is, and what it answers: claims with cited evidence and bounded savings, or why it is silent."""
+"""What a check is, and its answer: claims with cited evidence and bounded savings, or why it cannot tell."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ Floats: TypeAlias = NDArray[np.float64]  # one per row, or one per op
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing that is wrong, on some ops of the window.
+    """One problem on some ops of the window.
 
     Attributes:
-        claim: what is seen, with the figures that matter; one sentence.
-        rows: the ops the claim is about, each once: rows that are given twice keep their highest bounds.
-        at_most_ns: per row, the most a change can give back. Never above what the op took.
-        at_least_ns: per row, the least; zeros where only an upper bound is honest.
-        assumption: what the bounds rest on.
-        evidence: cells cited with `facts.cite`; the heaviest examples first, three are plenty.
+        claim: the problem, with the figures that matter; one sentence.
+        rows: the ops of the claim, each once: a repeated row keeps its highest bounds.
+        at_most_ns: per row, the most that a change can save. Never above the op's time.
+        at_least_ns: per row, the least; zeros if only an upper bound is known.
+        assumption: the assumption behind the bounds.
+        evidence: cells cited with `facts.cite`; the heaviest examples first, three are enough.
         fix: current TTNN code with this op's numbers in it.
-        verify: which tool to call after re-profiling, and which field must move.
-        caveat: when to distrust the claim.
-        gap_ns: saving in the gaps between ops (at least, at most) instead of on the ops themselves.
+        verify: the tool to call after re-profiling, and the field that must change.
+        caveat: when not to trust the claim.
+        gap_ns: saving in the gaps between ops (at least, at most) instead of in the ops themselves.
     """
 
     claim: str
@@ -71,11 +71,11 @@ class Claim:
             raise ValueError(f"no evidence for: {self.claim}")
         if len(self.rows) != len(self.at_most_ns):
             raise ValueError(f"one bound per row: {self.claim}")
-        if not (np.diff(self.rows) > 0).all():  # unmoved: it only spares the time of sorting
+        if not (np.diff(self.rows) > 0).all():  # unmoved: it only saves the time of sorting
             self._count_once()
 
     def _count_once(self) -> None:
-        """An op that is part of two patterns took its time once."""
+        """Count an op once that is part of two patterns."""
         rows, at = np.unique(self.rows, return_inverse=True)
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "at_most_ns", _highest(self.at_most_ns, at, len(rows)))
@@ -84,7 +84,7 @@ class Claim:
 
     @property
     def promise_ns(self) -> float:
-        """The most it can give back."""
+        """The most that it can save."""
         return self.gap_ns[1] if self.gap_ns is not None else float(self.at_most_ns.sum())
 
 
@@ -96,14 +96,14 @@ def _highest(bounds: Floats, at: Rows, rows: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """The run has nothing this check speaks of."""
+    """The run has no ops that this check is about."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class CannotTell:
-    """The run lacks the evidence; `why` says what to capture."""
+    """The run lacks the evidence; `why` tells what to capture."""
 
     why: str
 
@@ -113,7 +113,7 @@ Claims: TypeAlias = "Iterator[Claim | CannotTell]"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The ops a check is about: a mask of them, and the answer where there are none."""
+    """The ops a check is about: their mask, and the answer if there are none."""
 
     mask: Callable[[WindowFacts], Mask]
     none: str
@@ -144,13 +144,13 @@ class Check:
         id: kebab-case, names the problem seen, not the remedy.
         title: a few words for a list.
         step: of the skill, 1 to 7.
-        look: yields claims, or one CannotTell; nothing means clean. Asked only where `of` and `needs` allow.
-        of: the ops it is about; without any the check is not applicable.
+        look: yields claims, or one CannotTell; nothing means clean. Called only if `of` and `needs` allow it.
+        of: the ops it is about; without such ops the check is not applicable.
         needs: what the run must have; without it the check cannot tell.
-        worth: what a claim must reach to be told.
-        compiled: the fix where a compiler wrote the program, whose author cannot change the TTNN call.
-        general: it sees a symptom of which other checks know causes. Where both speak of an op, theirs keep their
-            bounds and this one's promises what they leave.
+        worth: the least that a claim must save to be reported.
+        compiled: the fix for a compiled program: its author cannot change the TTNN call.
+        general: it sees a symptom, other checks know causes. On ops that both claim, the other claims keep their
+            bounds, and this one promises only the rest.
     """
 
     id: str

@@ -1,9 +1,9 @@
-"""All checks asked of one window: findings ranked by what they can save, and what each step came to.
+"""Runs all checks on one window: findings ranked by their savings, and the status of each step.
 
 No microsecond is saved twice. Findings are taken in the order of their promise, those of general checks last. Each
-takes its part of what the ones before have left of an op: half the time by one change and half by another leave a
-quarter, not nothing. Savings in gaps between ops are budgeted separately from savings in kernels. Risks, which promise
-nothing, are never dropped for it.
+takes its part of the time of an op that earlier ones left: two changes that each save half leave a quarter, not
+nothing. Savings in gaps between ops are budgeted separately from savings in kernels. Risks promise no saving, and are
+never dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-EVIDENCE_SHOWN = 4  # cells per finding: enough to look the claim up, the heaviest op first
+EVIDENCE_SHOWN = 4  # cells per finding: enough to check the claim, the heaviest op first
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What the checks came to.
+    """The result of all checks.
 
     Attributes:
         findings: ranked by the most they can save, then by share.
         steps: one per step of the skill.
-        unexplained: ops that no check names and that are far from their roofline, also where `checks` are some only.
+        unexplained: ops that no check claims and that are far from their roofline, even if only some checks ran.
     """
 
     findings: tuple[Finding, ...]
@@ -62,7 +62,7 @@ class Diagnosis:
 def diagnose(
     facts: WindowFacts, checks: Sequence[Check], *, min_saving_share: float = 0.0, others: Sequence[Check] = ()
 ) -> Diagnosis:
-    """Ask every check and settle their claims; `others` are asked only for what they explain."""
+    """Run every check and settle their claims; `others` count only for the ops that they explain."""
     asked = [ask(check, facts) for check in checks]
     claims = [(outcome.check, claim) for outcome in asked for claim in outcome.claims]
     findings = _settled(facts, claims)
@@ -88,7 +88,7 @@ def ask(check: Check, facts: WindowFacts) -> Asked:
 
 
 def _asked(check: Check, facts: WindowFacts) -> Asked:
-    """A check without what it needs cannot tell; one that breaks cannot either."""
+    """The outcome; a check whose needs are not met, or that fails, cannot tell."""
     try:
         return _gated(check, facts)
     except Exception:  # noqa: BLE001 - one check's bug must not cost the user the others; the trace goes to stderr
@@ -120,7 +120,7 @@ def _gated(check: Check, facts: WindowFacts) -> Asked:
 
 
 def _worth_telling(claim: Claim, worth: Worth, facts: WindowFacts) -> bool:
-    if not facts.total_ns:  # nothing is no share of nothing
+    if not facts.total_ns:  # there is no share of zero time
         return worth == ALWAYS and not claim.promise_ns
     return facts.share(claim.rows) >= worth.time and claim.promise_ns >= worth.saving * facts.total_ns
 
@@ -158,7 +158,7 @@ def _settled(facts: WindowFacts, claims: list[tuple[Check, Claim]]) -> list[Find
 
 
 def _share_time(claim: Claim, other: Claim) -> bool:
-    """Whether both count on the same time."""
+    """Whether both claim a part of the same time."""
     if not other.promise_ns:
         return False
     if claim.gap_ns is not None or other.gap_ns is not None:
@@ -186,7 +186,7 @@ def _finding(facts: WindowFacts, check: Check, claim: Claim, saving: Saving, sha
 
 
 def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:
-    """Where the model calls the heaviest op of the claim: a compiler's LOC, or the linked call's source line."""
+    """The model line that calls the heaviest op of the claim: a compiler's LOC, or the linked call's source line."""
     if not len(claim.rows):
         return ()
     line = facts.line(int(claim.rows[np.argmax(facts.kernel_ns[claim.rows])]))

@@ -1,4 +1,4 @@
-"""What a check needs of a run before it is asked. Without it the check cannot tell, and says what to capture."""
+"""The needs of checks: if a run does not meet one, the check cannot tell and says what to capture."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ SINCE_2025 = "profile with a tt-metal of 2025 or later"
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Evidence a check cannot do without.
+    """Evidence that a check must have.
 
     Attributes:
         name: one word for a list.
-        met: whether the window has it, given the mask of the ops the check is about.
-        lacking: the answer where it has not: what is missing and what to capture.
-        of_run: a need of the whole run, asked before it is known whether the check applies.
+        met: whether the window has it, by the mask of the check's ops.
+        lacking: the answer if it is missing: what is missing and what to capture.
+        of_run: whether it is a need of the whole run, tested before the check's ops are known.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Need:
     of_run: bool = False
 
     def why(self, facts: WindowFacts) -> str:
-        """The answer where the window lacks it."""
+        """The answer if the window lacks it."""
         return self.lacking if isinstance(self.lacking, str) else self.lacking(facts)
 
 

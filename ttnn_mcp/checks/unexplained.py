@@ -1,4 +1,4 @@
-"""What no finding explains: the ops that none names and that are far from their roofline, by kind."""
+"""The ops that no finding explains and that are far from their roofline, by kind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.checks.check import Claim
 
 AT_ITS_BOUND = 0.7  # of the roofline: an op this close needs no explanation (tt-metal's own matmuls reach 0.7-0.8)
-KINDS = 5  # that are named, the heaviest first
+KINDS = 5  # the most that are named, the heaviest first
 
 
 class Kind(NamedTuple):
@@ -24,11 +24,11 @@ class Kind(NamedTuple):
 
     Attributes:
         name: canonical name of the op.
-        ops: how many.
-        kernel_ns: what they took.
-        roofline: share of that time that their arithmetic or DRAM traffic needs; NaN where neither is modelled (an
-            op wholly in L1 that does no matrix arithmetic).
-        heaviest: position of the costliest in `facts.ops`.
+        ops: their number.
+        kernel_ns: their time.
+        roofline: share of that time that their arithmetic or DRAM traffic needs; NaN if neither is modelled (an
+            op with all tensors in L1 and no matrix arithmetic).
+        heaviest: position of the longest in `facts.ops`.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Unexplained:
 
 
 def unexplained(facts: WindowFacts, claims: Iterable[Claim]) -> Unexplained:
-    """What is left when the claims of all checks are taken away."""
+    """The kernel time that no claim of any check covers."""
     if not facts.total_ns:
         return Unexplained(0.0, ())
     bounded = np.nan_to_num(facts.roofline.efficiency) >= AT_ITS_BOUND

@@ -59,13 +59,13 @@ def time_budget(facts: WindowFacts, _asked: OfWindow) -> Answer:
     entries = [
         entry
         for entry in ledger_of(facts.ops, least, line, facts.balance)
-        if warm or entry.what != "gaps"  # of a cold window they are compiling and loading
+        if warm or entry.name != "gaps"  # of a cold window they are compiling and loading
     ]
     window_ns = sum(entry.time_ns for entry in entries)
     if not window_ns:
         raise QuestionRefused(f"All kernel times of this window are 0: {REPROFILE}.")
     floors = _floors(facts)
-    modelled = facts.share(np.flatnonzero(least.whole & least.told))
+    modelled = facts.share(np.flatnonzero(least.complete & least.bounded))
     verdict, why = _judged(floors[0][1] / window_ns, modelled, entries, window_ns)
     return Answer(
         verdict=verdict,
@@ -80,7 +80,7 @@ def time_budget(facts: WindowFacts, _asked: OfWindow) -> Answer:
         ),
         ledger=LEDGER.table(
             [
-                (entry.what, entry.time_ns / 1e3, entry.time_ns / window_ns, _heaviest(facts, entry))
+                (entry.name, entry.time_ns / 1e3, entry.time_ns / window_ns, _heaviest(facts, entry))
                 for entry in entries
             ]
         ),
@@ -106,10 +106,10 @@ def _judged(
     share: float, modelled: float, entries: list[Entry], window_ns: float
 ) -> tuple[Literal["at_floor", "above_floor", "cannot_tell"], str]:
     """Whether the window is at its floor, also if the ops that the bounds leave out needed all of their time."""
-    largest = max((entry for entry in entries if entry.what != "roofline"), key=lambda entry: entry.time_ns)
-    kernels = sum(entry.time_ns for entry in entries if entry.what != "gaps")
+    largest = max((entry for entry in entries if entry.name != "roofline"), key=lambda entry: entry.time_ns)
+    kernels = sum(entry.time_ns for entry in entries if entry.name != "gaps")
     sentence = (
-        f"as it is, the program needs at least {share:.0%} of this time; most of the rest is {largest.what} "
+        f"as it is, the program needs at least {share:.0%} of this time; most of the rest is {largest.name} "
         f"({largest.time_ns / window_ns:.0%})"
     )
     if share >= AT_THE_FLOOR and modelled >= MODELLED:
@@ -124,7 +124,7 @@ def _judged(
 
 def _heaviest(facts: WindowFacts, entry: Entry) -> str:
     """`Conv2d 812 (line 117), Matmul 40 (line 9)`: the kinds of op with the largest part, in microseconds."""
-    most = UNEXPLAINED_NAMED if entry.what == "unexplained" else NAMED
+    most = UNEXPLAINED_NAMED if entry.name == "unexplained" else NAMED
     most = most if entry.time_ns >= MINOR * facts.timeline.busy_ns else 1
     return ", ".join(f"{name} {ns / 1e3:.0f} (line {row})" for name, ns, row in entry.heaviest(facts.ops, most))
 
@@ -133,9 +133,9 @@ def _left_out(facts: WindowFacts) -> dict[str, float]:
     """Why a bound leaves something out -> kernel time of the ops it concerns, in microseconds."""
     least, reasons = facts.least_times, facts.roofline.why
     labels = (*dict.fromkeys((*reasons.distinct, NO_LINKS, WHY_IMPOSSIBLE)),)
-    unsaid = np.where(least.told, labels.index(NO_LINKS), labels.index(WHY_IMPOSSIBLE))
+    unsaid = np.where(least.bounded, labels.index(NO_LINKS), labels.index(WHY_IMPOSSIBLE))
     keys = np.where(reasons.codes >= 0, reasons.codes, unsaid)
-    rows = np.flatnonzero(~least.whole)
+    rows = np.flatnonzero(~least.complete)
     return {labels[group.key]: group.kernel_ns / 1e3 for group in grouped(keys[rows], facts.kernel_ns[rows])}
 
 

@@ -30,7 +30,7 @@ def test_no_real_op_was_faster_than_its_bounds(tmp_path, name):
 @pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 def test_every_real_op_that_shows_its_own_operands_has_a_bound(tmp_path, name):
     seen = facts(tmp_path, shared(name))
-    without = {seen.names[row] for row in np.flatnonzero(~seen.least_times.told).tolist()}
+    without = {seen.names[row] for row in np.flatnonzero(~seen.least_times.bounded).tolist()}
     assert {text for text in without if "Binary" not in text} == set()
 
 
@@ -68,7 +68,7 @@ def test_an_op_never_seen_is_bound_by_its_operands_and_said_to_be_incomplete(tmp
     program.op("BrandNewDeviceOperation", [program.tensor([1, 1, 2048, 1024])], kernel_ns=100_000)
     seen = facts(tmp_path, program)
     assert seen.least_times.as_it_is_ns == pytest.approx([2 * 2048 * 1024 * 2 / 288])
-    assert not seen.least_times.whole.any()
+    assert not seen.least_times.complete.any()
 
 
 def test_narrower_formats_leave_integers_and_row_major_alone(tmp_path):
@@ -86,5 +86,5 @@ def test_an_op_that_was_faster_than_its_packers_shows_what_cannot_be(tmp_path):
     program.op("UnaryDeviceOperation", [program.tensor([1, 1, 2048, 1024], placement=L1)], kernel_ns=900, cores=64)
     program.op("UnaryDeviceOperation", [program.tensor([1, 1, 1024, 1024], placement=L1)], kernel_ns=500, cores=64)
     least = facts(tmp_path, program).least_times  # packing takes 1,024 ns of the first, 512 of the second
-    assert least.told.tolist() == [False, True]
+    assert least.bounded.tolist() == [False, True]
     assert least.as_it_is_ns[0] == least.on_its_cores_ns[0] == 0

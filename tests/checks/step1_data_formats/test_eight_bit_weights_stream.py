@@ -1,4 +1,4 @@
-"""eight-bit-weights-stream: BFLOAT4_B as a try, where BFLOAT8_B weights are what a matmul waits for."""
+"""eight-bit-weights-stream: BFLOAT4_B as a trial, where BFLOAT8_B weights are what a matmul waits for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_half_of_the_bytes_may_go_and_nothing_is_promised(check):
     assert claim.at_least_ns is None
     assert claim.claim.startswith("1 of 1 matmuls with weights wait for BFLOAT8_B ones (90 us, 100.0%)")
     assert "dtype=ttnn.bfloat4_b" in claim.fix
-    assert claim.caveat.startswith("a try")
+    assert claim.caveat.startswith("a trial")
     assert [one.column for one in claim.evidence] == [
         "DEVICE KERNEL DURATION [ns]",
         "INPUT_1_DATATYPE",

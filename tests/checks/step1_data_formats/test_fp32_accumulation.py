@@ -1,4 +1,4 @@
-"""fp32-accumulation: a try where the halved register holds subblocks back, silent where it does not."""
+"""fp32-accumulation: a trial where the halved register holds subblocks back, silent where it does not."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_a_try_promises_nothing_and_keeps_every_other_setting_as_it_is(check, pr
     assert claim.at_most_ns.tolist() == [0]
     assert "fp32_dest_acc_en=False, packer_l1_acc=False" in claim.fix
     assert "fill the 4 tiles it leaves" in claim.claim
-    assert claim.assumption.startswith("a try: 8 destination tiles, not 4")
+    assert claim.assumption.startswith("a trial: 8 destination tiles, not 4")
 
 
 @pytest.mark.parametrize("subblock", [(1, 2), (1, 3)])

@@ -1,4 +1,4 @@
-"""packer-accumulation-off: a try from the second or third block along K on."""
+"""packer-accumulation-off: a trial from the second or third block along K on."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""second-pass-for-eight-bits: LoFi as a try, where HiFi2 is what a matmul or conv waits for."""
+"""second-pass-for-eight-bits: LoFi as a trial, where HiFi2 is what a matmul or conv waits for."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_half_of_the_time_may_go_and_nothing_is_promised(check):
     assert claim.at_least_ns is None
     assert claim.claim.startswith("1 matmul (1.4 ms, 100.0%) wait")
     assert "math_fidelity=ttnn.MathFidelity.LoFi" in claim.fix
-    assert claim.caveat.startswith("a try")
+    assert claim.caveat.startswith("a trial")
     assert [one.value for one in claim.evidence] == ["HiFi2", 1_400_000, "BFLOAT8_B"]
 
 

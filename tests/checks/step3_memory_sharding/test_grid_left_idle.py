@@ -57,7 +57,7 @@ def test_columns_of_a_matmul_could_be_dealt_out_finer(check):
     claim, line = outcome.claim, outcome.case.line(0)
     assert claim.at_most_ns.tolist() == [pytest.approx(400_000 * (1 - 2 / 6))]
     assert claim.claim == (
-        "1 matmul deals out more work per core than 11x10 cores ask for (400 us, 100.0%): 6 tiles, not 2, "
+        "1 matmul gives more work to each core than 11x10 cores need (400 us, 100.0%): 6 tiles, not 2, "
         f"32x1024 * 1024x4096 -> 32x4096 at line {line}"
     )
     assert "compute_with_storage_grid_size=(11, 10), per_core_M=1, per_core_N=2" in claim.fix
@@ -99,7 +99,7 @@ def test_chunks_of_attention_are_dealt_out_over_the_grid_of_its_config(check):
     outcome = check.pair(attending, silent="(x=11,y=10)", fires="(x=8,y=8)")
     assert outcome.at_most_ns == pytest.approx(2_994_400 * 6 / 16)
     assert outcome.at_most_ns / 1e3 >= 2994.4 - 2271.1
-    assert "1 attention op deals out more work per core than 11x10 cores ask for" in outcome.claim.claim
+    assert "1 attention op gives more work to each core than 11x10 cores need" in outcome.claim.claim
     assert "16 chunks, not 10" in outcome.claim.claim
     assert "compute_with_storage_grid_size=device.compute_with_storage_grid_size()" in outcome.claim.fix
 

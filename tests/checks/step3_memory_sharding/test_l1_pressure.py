@@ -58,7 +58,7 @@ def test_the_peak_is_a_floor_where_an_operation_has_no_graph(check, tmp_path):
     program = tight(0)
     program.op("UnaryDeviceOperation", [program.tensor(SHAPE)])
     outcome = check.ask(altered(tmp_path, program, "DELETE FROM captured_graph WHERE operation_id = 2"))
-    assert outcome.claim.caveat == "a floor: not all circular buffers are known"
+    assert outcome.claim.caveat == "a lower bound: not all circular buffers are known"
 
 
 def test_tensors_freed_late_go_first(check):

@@ -29,7 +29,7 @@ def test_two_percent_of_a_bank_returned_at_the_peak_is_worth_telling(check):
     assert claim.fix.startswith("ttnn.deallocate(x) right after operation 2 ttnn.made_up (model.py:6)")
     assert claim.rows.tolist() == [1]
     assert not claim.at_most_ns.any()
-    assert claim.caveat == "the peak is a floor: not all circular buffers are known"  # its made ops show none
+    assert claim.caveat == "the peak is a lower bound: not all circular buffers are known"  # its made ops show none
 
 
 def test_one_tensor_of_five_percent_is_worth_telling_anywhere(check):
@@ -100,7 +100,7 @@ def test_the_largest_is_named_and_three_are_cited(check):
 def test_the_peak_is_a_floor_where_an_operation_has_no_graph(check, tmp_path):
     statement = "DELETE FROM captured_graph WHERE operation_id = 2"
     claim = check.ask(altered(tmp_path, held(80_000, 3), statement)).claim
-    assert claim.caveat == "the peak is a floor: not all circular buffers are known"
+    assert claim.caveat == "the peak is a lower bound: not all circular buffers are known"
 
 
 def test_snapshots_alone_tell_it_too(check):

@@ -40,7 +40,7 @@ def test_an_op_on_one_core_with_work_to_share_out_is_told(check):
     claim, line = outcome.claim, outcome.case.line(0)
     assert claim.at_most_ns.tolist() == [100_000 - 100_000 * 4 / 64]
     assert "1 op uses under half of the 64 cores (100 us, 100.0%)" in claim.claim
-    assert f"Upsample on 4 with 4096 pieces to share out, 1x256 -> 64x64x256 at line {line}" in claim.claim
+    assert f"Upsample on 4 with 4096 pieces to share, 1x256 -> 64x64x256 at line {line}" in claim.claim
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "CORE COUNT")]
     assert claim.caveat.startswith("an op may need whole rows")
 
@@ -215,7 +215,7 @@ def test_columns_are_cut_in_whole_tiles(check):
 
 def test_any_other_op_gets_more_rows(check):
     fix = check.ask(upsampled()).claim.fix
-    assert "more rows to share out" in fix
+    assert "more rows to share" in fix
     assert "over 64 cores" in fix
 
 

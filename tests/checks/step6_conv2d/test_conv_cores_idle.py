@@ -25,7 +25,7 @@ def fixed_grid(program):
 
 def test_a_conv_on_a_fixed_grid_is_told_what_the_whole_grid_would_leave_its_busiest_core(check):
     claim = check.assert_sound(with_conv("blackhole", **ON_8_BY_8))
-    assert "at line 3 uses 64 of 110; its busiest core could do with 75% of its tiles" in claim.claim
+    assert "at line 3 uses 64 of 110; its busiest core would have 75% of its tiles" in claim.claim
     assert claim.at_most_ns.tolist() == [25_000]
     assert "shard_layout=ttnn.TensorMemoryLayout.BLOCK_SHARDED" in claim.fix
     assert "ttnn.CoreCoord(0, 0), ttnn.CoreCoord(10, 9)" in claim.fix
@@ -75,7 +75,7 @@ def test_the_heaviest_conv_is_the_example(check):
     claim = check.ask(program).claim
     assert claim.rows.tolist() == [0, 1]
     assert "2 convs (250 us" in claim.claim
-    assert "at line 6 uses 64 of 110; its busiest core could do with 60% of its tiles" in claim.claim
+    assert "at line 6 uses 64 of 110; its busiest core would have 60% of its tiles" in claim.claim
     assert "HEIGHT_SHARDED" in claim.fix
     assert claim.at_most_ns.tolist() == [12_500, 80_000]
 

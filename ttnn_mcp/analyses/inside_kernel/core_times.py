@@ -1,7 +1,7 @@
 """One op core by core, from the marks of the device log.
 
-The time of a core is from its first kernel start to its last kernel end, on its own clock. So it is right also where
-the clock of a core was reset, which makes any difference between cores wrong.
+The time of a core is from its first kernel start to its last kernel end, on its own clock. So it is right even if the
+clock of a core was reset. A reset makes only comparisons between cores wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Core = tuple[int, int]
 
-KERNEL, FIRMWARE = "-KERNEL", "-FW"  # how the profiler's own zones end
+KERNEL, FIRMWARE = "-KERNEL", "-FW"  # suffixes of the profiler's own zones
 CLOCKS_APART_NS = 1e5  # no launch spreads the starts so far: 2.1 us at most over five real reports
 
 
@@ -26,10 +26,10 @@ class CoreTimes:
 
     Attributes:
         core_ns: core -> its kernel time.
-        kernel_ns: the op's kernel time: first start to last end of the cores whose clocks agree, and no shorter than
-            the longest core.
-        off_clock: cores whose clock disagrees with most.
-        zones_ns: zone that the kernels themselves marked -> time on the core where it took longest.
+        kernel_ns: the op's kernel time: first start to last end of the cores whose clocks agree, but at least the
+            time of the longest core.
+        off_clock: cores whose clock differs from most others.
+        zones_ns: zone that the kernels mark themselves -> time on the core where it took longest.
     """
 
     core_ns: dict[Core, float]
@@ -44,16 +44,16 @@ class CoreTimes:
 
     @property
     def balance(self) -> float:
-        """Mean time of a core by that of the slowest one: 1 where all take equally long."""
+        """Mean time of a core divided by that of the slowest: 1 if all take equally long."""
         return mean(self.core_ns.values()) / self.longest_ns if self.longest_ns else 1.0
 
     def slowest(self, most: int) -> list[tuple[Core, float]]:
-        """The cores that took longest, the slowest first."""
+        """The slowest cores, the slowest first."""
         return sorted(self.core_ns.items(), key=lambda item: (-item[1], item[0]))[:most]
 
 
 def core_times_of(marks: tuple[Mark, ...], clock_ghz: float) -> CoreTimes | None:
-    """The times of one run of an op; None where the marks hold no kernel, or more than one run of it."""
+    """The times of one run of an op; None if the marks hold no kernel, or more than one run of it."""
     spans: dict[Core, list[tuple[int, int]]] = defaultdict(list)
     zones: dict[str, dict[Core, int]] = defaultdict(lambda: defaultdict(int))
     kernels: set[tuple[Core, str, str]] = set()
@@ -67,7 +67,9 @@ def core_times_of(marks: tuple[Mark, ...], clock_ghz: float) -> CoreTimes | None
             zones[zone][core] += end - start
     if not spans:
         return None
-    bounds = {core: (min(start for start, _ in each), max(end for _, end in each)) for core, each in spans.items()}
+    bounds = {
+        core: (min(start for start, _ in kernel), max(end for _, end in kernel)) for core, kernel in spans.items()
+    }
     agreeing = _on_one_clock({core: start for core, (start, _) in bounds.items()}, CLOCKS_APART_NS * clock_ghz)
     together = max(bounds[core][1] for core in agreeing) - min(bounds[core][0] for core in agreeing)
     core_ns = {core: (end - start) / clock_ghz for core, (start, end) in bounds.items()}

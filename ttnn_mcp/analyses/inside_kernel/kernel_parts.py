@@ -1,9 +1,9 @@
-"""Which part of a kernel ran last and alone: reading, computing, writing, ethernet.
+"""The part of a kernel that ran last and alone: reading, computing, writing, ethernet.
 
-A kernel of TTNN is a pipe over the processors of each core: NCRISC reads, TRISC0 to 2 unpack, compute and pack, BRISC
-writes (ReaderDataMovementConfig and WriterDataMovementConfig of tt-metal). The report has one time per processor, from
-its first start on any core to its last end. A processor that ran to the end may have worked or waited. One that ended
-earlier did neither afterwards, on no core. So what is certain is the time in which all other parts had ended.
+A kernel of TTNN is a pipeline over the processors of each core: NCRISC reads, TRISC0 to 2 unpack, compute and pack,
+BRISC writes (ReaderDataMovementConfig and WriterDataMovementConfig of tt-metal). The report has one time per processor,
+from its first start on any core to its last end. A processor that ran to the end may have worked or waited. After its
+last end it did neither, on any core. So only the time after the end of all other parts is certain.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ PROCESSORS = {
     "ethernet": ("erisc_ns",),
 }
 ROUNDING_NS = 2.0  # three times, each rounded to a whole nanosecond
-MOST = 0.5  # of the kernel's time: what holds longer is what the kernel mostly does
+MOST = 0.5  # of the kernel's time: a state that lasts longer is the kernel's main state
 
 
 @dataclass(frozen=True, slots=True)
 class KernelParts:
-    """Per part (rows, in the order of `PARTS`) and op (columns); zero where nothing is certain.
+    """Per part (rows, in the order of `PARTS`) and op (columns); 0 if nothing is certain.
 
     Attributes:
         present: whether the part ran in the op.
-        ended_ns: how long before the kernel's end the part had ended on all cores, at least.
-        alone_ns: how long it ran when all other parts had ended, at least; above zero for one part per op only.
-        waited_ns: mean wait of a core's compute part for input (row 0) and for room for its output (row 1); NaN where
-            the report has no such measurement.
+        ended_ns: the least time before the kernel's end at which the part had ended on all cores.
+        alone_ns: the least time for which it ran after all other parts had ended; above 0 for one part per op only.
+        waited_ns: mean wait of a core's compute part for input (row 0) and for room for its output (row 1); NaN if
+            not measured.
         uneven_ns: the longest core's time above the mean of all cores.
         firmware_ns: firmware time above the kernel time.
     """
@@ -60,7 +60,7 @@ class KernelParts:
         part = int(np.argmax(self.alone_ns[:, row]))
         alone = float(self.alone_ns[part, row])
         if alone > MOST * kernel_ns:
-            return PARTS[part], f"all else had ended {alone / 1e3:.3g} us before the end"
+            return PARTS[part], f"all other parts had ended {alone / 1e3:.3g} us before the end"
         front, back = self.waited_ns[:, row].tolist()
         if front > MOST * kernel_ns:
             return "reader", f"a core's compute waited {front / 1e3:.3g} us for input"
@@ -68,8 +68,8 @@ class KernelParts:
             return "writer", f"a core's compute waited {back / 1e3:.3g} us for room for output"
         compute = PARTS.index("compute")
         worked = (kernel_ns - float(self.ended_ns[compute, row])) * bool(self.present[compute, row])
-        if worked - front - back > MOST * kernel_ns:  # never where waits were not measured: NaN
-            return "compute", f"a core's compute waited {(front + back) / 1e3:.3g} us only"
+        if worked - front - back > MOST * kernel_ns:  # NaN, so never true, if waits were not measured
+            return "compute", f"a core's compute waited only {(front + back) / 1e3:.3g} us"
         return "cannot_tell", self._why_not(row, kernel_ns)
 
     def _why_not(self, row: int, kernel_ns: float) -> str:
@@ -85,12 +85,12 @@ class KernelParts:
 
 @artefact
 def kernel_parts_of(ops: OpTable) -> KernelParts:
-    """What the times per processor and per core say of each op."""
+    """The parts of each op, from the times per processor and per core."""
     kernel = ops.numbers("kernel_ns")
     times = np.stack([_longest(ops, PROCESSORS[part]) for part in PARTS])
     present = np.isfinite(times)
     worked = np.where(present, times, 0.0)
-    # No processor starts later than the last start, which is measured over all of them. Without it nothing is certain.
+    # No processor starts later than the last measured start of all. Without that measurement nothing is certain.
     skew = np.maximum(ops.numbers("start_skew_ns"), 0.0)
     ended = _within(kernel - worked - skew, kernel)
     alone = np.where(worked.max(axis=0) + skew >= kernel - ROUNDING_NS, _after_others(worked, ended), 0.0)
@@ -105,13 +105,13 @@ def kernel_parts_of(ops: OpTable) -> KernelParts:
 
 
 def _after_others(worked: NDArray[np.float64], ended: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Per op, on the part that worked longest: the time since the last of the others ended."""
+    """Per op, for the part that worked longest: the time since the last other part ended."""
     longest = np.arange(len(PARTS))[:, None] == worked.argmax(axis=0)
     return np.where(longest, np.where(longest, np.inf, ended).min(axis=0), 0.0)
 
 
 def _waits_of_a_core(ops: OpTable) -> NDArray[np.float64]:
-    """Waits for input and for room, mean of the cores; NaN where both are 0, which is how not measured is written."""
+    """Waits for input and for room, mean of the cores; NaN if both are 0: then they were not measured."""
     cores = ops.numbers("cores")
     sums = np.stack([ops.numbers("wait_front_ns"), ops.numbers("reserve_back_ns")])
     sums = np.where(sums > 0, sums, 0.0)
@@ -119,12 +119,12 @@ def _waits_of_a_core(ops: OpTable) -> NDArray[np.float64]:
 
 
 def _within(times: NDArray[np.float64], most: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """The times between 0 and `most`; 0 where not known."""
+    """The times between 0 and `most`; 0 if unknown."""
     return np.where(np.isfinite(times), np.minimum(np.maximum(times, 0.0), most), 0.0)
 
 
 def _longest(ops: OpTable, processors: tuple[str, ...]) -> NDArray[np.float64]:
-    """The longest time of these processors; NaN where none of them ran."""
+    """The longest time of these processors; NaN if none of them ran."""
     times = np.stack([ops.numbers(name) for name in processors])
     longest = np.where(np.isfinite(times), times, -1.0).max(axis=0)
     return np.where(longest > 0, longest, np.nan)

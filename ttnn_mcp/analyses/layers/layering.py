@@ -1,8 +1,8 @@
-"""Which layer each op of a window belongs to, and which role it plays in its layer.
+"""The layer of each op of a window, and its role in that layer.
 
-Layers are the block of op names that repeats over most of the window. The op at the same place of each layer has the
-same role: `role 5 of 29`. Names alone leave open where a layer begins: it begins at a norm where that loses no layer,
-as layers of transformers do. What runs before the first layer (embedding) and after the last one (head) has neither.
+A layer is the block of op names that repeats over most of the window. Ops at the same place of their layers have the
+same role: `role 5 of 29`. Names alone do not tell where a layer begins. It begins at a norm if that loses no layer, as
+in transformers. Ops before the first layer (embedding) and after the last one (head) have no layer and no role.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BEFORE, AFTER = 0, -1  # in place of a layer's number
 DIFFERS_SHARE = 0.05  # of the usual time: warm repeats of one op agree within 2 %
-DIFFERS_NS = 1_000.0  # and a microsecond: below it, the start of a kernel varies as much
+DIFFERS_NS = 1_000.0  # 1 us: kernel starts vary by as much
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Layering:
     """The layers of some ops.
 
     Attributes:
-        count: how many layers there are.
-        roles: how many ops one layer has.
-        layer: per op, 1..count; BEFORE or AFTER where it belongs to none.
-        role: per op, 1..roles; 0 where it belongs to no layer.
+        count: the number of layers.
+        roles: the number of ops of one layer.
+        layer: per op, 1..count; BEFORE or AFTER if it belongs to none.
+        role: per op, 1..roles; 0 if it belongs to no layer.
         kernel_ns: per op.
     """
 
@@ -57,13 +57,13 @@ class Layering:
 
     @cached_property
     def differs(self) -> NDArray[np.bool_]:
-        """Ops that take another time than their role usually does."""
+        """Ops whose time differs from the usual time of their role."""
         usual = self._usual_ns[self.role]
         away = np.abs(self.kernel_ns - usual)
         return (self.role > 0) & (away > np.maximum(DIFFERS_SHARE * usual, DIFFERS_NS))
 
     def take(self, rows: NDArray[np.int64]) -> Layering:
-        """The same layers of some ops; what differs is told from these ops."""
+        """The same layers for some ops; the usual times are then those of these ops."""
         return replace(self, layer=self.layer[rows], role=self.role[rows], kernel_ns=self.kernel_ns[rows])
 
     @property
@@ -77,7 +77,7 @@ def layering_of(ops: OpTable) -> Layering | None:
     """The layers of ops that are sorted by device, then by time.
 
     Returns:
-        None where a device has no layers, or two devices have different ones.
+        None if a device has no layers, or two devices have different ones.
     """
     if not len(ops):
         return None
@@ -85,25 +85,25 @@ def layering_of(ops: OpTable) -> Layering | None:
     codes = names.folded(canonical).codes
     norms = names.where(lambda text: family(text) == "norm")
     devices = ops.numbers("device")
-    found: list[Layers] = []
+    layers_of_devices: list[Layers] = []
     layer, role = np.zeros(len(ops), dtype=np.int64), np.zeros(len(ops), dtype=np.int64)
     for rows in np.split(np.arange(len(ops)), np.flatnonzero(np.diff(devices)) + 1):
         layers = layers_of(codes[rows])
         if layers is None:
             return None
         layers = _from_norm(layers, norms[rows])
-        found.append(layers)
+        layers_of_devices.append(layers)
         layer[rows] = layers.numbers(np.arange(len(rows)))
         role[rows] = (np.arange(len(rows)) - layers.first) % layers.ops + 1
-    if len({(layers.ops, layers.count) for layers in found}) > 1:
+    if len({(layers.ops, layers.count) for layers in layers_of_devices}) > 1:
         return None
-    count = found[0].count
+    count = layers_of_devices[0].count
     role[(layer < 1) | (layer > count)] = 0
     layer[layer > count] = AFTER
-    return Layering(count, found[0].ops, layer, role, ops.numbers("kernel_ns"))
+    return Layering(count, layers_of_devices[0].ops, layer, role, ops.numbers("kernel_ns"))
 
 
 def _from_norm(layers: Layers, norms: NDArray[np.bool_]) -> Layers:
-    """The same layers, begun at the first norm among the ops at which they can begin."""
+    """The same layers, but they begin at the first norm among their possible first ops."""
     starts = np.flatnonzero(norms[layers.first : layers.first + layers.slack + 1])
     return replace(layers, first=layers.first + int(starts[0])) if len(starts) else layers

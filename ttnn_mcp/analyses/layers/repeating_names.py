@@ -1,4 +1,4 @@
-"""Layers of a model, found in its op names: the block that repeats over most of a window."""
+"""Finds the layers of a model in its op names: the block that repeats over most of a window."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-COVERED_AT_LEAST = 0.5  # share of the window: what covers less is a repeated detail, not the model's layers
-OPS_AT_LEAST = 3  # two ops that alternate are no layer
+COVERED_AT_LEAST = 0.5  # share of the window: a block that covers less is a detail, not a layer
+OPS_AT_LEAST = 3  # two alternating ops are no layer
 PERIODS_TRIED = 64
 AS_GOOD = (
     0.95  # of the best coverage: the shortest period that covers so much is the layer, longer ones are multiples
@@ -26,9 +26,9 @@ class Layers:
 
     Attributes:
         first: row of the first op of the first layer.
-        ops: how many ops one layer has.
-        count: how many layers there are.
-        slack: how many ops later the first layer could begin as well, by the names alone.
+        ops: the number of ops of one layer.
+        count: the number of layers.
+        slack: by names alone, the first layer may also begin up to so many ops later.
     """
 
     first: int
@@ -42,7 +42,7 @@ class Layers:
 
 
 def layers_of(names: NDArray[np.int64]) -> Layers | None:
-    """The layers of a sequence of op names; None where no block repeats over most of it."""
+    """The layers of a sequence of op names; None if no block repeats over most of it."""
     candidates = [layers for period in _periods(names) if (layers := _longest(names, period)) is not None]
     best = max((layers.ops * layers.count for layers in candidates), default=0)
     if best < COVERED_AT_LEAST * len(names):
@@ -54,7 +54,7 @@ def layers_of(names: NDArray[np.int64]) -> Layers | None:
 
 
 def _periods(names: NDArray[np.int64]) -> list[int]:
-    """The distances between equal names, the likeliest period first: a name that a layer has once shows its length."""
+    """The distances between equal names, likely periods first: a name that occurs once per layer shows its length."""
     order = np.argsort(names, kind="stable")
     repeats = names[order][1:] == names[order][:-1]
     distances, counts = np.unique(np.diff(order)[repeats], return_counts=True)

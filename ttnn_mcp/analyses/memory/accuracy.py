@@ -1,4 +1,4 @@
-"""Where accuracy is lost: the first operation whose output missed its PCC bound, by the memory report's own records."""
+"""Where accuracy is lost: the first operation whose output missed its PCC bound, as the memory report records it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Loss:
     Attributes:
         operation: its id.
         name: as the report has it; foreign text.
-        record: the comparison that says so.
+        record: the comparison that shows it.
     """
 
     operation: int
@@ -31,7 +31,7 @@ class Loss:
 
     @property
     def table(self) -> str:
-        """Where the record stands."""
+        """The table that holds the record."""
         return TABLES[self.record.scope]
 
     @property
@@ -46,7 +46,7 @@ class Loss:
 
 
 def losses_of(memory: MemoryReport) -> list[Loss]:
-    """Every operation whose output missed its bound, in the order they ran; at one operation `local` comes first."""
+    """Every operation whose output missed its bound, in execution order; `local` precedes `global` at each."""
     missed = [record for record in memory.comparisons if not record.matches]
     if not missed:
         return []
@@ -54,16 +54,16 @@ def losses_of(memory: MemoryReport) -> list[Loss]:
     tensors = memory.outputs.tensors[order]
     losses: list[Loss] = []
     for record in missed:
-        at = int(np.searchsorted(tensors, record.tensor))
-        if at < len(tensors) and tensors[at] == record.tensor:
-            operation = int(memory.outputs.operations[order[at]])
+        index = int(np.searchsorted(tensors, record.tensor))
+        if index < len(tensors) and tensors[index] == record.tensor:
+            operation = int(memory.outputs.operations[order[index]])
             place = memory.operations.row(operation)
             losses.append(Loss(operation, memory.operations.names[place] if place is not None else "", record))
     return sorted(losses, key=lambda loss: (loss.operation, loss.record.scope != "local"))
 
 
 def worst_global(memory: MemoryReport) -> float | None:
-    """The lowest PCC of the model so far at any of its tensors; None where the run compared nothing."""
+    """The lowest `global` PCC of any tensor; None if the run compared nothing."""
     reached = [
         record.actual for record in memory.comparisons if record.scope == "global" and record.actual is not None
     ]

@@ -1,7 +1,7 @@
-"""The life of every tensor buffer of a run: where it lay, how large it was, when it came and went.
+"""The life of every tensor buffer of a run: its address, its size, when it was allocated and freed.
 
-Moments are numbers: 2 x place for "before the operation at that place", one more for "inside it". A buffer is live
-at a moment from `starts` on, until before `ends`.
+Moments are numbers: 2 x place means "before the operation at that place", 2 x place + 1 means "inside it". A buffer is
+live from `starts` (included) to `ends` (excluded).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ def inside(place: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans:
-    """One row per buffer, in the order they came.
+    """One row per buffer, in the order of allocation.
 
     Attributes:
-        keys: address and space (`memory_spaces.key_of`).
+        keys: address and space (`spaces.key_of`).
         buffers: codes of BUFFER_TYPES.
-        bytes_per_bank: in the fullest bank; 0 where nobody says.
-        size_bytes: of the whole buffer; -1 where only a snapshot shows it.
-        ends: NEVER where it outlives the report.
-        recorded: a graph shows its allocation; else only snapshots or its end do.
+        bytes_per_bank: in the fullest bank; 0 if unknown.
+        size_bytes: of the whole buffer; -1 if only a snapshot shows it.
+        ends: NEVER if it is live at the end of the report.
+        recorded: a graph shows its allocation; otherwise only snapshots or its end show it.
     """
 
     keys: Integers
@@ -78,7 +78,7 @@ class SpanLog:
     recorded: list[bool] = field(default_factory=list[bool])
 
     def open(self, key: int, buffer: int, per_bank: int, size: int, start: int, *, recorded: bool) -> int:
-        """A buffer comes; its row."""
+        """Add a buffer that is allocated; returns its row."""
         self.keys.append(key)
         self.buffers.append(buffer)
         self.bytes_per_bank.append(per_bank)
@@ -94,7 +94,7 @@ class SpanLog:
         return min(lowest // 2, otherwise)
 
     def spans(self) -> Spans:
-        """All of them as arrays."""
+        """All spans as arrays."""
         return Spans(
             keys=np.array(self.keys, dtype=np.int64),
             buffers=np.array(self.buffers, dtype=np.int64),

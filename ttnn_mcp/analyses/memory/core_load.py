@@ -1,4 +1,4 @@
-"""The buffers of programs (circular and dataflow buffers, scratchpads) core by core, and how far up they reach."""
+"""The buffers of programs (circular and dataflow buffers, scratchpads) per core, and the address they reach."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 
-SIDE = 64  # no chip has a grid as wide; ranges beyond it are cut, so that odd text costs no memory
+SIDE = 64  # no chip has so wide a grid; ranges beyond it are cut, so that a broken text costs no memory
 
 Ranges = tuple[CoreRange, ...]
 
 
 class Circular(NamedTuple):
-    """A program's buffer while it is there."""
+    """A program's buffer while it is allocated."""
 
     device_op: int
     address: int
@@ -36,7 +36,7 @@ class Circular(NamedTuple):
 
 
 def on_cores(loads: Iterable[tuple[Ranges, int]]) -> NDArray[np.int64]:
-    """Bytes on each core, as [x, y], where loads add up."""
+    """Bytes on each core, as [x, y]; loads on one core add up."""
     grid = np.zeros((SIDE, SIDE), dtype=np.int64)
     for ranges, size in loads:
         _add(grid, ranges, size)
@@ -44,14 +44,14 @@ def on_cores(loads: Iterable[tuple[Ranges, int]]) -> NDArray[np.int64]:
 
 
 def _add(grid: NDArray[np.int64], ranges: Ranges, size: int) -> None:
-    if not ranges:  # not told: then on all
+    if not ranges:  # unknown: count all cores
         grid += size
     for (x0, y0), (x1, y1) in ranges:
         grid[x0 : x1 + 1, y0 : y1 + 1] += size
 
 
 def reach_on_cores(buffers: Iterable[Circular], base: int) -> NDArray[np.int64]:
-    """How far above `base` the buffers of each core reach, as [x, y]; sizes where no address is told."""
+    """How far above `base` the buffers of each core reach, as [x, y]; their sizes if they have no addresses."""
     grid = np.zeros((SIDE, SIDE), dtype=np.int64)
     loose: list[tuple[Ranges, int]] = []
     for buffer in buffers:
@@ -65,7 +65,7 @@ def reach_on_cores(buffers: Iterable[Circular], base: int) -> NDArray[np.int64]:
 
 
 class _OfOneOp:
-    """The buffers of one device op's program: how far up they reach, and the sizes of those that lie nowhere."""
+    """The buffers of one device op's program: the address they reach, and the sizes of those without an address."""
 
     __slots__ = ("buffers", "reach", "sizes")
 
@@ -76,14 +76,14 @@ class _OfOneOp:
 
 
 class OnCores:
-    """The buffers of the programs that are under way; those over a tensor take nothing more and are left out.
+    """The buffers of the running programs; those that share a tensor's memory take no more and are left out.
 
-    A buffer that several core groups share lies above the tallest of them (tt_metal program.cpp), so what counts is
-    how far up the buffers reach and not what they add up to. Where no addresses are told (dry captures) their sizes
-    count, on the fullest core of the fullest chip.
+    A buffer that several core groups share lies above the tallest of them (tt_metal program.cpp). So the address that
+    the buffers reach counts, not the sum of their sizes. Dry captures have no addresses: there the sizes count, on
+    the fullest core of the fullest chip.
 
     Args:
-        base: address at which such buffers begin; 0 where the report does not say.
+        base: address at which such buffers begin; 0 if unknown.
     """
 
     __slots__ = ("_base", "_ops", "fullest")
@@ -96,11 +96,11 @@ class OnCores:
 
     @property
     def mark(self) -> tuple[tuple[list[Circular], int], ...]:
-        """What is there now, op by op: lists that only grow, and how long they are."""
+        """The present state per op: each list of buffers, which only grows, and its present length."""
         return tuple((op.buffers, len(op.buffers)) for op in self._ops.values())
 
     def add(self, event: MemoryEvent) -> None:
-        """One more on every core of its ranges."""
+        """Add a buffer on every core of its ranges."""
         if event.over_tensor:
             return
         op = self._ops.get(event.device_op)
@@ -119,7 +119,7 @@ class OnCores:
         self.fullest = self._load()
 
     def drop(self, event: MemoryEvent) -> None:
-        """All of them, or those of a device op that is over."""
+        """Drop all buffers, or those of a device op that has ended."""
         if event.kind != "end":
             self._ops.clear()
             self.fullest = 0

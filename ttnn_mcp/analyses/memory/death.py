@@ -1,4 +1,4 @@
-"""Whether a run died, and in which operation: by the tables of its report alone, so that opening can tell."""
+"""Whether a run died, and in which operation. Reads only the tables of its report, so `open_run` can tell it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Death:
     """The operation in which a run died. Name and message are foreign text.
 
     Attributes:
-        operation: its id; None where the report leaves the operation itself out.
-        after: the last operation of the report, where the one that died is left out.
+        operation: its id; None if the report lists no such operation.
+        after: the last operation of the report, if the one that died is not listed.
     """
 
     operation: int | None
@@ -33,19 +33,19 @@ class Death:
     @property
     def sentence(self) -> str:
         """For a caveat: 'the run died in operation 5 ttnn.linear: Out of Memory: ...'."""
-        which = f"operation {self.operation} " if self.operation is not None else ""
+        number = f"operation {self.operation} " if self.operation is not None else ""
         behind = f", after operation {self.after}" if self.operation is None and self.after is not None else ""
         why = " ".join(self.message.split("backtrace:")[0].split())
         why = why.partition("info: ")[2] or why
         message = f": {shown(why[:_MESSAGE_CHARS])}" if why else ""
-        return f"the run died in {which}{shown(self.name)}{behind}{message}"
+        return f"the run died in {number}{shown(self.name)}{behind}{message}"
 
 
 def death_of(memory: MemoryReport) -> Death | None:
-    """The operation in which the run died; None where it came to its end.
+    """The operation in which the run died; None if the run ended normally.
 
-    An exception that the model caught is no death: operations of its kind ran on. What counts is the last operation
-    of the report, or one that the report names in an error and does not list.
+    An exception that the model caught is not a death: later operations ran. Only the last operation of the report
+    counts, or one that an error names and the report does not list.
     """
     operations = memory.operations
     last = len(operations) - 1
@@ -62,7 +62,7 @@ def death_of(memory: MemoryReport) -> Death | None:
 
 
 def _by_name(memory: MemoryReport, error: OperationError) -> int | None:
-    """The last operation, where the error names it; importers file errors under an id that is no operation."""
+    """Place of the last operation of the name in the error; importers store errors under an id of no operation."""
     operations = memory.operations
     name = error.operation_name.replace("::", ".")
     places = [place for place, operation in enumerate(operations.names) if operation.replace("::", ".") == name]

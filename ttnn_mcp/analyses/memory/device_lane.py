@@ -1,13 +1,13 @@
-"""Replays what a device's memory went through, operation by operation, from captured graphs and snapshots.
+"""Replays the memory of a device, operation by operation, from captured graphs and snapshots.
 
 A graph shows what an operation allocates and frees; the snapshot after it shows what is live then. Between
-operations (uploads the importer leaves out, Python names that go) only snapshots see anything. So each operation
-starts from what both together say was live, follows its graph, and is settled with its snapshot; what the two say
-differently is counted.
+operations (uploads that the importer leaves out, Python names that are dropped) only snapshots show changes. So each
+operation starts from the buffers that both show as live, follows its graph, and is then corrected by its snapshot.
+Differences between the two are counted.
 
-Circular buffers live on top: from their allocation until they are cleared, until their device op is over, or until
-the operation is, whatever comes first. The allocator knows nothing of them, so the next op's output may be placed
-while those of the op before are still on the books; they were never there together.
+Circular buffers are counted on top: from their allocation until they are cleared, or their device op ends, or the
+operation ends, whichever is first. The allocator does not track them: the graph may place the next op's output while
+the circular buffers of the op before are still recorded. The two were never in memory together.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Lane:
     """One device's memory while it is replayed. Feed it the operations in order.
 
     Args:
-        snapshots: of the device; None where the report has none.
-        base: address at which the buffers of programs begin; 0 where the report does not say.
+        snapshots: of the device; None if the report has none.
+        base: address at which the buffers of programs begin; 0 if unknown.
         bank_bytes: of L1 above `base`.
-        small_from: address from which L1 belongs to the L1_SMALL region: older graphs call both L1.
-        shards: sizes for what neither graph nor snapshot sizes.
-        watch: keep what was live at the fullest moment of the last operation fed.
+        small_from: first address of the L1_SMALL region: older graphs call both regions L1.
+        shards: sizes of buffers for which neither graph nor snapshot has one.
+        watch: keep the buffers live at the fullest moment of the last operation fed.
     """
 
     def __init__(
@@ -71,16 +71,16 @@ class Lane:
         self._settled = False  # whether a snapshot has been seen
 
     def preload(self, key: int, buffer: int, per_bank: int) -> None:
-        """A buffer that is there before the first operation fed."""
+        """Add a buffer that is live before the first operation fed."""
         self._open(key, buffer, per_bank, -1, 0, recorded=False)
 
     def fork(self) -> Lane:
-        """Another device with the same history so far."""
+        """A lane for another device with the same history so far."""
         shared = (self.snapshots, self.shards)
         return deepcopy(self, {id(record): record for record in shared})
 
     def forget(self, place: int, keys: Iterable[int]) -> None:
-        """Buffers that went before the operation at `place`, without an operation having freed them."""
+        """End buffers that were freed before the operation at `place`, but by no operation."""
         for key in keys:
             self.differences.went += 1
             self._close(key, before(place))
@@ -96,9 +96,9 @@ class Lane:
         """Replay the operation at `place`.
 
         Args:
-            place: in the order they ran.
-            events: of its graph, this device's; None where it was not captured: only snapshots tell.
-            written: without a graph, keys of the tensors the operation gives but does not take.
+            place: of the operation, in execution order.
+            events: this device's events of its graph; None if there is no graph: then only snapshots are used.
+            written: without a graph, keys of the operation's outputs that are not also inputs.
             left_out: by device op, the programs whose buffers the graph leaves out.
         """
         captured, step = events is not None, Step(events or ())
@@ -115,10 +115,10 @@ class Lane:
             self._settled = True
 
     def _begin(self, place: int, snapshot: Seen | None, step: Step, *, captured: bool) -> list[int]:
-        """Make the start what graph and snapshot say it was; returns keys freed during it at an unknown point."""
+        """Set the state before the operation from graph and snapshot; returns keys freed in it at an unknown point."""
         lost = self._look(place, snapshot, step, captured=captured) if snapshot is not None else []
-        for key, at in step.first.items():
-            event = step.events[at]
+        for key, index in step.first.items():
+            event = step.events[index]
             if event.kind == "free":
                 if key not in self.live:
                     if self._settled:
@@ -130,7 +130,7 @@ class Lane:
         return lost
 
     def _look(self, place: int, snapshot: Seen, step: Step, *, captured: bool) -> list[int]:
-        """Take in what the snapshot after the operation shows, as far as its graph has no say in it."""
+        """Apply the snapshot after the operation to all buffers that its graph does not mention."""
         for key in snapshot.went:
             self._shown.pop(key, None)
         for key, size, buffer in snapshot.came:
@@ -147,7 +147,7 @@ class Lane:
         return []
 
     def _came(self, place: int, key: int, size: int, buffer: int, *, captured: bool) -> None:
-        """A buffer the snapshot shows and the operation's graph does not speak of."""
+        """Add a buffer that the snapshot shows and the operation's graph does not mention."""
         row = self.live.get(key)
         if row is not None:
             if (self.log.bytes_per_bank[row], self.log.buffers[row]) == (size, buffer):
@@ -160,7 +160,7 @@ class Lane:
         self._open(key, buffer, size, -1, before(place))
 
     def _written_over(self, place: int, written: Sequence[int], snapshot: Seen | None) -> None:
-        """Without a graph: a new tensor at an address that was taken means that the old one is gone."""
+        """Without a graph: a new tensor at an address in use means that the old one was freed."""
         new = {key for key, _, _ in snapshot.came} if snapshot else set[int]()
         for key in written:
             row = self.live.get(key)
@@ -170,16 +170,16 @@ class Lane:
                 self._open(key, buffer, size, -1, inside(place))
 
     def _follow(self, place: int, step: Step, left_out: Mapping[int, LeftOut], *, taken: bool) -> None:
-        """The operation's events; its fullest moment goes into the levels."""
+        """Follow the operation's events and add its fullest moment to the levels."""
         on_cores, now, self.loads = OnCores(self.base), self._now, {}
         completing = Completing(left_out, lambda: self._lowest() - self.base, now[L1])
         most, tensors, small, dram = now[L1], now[L1], now[L1_SMALL], now[DRAM] + now[TRACE]
         self._watch(on_cores, -1)
-        for at, event in enumerate(step.events):
+        for index, event in enumerate(step.events):
             kind = event.kind
             completing.goes_on(event.device_op)
             if kind == "allocate":
-                self._allocate(place, step, at, event, taken=taken)
+                self._allocate(place, step, index, event, taken=taken)
                 small, dram = max(small, now[L1_SMALL]), max(dram, now[DRAM] + now[TRACE])
             elif kind == "free":
                 if event.key in self.live:
@@ -208,7 +208,7 @@ class Lane:
         if self.watch:
             self.fullest = Fullest(tuple(self.live.values()), on_cores.mark, device_op)
 
-    def _allocate(self, place: int, step: Step, at: int, event: MemoryEvent, *, taken: bool) -> None:
+    def _allocate(self, place: int, step: Step, index: int, event: MemoryEvent, *, taken: bool) -> None:
         key = event.key
         if key < 0:
             return
@@ -217,7 +217,7 @@ class Lane:
         size, buffer = event.bytes_per_bank, event.buffer
         if buffer == L1 and self.small_from <= event.address and key < UNPLACED:
             buffer = L1_SMALL
-        if taken and step.last[key] == at and key in self._shown:  # it stays: the snapshot knows what it takes
+        if taken and step.last[key] == index and key in self._shown:  # not freed again: the snapshot has its size
             shown, buffer = self._shown[key]
             if size not in (-1, shown):
                 self.differences.contradicted += 1
@@ -229,8 +229,8 @@ class Lane:
         self._open(key, buffer, size, event.size_bytes, inside(place), recorded=True)
 
     def _settle(self, place: int, step: Step) -> None:
-        """Where the operation's last word on a buffer and the snapshot differ, the snapshot is right."""
-        for key, at in step.last.items():
+        """Where the operation's last event of a buffer and the snapshot differ, the snapshot is right."""
+        for key, index in step.last.items():
             live, shown = key in self.live, key in self._shown
             if live and not shown and key < UNPLACED:
                 self.differences.contradicted += 1
@@ -238,7 +238,7 @@ class Lane:
             elif shown and not live:
                 self.differences.contradicted += 1
                 size, buffer = self._shown[key]
-                self._open(key, buffer, size, step.events[at].size_bytes, inside(place))
+                self._open(key, buffer, size, step.events[index].size_bytes, inside(place))
 
     def _open(self, key: int, buffer: int, size: int, whole: int, start: int, *, recorded: bool = False) -> None:
         self.live[key] = self.log.open(key, buffer, size, whole, start, recorded=recorded)

@@ -1,4 +1,4 @@
-"""Over how many banks a buffer is spread: graphs until TTNN 0.67 tell only what it takes in all."""
+"""The number of banks over which a buffer is spread: graphs until TTNN 0.67 record only its total size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAMPLES = 200  # tensors looked at
 
 
 def banks_of(memory: MemoryReport, buffers: SnapshotRows) -> dict[int, int]:
-    """Banks by code of BUFFER_TYPES, where the report tells."""
+    """Number of banks by code of BUFFER_TYPES, for the types that the report tells."""
     device = next(iter(memory.devices), None)
     banks = device.l1_banks if device else None
     bank_counts = {L1: banks, L1_SMALL: banks} if banks else {}
@@ -27,7 +27,7 @@ def banks_of(memory: MemoryReport, buffers: SnapshotRows) -> dict[int, int]:
 
 
 def _dram_banks(memory: MemoryReport, buffers: SnapshotRows) -> int | None:
-    """The number that explains what the snapshots show of interleaved tiled tensors; else by the architecture."""
+    """The number that fits the interleaved tiled tensors of the snapshots; otherwise the architecture's."""
     candidates = DRAM_BANKS.get(memory.arch or "", tuple(count for some in DRAM_BANKS.values() for count in some))
     tensors = memory.tensors
     rows = np.flatnonzero((tensors.buffers == DRAM) & (tensors.size_bytes > 0))[:_SAMPLES]

@@ -1,7 +1,7 @@
-"""When buffers went that a dry capture (NO_DISPATCH) never placed: their frees name neither tensor nor address.
+"""When the buffers of a dry capture (NO_DISPATCH) were freed: its frees name neither tensor nor address.
 
-Python drops most tensors between operations, which no graph records, and no snapshot shows what has no address. So a
-buffer is there until the last operation that takes its tensor, `deallocate` included: a floor where it stayed longer.
+Python drops most tensors between operations. No graph records that, and no snapshot shows a buffer without address. So
+a buffer counts until the last operation that takes its tensor, `deallocate` included. It may have stayed longer.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class DryFrees:
-    """The ends of buffers that were not placed.
+    """The ends of buffers without an address.
 
     Args:
         memory: the report.
-        operations: ids in the order they ran.
+        operations: ids in execution order.
         tensors: the tensor of each buffer, by its key; grows while graphs are read.
     """
 
@@ -37,7 +37,7 @@ class DryFrees:
         self._names: dict[int, int] = {}
 
     def after(self, place: int, lane: Lane) -> list[int]:
-        """Keys of a lane's buffers that nothing after the operation at `place` takes, and something took."""
+        """Keys of a lane's buffers that an operation took, but none after the operation at `place` takes."""
         if not self._tensors:
             return []
         if self._last is None:
@@ -51,7 +51,7 @@ class DryFrees:
         return gone
 
     def _named(self, key: int, place: int) -> int:
-        """The tensor that later operations know: the only output where the operation reshaped what it made."""
+        """The tensor that later operations name: the only output, if the operation reshaped its result."""
         tensor = self._tensors.get(key, -1)
         if self._last and tensor in self._last:
             return tensor

@@ -1,7 +1,7 @@
-"""What went wrong in a run, gathered from its three witnesses and tied to the operation.
+"""What went wrong in a run, gathered from three sources and linked to the operation.
 
-`errors` rows (importers file them under an id that is no operation, with the name alone), operations that never
-finished, and what a captured graph saw: exceptions, scopes that were aborted or never ended.
+The sources: `errors` rows (importers store them under an id of no operation, with the name alone), operations that
+never finished, and captured graphs: their exceptions, and scopes that were aborted or never ended.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Failure:
     """One operation that went wrong. Texts are foreign.
 
     Attributes:
-        place: of the operation; None where the report does not tell which it was.
-        outcome: it never finished; a scope in it was aborted; it finished although something was reported; unknown
-            where only the name tells which operation it was, and all of that name finished.
-        same_name: operations of that name; of several the last is taken where only the name is told.
-        scope: innermost scope that was aborted or never ended.
+        place: of the operation; None if the report does not identify it.
+        outcome: it never finished; a scope in it was aborted; it finished although an error was reported; unknown if
+            only the name identifies the operation, and all operations of that name finished.
+        same_name: number of operations of that name; if only the name is known, the last of them is taken.
+        scope: the innermost scope that was aborted or never ended.
     """
 
     place: int | None
@@ -45,7 +45,7 @@ class Failure:
 
 
 def failures_of(replayed: Replayed) -> list[Failure]:
-    """All of them: those that explain a shortage first, then in the order they ran."""
+    """All failures: those that explain a shortage first, then in execution order."""
     messages: dict[int, list[tuple[str, str]]] = {}  # place -> (kind, message)
     nowhere: list[OperationError] = []
     by_name: set[int] = set()
@@ -82,7 +82,7 @@ def failures_of(replayed: Replayed) -> list[Failure]:
 
 
 def _by_name(replayed: Replayed, name: str) -> int | None:
-    """The operation an error names: one of that name that went wrong, else the last of that name."""
+    """The operation that an error names: one of that name that failed, otherwise the last of that name."""
     operations = replayed.memory.operations
     places = [
         place for place, operation_name in enumerate(operations.names) if _bare(operation_name) == _bare(name)

@@ -1,4 +1,4 @@
-"""How much L1 of a core tensors and circular buffers share on the run's chip."""
+"""The L1 per core that tensors and circular buffers share on the run's chip."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class L1Limit:
 
     Attributes:
         limit_bytes: what circular buffers and tensors share.
-        small_bytes: of it, what `l1_small_size` set aside; 0 where the report does not say.
-        read: from the memory report's `devices.cb_limit`, not from the architecture's figures.
-        measured: False where even the architecture's figure is inferred (Grayskull).
+        small_bytes: the part of it that `l1_small_size` reserved; 0 if unknown.
+        read: whether it is the memory report's `devices.cb_limit`, not the architecture's figure.
+        measured: False if the architecture's figure itself is inferred (Grayskull).
     """
 
     limit_bytes: int
@@ -30,12 +30,12 @@ class L1Limit:
 
     @property
     def safe_bytes(self) -> int:
-        """What a predicted use may reach before it counts as too much."""
+        """The largest predicted use that still counts as safe."""
         return min(int(SAFE_SHARE * self.limit_bytes), self.limit_bytes - self.small_bytes)
 
 
 def l1_limit(run: Run) -> L1Limit | None:
-    """The limit by the memory report, else by the architecture; None for an unknown architecture."""
+    """The limit from the memory report, otherwise of the architecture; None for an unknown architecture."""
     for device in run.memory.devices if run.memory else ():
         if device.cb_limit_bytes:
             return L1Limit(device.cb_limit_bytes, device.l1_small_bytes or 0, read=True, measured=True)
@@ -46,6 +46,6 @@ def l1_limit(run: Run) -> L1Limit | None:
 
 
 def first_program_address(memory: MemoryReport) -> int:
-    """Address at which circular and dataflow buffers begin, as every release says anew; 0 where nobody says."""
+    """Address at which circular and dataflow buffers begin; it changes with releases; 0 if unknown."""
     device = next(iter(memory.devices), None)
     return (device.first_cb_address or 0) if device else 0

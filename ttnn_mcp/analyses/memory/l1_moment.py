@@ -1,4 +1,4 @@
-"""One operation when it used most of L1: what lay there, of which kind, on which cores, with which holes."""
+"""The moment at which an operation used most of L1: its buffers, their kinds, their cores, and the free holes."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Moment:
     """What was in memory at an operation's fullest moment, on the device with the highest peak.
 
     Attributes:
-        rows: of the device's spans, L1 and every other buffer type.
-        circular: circular buffers, those over tensors left out.
+        rows: of the device's spans, in L1 and every other buffer type.
+        circular: circular buffers without those that share a tensor's memory.
         device_op: the device op under way; None between and outside them.
     """
 
@@ -49,12 +49,12 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Holes:
-    """Free L1 of a bank, as addresses lie. In bytes.
+    """Free L1 of a bank between the used addresses, in bytes.
 
     Attributes:
-        below: between circular buffers and the lowest tensor: where either may still grow.
+        below: between circular buffers and the lowest tensor; both may grow into it.
         largest_hole: the largest gap above the lowest tensor.
-        holes: all gaps above it: what moving tensors together would give back.
+        holes: all gaps above it; tensors without gaps between them would free so much.
     """
 
     below: int
@@ -69,7 +69,7 @@ class Holes:
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """Cores that carry the same load: what lies there, not what the allocator keeps free of others."""
+    """Cores with the same load: the bytes that lie there, without bytes that the allocator keeps free for others."""
 
     cores: tuple[tuple[int, int], ...]
     tensors_bytes: int
@@ -77,7 +77,7 @@ class Cores:
 
 
 async def moment_of(replayed: Replayed, place: int) -> Moment:
-    """The fullest moment of the operation at `place`; without a graph, what its snapshot shows."""
+    """The fullest moment of the operation at `place`; without a graph, its snapshot."""
     if not replayed.captured[place]:
         return Moment(place, replayed.fullest.spans.live_at(inside(place)), (), None)
     operation = int(replayed.operations[place])
@@ -90,7 +90,7 @@ async def moment_of(replayed: Replayed, place: int) -> Moment:
 
 
 def _replay(replayed: Replayed, place: int, graph: GraphMemory) -> Moment:
-    """Once more over the operation, with the sizes that the first time over settled on."""
+    """Replay the operation again, with the sizes that the first replay found."""
     spans, device = replayed.fullest.spans, replayed.fullest.device
     events = of_device(ran(graph), device, {lane.device for lane in replayed.devices})
     live = spans.live_at(before(place))
@@ -101,8 +101,8 @@ def _replay(replayed: Replayed, place: int, graph: GraphMemory) -> Moment:
     lane.feed(0, _sized(events, replayed, came))
     all_rows = np.concatenate((live, came))
     rows = [row for row in lane.fullest.rows if row < len(all_rows)]
-    at = lane.fullest.device_op
-    name = graph.device_ops[at].name if at >= 0 else None
+    device_op = lane.fullest.device_op
+    name = graph.device_ops[device_op].name if device_op >= 0 else None
     return Moment(place, np.sort(all_rows[rows]), lane.fullest.circular, name)
 
 
@@ -119,7 +119,7 @@ def _sized(events: Sequence[MemoryEvent], replayed: Replayed, came: Integers) ->
 
 
 def kinds_of(replayed: Replayed, moment: Moment) -> list[Kind]:
-    """What each row of a moment is: there for good, made and freed within the operation, or neither."""
+    """The kind of each row of a moment: persistent, made and freed within the operation, or neither."""
     spans, persistent = replayed.fullest.spans, replayed.lifetimes.persistent
     within = inside(moment.place)
     return [
@@ -143,9 +143,9 @@ def composition(replayed: Replayed, moment: Moment) -> dict[Kind, int]:
 
 
 def holes_of(replayed: Replayed, moment: Moment, without: Sequence[int] = ()) -> Holes | None:
-    """How the free L1 is cut up; None where the report does not say where L1 begins and ends.
+    """The holes of the free L1; None if the report does not tell where L1 begins and ends.
 
-    `without`: rows of the spans that are thought away.
+    `without`: rows of the spans that count as freed.
     """
     bounds = _bounds(replayed)
     if bounds is None:
@@ -157,13 +157,13 @@ def holes_of(replayed: Replayed, moment: Moment, without: Sequence[int] = ()) ->
 
 
 def holes_of_chunks(replayed: Replayed, chunks: Chunks) -> Holes | None:
-    """The same from where the pages of the tensors lie, after an operation."""
+    """The same after an operation, from the addresses of the tensors' pages."""
     bounds = _bounds(replayed)
     if bounds is None:
         return None
     device = replayed.fullest.device
-    here = (chunks.buffers == L1) & ((chunks.devices == device) if device is not None else True)
-    return _holes(chunks.chunk_addresses[here], chunks.chunk_bytes[here], *bounds)
+    in_l1 = (chunks.buffers == L1) & ((chunks.devices == device) if device is not None else True)
+    return _holes(chunks.chunk_addresses[in_l1], chunks.chunk_bytes[in_l1], *bounds)
 
 
 def _bounds(replayed: Replayed) -> tuple[int, int] | None:
@@ -183,7 +183,7 @@ def _holes(starts: Integers, sizes: Integers, floor: int, top: int) -> Holes:
 
 
 def cores_of(replayed: Replayed, moment: Moment) -> list[Cores]:
-    """Which cores carry how much, the fullest first; sharded tensors lie on their shards' cores alone."""
+    """The load of the cores, the fullest first; sharded tensors count only on the cores of their shards."""
     device = next(iter(replayed.memory.devices), None)
     spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
     tensors: list[tuple[tuple[tuple[tuple[int, int], tuple[int, int]], ...], int]] = []
@@ -193,19 +193,21 @@ def cores_of(replayed: Replayed, moment: Moment) -> list[Cores]:
             placement = replayed.memory.tensors.placements[tensor] if tensor is not None else None
             ranges = placement.shard.ranges if placement and placement.shard else ()
             tensors.append((ranges, int(spans.bytes_per_bank[row])))
-    held = on_cores(tensors)
+    tensors_on_cores = on_cores(tensors)
     circular = reach_on_cores(moment.circular, first_program_address(replayed.memory))
-    return _alike(held, circular, (device.compute_grid_x, device.compute_grid_y) if device else (None, None))
+    return _alike(
+        tensors_on_cores, circular, (device.compute_grid_x, device.compute_grid_y) if device else (None, None)
+    )
 
 
 def _alike(
-    held: NDArray[np.int64], circular: NDArray[np.int64], grid: tuple[int | None, int | None]
+    tensors_on_cores: NDArray[np.int64], circular: NDArray[np.int64], grid: tuple[int | None, int | None]
 ) -> list[Cores]:
     width, height = grid
-    held, circular = held[:width, :height], circular[:width, :height]
+    tensors_on_cores, circular = tensors_on_cores[:width, :height], circular[:width, :height]
     loads: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for x, y in np.argwhere(held + circular > 0).tolist():
-        loads.setdefault((int(held[x, y]), int(circular[x, y])), []).append((x, y))
+    for x, y in np.argwhere(tensors_on_cores + circular > 0).tolist():
+        loads.setdefault((int(tensors_on_cores[x, y]), int(circular[x, y])), []).append((x, y))
     return sorted(
         (Cores(tuple(cores), *load) for load, cores in loads.items()),
         key=lambda load: -(load.tensors_bytes + load.circular_bytes),

@@ -1,9 +1,9 @@
-"""The devices of a run as lanes: one each, shared as long as nothing tells two devices apart.
+"""The devices of a run as lanes: devices share a lane until the report shows a difference between them.
 
 Tensor buffers carry the id of the mesh that was opened, the buffers of programs that of one of its chips (TTNN 0.70
-on, also where one chip was opened). In every device op `circular_buffer_deallocate_all` names the mesh and the
-buffers of its program follow: that pairs the two ids in every generation. Where only one device's programs are recorded
-although several hold buffers, the others ran the same.
+on, even if one chip was opened). In every device op `circular_buffer_deallocate_all` names the mesh, and the buffers of
+its program follow: that pairs the two ids in every generation. If several devices hold buffers but the programs of only
+one are recorded, the others ran the same programs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.graph.graph_events import MemoryEvent
     from ttnn_mcp.readers.memory.columns import Device
 
-MOST_TOLD_APART = 64  # lanes: two Galaxies; devices beyond that share one
+MOST_TOLD_APART = 64  # lanes: two Galaxies; further devices share one
 
 
 class Lanes:
-    """One lane per device, or per group of devices that nothing tells apart.
+    """One lane per device, or per group of devices without a recorded difference.
 
     Args:
         described: rows of the `devices` table.
@@ -43,11 +43,11 @@ class Lanes:
         self._programs_of: set[int | None] = set()
 
     def snapshots_of(self, device: int | None) -> Snapshots | None:
-        """What the report shows of a device after operations."""
+        """The snapshots of a device."""
         return None if device is None else self.snapshots.get(device)
 
     def _alike(self) -> list[list[int | None]]:
-        """Devices whose snapshots are the same, together."""
+        """Groups of devices with the same snapshots."""
         groups: list[list[int | None]] = []
         for device in self.devices:
             for group in groups[:MOST_TOLD_APART]:
@@ -59,7 +59,7 @@ class Lanes:
         return groups
 
     def shares(self, events: Sequence[MemoryEvent]) -> list[tuple[Lane, Sequence[MemoryEvent]]]:
-        """Each lane with those of an operation's events that are its own."""
+        """Each lane with its own events of an operation."""
         if len(self.devices) == 1:
             return [(self.lanes[0][1], events)]
         owners = _owners(events, set(self.devices))
@@ -82,7 +82,7 @@ class Lanes:
         ]
 
     def _tell_apart(self, named: set[int | None]) -> None:
-        """A device that a graph names gets a lane of its own, with the history shared so far."""
+        """Give each device that a graph names a lane of its own, with the history shared so far."""
         for group, lane in [*self.lanes]:
             for device in [member for member in group if member in named and len(group) > 1]:
                 if len(self.lanes) >= MOST_TOLD_APART:
@@ -96,7 +96,7 @@ _OF_PROGRAMS = frozenset({"circular", "clear", "end"})
 
 
 def of_device(events: Sequence[MemoryEvent], device: int | None, known: set[int | None]) -> Sequence[MemoryEvent]:
-    """An operation's events that speak of a device; where only one device's programs are recorded, all ran them."""
+    """An operation's events of one device; if only one device's programs are recorded, all devices ran them."""
     if len(known) == 1:
         return events
     owners = _owners(events, known)
@@ -110,7 +110,7 @@ def of_device(events: Sequence[MemoryEvent], device: int | None, known: set[int 
 
 
 def _owners(events: Sequence[MemoryEvent], known: set[int | None]) -> list[int | None]:
-    """The device of each event among those that hold buffers; None where it is everybody's."""
+    """The device of each event, among those that hold buffers; None if the event is of all devices."""
     cleared: dict[int, set[int]] = {}
     for event in events:
         if event.kind == "clear" and event.device >= 0:

@@ -1,4 +1,4 @@
-"""A program whose buffers the graph leaves out, while its operation is replayed."""
+"""Programs whose buffers the graph leaves out, while their operation is replayed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Bytes per core between the first program buffer and the lowest L1 tensor: some programs fit themselves to it.
+    """Bytes per core between the first program buffer and the lowest L1 tensor: some programs adapt to it.
 
     Attributes:
         before: before the device op placed its outputs.
@@ -26,16 +26,16 @@ class Room:
 
 
 class Models(Protocol):
-    """Models of what the programs of one run take of L1 for their circular and dataflow buffers."""
+    """Models of the L1 that the programs of one run take for circular and dataflow buffers."""
 
     def bytes_per_core(self, launch: Launch, operation: int, room: Room) -> int | None:
-        """Bytes on the fullest core; None where no model is honest."""
+        """Bytes on the fullest core; None if no model is exact."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramModels:
-    """Where a run's models come from: they are above this room, so `Run.kept` brings them here."""
+    """The key under which `Run.kept` holds a run's models: this room must not import theirs."""
 
     of_report: Callable[[MemoryReport], Awaitable[Models | None]]
 
@@ -46,10 +46,10 @@ class LeftOut:
 
     Attributes:
         name: of its device op.
-        operation: that launched it.
-        carried: bytes per core of its first launch; None where nobody saw them.
-        launch: what the graph prints of it; None where that is not needed, or not printed.
-        bytes_found: bytes per core that were found for it.
+        operation: the operation that launched it.
+        carried: bytes per core of its first launch; None if unknown.
+        launch: what the graph prints of it; None if that is not needed, or not printed.
+        bytes_found: bytes per core that `carried` or a model gave for it.
     """
 
     name: str
@@ -60,7 +60,7 @@ class LeftOut:
     bytes_found: int | None = field(default=None)
 
     def bytes_per_core(self, room: Room) -> int:
-        """What it takes, as far as anybody knows."""
+        """Bytes per core that it takes, as far as known."""
         size = self.carried
         if size is None and self.launch is not None and self.models is not None:
             size = self.models.bytes_per_core(self.launch, self.operation, room)
@@ -69,12 +69,12 @@ class LeftOut:
 
 
 class Completing:
-    """The L1 level of one operation on one device, completed by the programs that its graph leaves out.
+    """The L1 level of one operation on one device, with the programs that its graph leaves out.
 
     Args:
         left_out: by device op.
-        room: tells the bytes per core below the lowest tensor, now.
-        level: the level that it begins with.
+        room: returns the bytes per core that are now below the lowest tensor.
+        level: the level at its start.
     """
 
     def __init__(self, left_out: Mapping[int, LeftOut], room: Callable[[], int], level: int) -> None:
@@ -84,12 +84,12 @@ class Completing:
         self._before: dict[int, int] = {}
 
     def goes_on(self, device_op: int) -> None:
-        """Something of a device op happens: the first time nothing has been placed for it yet."""
+        """Note an event of a device op: at the first one, none of its buffers is placed yet."""
         if device_op in self._left_out and device_op not in self._before:
             self._before[device_op] = self._room()
 
     def ends(self, device_op: int, tensors: int) -> None:
-        """A device op is over; its tensors are still there."""
+        """Note the end of a device op; its tensors are still live."""
         if device_op in self._left_out:
             room = Room(self._before[device_op], self._room())
             self.level = max(self.level, tensors + self._left_out[device_op].bytes_per_core(room))

@@ -1,4 +1,4 @@
-"""A long curve of levels as a few stretches that each stay near one level."""
+"""A long series of levels as a few stretches, each near one level."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOLERANCES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)  # of the highest 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Places first to last, both included; `highest` is where among them the level is highest."""
+    """Places first to last, both included; `highest` is the place with the highest level."""
 
     first: int
     last: int
@@ -23,9 +23,9 @@ class Stretch:
 
 
 def stretches(levels: Integers, most: int) -> list[Stretch]:
-    """At most `most` stretches over all places, as finely as that allows.
+    """At most `most` stretches over all places, with the smallest tolerance that allows it.
 
-    Levels that jump up and down all the time do not come in stretches: they are cut evenly.
+    Levels that always jump up and down form no stretches: they are cut evenly.
     """
     if not len(levels):
         return []
@@ -42,7 +42,7 @@ def stretches(levels: Integers, most: int) -> list[Stretch]:
 
 
 def _cuts(values: list[int], tolerance: float, most: int) -> list[int]:
-    """Where a new stretch begins: as soon as one would span more than `tolerance`. Gives up past `most`."""
+    """The starts of stretches: a stretch ends before it would span more than `tolerance`. Stops above `most`."""
     cuts = [0]
     low = high = values[0]
     for place, value in enumerate(values):

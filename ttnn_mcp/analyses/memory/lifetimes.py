@@ -1,8 +1,8 @@
-"""Tensors on buffers: who made what lies at an address, who read it last, and how long it stayed after that.
+"""Tensors on buffers: which operation made a buffer, which read it last, and how long it stayed after that.
 
-Tensor ids are re-issued for every output, addresses are recycled: a tensor belongs to the buffer that was live at
-its address when it was made (or, where no operation made it, when it was first read). Views and in-place results
-are further tensors on the same buffer, and a read of any of them is a use of the buffer.
+Every output gets a new tensor id, and addresses are reused. So a tensor belongs to the buffer that was live at its
+address when the tensor was made (or first read, if no operation made it). Views and in-place results are further
+tensors on the same buffer, and a read of any of them is a use of the buffer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.columns import Integers
 
 NOBODY = -1
-LATE_OPERATIONS = 2  # that run on the device while a tensor waits to be freed: one is the usual idiom, not late
+LATE_OPERATIONS = 2  # on the device while a tensor waits to be freed: one is usual, not late
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class LateFree:
     Attributes:
         row: of the spans.
         last_use: place of the last operation that reads it.
-        freed: place of the operation with which it went; None = never.
-        held: operations that ran on the device in between.
+        freed: place of the operation that freed it, or before which it was freed; None = never.
+        held: number of operations that ran on the device in between.
         at_peak: the operation with the most L1 in use is among them.
     """
 
@@ -54,7 +54,7 @@ class LateFrees(Sequence[LateFree]):
 
     Attributes:
         rows: of the spans; the other columns belong to them.
-        freed: places; the number of operations where nothing ever frees them.
+        freed: places; the number of operations if they are never freed.
     """
 
     spans: Spans
@@ -91,34 +91,34 @@ class LateFrees(Sequence[LateFree]):
         return self._kept(np.flatnonzero((self.last_uses < place) & (place < self.freed)))
 
     def levels_without(self, levels: Integers) -> Integers:
-        """What `levels` (bytes per bank, per operation) would be, had these been freed after their last use."""
-        less = np.zeros(len(levels) + 1, dtype=np.int64)
+        """`levels` (bytes per bank, per operation) if these buffers had been freed after their last use."""
+        savings = np.zeros(len(levels) + 1, dtype=np.int64)
         size = self.spans.bytes_per_bank[self.rows]
-        np.add.at(less, self.last_uses + 1, size)
-        np.subtract.at(less, self.freed, size)
-        return levels - np.cumsum(less)[:-1]
+        np.add.at(savings, self.last_uses + 1, size)
+        np.subtract.at(savings, self.freed, size)
+        return levels - np.cumsum(savings)[:-1]
 
-    def _kept(self, at: Integers) -> LateFrees:
+    def _kept(self, indices: Integers) -> LateFrees:
         return replace(
             self,
-            rows=self.rows[at],
-            last_uses=self.last_uses[at],
-            freed=self.freed[at],
-            held=self.held[at],
-            at_peak=self.at_peak[at],
+            rows=self.rows[indices],
+            last_uses=self.last_uses[indices],
+            freed=self.freed[indices],
+            held=self.held[indices],
+            at_peak=self.at_peak[indices],
         )
 
 
 @dataclass(frozen=True)
 class Lifetimes:
-    """Tensors and the spans they lie on. Places count operations in the order they ran.
+    """Tensors and the spans they lie on. Places count operations in execution order.
 
     Attributes:
         tensors: ids, ascending; the next three belong to them.
-        rows: the span of each tensor; NOBODY where none was found.
+        rows: the span of each tensor; NOBODY if none was found.
         producers: place of the operation that made it; NOBODY for weights and inputs.
-        last_uses: place of the last operation that read it, deallocation apart; NOBODY if none did.
-        used: (span row, place) once per use of a buffer by any tensor on it, made or read; sorted.
+        last_uses: place of the last operation that read it, without deallocations; NOBODY if none did.
+        used: (span row, place), sorted: the places at which any tensor on the buffer is made or read.
     """
 
     spans: Spans
@@ -138,7 +138,7 @@ class Lifetimes:
 
     @cached_property
     def persistent(self) -> NDArray[np.bool_]:
-        """Per span: there without an operation having made it, and never freed, as weights are."""
+        """Per span: made by no operation and never freed, as weights are."""
         return ~self.made & (self.spans.ends == NEVER)
 
     @cached_property
@@ -151,7 +151,7 @@ class Lifetimes:
 
     @cached_property
     def last_touches(self) -> Integers:
-        """The same, with the making of views and in-place results as a use."""
+        """The same, but a view or an in-place result also counts as a use."""
         last: Integers = np.array(self.last_reads)
         made = (self.rows >= 0) & (self.producers >= 0)
         np.maximum.at(last, self.rows[made], self.producers[made])
@@ -159,14 +159,14 @@ class Lifetimes:
 
     @cached_property
     def names(self) -> Integers:
-        """Per span, the first tensor on it; NOBODY where none is known."""
+        """Per span, the first tensor on it; NOBODY if unknown."""
         places = np.full(len(self.spans), NEVER, dtype=np.int64)
         on = self.rows >= 0
         np.minimum.at(places, self.rows[on], self.tensors[on])
         return np.where(places == NEVER, NOBODY, places)
 
     def producer_of(self, row: int) -> int:
-        """Place of the operation that made a span; NOBODY where none did."""
+        """Place of the operation that made a span; NOBODY if none did."""
         if self.spans.recorded[row]:
             return int(self.spans.starts[row]) // 2
         on = self.producers[(self.rows == row) & (self.producers >= 0)]
@@ -174,33 +174,33 @@ class Lifetimes:
 
     @cached_property
     def waits(self) -> tuple[Integers, Integers, Integers]:
-        """Per span the longest idle time between two uses: operations that ran meanwhile, first use, second.
+        """Per span the longest time between two uses: number of operations in it, first use, second use.
 
-        The uses are places; 0 where there are not two.
+        The uses are places; 0 if there are not two.
         """
         rows, places = self.used
         idle, first, second = (np.zeros(len(self.spans), dtype=np.int64) for _ in range(3))
         same = np.flatnonzero(rows[1:] == rows[:-1])
         between = self.launches_before[places[same + 1]] - self.launches_before[places[same] + 1]
         order = np.argsort(between, kind="stable")  # the longest is written last
-        at, same = rows[same[order]], same[order]
-        idle[at], first[at], second[at] = between[order], places[same], places[same + 1]
+        indices, same = rows[same[order]], same[order]
+        idle[indices], first[indices], second[indices] = between[order], places[same], places[same + 1]
         return idle, first, second
 
     @cached_property
     def launches_before(self) -> Integers:
-        """Operations that ran on the device before each place; one entry more than there are places."""
+        """Number of operations on the device before each place; one entry more than there are places."""
         return np.concatenate(([0], np.cumsum(self.launched)))
 
     def late_frees(self, peak: int, *, least: int = LATE_OPERATIONS) -> LateFrees:
-        """L1 tensors held over `least` device operations after their last use, or over the one at `peak`.
+        """L1 tensors that stay for `least` device operations after their last use, or over the operation at `peak`.
 
-        Results that nobody reads are not late.
+        Results that no operation reads are not late.
         """
         spans, last = self.spans, self.last_touches
         freed = np.where(spans.ends == NEVER, len(self.launched), spans.ends // 2)
-        asked = (spans.buffers == L1) & (self.last_reads >= 0) & ~self.persistent & (freed > last)
-        rows = np.flatnonzero(asked)
+        candidates = (spans.buffers == L1) & (self.last_reads >= 0) & ~self.persistent & (freed > last)
+        rows = np.flatnonzero(candidates)
         held = self.launches_before[freed[rows]] - self.launches_before[last[rows] + 1]
         at_peak = (last[rows] < peak) & (peak < freed[rows])
         size = spans.bytes_per_bank[rows]

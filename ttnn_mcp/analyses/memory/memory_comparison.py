@@ -1,4 +1,4 @@
-"""What a change did to memory: L1 peak, head-room, live tensors and DRAM of two runs, from their replays."""
+"""The effect of a change on memory: L1 peak, headroom, live tensors and DRAM of two runs, from their replays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure on both sides, in bytes of one bank (one core, or one DRAM bank); None where a report lacks it."""
+    """One figure of both runs, in bytes of one bank (one core, or one DRAM bank); None if a report lacks it."""
 
     name: str
     before: int | None
@@ -23,20 +23,20 @@ class Figure:
 
     @property
     def delta(self) -> int | None:
-        """Positive: more memory (or more head-room)."""
+        """Positive: more memory (or more headroom)."""
         return None if self.before is None or self.after is None else self.after - self.before
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryDelta:
-    """Both sides' figures, and what limits them."""
+    """The figures of both runs, and their limits."""
 
     figures: tuple[Figure, ...]
     caveats: tuple[str, ...]
 
 
 async def memory_delta(before: Run, after: Run) -> MemoryDelta | None:
-    """Compare the memory of two runs; None where neither has a memory report, or both are the same run."""
+    """Compare the memory of two runs; None if neither has a memory report, or both are the same run."""
     sides = {"baseline": before, "candidate": after}
     lacking = [label for label, run in sides.items() if run.memory is None]
     if len(lacking) == len(sides) or before.id == after.id:

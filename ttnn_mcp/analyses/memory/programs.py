@@ -1,8 +1,8 @@
-"""Programs whose buffers the report leaves out, and what is known of them from elsewhere.
+"""Programs whose buffers the report leaves out, and what other sources tell of them.
 
-A program that comes from the program cache shows none (TTNN 0.66 on), nor does a Metal 2.0 program in a dispatched
-capture (dataflow buffers, 0.78 on), nor any program under slow dispatch. A cached program has the buffers that it
-had when it was first launched; of others a model may tell.
+Three kinds of programs show no buffers: those from the program cache (TTNN 0.66 on), Metal 2.0 programs in a dispatched
+capture (dataflow buffers, 0.78 on), and all programs under slow dispatch. A cached program has the buffers of its first
+launch. For the others there may be a model.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class Programs:
-    """The device ops of a run, and which of them show no buffers.
+    """The device ops of a run, and those that show no buffers.
 
     Attributes:
-        launched: device ops that ran to their end.
-        silent: by name, those of them that show no buffers at all.
-        unknown: by name, those of the silent ones whose buffers nothing tells.
-        carried: silent ones that have the buffers of their first launch.
-        modelled: silent ones that have the buffers of a model.
+        launched: number of device ops that ended.
+        silent: by name, how many of them show no buffers at all.
+        unknown: by name, how many of the silent ones have unknown buffers.
+        carried: number of silent ones that take the buffers of their first launch.
+        modelled: number of silent ones that take the buffers of a model.
     """
 
     def __init__(self, tensors: Tensors, models: Models | None) -> None:
@@ -58,17 +58,17 @@ class Programs:
         return left_out
 
     def _launch(self, graph: GraphMemory, number: int) -> Launch | None:
-        """What the graph prints of a device op; read once for all launches that print the same."""
+        """What the graph prints of a device op; parsed once for all launches that print the same."""
         call = graph.device_ops[number].call
         if call not in self._launches:
             launch = launch_of(graph, number, self._tensors)
             if not call or launch is None or "unsupported type" in launch.attributes:
-                return launch  # what prints no attributes is not told apart
+                return launch  # launches without attributes look the same
             self._launches[call] = launch
         return self._launches[call]
 
     def count(self, programs: Iterable[LeftOut]) -> None:
-        """Take in what was found for programs that were left out."""
+        """Count what was found for programs that were left out."""
         for program in programs:
             if program.bytes_found is None:
                 self.unknown[program.name] += 1
@@ -78,14 +78,14 @@ class Programs:
                 self.carried += 1
 
     def learn(self, graph: GraphMemory, loads: Mapping[int, int]) -> None:
-        """Remember what the programs of a graph took on the fullest core; of several the most."""
+        """Remember the bytes of a graph's programs on the fullest core; for several equal programs the most."""
         for number, launch in enumerate(graph.device_ops):
             if launch.buffers and launch.call:
                 self._first[launch.call] = max(self._first.get(launch.call, 0), loads.get(number, 0))
 
 
 def ran(graph: GraphMemory) -> Sequence[MemoryEvent]:
-    """The events of a graph without the buffers of refused programs: those are a wish, never memory in use.
+    """The events of a graph without the buffers of refused programs: these were requested, but never allocated.
 
     A program was refused where the operation failed and the device op neither ended nor was put on the queue. An
     operation that was cut off without an exception was running: its buffers count.

@@ -1,4 +1,4 @@
-"""What would have given an operation the memory it lacked, and how much each measure gives."""
+"""Measures that would have given an operation the memory it lacked, and how much each gives."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Remedy:
     """One measure.
 
     Attributes:
-        at_most: the bytes are an upper bound; else they are what the tensors take.
-        tensors: ids it speaks of, the largest first.
-        enough: whether there is room in one piece then, where the tensors lie; None where that is not known.
+        at_most: whether the bytes are an upper bound; otherwise they are the tensors' exact size.
+        tensors: ids of its tensors, the largest first.
+        enough: whether it leaves enough room in one piece, with the other tensors where they are; None if unknown.
     """
 
     measure: Measure
@@ -58,14 +58,14 @@ class Remedy:
 
 
 def remedies(replayed: Replayed, moment: Moment, shortage: Shortage, *, name: str, arguments: str) -> list[Remedy]:
-    """Measures for the operation of the moment: those that are enough first, then the most effective.
+    """Measures for the operation of the moment: those that are enough first, then by their effect.
 
     Args:
         replayed: the run.
         moment: of the operation that failed.
-        shortage: what it lacked.
+        shortage: the memory that it lacked.
         name: of the operation.
-        arguments: as printed; tell whether a setting is at its end already.
+        arguments: as printed; they tell whether a setting is at its limit already.
     """
     remedies = list(_measures(replayed, moment, shortage, name.lower(), arguments))
     useful = [remedy for remedy in remedies if remedy.bytes_per_bank > 0]
@@ -85,22 +85,22 @@ def _measures(
 
 
 def _of_tensors(replayed: Replayed, moment: Moment, shortage: Shortage, code: int) -> Iterator[Remedy]:
-    """Tensors the operation does not read: those read before may be freed, those still to come may wait in DRAM."""
+    """Tensors the operation does not read: those with no later read may be freed, the others may wait in DRAM."""
     spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
     rows = moment.rows[spans.buffers[moment.rows] == code]
     rows = rows[spans.starts[rows] <= 2 * moment.place]
     read = _read_by(replayed, moment.place, rows)
     over = ~read & ~lifetimes.persistent[rows] & (lifetimes.last_reads[rows] >= 0)
     over &= lifetimes.last_touches[rows] < moment.place
-    gone: dict[Measure, Integers] = {"deallocate": rows[over]}
+    measures: dict[Measure, Integers] = {"deallocate": rows[over]}
     if code == L1:
-        gone["move_to_dram"] = rows[~over & (~read | lifetimes.persistent[rows])]
-    for measure, without in gone.items():
+        measures["move_to_dram"] = rows[~over & (~read | lifetimes.persistent[rows])]
+    for measure, without in measures.items():
         enough = _room_without(replayed, moment, shortage, without) if code == L1 else None
         yield _remedy(replayed, measure, without, enough=enough)
     narrow = [_narrowed(replayed, row) for row in (rows[read] if code == L1 else rows).tolist()]
-    tensors = tuple(int(lifetimes.names[row]) for row, less in narrow if less)
-    yield Remedy("narrower_dtype", sum(less for _, less in narrow), at_most=False, tensors=tensors)
+    tensors = tuple(int(lifetimes.names[row]) for row, saved in narrow if saved)
+    yield Remedy("narrower_dtype", sum(saved for _, saved in narrow), at_most=False, tensors=tensors)
 
 
 def _of_the_op(
@@ -112,9 +112,9 @@ def _of_the_op(
     if holes is not None and shortage.kind != "beyond_l1":
         halo = bool(_WINDOW.search(name))
         room = holes.below + holes.holes if shortage.kind == "no_room" else holes.holes
-        asked = shortage.asked_bytes if shortage.kind == "no_room" else shortage.short_bytes or 0
+        needed_bytes = shortage.asked_bytes if shortage.kind == "no_room" else shortage.short_bytes or 0
         measure: Measure = "reallocate_halo_output" if halo else "reallocate"
-        yield Remedy(measure, holes.holes, at_most=True, enough=room >= asked)
+        yield Remedy(measure, holes.holes, at_most=True, enough=room >= needed_bytes)
     circular = _circular(replayed, shortage)
     if not _CONV.search(name):
         yield Remedy("smaller_blocks", circular // 2, at_most=True)
@@ -122,13 +122,13 @@ def _of_the_op(
     if not _SMALLEST_BLOCK.search(arguments):
         yield Remedy("smaller_act_block_h", circular // 2, at_most=True)
     own = rows[_read_by(replayed, moment.place, rows) | (spans.starts[rows] > 2 * moment.place)]
-    asked = shortage.asked_bytes if shortage.kind == "no_room" else 0
-    size = int(spans.bytes_per_bank[own].sum()) + asked + circular
+    needed_bytes = shortage.asked_bytes if shortage.kind == "no_room" else 0
+    size = int(spans.bytes_per_bank[own].sum()) + needed_bytes + circular
     yield Remedy("dram_slicing", size // 2, at_most=True)
 
 
 def _circular(replayed: Replayed, shortage: Shortage) -> int:
-    """What the op's circular buffers take of a core, by the message; the allocator of tensors does not see them."""
+    """Bytes of the op's circular buffers on a core, from the message; the allocator of tensors does not see them."""
     if shortage.kind == "no_room":
         return 0
     device = next(iter(replayed.memory.devices), None)
@@ -136,18 +136,20 @@ def _circular(replayed: Replayed, shortage: Shortage) -> int:
 
 
 def _read_by(replayed: Replayed, place: int, rows: Integers) -> NDArray[np.bool_]:
-    """Whether the operation takes a tensor of each span."""
+    """Per span, whether the operation takes a tensor on it."""
     used, places = replayed.lifetimes.used
     return np.isin(rows, used[places == place])
 
 
 def _room_without(replayed: Replayed, moment: Moment, shortage: Shortage, rows: Integers) -> bool | None:
-    """Whether the operation fits once these tensors are gone and the others stay where they are."""
+    """Whether the operation fits after these tensors are freed, if the others stay where they are."""
     without: list[int] = rows.tolist()
     if shortage.kind == "clash":
         spans = replayed.fullest.spans
-        left = moment.rows[(spans.buffers[moment.rows] == L1) & ~np.isin(moment.rows, without)]
-        return bool((spans.addresses[left] >= shortage.asked_bytes).all())  # buffers of programs reach up to there
+        kept_rows = moment.rows[(spans.buffers[moment.rows] == L1) & ~np.isin(moment.rows, without)]
+        return bool(
+            (spans.addresses[kept_rows] >= shortage.asked_bytes).all()
+        )  # buffers of programs reach up to there
     holes = holes_of(replayed, moment, without)
     return None if holes is None else holes.largest >= shortage.asked_bytes
 
@@ -161,12 +163,12 @@ def _remedy(replayed: Replayed, measure: Measure, rows: Integers, *, enough: boo
 
 
 def _narrowed(replayed: Replayed, row: int) -> tuple[int, int]:
-    """(span, bytes per bank it would lose) with the next narrower dtype; block floats exist in tiles only."""
+    """(span, bytes per bank saved) with the next narrower dtype; block floats exist in tiles only."""
     tensors = replayed.memory.tensors
-    at = tensors.row(int(replayed.lifetimes.names[row]))
-    dtype = tensors.dtypes[at] if at is not None else None
+    tensor = tensors.row(int(replayed.lifetimes.names[row]))
+    dtype = tensors.dtypes[tensor] if tensor is not None else None
     narrower = NARROWER.get(dtype or "")
-    if at is None or dtype is None or narrower is None or tensors.layouts[at] != "TILE":
+    if tensor is None or dtype is None or narrower is None or tensors.layouts[tensor] != "TILE":
         return row, 0
     size = int(replayed.fullest.spans.bytes_per_bank[row])
     return row, size - size * TILE_BYTES[narrower] // TILE_BYTES[dtype]

@@ -1,4 +1,4 @@
-"""The memory of a run, replayed once and kept.
+"""Replays the memory of a run once and keeps the result.
 
 Graphs are streamed from the report, some megabytes at a time, and parsed in a thread; none is kept.
 """
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
 _under_way: WeakKeyDictionary[Run, asyncio.Task[Replayed]] = WeakKeyDictionary()
-_TROUBLES = 100  # operations whose errors are kept
-_PASSIVE = re.compile("deallocate|to_device|from_device|(from|to)_torch")  # nothing of these runs on the device
+_TROUBLES = 100  # the most operations whose errors are kept
+_PASSIVE = re.compile("deallocate|to_device|from_device|(from|to)_torch")  # these run nothing on the device
 
 
 def replayed(run: Run) -> Replayed | None:
@@ -54,7 +54,7 @@ def replayed(run: Run) -> Replayed | None:
 
 
 async def replay_of(run: Run) -> Replayed:
-    """The replay of a run's memory report: one task for all who ask meanwhile, stored for those who ask later.
+    """The replay of a run's memory report: one task that all callers share, and its result is stored.
 
     Raises:
         QuestionRefused: the run has no memory report.
@@ -67,7 +67,7 @@ async def replay_of(run: Run) -> Replayed:
     task = _under_way.get(run)
     if task is None or task.done() or task.get_loop() is not loop:  # done without a result: it failed, try again
         task = _under_way[run] = loop.create_task(_stored(run, memory))
-    return await asyncio.shield(task)  # a caller who gives up leaves the replay to the others
+    return await asyncio.shield(task)  # a caller that is cancelled does not cancel the others' replay
 
 
 async def _stored(run: Run, memory: MemoryReport) -> Replayed:
@@ -86,7 +86,7 @@ async def _replay(run: Run, memory: MemoryReport) -> Replayed:
 
 
 class _Replay:
-    """A replay under way."""
+    """A replay in progress."""
 
     def __init__(self, memory: MemoryReport, buffers: SnapshotRows, models: Models | None) -> None:
         self.memory = memory
@@ -125,7 +125,7 @@ class _Replay:
         """Graphs of further operations, in order."""
         for operation, text in batch:
             place = self.place_of.get(operation)
-            if place is None or place < self.next:  # an operation nobody lists, or a second graph of one
+            if place is None or place < self.next:  # an operation that is not listed, or a second graph of one
                 continue
             try:
                 graph = self.reader.read(text, operation=operation)
@@ -159,7 +159,7 @@ class _Replay:
         self.programs.count(left_out.values())
 
     def finished(self, limit_bytes: int | None, sources: Mapping[int, SourceLine]) -> Replayed:
-        """What it came to."""
+        """The result."""
         self._without_graph(len(self.operations))
         followed = self.lanes.followed
         devices = [
@@ -208,17 +208,17 @@ def _fullest_first(device: DeviceReplay) -> tuple[int, bool, int]:
 
 
 def _may_launch(memory: MemoryReport) -> NDArray[np.bool_]:
-    """Operations that may start a device op, by their names: all but those that only move or free."""
+    """Whether each operation may start a device op, by its name: all but those that only move or free."""
     return np.array([not _PASSIVE.search(name) for name in memory.operations.names], dtype=np.bool_)
 
 
 def _small_region(device: Device | None) -> int:
-    """First address of L1_SMALL: it lies on top of what tensors and circular buffers share."""
+    """First address of L1_SMALL: it lies above the L1 that tensors and circular buffers share."""
     if device is None or not device.l1_small_bytes or device.l1_bank_bytes is None:
         return BEYOND
     return (device.first_cb_address or 0) + device.l1_bank_bytes
 
 
 def _capacity(device: Device | None, limit_bytes: int | None) -> int | None:
-    """An L1 bank; never `total_l1_for_tensors`, which nobody fills."""
+    """Bytes of an L1 bank; never `total_l1_for_tensors`, which no writer fills."""
     return (device.l1_bank_bytes or device.cb_limit_bytes if device else None) or limit_bytes

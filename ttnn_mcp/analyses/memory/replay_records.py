@@ -1,4 +1,4 @@
-"""What the replay of a device writes down, and an operation's events as it reads them."""
+"""The records of a device's replay, and the events of an operation as the replay reads them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Differences:
-    """What graphs and snapshots do not both say.
+    """Where graphs and snapshots differ.
 
     Attributes:
-        came: buffers a snapshot shows that no graph allocated, after the first snapshot.
-        went: buffers a snapshot no longer shows that no graph freed.
-        contradicted: buffers that a graph and its snapshot tell differently: size, still live, already gone.
-        unsized: L1 buffers counted with a lower bound, because nobody says what they take of a bank.
+        came: buffers that a snapshot after the first shows and no graph allocated.
+        went: buffers that a snapshot no longer shows and no graph freed.
+        contradicted: buffers with another size or type in the graph than in its snapshot, or live in only one of them.
+        unsized: L1 buffers counted with a lower bound, because their bytes per bank are unknown.
     """
 
     came: int = 0
@@ -31,11 +31,11 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Fullest:
-    """What was in memory when an operation used most of L1.
+    """The buffers in memory when an operation used most of L1.
 
     Attributes:
         rows: of the lane's spans.
-        device_op: index into the graph's device ops; -1 outside all of them.
+        device_op: index of the graph's running device op; -1 outside all of them.
     """
 
     rows: tuple[int, ...]
@@ -52,7 +52,7 @@ class Fullest:
 class Levels:
     """Per operation, bytes per bank at the fullest moment within it; `l1` = `tensors` + the buffers of programs.
 
-    `completed` is `l1` with the programs whose buffers the report leaves out, as far as they are known elsewhere.
+    `completed` is `l1` plus the programs whose buffers the report leaves out, as far as other sources tell.
     """
 
     l1: list[int] = field(default_factory=list[int])
@@ -62,7 +62,7 @@ class Levels:
     completed: list[int] = field(default_factory=list[int])
 
     def add(self, l1: int, tensors: int, small: int, dram: int, completed: int) -> None:
-        """Those of one more operation."""
+        """Add the levels of one operation."""
         self.l1.append(l1)
         self.tensors.append(tensors)
         self.small.append(small)
@@ -71,19 +71,19 @@ class Levels:
 
 
 class Step:
-    """One operation's events, and what they say of each address: first word, last word."""
+    """One operation's events, and the first and last event of each address."""
 
     __slots__ = ("events", "first", "last", "nameless")
 
     def __init__(self, events: Sequence[MemoryEvent]) -> None:
         self.events = events
-        buffers = [(event.key, at) for at, event in enumerate(events) if event.kind in _OF_BUFFERS]
+        buffers = [(event.key, index) for index, event in enumerate(events) if event.kind in _OF_BUFFERS]
         self.last = dict(buffers)
         self.first = dict(reversed(buffers))
         self.first.pop(-1, None)
-        at = self.last.pop(-1, None)
-        self.nameless = at is not None and any(event.kind == "free" and event.key < 0 for event in events)
-        """A buffer was freed and the graph does not say which (2024)."""
+        index = self.last.pop(-1, None)
+        self.nameless = index is not None and any(event.kind == "free" and event.key < 0 for event in events)
+        """Whether a buffer was freed and the graph does not tell which (2024)."""
 
 
 _OF_BUFFERS = frozenset({"allocate", "free"})

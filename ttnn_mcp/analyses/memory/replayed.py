@@ -1,4 +1,4 @@
-"""What the replay of a run's memory came to: levels per operation, the life of every buffer, what went wrong."""
+"""The result of a run's memory replay: levels per operation, the life of every buffer, and errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What the graph of one operation says went wrong; names and messages are foreign text."""
+    """The errors in the graph of one operation; names and messages are foreign text."""
 
     errors: tuple[GraphError, ...]
     aborted: tuple[str, ...]
@@ -36,16 +36,16 @@ class Trouble:
 
 @dataclass(frozen=True)
 class DeviceReplay:
-    """One device. Arrays have one entry per operation, in the order they ran; bytes are per bank.
+    """One device. Arrays have one entry per operation, in execution order; bytes are per bank.
 
     Attributes:
-        device: its id; None where the report names no device.
-        l1: the most L1 in use within the operation: tensors and, beside them, circular buffers.
+        device: its id; None if the report names no device.
+        l1: the most L1 in use within the operation: tensors plus circular buffers.
         tensors: the tensors' part of it, L1_SMALL not counted.
         circular: the circular buffers' part, on the fullest core.
-        completed: `l1` with the programs whose buffers the report leaves out, as far as they are known elsewhere.
-        floor: what the snapshot after the operation shows; no more than that is known without graphs.
-        followed: graphs speak of this device; else its levels are floors.
+        completed: `l1` plus the programs whose buffers the report leaves out, as far as other sources tell.
+        floor: bytes in the snapshot after the operation; without graphs no more is known.
+        followed: whether graphs record this device; otherwise its levels are lower bounds.
     """
 
     device: int | None
@@ -71,18 +71,18 @@ class Replayed:
     """The memory of a run.
 
     Attributes:
-        operations: ids in the order they ran; everything else counts places in it.
+        operations: ids in execution order; a place is an index into them.
         devices: the device with the highest L1 peak first.
         captured: per operation, whether its graph was replayed.
         launched: per operation, whether it started a device op (without a graph: whether it may have).
-        capacity_bytes: of an L1 bank, shared by tensors and circular buffers; None where nobody says.
+        capacity_bytes: of an L1 bank, shared by tensors and circular buffers; None if unknown.
         small_capacity_bytes: of the L1_SMALL region of a bank.
-        broken: graphs that could not be read.
+        broken: number of graphs that could not be read.
         troubles: by place.
-        banks: by code of BUFFER_TYPES, where the report tells.
+        banks: their number by code of BUFFER_TYPES, where the report tells it.
         programs: device ops, and those whose buffers the report leaves out.
         sources: the model line of every operation id that has one.
-        unplaced: it is a dry capture, whose buffers have no addresses: when they went is inferred from their last use.
+        unplaced: whether it is a dry capture: its buffers have no addresses, and their last use stands for their end.
     """
 
     operations: Integers
@@ -106,21 +106,21 @@ class Replayed:
 
     @cached_property
     def lifetimes(self) -> Lifetimes:
-        """Tensors on the buffers of the fullest device: who made, last used and freed them.
+        """Tensors on the buffers of the fullest device: which operations made, last used and freed them.
 
-        An operation that never finished does not count as one that a tensor was held over.
+        An operation that never finished does not count among those for which a tensor was held.
         """
         ran = self.launched & np.isfinite(self.memory.operations.duration_s)
         return lifetimes_of(self.memory, self.operations, self.fullest.spans, ran, self.fullest.device)
 
     def place(self, operation: int) -> int | None:
-        """Place of an operation id; None where there is none."""
+        """Place of an operation id; None if there is none."""
         return self.memory.operations.row(operation)
 
     def room_for_buffers_at(self, operation: int) -> int | None:
-        """Bytes per core left by the tensors of the operation's fullest moment, wherever they lie.
+        """Bytes per core that the tensors of the operation's fullest moment leave free, at any address.
 
-        `l1_moment.room_below` tells how far up circular buffers may reach.
+        `l1_moment.Holes.below` is the part of it that circular buffers can use.
         """
         place = self.place(operation)
         if place is None or self.capacity_bytes is None:
@@ -129,7 +129,7 @@ class Replayed:
 
     @property
     def floor_because(self) -> str | None:
-        """Why the peak is only a floor; None where it is the peak.
+        """Why the peak is only a lower bound; None if it is the peak.
 
         'no_graphs', 'some_graphs', 'unsized', 'unplaced' (a dry capture), or 'silent_programs': device ops that show
         no buffers.

@@ -1,4 +1,4 @@
-"""What sharded tensors take of a bank, from their shard specs: for graphs of 2024, which tell only whole sizes."""
+"""Bytes per bank of sharded tensors, from their shard specs: for graphs of 2024, which record only whole sizes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ BANK_ALIGNMENT_BYTES = 32  # allocations of a bank begin at multiples of it: tt_
 
 
 class ShardBytes:
-    """Bytes per bank of sharded L1 buffers; worked out when first asked.
+    """Bytes per bank of sharded L1 buffers; computed on first use.
 
     Args:
         tensors: of the report.
-        banks: of L1 on the device; None where it does not say.
+        banks: number of L1 banks on the device; None if unknown.
     """
 
     def __init__(self, tensors: Tensors, banks: int | None) -> None:
@@ -27,9 +27,9 @@ class ShardBytes:
         self._at: dict[int, dict[int, int]] | None = None
 
     def at(self, key: int, size_bytes: int) -> tuple[int, bool]:
-        """Of the buffer of that size at that address (`memory_spaces.key_of`), and whether a shard spec tells it.
+        """Bytes of the buffer of that size at that address (`spaces.key_of`), and whether a shard spec tells them.
 
-        Else it is a lower bound: no buffer lies on more banks than there are.
+        Otherwise they are a lower bound: the buffer spread over all banks.
         """
         if self._at is None:
             self._at = self._worked_out()

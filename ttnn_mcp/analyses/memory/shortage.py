@@ -1,7 +1,7 @@
-"""TTNN's own words when memory ran out, taken apart; the wordings of 2024 to 2026.
+"""Parses TTNN's messages of a shortage of memory; the wordings of 2024 to 2026.
 
-Three things run out: the allocator finds no room for a buffer, circular (since 0.80 dataflow) buffers grow into
-tensors, or they alone are more than a core has.
+There are three cases: the allocator finds no room for a buffer, circular (since 0.80 dataflow) buffers grow into
+tensors, or circular buffers alone need more than a core has.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _BEYOND = re.compile(  # same
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """Why something did not fit. Bytes are of one bank or one core; None where the message does not say.
+    """Why something did not fit. Bytes are of one bank or one core; None if the message does not tell them.
 
     Attributes:
         kind: `no_room` for a buffer; `clash` of circular buffers with tensors; circular buffers `beyond_l1`.
-        buffer: what kind of memory ran out.
-        asked_bytes: of a bank, for the buffer; of a core, up to where the circular buffers reach.
-        limit_bytes: size of the bank; the address of the lowest tensor; what a core has.
-        allocated_bytes: of the bank, when it failed.
-        free_bytes: of the bank, in all.
-        largest_free_bytes: in one piece.
+        buffer: the kind of memory that ran out.
+        asked_bytes: per bank, for the buffer; per core, the address that the circular buffers reach.
+        limit_bytes: size of the bank; or the address of the lowest tensor; or the L1 of a core.
+        allocated_bytes: in the bank at the failure.
+        free_bytes: in the bank, in all.
+        largest_free_bytes: in the bank, in one piece.
         cores: the core range, as printed.
     """
 
@@ -53,7 +53,7 @@ class Shortage:
 
     @property
     def short_bytes(self) -> int | None:
-        """How much is missing, as far as the message alone tells."""
+        """The missing bytes, if the message tells them."""
         if self.kind != "no_room":
             return self.asked_bytes - self.limit_bytes if self.limit_bytes is not None else None
         room = self.largest_free_bytes if self.largest_free_bytes is not None else self.free_bytes
@@ -61,7 +61,7 @@ class Shortage:
 
 
 def parse_shortage(message: str) -> Shortage | None:
-    """An error message of the runtime; None where it speaks of something else."""
+    """The shortage of an error message of the runtime; None if it is another error."""
     if match := _NO_ROOM.search(message):
         _, buffer, _, asked, size, allocated, free, largest = match.groups()
         return Shortage(

@@ -1,6 +1,6 @@
-"""The `buffers` table as stretches: from which operation to which a buffer was seen live at its address.
+"""The `buffers` table as stretches: the first and last operation after which a buffer is live at its address.
 
-The table repeats every live buffer after every operation; a million rows come down to one stretch per buffer.
+The table repeats every live buffer after every operation; a million rows become one stretch per buffer.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.columns import Integers
     from ttnn_mcp.readers.memory.stream import SnapshotRows
 
-_MOST_BYTES = 2**40  # of a bank: more is a misread, and would not add up in 64 bits
+_MOST_BYTES = 2**40  # per bank: a larger number is a misread, and sums of them overflow 64 bits
 
 
 class Seen(NamedTuple):
-    """What one snapshot shows that the one before did not, and what it no longer shows."""
+    """The changes of one snapshot against the one before: buffers that came, buffers that went."""
 
     came: list[tuple[int, int, int]]
     """(key, bytes per bank, code of BUFFER_TYPES)."""
@@ -33,7 +33,7 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What came or went with the snapshots, in the order of the operations; a million rows come down to this.
+    """The buffers that came or went with each snapshot, in the order of the operations.
 
     Attributes:
         first: per operation, the row at which its changes begin; one entry more than there are operations.
@@ -51,11 +51,11 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Snapshots:
-    """The snapshots of one device. Operations are places in the order they ran, not ids.
+    """The snapshots of one device. Operations are places in execution order, not ids.
 
     Attributes:
         taken: per operation, whether there is a snapshot at all.
-        l1_bytes: per operation, bytes per bank of the L1 tensors it shows: a floor of what was in use.
+        l1_bytes: per operation, bytes per bank of the L1 tensors it shows: a lower bound of the bytes in use.
     """
 
     taken: list[bool]
@@ -64,14 +64,14 @@ class Snapshots:
     went: Changes
 
     def at(self, place: int) -> Seen:
-        """What changed with the snapshot after the operation at `place`."""
+        """The changes of the snapshot after the operation at `place`."""
         came, rows = self.came, self.came.at(place)
         new = list(zip(came.keys[rows], came.sizes[rows], came.codes[rows], strict=True))
         return Seen(new, self.went.keys[self.went.at(place)])
 
 
 def same_snapshots(first: Snapshots | None, other: Snapshots | None) -> bool:
-    """Whether two devices show the same buffers at the same addresses throughout, as those of a mesh do."""
+    """Whether two devices always show the same buffers at the same addresses, as those of a mesh do."""
     if first is None or other is None:
         return first is other
     return first.came == other.came and first.went == other.went
@@ -82,14 +82,14 @@ def snapshots_of(buffers: SnapshotRows, operations: Integers, empty: NDArray[np.
 
     Args:
         buffers: the table.
-        operations: ids in the order they ran.
-        empty: operations whose snapshot counts although it has no rows: nothing was live after them.
+        operations: ids in execution order.
+        empty: operations whose snapshot has no rows, but counts: no buffer was live after them.
     """
     rows = np.flatnonzero(np.isin(buffers.operations, operations))
     places = np.searchsorted(operations, buffers.operations[rows])
     taken: NDArray[np.bool_] = np.array(empty)
     taken[places] = True
-    turn = np.cumsum(taken) - 1  # number of the snapshot: operations without one do not end a stretch
+    turn = np.cumsum(taken) - 1  # number of the snapshot: an operation without one ends no stretch
     by_device: dict[int, Snapshots] = {}
     devices = buffers.devices[rows]
     for device in np.unique(devices).tolist():
@@ -108,7 +108,7 @@ def _of_device(
     codes = buffers.buffers[rows][order]
     sizes = _allocated(np.minimum(np.maximum(buffers.bytes_per_bank[rows][order], 0), _MOST_BYTES), codes)
     turns = turn[places]
-    same = (np.diff(keys, prepend=-1) == 0) & (np.diff(turns, prepend=-1) == 0)  # one buffer told twice
+    same = (np.diff(keys, prepend=-1) == 0) & (np.diff(turns, prepend=-1) == 0)  # one buffer listed twice
     keys, places, sizes, codes, turns = (column[~same] for column in (keys, places, sizes, codes, turns))
     goes_on = (np.diff(keys, prepend=-1) == 0) & (np.diff(turns, prepend=-2) == 1)
     goes_on &= (np.diff(sizes, prepend=-1) == 0) & (np.diff(codes, prepend=-1) == 0)
@@ -127,7 +127,7 @@ def _of_device(
 
 
 def _allocated(sizes: Integers, codes: Integers) -> Integers:
-    """What the allocator sets aside in L1: the table tells what a buffer fills, 4 bytes of a semaphore's 16."""
+    """Bytes that the allocator reserves in L1: the table has the bytes that a buffer fills, 4 of a semaphore's 16."""
     step = LOCAL_L1_ALIGNMENT_BYTES
     return np.where((codes == L1) | (codes == L1_SMALL), -(-sizes // step) * step, sizes)
 

@@ -1,4 +1,4 @@
-"""Which tensor lies on which buffer, and who makes and reads it: the tables of a report laid on its spans."""
+"""Which tensor lies on which buffer, and which operations make and read it: matches a report's tables to its spans."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def lifetimes_of(
     memory: MemoryReport, operations: Integers, spans: Spans, launched: NDArray[np.bool_], device: int | None
 ) -> Lifetimes:
-    """Lay the report's tensors on the spans of one device."""
+    """Match the report's tensors to the spans of one device."""
     tensors = memory.tensors.ids
     frees = np.array(["deallocate" in name for name in memory.operations.names], dtype=np.bool_)
     made_at, made = _placed(memory.outputs, operations, tensors)
@@ -44,7 +44,7 @@ def lifetimes_of(
 
 
 def keys_written(memory: MemoryReport, operations: Integers, device: int | None) -> dict[int, list[int]]:
-    """By place, the keys of the tensors an operation gives and does not take: what it wrote anew."""
+    """By place, the keys of an operation's outputs that are not also inputs: the buffers it wrote anew."""
     tensors, keys = memory.tensors.ids, _keys(memory, device)
     taken_at, taken = _placed(memory.inputs, operations, tensors)
     given_at, given_operations = _placed(memory.outputs, operations, tensors)
@@ -57,7 +57,7 @@ def keys_written(memory: MemoryReport, operations: Integers, device: int | None)
 
 
 class KeysOfTensors:
-    """Where tensors lie, by id; worked out when first asked."""
+    """The keys of tensors, by id; computed on first use."""
 
     def __init__(self, memory: MemoryReport) -> None:
         self._tensors = memory.tensors
@@ -71,24 +71,24 @@ class KeysOfTensors:
 
 
 def keys_of_tensors(tensors: Tensors) -> Integers:
-    """Where each tensor lies, on whatever device; -1 where it does not."""
+    """The key of each tensor, on any device; -1 if it lies on none."""
     return keys_of(tensors.addresses, tensors.buffers)
 
 
 def _keys(memory: MemoryReport, device: int | None) -> Integers:
-    """Where each tensor lies on the device; -1 where it does not."""
+    """The key of each tensor on the device; -1 if it does not lie there."""
     tensors, copies = memory.tensors, memory.device_tensors
     addresses: Integers = np.array(tensors.addresses)
     if device is not None and np.isin(device, tensors.devices):
         addresses = np.where((tensors.devices == device) | (tensors.devices < 0), addresses, -1)
     if device is not None and len(copies.tensors):
-        here = np.flatnonzero((copies.devices == device) & np.isin(copies.tensors, tensors.ids))
-        addresses[np.searchsorted(tensors.ids, copies.tensors[here])] = copies.addresses[here]
+        copies_here = np.flatnonzero((copies.devices == device) & np.isin(copies.tensors, tensors.ids))
+        addresses[np.searchsorted(tensors.ids, copies.tensors[copies_here])] = copies.addresses[copies_here]
     return keys_of(addresses, tensors.buffers)
 
 
 def _placed(links: TensorLinks, operations: Integers, tensors: Integers) -> tuple[Integers, Integers]:
-    """(place, tensor row) of the links whose operation and tensor the report knows."""
+    """(place, tensor row) of the links whose operation and tensor the report lists."""
     known = np.isin(links.operations, operations) & np.isin(links.tensors, tensors)
     return np.searchsorted(operations, links.operations[known]), np.searchsorted(tensors, links.tensors[known])
 
@@ -106,7 +106,7 @@ def _add_told(
     producers: Integers,
     last_uses: Integers,
 ) -> None:
-    """What `tensor_lifetime` (3.x) tells beyond the tables of inputs and outputs."""
+    """Add what `tensor_lifetime` (3.x) tells beyond the tables of inputs and outputs."""
     recorded = memory.lifetimes
     if recorded is None:
         return
@@ -120,7 +120,7 @@ def _add_told(
 
 
 def _spans_at(spans: Spans, keys: Integers, moments: Integers) -> Integers:
-    """For each (key, moment) the span that was live there then; NOBODY where none was."""
+    """For each (key, moment) the span that was live there then; NOBODY if none was."""
     places = np.full(len(keys), NOBODY, dtype=np.int64)
     if not len(spans):
         return places
@@ -138,14 +138,12 @@ def _spans_at(spans: Spans, keys: Integers, moments: Integers) -> Integers:
 
 
 def _match_unlinked(spans: Spans, keys: Integers, moments: Integers, rows: Integers) -> None:
-    """Tensors that no operation takes or gives go to the buffers nobody claims: a halo's output, an unused weight.
+    """Match tensors of no operation to buffers without a tensor: a halo's output, an unused weight.
 
-    At each address in order, where there are as many of the one as of the other.
+    Per address, in order, if there are as many tensors as buffers.
     """
     tensors = np.flatnonzero((moments < 0) & (keys >= 0))
-    unclaimed = spans.ends == np.where(
-        spans.recorded, spans.starts, NEVER
-    )  # made and freed at once; there for good
+    unclaimed = spans.ends == np.where(spans.recorded, spans.starts, NEVER)  # made and freed at once; or persistent
     unclaimed[rows[rows >= 0]] = False
     free = np.flatnonzero(unclaimed & np.isin(spans.keys, keys[tensors]))
     free = free[np.argsort(spans.keys[free], kind="stable")]

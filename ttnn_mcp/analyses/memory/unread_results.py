@@ -1,4 +1,4 @@
-"""Results that nobody read: operations whose every output was made, never touched again and freed."""
+"""Results that were never read: operations whose outputs were all made, never used and freed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def unread_operations(replay: Replayed, until: int) -> Integers:
-    """Places of the operations whose results nobody read, all freed before the operation at place `until`.
+    """Places of the operations whose results were never read, and freed before the operation at place `until`.
 
-    A result that lives on may be one of the model's. One that lies in a buffer which was there before (in place, a
-    view, an output that the caller gave) is read through that buffer's other names. Where one of several results is
-    not known, the operation is left out.
+    A result that is never freed may be an output of the model. A result in an older buffer (in place, a view, an output
+    tensor of the caller) may be read through the buffer's other tensors. An operation is left out if one of its
+    results is unknown.
     """
     lives, spans = replay.lifetimes, replay.lifetimes.spans
     unread = (

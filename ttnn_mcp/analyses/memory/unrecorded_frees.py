@@ -1,7 +1,7 @@
-"""Buffers that Python dropped between operations, which no graph records and no snapshot shows any more.
+"""Buffers that Python dropped between operations: no graph records that, and no later snapshot exists.
 
-An operation that dies of memory has no snapshot, but TTNN's message says how much was allocated. Where the replay
-holds more, tensors are gone: those that nothing reads any more and whose sizes are exactly the difference.
+An operation that runs out of memory has no snapshot, but TTNN's message tells how much was allocated. If the replay
+holds more, tensors were freed: those that no later operation reads and whose sizes are exactly the difference.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.columns import Integers
     from ttnn_mcp.readers.memory.report import MemoryReport
 
-_TRIED = 24  # buffers looked at, the longest unread first
+_TRIED = 24  # buffers tried, the longest unread first
 _TOGETHER = 3  # of them at a time: 2,324 combinations
 
 
 class UnrecordedFrees:
-    """What went before the operations that TTNN's messages say died of L1.
+    """The buffers freed before operations that, by TTNN's messages, ran out of L1.
 
     Args:
         memory: the report.
-        operations: ids in the order they ran.
+        operations: ids in execution order.
     """
 
     def __init__(self, memory: MemoryReport, operations: Integers) -> None:
@@ -49,12 +49,12 @@ class UnrecordedFrees:
         return place in self._allocated
 
     def before(self, place: int, lane: Lane, events: Sequence[MemoryEvent]) -> tuple[int, ...]:
-        """Keys of a lane's buffers that went before the operation at `place`.
+        """Keys of a lane's buffers that were freed before the operation at `place`.
 
         Args:
             place: of the operation that died.
-            lane: up to the operation before.
-            events: of the operation until it failed.
+            lane: replayed up to the operation before.
+            events: of the operation, until it failed.
         """
         live = {key: row for key, row in lane.live.items() if lane.log.buffers[row] == L1}
         level = sum(lane.log.bytes_per_bank[row] for row in live.values())
@@ -74,14 +74,14 @@ class UnrecordedFrees:
         return ()
 
     def _unread(self, place: int, live: dict[int, int]) -> list[int]:
-        """Live keys that neither this operation nor a later one reads: last read earliest first, oldest first."""
+        """Live keys that neither this nor a later operation reads: earliest last read first, then oldest first."""
         memory, operations = self._memory, self._operations
         keys = keys_of_tensors(memory.tensors)
         last = dict.fromkeys(live, -1)
         known = np.isin(memory.inputs.tensors, memory.tensors.ids) & np.isin(memory.inputs.operations, operations)
-        read = keys[np.searchsorted(memory.tensors.ids, memory.inputs.tensors[known])]
-        at = np.searchsorted(operations, memory.inputs.operations[known])
-        for key, turn in zip(read.tolist(), at.tolist(), strict=True):
+        read_keys = keys[np.searchsorted(memory.tensors.ids, memory.inputs.tensors[known])]
+        places = np.searchsorted(operations, memory.inputs.operations[known])
+        for key, turn in zip(read_keys.tolist(), places.tolist(), strict=True):
             if key in last:
                 last[key] = max(last[key], turn)
         unread = [key for key, use in last.items() if 0 <= use < place]

@@ -1,4 +1,4 @@
-"""How ops of the matrix engine add up: what their ATTRIBUTES say of partial sums and of the blocks they stand for."""
+"""How ops of the matrix engine accumulate: settings of partial sums, and block sizes, as ATTRIBUTES print them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INNER_BLOCKS = {
 
 
 def compute_setting(ops: OpTable, rows: NDArray[np.int64], field: str) -> NDArray[np.float64]:
-    """1 or 0 by compute_kernel_config; NaN where it is not written."""
+    """1 or 0 by compute_kernel_config; NaN if it is not printed."""
 
     def of(attributes: Attributes) -> float | None:
         config = attributes.struct("compute_kernel_config")
@@ -37,12 +37,12 @@ def compute_setting(ops: OpTable, rows: NDArray[np.int64], field: str) -> NDArra
 
 
 def subblock_tiles(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Tiles of an output subblock, by whichever config the op prints; NaN where it prints none."""
+    """Tiles of an output subblock, from the config that the op prints; NaN if it prints none."""
     return attributes_of(ops).numbers(rows, lambda attributes: _product(attributes, SUBBLOCKS))
 
 
 def inner_block_tiles(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Tiles of one block along K, likewise."""
+    """Tiles of one block along K, from the same config."""
     return attributes_of(ops).numbers(rows, lambda attributes: _product(attributes, INNER_BLOCKS))
 
 

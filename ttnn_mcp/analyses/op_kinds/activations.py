@@ -1,4 +1,4 @@
-"""Bfloat16 activations that stream through DRAM: which ops have them, and what a narrower type would spare."""
+"""Bfloat16 activations that stream through DRAM: which ops have them, and what a narrower type would save."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def streams_bfloat16(ops: OpTable) -> NDArray[np.bool_]:
 
 
 def narrowing_spares(ops: OpTable, roofline: Roofline) -> NDArray[np.float64]:
-    """DRAM bytes fewer with all operands that can be narrower; a slice reads only a part of its input."""
+    """DRAM bytes saved if all operands that can be narrower are; a slice reads only a part of its input."""
     spared = [
         np.where(_is_wide(operand), spared_bytes(operand, NARROW), 0.0) for operand in (*ops.inputs, *ops.outputs)
     ]

@@ -26,7 +26,7 @@ _BETWEEN, _MATMUL, _SOFTMAX = 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class AttentionChain:
-    """One attention, by rows.
+    """The ops of one attention, as rows.
 
     Attributes:
         scores: the matmul of Q and K.
@@ -40,12 +40,12 @@ class AttentionChain:
 
     @property
     def is_masked(self) -> bool:
-        """Whether something stands between scores and softmax: a mask, for the most part."""
+        """Whether an op stands between scores and softmax: usually a mask."""
         return self.softmax - self.scores > 1
 
     @property
     def rows(self) -> range:
-        """All ops of it, those between the three included."""
+        """All its ops, also those between the three."""
         return range(self.scores, self.context + 1)
 
 
@@ -53,8 +53,8 @@ class AttentionChain:
 def attention_chains(ops: OpTable, flow: Flow) -> list[AttentionChain]:
     """The attentions among the ops of one device.
 
-    Shapes of the ops between cannot be trusted (see `joins`), those of matmuls can: what the first writes the last
-    reads, and both second operands were made by ops, so that they are no weights.
+    The shapes of the ops between are not reliable (see `joins`), those of matmuls are: the last matmul reads the shape
+    that the first one writes. Ops made both second operands, so these are no weights.
     """
     if len(ops.inputs) < 2 or not ops.outputs:
         return []
@@ -100,7 +100,7 @@ def _nearest_matmul(role: NDArray[np.int64], start: int, step: int) -> int | Non
 def fusing_saves(
     ops: OpTable, roofline: Roofline, chains: list[AttentionChain], gb_s: float | None
 ) -> NDArray[np.float64]:
-    """Per op, what one fused attention in place of its chain saves at most; each op gives in step with what it took."""
+    """Per op, the most that one fused attention saves in place of its chain, in proportion to the op's time."""
     saved, kernel_ns = np.zeros(len(ops)), ops.numbers("kernel_ns")
     arithmetic = np.nan_to_num(roofline.compute_ns)
     q, k, result = ops.inputs[0].bytes, ops.inputs[1].bytes, ops.outputs[0].bytes

@@ -1,4 +1,4 @@
-"""Typecasts that need not be: those for fused attention alone, and those that the producer could make itself."""
+"""Needless typecasts: those whose only reader is fused attention, and those that the producer could make itself."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.dataflow.readers import Joins
     from ttnn_mcp.run.ops.op_table import OpTable
 
-TAKES_A_TYPE = ("output_dtype", "dtype")  # attributes of ops that write the type they are told to
-TAKES_NONE = ("Unary", "Typecast")  # though they print one
+TAKES_A_TYPE = ("output_dtype", "dtype")  # attributes of ops that can write another type
+TAKES_NONE = ("Unary", "Typecast")  # although they print such an attribute
 ACCEPTED = ("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")  # by sdpa_device_operation.cpp of tt-metal
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionCasts:
-    """Such casts.
+    """Casts whose only readers are attention ops.
 
     Attributes:
         rows: the casts.
@@ -44,27 +44,27 @@ class AttentionCasts:
 def casts_for_attention(ops: OpTable, joins: Joins) -> AttentionCasts:
     """The casts from a type that attention accepts to a wider one, which no other op reads.
 
-    Q, K and V of one size are told apart: each is taken for read.
+    Q, K and V of one size count as three tensors: each counts as read.
     """
     source, output = ops.inputs[0], ops.outputs[0]
     widens = source.dtype.among(*ACCEPTED) & (source.element_bytes < output.element_bytes)
     casts = ops.named("Typecast") & widens
     attends = ops.of_family("attention")
-    makers, readers_of = (np.concatenate(both) for both in zip(joins.edges, other_makers(ops), strict=True))
+    makers, readers_of = (np.concatenate(pair) for pair in zip(joins.edges, other_makers(ops), strict=True))
     casts &= np.isin(np.arange(len(ops)), makers) & ~np.isin(np.arange(len(ops)), makers[~attends[readers_of]])
     spared = np.zeros(len(ops))
     read_cast = casts[makers]
     np.add.at(spared, readers_of[read_cast], (output.bytes - source.bytes)[makers[read_cast]])
     readers = np.flatnonzero(spared)
-    read = np.sum([operand.bytes[readers] for operand in ops.inputs], axis=0)
-    return AttentionCasts(np.flatnonzero(casts), readers, spared[readers] / read)
+    read_bytes = np.sum([operand.bytes[readers] for operand in ops.inputs], axis=0)
+    return AttentionCasts(np.flatnonzero(casts), readers, spared[readers] / read_bytes)
 
 
 def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> NDArray[np.int64]:
-    """Casts of floats to a narrower type that the op before could write, which nobody else reads."""
+    """Casts of floats to a narrower type, if the op before could write that type and no other op reads its output."""
     source, output, maker = ops.inputs[0], ops.outputs[0], flow.producers[0]
     narrows = (output.element_bytes < source.element_bytes) & ~source.dtype.among(*NO_MANTISSA)
-    rows = np.flatnonzero(ops.named("Typecast") & narrows)  # NOBODY is the last row as a maker, which nobody reads
+    rows = np.flatnonzero(ops.named("Typecast") & narrows)  # the maker NOBODY is the last row, which no op reads
     takes_type = attributes_of(ops).numbers(
         maker[rows], lambda attributes: float(any(key in attributes for key in TAKES_A_TYPE))
     )

@@ -1,4 +1,4 @@
-"""Program configs that deal work out over fewer cores than the chip has: what a core has now, and could have."""
+"""Program configs that distribute work over fewer cores than the chip has: the work per core, now and at best."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 MATMULS = ("Matmul", "Linear", "SparseMatmul")
 LARGEST_GRID = {"blackhole": (11, 10)}  # tt-metal stays below its 12 and 13 columns: current transients
 LESS_WORK = 0.9  # of the work per core: a gain of under a tenth is hard to tell from noise (domain practice)
-DEFAULT_CHUNK = 32  # of queries, where the config names none: tt-metal #51911
+DEFAULT_CHUNK = 32  # of queries, if the config names none: tt-metal #51911
 _ELSEWHERE = re.compile(r"Decode|MLA|Ring", re.IGNORECASE)
 _TWO = re.compile(r"(\d+)\D+(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """Work per core, in tiles of M and of N (attention: chunks of queries, and 1), as dealt and as the grid allows."""
+    """Work per core, in tiles of M and N (attention: chunks of queries, and 1): now, and if the whole grid is used."""
 
     per_core: tuple[int, int]
     could_be: tuple[int, int]
@@ -43,12 +43,12 @@ class Deal:
 
     @property
     def share(self) -> float:
-        """Of the work per core that would be left; 1 where the config uses the grid as well as can be."""
+        """The share of the work per core that the whole grid would leave; 1 if the config cannot be improved."""
         return min(self.could_be[0] * self.could_be[1] / (self.per_core[0] * self.per_core[1]), 1.0)
 
 
 def deal_of(ops: OpTable, row: int, chip: Chip) -> Deal | None:
-    """How the config of the op at `row` deals out its work; None where shards or the caller chose the cores."""
+    """How the config of the op at `row` distributes its work; None if shards or the caller chose the cores."""
     grid, attributes = worker_grid(chip), attributes_of(ops).row(row)
     config = attributes.struct("program_config")
     if (
@@ -72,23 +72,23 @@ def deal_of(ops: OpTable, row: int, chip: Chip) -> Deal | None:
 
 
 def shares_left(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
-    """`Deal.share` per op; 1 where there is none. Asked once for ops of equal signature and attributes."""
-    left = np.ones(len(ops))
+    """`Deal.share` per op; 1 if unknown. Computed once for ops of equal signature and attributes."""
+    shares = np.ones(len(ops))
     if not ops.inputs or not ops.outputs:
-        return left
-    named = ops.texts("op_code").where(lambda text: canonical(text) in MATMULS or family(text) == "attention")
-    rows = np.flatnonzero(named & ops.inputs[0].present)
+        return shares
+    of_kind = ops.texts("op_code").where(lambda text: canonical(text) in MATMULS or family(text) == "attention")
+    rows = np.flatnonzero(of_kind & ops.inputs[0].present)
     alike = numbered(len(ops), [signatures(ops), ops.texts("attributes").codes])[rows]
     _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
     deals = [deal_of(ops, int(rows[first]), chip) for first in firsts]
-    left[rows] = np.array([deal.share if deal else 1.0 for deal in deals])[kinds]
-    return left
+    shares[rows] = np.array([deal.share if deal else 1.0 for deal in deals])[kinds]
+    return shares
 
 
 def _attention(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Deal | None:
-    """Chunks of queries of all heads, dealt out one by one.
+    """Chunks of queries of all heads, distributed one by one.
 
-    Decode deals out its cache, which does not show. Rings keep cores for the exchange between devices.
+    Decode distributes its cache, but the report does not show it. Rings keep cores for the exchange between devices.
     """
     match = _TWO.search(config.text_of("compute_with_storage_grid_size") or "")
     if _ELSEWHERE.search(ops.texts("op_code")[row]) or match is None:
@@ -102,7 +102,7 @@ def _attention(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Dea
 
 
 def _matmul(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Deal | None:
-    """1D configs deal out one side over all cores, 2D ones M over rows and N over columns."""
+    """1D configs distribute one side over all cores, 2D ones M over rows and N over columns."""
     per_m, per_n = config.number("per_core_M"), config.number("per_core_N")
     if not per_m or not per_n or not _deals(config):
         return None
@@ -120,6 +120,6 @@ def _matmul(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Deal |
 
 
 def _deals(config: PrintedStruct) -> bool:
-    """A multicast config of its own choice: a ring, DRAM's banks and transposed grids have reasons for theirs."""
+    """Whether a multicast config chose its cores freely: rings, DRAM-sharded and transposed grids did not."""
     others = config.number("gather_in0") or config.number("transpose_mcast") or "DRAMSharded" in config.name
     return "MultiCast" in config.name and not others

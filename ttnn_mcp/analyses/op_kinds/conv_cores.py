@@ -1,4 +1,4 @@
-"""How a conv's output can be distributed over the grid: tiles of the busiest core, and L1 in another layout."""
+"""How a conv's output can be distributed over the grid: tiles on the busiest core, and L1 use in another layout."""
 
 from __future__ import annotations
 

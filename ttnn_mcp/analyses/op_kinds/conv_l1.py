@@ -34,7 +34,7 @@ class Conv:
         cores: cores that share the work; along output rows, along input and output channels.
         staging_dtype: data type of the row-major input that halo writes: FLOAT32 or BFLOAT16.
         allocated_bytes: L1 in use per core when the op starts, its input included.
-        allocated_said: whether the report states that; otherwise it is only the input's shard, a lower bound.
+        allocated_said: whether the report states that; otherwise only the input's shard is known, a lower bound.
         window: the sliding window; None where the report leaves out a part of it.
         input_channels: channels of the input with padding; 0 where unknown.
         indices_in_l1: whether the reader's indices are in a buffer of their own (config_tensors_in_dram).
@@ -85,7 +85,7 @@ class Conv:
 
     @property
     def blocks(self) -> int:
-        """How many blocks one core computes along its output height."""
+        """The number of blocks that one core computes along its output height."""
         return -(-self.per_core_h // self.block_h)
 
     @property

@@ -40,7 +40,7 @@ def peers_of(ops: OpTable, flops: NDArray[np.float64], *, within: float) -> NDAr
 def _fastest(
     took: NDArray[np.float64], rows: NDArray[np.int64], kinds: NDArray[np.int64], count: int
 ) -> NDArray[np.int64]:
-    """Per kind of conv, the position of its quickest op; NO_PEER where the times of all were lost."""
+    """Per kind of conv, the position of its fastest op; NO_PEER if all its times are lost."""
     fastest = np.full(count, NO_PEER, dtype=np.int64)
     timed = took[rows] > 0
     rows, kinds = rows[timed], kinds[timed]
@@ -50,6 +50,6 @@ def _fastest(
 
 
 def _sizes(ops: OpTable, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-    """Output rows, inner size and output channels: a layout that suits many rows need not suit few."""
+    """Output rows, inner size and output channels: a layout that suits many rows may not suit few."""
     weights, output = ops.inputs[1].padded[rows], ops.outputs[0].padded[rows]
     return output[:, :3].prod(axis=1), weights[:, 2], output[:, 3]

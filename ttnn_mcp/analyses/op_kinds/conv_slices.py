@@ -1,4 +1,4 @@
-"""Convs that are cut into slices: who fetches a slice from DRAM, and who writes its part of the output back."""
+"""Convs that are cut into slices: the ops that fetch a slice from DRAM and write its part of the output back."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MOST_BETWEEN = 2  # ops between a fetch and its conv: Move and Halo
 
 
 class Slice(NamedTuple):
-    """How a slice travels: positions of its SliceWrite and of its PaddedSlice, the write alone where none was seen.
+    """The ops that move a slice: positions of its SliceWrite and its PaddedSlice; the write alone if there is no fetch.
 
     Attributes:
-        parts: how many slices the whole tensor is cut into.
+        parts: the number of slices of the whole tensor.
     """
 
     write: int
@@ -58,6 +58,6 @@ def unsliced(conv: Conv, parts: int) -> Conv:
 
 
 def _parts(ops: OpTable, write: int) -> int:
-    """How many parts like the one it writes fill the tensor."""
+    """The number of parts of this size that fill the tensor."""
     whole, part = ops.outputs[0].elements[write], ops.inputs[0].elements[write]
     return max(1, round(float(whole) / float(part)))

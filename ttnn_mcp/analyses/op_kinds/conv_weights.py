@@ -1,4 +1,4 @@
-"""Weights of convs that ops of the window prepare: tilize, permute, reshape, pad."""
+"""Ops of the window that prepare the weights of convs: tilize, permute, reshape, pad."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def preparations_of(ops: OpTable, most: int) -> dict[int, list[int]]:
-    """Per conv the ops, `most` at most, that lead from a tensor no op made to its INPUT_1; only convs with such ops."""
+    """Per conv the ops (`most` at most) between a tensor that no op made and its INPUT_1; only convs with such ops."""
     flow = flow_of(ops)
     converts = ops.of_family("layout", "shape")
     makers, makers_of_weights = flow.makers_of(0), flow.makers_of(1)

@@ -1,4 +1,4 @@
-"""The Conv2d ops of a table, each distinct configuration taken apart once."""
+"""The Conv2d ops of a table; each distinct configuration is parsed once."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Convs:
-    """Conv2d rows and what their attributes say.
+    """Conv2d rows and their parsed attributes.
 
     Attributes:
         rows: positions in the table.
-        kinds: per row, which of `distinct` it is.
-        distinct: the configurations; None where attributes say too little.
+        kinds: per row, the index of its configuration in `distinct`.
+        distinct: the configurations; None if the attributes leave out too much.
     """
 
     rows: NDArray[np.int64]
@@ -41,21 +41,21 @@ class Convs:
         return self.distinct[int(self.kinds[np.searchsorted(self.rows, row)])]
 
     def configured(self, rows: Iterable[int]) -> list[tuple[int, Conv]]:
-        """Those of the positions whose configuration is known, with it."""
+        """The positions whose configuration is known, and that configuration."""
         return [(row, conv) for row in rows if (conv := self.at(row)) is not None]
 
     def numbers(self, meaning: Callable[[Conv], float | None]) -> NDArray[np.float64]:
-        """`meaning` of each row's configuration; NaN where it is None or the configuration unknown."""
+        """`meaning` of each row's configuration; NaN if it is None or the configuration is unknown."""
         values = [None if conv is None else meaning(conv) for conv in self.distinct]
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)[self.kinds]
 
     def where(self, is_so: Callable[[Conv], bool]) -> NDArray[np.int64]:
-        """Positions in the table of the convs of which `is_so` holds."""
+        """Positions in the table of the convs for which `is_so` holds."""
         return self.rows[self.numbers(is_so) == 1]
 
     @property
     def known(self) -> int:
-        """How many rows have a known configuration."""
+        """The number of rows with a known configuration."""
         return int(np.isfinite(self.numbers(lambda _: 1.0)).sum())
 
 
@@ -73,7 +73,7 @@ def sizes_of(ops: OpTable, rows: NDArray[np.int64]) -> list[Size]:
 
 
 def share_on_grid(ops: OpTable, grid: tuple[int, int]) -> NDArray[np.float64]:
-    """Per conv row, the busiest core's output tiles if the conv used the whole grid, as a share of those it has.
+    """Per conv row, the busiest core's output tiles if the conv used the whole grid, as a share of its tiles now.
 
     1 where no core of the grid is idle, and where the cores or the configuration are unknown.
     """

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 FEW_CORES = 0.5  # of the grid (domain practice)
-SMALL_NS = 5_000.0  # below it an op is about its launch, and fewer cores may even be quicker (tt-metal #54915)
-_FEW_ON_PURPOSE = ("collective",)  # a collective drives links with a few workers
+SMALL_NS = 5_000.0  # below it the launch dominates, and fewer cores may be faster (tt-metal #54915)
+_FEW_ON_PURPOSE = ("collective",)  # a collective uses a few cores to drive the links
 PARTITION = ("sub_core_grids", "sub_device_id")  # set: the caller gave this op a part of the grid
 
 
 def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
-    """Ops of 5 us and more on under half of `cores`; none where the grid or CORE COUNT is not known.
+    """Ops of 5 us and more on fewer than half of `cores`; none if the grid or CORE COUNT is unknown.
 
-    An op of a sub-device has its cores only: what its own row says is available counts.
+    An op of a sub-device has only the cores of it: the available cores in its own row count.
     """
     used = ops.numbers("cores")
     available = np.fmin(ops.numbers("worker_cores"), cores or 0)
@@ -40,7 +40,7 @@ def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
 
 @artefact
 def parallel_units(ops: OpTable) -> NDArray[np.float64]:
-    """Per op, into how many pieces its output can be cut: tiles, or rows in ROW_MAJOR.
+    """Per op, the number of pieces into which its output can be cut: tiles, or rows in ROW_MAJOR.
 
     HEIGHT_SHARDED outputs are cut into rows of tiles only, WIDTH_SHARDED into columns. NaN without an output.
     """
@@ -58,7 +58,7 @@ def parallel_units(ops: OpTable) -> NDArray[np.float64]:
 
 
 def spread_ns(ops: OpTable, cores: int) -> NDArray[np.float64]:
-    """Per op, its kernel time were its pieces dealt out evenly over `cores`; never above what it took."""
+    """Per op, its kernel time if its pieces were spread evenly over `cores`; never above its real time."""
     took, used = ops.numbers("kernel_ns"), ops.numbers("cores")
     units = np.nan_to_num(parallel_units(ops), nan=1.0)
     wide = np.maximum(np.minimum(cores, np.maximum(units, 1)), used)

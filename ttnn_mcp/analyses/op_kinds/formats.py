@@ -1,8 +1,8 @@
-"""Data formats: which operands are weights, what narrower ones would move, what a lower fidelity would compute.
+"""Data formats: which operands are weights, and the savings of narrower operands and of a lower fidelity.
 
-All functions answer per op of a table, in its order. Bounds are upper bounds on a saving: the op keeps at least its
-roofline and at least its launch, and never gains more than in step with the bytes (or passes) it is spared, because
-nothing says that the rest of its time would shrink too.
+All functions answer per op of a table, in its order. Savings are upper bounds: the op keeps at least its roofline and
+at least its launch, and gains at most in proportion to the bytes (or passes) that it saves, because the rest of its
+time may stay.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 SIXTEEN_BITS_OR_MORE = ("BFLOAT16", "FLOAT32")
 NO_MANTISSA = ("UINT32", "INT32", "UINT16", "UINT8")
 EXPLAINS_AT_LEAST = 0.1
-"""Share of an op's time that its bytes (or its arithmetic) must need at best before fewer of them can matter.
+"""The least share of an op's time that its bytes (or its arithmetic) need at best; below it fewer of them do not help.
 
 Ours: real MinimalMatmuls that wait for bytes show 0.23 and more, convs that wait for the engine 0.22 and more; ops
 on a few cores, which wait for neither, stay below 0.09.
 """
 
 FEWER_PASSES_FROM = 0.5
-"""Share of a matmul's time that the engine must need at its peak before fewer passes can matter.
+"""The least share of a matmul's time that the engine needs at its peak; below it fewer passes do not help.
 
-Reading overlaps with computing, so the longer one decides. Where the engine needs less than half at its peak,
-something else does: a matmul at 0.30 gained nothing from HiFi2 (DeepSeek port of tt-xla, 1953 to 1944 us over 30
-matmuls). Those of tt-metal that are bound by the engine reach 0.7 to 0.8. Convs fetch, tilize and compute in turns.
+Reading overlaps with computing, so the longer one decides. If the engine needs less than half at its peak, it is not
+the engine: a matmul at 0.30 gained nothing from HiFi2 (DeepSeek port of tt-xla, 1953 to 1944 us over 30 matmuls).
+Matmuls of tt-metal that are bound by the engine reach 0.7 to 0.8. Convs fetch, tilize and compute in turns.
 """
 
 
@@ -55,7 +55,7 @@ def any_operand(ops: OpTable, dtype: str) -> NDArray[np.bool_]:
 
 
 def weight_of(ops: OpTable) -> Operand | None:
-    """INPUT_1, which holds the weights of matmuls and convs (a conv's ATTRIBUTES do not say its data type)."""
+    """INPUT_1, which holds the weights of matmuls and convs (a conv's ATTRIBUTES do not print its data type)."""
     return ops.inputs[1] if len(ops.inputs) > 1 else None
 
 
@@ -67,7 +67,7 @@ def reads_weights(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
         return np.zeros(len(ops), dtype=np.bool_)
     able = ops.of_family("matmul", "conv")
     maker = flow.producers[1]
-    # equal sizes can be chance; a view keeps the last dim, so a maker of another width made another tensor
+    # sizes can be equal by chance; a view keeps the last dim, so a maker of another width made another tensor
     width = weight.logical[:, 3]
     made = np.zeros(len(ops), dtype=np.bool_)
     for output in ops.outputs:
@@ -77,7 +77,7 @@ def reads_weights(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
 
 
 def spared_bytes(operand: Operand, dtype: str) -> NDArray[np.float64]:
-    """DRAM bytes fewer if the operand were stored as `dtype`; 0 where it is as narrow, or lives in L1."""
+    """DRAM bytes saved if the operand were stored as `dtype`; 0 if it is already as narrow, or is in L1."""
     narrower = ELEMENT_BYTES[dtype]
     now = operand.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, 0.0), missing=0.0, dtype=np.float64)
     share = np.where(now > narrower, 1 - narrower / np.where(now > 0, now, 1.0), 0.0)
@@ -100,7 +100,7 @@ def waits_for_arithmetic(ops: OpTable, roofline: Roofline) -> NDArray[np.bool_]:
 
 
 def fewer_bytes_save(ops: OpTable, roofline: Roofline, spared: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Nanoseconds saved at most by moving `spared` bytes fewer."""
+    """The most nanoseconds saved by moving `spared` bytes fewer."""
     kernel = ops.numbers("kernel_ns")
     share = spared / np.where(roofline.dram_bytes > 0, roofline.dram_bytes, np.inf)
     then_ns = np.fmax(np.fmax(roofline.dram_achievable_ns * (1 - share), roofline.compute_used_ns), LAUNCH_FLOOR_NS)
@@ -109,10 +109,10 @@ def fewer_bytes_save(ops: OpTable, roofline: Roofline, spared: NDArray[np.float6
 
 @artefact
 def needed_phases(ops: OpTable) -> NDArray[np.float64]:
-    """Passes of the engine that the operands' mantissas can use; NaN where nothing is known or float32 is meant.
+    """Passes of the engine that the operands' mantissas can use; NaN if unknown or if the op computes in float32.
 
-    The engine takes weights in 5 + 5 bits and activations in 7 + 4. HiFi2 covers BFLOAT8_B weights whole and is
-    nearly exact for BFLOAT16; a BFLOAT4_B weight has nothing beyond LoFi (tt-mlir #7421, tt-metal #39627).
+    The engine takes weights in 5 + 5 bits and activations in 7 + 4. HiFi2 covers all bits of BFLOAT8_B weights and is
+    nearly exact for BFLOAT16; LoFi covers all bits of BFLOAT4_B weights (tt-mlir #7421, tt-metal #39627).
     """
     weight = weight_of(ops)
     if weight is None:
@@ -133,7 +133,7 @@ def phases(ops: OpTable) -> NDArray[np.float64]:
 
 
 def fewer_passes_save(ops: OpTable, roofline: Roofline, wanted: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Nanoseconds saved at most by computing with `wanted` passes; 0 where that is not fewer, or not what lasts."""
+    """The most nanoseconds saved by computing with `wanted` passes; 0 if not fewer, or if passes do not limit it."""
     kernel = ops.numbers("kernel_ns")
     ratio = np.nan_to_num(wanted / phases(ops), nan=1.0)
     then_ns = np.fmax(np.fmax(roofline.compute_used_ns * ratio, roofline.dram_achievable_ns), LAUNCH_FLOOR_NS)

@@ -1,4 +1,4 @@
-"""Core grids: the columns and rows behind a number of cores."""
+"""Core grids: the columns and rows that a number of cores stands for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_GRID: Grid = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal'
 
 
 def worker_grid(chip: Chip) -> Grid | None:
-    """The compute grid of the chip; None where no card of its architecture has so many cores, or two differ."""
+    """The compute grid of the chip; None if no card of its architecture has so many cores, or if two such differ."""
     grids = {
         grid
         for card in CARDS
@@ -26,7 +26,7 @@ def worker_grid(chip: Chip) -> Grid | None:
 
 
 def rectangle(cores: int, within: Grid) -> Grid | None:
-    """The widest rectangle of that many cores that fits `within`; None where none does."""
+    """The widest rectangle of that many cores that fits `within`; None if none fits."""
     columns, rows = within
     for x in range(min(cores, columns), 0, -1):
         if cores % x == 0 and cores // x <= rows:

@@ -1,4 +1,4 @@
-"""Ops that make or join the heads of attention in their form for prefill, and the reshapes around them."""
+"""Prefill ops that make or join the heads of attention, and the reshapes around them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAKES_OR_JOINS = re.compile(r"(Create(QKV)?Heads|ConcatHeads)(?!.*Decode)", re.
 
 @dataclass(frozen=True, slots=True)
 class HeadGroup:
-    """A head op and the reshapes of the same elements right before and right after it.
+    """A head op and the reshapes of the same elements directly before and after it.
 
     Attributes:
         head: the head op.
@@ -39,16 +39,16 @@ class HeadGroup:
 
 
 def is_head_op(op_code: str) -> bool:
-    """Whether an op makes or joins heads, not in a form for decode."""
+    """Whether an op makes or joins heads and is not a decode op."""
     return _MAKES_OR_JOINS.search(canonical(op_code)) is not None
 
 
 @artefact
 def one_row_groups(ops: OpTable) -> list[HeadGroup]:
-    """The head ops on one row per user, of as many users as the decode forms hold."""
+    """The head ops on one row per user, for no more users than the decode ops take."""
     codes, shape = ops.texts("op_code"), ops.inputs[0].logical
     joins = codes.where(lambda text: "concat" in text.lower())
-    users = shape[:, 0] * np.where(joins, 1, shape[:, 1])  # heads stand second where they are joined
+    users = shape[:, 0] * np.where(joins, 1, shape[:, 1])  # an op that joins heads has them in the second dim
     heads = codes.where(is_head_op) & (shape[:, 2] == 1) & (users <= USERS)
     reshapes = codes.where(lambda text: canonical(text) == "Reshape")
     return [_group(ops, int(head), reshapes) for head in np.flatnonzero(heads)]

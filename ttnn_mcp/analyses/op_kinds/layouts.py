@@ -1,7 +1,7 @@
-"""Layouts: conversions between TILE and ROW_MAJOR, and who demands them.
+"""Layouts: conversions between TILE and ROW_MAJOR, and the ops that need them.
 
-All masks and numbers are per op of a table, in its order. Joins between ops come from `Flow` and are no more
-certain than that: equal size, data type, layout and placement, not tensor ids.
+All masks and numbers are per op of a table, in its order. Joins between ops come from `Flow`, so they are likely and
+not certain: it compares size, data type, layout and placement, not tensor ids.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CARRIED_AT_MOST = 4  # movers between an untilize and the op that reads rows: re
 
 
 def reader_counts(flow: Flow) -> NDArray[np.int64]:
-    """Per op, how many inputs of later ops read what it made."""
+    """Per op, the number of inputs of later ops that read its output."""
     read = np.zeros(len(flow.ops), dtype=np.int64)
     for made_by in flow.producers:
         read += np.bincount(made_by[made_by != NOBODY], minlength=len(flow.ops))
@@ -42,7 +42,7 @@ def reads_unmade(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
 
 
 def feeds_row_readers(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
-    """Ops whose output reaches, through movers alone, one that takes rows (halo, pool, upsample, grid sampling)."""
+    """Ops whose output goes, through movers only, to an op that reads rows (halo, pool, upsample, grid sampling)."""
     feeds = np.zeros(len(ops), dtype=np.bool_)
     carries = ops.named(*CARRIES)
     reading = ops.named(*READS_ROWS)
@@ -57,7 +57,7 @@ def feeds_row_readers(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
 
 @artefact
 def on_demand(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
-    """Conversions that a neighbour demands: untilize for what reads rows, tilize after what writes them."""
+    """Conversions that a neighbour needs: untilize before an op that reads rows, tilize after one that writes them."""
     demanded = ops.named(*TO_ROWS) & feeds_row_readers(ops, flow)
     if flow.producers:
         maker = flow.producers[0]

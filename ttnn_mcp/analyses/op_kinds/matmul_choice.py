@@ -1,4 +1,4 @@
-"""How a matmul was told to run: by the caller's program config, or as TTNN chose."""
+"""How a matmul was configured: by the caller's program config, or by TTNN's choice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 MATMULS = ("Matmul", "Linear")  # the ops that take `program_config`; minimal and sparse matmuls have their own
-SLOWEST = "MatmulMultiCoreProgramConfig"  # one tile at a time, no reuse: matmul_program_config.cpp's last resort
+SLOWEST = "MatmulMultiCoreProgramConfig"  # one tile at a time, no reuse: the fallback of matmul_program_config.cpp
 LEAST_K_TILES = 4  # below it there is nothing to block
 FEW_CORES = 0.6  # of the grid: a matmul that leaves more idle loses at least 40 % (ours)
 
@@ -30,8 +30,8 @@ class MatmulChoice:
 
     Attributes:
         rows: positions of the matmuls.
-        has_config: their ATTRIBUTES speak of a program config at all.
-        chosen: neither program config nor core grid was given (a config that TTNN chose may be printed as given).
+        has_config: their ATTRIBUTES have a program config.
+        chosen: by TTNN: the caller set neither program config nor core grid (ATTRIBUTES may still print a config).
         slowest: they run MatmulMultiCoreProgramConfig.
         dram_sharded: they run a config for weights sharded over the banks of DRAM.
         multicast: they run a 1D or 2D multicast config: each byte of an operand is read once and passed on.
@@ -55,7 +55,7 @@ class MatmulChoice:
 
 @artefact
 def matmul_choice(ops: OpTable) -> MatmulChoice:
-    """How each matmul of the table was told to run."""
+    """How each matmul of the table was configured."""
     rows = np.flatnonzero(ops.named(*MATMULS))
     settings = attributes_of(ops)
     has_config = settings.numbers(rows, lambda attributes: float("program_config" in attributes)) > 0
@@ -79,7 +79,7 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
 
 
 def trapped(ops: OpTable, choice: MatmulChoice, cores: int | None) -> NDArray[np.int64]:
-    """Matmuls left to TTNN with an operand interleaved in L1, on under 60 % of `cores`."""
+    """Matmuls that TTNN configured, with an operand interleaved in L1, on fewer than 60 % of `cores`."""
     if not len(choice.rows) or cores is None or not ops.inputs or not ops.outputs:
         return np.zeros(0, dtype=np.int64)
     rows = choice.rows
@@ -95,7 +95,7 @@ def streams_first_operand(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool
 
 
 def in_small_blocks(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
-    """Of `choice.rows`, those that work tile by tile: on K, on their output, or on both for want of a better config."""
+    """Per row of `choice`, whether it works tile by tile: along K, on its output, or on both by TTNN's fallback."""
     k_tiles = ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE
     by_k = (choice.block_w <= 1) & (k_tiles >= LEAST_K_TILES)
     return choice.slowest | by_k | ((choice.subblock <= 1) & (choice.per_core > 1))

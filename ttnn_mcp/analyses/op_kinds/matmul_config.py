@@ -1,4 +1,4 @@
-"""Suggests a program config for a matmul: one that TTNN accepts and that fits L1."""
+"""Suggests a program config for a matmul: TTNN accepts it and it fits L1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequences of equal ops that follow each other, each working on what the one before made."""
+"""Sequences of ops that repeat directly, each working on the output of the one before."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 LONGEST = 8  # ops of one repetition: a loop body of the model's code, not a layer
-TIMES = 8  # repetitions: below it a loop over heads or experts is often meant so
+TIMES = 8  # repetitions: a shorter loop over heads or experts is often intended
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """A sequence that repeats: its rows in order, the ops of one repetition, how often it runs."""
+    """A sequence that repeats: its rows in order, and the number of ops of one repetition."""
 
     rows: NDArray[np.int64]
     period: int
 
     @property
     def times(self) -> int:
-        """How often it runs."""
+        """The number of repetitions."""
         return len(self.rows) // self.period
 
 
@@ -59,7 +59,7 @@ def _kinds(ops: OpTable) -> NDArray[np.int64]:
 
 
 def _passed_on(joins: Joins, rows: NDArray[np.int64], period: int) -> bool:
-    """Whether each repetition reads something that the one before it made."""
+    """Whether each repetition reads an output of the one before it."""
     makers, readers = joins.edges
     within = (readers >= rows[period]) & (readers <= rows[-1]) & (makers >= rows[0])
     number = (readers[within] - rows[0]) // period

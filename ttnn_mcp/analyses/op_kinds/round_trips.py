@@ -1,7 +1,7 @@
-"""Round trips: two ops of which the second undoes the first on the tensor it reads.
+"""Round trips: pairs of ops where the second undoes the first.
 
-Joins between ops come from `Flow` and are no more certain than that: equal size, data type, layout and placement, not
-tensor ids.
+Joins between ops come from `Flow`, so they are likely and not certain: it compares size, data type, layout and
+placement, not tensor ids.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class RoundTrips:
 
     Attributes:
         out: rows of the first op.
-        back: rows of the second; the nearest one where several undo the same op.
-        sole: whether nobody but such undoing ops reads what the first one made, so that it could go too.
+        back: rows of the second; the nearest one if several undo the same op.
+        sole: whether only such undoing ops read the output of the first op, so that it is needless too.
     """
 
     out: NDArray[np.int64]
@@ -45,16 +45,16 @@ class RoundTrips:
         return np.concatenate((self.out, self.back))
 
     def saves(self, took_ns: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Per op of `rows`, of what all ops took: all of it where the op can go, nothing where it must stay."""
-        goes = np.concatenate((self.sole, np.ones(len(self.back), dtype=np.bool_)))
-        return np.where(goes, took_ns[self.rows], 0.0)
+        """Per op of `rows`, the time it would save: all its time if it is needless, otherwise 0."""
+        needless = np.concatenate((self.sole, np.ones(len(self.back), dtype=np.bool_)))
+        return np.where(needless, took_ns[self.rows], 0.0)
 
     def undone_by(self, row: int) -> int:
         """The op that undoes the first op at `row`."""
         return int(self.back[self.out == row][0])
 
     def surely_one_tensor(self, run: Run, ops: OpTable) -> NDArray[np.bool_] | None:
-        """Pairs that surely pass one tensor on, to nobody else; None without a linked memory report to prove it."""
+        """Pairs that surely pass one tensor on that no other op reads; None without a linked memory report."""
         identity = TensorIdentity.of(run, ops)
         if identity is None:
             return None
@@ -64,13 +64,13 @@ class RoundTrips:
             [bool(tensors) and all(map(identity.read_once, tensors)) for tensors in passed], dtype=np.bool_
         )
 
-    def where(self, kept: NDArray[np.bool_]) -> RoundTrips:
+    def where(self, selected: NDArray[np.bool_]) -> RoundTrips:
         """The pairs of the mask."""
-        return RoundTrips(self.out[kept], self.back[kept], self.sole[kept])
+        return RoundTrips(self.out[selected], self.back[selected], self.sole[selected])
 
 
 def round_trips(ops: OpTable, flow: Flow, out: NDArray[np.bool_], back: NDArray[np.bool_]) -> RoundTrips:
-    """Ops of `back` whose INPUT_0 an op of `out` made."""
+    """The pairs where an op of `out` made the INPUT_0 of an op of `back`."""
     nothing = np.zeros(0, dtype=np.int64)
     if not flow.producers:
         return RoundTrips(nothing, nothing, nothing.astype(np.bool_))
@@ -85,49 +85,49 @@ def round_trips(ops: OpTable, flow: Flow, out: NDArray[np.bool_], back: NDArray[
 
 @artefact
 def layout_round_trips(ops: OpTable, flow: Flow) -> RoundTrips:
-    """TILE to rows to TILE, or the reverse, on one tensor whose tiles stay where they were.
+    """TILE to ROW_MAJOR to TILE, or the reverse, on one tensor whose tiles do not change.
 
-    A reshape between the two is no reason to leave TILE only where it keeps the width and whole tiles.
+    A reshape between the two is possible in TILE only if it keeps the width and whole tiles.
     """
     to_tiles, to_rows = ops.named(*TO_TILES), ops.named(*TO_ROWS)
-    both = [round_trips(ops, flow, to_rows, to_tiles), round_trips(ops, flow, to_tiles, to_rows)]
-    out, back = (np.concatenate([getattr(direction, leg) for direction in both]) for leg in ("out", "back"))
-    trips = RoundTrips(out, back, np.concatenate([direction.sole for direction in both]))
+    directions = [round_trips(ops, flow, to_rows, to_tiles), round_trips(ops, flow, to_tiles, to_rows)]
+    out, back = (np.concatenate([getattr(direction, leg) for direction in directions]) for leg in ("out", "back"))
+    trips = RoundTrips(out, back, np.concatenate([direction.sole for direction in directions]))
     if not len(out):
         return trips
     before, after = ops.inputs[0].logical[out], ops.outputs[0].logical[back]
-    whole = (before[:, 2] % TILE_SIDE == 0) & (after[:, 2] % TILE_SIDE == 0)
-    same = (before[:, 3] == after[:, 3]) & ((before[:, 2] == after[:, 2]) | whole)
-    return _apart(trips.where(same), np.nan_to_num(ops.numbers("kernel_ns")))
+    has_whole_tiles = (before[:, 2] % TILE_SIDE == 0) & (after[:, 2] % TILE_SIDE == 0)
+    keeps_tiles = (before[:, 3] == after[:, 3]) & ((before[:, 2] == after[:, 2]) | has_whole_tiles)
+    return _apart(trips.where(keeps_tiles), np.nan_to_num(ops.numbers("kernel_ns")))
 
 
 def _apart(trips: RoundTrips, took: NDArray[np.float64]) -> RoundTrips:
-    """The pairs without an op in common that save most: of tilize, untilize, tilize in a row one conversion stays."""
-    if not np.isin(trips.out, trips.back).any():  # unmoved: it only spares the search
+    """The pairs without a common op that save most: of tilize, untilize, tilize in a row one conversion stays."""
+    if not np.isin(trips.out, trips.back).any():  # unmoved: only a shortcut, the search would give the same
         return trips
     saves = took[trips.back] + np.where(trips.sole, took[trips.out], 0.0)
     ends = {int(row): place for place, row in enumerate(trips.back.tolist())}
-    best: dict[int, tuple[float, int | None]] = {}  # per pair: the most up to it, and the last pair that is taken
+    best: dict[int, tuple[float, int | None]] = {}  # per pair: the most saved up to it, and the last pair taken
     for place in np.argsort(trips.back, kind="stable").tolist():
-        before = ends.get(int(trips.out[place]))  # the pair that this one begins with the end of
+        before = ends.get(int(trips.out[place]))  # the pair whose second op is the first of this one
         skipped = (0.0, None) if before is None else best[before]
         earlier = None if before is None else ends.get(int(trips.out[before]))
         taken = float(saves[place]) + (best[earlier][0] if earlier is not None else 0.0)
         best[place] = (taken, place) if taken >= skipped[0] else skipped
-    kept = np.zeros(len(trips.out), dtype=np.bool_)
+    selected = np.zeros(len(trips.out), dtype=np.bool_)
     inner = {ends[int(row)] for row in trips.out.tolist() if int(row) in ends}
     for last in set(range(len(trips.out))) - inner:
         taken_pair = best[last][1]
         while taken_pair is not None:
-            kept[taken_pair] = True
+            selected[taken_pair] = True
             before = ends.get(int(trips.out[taken_pair]))
             earlier = None if before is None else ends.get(int(trips.out[before]))
             taken_pair = None if earlier is None else best[earlier][1]
-    return trips.where(kept)
+    return trips.where(selected)
 
 
 def ends_as_it_began(ops: OpTable, trips: RoundTrips) -> NDArray[np.bool_]:
-    """Pairs after which data type and placement are those from before."""
+    """Pairs after which data type and placement are as before."""
     if not len(trips.out):
         return np.zeros(0, dtype=np.bool_)
     return _same_text(ops.inputs[0].dtype, trips.out, ops.outputs[0].dtype, trips.back) & _same_text(
@@ -144,7 +144,7 @@ def _same_text(before: Texts, out: NDArray[np.int64], after: Texts, back: NDArra
 
 
 def explained_conversions(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
-    """Conversions that a neighbour demands, the model's input or output, and those of a round trip."""
+    """Conversions that a neighbour needs, those of the model's input or output, and those of a round trip."""
     explained = on_demand(ops, flow) | (ops.named(*TO_TILES) & reads_unmade(ops, flow))
     explained |= ops.named(*TO_ROWS) & (reader_counts(flow) == 0)
     explained[layout_round_trips(ops, flow).rows] = True

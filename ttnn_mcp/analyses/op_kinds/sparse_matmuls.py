@@ -1,4 +1,4 @@
-"""SparseMatmuls: how deep the steps of K could be, and pairs of them that read one activation."""
+"""SparseMatmuls: the largest possible block along K, and pairs of them that read one activation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def config_numbers(ops: OpTable, rows: NDArray[np.int64], key: str) -> NDArray[np.float64]:
-    """A number of each row's program config; NaN where none is printed."""
+    """A number of each row's program config; NaN if none is printed."""
 
     def of(attributes: Attributes) -> float | None:
         config = attributes.struct("program_config")
@@ -47,16 +47,16 @@ def deepest_blocks(ops: OpTable, rows: NDArray[np.int64], l1_bytes: float) -> ND
 def second_of_pairs(
     ops: OpTable, flow: Flow, rows: NDArray[np.int64], able: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Of `rows`, those that do the work of the row before on the same activation, where both are `able`.
+    """Rows that do the same work as the row before on the same activation, if both are `able`.
 
-    Of three in a row the third begins anew.
+    Of three in a row the third begins a new pair.
     """
     kinds, made = signatures(ops), flow.producers[0]
     first, second = rows[:-1], rows[1:]
     alike = (kinds[first] == kinds[second]) & (made[first] == made[second]) & flow.made[0][first]
     pairs = np.flatnonzero(alike & able[first] & able[second])
-    kept: list[int] = []
-    for at in pairs:
-        if not kept or rows[at] != kept[-1]:
-            kept.append(int(rows[at + 1]))
-    return np.array(kept, dtype=np.int64)
+    seconds: list[int] = []
+    for index in pairs:
+        if not seconds or rows[index] != seconds[-1]:
+            seconds.append(int(rows[index + 1]))
+    return np.array(seconds, dtype=np.int64)

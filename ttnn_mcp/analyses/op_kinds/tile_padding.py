@@ -1,4 +1,4 @@
-"""The padding of tiles: how much of an op's bytes it is, and which ops pay more for it than its bytes."""
+"""The padding of tiles: its share of an op's bytes, and the ops that lose more by it than its bytes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ LONG_ROW = 2 / 3  # of a page at full rate: on Blackhole 1 KB reaches 60 %, a ro
 def wasted_bytes(operand: Operand) -> NDArray[np.float64]:
     """Bytes of tile padding that another shape of the same tensor would avoid; 0 in ROW_MAJOR.
 
-    The least is counted with all outer dims merged into the height, and below a tile's width with the elements
-    folded into whole tiles: the one row of a decode step costs a row of tiles whatever one does, and is no waste.
+    The least size merges all outer dims into the height; if a row is narrower than a tile, it folds the elements into
+    whole tiles. The one row of a decode step needs a row of tiles in any shape, so it is no waste.
     """
     logical, padded = operand.logical, operand.padded
     rows = logical[:, :3].prod(axis=1)
@@ -49,11 +49,13 @@ def tile_waste(ops: OpTable) -> NDArray[np.float64]:
 
 
 def takes_tiles_apart(ops: OpTable, chip: Chip) -> NDArray[np.bool_]:
-    """Ops that reorder elements in rows that DRAM would serve well: they gain more than the padding's bytes.
+    """Ops that reorder elements of rows long enough for DRAM: ROW_MAJOR saves them more than the padding's bytes.
 
-    Each row of a face is a transfer of its own. In ROW_MAJOR a whole row is one, if it is no small page.
+    In TILE each row of a face is a transfer of its own. In ROW_MAJOR it is the whole row, if that is no small page.
     """
     output, architecture = ops.outputs[0], chip.architecture
-    each = np.where(output.dtype.among(*BLOCK_FLOATS), 0.0, output.element_bytes)
-    whole = output.logical[:, 3] * each >= (LONG_ROW * architecture.small_page_bytes if architecture else np.inf)
-    return ops.named(*REORDERS) & whole
+    element_bytes = np.where(output.dtype.among(*BLOCK_FLOATS), 0.0, output.element_bytes)
+    has_long_rows = output.logical[:, 3] * element_bytes >= (
+        LONG_ROW * architecture.small_page_bytes if architecture else np.inf
+    )
+    return ops.named(*REORDERS) & has_long_rows

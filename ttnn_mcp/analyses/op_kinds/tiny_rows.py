@@ -1,4 +1,4 @@
-"""ROW_MAJOR rows too short for DRAM: bytes of one row, and the ops that move such."""
+"""ROW_MAJOR rows too short for DRAM: bytes of one row, and the ops that move such rows."""
 
 from __future__ import annotations
 

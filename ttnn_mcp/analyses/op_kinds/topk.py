@@ -1,4 +1,4 @@
-"""Which TopK ops the multi-core kernel would take if they were padded."""
+"""TopK ops that would use the multi-core kernel if they were padded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHARED_K = 64  # same file
 
 
 def unshared_by_width(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Of `rows`, those whose width alone keeps them from the multi-core kernel."""
+    """Rows that cannot use the multi-core kernel only because of their width."""
     width = ops.inputs[0].padded[rows, 3]
     k = attributes_of(ops).numbers(rows, lambda attributes: attributes.number("k"))
     power = 2.0 ** np.ceil(np.log2(np.maximum(width, 1)))
@@ -27,5 +27,5 @@ def unshared_by_width(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.bool_
 
 
 def power_of_two_from(width: int) -> int:
-    """The smallest power of two that is no less."""
+    """The smallest power of two that is at least `width`."""
     return 1 << (width - 1).bit_length()

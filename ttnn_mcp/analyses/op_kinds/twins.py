@@ -1,4 +1,4 @@
-"""Twins: ops that do the same work in one run and were told to run in different ways."""
+"""Twins: ops that do the same work in one run with different configs."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 QUICKER = 0.9  # of the time: two runs of one program differ by up to 5 % (domain practice)
-CHOICES = ("program_config", "user_core_coord", "config")  # what says how, not what
+CHOICES = ("program_config", "user_core_coord", "config")  # how to do the work, not which work
 
 
 @dataclass(frozen=True, slots=True)
 class Slower:
-    """Ops with a config that was always slower than another one of equal work.
+    """Ops with a config that was always slower than another config for equal work.
 
     Attributes:
         rows: the ops, in order.
-        twins: of each, the fastest op of the quicker config.
-        at_least_ns: what the slowest op of the quicker config took less.
-        at_most_ns: what the fastest one took less.
+        twins: per op, the fastest op of the faster config.
+        at_least_ns: per op, the time saved against the slowest op of the faster config.
+        at_most_ns: per op, the time saved against the fastest one.
     """
 
     rows: NDArray[np.int64]
@@ -38,9 +38,9 @@ class Slower:
 
 
 def slower_than_twins(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
-    """Of `rows`, those all of whose config take longer than any op of another config for the same work.
+    """Rows of a config whose ops all take longer than any op of another config for the same work.
 
-    Ops whose attributes do not say how they were told to run are no twins.
+    Ops whose attributes print no config are left out.
     """
     has_choice = attributes_of(ops).numbers(
         rows, lambda attributes: float(any(key in attributes for key in CHOICES))
@@ -48,7 +48,7 @@ def slower_than_twins(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
     rows = rows[has_choice > 0]
     took = ops.numbers("kernel_ns")[rows]
     work, config = _work_of(ops, rows), _config_of(ops, rows)
-    quickest = np.full(len(rows), -1, dtype=np.int64)  # place of the fastest op of the quicker config
+    quickest = np.full(len(rows), -1, dtype=np.int64)  # place of the fastest op of the faster config
     high = np.zeros(len(rows))
     order = np.argsort(work, kind="stable")
     for members in np.split(order, np.flatnonzero(np.diff(work[order])) + 1):
@@ -65,18 +65,18 @@ def slower_than_twins(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
 
 
 def _work_of(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A number per row: equal where all cells are but those that say how."""
+    """A number per row: equal if all cells except `CHOICES` are equal."""
     codes, places, back = np.unique(ops.texts("attributes").codes[rows], return_index=True, return_inverse=True)
-    known: dict[str, int] = {}
-    what = np.zeros(len(codes), dtype=np.int64)
+    number_of: dict[str, int] = {}
+    works = np.zeros(len(codes), dtype=np.int64)
     for number, place in enumerate(places.tolist()):
         entries = attributes_of(ops).row(int(rows[place])).items()
         text = repr(sorted((key, value) for key, value in entries if key not in CHOICES))
-        what[number] = known.setdefault(text, len(known))
-    return numbered(len(rows), [signatures(ops)[rows], what[back], ops.texts("fidelity").codes[rows]])
+        works[number] = number_of.setdefault(text, len(number_of))
+    return numbered(len(rows), [signatures(ops)[rows], works[back], ops.texts("fidelity").codes[rows]])
 
 
 def _config_of(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A number per row: equal where it was told the same and ran on as many cores."""
+    """A number per row: equal for equal attributes and core counts."""
     cores = np.nan_to_num(ops.numbers("cores")[rows]).astype(np.int64)
     return numbered(len(rows), [ops.texts("attributes").codes[rows], cores])

@@ -1,7 +1,7 @@
-"""Parts of a tensor that lie in one piece in DRAM: those a view can name without a copy.
+"""Parts of a tensor that lie in one piece in DRAM: a view can be such a part without a copy.
 
-`ttnn.narrow` gives such a view of an interleaved tensor along the first dim that is not 1, where the part begins on the
-first DRAM bank: the pages before it divide by the number of banks (narrow.cpp of TTNN 0.81.1, seen with it).
+`ttnn.narrow` gives such a view of an interleaved tensor along the first dim that is not 1, if the part begins on the
+first DRAM bank: the number of pages before it is a multiple of the number of banks (narrow.cpp of TTNN 0.81.1, tried).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def banks_of(chip: Chip) -> int | None:
 
 
 def part_of(whole: Sequence[int], start: Sequence[int], end: Sequence[int]) -> Part | None:
-    """The one dim that is cut; None where that is none, or several are."""
+    """The one dim that is cut; None if no dim or several dims are cut."""
     if not len(whole) == len(start) == len(end) == DIMS:
         return None
     cut = [dim for dim in range(DIMS) if (start[dim], end[dim]) != (0, whole[dim])]
@@ -44,7 +44,7 @@ def part_of(whole: Sequence[int], start: Sequence[int], end: Sequence[int]) -> P
 
 
 def lies_in_one_piece(part: Part, whole: Sequence[int], layout: str, banks: int) -> bool:
-    """Whether a view can name the part: first dim that is not 1, whole pages, and it begins on the first bank."""
+    """Whether a view can be the part: first dim that is not 1, whole pages, and it begins on the first bank."""
     if prod(whole[: part.dim]) != 1 or part.dim == DIMS - 1:
         return False
     side = TILE_SIDE if layout == "TILE" else 1

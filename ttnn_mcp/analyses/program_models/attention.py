@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _QKV = 3
 _NUMBERS = 4  # of a config, up to its chunks
-# scale, memory_config, program config, whether it is causal, then what other forms of attention take
+# scale, memory_config, program config, is_causal, then fields of other forms of attention
 _PLAIN_SDPA = re.compile(
     r"SDPAParams\([^,]+, MemoryConfig\(.*?\), (?:std::nullopt|SDPAProgramConfig\(([^)]*)\)), (\d), "
     r"std::nullopt, std::nullopt, ComputeKernelConfig"

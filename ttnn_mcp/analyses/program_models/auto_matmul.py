@@ -1,4 +1,4 @@
-"""The program that TTNN chooses for a matmul without a program config, as far as it decides about L1.
+"""The program that TTNN chooses for a matmul without a program config, as far as L1 depends on it.
 
 tt-metal ttnn/cpp/ttnn/operations/matmul/device: config/matmul_program_config.cpp (generate_matmul_program_config and
 what it calls) and utilities/matmul_utilities.cpp (get_estimated_size_of_cbs, get_max_l1_space), as of 0.81.1.
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
     from ttnn_mcp.readers.graph.specs import Spec
 
-SIMPLE_FACTORS = (16, 8, 4, 2)  # per_core_M and per_core_N that are tried, largest first
-NARROW = 8  # times as high as wide, or the other way round: only the longer side is divided
-GIVEN_GRID_K = 4  # tiles of K that are tried first with a core grid
+SIMPLE_FACTORS = (16, 8, 4, 2)  # tried for per_core_M and per_core_N, largest first
+NARROW = 8  # ratio of the sides above which only the longer side is divided
+GIVEN_GRID_K = 4  # tiles of K tried first with a core grid
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """A program config as far as it decides about L1, in tiles. "Tiles" means one tile at a time, without reuse."""
+    """The fields of a program config that L1 depends on, in tiles. "Tiles" means one tile at a time, without reuse."""
 
     kind: Literal["2D", "1D", "Reuse", "Tiles"]
     in0_block_w: int = 1
@@ -36,15 +36,15 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True)
 class Chooser:
-    """A matmul for which TTNN chooses.
+    """A matmul for which TTNN chooses the program.
 
     Attributes:
-        a, b: its operands, not transposed; out: what it gives.
+        a, b: its operands, not transposed; out: its output.
         grid: columns and rows of the cores that it may use.
         room: bytes of L1 below the lowest tensor.
-        fp32: sums are kept in FLOAT32.
+        fp32: whether sums are kept in FLOAT32.
         bias_bytes: of a tile of the bias.
-        given_grid: whether the caller named the cores.
+        given_grid: whether the caller set the cores.
     """
 
     a: Spec
@@ -57,13 +57,13 @@ class Chooser:
     given_grid: bool = False
 
     def blocks(self) -> Blocks | None:
-        """What TTNN chooses; None where that is not followed here."""
+        """TTNN's choice; None if it is not modelled."""
         if self.a.sharded_in_l1 and not self.given_grid:
             return self._sharded()
         return self._for_grid() if self.given_grid else self._simple()
 
     def _simple(self) -> Blocks | None:
-        """Interleaved, nothing given: create_simple_matmul_program_config."""
+        """Interleaved operands, no settings: create_simple_matmul_program_config."""
         a, b, (x, y) = self.a, self.b, self.grid
         output = self.out.placement
         interleaved = not any(spec.placement and spec.placement.sharded for spec in (a, b, self.out))
@@ -152,7 +152,7 @@ class Chooser:
         return self._fitted("2D", per_m, ceil(b.columns / across), k if a.columns % across == 0 else 1)
 
     def _is_narrow(self, rows: int, columns: int, *, small: bool) -> bool:
-        """is_narrow_shape: the ratio of the sides, as whole elements divide; or a side of one tile."""
+        """is_narrow_shape: the ratio of the sides in elements, by integer division; or a side of one tile."""
         return max(rows, columns) // min(rows, columns) > NARROW or (small and 1 in (rows, columns))
 
     def _fitted(
@@ -165,7 +165,7 @@ class Chooser:
         mcast_in0: bool = False,
         narrower_k: bool = False,
     ) -> Blocks:
-        """get_multi_dim_per_core_factor: the largest output block that fits, K's block kept where that may be."""
+        """get_multi_dim_per_core_factor: the largest output block that fits, if possible with the same block of K."""
         for width in (size for size in range(k, 0, -1) if k % size == 0):
             for high, wide in _shares(per_m, per_n):
                 if self._estimate(high, wide, width) < self.room:
@@ -185,7 +185,7 @@ class Chooser:
 
 
 def _shares(per_m: int, per_n: int) -> list[tuple[int, int]]:
-    """Output blocks, the largest first; of equal ones the one closest to a square."""
+    """Output blocks, the largest first; among equal ones the squarest first."""
     best: dict[int, tuple[int, int]] = {}
     for high in _divisors(per_m):
         for wide in _divisors(per_n):
@@ -196,6 +196,6 @@ def _shares(per_m: int, per_n: int) -> list[tuple[int, int]]:
 
 
 def _divisors(number: int) -> list[int]:
-    """In the order in which TTNN goes through them: the number, 1, then downwards."""
+    """In the order in which TTNN tries them: the number, 1, then descending."""
     smaller = [size for size in range(number // 2, 1, -1) if number % size == 0]
     return [number, *([1] if number > 1 else []), *smaller]

@@ -1,4 +1,4 @@
-"""Buffers of collectives, on one chip: TTNN 0.81.1's dry captures show those of all chips under one device.
+"""Buffers of collectives on one chip: the dry captures of TTNN 0.81.1 show the buffers of all chips under one device.
 
 Measured on mock devices of two and eight Wormhole chips.
 """
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
 
 PACKET_BYTES = 4352  # of the fabric: printed in AllGatherParams
-PACKETS = 9  # that all_gather holds
+PACKETS = 9  # in all_gather's buffer
 SCATTER_TILES = 96  # four buffers of 24
 
 
@@ -24,7 +24,7 @@ def all_gather(program: Program) -> int | None:
 
 
 def reduce_scatter(program: Program) -> int | None:
-    """What comes, what is there, what goes and their sum."""
+    """Received, local and sent tiles, and their sum."""
     if program.factory != "ReduceScatterProgram" or not program.x.tiled:
         return None
     return SCATTER_TILES * program.x.tile_bytes

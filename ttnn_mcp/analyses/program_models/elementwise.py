@@ -1,8 +1,8 @@
 """Buffers of ops that work tile by tile: elementwise, reductions, running sums, topk.
 
-Each program keeps a few pages of each tensor, mostly two, one read or written while the other is worked on. How many
-was measured on TTNN 0.81.1 mock devices, per program factory; shards of the cores' own take nothing, which is not
-relied on. Where the number depends on the shape of the work, the most is taken.
+Each program keeps a few pages of each tensor, usually two: it reads or writes one and works on the other. The numbers
+were measured on TTNN 0.81.1 mock devices, per program factory. A core's own shard needs no buffer, but the models count
+one. If the number depends on the shape of the work, the largest is taken.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 CHUNK = 8  # tiles that reductions read at a time
-FEW_COLUMNS = 2  # tiles of a row that is read in one go
-SMALL_PLACES = 65_535  # the last place that 16 bits name
+FEW_COLUMNS = 2  # tiles of a row that is read at once
+SMALL_PLACES = 65_535  # the largest index in 16 bits
 _WITH_SCRATCH = ("LOGIT", "CBRT")  # unary ops that keep a copy
 _KEPT = re.compile(r"TopkParams\((\d+),")
 
 
 def binary(program: Program) -> int:
-    """Two pages of each operand and of the output; one each for activations on the way in."""
+    """Two pages of each operand and of the output; one for each activation of an operand."""
     out = program.out
     tensors = list(program.inputs[:2])
     sizes = [2 * tensor.tile_bytes for tensor in [*tensors, out]]
     if len(tensors) == 1:
         sizes.append(out.tile_bytes)  # the scalar
     if len(tensors) > 1 and tensors[0].shape[-2:] != tensors[1].shape[-2:]:
-        sizes.append(2 * max(tensor.tile_bytes for tensor in tensors))  # the one that is spread
+        sizes.append(2 * max(tensor.tile_bytes for tensor in tensors))  # the operand that is broadcast
     activations = min(program.attributes.count("UnaryOpType"), 2)
     return sum(sizes) + activations * max(_HALF, *(tensor.tile_bytes for tensor in tensors))
 
@@ -45,18 +45,18 @@ def ternary(program: Program) -> int:
 
 
 def unary(program: Program) -> int:
-    """Two pages in, two out; a copy for a few."""
+    """Two pages in, two out; a few kinds keep a copy."""
     x, out = program.x, program.out
     scratch = 2 * x.tile_bytes if any(name in program.attributes for name in _WITH_SCRATCH) else 0
     return 2 * (x.tile_bytes + out.tile_bytes) + scratch
 
 
 def reduced(program: Program) -> int:
-    """Up to eight tiles in, the scale, and out two (along a row) or four (along columns, several at a time)."""
+    """Up to eight tiles in, the scale, and two tiles out (along a row) or four (along columns, several at a time)."""
     x, out = program.x, program.out
     along_row = program.factory == "ReduceMultiCoreWProgramFactory"
-    read = 2 if along_row and x.columns <= FEW_COLUMNS else CHUNK
-    return read * x.tile_bytes + max(_HALF, x.tile_bytes) + (2 if along_row else 4) * out.tile_bytes
+    tiles_read = 2 if along_row and x.columns <= FEW_COLUMNS else CHUNK
+    return tiles_read * x.tile_bytes + max(_HALF, x.tile_bytes) + (2 if along_row else 4) * out.tile_bytes
 
 
 def reduced_outside(program: Program) -> int:
@@ -67,18 +67,18 @@ def reduced_outside(program: Program) -> int:
 
 
 def accumulated(program: Program) -> int:
-    """Running sums: four tiles in and out, and up to two to add up in."""
+    """Running sums: four tiles in and out, and up to two for the sums."""
     x, out = program.x, program.out
     added = {_HALF: 0, _FULL: 2 * _FULL}.get(x.tile_bytes, _FULL)
     return 4 * (x.tile_bytes + out.tile_bytes) + added
 
 
 def top_k(program: Program) -> int | None:
-    """On one core: six tiles of values and of their places, and three for each tile of what is kept."""
+    """On one core: six tiles of values and of their indices, and three of both for each tile of the result."""
     printed = _KEPT.match(program.attributes)
     if program.factory != "TopKSingleCoreProgramFactory" or printed is None:
         return None
     x = program.x
-    kept = ceil(int(printed[1]) / TILE_SIDE)
+    result_tiles = ceil(int(printed[1]) / TILE_SIDE)
     place = _HALF if x.shape[-1] <= SMALL_PLACES else TILE_BYTES["UINT32"]
-    return (6 + 3 * kept) * (max(x.tile_bytes, _HALF) + place)
+    return (6 + 3 * result_tiles) * (max(x.tile_bytes, _HALF) + place)

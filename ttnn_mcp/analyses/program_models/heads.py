@@ -1,4 +1,4 @@
-"""Buffers of what stands around attention: rotary embeddings, caches of keys and values, heads split and joined.
+"""Buffers of the ops around attention: rotary embeddings, key and value caches, splitting and joining of heads.
 
 Measured on TTNN 0.81.1 mock devices over head widths, data types and numbers of users.
 """
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
-_WITH_NEW = 2  # operands: the cache, and what is new
-_HEADS = re.compile(r"\(\d+, \d+, (\d+), (\d), ")  # heads of queries, of keys; their width; whether keys are turned
+_WITH_NEW = 2  # operands: the cache, and the new rows
+_HEADS = re.compile(
+    r"\(\d+, \d+, (\d+), (\d), "
+)  # heads of queries, of keys; their width; whether keys are transposed
 
 
 def rotary_llama(program: Program) -> int:
-    """Sharded: three intermediates of a head. Else operands and output twice, too."""
+    """Sharded: three intermediates of a head. Otherwise also operands and output, all twice."""
     x = program.x
     head = x.columns * x.tile_bytes
     return 3 * head if x.sharded_in_l1 else 12 * head + x.tile_bytes
@@ -33,7 +35,7 @@ def rotary(program: Program) -> int:
 
 
 def paged_update(program: Program) -> int | None:
-    """A row of the cache for each user, twice one row, and the rows untilized in BFLOAT16; positions and pages."""
+    """A row of the cache for each user, two more rows, the rows untilized in BFLOAT16, positions and page table."""
     if len(program.inputs) < _WITH_NEW:
         return None
     cache, new = program.x, program.inputs[1]
@@ -50,7 +52,7 @@ def fill_paged(program: Program) -> int:
 
 
 def update_cache(program: Program) -> int | None:
-    """Filling: two tiles. Updating: rows of the cache and of what is new, and both untilized."""
+    """Filling: two tiles. Updating: rows of the cache and new rows, and both untilized."""
     if len(program.inputs) < _WITH_NEW:
         return None
     cache, new = program.x, program.inputs[1]
@@ -70,7 +72,7 @@ def heads_joined(program: Program) -> int:
 
 
 def heads_split(program: Program) -> int | None:
-    """A head, twice; three times over where keys are turned."""
+    """A head, twice; three times as much if keys are transposed."""
     printed = _HEADS.search(program.attributes)
     if printed is None:
         head = min(min(out.rows, out.columns) for out in program.outputs)

@@ -1,8 +1,8 @@
 """Buffers of ops that turn rows into tiles, and tiles into rows.
 
-Each program keeps a few pages of each tensor, mostly two, one read or written while the other is worked on. How many
-was measured on TTNN 0.81.1 mock devices, per program factory; shards of the cores' own take nothing, which is not
-relied on. Where the number depends on the shape of the work, the most is taken.
+Each program keeps a few pages of each tensor, usually two: it reads or writes one and works on the other. The numbers
+were measured on TTNN 0.81.1 mock devices, per program factory. A core's own shard needs no buffer, but the models count
+one. If the number depends on the shape of the work, the largest is taken.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _INDICES = 256  # bytes
 
 
 def tilized(program: Program) -> int | None:
-    """Rows to tiles: a row of tiles in and out, or a block of it where rows are few and long."""
+    """Rows to tiles: a row of tiles in and out, or a block of it if rows are few and long."""
     x, out = program.x, program.out
     in_tile = TILE_SIDE * TILE_SIDE * (4 if x.tile_bytes == _FULL else 2)
     if "Block" in program.factory:
@@ -32,7 +32,7 @@ def tilized(program: Program) -> int | None:
 
 
 def untilized(program: Program) -> int | None:
-    """Tiles to rows: likewise; the generated program takes two of what a core has of a row."""
+    """Tiles to rows: the same; the generated program takes twice the part of a row that a core has."""
     x, out = program.x, program.out
     out_tile = TILE_SIDE * TILE_SIDE * (4 if out.tile_bytes == _FULL else 2)
     if "Block" in program.factory:
@@ -43,7 +43,7 @@ def untilized(program: Program) -> int | None:
 
 
 def embedded(program: Program) -> int:
-    """Rows of the table: two; to tiles: two rows of tiles in and out where they fit, else one; and indices."""
+    """Two rows of the table; into tiles: two rows of tiles in and out if they fit, otherwise one; and indices."""
     out = program.out
     table = max(program.inputs, key=lambda spec: spec.shape[-1])
     if not out.tiled:
@@ -53,7 +53,7 @@ def embedded(program: Program) -> int:
 
 
 def _block_of(tensor: Spec, machine: Machine) -> int:
-    """Side of the square blocks that few and long rows are cut into: the smallest that leaves a core without one."""
+    """Side of the square blocks into which few long rows are cut: the smallest that leaves a core without a block."""
     rows, columns = tensor.batch * tensor.rows, tensor.columns
     longest = max(rows, columns)
     sides = (side for side in range(1, longest) if ceil(columns / side) * ceil(rows / side) < machine.cores)

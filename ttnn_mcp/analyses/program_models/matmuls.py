@@ -25,13 +25,13 @@ KINDS: dict[str, Literal["2D", "1D", "Reuse"]] = {
     "MatmulMultiCoreReuseMultiCast1DProgramConfig": "1D",
     "MatmulMultiCoreReuseProgramConfig": "Reuse",
 }
-FACTORIES = {  # what a factory of 0.81.1 runs; a choice that contradicts it is wrong
+FACTORIES = {  # the config that each factory of 0.81.1 runs; a modelled choice that differs is wrong
     "MatmulMultiCoreReuseMcast2DProgramFactory": "2D",
     "MatmulMultiCoreReuseMcast1DProgramFactory": "1D",
     "MatmulMultiCoreReuseOptimizedProgramFactory": "Reuse",
     "MatmulMultiCoreProgramFactory": "Tiles",
 }
-_UNASKED = "MinimalMatmulParams(std::nullopt, std::nullopt, "  # without a config, nothing fused in
+_UNASKED = "MinimalMatmulParams(std::nullopt, std::nullopt, "  # without a config and without fused ops
 _TRANSPOSED = re.compile(r", (\d), (\d), (\d), Tile\(")  # batched by the caller, first operand, second operand
 _CORES = re.compile(r"x=(\d+), ?y=(\d+)")
 _OPERANDS, _WITH_THIRD = 2, 3
@@ -39,7 +39,7 @@ _OPERANDS, _WITH_THIRD = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """What a matmul takes and gives, as it multiplies them: turned where the call says so."""
+    """Operands and output of a matmul as it multiplies them: transposed if the call says so."""
 
     a: Spec
     b: Spec
@@ -48,7 +48,7 @@ class Operands:
 
     @property
     def page_buffers(self) -> int:
-        """Bytes of a program without blocks: two tiles of each."""
+        """Bytes of a program without blocks: two tiles of each operand and of the output."""
         return 2 * (self.a.tile_bytes + self.b.tile_bytes + self.out.tile_bytes)
 
     @property
@@ -106,14 +106,14 @@ def _operands(program: Program) -> Operands:
 
 
 def _chosen(program: Program, operands: Operands) -> Blocks | None:
-    """Without a program config, on the cores that the caller named, or on all."""
+    """Without a program config: on the cores that the caller set, or on all."""
     machine, is_named = program.machine, "<xy_pair>" in program.attributes
-    named = _CORES.search(program.asked.get("core_grid", "")) if is_named else None
+    named = _CORES.search(program.settings.get("core_grid", "")) if is_named else None
     if is_named and named is None:
         return None
     grid = (int(named[1]), int(named[2])) if named else machine.grid
     if grid[0] > machine.grid[0] or grid[1] > machine.grid[1]:
-        grid = machine.grid  # TTNN passes over a grid that the chip does not have
+        grid = machine.grid  # TTNN ignores a grid that the chip does not have
     specs = (operands.a, operands.b, operands.out)
     kernel = (program.fp32, operands.bias_bytes)
     return Chooser(*specs, grid, program.room.before, *kernel, given_grid=is_named).blocks()

@@ -1,4 +1,4 @@
-"""What programs take of L1 where a memory report does not show it, by their device op."""
+"""The L1 that programs take if a memory report does not show it, by their device op."""
 
 from __future__ import annotations
 
@@ -93,20 +93,20 @@ class TtnnModels:
         self._known: dict[Hashable, int | None] = {}
 
     def bytes_per_core(self, launch: Launch, operation: int, room: Room) -> int | None:
-        """Bytes on the fullest core; None where no model is honest."""
+        """Bytes on the fullest core; None if no model is exact."""
         model = MODELS.get(launch.name)
         if model is None or not launch.outputs:
             return None
         if any(min(spec.shape) < 1 for spec in (*launch.inputs, *launch.outputs)):
             return None
-        asked = self._arguments.get(operation, {})
-        key = (launch, room, *asked.values())  # a model may run the same layer a thousand times
+        settings = self._arguments.get(operation, {})
+        key = (launch, room, *settings.values())  # a model may run the same layer a thousand times
         if key not in self._known:
-            self._known[key] = model(Program(launch, room, self._machine, asked))
+            self._known[key] = model(Program(launch, room, self._machine, settings))
         return self._known[key]
 
 
 async def models_of(report: MemoryReport) -> Models | None:
-    """The models for a report's chip; None where it does not describe one."""
+    """The models for a report's chip; None if it describes none."""
     machine = machine_of(report)
     return TtnnModels(machine, await report.program_arguments()) if machine is not None else None

@@ -1,8 +1,8 @@
 """Buffers of ops that move, cut, join or convert tensors.
 
-Each program keeps a few pages of each tensor, mostly two, one read or written while the other is worked on. How many
-was measured on TTNN 0.81.1 mock devices, per program factory; shards of the cores' own take nothing, which is not
-relied on. Where the number depends on the shape of the work, the most is taken.
+Each program keeps a few pages of each tensor, usually two: it reads or writes one and works on the other. The numbers
+were measured on TTNN 0.81.1 mock devices, per program factory. A core's own shard needs no buffer, but the models count
+one. If the number depends on the shape of the work, the largest is taken.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _ALIGNED_IN, _ALIGNED_OUT = 128, 16  # bytes that a reshape by rows adds to each
 
 
 def cut_out(program: Program) -> int:
-    """A slice: two tiles; by rows, 8 kB of them, or two where they are longer."""
+    """A slice: two tiles; in ROW_MAJOR 8 kB of rows, or two rows if they are longer."""
     out = program.out
     return (2 * out.tile_bytes if out.tiled else max(ROWS_OF_SLICE, 2 * out.row_bytes)) + TILE_SIDE
 
 
 def into_shards(program: Program) -> int:
-    """Tensors into shards and back: two pages to convert; rows pass through a buffer of four, each aligned."""
+    """Interleaved to sharded and back: two pages to convert; rows use a buffer of four aligned rows."""
     x, out = program.x, program.out
     if not x.tiled:
         return 4 * (min(x.row_bytes, out.row_bytes) + 2 * TILE_SIDE)
@@ -37,7 +37,7 @@ def into_shards(program: Program) -> int:
 
 
 def two_pages(program: Program) -> int:
-    """Two pages, of the larger of what comes and what goes, and some words: copies, concat, slice, split."""
+    """Two pages of the input or output, whichever is larger, and some words: concat, split, upsample."""
     return 2 * max(program.x.page_bytes, program.out.page_bytes) + TILE_SIDE
 
 
@@ -50,7 +50,7 @@ def copied(program: Program) -> int:
 
 
 def moved(program: Program) -> int | None:
-    """Shards move without a buffer, pages by two; what overlaps passes through a copy, which is not modelled."""
+    """Shards need no buffer, interleaved tensors two pages; overlapping ones use a copy, which is not modelled."""
     x = program.x
     if x.sharded_in_l1:
         return 0
@@ -58,13 +58,13 @@ def moved(program: Program) -> int | None:
 
 
 def nothing(program: Program) -> int | None:
-    """Reads and writes shards where they lie."""
+    """No buffer: reads and writes shards in place."""
     outputs = program.outputs
     return 0 if all(spec.sharded_in_l1 for spec in outputs) and not program.factory.startswith("Nd") else None
 
 
 def turned(program: Program) -> int:
-    """Transpose and permute: up to three double buffers of tiles, or two rows that stay whole."""
+    """Transpose and permute: up to three double buffers of tiles, or two rows if rows stay whole."""
     x = program.x
     if program.factory == "MultiCoreRowInvariant":
         return 2 * x.row_bytes
@@ -73,7 +73,7 @@ def turned(program: Program) -> int:
 
 
 def reshaped(program: Program) -> int:
-    """Tiles: one in, one out and the map of what goes where. Rows: two of the longer kind, in and out, aligned."""
+    """Tiles: one in, one out and the map between them. Rows: two in and two out of the longer kind, aligned."""
     x, out = program.x, program.out
     if x.tiled:
         return x.tile_bytes + out.tile_bytes + _HALF
@@ -82,7 +82,7 @@ def reshaped(program: Program) -> int:
 
 
 def padded(program: Program) -> int:
-    """Tiles: two and one of padding. Rows: many at a time, and one of padding."""
+    """Tiles: two and one of padding. Rows: 32 or 16 at a time, and one of padding."""
     out = program.out
     if out.tiled:
         return 3 * out.tile_bytes
@@ -91,7 +91,7 @@ def padded(program: Program) -> int:
 
 
 def filled(program: Program) -> int:
-    """Padding of the last tiles: two in, a mask, two out."""
+    """Padding of the last tiles: two tiles in, a mask, two tiles out."""
     return 5 * program.x.tile_bytes
 
 

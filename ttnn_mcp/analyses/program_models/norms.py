@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
-MOST_TILES = 112  # of a row that a core holds at a time where the row does not fit: layernorm_op_multi_core.cpp
+MOST_TILES = 112  # of a row that a core holds at a time if the row does not fit: layernorm_op_multi_core.cpp
 
 
 def layer_norm(program: Program) -> int | None:
@@ -27,12 +27,12 @@ def layer_norm(program: Program) -> int | None:
         return _sharded_norm(program)
     if program.factory not in {"", "LayerNormMultiCoreProgramFactory"}:
         return None
-    whole = _norm_bytes(program, None)
-    return whole if whole <= program.room.running else _norm_bytes(program, MOST_TILES)
+    with_whole_row = _norm_bytes(program, None)
+    return with_whole_row if with_whole_row <= program.room.running else _norm_bytes(program, MOST_TILES)
 
 
 def _norm_bytes(program: Program, most: int | None) -> int:
-    """With all of a row on a core, or with at most so many tiles of it at a time."""
+    """With a whole row on a core, or with at most `most` tiles of it at a time."""
     x, out = program.x, program.out
     root_mean_square, fp32 = "RMSNORM" in program.attributes, program.fp32 or not program.is_printed
     others = list(program.inputs[1:])
@@ -46,7 +46,7 @@ def _norm_bytes(program: Program, most: int | None) -> int:
     sizes = [
         several * (x.tile_bytes + residual.tile_bytes) if residual is not None else tiles * x.tile_bytes,
         several * out.tile_bytes,
-        2 * _HALF + 2 * _HALF,  # what sums are scaled by, epsilon
+        2 * _HALF + 2 * _HALF,  # scale of the sums, epsilon
         (2 if root_mean_square else 4) * middle,  # variance; mean
         sums,
         8 * middle,

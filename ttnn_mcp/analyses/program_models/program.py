@@ -1,4 +1,4 @@
-"""A program and the chip that it is made for, as the memory report describes them."""
+"""A program and its chip, as the memory report describes them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Machine:
 
     Attributes:
         grid: columns and rows of its worker cores.
-        arch: 'wormhole_b0', 'blackhole'; None where the report does not say.
-        dram_banks: 0 where unknown.
+        arch: 'wormhole_b0' or 'blackhole'; None if unknown.
+        dram_banks: their number; 0 if unknown.
         bank_bytes: L1 of a core above the first program buffer, L1_SMALL not counted.
     """
 
@@ -35,25 +35,25 @@ class Machine:
 
     @property
     def cores(self) -> int:
-        """How many there are."""
+        """Their number."""
         return self.grid[0] * self.grid[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that is to be modelled.
+    """A program to be modelled.
 
     Attributes:
         launch: its device op, with at least one operand and one output.
-        room: what L1 has left for it.
+        room: the L1 that is free for it.
         machine: its chip.
-        asked: the printed `program_config` and `core_grid` of the call, where it was given them.
+        settings: the printed `program_config` and `core_grid` of the call, if it has them.
     """
 
     launch: Launch
     room: Room
     machine: Machine
-    asked: Mapping[str, str]
+    settings: Mapping[str, str]
 
     @property
     def inputs(self) -> tuple[Spec, ...]:
@@ -62,7 +62,7 @@ class Program:
 
     @property
     def outputs(self) -> tuple[Spec, ...]:
-        """What it gave."""
+        """Its outputs."""
         return self.launch.outputs
 
     @property
@@ -88,11 +88,11 @@ class Program:
     @property
     def config(self) -> str:
         """The printed program config of the call; empty without one."""
-        return self.asked.get("program_config", "")
+        return self.settings.get("program_config", "")
 
     @property
     def is_printed(self) -> bool:
-        """Whether the graph prints its attributes: until 0.67 none does."""
+        """Whether the graph prints its attributes: graphs until 0.67 do not."""
         return "unsupported type" not in self.launch.attributes
 
     @property
@@ -102,12 +102,12 @@ class Program:
 
     @property
     def packer_l1(self) -> bool:
-        """Whether sums are kept in L1; TTNN's default for a matmul."""
+        """Whether sums are kept in L1, TTNN's default for a matmul."""
         return "packer_l1_acc=1" in self.launch.attributes or not self.is_printed
 
 
 def machine_of(report: MemoryReport) -> Machine | None:
-    """The chip of a report; None where it does not describe one."""
+    """The chip of a report; None if it describes none."""
     device = next(iter(report.devices), None)
     if device is None or not device.compute_grid_x or not device.compute_grid_y:
         return None

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
-SOFTMAX_TILES = 80  # of a row that a core holds at a time where the row does not fit
-_OWN_CONFIG = re.compile(r", 1\)$")  # printed last: the caller gave a compute kernel config
+SOFTMAX_TILES = 80  # of a row that a core holds at a time if the row does not fit
+_OWN_CONFIG = re.compile(r", 1\)$")  # printed last: the caller set a compute kernel config
 _STABLE = re.compile(r", 1, [01]\)$")  # numeric_stable, printed before it
 
 
@@ -33,20 +33,20 @@ def softmax(program: Program) -> int | None:
         return _along_height(program)
     if program.factory not in {"", "SoftmaxProgramFactoryAttentionOptimized"}:
         return None
-    whole = _softmax_bytes(program, None)
-    return whole if whole <= program.room.running else _softmax_bytes(program, SOFTMAX_TILES)
+    with_whole_row = _softmax_bytes(program, None)
+    return with_whole_row if with_whole_row <= program.room.running else _softmax_bytes(program, SOFTMAX_TILES)
 
 
 def _softmax_bytes(program: Program, most: int | None) -> int:
-    """With all of a row on a core, or with at most so many tiles of it at a time."""
+    """With a whole row on a core, or with at most `most` tiles of it at a time."""
     x, out, masks = program.x, program.out, program.inputs[1:2]
-    # sums follow the accumulation where the caller asked for it: before 0.78 nobody says who did
-    asked = not program.factory or _OWN_CONFIG.search(program.attributes) is not None
-    middle = _FULL if x.dtype == "FLOAT32" or (program.fp32 and asked) else _HALF
+    # sums have the accumulation's format if the caller set it; before 0.78 the graph does not tell
+    config_counts = not program.factory or _OWN_CONFIG.search(program.attributes) is not None
+    middle = _FULL if x.dtype == "FLOAT32" or (program.fp32 and config_counts) else _HALF
     block, tiles = _blocks_of(x.columns, DST_TILES_FP32 if program.fp32 else DST_TILES)
     if most is not None:
         tiles = most
-    streams = bool(masks) and most is None  # what is masked is kept, not what comes
+    streams = bool(masks) and most is None  # the masked input is kept, not the input
     sizes = [
         (2 * block if streams else tiles) * x.tile_bytes,
         2 * block * out.tile_bytes,
@@ -57,14 +57,14 @@ def _softmax_bytes(program: Program, most: int | None) -> int:
     if most is not None:
         sizes.append(tiles * middle + 4 * middle + _HALF)
     if not program.factory or (masks and _STABLE.search(program.attributes)):
-        sizes.append(tiles * middle + _HALF)  # scores less their maximum; until 0.70 without a mask, too
+        sizes.append(tiles * middle + _HALF)  # scores minus their maximum; until 0.70 also without a mask
     if x.shape[-1] % TILE_SIDE:
         sizes.append(2 * _HALF)  # the mask of the last tile
     return sum(sizes)
 
 
 def _blocks_of(columns: int, most: int) -> tuple[int, int]:
-    """Tiles written together, and tiles of a row: filled up where no block divides it."""
+    """Tiles written together, and tiles of a row, padded if no block divides it."""
     block = next(size for size in range(most, 0, -1) if columns % size == 0)
     return (block, columns) if block > 1 or columns == 1 else (most, ceil(columns / most) * most)
 

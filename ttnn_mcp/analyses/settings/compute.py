@@ -1,4 +1,4 @@
-"""Settings of many kinds of ops: weight format, math fidelity, core grid. Savings are those of the step 1 checks."""
+"""Settings of many kinds of ops: weight format, math fidelity, core grid. Savings as in the checks of step 1."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAME_RESULT = {"LoFi", "HiFi2"}  # with BFLOAT4_B weights, which have no bits fo
 
 
 def lighter_weights(op: Op, current: str, value: str, l1: Trial | None = None) -> Trial:
-    """The trial of another `weights_dtype`; `l1` is the L1 that it takes, where that is known."""
+    """The trial of another `weights_dtype`; `l1` is the L1 that it takes, if known."""
     weights = op.table.inputs[1]
     ratio = TILE_BYTES[value] / TILE_BYTES[current] if current in TILE_BYTES else 1.0
     waits = bool(waits_for_bytes(op.table, op.bounds)[0])
@@ -87,7 +87,7 @@ def largest_grid(op: Op) -> str | None:
 
 
 def grid_named(value: Value) -> Grid:
-    """The grid that a person wrote, such as 8x7."""
+    """The grid in the user's text, such as 8x7."""
     columns, _, rows = str(value).partition("x")
     return int(columns), int(rows)
 

@@ -81,7 +81,7 @@ class ConvSettings(JudgedSettings):
         return lighter_weights(self.op, self.conv.weights_dtype, str(value), self._l1(changed))
 
     def _beside(self, trial_and_conv: tuple[Trial, Conv | None]) -> Trial:
-        """The trial with the L1 of its conv, where there is one."""
+        """The trial with the L1 of its conv, if there is one."""
         trial, changed = trial_and_conv
         return self._with(trial, changed) if changed is not None else trial
 
@@ -121,7 +121,7 @@ class ConvSettings(JudgedSettings):
             return Trial(f"{op.cores} cores", broken, instead=largest_grid(op))
         conv_size = sizes_of(op.table, convs_of(op.table).rows)[0]
         spread_conv = in_layout(conv, conv.layout, conv_size, grid)
-        # the largest legal block that is not larger than the current one
+        # the largest legal block up to the current one
         block = max((size for size in divisors(spread_conv.per_core_h) if size <= conv.block_h), default=1)
         changed = replace(spread_conv, block_h=spread_conv.block_h if conv.layout == WIDTH else block)
         work = tiles_of_busiest_core(changed) / tiles_of_busiest_core(conv)
@@ -133,9 +133,9 @@ class ConvSettings(JudgedSettings):
         )
         return self._with(trial, changed)
 
-    def _shard_layout(self, named: Value) -> Trial:
+    def _shard_layout(self, layout: Value) -> Trial:
         """The trial of a `shard_layout`, with the legal block that takes the least L1 in it."""
-        conv, grid, value = self.conv, worker_grid(self.op.chip), str(named)
+        conv, grid, value = self.conv, worker_grid(self.op.chip), str(layout)
         if value == conv.layout:
             return self._with(Trial(conv.layout, change="no change", at_most_ns=0.0, effect=False), conv)
         if grid is None:

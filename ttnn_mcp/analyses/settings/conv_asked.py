@@ -1,4 +1,4 @@
-"""A call of ttnn.conv2d on an input that TTNN shards itself: the conv that it becomes, and the rules it may break."""
+"""A call of ttnn.conv2d on an input that TTNN shards itself: the conv that TTNN builds, and the rules of the call."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConvAsked:
-    """The arguments of a ttnn.conv2d that decide its program; data types in the report's spelling.
+    """The arguments of a ttnn.conv2d call that decide its program; data types are spelled as in the report.
 
     Attributes:
         block_h: act_block_h_override, in elements; 0 if it is not set.
         width_divisor: act_block_w_div, which only WIDTH_SHARDED obeys.
         tensors_bytes: L1 per core of other tensors, the interleaved input included.
-        from_dram: `window` is that of a slice of an input in DRAM: PaddedSlice has dealt its rows out before, so the
-            block is lowered to what divides them.
+        from_dram: whether `window` is that of a slice of an input in DRAM: PaddedSlice has distributed its rows
+            already, so TTNN lowers the block to a divisor of them.
     """
 
     layout: str

@@ -1,4 +1,4 @@
-"""The blocks of a Conv2d: trials of act_block_h_override and act_block_w_div, by what TTNN makes of them."""
+"""The blocks of a Conv2d: trials of act_block_h_override and act_block_w_div, as TTNN applies them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ttnn_mcp.run.ops.op_names import canonical
 
 TrialAndConv = tuple[Trial, "Conv | None"]
 SHARDERS = ("InterleavedToSharded", "Reshard")  # ops by which TTNN sharded the conv's input itself
-SLICER = "PaddedSlice"  # cuts a slice out of an input in DRAM and deals its rows out, whatever the block: 0.81.1
+SLICER = "PaddedSlice"  # cuts a slice out of an input in DRAM and distributes its rows, for any block: 0.81.1
 BETWEEN = ("Halo", "Move", "Untilize", "UntilizeWithUnpadding")  # ops that may run between those and the conv
 SCALE_AT_MOST = 8  # times the conv's height: no block can be larger
 
@@ -62,13 +62,15 @@ def _spread_trial(op: Op, conv: Conv, lowered: Conv, spread: Conv | None) -> Tri
     `lowered` is the conv with the same distribution, `spread` the conv with the new one (None where not modelled).
     """
     if spread is None:
-        change = "TTNN may deal the rows out anew for it, which is not modelled here"
+        change = "TTNN may distribute the rows again for it, which is not modelled"
         return Trial(TILE_SIDE * conv.block_h, change=change), None
     if was_sharded_by_ttnn(op) is None and (lowered.block_h, lowered.cores) != (spread.block_h, spread.cores):
         # a sharded input keeps its distribution, an interleaved one does not: assume the one that takes more L1
         larger = max(lowered, spread, key=lambda candidate: candidate.total_bytes + candidate.buffers["OUT"])
-        return _trial(op, conv, larger, "; a sharded input has the block lowered, another is dealt out anew")
-    note = f"; TTNN deals the rows out anew: {spread.cores[0]} cores along them instead of {conv.cores[0]}"
+        return _trial(
+            op, conv, larger, "; TTNN lowers the block of a sharded input and distributes any other input again"
+        )
+    note = f"; TTNN distributes the rows again: {spread.cores[0]} cores along them instead of {conv.cores[0]}"
     return _trial(op, conv, spread, note if spread.cores != conv.cores else "")
 
 
@@ -87,7 +89,7 @@ def width_divisor_trial(op: Op, conv: Conv, value: int) -> TrialAndConv:
     width = block_width(spread, WIDTH, window, divisor=value)
     broken = broken_of(width_rules(spread, window, (conv.block_h, width)))
     if broken or width < 1:
-        return Trial(current, broken or ("no less than a tile per block",)), None
+        return Trial(current, broken or ("at least a tile per block",)), None
     steps = conv.inner_blocks * conv.block_w / width
     trial = Trial(
         current,
@@ -99,7 +101,7 @@ def width_divisor_trial(op: Op, conv: Conv, value: int) -> TrialAndConv:
 
 
 def was_sharded_by_ttnn(op: Op) -> bool | None:
-    """Whether TTNN sharded the conv's input itself, judged by the ops before it; None where they do not tell."""
+    """Whether TTNN sharded the conv's input itself, by the ops before it; None if they do not tell."""
     for name in op.before:
         if canonical(name) in SHARDERS:
             return True
@@ -113,7 +115,9 @@ def was_sharded_by_ttnn(op: Op) -> bool | None:
 def _width_height(op: Op, conv: Conv, tiles: int) -> TrialAndConv:
     """The trial of a block height with WIDTH_SHARDED, which refuses a height that does not divide its rows."""
     if conv.window is None and tiles:
-        return Trial(TILE_SIDE * conv.block_h, unknown="the report leaves out how many rows this conv has"), None
+        return Trial(
+            TILE_SIDE * conv.block_h, unknown="the report leaves out the number of rows of this conv"
+        ), None
     whole = conv.window.rows // TILE_SIDE if conv.window is not None else conv.per_core_h
     changed = replace(conv, block_h=block_height(whole, conv.per_core_h, tiles))
     rule = f"WIDTH_SHARDED: divides a core's {conv.per_core_h} tiles of output height"
@@ -127,7 +131,7 @@ def _trial(op: Op, conv: Conv, changed: Conv, note: str) -> TrialAndConv:
         TILE_SIDE * conv.block_h,
         change=f"{conv.blocks} blocks become {changed.blocks}{note}",
         at_most_ns=per_step_ns(op, conv.blocks, changed.blocks) if changed.cores == conv.cores else None,
-        needs="" if changed.cores == conv.cores else "look at the core count afterwards",
+        needs="" if changed.cores == conv.cores else "check the core count afterwards",
         effect=(changed.block_h, changed.cores) != (conv.block_h, conv.cores),
     )
     return trial, changed
@@ -145,7 +149,7 @@ def _channels(conv: Conv) -> Channels:
 
 
 def _current_spread(conv: Conv) -> Spread:
-    """The conv's distribution as it is, with its channels padded as WIDTH_SHARDED pads them."""
+    """The conv's present distribution, with its channels padded as WIDTH_SHARDED pads them."""
     share = conv.cores[1] * TILE_SIDE
     channels = ceil(conv.input_channels / share) * share
     return Spread(conv.cores, conv.per_core_h, conv.per_core_w, conv.per_core_h, channels)

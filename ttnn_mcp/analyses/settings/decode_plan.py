@@ -15,10 +15,10 @@ from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
 
-CORES_PER_HEAD = 16  # max_cores_per_head_batch, where the config does not say
+CORES_PER_HEAD = 16  # max_cores_per_head_batch, if the config does not set it
 HALF_TILE_HEADS = 16  # heads at most for tiles of 16 rows
-STATISTICS = 11  # buffers of a column of tiles: maxima, sums, their differences, of this core and of others
-BLOCKS_OF_OUTPUT = 4  # sums, what is added to them, and what goes to the core that adds up
+STATISTICS = 11  # buffers of one column of tiles: maxima, sums and differences, of this core and of other cores
+BLOCKS_OF_OUTPUT = 4  # sums, what is added to them, and what is sent to the core that adds up
 _TILE = TILE_BYTES["BFLOAT16"]
 
 
@@ -31,11 +31,11 @@ class DecodeAttention:
         heads: of the queries; key_heads: of the keys.
         keys: of the cache.
         head, value_head: width of a key and of a value.
-        k_chunk: keys that a core reads at a time.
+        k_chunk: number of keys that a core reads at a time.
         cores_per_head: max_cores_per_head_batch.
         q_bytes, k_bytes, v_bytes, out_bytes: of a tile of each.
-        half_tiles: queries are BFLOAT16 and the attention is causal, so few heads take half a tile.
-        in_place: the output is sharded, so its buffer is the tensor itself.
+        half_tiles: whether few heads take half a tile: queries are BFLOAT16 and the attention is causal.
+        in_place: whether the output is sharded, so that its buffer is the tensor itself.
     """
 
     batch: int
@@ -66,7 +66,7 @@ class DecodeAttention:
         }
         if self.device_grid is not None:
             cores = self.device_grid[0] * self.device_grid[1]
-            rules[f"at most the {cores} cores there are"] = 0 < self.grid[0] * self.grid[1] <= cores
+            rules[f"at most the {cores} cores of the chip"] = 0 < self.grid[0] * self.grid[1] <= cores
         return rules
 
     @property

@@ -26,7 +26,7 @@ class DramSharded:
         tiles: the operands.
         banks: number of DRAM banks; as many cores read weights.
         cores: number of cores of the chip; None where unknown.
-        storage_cores: number of cores that hold the first operand, which is WIDTH_SHARDED.
+        storage_cores: number of cores that hold the first operand (it is WIDTH_SHARDED).
         sharded_output: whether memory_config asks for an output sharded in L1.
         bias_bytes: bytes of a tile of the bias; 0 without a bias.
     """
@@ -93,12 +93,12 @@ class DramSharded:
 
     @property
     def _reading_banks(self) -> int:
-        """How many banks hold more than padding."""
+        """The number of banks that hold more than padding."""
         columns_per_bank = ceil(self.tiles.n / self.banks)
         return max(self.banks - (columns_per_bank * self.banks - self.tiles.n) // columns_per_bank, 1)
 
     def _computed(self, columns: int) -> int:
-        """Columns that a core computes: padded if wider sub-blocks then are fewer."""
+        """Columns that a core computes: padded if that gives fewer and wider sub-blocks."""
         most = DST_TILES_FP32 if self.fp32 else DST_TILES
         width = max(size for size in range(1, most + 1) if columns % size == 0)
         if self._rows_of_subblock(columns, most) != 1:

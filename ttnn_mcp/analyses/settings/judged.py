@@ -31,12 +31,12 @@ class Judged:
 
     @property
     def fits(self) -> bool | None:
-        """Whether it fits L1; None where that is unknown or not affected."""
+        """Whether it fits L1; None if that is unknown or does not change."""
         return {"fits": True, "too_large": False}.get(self.verdict)
 
     @property
     def legal(self) -> bool | None:
-        """Whether TTNN accepts it; None where that is unknown."""
+        """Whether TTNN accepts it; None if unknown."""
         return False if self.trial.broken else None if self.trial.unknown else True
 
 
@@ -74,5 +74,5 @@ def _verdict(
         return "cannot_tell"
     if least > limit.limit_bytes:
         return "too_large"
-    # the tensors were measured and the buffers follow TTNN's source: no margin. Else 5 % for tensors nobody reported
+    # tensors were measured and buffers follow TTNN's source: no margin. Otherwise 5 % for tensors the report lacks
     return "fits" if most <= (limit.limit_bytes if measured else limit.safe_bytes) else "cannot_tell"

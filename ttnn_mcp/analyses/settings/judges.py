@@ -1,4 +1,4 @@
-"""Who judges a setting of an op, and the values worth a trial that do not depend on the op."""
+"""The judges of an op's settings, and the values worth a trial that do not depend on the op."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class JudgedSettings(ABC):
     @property
     @abstractmethod
     def judges(self) -> dict[str, Judge]:
-        """The judge of each setting, in the order in which they are told."""
+        """The judge of each setting, in the order of the answer."""
 
     @abstractmethod
     def sizes(self, setting: str) -> tuple[Value, ...]:
@@ -56,14 +56,14 @@ class JudgedSettings(ABC):
         return self.judges[setting](value)
 
     def fidelity(self, value: Value) -> Trial:
-        """The trial of another math fidelity, which any op with a compute kernel config takes."""
+        """The trial of another math fidelity; any op with a compute kernel config takes one."""
         return math_fidelity(self.op, str(value))
 
 
 def judges_of_plan(
     plan: PlanT | str, settings: Iterable[str], tried: Callable[[PlanT, str, int], Trial]
 ) -> dict[str, Judge]:
-    """The judges of settings that are numbers in a plan of the op; a text in its place is why there is none."""
+    """The judges of settings that are numbers in a plan of the op; a text in its place is the reason for no plan."""
     if isinstance(plan, str):
         return dict.fromkeys(settings, lambda _: Trial(None, unknown=plan))
     return {setting: _judge_of_number(plan, setting, tried) for setting in settings}

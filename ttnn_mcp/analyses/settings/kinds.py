@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.trial import Op, OpSettings
 
 NORMS = ("LayerNorm", "Softmax")
-OPERANDS = 2  # inputs that such an op has at least; a norm has one
+OPERANDS = 2  # the least number of inputs of such an op; a norm has one
 
 
 def settings_of(op: Op, safe_bytes: float) -> OpSettings:
     """The settings of an op. A config that we suggest for a matmul takes at most `safe_bytes` of L1.
 
     Raises:
-        QuestionRefused: it has none that can be judged.
+        QuestionRefused: it has no setting that can be judged.
     """
     code = op.table.texts("op_code")[0]
     kind, name = family(code), canonical(code)

@@ -38,7 +38,7 @@ FIELDS = {
 KERNEL_FLAGS = {"fp32_dest_acc_en": "fp32", "packer_l1_acc": "packer_l1"}
 CORES_AT_MOST = 1024  # more than any chip has
 SUBBLOCKS = tuple(range(1, 17))  # tiles of DST: 16 at most, without half-sync
-KERNEL_CONFIG = "compute_kernel_config in the same call, else fidelity falls to LoFi (tt-metal #55889)"
+KERNEL_CONFIG = "compute_kernel_config in the same call, otherwise fidelity falls to LoFi (tt-metal #55889)"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class MatmulSettings(JudgedSettings):
 
     @property
     def judges(self) -> dict[str, Judge]:
-        """The judge of each setting; a plan that is not known has those of a multicast matmul."""
+        """The judge of each setting; an unknown plan has the judges of a multicast matmul."""
         plan = self.printed.plan
         others: dict[str, Judge] = {"weights_dtype": self._weights, "math_fidelity": self.fidelity}
         if isinstance(plan, MinimalMatmul):
@@ -64,7 +64,7 @@ class MatmulSettings(JudgedSettings):
         return {**blocks, **flags, **others, "core_grid": self._core_grid}
 
     def sizes(self, setting: str) -> tuple[Value, ...]:
-        """Blocks that divide the operands, or deal them out over the cores."""
+        """Blocks that divide the operands, or distribute them over the cores."""
         plan = self.printed.plan
         if setting == "core_grid" or plan is None:
             return ()
@@ -83,7 +83,7 @@ class MatmulSettings(JudgedSettings):
 
     def _with(self, trial: Trial, plan: Plan) -> Trial:
         """The trial with the L1 that a plan takes."""
-        # `tensors` has the current size of a sharded output: what larger shards take more is added
+        # `tensors` has the current size of a sharded output: the growth of its shards is added
         grown = 0 if isinstance(plan, MinimalMatmul) else plan.output_shard_bytes - self._current_shard
         return replace(trial, buffers=plan.buffers, tensors=operands_in_l1(self.op), grown=max(grown, 0))
 
@@ -112,11 +112,11 @@ class MatmulSettings(JudgedSettings):
         return trial if trial.broken else self._with(trial, changed)
 
     def _unknown(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> str:
-        """Why a block of K cannot be judged: it must suit the first operand's shards, which no report prints."""
+        """Why a block of K cannot be judged: it must divide the first operand's shards, which no report prints."""
         narrow = setting == "in0_block_w" and self.printed.shard_unknown
         if not narrow or value < 1 or current.in0_block_w % value == 0:
             return ""
-        return "the report does not print how wide the first operand's shards are, which it must suit"
+        return "it must divide the width of the first operand's shards, which the report does not print"
 
     def _at_most(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> float | None:
         steps = {
@@ -162,9 +162,9 @@ class MatmulSettings(JudgedSettings):
         )
         return trial if trial.broken else self._with(trial, changed)
 
-    def _weights(self, named: Value) -> Trial:
-        """The trial of a `weights_dtype`; B's blocks in L1 shrink too, where the config was printed."""
-        value, plan = str(named), self.printed.plan
+    def _weights(self, weights_dtype: Value) -> Trial:
+        """The trial of a `weights_dtype`; if the config was printed, B's blocks in L1 change too."""
+        value, plan = str(weights_dtype), self.printed.plan
         current = canonical_dtype(self.op.table.inputs[1].dtype[0])
         if plan is None or not self.printed.was_given:
             return lighter_weights(self.op, current, value)
@@ -187,7 +187,7 @@ class MatmulSettings(JudgedSettings):
             f"{cores} cores",
             broken,
             change=f"{cores} cores become at most {grid_cores}"
-            + ("" if minimal else "; TTNN builds the program config for it, whose L1 nobody knows before"),
+            + ("" if minimal else "; TTNN builds the program config for it, so its L1 is not known in advance"),
             at_most_ns=max(0.0, min(op.kernel_ns * (1 - cores / max(grid_cores, 1)), op.kernel_ns - op.least_ns)),
             needs=KERNEL_CONFIG,
             effect=grid_cores != cores,

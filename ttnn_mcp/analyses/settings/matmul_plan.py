@@ -129,19 +129,19 @@ class MatmulPlan:
             }
         (x, y), down, across = self.grid, ceil(m / per_m), ceil(n / per_n)
         covered = (across <= x and down <= y) if self.kind == "2D" else across * down <= x * y
-        held = {f"{down} x {across} blocks of per_core_M x per_core_N fit the {x}x{y} grid": covered}
+        rules = {f"{down} x {across} blocks of per_core_M x per_core_N fit the {x}x{y} grid": covered}
         if self.kind == "2D":  # refused by 0.81.1, which takes a per_core_N above N
-            held[f"per_core_M is at most the {m} tiles of M"] = per_m <= m
-        elif self.mcast_in0:  # in 1D one core sends the same block to all others, refused otherwise
-            held[f"per_core_M holds the {m} tiles of M"] = per_m >= m
+            rules[f"per_core_M is at most the {m} tiles of M"] = per_m <= m
+        elif self.mcast_in0:  # in 1D one core sends the same block to all others; TTNN refuses anything else
+            rules[f"per_core_M holds the {m} tiles of M"] = per_m >= m
         else:
-            held[f"per_core_N holds the {n} tiles of N"] = per_n >= n
-        return held
+            rules[f"per_core_N holds the {n} tiles of N"] = per_n >= n
+        return rules
 
     def _sharding_rules(self) -> dict[str, bool]:
         rules: dict[str, bool] = {}
         if self.output:
-            # :1527 of 0.81.1 and its likes; shards of another shape do not fit the tensor (tensor_spec.cpp:173)
+            # :1527 of 0.81.1 and similar ones; shards of another shape do not fit the tensor (tensor_spec.cpp:173)
             rules["sharded output: out_subblock_w = per_core_N or out_subblock_h = 1"] = (
                 self.out_subblock_w == self.per_core_n or self.out_subblock_h == 1
             )

@@ -37,7 +37,7 @@ class PrintedMatmul:
     """A matmul as far as its row describes it.
 
     Attributes:
-        plan: the matmul and its config; None where it is not modelled.
+        plan: the matmul and its config; None if not modelled.
         why_not: why it is not modelled.
         was_given: whether the row has a program config; otherwise the plan's config is our suggestion.
         shard_unknown: whether the first operand is sharded and its shard is not printed.
@@ -100,10 +100,10 @@ def _multicast(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
 def _suggested(op: Op, tiles: Tiles, safe_bytes: float) -> PrintedMatmul:
     grid, fp32 = worker_grid(op.chip), accumulates_fp32(op)
     if _batch(op) > 1:
-        return PrintedMatmul(None, "no program config was given, and both operands are batched")
+        return PrintedMatmul(None, "the call set no program config, and both operands are batched")
     suggestion = suggested(tiles, grid, safe_bytes, fp32_acc=fp32) if grid else None
     if suggestion is None:
-        return PrintedMatmul(None, "no program config was given, and none was found that fits")
+        return PrintedMatmul(None, "the call set no program config, and no suggestion fits")
     plan = MatmulPlan(
         kind=suggestion.kind,
         tiles=tiles,
@@ -156,7 +156,7 @@ def _minimal(op: Op, tiles: Tiles) -> PrintedMatmul:
         block = (sizes[0], sizes[1], sizes[2])
         subblock = (config.number("subblock_h") or 0, config.number("subblock_w") or 0)
     if grid is None or min(*block, *subblock) < 1:
-        return PrintedMatmul(None, "its config does not say all block sizes")
+        return PrintedMatmul(None, "its config does not print all block sizes")
     if any(
         key in op.attributes and op.attributes.text_of(key) for key in ("fused_ternary_scalar",)
     ) or op.attributes.flag("fuse_swiglu"):
@@ -177,7 +177,7 @@ def _tiles(op: Op) -> Tiles | None:
 
 
 def _batch(op: Op) -> int:
-    """How many pairs of matrices are multiplied; 1 if the second operand is a single matrix."""
+    """The number of pairs of matrices; 1 if the second operand is a single matrix."""
     second = int(op.table.inputs[1].padded[0, :2].prod())
     return int(op.table.inputs[0].padded[0, :2].prod()) if second > 1 else 1
 
@@ -218,5 +218,5 @@ def _in_l1_shards(a: Operand) -> bool:
     return bool(a.in_l1[0] and a.sharded[0])
 
 
-def _smaller(block: int | None, whole: int) -> int | None:
-    return block if block and isfinite(block) and block != whole else None
+def _smaller(block: int | None, side: int) -> int | None:
+    return block if block and isfinite(block) and block != side else None

@@ -27,8 +27,8 @@ class ShardedNorm:
         rows, columns: of the input, all batches.
         shards: columns and rows of the grid that holds the input.
         grid: compute_with_storage_grid_size.
-        root_mean_square: RMS norm: no mean, so a reduction less.
-        weight_bytes, bias_bytes: of a tile of gamma and beta; 0 without one. A residual is read where it lies.
+        root_mean_square: whether it is an RMS norm: without a mean it has one reduction less.
+        weight_bytes, bias_bytes: of a tile of gamma and beta; 0 without one. A residual is read in place.
     """
 
     rows: int
@@ -100,8 +100,8 @@ class ShardedSoftmax:
     Attributes:
         shard: rows and columns of a shard of the input.
         shards: columns and rows of the grid that holds the input.
-        stable: numeric_stable: maxima are taken off first.
-        mask_bytes: of a tile of a mask that is fused in; 0 without one.
+        stable: numeric_stable: maxima are subtracted first.
+        mask_bytes: of a tile of a fused mask; 0 without one.
     """
 
     shard: tuple[int, int]

@@ -41,7 +41,7 @@ def norm_in(op: Op) -> ShardedNorm | ShardedSoftmax | str:
     blocks = [config.number(key) for key in ("block_h", "block_w", "subblock_w")]
     grid = grid_of(config)
     if shard is None or not shard.ranges or grid is None or None in blocks:
-        return "the report does not print the shards it ran on"
+        return "the report does not print its shards"
     if op.attributes.get("distributed_norm_stage", "").rpartition(":")[2] not in ("", "NOT_DISTRIBUTED"):
         return "stages of a distributed norm are not modelled"
     starts, ends = [corner for corner, _ in shard.ranges], [corner for _, corner in shard.ranges]
@@ -62,7 +62,7 @@ def _norm(
     if config.number("use_welford") == 1:
         return "Welford's algorithm is not modelled"
     (high, wide, sub), (grid, shards) = blocks, grids
-    # gamma and beta; a residual is sharded, and is read in place
+    # gamma and beta; a residual is sharded and read in place
     weight_places = [
         place for place in range(1, len(inputs)) if inputs[place].present[0] and not inputs[place].sharded[0]
     ]
@@ -107,7 +107,7 @@ class NormSettings(JudgedSettings):
         return {**judges_of_plan(self.norm, FIELDS, self._block), "math_fidelity": self.fidelity}
 
     def sizes(self, setting: str) -> tuple[Value, ...]:
-        """Sub-blocks divide the block; the block is that of the shards."""
+        """Sub-blocks that divide the block; the shards decide the block."""
         norm = self.norm
         if isinstance(norm, str):
             return ()

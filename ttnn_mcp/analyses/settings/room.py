@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 async def room_at(run: Run, line: int) -> int | None:
-    """Bytes per core below the lowest tensor while the op at `line` ran; None where no memory report shows it."""
+    """Bytes per core below the lowest tensor while the op at `line` ran; None if no memory report shows it."""
     operation = run.linked.operation_at.get(line) if run.linked else None
     if operation is None:
         return None
@@ -79,7 +79,7 @@ def _note(lowest: dict[int, int], device_op: int, address: int | None) -> None:
 def _device_ops(run: Run, line: int, operation: int, graph: GraphMemory) -> list[int]:
     """The device op of a line among those of its operation.
 
-    Where the counts do not agree: all device ops of the same name, or all device ops.
+    If the counts differ: all device ops of the same name, or all device ops.
     """
     names = [canonical(device_op.name) for device_op in graph.device_ops]
     places = list(range(len(names)))
@@ -88,7 +88,7 @@ def _device_ops(run: Run, line: int, operation: int, graph: GraphMemory) -> list
     table = run.performance_report.ops
     row = table.at_line(line)
     name = canonical(table.texts("op_code")[row]) if row is not None else ""
-    if places and len(lines) % len(places) == 0:  # one pass after another over the same operation
+    if places and len(lines) % len(places) == 0:  # several passes over the same operation
         place = lines.index(line) % len(places)
         if names[place] == name:
             return [place]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.judges import Judge
 
 FIELDS = {"q_chunk_size": "q_chunk", "k_chunk_size": "k_chunk"}
-SIZES = (32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 1024)  # tried in practice, and what lies between
+SIZES = (32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 1024)  # tried in practice, and the values between
 PLAIN = "ScaledDotProductAttention", "SDPA"  # prefill; ring and joint forms have programs of their own
 DECODE = "ScaledDotProductAttentionDecode", "SdpaDecode"
 _MASK = 3  # place of the mask among the inputs
@@ -79,7 +79,7 @@ def _decode_in(op: Op) -> DecodeAttention | str:
     if odd or attributes.flag("use_mla") or attributes.flag("paged_attention"):
         return "paged caches, sliding windows, sinks and latent attention are not modelled"
     if attributes.flag("is_causal") is False or inputs[0].sharded[0] or inputs[0].layout[0] != "TILE":
-        return "attention of a token is modelled where it is causal and its queries are interleaved tiles"
+        return "attention of one token is modelled only if it is causal and its queries are interleaved tiles"
     sizes = [tile_bytes(op, place) for place in range(_QKV)]
     config = attributes.struct("program_config")
     grid = grid_of(config) or worker_grid(op.chip)
@@ -124,7 +124,7 @@ class SdpaSettings(JudgedSettings):
         return {**chunks, "math_fidelity": self.fidelity}
 
     def sizes(self, setting: str) -> tuple[Value, ...]:
-        """Chunks up to the one that holds all."""
+        """Chunks up to the one that holds all rows."""
         attention = self.attention
         if isinstance(attention, str):
             return ()
@@ -140,7 +140,7 @@ class SdpaSettings(JudgedSettings):
         if broken:
             return Trial(before, broken)
         length = changed.rows if setting == "q_chunk_size" else changed.keys
-        uneven = f"; {length} rows are no multiple of it: padded" if length % value else ""
+        uneven = f"; {length} rows are not a multiple of it: padded" if length % value else ""
         return Trial(
             before,
             buffers=changed.buffers,

@@ -2,7 +2,7 @@
 
 Rules: tt-metal ttnn/cpp/ttnn/operations/transformer/sdpa/device/sdpa_device_operation.cpp (lines 49 to 125 of
 0.81.1). Buffers: sdpa_program_factory.cpp beside it, as measured on TTNN 0.81.1 mock devices of Wormhole and
-Blackhole, because the source at hand was older: streaming kernels, pairs of causal chunks, chains of Blackhole.
+Blackhole, because that source is older: streaming kernels, pairs of causal chunks, chains of Blackhole.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
 
 DEFAULT_CHUNK = 32  # without an SDPAProgramConfig, and for a q_chunk_size of 0: tt-metal #51911
-CHUNKS_AT_MOST = 1 << 14  # of one head: limits the loop over pairs for a broken report
+CHUNKS_AT_MOST = 1 << 14  # of one head: bounds the loop over pairs for a broken report
 CHAIN_ROWS = 4  # tiles of a query chunk, at most, for which Blackhole passes keys from core to core
 CHAIN_CORES = 64  # cores of the grid, at least: 8x8 is enough, 7x7 and 10x4 are not
 AHEAD_ROWS, AHEAD_KEYS = (
@@ -38,7 +38,7 @@ class Attention:
         head, value_head: width of a query and of a value.
         q_bytes, k_bytes, v_bytes, out_bytes: of a tile of each.
         mask_bytes: of a tile of the mask that was passed; 0 for none.
-        chains: the chip is a Blackhole.
+        chains: whether the chip is a Blackhole.
     """
 
     heads: int
@@ -69,7 +69,7 @@ class Attention:
             rules["causal: as many keys as queries"] = self.rows == self.keys
         if self.device_grid is not None:
             cores = self.device_grid[0] * self.device_grid[1]
-            rules[f"at most the {cores} cores there are"] = 0 < self.grid[0] * self.grid[1] <= cores
+            rules[f"at most the {cores} cores of the chip"] = 0 < self.grid[0] * self.grid[1] <= cores
         return rules
 
     @property
@@ -86,7 +86,7 @@ class Attention:
             "V": (3 if third else 2) * keys * value * self.v_bytes,
             "CHAIN": (128 if third else 96) * chained,
             "MASK": self._mask(rows, keys),
-            "SCALARS": (2 if self.fp32 else 3) * _HALF,  # the streaming kernel has one for reciprocals besides
+            "SCALARS": (2 if self.fp32 else 3) * _HALF,  # the streaming kernel has one more, for reciprocals
             "SCORES": rows * keys * wide,
             "OUT_SUMS": 2 * rows * value * _HALF,
             "STATISTICS": rows * (3 * _HALF + 2 * wide),  # maxima and their difference; sums
@@ -96,7 +96,7 @@ class Attention:
 
     @property
     def older_bytes(self) -> int:
-        """What builds before 0.81 may take more: a mask of all scores in BFLOAT4_B, the whole output of a chunk.
+        """Bytes that builds before 0.81 may take more: a mask of all scores in BFLOAT4_B, the whole output of a chunk.
 
         sdpa_program_factory.cpp of early 2026: select_mask_dataformat, mask_tiles, out0_t.
         """
@@ -127,7 +127,7 @@ class Attention:
         padded = self.rows % self.q_chunk or self.keys % self.k_chunk or self.keys % TILE_SIDE
         if (
             self.fp32 and not self.causal and padded
-        ):  # the streaming kernel, which makes less of it, is not for FLOAT32
+        ):  # the streaming kernel needs a smaller mask, but cannot take FLOAT32
             return 2 * rows * keys * TILE_BYTES["BFLOAT4_B"]
         if self.causal or self.keys % TILE_SIDE:
             return 2 * _HALF  # a tile of the diagonal or of the last keys, and one of all the others
@@ -141,7 +141,7 @@ class Attention:
         return 4 if two else 2
 
     def _is_chained(self, rows: int) -> bool:
-        """Whether cores pass keys on: causal chunks do, if all pairs of them read the same number of key chunks."""
+        """Whether cores pass keys on: causal chunks only if all their pairs read the same number of key chunks."""
         if not (self.chains and self.causal) or self.mask_bytes or rows > CHAIN_ROWS or self._chunks % 2:
             return False
         if self.grid[0] * self.grid[1] < CHAIN_CORES or self._chunks > CHUNKS_AT_MOST:

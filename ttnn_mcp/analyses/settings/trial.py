@@ -22,7 +22,7 @@ Value: TypeAlias = "int | bool | str"
 
 @dataclass(frozen=True)
 class Op:
-    """The op a setting is tried on.
+    """The op on which a setting is tried.
 
     Attributes:
         table: a table of its row only.
@@ -48,7 +48,7 @@ class Op:
 
     @property
     def cores(self) -> int | None:
-        """How many cores it ran on; None where the report does not tell."""
+        """The number of cores it ran on; None if the report does not tell."""
         used = float(self.table.numbers("cores")[0])
         return int(used) if np.isfinite(used) else None
 
@@ -58,17 +58,17 @@ class Trial:
     """One value of a setting, tried on an op.
 
     Attributes:
-        now: the value that the op ran with; None where the report does not tell.
+        now: the value that the op ran with; None if the report does not tell.
         broken: the rules that the value breaks, in words; empty means legal, unless `unknown` is set.
         unknown: why it is unknown whether TTNN accepts the value.
-        buffers: bytes per core of the op's circular buffers; empty where they are not modelled.
+        buffers: bytes per core of the op's circular buffers; empty if not modelled.
         tensors: bytes per core of the op's own tensors in L1, estimated from its row.
         grown: bytes per core by which those tensors grow.
         change: what the value changes, in words.
         at_most_ns: the most kernel time that it can save; None where there is no bound.
         needs: what must be changed together with it.
         effect: whether the value makes any difference to the op.
-        instead: a value to use in its place, where that does not depend on L1.
+        instead: a value to use in its place, if that does not depend on L1.
         same_l1: whether it does not change L1.
         older_bytes: bytes per core that builds before 0.81 may take more, by their source code.
     """
@@ -101,7 +101,7 @@ class OpSettings(Protocol):
         ...
 
     def choices(self, setting: str) -> tuple[Value, ...]:
-        """The values worth a trial, ascending, not all of them legal; empty where a setting has no short list."""
+        """The values worth a trial, ascending, not all of them legal; empty if a setting has no short list."""
         ...
 
 

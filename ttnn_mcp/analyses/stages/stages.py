@@ -1,9 +1,10 @@
 """Stages of a language model in the ops of one device: prefill, decode, encoder, sampling.
 
-Signposts that name a stage decide. Without them the attention ops do: TTNN has ops of its own for decode; attention
-that is causal, or runs beside ops that fill a cache, is prefill; attention that is not causal belongs to an encoder. A
-stage begins where its first pass does: at an embedding, else at a new trace, else at the longest gap between the last
-attention of one kind and the first of the next. What follows the LM head and chooses a token is sampling.
+Signposts that name a stage decide. Without them the attention ops decide: TTNN has special ops for decode; attention
+that is causal, or in a window with ops that fill a cache, is prefill; attention that is not causal belongs to an
+encoder. A stage begins with its first pass: at an embedding, otherwise at a new trace, otherwise at the longest gap
+between the last attention of one kind and the first of the next. Ops that follow the LM head and choose a token are
+sampling.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ class Stage:
 
     Attributes:
         kind: prefill, decode, encoder or sampling.
-        why: how it was recognised.
+        why: the reason for its kind.
         rows: positions of its ops, ascending.
-        passes: how often it ran; each pass begins with an embedding where there is one.
-        whole: whether it looks like all of a model's pass: an embedding or an LM head is in it.
+        passes: how often it ran; each pass begins with an embedding if there is one.
+        whole: whether it seems to be a complete pass of a model: it has an embedding or an LM head.
         head: positions of its LM head's matmuls.
     """
 
@@ -64,23 +65,23 @@ class Stage:
 
 @artefact
 def stages_of(ops: OpTable, signposts: OpTable) -> list[Stage]:
-    """The stages in the order they first ran; empty where nothing tells them apart.
+    """The stages in the order of their first run; empty if the report does not tell them apart.
 
     Args:
-        ops: the ops of one device in the order they ran.
+        ops: the ops of one device in execution order.
         signposts: the report's signposts.
     """
-    told = _by_signposts(ops, signposts) or _by_attention(ops)
-    if told is None:
+    recognised = _by_signposts(ops, signposts) or _by_attention(ops)
+    if recognised is None:
         return []
-    codes, why = told
+    codes, why = recognised
     heads = lm_heads(ops)
     codes = np.where(_choosing(ops, heads), KINDS.index(SAMPLING), codes)
     stages: list[Stage] = []
     occurring: list[int] = codes[codes > 0].tolist()
     for code in dict.fromkeys(occurring):
         rows, kind = np.flatnonzero(codes == code), KINDS[code]
-        reason = why.get(kind, f"ops behind the LM head of lines {_some(ops, heads)}")
+        reason = why.get(kind, f"ops after the LM head of lines {_some(ops, heads)}")
         head, embeds = heads[np.isin(heads, rows)], rows[_embeds(ops)[rows]]
         whole = len(head) + len(embeds) > 0
         stages.append(Stage(kind, reason, rows, _passes(ops, rows, embeds), whole, head))
@@ -88,22 +89,22 @@ def stages_of(ops: OpTable, signposts: OpTable) -> list[Stage]:
 
 
 def lm_heads(ops: OpTable) -> NDArray[np.int64]:
-    """Matmuls onto the vocabulary: far wider than the model, and followed by no other matmul but their like."""
+    """Matmuls onto the vocabulary: far wider than the model, and in a pass only matmuls of equal width follow."""
     multiplies = np.flatnonzero(ops.of_family("matmul"))
     if not len(multiplies) or not ops.outputs or not ops.inputs:
         return np.zeros(0, dtype=np.int64)
     width, inner = ops.outputs[0].logical[multiplies, 3], ops.inputs[0].logical[multiplies, 3]
     wide = (width >= VOCABULARY) & (width >= WIDENS * inner)
-    ends = np.append(_attends(ops, multiplies[1:], multiplies[:-1]), True)
+    ends = np.append(_ends_pass(ops, multiplies[1:], multiplies[:-1]), True)
     last = wide & ends
-    for place in range(len(multiplies) - 2, -1, -1):  # the parts of a head that was split follow each other
+    for place in range(len(multiplies) - 2, -1, -1):  # the parts of a split head follow each other
         if wide[place] and last[place + 1] and width[place] == width[place + 1]:
             last[place] = True
     return multiplies[last]
 
 
-def _attends(ops: OpTable, after: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether an embedding or a choice of tokens lies between two rows: then a pass ended."""
+def _ends_pass(ops: OpTable, after: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether an embedding or a choice of tokens lies between two rows: it ends a pass."""
     ended = ops.texts("op_code").where(lambda text: family(text) == "embedding" or _chooses(text))
     counted = np.concatenate(([0], np.cumsum(ended)))
     return counted[after] > counted[before]
@@ -114,7 +115,7 @@ def _chooses(op_code: str) -> bool:
 
 
 def _choosing(ops: OpTable, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Ops from an LM head (without it) to the next embedding, where one of them chooses a token."""
+    """Ops from an LM head (without it) to the next embedding, if one of them chooses a token."""
     sampling = np.zeros(len(ops), dtype=np.bool_)
     chooses = np.flatnonzero(ops.texts("op_code").where(_chooses))
     embeds = np.flatnonzero(_embeds(ops))
@@ -128,7 +129,7 @@ def _choosing(ops: OpTable, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _by_signposts(ops: OpTable, signposts: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | None:
-    """A stage's code per op, and why each stage; None where no signpost among the ops names one."""
+    """A stage's code per op, and the reason for each stage; None if no signpost among the ops names one."""
     texts = signposts.texts("op_code")
     marks = [
         (int(line), kind)
@@ -148,24 +149,24 @@ def _named(text: str) -> str | None:
 
 
 def _by_attention(ops: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | None:
-    """The same by fused attention; None where there is none."""
+    """The same by fused attention; None if there is none."""
     names = ops.texts("op_code")
     rows = np.flatnonzero(names.where(lambda text: family(text) == "attention"))
     if not len(rows):
         return None
     fills = bool(names.where(lambda text: re.search("Fill\\w*Cache", text) is not None).any())
-    told = [(row, *_kind(ops, row, fills=fills)) for row in rows.tolist()]
-    codes = np.full(len(ops), KINDS.index(told[0][1]), dtype=np.int64)
-    for (before, earlier, _), (after, later, _) in pairwise(told):
+    recognised = [(row, *_kind(ops, row, fills=fills)) for row in rows.tolist()]
+    codes = np.full(len(ops), KINDS.index(recognised[0][1]), dtype=np.int64)
+    for (before, earlier, _), (after, later, _) in pairwise(recognised):
         if earlier != later:
             codes[_boundary(ops, before, after) :] = KINDS.index(later)
-    return codes, {kind: f"{reason} (line {int(ops.lines[row])})" for row, kind, reason in reversed(told)}
+    return codes, {kind: f"{reason} (line {int(ops.lines[row])})" for row, kind, reason in reversed(recognised)}
 
 
 def _kind(ops: OpTable, row: int, *, fills: bool) -> tuple[str, str]:
     name = ops.texts("op_code")[row]
     if re.search("Decode|FlashMLA|FlashMultiLatent", name, re.IGNORECASE) and "Prefill" not in name:
-        return DECODE, "attention of its own for decode"
+        return DECODE, "a special attention op for decode"
     causal = attributes_of(ops).row(row).flag("is_causal")
     if causal or (causal is None and fills):
         return PREFILL, "causal attention" if causal else "attention beside ops that fill a cache"
@@ -173,7 +174,7 @@ def _kind(ops: OpTable, row: int, *, fills: bool) -> tuple[str, str]:
 
 
 def _boundary(ops: OpTable, before: int, after: int) -> int:
-    """Where the stage of the attention at `after` begins, behind the attention at `before`."""
+    """The first row of the stage of the attention at `after`; the one at `before` is the last of another stage."""
     between = np.arange(before + 1, after + 1)
     embeds = between[_embeds(ops)[between]]
     if len(embeds):
@@ -190,7 +191,7 @@ def _embeds(ops: OpTable) -> NDArray[np.bool_]:
 
 
 def _passes(ops: OpTable, rows: NDArray[np.int64], embeds: NDArray[np.int64]) -> int:
-    """Stretches of rows, or embeddings in them where those are more: a pass looks up its tokens once."""
+    """The number of stretches of rows, or of embeddings if larger: a pass looks up its tokens once."""
     stretches = 1 + int((np.diff(rows) > 1).sum())
     kinds = [ops.shapes(int(row)) for row in embeds]
     return max(stretches, kinds.count(kinds[0]) if kinds else 0)

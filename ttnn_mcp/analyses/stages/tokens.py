@@ -1,4 +1,4 @@
-"""Tokens and users of a stage's pass, and its key/value cache, by the shapes of its attention."""
+"""Tokens and users of a stage's pass, and its key/value cache, from the shapes of its attention."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PassTokens:
-    """What one pass works on.
+    """The tokens and the cache of one pass.
 
     Attributes:
-        users: sequences side by side.
-        per_user: tokens of each.
+        users: the number of parallel sequences.
+        per_user: the number of tokens of each.
         cache_bytes: keys and values of all caches that a pass reads, as allocated; 0 without a cache.
-        cache_bytes_per_token: what one more token of one user adds to them.
-        line: of the attention whose INPUT_0 tells it.
+        cache_bytes_per_token: bytes that one more token of one user adds to them.
+        line: of the attention whose INPUT_0 has these shapes.
     """
 
     users: int
@@ -47,13 +47,13 @@ def tokens_of(ops: OpTable, stage: Stage) -> PassTokens | None:
     first = int(rows[0])
     query = ops.inputs[0].logical[first]
     users, per_user = (int(query[1]), 1) if stage.kind == DECODE else (int(query[0]), int(query[2]))
-    held = per_token = 0.0
+    cache_bytes_of_pass = per_token = 0.0
     if stage.kind in (DECODE, PREFILL):
         for operand in ops.inputs[1:3]:
             shape = operand.logical[rows]
             sizes = operand.bytes[rows]
             positions = np.maximum(shape[:, 0] * shape[:, 2], 1)
-            held += float(sizes.sum()) / stage.passes
+            cache_bytes_of_pass += float(sizes.sum()) / stage.passes
             per_token += float((sizes / positions).sum()) / stage.passes
     cached = stage.kind == DECODE
-    return PassTokens(users, per_user, held if cached else 0.0, per_token, int(ops.lines[first]))
+    return PassTokens(users, per_user, cache_bytes_of_pass if cached else 0.0, per_token, int(ops.lines[first]))

@@ -1,9 +1,8 @@
-"""The least time of every op, step by step: from what the model asks for to what the op really did.
+"""The least time of every op, step by step: from the work that the model needs to the work that the op did.
 
-Each step adds one thing to the one before, so none of them can be shorter: the arithmetic and bytes that the model
-needs, then padding, then the passes of the op's own MATH FIDELITY, then the cores it did not use. All are true lower
-bounds: peak rates, each byte moved once. Arithmetic of the vector unit (softmax, norms, activations) is
-left out.
+Each step adds one cause to the step before, so it cannot be shorter: first the arithmetic and bytes that the model
+needs, then padding, then the passes of the op's own MATH FIDELITY, then unused cores. All are true lower bounds: they
+take peak rates and move each byte once. They leave out the arithmetic of the vector unit (softmax, norms, activations).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_COLLECTIVE, roofline_of
 from ttnn_mcp.analyses.roofline.traffic import shows_operands
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
-from ttnn_mcp.analyses.time_budget.doors import Doors
+from ttnn_mcp.analyses.time_budget.data_paths import DataPaths
 from ttnn_mcp.analyses.time_budget.operand_bytes import as_stored, narrowed, without_padding
 from ttnn_mcp.hardware import MATMUL_FLOP_PER_CYCLE_PER_CORE
 from ttnn_mcp.run.ops.artefact import artefact
@@ -38,19 +37,19 @@ LOFI_PASSES = 1.0
 
 @dataclass(frozen=True, slots=True)
 class LeastTimes:
-    """Nanoseconds per op; 0 where nothing can be said.
+    """Nanoseconds per op; 0 if unknown.
 
     Attributes:
         needed_ns: arithmetic of the logical shapes with the passes its operands can use, bytes without padding, the
             whole grid.
         padded_ns: the same on padded shapes.
-        as_it_is_ns: the same with the op's own passes: the program as it is.
+        as_it_is_ns: the same with the op's own passes: the present program.
         on_its_cores_ns: the same on the cores that the op used.
         cheaper_ns: the program with weights as BFLOAT4_B, activations as BFLOAT8_B, one pass.
-        arithmetic_ns: of `needed_ns`, the arithmetic.
+        arithmetic_ns: the arithmetic alone, as in `needed_ns`.
         weight_bytes: bytes of weights that the op reads from DRAM.
-        told: ops with a bound.
-        whole: ops whose bound leaves out nothing that is known to be missing (`Roofline.why` is empty).
+        bounded: ops with a bound.
+        complete: ops whose bound leaves out no known cost (`Roofline.why` is empty).
     """
 
     needed_ns: NDArray[np.float64]
@@ -60,20 +59,20 @@ class LeastTimes:
     cheaper_ns: NDArray[np.float64]
     arithmetic_ns: NDArray[np.float64]
     weight_bytes: NDArray[np.float64]
-    told: NDArray[np.bool_]
-    whole: NDArray[np.bool_]
+    bounded: NDArray[np.bool_]
+    complete: NDArray[np.bool_]
 
 
 @artefact
 def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> LeastTimes:
-    """The least times of one device's ops, given in the order they ran."""
+    """The least times of one device's ops; `ops` are in execution order."""
     bounds = roofline_of(ops, chip)
     unknown = bounds.impossible | borrowed(ops) | ~shows_operands(ops)
     grid = working_cores(ops, chip)
     used = np.fmin(np.where(ops.numbers("cores") > 0, ops.numbers("cores"), np.nan), grid)
     own = phases(ops)
     needed = np.fmin(np.where(np.isfinite(needed_phases(ops)), needed_phases(ops), own), own)
-    doors = Doors(ops, chip)
+    paths = DataPaths(ops, chip)
     links = _on_links(ops, chip, mesh_devices)
 
     def least(
@@ -83,7 +82,7 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
         bytes_of: Weigh,
     ) -> NDArray[np.float64]:
         arithmetic = _arithmetic_ns(flops, passes, cores, chip)
-        longest = np.fmax(np.fmax(arithmetic, doors.least_ns(bytes_of, cores)), links)
+        longest = np.fmax(np.fmax(arithmetic, paths.least_ns(bytes_of, cores)), links)
         return np.where(unknown, 0.0, np.nan_to_num(longest))
 
     steps = np.maximum.accumulate(
@@ -99,26 +98,28 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
     )
     unknown = unknown | ~(
         steps[-1] <= IMPOSSIBLE * ops.numbers("kernel_ns")
-    )  # the row shows what cannot be: no bound
+    )  # the row is faster than its bound, so it is wrong: no bound
     steps = np.where(unknown, 0.0, steps)
     weights = reads_weights(ops, flow)
     return LeastTimes(
         *steps,
         cheaper_ns=np.minimum(least(bounds.padded_flops, LOFI_PASSES, grid, narrowed(ops)), steps[2]),
         arithmetic_ns=np.where(unknown, 0.0, np.nan_to_num(_arithmetic_ns(bounds.flops, needed, grid, chip))),
-        weight_bytes=np.where(weights & ~unknown, np.nan_to_num(doors.read_bytes(1)), 0.0),
-        told=~unknown & (steps[2] > 0),
-        whole=~unknown & bounds.why.mapped(_leaves_nothing_out, missing=True, dtype=np.bool_) & _finite(ops, links),
+        weight_bytes=np.where(weights & ~unknown, np.nan_to_num(paths.read_bytes(1)), 0.0),
+        bounded=~unknown & (steps[2] > 0),
+        complete=~unknown
+        & bounds.why.mapped(_leaves_nothing_out, missing=True, dtype=np.bool_)
+        & _finite(ops, links),
     )
 
 
 def _finite(ops: OpTable, links: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """All but the collectives whose links the report does not tell."""
+    """All ops except collectives whose links are unknown."""
     return np.isfinite(links) | (_families(ops) != "collective")
 
 
 def _leaves_nothing_out(why: str) -> bool:
-    return why == WHY_COLLECTIVE  # it is bound by its links, which count here
+    return why == WHY_COLLECTIVE  # its links bound it, and they count here
 
 
 def _families(ops: OpTable) -> NDArray[np.object_]:

@@ -1,9 +1,8 @@
-"""The ledger of a window: every nanosecond of the critical device under one name; the sum is the window.
+"""The ledger of a window: every nanosecond of the critical device has one name; the sum is the window.
 
-An op's kernel time is divided in the order of its least times: what the model needs, padding, passes, unused cores,
-then late starts of cores, waiting for other devices, uneven work, time in which one part of the kernel was certainly
-alone, and what remains. Ops that only move data count whole under
-`movement`: a model without them needs no part of their time.
+An op's kernel time is divided in the order of its least times: what the model needs, padding, passes, unused cores.
+Then follow late starts of cores, waiting for other devices, uneven work, time in which certainly only one part of the
+kernel ran, and the rest. All time of ops that only move data is `movement`: the model needs none of it.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ class Entry:
     """One name in the ledger.
 
     Attributes:
-        what: the name.
+        name: as on the page about the time budget.
         time_ns: its part of the window; below zero only for `side_by_side`.
         per_op_ns: the same per op of the device.
     """
 
-    what: str
+    name: str
     time_ns: float
     per_op_ns: NDArray[np.float64]
 
     def heaviest(self, ops: OpTable, most: int) -> list[tuple[str, float, int]]:
-        """(op, nanoseconds, line of its heaviest row) of the kinds with the largest part, largest first."""
+        """(op, nanoseconds, line of its heaviest row) of the kinds with the most time, largest first."""
         return [
             (name, part_ns, int(ops.lines[alike[np.argmax(self.per_op_ns[alike])]]))
             for name, part_ns, alike in heaviest_kinds(ops.texts("op_code"), self.per_op_ns, most)
@@ -51,27 +50,27 @@ class Entry:
 
 
 def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Balance) -> list[Entry]:
-    """The entries of one device's window, in the order of the words above; they add up to its wall time."""
+    """The entries of one device's window, in the order above; they add up to its wall time."""
     kernel = ops.numbers("kernel_ns")
     moves = ops.of_family(*MOVES_ONLY)
-    models = least.told & ~moves
+    models = least.bounded & ~moves
     steps = np.stack([least.needed_ns, least.padded_ns, least.as_it_is_ns, least.on_its_cores_ns])
     steps = np.where(models, np.minimum(steps, kernel), 0.0)
     parts = np.diff(steps, axis=0, prepend=0.0)
-    left = np.where(models, kernel - steps[-1], 0.0)
-    skew = np.minimum(np.nan_to_num(np.maximum(ops.numbers("start_skew_ns"), 0.0)), left)
-    waiting = np.minimum(_waiting_ns(ops, balance), left - skew)
-    within = _within_kernels(ops, left - skew - waiting)
+    remaining = np.where(models, kernel - steps[-1], 0.0)
+    skew = np.minimum(np.nan_to_num(np.maximum(ops.numbers("start_skew_ns"), 0.0)), remaining)
+    waiting = np.minimum(_waiting_ns(ops, balance), remaining - skew)
+    within = _within_kernels(ops, remaining - skew - waiting)
     gaps = np.concatenate(([0.0], np.maximum(np.nan_to_num(timeline.gaps_ns), 0.0)))
-    overlap = timeline.busy_ns - timeline.kernel_ns  # 0, or below where sub-devices worked at the same time
+    overlap = timeline.busy_ns - timeline.kernel_ns  # 0, or below 0 if sub-devices worked at the same time
     entries = [
         *(
-            Entry(what, float(part.sum()), part)
-            for what, part in zip(("roofline", "padding", "fidelity", "idle_cores"), parts, strict=True)
+            Entry(name, float(part.sum()), part)
+            for name, part in zip(("roofline", "padding", "fidelity", "idle_cores"), parts, strict=True)
         ),
         Entry("start_skew", float(skew.sum()), skew),
         Entry("waiting", float(waiting.sum()), waiting),
-        *(Entry(what, float(part.sum()), part) for what, part in within.items()),
+        *(Entry(name, float(part.sum()), part) for name, part in within.items()),
         Entry("movement", float(kernel[moves].sum()), np.where(moves, kernel, 0.0)),
         Entry("no_bound", float(kernel[~moves & ~models].sum()), np.where(~moves & ~models, kernel, 0.0)),
         Entry("gaps", timeline.wall_ns - timeline.busy_ns, gaps),
@@ -80,20 +79,20 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
     return [entry for entry in entries if entry.time_ns]
 
 
-def _within_kernels(ops: OpTable, left: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """What the times per core and per processor explain of the time that is left, and `unexplained`.
+def _within_kernels(ops: OpTable, remaining: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """The part of the remaining time that times per core and processor explain, and `unexplained`.
 
-    The time left and a time at the end lie in one kernel: they share at least what both together have above the kernel.
+    Remaining time and a time at the end lie in one kernel: they overlap at least by their sum minus the kernel time.
     """
     parts = kernel_parts_of(ops)
     kernel = ops.numbers("kernel_ns")
-    uneven = np.minimum(parts.uneven_ns, left)
-    even = left - uneven
+    uneven = np.minimum(parts.uneven_ns, remaining)
+    even = remaining - uneven
 
     def shared(ending: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.minimum(np.maximum(ending + even - kernel, 0.0), even)
 
-    entries = {what: shared(parts.alone_ns[PARTS.index(part)]) for part, what in ALONE.items()}
+    entries = {name: shared(parts.alone_ns[PARTS.index(part)]) for part, name in ALONE.items()}
     alone = sum(entries.values(), np.zeros(len(ops)))
     after_reading = np.maximum(shared(parts.ended_ns[PARTS.index("reader")]) - alone, 0.0)
     return {
@@ -105,7 +104,7 @@ def _within_kernels(ops: OpTable, left: NDArray[np.float64]) -> dict[str, NDArra
 
 
 def _waiting_ns(ops: OpTable, balance: Balance) -> NDArray[np.float64]:
-    """Per op, time in a collective above the fastest device's in the same launch."""
+    """Per op, the time of a collective above that of the fastest device in the same launch."""
     waiting = np.zeros(len(ops))
     device = int(ops.numbers("device")[0]) if len(ops) else -1
     if len(balance.devices) < 2 or device not in balance.devices or not len(balance.rows):

@@ -1,4 +1,4 @@
-"""Bytes of an operand per op: as it lies in memory, without its padding, or stored as narrow as it could be."""
+"""Bytes of an operand per op: as stored, without padding, or in the narrowest possible type."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.operand import Operand
 
     Weigh = Callable[[Operand, int | None], NDArray[np.float64]]
-    """An operand and its number among the inputs (None for an output) -> its bytes per op; NaN where not known."""
+    """An operand and its number among the inputs (None for an output) -> its bytes per op; NaN if unknown."""
 
 NARROW_WEIGHT, NARROW_ACTIVATION = "BFLOAT4_B", "BFLOAT8_B"  # the narrowest that matmuls and convs take
 NARROWED = ("FLOAT32", "BFLOAT16", "BFLOAT8_B")  # tiles of these can be stored narrower; integers cannot
 
 
 def as_stored(operand: Operand, _number: int | None) -> NDArray[np.float64]:
-    """The operand as it lies in memory."""
+    """The operand as stored."""
     return np.where(operand.bytes > 0, operand.bytes, np.nan)
 
 
 def without_padding(operand: Operand, number: int | None) -> NDArray[np.float64]:
-    """Its logical elements alone."""
+    """Its logical elements only."""
     padded = operand.padded.prod(axis=1)
     return as_stored(operand, number) * np.where(padded > 0, operand.elements / np.maximum(padded, 1), 1.0)
 
 
 def narrowed(ops: OpTable) -> Weigh:
-    """Tiles of floats as narrow as the operand's part in the op allows."""
+    """Tiles of floats in the narrowest type for the operand's role in the op."""
     weighted = on_engine(ops) & ops.texts("op_code").where(lambda text: family(text) != "attention")
 
     def weigh(operand: Operand, number: int | None) -> NDArray[np.float64]:

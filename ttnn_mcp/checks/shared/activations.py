@@ -1,4 +1,4 @@
-"""The function of a unary op that another op could apply on the way out."""
+"""The function of a unary op that another op could apply to its output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FUNCTION = re.compile(r"UnaryOpType::(\w+)")
 
 
 def function_of(facts: WindowFacts, row: int) -> str:
-    """The one function of its chain ("GELU"); empty where there are several or none."""
+    """The only function of its chain ("GELU"); empty if there are several or none."""
     return function_in(facts.attributes(row))
 
 
@@ -26,12 +26,12 @@ def function_in(attributes: Attributes) -> str:
 
 
 def keeps_type(facts: WindowFacts, row: int) -> bool:
-    """Whether it writes the data type that it reads."""
+    """Whether its output has the data type of its input."""
     return facts.ops.outputs[0].dtype[row] == facts.ops.inputs[0].dtype[row]
 
 
 def cite_function(facts: WindowFacts, row: int) -> Evidence:
-    """The function in the op's chain; the whole entry has hundreds of characters before it."""
+    """The function in the op's chain, without the hundreds of characters before it."""
     return cite_attribute(facts, row, "op_chain").model_copy(
         update={"value": f"UnaryOpType::{function_of(facts, row)}"}
     )

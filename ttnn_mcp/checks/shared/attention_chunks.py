@@ -1,4 +1,4 @@
-"""The chunks of prefill attention: those that ran, and the largest worth trying that fit L1 and fill the grid."""
+"""The chunks of prefill attention: the present ones, and the largest worth a trial that fit L1 and fill the grid."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long prefill; smaller where it does not fit
+SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long prefill; smaller if it does not fit
 
 
 def printed_chunks(facts: WindowFacts, rows: Rows) -> NDArray[np.int64]:
-    """q_chunk_size and k_chunk_size of each row; 32 where none was given."""
+    """q_chunk_size and k_chunk_size of each row; 32 if not set."""
     return _each_kind(facts, rows, lambda row: _printed(facts, row))
 
 
 def larger_chunks(facts: WindowFacts, rows: Rows) -> NDArray[np.int64]:
-    """The pair to try for each row, at least what it has now."""
+    """The pair to try for each row, at least the present one."""
     return _each_kind(facts, rows, lambda row: _largest(facts, row))
 
 
 def _each_kind(facts: WindowFacts, rows: Rows, pair_of: Callable[[int], tuple[int, int]]) -> NDArray[np.int64]:
-    """`pair_of` of each row, asked once for those of equal signature and attributes."""
+    """`pair_of` of each row, computed once for equal signatures and attributes."""
     alike = numbered(len(facts), [signatures(facts.ops), facts.ops.texts("attributes").codes])[rows]
     _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
     pairs = [pair_of(int(rows[first])) for first in firsts]

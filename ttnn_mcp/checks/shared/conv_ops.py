@@ -1,4 +1,4 @@
-"""What the Conv2d checks have in common: which ops they are about, who made what, and sentences about L1."""
+"""Shared parts of the Conv2d checks: their ops, the producers of tensors, and sentences about L1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
 
 MOST_COPIES = 2  # between a conv and its activation: sharded to interleaved, a slice (ours)
-conv_check = partial(  # what the checks of step 6 have in common; each may say otherwise
+conv_check = partial(  # defaults of the checks of step 6; each may override them
     Check,
     step=6,
     of=ops_named("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)", "Conv2d"),
@@ -28,9 +28,9 @@ conv_check = partial(  # what the checks of step 6 have in common; each may say 
 
 
 def convs_behind(facts: WindowFacts, rows: Rows) -> dict[int, int]:
-    """Those of the rows that a conv's output comes to, unchanged and nowhere else, each with that conv.
+    """Rows that are the only readers of a conv's unchanged output, each with that conv.
 
-    It comes directly, or through copies and slices.
+    They read it directly, or through copies and slices.
     """
     joins, convs = facts.joins, facts.named("Conv2d")
     passes = facts.of_family("movement") | facts.named("SliceWrite")
@@ -38,7 +38,7 @@ def convs_behind(facts: WindowFacts, rows: Rows) -> dict[int, int]:
     rows = at = rows[~_seem_read_twice(facts)[rows]]
     for _ in range(MOST_COPIES + 1):
         makers = joins.makers[at]
-        alone = joins.reader_counts[makers] == 1  # NOBODY stands for the last op, which nothing reads
+        alone = joins.reader_counts[makers] == 1  # NOBODY is the last op, which no op reads
         reached, passed = alone & convs[makers], alone & passes[makers]
         behind.update(zip(rows[reached].tolist(), makers[reached].tolist(), strict=True))
         rows, at = rows[passed], makers[passed]
@@ -46,31 +46,31 @@ def convs_behind(facts: WindowFacts, rows: Rows) -> dict[int, int]:
 
 
 def _seem_read_twice(facts: WindowFacts) -> Mask:
-    """Ops whose output one op seems to read twice: one of the two may be the conv's, which looks alike."""
+    """Ops whose output one op seems to read twice: one of the two inputs may be the conv's output of equal shape."""
     first, second = facts.flow.makers_of(0), facts.flow.makers_of(1)
     return np.isin(np.arange(len(facts)), first[(first == second) & ~facts.of_family("movement")])
 
 
 def whole_grid(facts: WindowFacts) -> tuple[int, int]:
-    """(columns, rows) of all cores; one core where the report counts none."""
+    """(columns, rows) of all cores; one core if the report does not tell their number."""
     return grid_of(facts.chip.cores or 1, facts.chip.arch)
 
 
 def l1_of(facts: WindowFacts) -> L1Limit:
     """The L1 of a core; only for checks that need L1_LIMIT."""
     limit = facts.l1_limit
-    if limit is None:  # unmoved: the needs of every check that calls it see to it
+    if limit is None:  # unmoved: every check that calls it needs L1_LIMIT
         raise ValueError("a check that reads the limit of L1 declares L1_LIMIT as its need")
     return limit
 
 
 class Candidates(NamedTuple):
-    """Convs of which a changed form fits L1 too.
+    """Convs whose changed form also fits L1.
 
     Attributes:
         rows: their positions.
         to: the changed form of each configuration.
-        heaviest: position, present form and changed form of the costliest ones.
+        heaviest: position, present form and changed form of the longest ones.
     """
 
     rows: Rows
@@ -79,7 +79,7 @@ class Candidates(NamedTuple):
 
 
 def candidates(facts: WindowFacts, change: Callable[[Conv], Conv | None]) -> Candidates:
-    """The convs that `change` gives another form for, as far as that fits L1 by the conv's own formulas."""
+    """The convs for which `change` returns another form, if that form fits L1 by the conv's formulas."""
     convs = facts.convs
     forms = {conv: changed for conv in convs.distinct if conv and (changed := change(conv))}
     to = {conv: changed for conv, changed in forms.items() if changed.total_bytes <= facts.safe_l1_bytes}
@@ -88,12 +88,12 @@ def candidates(facts: WindowFacts, change: Callable[[Conv], Conv | None]) -> Can
 
 
 def room_for(facts: WindowFacts, row: int, conv: Conv) -> str:
-    """'# line 948: 0.61 MB of 1.40 MB L1', behind a config that the conv at `row` is given."""
+    """'# line 948: 0.61 MB of 1.40 MB L1': the comment after a config for the conv at `row`."""
     return f"# line {facts.line(row)}: {megabytes(conv.total_bytes)} of {megabytes(l1_of(facts).limit_bytes)} L1"
 
 
 def cite_height(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
-    """The block height of a conv, and the height per core it is a part of (in elements before 2025-03)."""
+    """The block height of a conv, and the height per core (in elements before 2025-03)."""
     spread = facts.attributes(row).get("parallelization_config", "")
     tiles, elements = "per_core_out_matrix_height_ntile", "per_core_out_matrix_height"
     key = tiles if tiles in spread else elements
@@ -109,7 +109,7 @@ def megabytes(size: float) -> str:
 
 
 def l1_caveat(facts: WindowFacts, conv: Conv) -> str:
-    """What the L1 figures rest on, as far as it is not read from the reports."""
+    """The basis of the L1 figures that is not read from the reports."""
     limit, basis = l1_of(facts), "L1 modelled to about 5 %"
     if not limit.read:
         basis += f"; limit {'of' if limit.measured else 'inferred for'} {facts.chip.arch} (no memory report)"

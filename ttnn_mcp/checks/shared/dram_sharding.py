@@ -1,7 +1,7 @@
-"""How the weights of a decode matmul stream fastest, by chip and shape: sharded over DRAM's banks, or multicast.
+"""The fastest way to stream the weights of a decode matmul, by chip and shape: sharded over DRAM banks, or multicast.
 
-What each form was measured to reach decides, not what the banks could give. A DRAM-sharded matmul computes on the
-core beside each bank; on Blackhole eight such cores hold it below what a 1D multicast over the grid reaches.
+The measured bandwidth of each form decides, not the peak of the banks. A DRAM-sharded matmul computes on the
+core beside each bank; on Blackhole eight such cores limit it to less than a 1D multicast over the grid reaches.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ INTERLEAVED_GB_S = {"wormhole_b0": 190.0, "blackhole": 390.0}  # 1D multicast: s
 LEAST_K = 2048  # on Wormhole sharded weights win from here on and lose at 1024: tt-metal's optimization skill
 DEEPEST_BLOCK = 8  # tiles: tt_transformers/tt/model_config.py; wider ones need tt-metal PR #55444
 STREAMING_BLOCK = 4  # tiles: measured 101, 244 and 280 GB/s at 1, 4 and 8 (same study)
-USUAL_CORES = 32  # to hold the activation: tt_transformers/tt/model_config.py aims at it
+USUAL_CORES = 32  # that hold the activation: the aim of tt_transformers/tt/model_config.py
 L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors (ours)
-DECODE_L1_SHARE = 0.75  # where the operands are one row of tiles, they need less (ours)
+DECODE_L1_SHARE = 0.75  # for operands of one row of tiles, which need less (ours)
 
 
 class Faster(NamedTuple):
-    """A way to run the matmul, and the bandwidth that its like reached; no bandwidth where nothing was measured."""
+    """A way to run the matmul, and the bandwidth that similar matmuls reached in measurements."""
 
     fix: str
     gb_s: float
 
 
 def fastest(facts: WindowFacts, row: int) -> Faster | None:
-    """How the matmul at `row`, one row of tiles high, streams fastest; None for a chip nobody measured."""
+    """The fastest way for the matmul at `row`, one row of tiles high; None for a chip without measurements."""
     arch = facts.chip.arch or ""
     sharded, interleaved = dram_sharded(facts, row), INTERLEAVED_GB_S.get(arch)
     if sharded is not None and SHARDED_GB_S[arch] > INTERLEAVED_GB_S[arch]:
@@ -50,12 +50,12 @@ def fastest(facts: WindowFacts, row: int) -> Faster | None:
 
 
 def fastest_ns(facts: WindowFacts, rows: Rows) -> Floats:
-    """Per row of `rows`, its DRAM bytes at the bandwidth of `fastest`; NaN where there is none."""
+    """Per row, its DRAM bytes at the bandwidth of `fastest`; NaN if there is none."""
     return _bytes_at(facts, rows, lambda row: (rate := fastest(facts, row)) and rate.gb_s)
 
 
 def sharded_ns(facts: WindowFacts, rows: Rows) -> Floats:
-    """The same for DRAM-sharded weights, on the cores that would work; NaN where no config is fit or measured."""
+    """The same for DRAM-sharded weights, on the cores that would work; NaN if no config fits or was measured."""
     gb_s = SHARDED_GB_S.get(facts.chip.arch or "", np.nan)
     streamed = _bytes_at(facts, rows, lambda row: gb_s if dram_sharded(facts, row) else None)
     slower = (facts.chip.cores or np.nan) / (dram_banks(facts.chip) or np.nan)
@@ -63,7 +63,7 @@ def sharded_ns(facts: WindowFacts, rows: Rows) -> Floats:
 
 
 def dram_sharded(facts: WindowFacts, row: int) -> str | None:
-    """The call on DRAM-sharded weights; None where none is worth it: short K, unfit sizes, a chip nobody measured."""
+    """The call on DRAM-sharded weights; None if it does not pay: short K, wrong sizes, a chip without measurements."""
     cores_and_block = _held_by(facts, row)
     if cores_and_block is None:
         return None
@@ -88,13 +88,13 @@ def multicast(facts: WindowFacts, row: int) -> str:
 
 
 def suggested_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
-    """A multicast config for the matmul at `row` on the whole grid; None where grid or L1 is not known."""
+    """A multicast config for the matmul at `row` on the whole grid; None if grid or L1 is unknown."""
     grid = worker_grid(facts.chip)
     return suggested_for(facts.ops, row, grid, L1_SHARE * facts.safe_l1_bytes) if grid else None
 
 
 def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | None]) -> Floats:
-    """DRAM bytes of each row at a bandwidth that depends on its shapes and types alone: asked once for each."""
+    """DRAM bytes of each row at a bandwidth that depends only on its shapes and types: computed once for each."""
     alike = numbered(len(facts), [signatures(facts.ops)])[rows]
     _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
     gb_s = np.array([gb_s_of(int(rows[first])) or np.nan for first in firsts], dtype=np.float64)
@@ -106,7 +106,7 @@ def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
     banks, tiles = dram_banks(facts.chip), _tiles(facts, row)
     if facts.chip.arch not in SHARDED_GB_S or tiles.k * TILE_SIDE < LEAST_K:
         return None
-    if banks is None:  # unmoved: the banks of every chip that was measured are known
+    if banks is None:  # unmoved: the banks of every measured chip are known
         return None
     columns, rows = worker_grid(facts.chip) or DEFAULT_GRID
     fitting = [

@@ -1,4 +1,4 @@
-"""The least an op can take, whatever is changed about it: what savings are counted down to."""
+"""The least time of an op after any change: savings end there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ttnn_mcp.checks.check import Floats, Rows, WindowFacts
 
 
 def least_ns(facts: WindowFacts) -> Floats:
-    """Per op: its arithmetic at the fidelity it has, its DRAM bytes at peak bandwidth, or its launch."""
+    """Per op: its arithmetic at its present fidelity, its DRAM bytes at peak bandwidth, or its launch."""
     return _floor(facts, np.fmax(facts.roofline.compute_ns, facts.roofline.dram_ns))
 
 
@@ -20,13 +20,13 @@ def achievable_ns(facts: WindowFacts) -> Floats:
 
 
 def spread_saves(facts: WindowFacts, rows: Rows) -> Floats:
-    """Per row, what is saved where its work is dealt out evenly over all cores; 5 us stay."""
+    """Per row, the saving if its work is distributed evenly over all cores; 5 us stay."""
     took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
     best = np.maximum(took * used / (facts.chip.cores or 1), achievable_ns(facts)[rows])
     return np.maximum(took - np.maximum(best, SMALL_NS), 0.0)
 
 
 def _floor(facts: WindowFacts, bounds: Floats) -> Floats:
-    """A row that shows what cannot be has nothing to give: its time or its operands are another op's."""
+    """A row faster than its bounds saves nothing: its time or its operands are those of another op."""
     bounds = np.where(facts.roofline.impossible, np.inf, bounds)
     return np.minimum(np.fmax(bounds, LAUNCH_FLOOR_NS), facts.kernel_ns)

@@ -1,4 +1,4 @@
-"""What a memory report shows of traffic between host and device: the calls that read, write, or compute on the host."""
+"""The traffic between host and device in a memory report: calls that read, write, or compute on the host."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_WORK = ("deallocate", "reallocate", "as_tensor", "load_tensor", "dump_tensor"
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A call and the tensor it is about."""
+    """A call and the tensor that it moves."""
 
     operation: int
     name: str
@@ -35,12 +35,12 @@ class Transfer:
 
     @property
     def elements(self) -> int:
-        """How many the model sees."""
+        """Their number, without padding."""
         return self.shape.elements
 
 
 def reads(memory: MemoryReport) -> list[Transfer]:
-    """Calls that bring a device tensor to the host, in the order they ran."""
+    """Calls that bring a device tensor to the host, in execution order."""
     return [
         transfer
         for operation, name in _calls(memory)
@@ -50,7 +50,7 @@ def reads(memory: MemoryReport) -> list[Transfer]:
 
 
 def writes(memory: MemoryReport) -> list[Transfer]:
-    """Calls that send a tensor to the device, in the order they ran."""
+    """Calls that send a tensor to the device, in execution order."""
     transfers: list[Transfer] = []
     for operation, name in _calls(memory):
         if name == COPIES:
@@ -61,7 +61,7 @@ def writes(memory: MemoryReport) -> list[Transfer]:
 
 
 def round_trips(memory: MemoryReport) -> list[Transfer]:
-    """Reads from the device that a later write of as many elements follows; each write counts once."""
+    """Reads from the device with a later write of the same number of elements; each write counts once."""
     sent: dict[int, list[int]] = {}
     for transfer in reversed(writes(memory)):
         sent.setdefault(transfer.elements, []).append(transfer.operation)
@@ -77,7 +77,7 @@ def round_trips(memory: MemoryReport) -> list[Transfer]:
 
 
 def computed_on_host(memory: MemoryReport) -> list[Transfer]:
-    """Calls after the first op on the device whose tensors are all on the host: the tensor each of them makes."""
+    """Calls after the first device op whose tensors are all on the host: the tensor that each makes."""
     transfers: list[Transfer] = []
     began = False
     for operation, name in _calls(memory):
@@ -103,12 +103,12 @@ def _on_device(tensor: Tensor) -> bool:
 
 
 def _moved(memory: MemoryReport, operation: int, name: str, ids: tuple[int, ...]) -> list[Transfer]:
-    """Those of the tensors that are on the device."""
+    """The tensors that are on the device."""
     return _sized(operation, name, [tensor for tensor in _tensors(memory, ids) if _on_device(tensor)])
 
 
 def _sized(operation: int, name: str, tensors: list[Tensor]) -> list[Transfer]:
-    """Tensors of unknown size or shape are left out."""
+    """The tensors of known size and shape."""
     return [
         Transfer(operation, name, tensor.id, tensor.shape, tensor.size_bytes)
         for tensor in tensors

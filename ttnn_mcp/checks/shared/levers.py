@@ -1,6 +1,6 @@
 """Fix texts for compiled models, whose author cannot change the TTNN call: the compiler's option instead.
 
-Options of tt-xla as its compile_options.h of August 2026 has them: one that it does not know is ignored without a word.
+Options are those of tt-xla's compile_options.h of August 2026. It ignores an unknown option without a warning.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def optimized(effect: str) -> str:
 
 
 def compute_config_of_compiler(setting: str) -> str:
-    """What to do about a compute config that the compiler writes; `setting` as "math_fidelity=HiFi2"."""
+    """How to change a compute config that the compiler writes; `setting` is like "math_fidelity=HiFi2"."""
     name, _, value = setting.partition("=")
     if name not in COMPUTE_OPTIONS:
         return f"the compiler writes the compute config, and tt-xla has no option for its {name}"

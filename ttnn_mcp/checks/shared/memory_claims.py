@@ -1,4 +1,4 @@
-"""What the checks on a memory report share: the replay behind a window, its ops, and cells of the database."""
+"""Shared parts of the checks on a memory report: the replay of a window, its ops, and cells of the database."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def replay_behind(facts: WindowFacts) -> tuple[Replayed, int]:
     """The replay and the capacity of an L1 bank; only for checks that need REPLAY and CAPACITY."""
     replay = facts.replay
-    if replay is None or replay.capacity_bytes is None:  # unmoved: the needs of every check that calls it see to it
+    if replay is None or replay.capacity_bytes is None:  # unmoved: its callers need REPLAY, CAPACITY
         raise ValueError("a check that reads the replay declares REPLAY and CAPACITY as its needs")
     return replay, replay.capacity_bytes
 
 
 def rows_of_operations(facts: WindowFacts, operations: Iterable[int]) -> Rows:
-    """The case's ops that these ttnn operations launched; none where the reports are not linked."""
+    """The window's ops that these ttnn operations launched; none if the reports are not linked."""
     linked, wanted = facts.run.linked, set(operations)
     at = linked.operation_at if linked else {}
     rows = [row for row, line in enumerate(facts.ops.lines.tolist()) if at.get(line) in wanted]
@@ -51,7 +51,7 @@ def cite_graph(replayed: Replayed, place: int, value: int) -> Evidence:
 
 
 def cite_tensor(replayed: Replayed, row: int, place: int) -> Evidence:
-    """What a buffer takes of a bank, by the snapshot after an operation, or by the graph that allocates it."""
+    """Bytes of a buffer in a bank, from the snapshot after an operation, or from the graph that allocates it."""
     spans, size = replayed.fullest.spans, int(replayed.fullest.spans.bytes_per_bank[row])
     if not replayed.fullest.floor[place]:
         return cite_graph(replayed, int(spans.starts[row]) // 2, size)
@@ -60,7 +60,7 @@ def cite_tensor(replayed: Replayed, row: int, place: int) -> Evidence:
 
 
 def cite_capacity(replayed: Replayed) -> Evidence:
-    """The L1 bank the claim is measured against."""
+    """The size of the L1 bank that the claim compares with."""
     devices = replayed.memory.devices
     row = f"devices:{devices[0].id}" if devices else "devices"
     return Evidence(

@@ -1,4 +1,4 @@
-"""What the multi-device checks have in common: devices laid side by side, and ranges of them spoken."""
+"""Shared parts of the multi-device checks: devices in comparison, and ranges of them in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the ops of a claim stand in the layers of the model: one change to a layer's code reaches all of them."""
+"""The places of a claim's ops in the layers of the model: one change to a layer's code reaches all of them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.layers.layering import Layering
     from ttnn_mcp.checks.check import Rows, WindowFacts
 
-LAYERS_AT_LEAST = 3  # two alike blocks may be anything, such as two encoders (ours)
+LAYERS_AT_LEAST = 3  # two equal blocks may be anything, such as two encoders (ours)
 NEARLY_ALL = 0.9  # of the layers, and of the claim's ops: the first or last layer of a model may lack an op (ours)
 STRETCHES_AT_MOST = 4  # of neighbouring roles: a transformer's linears are QKV, output, up and down (ours)
-LAYERS_NAMED = 2  # that differ: more are counted (ours)
+LAYERS_NAMED = 2  # layers named that differ: more are only counted (ours)
 
 
 def place_in_layers(facts: WindowFacts, rows: Rows) -> str:
-    """'role 5 of 29 in each of 32 layers; layer 31 differs': what the rows are in the layers of the window.
+    """'role 5 of 29 in each of 32 layers; layer 31 differs': the role of the rows in the layers of the window.
 
     Returns:
-        Nothing where the window has no layers, or the rows are no fixed part of nearly all of them.
+        An empty text if the window has no layers, or the rows are not the same part of nearly all of them.
     """
     layering = facts.layering_here
     if layering is None or layering.count < LAYERS_AT_LEAST or not len(rows):
@@ -47,7 +47,7 @@ def _stretch(first: int, last: int) -> str:
 
 
 def _differing(layering: Layering, rows: Rows) -> str:
-    """'; layer 31 differs': the layers in which one of the rows takes another time than its role usually does."""
+    """'; layer 31 differs': the layers in which the time of a row differs from the usual time of its role."""
     layers: Sequence[int] = np.unique(layering.layer[rows[layering.differs[rows]]]).tolist()
     if not layers:
         return ""

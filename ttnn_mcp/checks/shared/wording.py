@@ -1,4 +1,4 @@
-"""Phrases and cells that claims share: how long, which op, which setting."""
+"""Phrases and cells that claims share: times, ops, settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.run.ops.operand import Operand
 
-SHAPES_AT_MOST = 48  # characters an op's shapes may take of a claim's 200 (ours)
+SHAPES_AT_MOST = 48  # characters of an op's shapes, of a claim's 200 (ours)
 
 
 def took(ns: float) -> str:
@@ -31,7 +31,7 @@ def time_of(facts: WindowFacts, rows: Rows) -> str:
 
 
 def example(facts: WindowFacts, row: int) -> str:
-    """'19[32]x1280 -> 19x20[32]x64 at line 948': an op that anybody can look up."""
+    """'19[32]x1280 -> 19x20[32]x64 at line 948': an op that the reader can look up."""
     shapes = facts.shapes(row)
     if len(shapes) > SHAPES_AT_MOST:
         shapes = f"{shapes[: SHAPES_AT_MOST - 3]}..."
@@ -39,7 +39,7 @@ def example(facts: WindowFacts, row: int) -> str:
 
 
 def op_name(facts: WindowFacts, row: int) -> str:
-    """'Matmul': the op's name without its 'DeviceOperation', as it may leave."""
+    """'Matmul': the op's name without 'DeviceOperation', cleaned for the answer."""
     return shown(canonical(facts.names[row]))
 
 
@@ -54,19 +54,19 @@ def cite_op(facts: WindowFacts, row: int, *cells: tuple[Operand | None, str]) ->
 
 
 def cite_each(rows: Iterable[int], cite: Callable[[int], Iterable[Evidence]]) -> tuple[Evidence, ...]:
-    """What `cite` says of each row."""
+    """The cells that `cite` returns for each row."""
     return tuple(cell for row in rows for cell in cite(row))
 
 
 def kinds(facts: WindowFacts, rows: Rows) -> str:
-    """'54 convs and 3 matmuls': the rows by what they do."""
+    """'54 convs and 3 matmuls': the rows by kind of op."""
     names = (("conv", "conv"), ("matmul", "matmul"), ("attention", "attention op"))
     counts = [(int(facts.of_family(family)[rows].sum()), name) for family, name in names]
     return " and ".join(f"{count} {name}{'s' * (count > 1)}" for count, name in counts if count)
 
 
 def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
-    """The keyword argument that gives this op its present compute config with the named fields changed."""
+    """The keyword argument for this op's present compute config with the named fields changed."""
     now = facts.attributes(row).struct("compute_kernel_config")
     fields = {
         "math_fidelity": fidelity_of(facts, row),

@@ -5,11 +5,11 @@ attention then moves twice the bytes. Without 72 such casts a BGE-M3 encoder of 
 on casts and 21.5 ms instead of 35.2 in attention.
 
 The line: a Typecast that widens, whose output only fused attention reads; the casts and their attention ops take 1 %
-of the window. The bound is the casts' whole time, and for attention a part in step with the bytes of the cast inputs,
-never below its arithmetic.
+of the window. The bound is the casts' whole time, and for attention a part in proportion to the bytes of the cast
+inputs, never below its arithmetic.
 
-Silent where another op reads the wide tensor too, and on casts from FLOAT32 or integers. Who reads whom is inferred
-from shapes, types and placements.
+Silent if another op also reads the wide tensor, and on casts from FLOAT32 or integers. Readers are inferred from
+shapes, types and placements.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ def look(facts: WindowFacts) -> Claims:
     source, output = facts.ops.inputs[0], facts.ops.outputs[0]
     yield Claim(
         claim=(
-            f"{len(casts.rows)} casts from {source.dtype[row]} to {output.dtype[row]} serve attention alone "
+            f"{len(casts.rows)} casts from {source.dtype[row]} to {output.dtype[row]} serve only attention "
             f"({time_of(facts, casts.rows)}): {example(facts, row)}, read at line {facts.line(int(casts.readers[0]))}"
         ),
         rows=np.concatenate((casts.rows, casts.readers)),
         at_most_ns=np.concatenate((facts.kernel_ns[casts.rows], spared)),
-        assumption="attention reads the narrow tensors; its time falls at most in step with their bytes",
+        assumption="attention reads the narrow tensors; its time falls at most in proportion to their bytes",
         evidence=cite_op(facts, row, (source, "DATATYPE"), (output, "DATATYPE")),
         fix=(
             f"drop the ttnn.typecast at line {facts.line(row)}: ttnn.transformer.scaled_dot_product_attention takes "
             f"ttnn.{source.dtype[row].lower()} as it is"
         ),
         verify="re-profile: the casts are gone from list_ops(op_code='Typecast'), PCC >= 0.99",
-        caveat="who reads the cast is inferred from shapes; older decode kernels wanted Q in bfloat16",
+        caveat="readers of the cast are inferred from shapes; older decode kernels need Q in bfloat16",
     )
 
 

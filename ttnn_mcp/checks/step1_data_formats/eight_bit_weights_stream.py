@@ -1,16 +1,16 @@
-"""A matmul waits for BFLOAT8_B weights that BFLOAT4_B might replace: a try, never a promise.
+"""A matmul waits for BFLOAT8_B weights that BFLOAT4_B might replace: a trial, never a promise.
 
 BFLOAT4_B keeps 3 bits of mantissa and a shared exponent: 0.5625 B per element instead of 1.0625, so an op that waits
-for its weights moves 0.53 of the bytes. tt-metal's own language models store gate and up projections so and run them
-at LoFi, and keep attention and the head in BFLOAT8_B (tech_reports/LLMs/llms.md). It costs accuracy: a Llama so stored
-chose the right token in 89 %, with feed-forward and attention both a step wider in 95 % (tt-metal #29680).
+for its weights moves 0.53 of the bytes. tt-metal's own language models store gate and up projections in BFLOAT4_B, run
+them at LoFi, and keep attention and the head in BFLOAT8_B (tech_reports/LLMs/llms.md). It costs accuracy: such a Llama
+chose the right token in 89 %, and in 95 % with the next wider type for feed-forward and attention (tt-metal #29680).
 
-The line: a matmul whose INPUT_1 is BFLOAT8_B, lives in DRAM and was made by no earlier op; its DRAM bytes outweigh
-its arithmetic and explain at least 10 % of its time; together 1 % of the window. The bound is in step with the bytes,
+The line: a matmul whose INPUT_1 is BFLOAT8_B, lives in DRAM and was made by no earlier op; its DRAM bytes outweigh its
+arithmetic and explain at least 10 % of its time; together 1 % of the window. The bound is in proportion to the bytes,
 never below arithmetic or the launch. At least is 0: PCC may forbid every one of them.
 
-Silent where some matmul reads BFLOAT4_B already: its author chose op by op. Silent as long as one waits for wider
-weights (wide-weights comes first), on heads (32,000 columns and more), on compute-bound ops and on convs.
+Silent if a matmul reads BFLOAT4_B already: the author chose per op. Silent while a matmul waits for wider weights
+(wide-weights comes first), on heads (32,000 columns and more), on compute-bound ops and on convs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def look(facts: WindowFacts) -> Claims:
             "layout=ttnn.TILE_LAYOUT, device=device), and LoFi for them; keep attention in bfloat8_b"
         ),
         verify="PCC of the whole model >= 0.99 and its task metric; then kernel_us of these ops falls",
-        caveat="a try: PCC often forbids it, and errors add up with depth; attention and the head rarely stand it",
+        caveat="a trial: PCC often forbids it, and errors add up with depth; attention and the head rarely stand it",
     )
 
 
@@ -71,7 +71,7 @@ def _weighted(facts: WindowFacts) -> Mask:
 
 CHECK = Check(
     id="eight-bit-weights-stream",
-    title="a try: BFLOAT4_B for weights that are waited for",
+    title="a trial: BFLOAT4_B for weights that are waited for",
     step=1,
     look=look,
     of=Subject(_weighted, "no matmul reads weights from DRAM"),

@@ -1,18 +1,17 @@
 """The matrix engine makes more passes over the operands than their mantissas can use.
 
-LoFi, HiFi2, HiFi3 and HiFi4 are 1 to 4 passes; each costs the full time of the arithmetic. For BFLOAT16 operands
-HiFi2 is nearly exact, for BFLOAT8_B weights it reads the whole mantissa, and a BFLOAT4_B weight has nothing beyond
-LoFi (tt-metal #39627). `ttnn.conv2d` without a compute config runs at HiFi4: the most common free win in real
-profiles.
+LoFi, HiFi2, HiFi3 and HiFi4 are 1 to 4 passes; each costs the full time of the arithmetic. For BFLOAT16 operands HiFi2
+is nearly exact, for BFLOAT8_B weights it reads the whole mantissa, and LoFi reads all of a BFLOAT4_B weight (tt-metal
+#39627). `ttnn.conv2d` without a compute config runs at HiFi4: the most common free win in real profiles.
 
 The line: a matmul, conv or attention above the passes its weights can use (BFLOAT16 and BFLOAT8_B 2, BFLOAT4_B 1),
 whose arithmetic outweighs its DRAM traffic and explains at least half of a matmul's time, 10 % of other ops' (ours,
-by what gained and what did not); together 1 % of the window. The bound is in step with the passes and never below
-DRAM traffic or the launch.
+from ops that gained and ops that did not); together 1 % of the window. The bound is in proportion to the passes and
+never below DRAM traffic or the launch.
 
-Silent on memory-bound ops, where fewer passes buy nothing (a DRAM-sharded decode matmul on Blackhole may still
+Silent on memory-bound ops, which gain nothing from fewer passes (a DRAM-sharded decode matmul on Blackhole may still
 gain from LoFi, tt-metal #50662: try it, no figure can be given), on float32 operands, and on tilize, halo and
-element-wise rows, which print a fidelity and ignore it.
+element-wise ops, which print a fidelity and ignore it.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=saves[rows],
-        assumption=f"{wanted} instead; time falls at most in step with the passes",
+        assumption=f"{wanted} instead; time falls at most in proportion to the passes",
         evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (weight_of(facts.ops), "DATATYPE"))),
         fix=kernel_config(facts, row, math_fidelity=wanted),
         verify="re-profile: tensor_formats.fidelity shows the new fidelity, kernel_us falls; PCC >= 0.99",

@@ -1,8 +1,8 @@
 """Bfloat16 operands are multiplied at LoFi, which reads only the upper half of their mantissas.
 
-An accuracy risk, not a cost: LoFi is the fastest fidelity. It is usually no choice: `ttnn.matmul` with a core_grid
-or a program_config but without compute_kernel_config falls from HiFi2 to LoFi (tt-metal #55889, #22549). Where
-accuracy holds, storing such weights as BFLOAT8_B loses little more and moves half the bytes.
+An accuracy risk, not a cost: LoFi is the fastest fidelity. Usually nobody chose it: `ttnn.matmul` with a core_grid or
+a program_config but without compute_kernel_config falls from HiFi2 to LoFi (tt-metal #55889, #22549). If accuracy is
+good enough, such weights as BFLOAT8_B lose little more and are half the bytes.
 
 The line: a matmul or conv at LoFi with BFLOAT16 or FLOAT32 on both sides; together 1 % of the window. No saving is
 claimed. Silent with BFLOAT8_B or BFLOAT4_B on either side, where LoFi is common practice.

@@ -1,15 +1,16 @@
 """A tensor is widened to FLOAT32, a few ops compute on it, and it is narrowed again.
 
-FLOAT32 is twice the bytes of BFLOAT16, and both casts pass the whole tensor through. What PyTorch code wants with
-`.float()` around a norm or a softmax is exact sums, and the device has these without it: `fp32_dest_acc_en` in the
-compute config accumulates in 32 bits while operands stay BFLOAT16 (tech_reports/op_kernel_dev/accuracy_tips).
+FLOAT32 is twice the bytes of BFLOAT16, and both casts read and write the whole tensor. PyTorch code uses `.float()`
+around a norm or a softmax for exact sums. The device has these without it: `fp32_dest_acc_en` in the compute config
+accumulates in 32 bits while operands stay BFLOAT16 (tech_reports/op_kernel_dev/accuracy_tips).
 
 The line: a Typecast from 16 bits or fewer to FLOAT32, then up to 16 ops in FLOAT32, then a Typecast back to 16 bits or
-fewer; together 1 % of the window. The bound is the casts' whole time, and half of what lies between, in step with the
-bytes and never below the launch. At least is 0: element-wise ops between round more without FLOAT32.
+fewer; together 1 % of the window. The bound is the casts' whole time, and half the time of the ops between them, in
+proportion to the bytes and never below the launch. At least is 0: element-wise ops between them round more without
+FLOAT32.
 
-Silent where nothing lies between the casts (typecast-round-trip), where the wide tensor is not narrowed again, on a
-model that is FLOAT32 for longer, and on casts from and to integers. Who reads whom is inferred from shapes.
+Silent if no op is between the casts (typecast-round-trip), if the wide tensor is not narrowed again, on a model that
+is FLOAT32 for longer, and on casts from and to integers. Readers are inferred from shapes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def look(facts: WindowFacts) -> Claims:
     casts = facts.named("Typecast")
     widens = casts & source.among(*NARROW) & output.among(WIDE)
     narrows = casts & output.among(*NARROW)
-    if not (widens.any() and narrows.any()):  # unmoved: it only spares the search through all joins
+    if not (widens.any() and narrows.any()):  # unmoved: it only saves the search through all joins
         return
     makers, readers = facts.joins.edges
     wide = output.among(WIDE)
@@ -50,7 +51,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=np.where(between, _halved(facts), facts.kernel_ns)[rows],
-        assumption="the casts go, and what lies between takes at best half, in step with the bytes",
+        assumption="the casts go, and the ops between take at best half, in proportion to the bytes",
         evidence=(
             *cite_op(facts, first, (facts.ops.outputs[0], "DATATYPE")),
             *cite_op(facts, last, (facts.ops.inputs[0], "DATATYPE")),
@@ -60,12 +61,12 @@ def look(facts: WindowFacts) -> Claims:
             "softmax, ttnn.sum or matmul between a compute_kernel_config with fp32_dest_acc_en=True"
         ),
         verify="re-profile: the casts are gone from list_ops(op_code='Typecast'), PCC >= 0.99",
-        caveat="router scores, positions and long sums may need FLOAT32; who reads whom is inferred from shapes",
+        caveat="router scores, positions and long sums may need FLOAT32; readers are inferred from shapes",
     )
 
 
 def _steps(starts: Rows, ends: Rows, begin: Mask, through: Mask) -> Rows:
-    """Per op of `through`, how many steps at most it lies behind an op of `begin`; 0 where that is not reached."""
+    """Per op of `through`, the most steps from an op of `begin` to it; 0 if there is no path."""
     steps, front = np.zeros(len(begin), dtype=np.int64), begin
     for step in range(1, LONGEST + 1):
         touched = np.zeros_like(begin)
@@ -76,7 +77,7 @@ def _steps(starts: Rows, ends: Rows, begin: Mask, through: Mask) -> Rows:
 
 
 def _touching(ends: Mask, between: Mask, makers: Rows, readers: Rows) -> Mask:
-    """Those of the casts that an op between reads from or writes to."""
+    """The casts that an op between them reads from or writes to."""
     touched = np.zeros_like(ends)
     touched[makers[between[readers]]] = True
     touched[readers[between[makers]]] = True

@@ -1,13 +1,12 @@
 """Partial sums are kept in float32 although inputs and output are 16 bits or narrower.
 
-`fp32_dest_acc_en` halves the destination register, from 8 tiles to 4, so output subblocks get smaller and the
-packer moves twice the bytes. It buys accuracy over long inner dimensions; with 16-bit operands many models keep
-their PCC without it. What it costs differs per op and was never measured apart, so no saving is claimed: try it
-off.
+`fp32_dest_acc_en` halves the destination register, from 8 tiles to 4, so output subblocks get smaller and the packer
+moves twice the bytes. It gives accuracy over long inner dimensions; with 16-bit operands many models keep their PCC
+without it. Its cost differs per op and was never measured alone, so no saving is claimed: try without it.
 
 The line: a matmul or conv with fp32_dest_acc_en=1, no FLOAT32 operand, more arithmetic than DRAM traffic, and an
-output subblock that fills the 4 tiles left (tt-metal's matmul_program_config.cpp); a smaller one would not grow.
-Together 1 % of the window. Silent where the subblock is not written (ttnn chose it) and on memory-bound ops.
+output subblock that fills the 4 remaining tiles (tt-metal's matmul_program_config.cpp); a smaller one would not grow.
+Together 1 % of the window. Silent if the subblock is not printed (ttnn chose it) and on memory-bound ops.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=no_saving(rows),
-        assumption=f"a try: {DST_TILES} destination tiles, not {DST_TILES_FP32}; the gain is not known beforehand",
+        assumption=f"a trial: {DST_TILES} destination tiles, not {DST_TILES_FP32}; the gain is not known in advance",
         evidence=(cite_setting(facts, row, "compute_kernel_config", "fp32_dest_acc_en"), *facts.cite(row)),
         fix=kernel_config(facts, row, fp32_dest_acc_en="False"),
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",

@@ -1,15 +1,15 @@
-"""A GroupNorm computes its statistics in the slower of its two ways.
+"""A GroupNorm uses the slower of its two ways to compute statistics.
 
-`use_welford=True` takes mean and variance on the vector unit with sums in FLOAT32; without it the matrix unit does.
-In a table of July 2026 (tt-metal PR #49219) the same sharded norms took 160 to 229 us without it and 1438 to 2044 us
-with it. In DRAM it can be the quicker one: SDXL's VAE gained by it in 2025 (PR #29147), and PR #31732 made it up to
-three times faster. So this is a try.
+`use_welford=True` computes mean and variance on the vector unit with sums in FLOAT32; otherwise the matrix unit does
+it. In a table of July 2026 (tt-metal PR #49219) the same sharded norms took 160 to 229 us without it and 1438 to 2044
+us with it. In DRAM it can be the faster way: SDXL's VAE gained by it in 2025 (PR #29147), and PR #31732 made it up to
+three times faster. So this is a trial.
 
 The line: GroupNorms with use_welford in their ATTRIBUTES, together 1 % of the window to save. The bound is the
 largest gain in that table, never below DRAM traffic or the launch. At least is 0: it may be slower without, and the
 statistics are less exact.
 
-Silent on norms without it: whether it would help those is in no report, so it is not claimed.
+Silent on norms without it: no report shows whether it would help them.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def look(facts: WindowFacts) -> Claims:
         at_most_ns=np.minimum(took * MOST_GAINED, took - least_ns(facts)[rows]),
         assumption=f"without it a norm saves at most the {MOST_GAINED:.0%} that tt-metal measured on one of its own",
         evidence=(*cite_op(facts, row, (facts.ops.inputs[0], "MEMORY")), cite_attribute(facts, row, "use_welford")),
-        fix="ttnn.group_norm(x, num_groups=..., use_welford=False, ...), shape by shape; keep it where it is quicker",
+        fix="ttnn.group_norm(x, num_groups=..., use_welford=False, ...), shape by shape; keep it where it is faster",
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99 of the whole model",
-        caveat="a try: in DRAM use_welford can be quicker, and its sums are more exact (image models notice)",
+        caveat="a trial: in DRAM use_welford can be faster, and its sums are more exact (image models notice)",
     )
 
 

@@ -1,14 +1,13 @@
-"""An op writes a wide data type only for a Typecast to narrow it.
+"""An op writes a wide data type, and a Typecast only narrows it again.
 
 The producer packs its result anyway and can pack it narrow: the typecast disappears, and the producer writes fewer
 bytes. The accuracy is that of the present program, whose consumer already reads the narrow type.
 
-The line: a Typecast to fewer bytes per element is the only reader of an output whose op prints an output type in
-its ATTRIBUTES (matmul, conv, binary, tilize, sharding moves), so that it can be given another; together 1 % of the
-window, 0.5 % being enough because nothing is lost. The bound is the typecast itself; what the producer saves comes
-on top.
+The line: a Typecast to fewer bytes per element is the only reader of an output whose op prints an output type in its
+ATTRIBUTES (matmul, conv, binary, tilize, sharding moves), so that it can be given another; together 0.5 % of the
+window, because the change is safe. The bound is the typecast itself; the producer's saving comes on top.
 
-Silent when somebody else reads the wide output. Joins rest on equal size, type, layout and placement.
+Silent if another op reads the wide output. Joins rest on equal size, type, layout and placement.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Partial sums over the inner dimension are reloaded for every block instead of accumulated in L1.
 
-A matmul or conv with several blocks along K packs its partial result after each block. With `packer_l1_acc` the
-packer adds to what lies in L1; without it the math core reads the partial result back before it goes on. The gain
-was never measured apart, so no saving is claimed: try it on. It needs an L1 buffer for the partial sums of 16
-bits, or of 32 with fp32_dest_acc_en.
+A matmul or conv with several blocks along K packs its partial result after each block. With `packer_l1_acc` the packer
+adds to the result in L1; without it the math core first reads the partial result back. The gain was never measured
+alone, so no saving is claimed: try it. It needs an L1 buffer for the partial sums of 16 bits, or of 32 with
+fp32_dest_acc_en.
 
-The line: packer_l1_acc=0 and more than 2 blocks along K, or more than 1 with a bias (from there on conv2d uses
-it); together 1 % of the window. Silent where the block width is not written (ttnn chose it).
+The line: packer_l1_acc=0 and more than 2 blocks along K, or more than 1 with a bias (conv2d uses it in these cases);
+together 1 % of the window. Silent if the block width is not printed (ttnn chose it).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ttnn_mcp.checks.shared.wording import cite_setting, example, kernel_config,
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
-BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only beyond: ttnn conv2d_utils.cpp
+BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only above it: ttnn conv2d_utils.cpp
 BLOCKS_WITH_BIAS = 1  # same
 
 
@@ -44,7 +44,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=no_saving(rows),
-        assumption="a try: partial sums stay in L1; the gain is not known beforehand",
+        assumption="a trial: partial sums stay in L1; the gain is not known in advance",
         evidence=(cite_setting(facts, row, "compute_kernel_config", "packer_l1_acc"), *facts.cite(row)),
         fix=kernel_config(facts, row, packer_l1_acc="True"),
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",

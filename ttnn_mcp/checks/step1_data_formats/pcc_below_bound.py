@@ -1,14 +1,14 @@
-"""An operation's output misses its PCC bound, by the comparison records of the memory report.
+"""An operation's output misses its PCC bound in the comparison records of the memory report.
 
-TTNN compares each op with its golden function where `enable_comparison_mode` is on. A `local` record gives the golden
-function the op's own inputs, so that it names the op that loses accuracy; a `global` record hands golden results on
-and shows what all ops so far have lost. Speed-ups of step 1 are bought with accuracy: the first op below its bound is
-where to take a format or fidelity back.
+TTNN compares each op with its golden function if `enable_comparison_mode` is on. In a `local` record the golden
+function gets the op's own inputs, so it names the op that loses accuracy. In a `global` record it gets golden results,
+so it shows the loss of all ops so far. Speed-ups of step 1 cost accuracy: take a format or fidelity back at the first
+op below its bound.
 
 The line: TTNN's own verdict (`matches` is 0), against the bound of the run (`comparison_mode_pcc`). No saving is
 claimed.
 
-Silent where every record matches, and where the run compared nothing: most runs do not, as it costs time.
+Silent if every record matches, and if the run compared nothing: most runs do not compare, because it costs time.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""A matmul or conv computes BFLOAT8_B weights in two passes where one might do: a try, never a promise.
+"""A matmul or conv computes BFLOAT8_B weights in two passes, and one might be enough: a trial, never a promise.
 
 LoFi is one pass of the engine and reads the upper 5 bits of a weight; HiFi2 reads the rest in a second one and takes
 twice the time. tt-metal ships convs and gate and up projections at LoFi (tech_reports/LLMs/llms.md,
-tech_reports/CNNs/cnn_optimizations.md). On a BGE-M3 encoder of 24 layers LoFi gave back 6, 2 and 2.2 ms of three
-matmuls with BFLOAT8_B weights, and nothing where bytes decided. It costs accuracy, and errors add up with depth: what
-passes in one layer can fail in 24.
+tech_reports/CNNs/cnn_optimizations.md). On a BGE-M3 encoder of 24 layers LoFi saved 6, 2 and 2.2 ms of three matmuls
+with BFLOAT8_B weights, and nothing on memory-bound ones. It costs accuracy, and errors add up with depth: a change
+that passes in one layer can fail in 24.
 
 The line: a matmul or conv at HiFi2 with BFLOAT8_B weights, whose arithmetic outweighs its DRAM traffic and explains
 half of a matmul's time, 10 % of a conv's; together 1 % of the window. The bound is half, never below DRAM traffic or
 the launch. At least is 0: PCC may forbid every one of them.
 
-Silent where some matmul or conv runs at LoFi already: its author chose op by op. Above HiFi2 fidelity-above-operands
-comes first. Silent on attention, whose second operand is no weight.
+Silent if a matmul or conv runs at LoFi already: the author chose per op. Above HiFi2 fidelity-above-operands comes
+first. Silent on attention, whose second operand is no weight.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def look(facts: WindowFacts) -> Claims:
     if (about & (passes == LOFI)).any():
         return
     weight = weight_of(facts.ops)
-    if weight is None:  # unmoved: the need of two operands sees to it
+    if weight is None:  # unmoved: the check needs two operands
         return
     twice = about & (passes == HIFI2) & weight.dtype.among("BFLOAT8_B")
     saves = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), LOFI))
@@ -50,17 +50,17 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=saves[rows],
-        assumption="all of them stand LoFi; time falls at most in step with the passes",
+        assumption="all of them stand LoFi; time falls at most in proportion to the passes",
         evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (weight, "DATATYPE"))),
         fix=kernel_config(facts, row, math_fidelity="LoFi"),
         verify="PCC of the whole model >= 0.99 and its task metric; then kernel_us of these ops falls",
-        caveat="a try, op by op: what passes in one layer can fail in all; heads and embeddings rarely stand it",
+        caveat="a trial, op by op: what passes in one layer can fail in all; heads and embeddings rarely stand it",
     )
 
 
 CHECK = Check(
     id="second-pass-for-eight-bits",
-    title="a try: LoFi for BFLOAT8_B weights",
+    title="a trial: LoFi for BFLOAT8_B weights",
     step=1,
     look=look,
     of=ops_of_family("no matmul or conv ops", *WEIGHTED),

@@ -1,15 +1,14 @@
 """A tensor is cast to another data type and straight back, or the same constant is cast in every iteration.
 
 A typecast reads and writes the whole tensor and computes nothing. Most producers can write the type their consumer
-wants (`dtype=`), and what does not change is cast once, before the loop.
+wants (`dtype=`), and constants can be cast once, before the loop.
 
-The line: a Typecast whose input another Typecast made from the type it now returns to (both can go while nobody
-else reads the copy, else only the second); or, in a window that is one of several iterations, a Typecast of a
-tensor that no op of the iteration made. Together 1 % of the window. Joins rest on equal size, type, layout and
-placement.
+The line: a Typecast whose input another Typecast made from the same type (both can go if no other op reads the copy,
+otherwise only the second); or, in a window that is one of several iterations, a Typecast of a tensor that no op of the
+iteration made. Together 1 % of the window. Joins rest on equal size, type, layout and placement.
 
-Silent on a first pass, where constants are cast once as they should be, and where an op between the two needs the
-other type (an integer scan, for instance).
+Silent on a first pass, which casts constants once as it should, and if an op between the two needs the other type (for
+example an integer scan).
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def _there_and_back(facts: WindowFacts) -> Claims:
         ),
         rows=trips.rows,
         at_most_ns=trips.saves(facts.kernel_ns),
-        assumption="both casts go where nobody else reads the copy, else the second one",
+        assumption="both casts go if no other op reads the copy, otherwise the second one",
         evidence=(
             *cite_op(facts, row, (facts.input(0), "DATATYPE")),
             *cite_op(facts, back, (facts.output(), "DATATYPE")),
@@ -63,8 +62,8 @@ def _constants(facts: WindowFacts) -> Claims:
     row = facts.heaviest(rows)[0]
     yield Claim(
         claim=(
-            f"{len(rows)} casts per iteration ({time_of(facts, rows)}) read what no op of it made, so constants or "
-            f"inputs; heaviest {example(facts, row)}"
+            f"{len(rows)} casts per iteration ({time_of(facts, rows)}) read tensors that no op of it made: constants, "
+            f"or inputs; heaviest {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
@@ -72,7 +71,7 @@ def _constants(facts: WindowFacts) -> Claims:
         evidence=cite_op(facts, row, (facts.input(0), "DATATYPE"), (facts.output(), "DATATYPE")),
         fix="cast where it is loaded, outside forward(): w = ttnn.typecast(w, ttnn.bfloat8_b)",
         verify="re-profile: tensor_formats.conversions lists fewer Typecast ops",
-        caveat="the model's own inputs may be among them: upload those in the type that is wanted",
+        caveat="the model's own inputs may be among them: upload those in the type that is needed",
     )
 
 

@@ -1,10 +1,10 @@
 """Element-wise and shape ops wait for DRAM while they move bfloat16 activations.
 
-BFLOAT8_B moves 0.53 of the bytes of BFLOAT16. It is the last and least of the format changes: sums along the
-residual path, norms and softmax must stay in bfloat16 (tt-metal #3636), and every conversion back costs an op.
+BFLOAT8_B moves 0.53 of the bytes of BFLOAT16. It is the last and smallest of the format changes: sums along the
+residual path, norms and softmax must stay in bfloat16 (tt-metal #3636), and every conversion back is one more op.
 
 The line: an element-wise or shape op on BFLOAT16 in TILE layout, in and out of DRAM, whose bytes at achievable
-bandwidth explain 30 % of its time; together 1 % of the window. The bound is in step with the bytes and never below
+bandwidth explain 30 % of its time; together 1 % of the window. The bound is in proportion to the bytes and never below
 DRAM at achievable bandwidth or the launch.
 
 Silent on adds of two full tensors (they may be the residual path), norms, softmax, rotary embeddings and caches,
@@ -22,7 +22,7 @@ from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-EXPLAINED = 0.3  # of the op's time by its bytes: below, overhead or few cores hold it back (domain practice)
+EXPLAINED = 0.3  # of the op's time by its bytes: below it, overhead or few cores limit the op (domain practice)
 MAPS = ("Binary", "Unary", "Ternary", "Where", "Copy", "Clone")
 
 
@@ -43,7 +43,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=at_most,
-        assumption="BFLOAT8_B in and out (0.53 of the bytes); time falls at most in step with them",
+        assumption="BFLOAT8_B in and out (0.53 of the bytes); time falls at most in proportion to them",
         evidence=cite_op(facts, row, (source, "DATATYPE"), (output, "DATATYPE")),
         fix=(
             "write it narrow where it is made: ttnn.linear(..., dtype=ttnn.bfloat8_b), "

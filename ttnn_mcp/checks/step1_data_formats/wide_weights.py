@@ -1,16 +1,16 @@
 """Matmul or conv weights are stored wider than the op needs, and the op waits for bytes.
 
 A BFLOAT16 weight is 2 B per element, BFLOAT8_B 1.0625 (16 mantissas share an exponent), so a weight-bound op moves
-0.53 of the bytes. Conv weights in BFLOAT8_B also shrink the conv's circular buffers, which may be what makes step
-6 possible. PCC decides: most models keep 0.99; final heads and timestep embeddings often do not, and SDXL had to
-return to bfloat16 convs for image quality (tt-metal #21760).
+0.53 of the bytes. Conv weights in BFLOAT8_B also shrink the conv's circular buffers, and this may make step 6
+possible. PCC decides: most models keep 0.99; final heads and timestep embeddings often do not, and SDXL had to return
+to bfloat16 convs for image quality (tt-metal #21760).
 
 The line: INPUT_1 is BFLOAT16 or FLOAT32, lives in DRAM and no earlier op made it; the op's DRAM bytes outweigh its
-arithmetic and explain at least 10 % of its time (ours: see `analyses/formats.py`); all together can save 1 % of
-the window. The bound is in step with the bytes and never below arithmetic, DRAM at achievable bandwidth, or the
+arithmetic and explain at least 10 % of its time (ours: see `analyses/op_kinds/formats.py`); all together can save 1 %
+of the window. The bound is in proportion to the bytes and never below arithmetic, DRAM at achievable bandwidth, or the
 launch.
 
-Silent on compute-bound ops (narrower weights buy nothing there), on attention, whose second operand is an
+Silent on compute-bound ops (narrower weights save nothing there), on attention, whose second operand is an
 activation, on weights in L1, and on convs that a compiler wrote: tt-xla narrows the weights of matmuls only.
 """
 
@@ -30,7 +30,7 @@ from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-REACHES = 0.3  # of achievable bandwidth: below it something else than bytes is in the way too (ours)
+REACHES = 0.3  # of achievable bandwidth: below it bytes are not the only limit (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -60,7 +60,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=at_most,
-        assumption="weights as BFLOAT8_B (0.53 of the bytes); time falls at most in step with the bytes",
+        assumption="weights as BFLOAT8_B (0.53 of the bytes); time falls at most in proportion to the bytes",
         evidence=cite_op(facts, row, (weight, "DATATYPE"), (weight, "MEMORY")),
         fix=_fix(facts, row),
         verify="re-profile: tensor_formats.weights shows BFLOAT8_B, kernel_us falls; PCC >= 0.99",

@@ -1,15 +1,16 @@
-"""ArgMax walks through the vocabulary on one core.
+"""ArgMax searches the vocabulary on one core.
 
-The multi-core kernel reduces the last dim of a ROW_MAJOR tensor. Builds before May 2026 take it only where
-`use_multicore=True` is passed, and for more than one row only since July 2025 (tt-metal #20730, #25510); a TILE input
-keeps it on one core. At batch 32 and 128256 words a single core made decoding three times slower than ArgMax on the
-host: 8.4 against 29.1 tokens per second and user (tt-metal #15736).
+The multi-core kernel reduces the last dim of a ROW_MAJOR tensor. Builds before May 2026 use it only with
+`use_multicore=True`, and for more than one row only since July 2025 (tt-metal #20730, #25510); a TILE input keeps it
+on one core. At batch 32 and 128256 words a single core made decoding three times slower than ArgMax on the host: 8.4
+against 29.1 tokens per second and user (tt-metal #15736).
 
 The line: an ArgMax over the last dim on less than half of the grid, 5 us and more, whose ATTRIBUTES say
-`use_multicore` false or whose input is TILE, with more tiles to look at than one core should. What could be saved is
-1 % of the window. The bound deals the input out over the whole grid.
+`use_multicore` false or whose input is TILE, with too many tiles for one core. The possible saving is 1 % of the
+window. The bound distributes the input over the whole grid.
 
-Silent where the attributes ask for multi-core already, and on another dim than the last: one core is all there is.
+Silent if the attributes ask for multi-core already, and on other dims than the last: they have only the one-core
+kernel.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=spread_saves(facts, rows),
-        assumption="the multi-core kernel deals the input out evenly over the grid",
+        assumption="the multi-core kernel distributes the input evenly over the grid",
         evidence=(cite_attribute(facts, row, "use_multicore"), *cite_op(facts, row), *facts.cite(row, "cores")),
         fix=(
             f"{first}ttnn.argmax(x, dim=-1) of a ROW_MAJOR x, over more cores since May 2026; builds before that take "

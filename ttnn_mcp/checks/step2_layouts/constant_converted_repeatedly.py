@@ -7,7 +7,7 @@ The line: in a window that is one of several iterations, conversions whose input
 besides the first of them, which is likely the model's input; together 1 % of the window. Cannot tell on a run of
 one pass when such conversions take 1 %: constants are converted once there, as they should be.
 
-Silent where an op of the same window made a tensor of equal size, type and placement. State carried over from the
+Silent if an op of the same window made a tensor of equal size, type and placement. State carried over from the
 iteration before (caches) looks like a constant: the caveat says so.
 """
 

@@ -1,14 +1,14 @@
-"""An op computes a result that nobody reads.
+"""An op computes a result that no op reads.
 
-TTNN runs ops one by one as Python calls them: no compiler drops a call whose result is not used, such as a mask that
-a later version of the model no longer adds. It takes its time and its memory all the same.
+TTNN runs ops one by one as Python calls them: no compiler drops a call whose result is not used, such as a mask that a
+later version of the model no longer adds. It still costs time and memory.
 
 The line: by the memory report's tensors, no operation reads any result of the call or of a view of it, and all of them
 are freed before the window's last op. Worth 0.5 % of kernel time.
 
-Silent on what is still there at the end, which may be the model's result; on results in a buffer that was there before
-(in place, caches, given outputs); on ops that act beyond their result: collectives, prefetchers, copies into a tensor,
-norms that keep running statistics.
+Silent on results that are still live at the end, which may be the model's; on results in an older buffer (in place,
+caches, output tensors of the caller); on ops that act beyond their result: collectives, prefetchers, copies into a
+tensor, norms that keep running statistics.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 BEYOND = re.compile(r"Cache|Copy|Move|SliceWrite|BatchNorm|AllGather|AllReduce|ReduceScatter|Ring", re.IGNORECASE)
-NOT_PURE = ("collective", "other")  # an op whose work is unknown may do something beside its result
+NOT_PURE = ("collective", "other")  # an op whose work is unknown may do more than its result
 
 
 def _pure(facts: WindowFacts) -> Mask:

@@ -1,16 +1,16 @@
-"""A tensor is untilized for a GroupNorm, or tilized behind it, although the norm takes and gives tiles.
+"""A tensor is untilized before a GroupNorm, or tilized after it, although the norm reads and writes tiles.
 
 `ttnn.group_norm` of 0.81 reads TILE and ROW_MAJOR, in shards and in DRAM, and `output_layout` says what it writes.
 Converting for it copies the whole tensor: in a video VAE untilize and tilize around its norms were 53 % of an encoder,
 and computing in the neighbours' layout made that 1.78x as fast (TT-DiT's notes, tt-metal PR #52234).
 
-The line: an Untilize that GroupNorms alone read, or a Tilize of what a GroupNorm wrote as rows, directly or through up
-to four moves and element-wise ops; rows in whole tiles; together 1 % of the window. The bound is their whole time. At
-least is 0: the norm itself may take longer on tiles.
+The line: an Untilize whose only readers are GroupNorms, or a Tilize of rows that a GroupNorm wrote, directly or
+through up to four moves and element-wise ops; rows in whole tiles; together 1 % of the window. The bound is their
+whole time. At least is 0: the norm itself may take longer on tiles.
 
-Silent on a Tilize in front of a norm (reading rows instead measured 37 % quicker to 22 % slower, tt-metal PR #49501),
-on rows that a conv or another op wants too, and on heights that are no multiple of 32, whose padding a norm on tiles
-would have to leave out. Moves around the norm stay: whether it fits elsewhere is not in the report.
+Silent on a Tilize in front of a norm (reading rows instead measured 37 % faster to 22 % slower, tt-metal PR #49501),
+on rows that a conv or another op also needs, and on heights that are not a multiple of 32: a norm on tiles would have
+to leave out their padding. Moves around the norm stay: the report does not show whether it fits elsewhere.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """Tilize and untilize take a notable part of the kernel time.
 
 Conversions compute nothing. A model should enter TILE once, stay in it through matmuls, norms and element-wise
-ops, and leave it where an op demands rows. One SegFormer of 2024 spent 91 % of its time here.
+ops, and leave it only for an op that needs rows. One SegFormer of 2024 spent 91 % of its time here.
 
-The line: more than 5 % of the window, 1 % of it avoidable; beyond 25 % always (domain practice). The bound is
-the whole time of the conversions that nothing seems to demand. Counted but not promised: conversions around ops
-that read or write rows (halo, pool, upsample, grid sampling, sliced convs, embeddings), the first of a tensor that
-no op made (the model's input), the last that no op reads (its output), and round trips, which `tilize-round-trip`
-claims.
+The line: more than 5 % of the window, 1 % of it avoidable; beyond 25 % always (domain practice). The bound is the
+whole time of the conversions that no op seems to need. Counted but not promised: conversions around ops that read or
+write rows (halo, pool, upsample, grid sampling, sliced convs, embeddings), the first of a tensor that no op made (the
+model's input), the last that no op reads (its output), and round trips, which `tilize-round-trip` claims.
 
 Silent below the line. Reshapes, permutes and transposes are no conversions; other checks look at them.
 """
@@ -40,19 +39,19 @@ def look(facts: WindowFacts) -> Claims:
     yield Claim(
         claim=(
             f"{int(to_tiles.sum())} tilize and {int(to_rows.sum())} untilize ops take {time_of(facts, rows)}"
-            f"{': do this step first' if share > FIRST_SHARE else ''}; nothing seems to demand "
+            f"{': do this step first' if share > FIRST_SHARE else ''}; no op seems to need "
             f"{took(float(at_most.sum()))} of it; heaviest {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most,
-        assumption="what no row-only op, model boundary or round trip explains can go",
+        assumption="conversions that no row-only op, model boundary or round trip explains can go",
         evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
         fix=(
             "x = ttnn.to_layout(x, ttnn.TILE_LAYOUT) once at the start; TILE through eltwise, norm, permute "
             "and concat; ttnn.conv2d takes TILE too and untilizes in its halo"
         ),
         verify="re-profile: tensor_formats.conversions falls in total, not only here; PCC unchanged",
-        caveat="who demands a layout is inferred from size, type and placement",
+        caveat="the need for a layout is inferred from size, type and placement",
     )
 
 

@@ -7,7 +7,7 @@ us with the number (tt-metal #36444).
 The line: a binary op with one operand of a single element that no op of the window made (a constant) and another
 of more than a tile; such ops take 1 % of the window. The bound leaves the bytes of the large operands and the launch.
 
-Silent where an op of the window computes the element: then only the device knows it.
+Silent if an op of the window computes the element: then only the device has it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=facts.kernel_ns[rows] - achievable_ns(facts)[rows],
-        assumption="as a number it costs nothing; the large operand's bytes and the launch stay",
+        assumption="as a number it costs nothing; the bytes of the large operand and the launch stay",
         evidence=(
             *cite_op(facts, row, (facts.ops.inputs[place], "MEMORY")),
             cite_attribute(facts, row, "binary_op_type"),

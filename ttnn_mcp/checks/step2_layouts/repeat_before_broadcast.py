@@ -4,12 +4,12 @@ Binary ops take an operand whose dims are 1 where the other's are not, in each o
 with TTNN 0.81.1). `ttnn.repeat` or `ttnn.expand` before them writes the whole size, and in TILE often as three ops:
 untilize, repeat, tilize (a guide of tt-metal names that pattern).
 
-The line: a Repeat of dims that were 1, whose result goes to one binary op alone, directly or through tilize, untilize
-or typecast, with another operand of the repeated size; such ops take 1 % of the window. The bound is the whole time
-of the repeat and of the layout ops that serve it alone.
+The line: a Repeat of dims that were 1, whose result goes to only one binary op, directly or through tilize, untilize
+or typecast, with another operand of the repeated size; such ops take 1 % of the window. The bound is the whole time of
+the repeat and of the layout ops that serve only it.
 
-Silent where another op reads the repeated tensor, where a dim above 1 is repeated (that is no broadcast), and before
-ops that do not broadcast (concat, matmul). Who reads whom is inferred from shapes, types and placements.
+Silent if another op reads the repeated tensor, where a dim above 1 is repeated (that is no broadcast), and before
+ops that do not broadcast (concat, matmul). Readers are inferred from shapes, types and placements.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
-        assumption="the op that broadcasts takes no longer than it takes now: it reads fewer bytes",
+        assumption="the op that broadcasts takes no longer than now: it reads fewer bytes",
         evidence=cite_op(facts, row, (source, "LAYOUT"), (output, "LAYOUT")),
         fix=(
             f"drop the ttnn.repeat (or ttnn.expand) at line {facts.line(row)}: ttnn.multiply(a, b), ttnn.add and "

@@ -2,13 +2,13 @@
 
 A loop in the model's code that writes or adds part by part becomes a chain of equal ops, and each of them pays its
 launch and passes the whole tensor through. One op over all parts does the same work once: 64 scatters of zeros, each
-with its untilize and tilize, became one and gave back 2.3 ms of a step (tt-xla, DeepSeek port).
+with its untilize and tilize, became one and saved 2.3 ms of a step (tt-xla, DeepSeek port).
 
 The line: eight repetitions and more of the same sequence of up to eight ops that only move or map elements, equal in
 name, operands and shapes, where each repetition reads what the one before made; together 1 % of the window. The
 bound is all repetitions but one.
 
-Silent on sequences with arithmetic of their own (matmuls, convs, norms, attention: those are layers), on equal ops
+Silent on sequences with matmuls, convs, norms or attention (those are layers), on equal ops
 that do not read each other, and across records copied from an earlier call.
 """
 

@@ -1,12 +1,12 @@
 """A reshape copies its tensor although another shape would make it a view, which costs nothing.
 
-`ttnn.reshape` is a view when the last dim stays and, in TILE, the second-last stays a multiple of 32 on both
-sides. Otherwise every element moves. Heads are split and joined best by the ops made for it; rows that are no
-multiple of 32 can be padded once, at the start. Reshapes turned into views gave one model 4.2 % (tt-mlir #7987).
+`ttnn.reshape` is a view when the last dim stays and, in TILE, the second-last stays a multiple of 32 on both sides.
+Otherwise every element moves. The best way to split and join heads is the special ops; rows that are not a multiple of
+32 can be padded once, at the start. Reshapes turned into views gave one model 4.2 % (tt-mlir #7987).
 
-The line: Reshape ops with kernel time, together 1 % of the window. The bound is their whole time, and where a
-transpose behind a split or in front of a join does the other half of what one head op does, the transposes' too:
-three head ops in place of them took SDXL's UNet from 672 to 612 ms (tt-metal PR #22938).
+The line: Reshape ops with kernel time, together 1 % of the window. The bound is their whole time. One head op can also
+replace a transpose after a split or before a join, so their time counts too: three head ops in place of them took
+SDXL's UNet from 672 to 612 ms (tt-metal PR #22938).
 
 Silent on rows below 64 B, which `tiny-row-reshape` claims. Each kind (other width, same width) is a claim of its
 own.

@@ -1,4 +1,4 @@
-"""Much of what an op moves is padding up to 32 x 32 tiles.
+"""Many of the bytes that an op moves are padding up to 32 x 32 tiles.
 
 TILE layout pads the last two dims to multiples of 32: 3 channels as the last dim are 10.7 times the bytes, a
 height of 1 is 32 times. Ops that only move or map elements pay for it in full.
@@ -6,10 +6,10 @@ height of 1 is 32 times. Ops that only move or map elements pay for it in full.
 The line: at least 30 % of an op's bytes are padding that another shape of the same tensor would not need (outer
 dims merged into the height; below a width of 32, elements folded into whole tiles), on element-wise, shape,
 layout, movement and reduction ops; such ops take 2 % of the window and could give back 1 % (domain practice). The
-bound is in step with the bytes and never below DRAM at achievable bandwidth or the launch; permutes and reshapes
+bound is in proportion to the bytes and never below DRAM at achievable bandwidth or the launch; permutes and reshapes
 of long rows, which take tiles apart, can gain more: 5.53 ms became 0.17 in ROW_MAJOR (tt-metal #29219).
 
-Silent on the padding of a single row of tiles, which nothing avoids (the one row of a decode step), on matmuls and
+Silent on the padding of a single row of tiles, which no shape avoids (the one row of a decode step), on matmuls and
 convs, and on op records copied from an earlier call. Cannot tell before 2025-09: reports then wrote padded shapes
 only.
 """
@@ -55,12 +55,12 @@ def look(facts: WindowFacts) -> Claims:
         assumption=(
             "rows that stay whole move at DRAM bandwidth"
             if reorders[row]
-            else "another shape holds the same elements in full tiles; time falls at most in step with the bytes"
+            else "another shape holds the same elements in full tiles; time falls at most in proportion to the bytes"
         ),
         evidence=cite_op(facts, row, (facts.ops.inputs[0], "LAYOUT"), (facts.ops.outputs[0], "LAYOUT")),
         fix=NARROW if narrow else WHOLE_ROWS if reorders[row] else SHORT,
         verify="re-profile: tensor_formats.padding no longer lists these ops; PCC unchanged",
-        caveat="the shape may be what the next op demands; then change the order of ops instead",
+        caveat="the next op may need this shape; then change the order of ops instead",
     )
 
 

@@ -4,9 +4,9 @@ Both ops copy the whole tensor. It happens where a helper returns ROW_MAJOR, or 
 ROW_MAJOR inputs: each call then tilizes its inputs and untilizes its result.
 
 The line: a Tilize whose input an Untilize made (or the reverse), same width, same rows or whole tiles before and
-after; together 1 % of the window. Of several ops that read the copy, the nearest counts. Both can go where nobody
-but such ops reads the copy; otherwise only the second, since the first tensor still exists. Where data type or
-placement change on the way, one typecast or move remains: such pairs are a claim of their own.
+after; together 1 % of the window. Of several ops that read the copy, the nearest counts. Both can go if only such ops
+read the copy; otherwise only the second can go. If data type or placement change on the way, one typecast or move
+remains: such pairs are a separate claim.
 
 Joins rest on equal size, type, layout and placement; a memory report or the code makes them certain. Silent on an
 untilize for an op that reads rows, and on a reshape between the two that has to break tiles.

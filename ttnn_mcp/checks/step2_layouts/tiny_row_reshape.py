@@ -5,7 +5,7 @@ reach 9 % of peak on Blackhole (tt-metal #55898). Three reshapes of 6.5 million 
 model.
 
 The line: a Reshape, Permute or Transpose in ROW_MAJOR with rows below 64 B on either side; together 1 % of the
-window. The bound leaves each op its bytes at achievable bandwidth, as if its rows were long.
+window. The bound keeps each op's bytes at achievable bandwidth, as for long rows.
 
 Silent on sharded tensors, whose pages the report does not show, and in TILE, where a page is a tile.
 """
@@ -47,10 +47,10 @@ def look(facts: WindowFacts) -> Claims:
         evidence=cite_op(facts, row, (short, "LAYOUT"), (short, "DATATYPE")),
         fix=(
             f"have a large dim last before line {facts.line(row)}: permute where rows are still long, batch "
-            "the op that made the rows so that the reshape falls away, or concat along the last dim (dim=-1)"
+            "the op that made the rows so that no reshape is needed, or concat along the last dim (dim=-1)"
         ),
         verify=f"re-profile; list_ops(op_code='{name}') kernel_us falls; PCC unchanged",
-        caveat="the order that the next op wants must still come out: check shapes at the join",
+        caveat="the next op must still get the order that it needs: check shapes there",
     )
 
 

@@ -1,14 +1,14 @@
-"""TopK runs on few cores because its width is no power of two.
+"""TopK runs on few cores because its width is not a power of two.
 
-The kernel that shares a row out over the grid sorts bitonically. It takes widths that are powers of two, from 8192
+The kernel that distributes a row over the grid sorts bitonically. It takes widths that are powers of two, from 8192
 to 32768 (indices of 16 bits), and k up to 64; everything else goes to the kernel that keeps each row of tiles on one
 core. Padded from 18992 to 32768 columns, a TopK went from 10.8 to 0.3 ms (tt-metal #38487); others gained 26 and 34
 times (tt-metal #53108, #38509).
 
 The line: a TopK on less than half of the grid, over a width that padding takes to such a power of two; wider ones
-can be split first. What could be saved is 1 % of the window. The bound deals the work out over the whole grid.
+can be split first. The possible saving is 1 % of the window. The bound distributes the work over the whole grid.
 
-Silent on k above 64 and on widths whose next power of two is below 8192, which the kernel did not share out before
+Silent on k above 64 and on widths whose next power of two is below 8192, which the kernel did not distribute before
 August 2026 (tt-metal #53793), and on TopK that a sub-core grid confines.
 """
 
@@ -28,7 +28,7 @@ TOPK = ops_named("no TopK ops", "TopK")
 
 
 def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all TopK ops that padding would share out."""
+    """Yield one claim over all TopK ops that padding would share."""
     rows = np.flatnonzero(TOPK.mask(facts) & on_few_cores(facts.ops, facts.chip.cores))
     rows = rows[unshared_by_width(facts.ops, rows)]
     if not len(rows):
@@ -42,7 +42,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=spread_saves(facts, rows),
-        assumption="padded, the work is dealt out over the whole grid; the padding itself is not subtracted",
+        assumption="padded, the work is distributed over the whole grid; the padding itself is not subtracted",
         evidence=(*cite_op(facts, row), *facts.cite(row, "cores")),
         fix=_fix(facts, row, width),
         verify="re-profile; list_ops(op_code='TopK') shows more cores and kernel_us falls; same tokens",

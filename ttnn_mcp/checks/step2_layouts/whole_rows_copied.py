@@ -1,15 +1,15 @@
-"""Whole rows of a tensor are copied out by a slice, or put together by a concat behind matmuls.
+"""A slice copies whole rows of a tensor, or a concat after matmuls joins whole rows.
 
-Rows that lie in one piece in DRAM need no copy: `ttnn.narrow` is a view of them, which any op reads, and a matmul
-writes into such a view through `optional_output_tensor`. Without the slices and the concat around its matmuls a
-routed expert took 8481 us instead of 9424 (tt-metal PR #40899).
+Rows that lie in one piece in DRAM need no copy: `ttnn.narrow` is a view of them. Any op can read it, and a matmul can
+write into it through `optional_output_tensor`. Without the slices and the concat around its matmuls a routed expert
+took 8481 us instead of 9424 (tt-metal PR #40899).
 
 The line: a Slice along the first dim that is not 1, from DRAM interleaved to DRAM interleaved, whose part begins on the
 first bank (the pages before it divide by the banks: narrow.cpp of TTNN 0.81.1); or a Concat along that dim of outputs
-of matmuls that nobody else reads, which begin so. Together 1 % of the window. The bound is their whole time.
+of matmuls that no other op reads, which begin so. Together 1 % of the window. The bound is their whole time.
 
-Silent on parts of a row, on parts that begin within the banks, on sharded tensors, and on concats of what other ops
-wrote: most take no place to write to.
+Silent on parts of a row, on parts that begin within the banks, on sharded tensors, and on concats of outputs of other
+ops: most of these ops cannot write into a given tensor.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
-        assumption="a view costs nothing; what is read or written through one takes as long as elsewhere",
+        assumption="a view costs nothing; reads and writes through it take as long as others",
         evidence=tuple(
             cell for n in facts.heaviest(rows, 2) for cell in cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))
         ),

@@ -58,7 +58,7 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _saved_ns(took: Floats) -> Floats:
-    """All of a group but 5 us, in step with what its ops took."""
+    """All of a group but 5 us, in proportion to what its ops took."""
     together = max(float(took.sum()), 1.0)
     return took * max(together - SMALL_NS, 0.0) / together
 

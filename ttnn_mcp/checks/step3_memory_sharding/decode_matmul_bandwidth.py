@@ -1,18 +1,18 @@
-"""A decode matmul streams its weights slower than the same weights were measured to arrive in another form.
+"""A decode matmul streams its weights slower than a measured other form of the same weights.
 
 With one row of tiles a matmul reads every weight once and computes next to nothing: bandwidth decides. On
 Wormhole weights sharded over DRAM's banks reach 240 GB/s and interleaved ones about 190
-(tech_reports/LLMs/llms.md). On Blackhole it is the other way round: eight cores compute a DRAM-sharded matmul,
+(tech_reports/LLMs/llms.md). On Blackhole it is the opposite: eight cores compute a DRAM-sharded matmul,
 which ends near 320 GB/s at HiFi2, while a 1D multicast of interleaved weights over the grid reaches about 390
 (ten models of a tt-mlir study, August 2026: DRAM-sharded 9 to 88 % slower on eight of them). Only a matmul that
 is below those 320 now can gain from it there: some QKV projections did, by 4 to 11 %.
 
-The line: at most 32 rows, K and N of 1024 and more, 5 us and more. Weights interleaved in DRAM: K of 2048 and
-more (at 1024 DRAM sharding loses on Wormhole), a DRAM-sharded config that fits L1 with blocks of 4 tiles and
-more, at least 5 % slower than its like. DRAM-sharded weights: under 85 % of achievable bandwidth, with blocks
-under 4 tiles, or on Blackhole at more than LoFi. 1 % of the window to save.
+The line: at most 32 rows, K and N of 1024 and more, 5 us and more. Weights interleaved in DRAM: K of 2048 and more (at
+1024 DRAM sharding loses on Wormhole), a DRAM-sharded config that fits L1 with blocks of 4 tiles and more, at least 5 %
+slower than measured. DRAM-sharded weights: under 85 % of achievable bandwidth, with blocks under 4 tiles, or on
+Blackhole at more than LoFi. 1 % of the window to save.
 
-Silent where the weights stream, where arithmetic on few cores holds the op up, and about small blocks
+Silent if the weights stream at that rate, if arithmetic on few cores limits the op, and about small blocks
 (matmul-program-config) and minimal_matmul (minimal-matmul-on-few-rows).
 """
 

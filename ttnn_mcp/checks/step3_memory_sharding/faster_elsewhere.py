@@ -1,15 +1,15 @@
 """The same op takes longer here than with another config elsewhere in this run.
 
 The run's own evidence outranks a model: two matmuls of equal shapes, types, placements, fidelity and remaining
-attributes do the same work, and what the quicker one was told can be told to the slower one.
+attributes do the same work, and the slower one can take the config of the faster one.
 
 The line: Matmul, Linear, MinimalMatmul, SparseMatmul and fused attention; equal in everything the report shows but
-program_config, core grid and the cores used; every op of the quicker config takes under 90 % of every op of the
+program_config, core grid and the cores used; every op of the faster config takes under 90 % of every op of the
 slower one (two runs of one program differ by up to 5 %), 5 us and more, and the difference is at least 0.5 % of the
-window. at_least counts the slowest op of the quicker config, at_most the fastest: this is no model.
+window. at_least counts the slowest op of the faster config, at_most the fastest: this is no model.
 
-Silent where one config is not always quicker than the other, where the cells do not say what differs, and about
-rows whose operands or times cannot be.
+Silent if one config is not always faster than the other, if the cells do not show the difference, and about rows with
+impossible operands or times.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIELDS = re.compile(r"(in0_block_w|per_core_[MN]|[qk]_chunk_size)=(\d+)")
 
 
 def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that have a quicker twin."""
+    """Yield one claim over all ops that have a faster twin."""
     able = MATMULS_AND_ATTENTION.mask(facts) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
     slower = slower_than_twins(facts.ops, np.flatnonzero(able))
     rows = slower.rows
@@ -52,7 +52,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=slower.at_most_ns,
         at_least_ns=slower.at_least_ns,
-        assumption="measured in this run: the slowest and the fastest op of the quicker config",
+        assumption="measured in this run: the slowest and the fastest op of the faster config",
         evidence=cite_each((row, twin), lambda n: (*facts.cite(n), cite_attribute(facts, n, "program_config"))),
         fix=f"the program_config (or core grid) that op_detail(op={facts.line(twin)}) prints",
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us is that of line {facts.line(twin)} now; PCC",
@@ -67,7 +67,7 @@ def _told(facts: WindowFacts, twin: int) -> str:
 
 CHECK = Check(
     id="faster-elsewhere",
-    title="the same op is quicker elsewhere in this run",
+    title="the same op is faster elsewhere in this run",
     step=3,
     look=look,
     of=MATMULS_AND_ATTENTION,

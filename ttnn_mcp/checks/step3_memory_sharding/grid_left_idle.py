@@ -1,17 +1,17 @@
-"""A program config gives each core more work than the grid asks for, and leaves other cores idle.
+"""A program config gives each core more work than necessary, and leaves other cores idle.
 
-A matmul's per_core_M and per_core_N, and the grid of an attention, say how many pieces of work a core gets; the op
-ends with the core that got most. Llama's prefill attention over 4096 rows on 8 x 8 of 110 cores took 2994 us and
-2271 on 11 x 10 (tt-metal PR #56898). A SparseMatmul of 128 tiles of N with per_core_N=6 ran on 21 of 110 cores;
-with 2 it ran on 63, in 45 % of the time (tt-xla's DeepSeek log, E31).
+A matmul's per_core_M and per_core_N, and the grid of an attention, set the number of pieces of work per core; the op
+ends with the core that has most. Llama's prefill attention over 4096 rows on 8 x 8 of 110 cores took 2994 us and 2271
+on 11 x 10 (tt-metal PR #56898). A SparseMatmul of 128 tiles of N with per_core_N=6 ran on 21 of 110 cores; with 2 it
+ran on 63, in 45 % of the time (tt-xla's DeepSeek log, E31).
 
 The line: Matmul, Linear and SparseMatmul with a multicast config, and prefill attention; 5 us and more; at least a
 tenth less work per core on the whole grid; 1 % of the window to save. The bound is that share of the time, down to
 the DRAM bytes at achievable bandwidth and the arithmetic.
 
-Silent where sharded operands chose the cores, where the work does not divide finer (128 tiles on 110 cores are
-two each), about rings (matmuls and attention), DRAM-sharded weights, sub-devices and decode attention, and above
-11 x 10 on Blackhole, which tt-metal avoids because of current transients.
+Silent if sharded operands chose the cores, if the work does not divide finer (128 tiles on 110 cores are two each),
+about rings (matmuls and attention), DRAM-sharded weights, sub-devices and decode attention, and above 11 x 10 on
+Blackhole, which tt-metal avoids because of current transients.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def look(facts: WindowFacts) -> Claims:
         return
     row = facts.heaviest(rows)[0]
     deal = deal_of(facts.ops, row, facts.chip)
-    if deal is None:  # unmoved: work that could be less has been dealt out
+    if deal is None:  # unmoved: a share below 1 comes from a deal
         return
     columns, high = deal.grid
     pieces, fewer = (blocks[0] * blocks[1] for blocks in (deal.per_core, deal.could_be))
@@ -45,8 +45,8 @@ def look(facts: WindowFacts) -> Claims:
     what = "chunks" if facts.of_family("attention")[row] else "tiles"
     yield Claim(
         claim=(
-            f"{kinds(facts, rows)} deal{'' if several else 's'} out more work per core than {columns}x{high} cores "
-            f"ask for ({time_of(facts, rows)}): {pieces} {what}, not {fewer}, {example(facts, row)}"
+            f"{kinds(facts, rows)} give{'' if several else 's'} more work to each core than {columns}x{high} cores "
+            f"need ({time_of(facts, rows)}): {pieces} {what}, not {fewer}, {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=(facts.kernel_ns - best)[rows],
@@ -54,7 +54,7 @@ def look(facts: WindowFacts) -> Claims:
         evidence=cite_each(facts.heaviest(rows, 2), lambda n: _cells(facts, n)),
         fix=_fix(facts, row, deal.grid, deal.could_be),
         verify=f"re-profile; op_detail(op={facts.line(row)}) shows more cores, kernel_us falls; PCC >= 0.99",
-        caveat="other ops may hold the idle cores on purpose (prefetcher, collectives); DRAM may hold it up instead",
+        caveat="other ops may hold the idle cores on purpose (prefetcher, collectives); or DRAM may be the limit",
     )
 
 

@@ -6,7 +6,7 @@ in DRAM, 22 us with one, and 2 us with none.
 
 The line: 5 us and more, and the op's DRAM bytes explain at least 30 % of its time; INPUT_0 comes from an op of the
 window and the output goes to one, both interleaved in DRAM; all its operands together fit half of the grid's L1; 1 %
-of the window to save. The bound leaves the operands no op made (weights) in DRAM, and the launch.
+of the window to save. The bound keeps operands that no op made (weights) in DRAM, and the launch.
 
 Sharded, not L1_INTERLEAVED: interleaved L1 is no faster than DRAM on some builds (tt-metal #14421) and is a trap for
 the next matmul. Silent about prefill (no conv in the window, over 1024 rows): there a large residual in L1 starves
@@ -63,7 +63,7 @@ def look(facts: WindowFacts) -> Claims:
             "and at the reader; a matmul among them: 1D program_config and compute_kernel_config"
         ),
         verify="re-profile; sharding_summary.distribution: kernel_us moves from DRAM to L1; PCC unchanged",
-        caveat="who reads whose output is told by shapes; not L1_INTERLEAVED; check memory_summary.l1_peak",
+        caveat="readers are inferred from shapes; not L1_INTERLEAVED; check memory_summary.l1_peak",
     )
 
 

@@ -1,14 +1,14 @@
-"""L1 is all but full at its peak: the next larger batch, block or buffer does not fit.
+"""L1 is almost full at its peak: the next larger batch, block or buffer does not fit.
 
-Tensors grow down from the top of each L1 bank, circular buffers up from its bottom, and those of one op are there
-together. What is left between them at the fullest moment is all the room there is for a larger act_block_h, double
+Tensors grow down from the top of each L1 bank, circular buffers up from its bottom, and those of one op are in memory
+together. The free bytes between them at the fullest moment are all the room for a larger act_block_h, double
 buffering, a sharded input instead of one in DRAM, or one more skip connection.
 
-The line: under 5 % of the bank is free at the true peak, circular buffers and tensors within operations counted
-(our models of what a setting takes are good to about 5 %). It costs no time by itself: a risk, and the reason why
-other measures may fail.
+The line: under 5 % of the bank is free at the true peak, with circular buffers and tensors within operations (our
+models of L1 use are good to about 5 %). It costs no time by itself: a risk, and the reason why other measures may
+fail.
 
-Silent where more is free. Cannot tell without captured graphs: the buffers table shows no circular buffers.
+Silent if more is free. Cannot tell without captured graphs: the buffers table shows no circular buffers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ttnn_mcp.checks.shared.memory_claims import (
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
-TIGHT_SHARE = 0.05  # of the bank: what the models of conv and matmul L1 are good to (ours)
+TIGHT_SHARE = 0.05  # of the bank: the accuracy of the models of conv and matmul L1 (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -50,7 +50,7 @@ def look(facts: WindowFacts) -> Claims:
         evidence=(cite_graph(replayed, peak, level), cite_capacity(replayed)),
         fix=_fix(replayed, peak),
         verify="capture again; memory_summary.l1_peak.headroom_bytes grows",
-        caveat="a floor: not all circular buffers are known" if replayed.floor_because else None,
+        caveat="a lower bound: not all circular buffers are known" if replayed.floor_because else None,
     )
 
 
@@ -71,7 +71,7 @@ def _fix(replayed: Replayed, peak: int) -> str:
 
 CHECK = Check(
     id="l1-pressure",
-    title="L1 all but full at its peak",
+    title="L1 almost full at its peak",
     step=3,
     look=look,
     needs=(MEMORY, ENDED, REPLAY, CAPACITY, CAPTURES),

@@ -3,11 +3,11 @@
 A Python name keeps its tensor alive until it is assigned again or the function returns. In a model's forward that
 is often ten operations too late, and the allocator reserves the same bytes in every bank meanwhile.
 
-The line: held over two or more operations that ran on the device (one is the usual idiom: compute, then
-deallocate), or over the operation at the L1 peak; together 2 % of a bank returned at the peak, or one tensor of 5 %
-of a bank (both ours; ttnn-visualizer lists late deallocations too). Views and in-place results count as uses.
+The line: held over two or more operations that ran on the device (one is usual: compute, then deallocate), or over the
+operation at the L1 peak; together 2 % of a bank returned at the peak, or one tensor of 5 % of a bank (both ours;
+ttnn-visualizer lists late deallocations too). Views and in-place results count as uses.
 
-Saves bytes, not time. Silent about weights, about results that nobody reads, and where frees are in time.
+Saves bytes, not time. Silent about weights, about results that no operation reads, and if frees are in time.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def look(facts: WindowFacts) -> Claims:
             "all: memory_summary.late_frees"
         ),
         verify="capture again; memory_summary.late_frees is shorter, l1_peak.headroom_bytes grows",
-        caveat="the peak is a floor: not all circular buffers are known" if replayed.floor_because else None,
+        caveat="the peak is a lower bound: not all circular buffers are known" if replayed.floor_because else None,
     )
 
 

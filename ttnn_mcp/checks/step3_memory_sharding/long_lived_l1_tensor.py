@@ -7,7 +7,7 @@ and back costs two moves; the room may be worth more.
 The line: 20 operations that ran on the device between two uses (domain practice), and 1 % of a bank per tensor.
 Saves bytes, not time: the two moves cost some.
 
-Silent about weights (weights-in-l1 looks at those), about tensors nobody reads any more (late-free), below 1 %.
+Silent about weights (see weights-in-l1), about tensors without a later read (late-free), below 1 %.
 """
 
 from __future__ import annotations

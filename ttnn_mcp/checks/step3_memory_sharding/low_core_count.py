@@ -1,18 +1,18 @@
-"""Ops with real time and enough tiles to share out leave more than half of the grid idle.
+"""Ops that take notable time and have enough tiles leave more than half of the grid idle.
 
-An op takes the cores its shards name, or as many as its program has work items for. One row of tiles is one
+An op uses the cores of its shards, or as many cores as its program has work items. One row of tiles is one
 work item for many programs, a ROW_MAJOR row for others; a small shard grid stays small through a whole chain.
 
-The line: under 50 % of the grid, 5 us and more, together 1 % of the window (domain practice). The bound deals
-the op's output tiles (rows in ROW_MAJOR, rows of tiles in HEIGHT_SHARDED) out over all cores and stops at the
-DRAM bytes, the arithmetic and the launch: over 16 cores splitting heads took 1.85 us instead of 39, joining them 1.2
-instead of 20 (a skill of tt-metal).
+The line: under 50 % of the grid, 5 us and more, together 1 % of the window (domain practice). The bound distributes
+the op's output tiles (rows in ROW_MAJOR, rows of tiles in HEIGHT_SHARDED) over all cores and stops at the DRAM bytes,
+the arithmetic and the launch: over 16 cores splitting heads took 1.85 us instead of 39, joining them 1.2 instead of 20
+(a skill of tt-metal).
 
-Silent about ops with a check of their own (convs, norms, attention written out, matmuls with operands in L1,
-program configs that could deal out finer: grid-left-idle), about collectives and sub-device partitions, which use
-few cores on purpose, and about moves, whose cores are their neighbours' choice. Matmuls on DRAM-sharded weights
-work on as many cores as DRAM has banks, and rings on those the ring has. Small element-wise ops can be faster on
-fewer cores (tt-metal #54915).
+Silent about ops with a check of their own (convs, norms, attention written out, matmuls with operands in L1, program
+configs that could divide the work finer: grid-left-idle), about collectives and sub-device partitions, which use few
+cores on purpose, and about moves, whose cores depend on their neighbours. Matmuls on DRAM-sharded weights use as many
+cores as DRAM has banks, and rings use the cores of the ring. Small element-wise ops can be faster on fewer cores
+(tt-metal #54915).
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ def look(facts: WindowFacts) -> Claims:
         claim=(
             f"{len(rows)} op{'s use' if len(rows) > 1 else ' uses'} under half of the {cores} cores "
             f"({time_of(facts, rows)}): "
-            f"{name} on {int(used[row])} with {units} pieces to share out, {example(facts, row)}"
+            f"{name} on {int(used[row])} with {units} pieces to share, {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=at_most[rows],
-        assumption="output pieces dealt out evenly over all cores; the launch stays",
+        assumption="output pieces distributed evenly over all cores; the launch stays",
         evidence=tuple(cell for n in examples for cell in (*cite_op(facts, n), *facts.cite(n, "cores"))),
         fix=_fix(facts, row, cores),
         verify="re-profile; sharding_summary.low_core_ops no longer lists them",
@@ -86,7 +86,7 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
     if facts.ops.outputs[0].sharded[row]:
         return f"cut it finer: {_finer(facts, row, cores)}"
     return (
-        "give it more rows to share out: fold batch or channels into the second-last dim, or shard its input "
+        "give it more rows to share: fold batch or channels into the second-last dim, or shard its input "
         f"over {cores} cores"
     )
 

@@ -1,17 +1,16 @@
-"""An activation runs as an op of its own behind a matmul that could apply it.
+"""An activation runs as a separate op after a matmul that could apply it.
 
-A matmul applies one function while it packs its output. `ttnn.linear(..., activation="gelu")` alone does not bring that
-about: TTNN fuses the function only where `core_grid` is given too, or where the program config names it, and otherwise
-runs it as an op behind the matmul (TTNN 0.81.1; so do 1x1 convs over DRAM, whose `Conv2dConfig(activation=...)` comes
-to the same). Matmul and GELU took 56.1 us apart and 49.3 fused, 0.8 more than the matmul alone (tt-metal's
-perf_automation guide).
+A matmul applies one function while it packs its output. `ttnn.linear(..., activation="gelu")` alone is not enough:
+TTNN fuses the function only if `core_grid` is also set, or if the program config names it. Otherwise it runs as an op
+after the matmul (TTNN 0.81.1; the same holds for 1x1 convs over DRAM with `Conv2dConfig(activation=...)`). Matmul and
+GELU took 56.1 us separately and 49.3 fused, 0.8 more than the matmul alone (tt-metal's perf_automation guide).
 
-The line: a unary op of one function that alone reads a matmul's output and keeps its type; relu, relu6, gelu, silu,
-sigmoid, tanh or hardsigmoid, which matmuls apply; together 0.5 % of the window (the change is safe: the same function,
-applied earlier). The bound is the unary ops' whole time.
+The line: a unary op of one function that is the only reader of a matmul's output and keeps its type; relu, relu6,
+gelu, silu, sigmoid, tanh or hardsigmoid, which matmuls apply; together 0.5 % of the window (the change is safe: the
+same function, applied earlier). The bound is the unary ops' whole time.
 
-Silent where another op reads the matmul's output too, where the program config fuses a function already, and behind
-matmuls on DRAM-sharded weights, which an activation slows down (tt-metal #9642).
+Silent if another op also reads the matmul's output, if the program config fuses a function already, and after matmuls
+on DRAM-sharded weights, which an activation slows down (tt-metal #9642).
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """A matmul with an interleaved operand or output in L1 and no program config runs on a fraction of the grid.
 
-Moving an operand to L1 looks like step 3 and is a trap. With all operands in DRAM and nothing chosen, TTNN spreads a
-matmul over the whole grid. As soon as one of them is L1_INTERLEAVED it takes 16, 8, 4 or 2 tiles per core instead,
-the first that fits L1, so few cores work: 22 of 120 in tt-metal #56976 (1205 us against 308 us), 32 of 110 in a
-DeepLabV3 report on Blackhole.
+Moving an operand to L1 looks like step 3 but can make it slower. With all operands in DRAM and no settings, TTNN
+spreads a matmul over the whole grid. As soon as one of them is L1_INTERLEAVED it takes 16, 8, 4 or 2 tiles per core
+instead, the first that fits L1, so few cores work: 22 of 120 in tt-metal #56976 (1205 us against 308 us), 32 of 110 in
+a DeepLabV3 report on Blackhole.
 
 The line: INPUT_0 is not sharded, INPUT_0, INPUT_1 or the output is L1_INTERLEAVED, ATTRIBUTES show neither
 program_config nor user_core_coord, and under 60 % of the grid works (the rule is create_simple_matmul_program_config
 of tt-metal; the 60 % is ours). The bound spreads the same work over all cores, at best four times as fast, which is
 what was measured.
 
-Silent where the matmul was given a config or a core grid, and where INPUT_0 is sharded: its shards choose the cores.
+Silent if the caller set a config or a core grid, and if INPUT_0 is sharded: its shards choose the cores.
 The fix names compute_kernel_config because core_grid alone lowers bfloat16 from HiFi2 to LoFi (tt-metal #55889).
 """
 

@@ -1,18 +1,18 @@
 """A matmul's block sizes keep it far from both of its bounds.
 
-in0_block_w is how many tiles of K a core takes per step: at 1 every tile is multicast on its own. A 1x1
-output subblock uses one of 8 destination registers (4 with fp32_dest_acc_en). MatmulMultiCoreProgramConfig
-reuses nothing. And a matmul that was given nothing gets what TTNN guesses: on a grid of 11 or 13 columns K
-rarely divides, which leaves in0_block_w at 1 (read from matmul_program_config.cpp, not measured).
+in0_block_w is the number of tiles of K per step: at 1 every tile is a separate multicast. A 1x1 output subblock uses
+one of 8 destination registers (4 with fp32_dest_acc_en). MatmulMultiCoreProgramConfig reuses nothing. Without settings
+TTNN guesses: on a grid of 11 or 13 columns K rarely divides, so in0_block_w stays 1 (read from
+matmul_program_config.cpp, not measured).
 
 The line: 5 us and more, at under 60 % of the roofline with one of the three blocks above (a claim about what
 is printed), or at under 35 % with no config given on most of the grid (a claim about what to try); each 1 % of
 the window to save. The bound is the roofline itself: arithmetic on all cores, DRAM at achievable bandwidth.
 
-Silent where K is under 4 tiles (nothing to block), about matmuls on few cores (low-core-count), in attention
-that is written out, with operands interleaved in L1, and on DRAM-sharded weights: those have their own checks.
-A config that TTNN chose may be printed as if given. The fix names compute_kernel_config because a config alone
-lowers bfloat16 to LoFi (#55889).
+Silent if K is under 4 tiles (nothing to block), about matmuls on few cores (low-core-count), in attention that is
+written out, with operands interleaved in L1, and on DRAM-sharded weights: those have their own checks. A config that
+TTNN chose may be printed as if the caller set it. The fix names compute_kernel_config because a config alone lowers
+bfloat16 to LoFi (#55889).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""minimal_matmul is made for large M; with up to 32 rows it waits for weights it cannot stream fast.
+"""minimal_matmul is made for large M; with up to 32 rows it cannot stream its weights fast.
 
 With one row of tiles a matmul reads every weight once and does almost no arithmetic: DRAM bandwidth decides.
 minimal_matmul blocks M, K and N for reuse of both operands and reaches a fifth to a quarter of the bandwidth
@@ -6,11 +6,11 @@ there: 192 calls of a CLIP encoder hold 62 % of its time at 19 to 26 % of DRAM p
 for it: a 1D multicast of interleaved weights (190 GB/s measured on Wormhole, 390 on Blackhole) and, on Wormhole
 from K of 2048 on, DRAM-sharded weights (240 GB/s).
 
-The line: MinimalMatmul with at most 32 rows in all batches together (padded), over 1.67 times what its like was
-measured to take, 1 % of the window to save. The bound is the op's bytes at that bandwidth, and its arithmetic.
-bfloat8_b weights would halve the bytes again: that is `wide-weights`, and not counted here.
+The line: MinimalMatmul with at most 32 rows in all batches together (padded), over 1.67 times the measured time of the
+faster form, 1 % of the window to save. The bound is the op's bytes at that bandwidth, and its arithmetic. bfloat8_b
+weights would halve the bytes again: that is `wide-weights`, and not counted here.
 
-Silent from 33 rows on, where the weights already stream, and on chips nobody measured.
+Silent from 33 rows on, where the weights already stream, and on chips without measurements.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of,
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 ROWS_AT_MOST = 32  # one row of tiles: decode, and prompts that pad to it (domain practice)
-WELL_USED = 0.6  # of what was measured: nothing to gain beyond it but fewer bytes
+WELL_USED = 0.6  # of the measured rate: above it only fewer bytes help
 
 
 def look(facts: WindowFacts) -> Claims:

@@ -1,15 +1,15 @@
 """A norm runs on few cores: an interleaved LayerNorm or RMSNorm uses one core per row of tiles.
 
-A row is normalised as a whole, so the default program deals out rows of 32: at M <= 32 (decode, short
-prompts) one core does everything. Sharded over the width the row is split instead: 108 us on one core became
-about 10 times as fast in GPT-OSS (tt-mlir #7717, #7965). A CLIP encoder spends 11 % of its time in such
-norms. GroupNorm takes the grid it is given, and its default can be small.
+A row is normalised as a whole, so the default program distributes rows of tiles: at M <= 32 (decode, short prompts)
+one core does everything. Shards over the width split the row instead: 108 us on one core became about 10 times as fast
+in GPT-OSS (tt-mlir #7717, #7965). A CLIP encoder spends 11 % of its time in such norms. GroupNorm takes the grid it is
+given, and its default can be small.
 
 The line: a norm of 5 us and more on under 50 % of the grid, together 1 % of the window (domain practice). The
 bound for a layer norm is its tiles over all cores, at best 10 times as fast (what was measured: 17 us on one core
 and 2 on 32 for 1024 values); for a group norm its work over the whole grid. The launch stays.
 
-Silent where the rows already fill half of the grid (then sharding brings little) and about norms of one tile.
+Silent if the rows already fill half of the grid (then sharding helps little) and about norms of one tile.
 """
 
 from __future__ import annotations

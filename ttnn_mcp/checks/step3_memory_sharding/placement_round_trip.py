@@ -1,21 +1,19 @@
-"""A tensor leaves its shards and comes back, and nothing in between needed it interleaved.
+"""A tensor leaves its shards and comes back, and no op in between needed it interleaved.
 
 ShardedToInterleaved and InterleavedToSharded move every byte and compute nothing. Two of them on one tensor
 are one `ttnn.reshard`, or none if the shards are the same. A copy out of shards that only element-wise ops
 read is not needed either: they work on shards (SegFormer, Matmul -> ShardedToInterleaved -> Binary: 24 times,
 246 us, 5 % of its time).
 
-The line: the second op reads what the first wrote (equal elements, data type, layout and placement, no other
-writer); adjacency is no evidence: of five neighbouring pairs in a DeepLabV3 report one is a round trip. Round
-trips are told from 0.1 % of the window on (they are plain waste where real), detours through element-wise ops
-from 1 %.
+The line: the second op reads what the first wrote (equal elements, data type, layout and placement, no other writer);
+adjacency is no evidence: of five neighbouring pairs in a DeepLabV3 report only one is a round trip. Round trips are
+reported from 0.1 % of the window (real ones are pure waste), detours through element-wise ops from 1 %.
 
-A round trip is avoidable only as far as nobody else reads the interleaved copy: if another op does, the copy
-stays and one reshard, about 2 us, replaces the way back, or nothing where the shards are the same. Copies that
-wait for their reader for more than four ops were put aside to free L1 and are not counted. A linked memory report
-turns likely into certain, or strikes the pair.
+If another op reads the interleaved copy, the copy stays, and one reshard of about 2 us replaces the way back (no op,
+if the shards are the same). Copies that wait for more than four ops for their reader were made to free L1 and are not
+counted. A linked memory report makes a pair certain, or removes it.
 
-Silent where another op wrote the tensor anew in between, and where only the order in time suggests a pair.
+Silent if another op wrote the tensor again in between, and if only the order in time suggests a pair.
 """
 
 from __future__ import annotations
@@ -89,8 +87,8 @@ def _assumption(moves: Moves, trips: Rows, heaviest: int, *, others: bool) -> st
     if others:
         return "the copy stays for its other readers; one reshard of 2 us replaces the way back"
     if (moves.avoidable[trips] == AVOIDABLE.index("partly")).any():
-        return "the shards may differ: one reshard of 2 us replaces both; nobody else reads the copy"
-    return "the shards are the same: both ops go; nobody else reads the copy"
+        return "the shards may differ: one reshard of 2 us replaces both; no other op reads the copy"
+    return "the shards are the same: both ops go; no other op reads the copy"
 
 
 def _fix(facts: WindowFacts, moves: Moves, heaviest: int, *, others: bool) -> str:
@@ -132,7 +130,7 @@ def _detours(facts: WindowFacts, moves: Moves, detours: Rows) -> Claim:
             f"sharded as line {facts.line(maker)} writes it, b in the same shards or one that broadcasts"
         ),
         verify="re-profile; reshard_detect.patterns: eltwise-detour count falls; PCC unchanged",
-        caveat="joins are told by shapes and order; other operands may need the same shards",
+        caveat="joins are inferred from shapes and order; other operands may need the same shards",
     )
 
 

@@ -3,11 +3,11 @@
 Each move reads and writes the whole tensor. Reshard after Reshard, or InterleavedToSharded and then Reshard,
 comes from two places in the code that each ask for their own layout.
 
-The line: a move reads what another move wrote, nobody else reads it, and it is no way back (that is
-placement-round-trip); together 0.5 % of the window to save (merging two moves is safe). One move stays; at
-best it costs what the cheaper of the two costs now.
+The line: a move reads what another move wrote, no other op reads it, and it does not lead back (that is
+placement-round-trip); together 0.5 % of the window to save (merging two moves is safe). One move stays; at best it
+costs what the cheaper of the two costs now.
 
-Silent where another op reads the tensor in between, and where only the order in time suggests a chain.
+Silent if another op reads the tensor in between, and if only the order in time suggests a chain.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=moves.at_most_ns[chained],
-        assumption="one move of each chain stays, at the price of the cheaper; nobody else reads in between",
+        assumption="one move of each chain stays, at the price of the cheaper; no other op reads in between",
         evidence=(
             *cite_op(facts, first, (facts.ops.outputs[0], "MEMORY")),
             *cite_op(facts, row, (facts.ops.outputs[0], "MEMORY")),

@@ -1,19 +1,19 @@
 """Fused attention works in chunks smaller than its sequence and L1 allow.
 
-SDPA holds a chunk of Q and streams K and V past it in chunks; each pair of chunks pays for the softmax's
-bookkeeping, and each chunk of Q streams K and V anew. On a p100a causal attention over 4096 rows takes 6831 us
-with chunks of 32 x 128, 1835 with 128 x 128 and 1284 with 256 x 256 (tt-metal #55756); without a program config
-chunks are 32 (#51911). tt_transformers takes 256 from 2048 rows on, and shorter sequences gain too: chunks of 192 made
-a ViT decoder's attention 2.95 times as fast as the default ones, 256 x 512 beat 128 x 256 over 512 rows (guides of
-tt-metal). Decode attention over a cache pays per chunk of K too: 92 us with 32, 34 with 128 (PR #36440).
+SDPA holds a chunk of Q and reads K and V in chunks; each pair of chunks costs softmax bookkeeping, and each chunk of Q
+reads all K and V again. On a p100a causal attention over 4096 rows takes 6831 us with chunks of 32 x 128, 1835 with
+128 x 128 and 1284 with 256 x 256 (tt-metal #55756); without a program config chunks are 32 (#51911). tt_transformers
+takes 256 from 2048 rows on, and shorter sequences gain too: chunks of 192 made a ViT decoder's attention 2.95 times as
+fast as the default ones, 256 x 512 beat 128 x 256 over 512 rows (guides of tt-metal). Decode attention over a cache
+also pays per chunk of K: 92 us with 32, 34 with 128 (PR #36440).
 
 The line: Q of 512 rows and more, under half of the engine, and 256 x 256, or the largest smaller chunks that fit
 L1 and leave a chunk for every core, have at least twice the area of those printed. Or decode over a cache of 128
 rows and more, and a printed k_chunk_size under 128. 1 % of the window to save. The bound is the smaller of two:
 the pairs of chunks that go away, and the arithmetic at 81 % of the engine (the best point measured: #55758).
 
-Silent about shorter sequences, chunks that TTNN chose for a decode (k_chunk_size 0), paged caches (how long a
-sequence is does not show), and ops that use the engine well.
+Silent about shorter sequences, chunks that TTNN chose for a decode (k_chunk_size 0), paged caches (they do not show
+the length of a sequence), and ops that use the engine well.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LONG = 512  # rows of Q: the shortest at which larger chunks were measured to wi
 WELL_USED = 0.5  # of the engine: what 256 x 256 reached at best on the same ladder (#55758)
 SATURATES = 0.81  # of the engine: the best point of #55758
 DECODE_CHUNK = 128  # of K: tt-metal PR #36440
-ENOUGH = 2  # times the area of the chunks: below it the gain drowns (ours)
+ENOUGH = 2  # times the area of the chunks: below it the gain is lost in noise (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -107,7 +107,7 @@ def _decode(facts: WindowFacts) -> Iterator[Claim]:
         evidence=_evidence(facts, rows),
         fix=f"k_chunk_size={DECODE_CHUNK} in ttnn.SDPAProgramConfig, the rest as now; then 256, or 0: TTNN chooses",
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
-        caveat="how much of the cache is filled does not show: where it is one chunk, nothing is gained",
+        caveat="the report does not show how full the cache is: if it fills one chunk, nothing is gained",
     )
 
 

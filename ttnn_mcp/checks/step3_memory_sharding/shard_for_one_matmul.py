@@ -1,17 +1,16 @@
 """A tensor is sharded for one matmul only, which could read it from DRAM itself.
 
-InterleavedToSharded reads every byte from DRAM and writes it to L1, and computes nothing meanwhile. A matmul with a
-multicast config reads its first operand once too, and computes while it reads. So a move whose result one such
-matmul reads costs at least the read that it spares. In DeepSeek on Blackhole, 3200x7168 in 100 shards took 115 us
-and its matmul 217; with the operand left in DRAM the matmul took 264, and the layer 692 us instead of 769 (tt-metal
-PR #42638).
+InterleavedToSharded reads every byte from DRAM and writes it to L1, and computes nothing. A matmul with a multicast
+config also reads its first operand once, and computes while it reads. So a move for one such matmul costs at least as
+much as the read that it saves. In DeepSeek on Blackhole, 3200x7168 in 100 shards took 115 us and its matmul 217; with
+the operand left in DRAM the matmul took 264, and the layer 692 us instead of 769 (tt-metal PR #42638).
 
 The line: the move reads DRAM; its only reader is a Matmul with a 1D or 2D multicast config (no ring, no DRAM-sharded
-weights), as INPUT_0; together 0.5 % of the window. The bound is the move less what the matmul's DRAM bytes then
-exceed its present time by; how much slower the matmul gets does not show, so at_least is 0.
+weights), as INPUT_0; together 0.5 % of the window. The bound is the move's time minus the excess of the matmul's DRAM
+time over its present time. The report does not show how much slower the matmul gets, so at_least is 0.
 
-Silent where convs, norms, element-wise ops or several ops read the shards, and about outputs in shards: theirs go
-with the operand's.
+Silent if convs, norms, element-wise ops or several ops read the shards, and about matmuls with sharded outputs, which
+need the operand's shards.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def look(facts: WindowFacts) -> Claims:
             f"interleaved tensor to the matmul at line {facts.line(reader)} with its program_config as now"
         ),
         verify=f"re-profile; the move is gone and the matmul of line {facts.line(reader)} grew by less; PCC unchanged",
-        caveat="the matmul gets slower, by 22 % where it was measured; joins are told by shapes and order",
+        caveat="the matmul gets slower, by 22 % where it was measured; joins are inferred from shapes and order",
     )
 
 

@@ -1,6 +1,6 @@
 """A sparse matmul takes K one or two tiles at a time, or two of them read one activation.
 
-in0_block_w is how many tiles of K a core takes per step, and each step waits for its weights and for the activation
+in0_block_w is the number of tiles of K per step, and each step waits for its weights and for the activation
 to be multicast. In tt-xla's DeepSeek log (E33, E34) the experts' SparseMatmul on 63 Blackhole cores took 48.8 ms at
 in0_block_w=1, 25.4 at 2 and 18.2 at 4. Gate and up as two sparse matmuls on one activation took 309.6 ms, as one on
 weights stacked along N 238.0 (E30).
@@ -10,9 +10,9 @@ divides K and whose circular buffers fit half of L1. Pairs: the same INPUT_0, sp
 other, and both use under half of the grid, so that stacked columns find cores. 1 % of the window to save. The bound
 is the steps that go away, and for a pair one of the two.
 
-Silent where no in0_block_w is printed, where the pair fills the grid, and about blocks while cores are idle: what
-fits L1 depends on per_core_N, so grid-left-idle comes first. How many experts were active is seldom in
-the report, so no roofline holds these bounds; at_least is 0.
+Silent if no in0_block_w is printed, where the pair fills the grid, and about blocks while cores are idle: their L1
+depends on per_core_N, so grid-left-idle comes first. The report seldom tells the number of active experts, so no
+roofline limits these bounds; at_least is 0.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ttnn_mcp.hardware import TILE_SIDE
 
 SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 L1_SHARE = 0.5  # of L1 for the circular buffers: the rest is for tensors (ours)
-TWICE = 2  # as deep: below it the gain drowns (ours)
+TWICE = 2  # as deep: below it the gain is lost in noise (ours)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -69,7 +69,7 @@ def _blocks(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
         ),
         fix=f"program_config as now with in0_block_w={deep[at]:.0f} (K in tiles divides by it; try half of it too)",
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
-        caveat="deeper blocks need L1; from some depth on the weights' bandwidth holds it up",
+        caveat="deeper blocks need L1; from some depth on the weights' bandwidth is the limit",
     )
 
 
@@ -95,7 +95,7 @@ def _pairs(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
             "per_core_N or twice the cores, then ttnn.slice the halves"
         ),
         verify="re-profile; list_ops(group_by='op_code') shows fewer SparseMatmul and less of its time; PCC >= 0.99",
-        caveat="told by shapes and order; the slices cost something: 309.6 -> 238.0 ms where it was measured",
+        caveat="inferred from shapes and order; the slices cost something: 309.6 -> 238.0 ms where it was measured",
     )
 
 

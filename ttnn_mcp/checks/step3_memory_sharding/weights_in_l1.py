@@ -6,7 +6,7 @@ operation of the model. That pays only where nothing else wants the room.
 The line: tensors that no operation made and nothing frees take 10 % of an L1 bank or more, and less than 20 % of it
 is free at the true peak (both ours: above it, they may stay). Saves bytes, not time.
 
-Silent where weights are in DRAM or where there is room. A model input that is kept in L1 counts as well.
+Silent if weights are in DRAM or where there is room. A model input that is kept in L1 counts as well.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 """The host works on tensors between the device ops of a step.
 
-A torch call, `ttnn.to_torch` or `ttnn.from_torch` in the middle drains the device: it stands idle until the host has
-the tensor, has worked on it and has sent it back. No trace can be captured over it (tech report on advanced
-performance optimizations for models). The profiler writes such calls as rows of their own (`python_fallback`,
-`tt_dnn_cpu`).
+A torch call, `ttnn.to_torch` or `ttnn.from_torch` in the middle drains the device: it is idle until the host has read
+the tensor, worked on it and sent it back. No trace can include it (tech report on advanced performance optimizations
+for models). The profiler writes such calls as separate rows (`python_fallback`, `tt_dnn_cpu`).
 
 The line: host rows between the first and the last device op of a warm window, whose gaps together are 1 % of its
-kernel time. The bound is the gap before the next device op of each, less the launch that stays.
+kernel time. The bound is the gap before the next device op of each, minus the launch, which stays.
 
-Silent where host rows stand before and after the device ops only: loading weights, giving the input and reading the
-result. Cannot tell on a cold pass, whose gaps are compile time. A run whose calls the profiler did not record has no
-such rows, and says nothing.
+Silent if host rows are only before and after the device ops: they load weights, send the input and read the result.
+Cannot tell on a cold pass, whose gaps are compile time. A run without recorded calls has no such rows, so the check is
+silent.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def look(facts: WindowFacts) -> Claims:
             "ttnn.from_torch before the first op, ttnn.to_torch after the last"
         ),
         verify="re-profile: no host rows between device ops; host_overhead(wall_ms=<profiler off>) busy_share up",
-        caveat="the profiler adds to each gap, and a part of it may be a wait that stays",
+        caveat="the profiler adds to each gap, and a part of the wait may stay",
     )
 
 

@@ -1,16 +1,15 @@
-"""The device stands idle between ops because the host cannot feed it fast enough.
+"""The device is idle between ops because the host cannot send work fast enough.
 
 Metal Trace records the dispatch of a whole model once and replays it with one command, so the gaps between ops
-shrink to what the device itself needs. It costs nothing on the kernels and helps exactly as much as there is gap
-to take.
+shrink to the device's own overhead. Kernels do not change, so it saves at most the gaps.
 
-The line: kernels fill less than 90 % of the warm window's wall time (domain practice; a warm CLIP encoder on
-Wormhole fills 92 % without a trace and would gain at most 5 %). The bound is the measured gaps less 1.0 us per op,
-which traced dispatch leaves too (Wormhole, warm: median 0.66 us, p90 1.9 us).
+The line: kernels fill less than 90 % of the warm window's wall time (domain practice; a warm CLIP encoder on Wormhole
+fills 92 % without a trace and would gain at most 5 %). The bound is the measured gaps minus 1.0 us per op, which
+traced dispatch also needs (Wormhole, warm: median 0.66 us, p90 1.9 us).
 
 Silent when the run already replays a trace. Cannot tell on a cold pass (gaps are compile time), when gaps of
 milliseconds dominate (a sync or a print in the loop), or when gaps were not measured. The profiler itself adds to
-every gap: the sure figure is `host_overhead` with `wall_ms` measured with the profiler off.
+every gap: the exact figure is that of `host_overhead` with `wall_ms` measured with the profiler off.
 """
 
 from __future__ import annotations

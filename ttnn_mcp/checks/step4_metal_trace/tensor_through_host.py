@@ -1,15 +1,15 @@
-"""A tensor goes to the host in the middle of the model and comes back, or is computed there.
+"""A tensor goes to the host in the middle of the model and comes back, or the host computes it.
 
-`ttnn.to_torch` waits for every op before it, and the device stands idle while the host reshapes and sends the result
+`ttnn.to_torch` waits for every op before it, and the device is idle while the host reshapes and sends the result
 back. TTNN's own tutorial does it for the heads of its attention before it shows the fused op. A `ttnn.pad` or
 `ttnn.to_layout` on a host tensor runs on the host (its docstring), which cost YOLOv4 30 % of a frame (tt-metal #20777).
 
-The line: a call that reads a device tensor, and a later one that writes as many elements to the device; or, after the
-first op on the device, a ttnn call whose tensors are all on the host. Their bytes at 1 GB/s, the slow end of host
-copies, are 5 % of the window. No saving is given: how long the host took is in no report that a capture has not slowed.
+The line: a call that reads a device tensor, and a later one that writes the same number of elements to the device; or,
+after the first op on the device, a ttnn call whose tensors are all on the host. Their bytes at 1 GB/s, a slow host
+copy, are 5 % of the window. No saving is given: the capture of a report slows the host, so its time is not known.
 
-Silent on what is read and not written again (output-read-back) and on what happens before the first op, which may be
-weights.
+Silent on tensors that are read and not written again (output-read-back) and on calls before the first op, which may
+load weights.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _claim(memory: MemoryReport, calls: list[Transfer], *, pattern: str, fix: st
         evidence=cited(memory, largest),
         fix=fix,
         verify="capture again: no such call; host_overhead(wall_ms=<profiler off>) moves towards device_bound",
-        caveat="told by order and size; what the host computes from the tensor must move to the device too",
+        caveat="told by order and size; the host's work on the tensor must move to the device too",
     )
 
 

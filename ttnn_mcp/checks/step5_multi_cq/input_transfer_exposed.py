@@ -1,16 +1,14 @@
 """Each step waits for its input to reach the device.
 
-With a second command queue the next input is written while the present step computes. It saves at most the
-shorter of the two, and only behind a Metal Trace: without one the host is busy issuing ops.
+With a second command queue the next input is written while the present step computes. It saves at most the shorter of
+the two, and only after a Metal Trace: without one the host is busy with dispatch.
 
-No column of a performance report shows queues or transfers, so from that alone the check cannot tell, and says
-what to measure. A memory report lists the calls that write tensors to the device and how large these are: then
-the bytes are stated, without a saving, because how long a copy takes depends on the card's slot and is in no
-report.
+No column of a performance report shows queues or transfers, so without a memory report the check cannot tell, and says
+what to measure. A memory report lists the calls that write tensors to the device and their sizes. Then the claim gives
+the bytes without a saving: the time of a copy depends on the card's slot and is in no report.
 
-The line: with a memory report, the bytes written would take 5 % of the step even at 1 GB/s, the slow end of host
-copies; below it the transfer is not worth a queue (an LLM's next token). Silent where the run already uses a
-second queue.
+The line: with a memory report, the bytes written would take 5 % of the step at 1 GB/s, a slow host copy; below it the
+transfer is not worth a queue (an LLM's next token). Silent if the run already uses a second queue.
 """
 
 from __future__ import annotations

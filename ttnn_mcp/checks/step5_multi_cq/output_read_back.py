@@ -1,15 +1,15 @@
 """A large result is read back to the host at the end of a step.
 
 `ttnn.to_torch` and `ttnn.from_device` wait for the step, then copy the whole tensor. Logits are the usual case: a row
-of 128,256 numbers per user, of which one token is wanted. With the argmax on the device gpt-oss went from 13.0 to 29.3
-tokens/s on a p150 (tt-metal PR #52255). Other results can leave on a second queue while the next step runs
+of 128,256 numbers per user, from which the step needs one token. With the argmax on the device gpt-oss went from 13.0
+to 29.3 tokens/s on a p150 (tt-metal PR #52255). Other results can leave on a second queue while the next step runs
 (tech report on advanced performance optimizations for models, 2.3.3).
 
 The line: a memory report, calls that read device tensors which are not written back later, and their bytes at 1 GB/s,
-the slow end of host copies, 5 % of the window. No saving is given: how long a copy takes depends on the card's slot
-and is in no report. A last dim of 8192 and more is taken for a vocabulary.
+a slow host copy, are 5 % of the window. No saving is given: the time of a copy depends on the card's slot and is in no
+report. A last dim of 8192 and more counts as a vocabulary.
 
-Silent on a tensor that comes back (tensor-through-host) and where events order two queues already.
+Silent on a tensor that comes back (tensor-through-host) and if events order two queues already.
 """
 
 from __future__ import annotations

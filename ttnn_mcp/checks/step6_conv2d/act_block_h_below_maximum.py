@@ -1,17 +1,17 @@
-"""A conv works through its output in more blocks than L1 demands.
+"""A conv computes its output in more blocks than L1 makes necessary.
 
-Each core's part of the output is Ph tiles high and is computed Bh tiles at a time (`act_block_h_override` = 32 x
-Bh; 0, the default, means all of Ph). Every block walks over the weights again and pays for filling and draining
-the pipeline. In one DeepLabV3+ run on Blackhole the same conv took 103 us with Bh 2 and 69 us with Bh 4 of 8.
+Each core's part of the output is Ph tiles high and is computed Bh tiles at a time (`act_block_h_override` = 32 x Bh;
+0, the default, means all of Ph). Every block reads the weights again and has to fill and drain the pipeline. In one
+DeepLabV3+ run on Blackhole the same conv took 103 us with Bh 2 and 69 us with Bh 4 of 8.
 
 The line: a larger divisor of Ph fits L1, by the conv's own circular-buffer formulas (ttnn conv2d program
-factories), with 5 % of the limit kept free, and what that could save is 1 % of the window. Larger is not always
+factories), with 5 % of the limit kept free, and the possible saving is 1 % of the window. Larger is not always
 more L1: HEIGHT_SHARDED with several blocks keeps the weights of all window rows, with one block of a single row.
 
-Silent where Bh is already Ph and where no larger block fits. WIDTH_SHARDED convs take the setting too (TTNN 0.81.1 on
-mock chips), but only blocks that divide the whole tiles of their rows. The bound takes all time above the roofline as
-paid per block: an upper bound, seldom reached. SDXL's UNet went from 995 to 672 ms with larger blocks, double buffers
-and fewer reshards together (tt-metal #22727).
+Silent if Bh is already Ph and if no larger block fits. WIDTH_SHARDED convs take the setting too (TTNN 0.81.1 on mock
+chips), but only blocks that divide the whole tiles of their rows. The bound assumes that all time above the roofline
+is proportional to the blocks: an upper bound, seldom reached. SDXL's UNet went from 995 to 672 ms with larger blocks,
+double buffers and fewer reshards together (tt-metal #22727).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def look(facts: WindowFacts) -> Claims:
     others = "".join(f"; line {facts.line(other)}: {32 * wider.block_h}" for other, _, wider in rest)
     yield Claim(
         claim=(
-            f"{len(rows)} of {len(convs.rows)} convs ({time_of(facts, rows)}) run in more blocks than L1 demands "
+            f"{len(rows)} of {len(convs.rows)} convs ({time_of(facts, rows)}) run in more blocks than L1 needs "
             f"({tuned} are at the maximum): line {facts.line(row)} has Bh {conv.block_h} of {conv.per_core_h} "
             f"tiles, {to.block_h} fits"
         ),

@@ -1,15 +1,15 @@
-"""Batch norm runs as ops of its own behind a conv.
+"""Batch norm runs as separate ops after a conv.
 
-At inference batch norm is one scale and one shift per channel, known beforehand: multiply the scale into the
-conv's weights, add the shift to its bias, and the ops are gone without a trace in the numbers. PyTorch folds only
-after `model.eval()`.
+At inference batch norm is one scale and one shift per channel, known in advance: multiply the scale into the conv's
+weights, add the shift to its bias, and the ops are gone with the same results. PyTorch folds only after
+`model.eval()`.
 
 The line: a BatchNorm op, or two and more element-wise ops with an operand of one value per channel (subtract,
-multiply, multiply, add), read a conv's output that nobody else reads, and take 0.5 % of the window. The saving is
-what they took.
+multiply, multiply, add), read a conv's output that no other op reads, and take 0.5 % of the window. The saving is
+their time.
 
-GroupNorm, LayerNorm and RMSNorm depend on the input and cannot be folded: silent about them. Who reads whom is
-inferred from shapes, types and placements.
+GroupNorm, LayerNorm and RMSNorm depend on the input and cannot be folded: silent about them. Readers are inferred from
+shapes, types and placements.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def look(facts: WindowFacts) -> Claims:
             "float32, then ttnn.from_torch"
         ),
         verify="re-profile; the ops are gone from list_ops(group_by='op_code'), PCC >= 0.99",
-        caveat="operands of one value per channel may be something else than a batch norm: check the model",
+        caveat="operands of one value per channel may not be a batch norm: check the model",
     )
 
 

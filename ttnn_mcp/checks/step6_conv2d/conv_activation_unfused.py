@@ -1,16 +1,15 @@
-"""An activation runs as an op of its own behind a conv that could apply it.
+"""An activation runs as a separate op after a conv that could apply it.
 
-The conv's packer can apply one unary function on the way out (`Conv2dConfig.activation`). As an op of its own the
-function reads and writes the whole tensor again. Fused leaky ReLU gave YOLOv4 6 frames per second (tt-metal
-#29236).
+The conv's packer can apply one unary function to the output (`Conv2dConfig.activation`). A separate op reads and
+writes the whole tensor again. Fused leaky ReLU gave YOLOv4 6 frames per second (tt-metal #29236).
 
-The line: a unary op reads the conv's output (directly, or through copies and slice writes), nobody else reads it,
+The line: a unary op reads the conv's output (directly, or through copies and slice writes), no other op reads it,
 the conv has no activation yet, and these unary ops take 0.5 % of the window (the change is safe: the same
 function, applied earlier).
 
-Silent where another op reads the conv's output too, where the unary op changes the data type or does something a
-conv cannot apply (several functions at once, or a typecast), and behind GroupNorm and other ops in between. Who
-reads whom is inferred from shapes, types and placements.
+Silent if another op also reads the conv's output, if the unary op changes the data type or a conv cannot apply it
+(several functions at once, or a typecast), and after GroupNorm and other ops in between. Readers are inferred from
+shapes, types and placements.
 """
 
 from __future__ import annotations

@@ -4,10 +4,9 @@ A conv takes as long as its busiest core. A fixed 8 x 8 grid on a chip of 110 co
 `act_block_h_override` that rounds rows up make that core do more than its share.
 
 The line: with the whole grid and the same shard layout the busiest core would have at least a fifth fewer output
-tiles, and the saving is 1 % of the window. The bound takes time in proportion to the busiest core's tiles, and
-never below the roofline. It counts whole tiles: 64 tiles of rows on 110 cores leave 46 idle and nothing to gain.
-
-Where the report does not state the grid, the most cores any op used stand for it (a lower bound). Silent about
+tiles, and the saving is 1 % of the window. The bound takes time in proportion to the busiest core's tiles, and never
+below the roofline. It counts whole tiles: 64 tiles of rows on 110 cores leave 46 idle, but nothing can be gained. If
+the report does not state the grid, the largest number of cores of any op stands for it (a lower bound). Silent about
 layouts: another one may use more cores (conv-shard-layout-slow, low-core-count).
 """
 
@@ -38,12 +37,12 @@ def look(facts: WindowFacts) -> Claims:
     yield Claim(
         claim=(
             f"{kinds(facts, rows)} ({time_of(facts, rows)}) leave idle cores that could share the work: "
-            f"{example(facts, row)} uses {facts.ops.numbers('cores')[row]:.0f} of {x * y}; its busiest core could "
-            f"do with {kept[np.searchsorted(rows, row)]:.0%} of its tiles"
+            f"{example(facts, row)} uses {facts.ops.numbers('cores')[row]:.0f} of {x * y}; its busiest core would "
+            f"have {kept[np.searchsorted(rows, row)]:.0%} of its tiles"
         ),
         rows=rows,
         at_most_ns=took - np.maximum(took * kept, least_ns(facts)[rows]),
-        assumption="time goes with the output tiles of the busiest core; same shard layout",
+        assumption="time is proportional to the output tiles of the busiest core; same shard layout",
         evidence=(*facts.cite(row, "cores"), *cite_op(facts, row)),
         fix=(
             f"ttnn.Conv2dConfig(override_sharding_config=True, shard_layout=ttnn.TensorMemoryLayout.{conv.layout}, "

@@ -1,16 +1,15 @@
-"""Ops around a conv move its input about without need.
+"""Ops around a conv move its input without need.
 
-A conv reads a halo: each core's rows plus the neighbours' rows its window reaches into. Halo itself is needed.
-What often is not: an interleaved-to-sharded copy in front of it, because the op before wrote interleaved; and a
-Move behind it, which packs L1 together on behalf of `reallocate_halo_output` although L1 is not short.
+A conv reads a halo: each core's rows plus the neighbours' rows that its window needs. Halo itself is needed. Two other
+ops often are not: an interleaved-to-sharded copy before it, because the op before wrote interleaved; and a Move after
+it, which compacts L1 for `reallocate_halo_output` although L1 is not short.
 
-The line: the copies (or the Moves) cost 1 % of the window. A Move counts only where the conv would fit with
-another halo tensor's worth of L1 lost to the gap that the Move closes, by the conv's own formulas and with 5 % to
-spare.
+The line: the copies (or the Moves) cost 1 % of the window. A Move counts only if the conv would also fit with the gap
+that the Move closes (at most the size of the halo tensor), by the conv's own formulas and with 5 % to spare.
 
-Silent about Halo, about the first copy of the model's input, about slices (see conv-sliced-in-dram) and about what
-was only just taken out of shards (see placement-round-trip). Who
-feeds whom is inferred from shapes, types and placements; only a memory report makes it certain.
+Silent about Halo, about the first copy of the model's input, about slices (see conv-sliced-in-dram) and about tensors
+that just left their shards (see placement-round-trip). Producers are inferred from shapes, types and placements; only
+a memory report makes them certain.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def _feeding_halo(facts: WindowFacts) -> Rows:
 
 def _idle_moves(facts: WindowFacts) -> Rows:
     """Moves from Halo to a conv that would fit L1 without them."""
-    # unpacked, at most the halo tensor's own size is lost; what is allocated holds it
+    # without the Move at most the halo tensor's size is lost; the allocated bytes include it
     roomy = facts.convs.where(lambda conv: conv.total_bytes + conv.allocated_bytes <= facts.safe_l1_bytes)
     moves = _makers_of(facts, roomy, "Move")
     source = facts.joins.makers[moves]

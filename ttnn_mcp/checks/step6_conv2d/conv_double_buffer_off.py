@@ -1,16 +1,16 @@
-"""A conv reads its next block only after computing the present one.
+"""A conv reads its next block only after it has computed the present one.
 
 With `enable_act_double_buffer` the reader fills a second activation block while the first is multiplied; with
 `enable_weights_double_buffer` the same holds for weights. It costs one more block of L1. Best seen: WIDTH_SHARDED
 convs of SDXL 1.6 to 1.7 times as fast (tt-metal #23123), a whole YOLOv4 7 % together with the split reader (tt-metal
 #23472).
 
-The line: the flag is off, there is more than one block to go through, and the second block fits L1 by the conv's
-own formulas. HEIGHT_SHARDED convs with several blocks hold all weights anyway (tt-metal #22791) and with a single
-block have nothing to prefetch; for weights only BLOCK and WIDTH are looked at. The bound is half of
-the op, never below the roofline: of two things that took turns, the longer one stays.
+The line: the flag is off, there is more than one block to go through, and the second block fits L1 by the conv's own
+formulas. HEIGHT_SHARDED convs with several blocks hold all weights anyway (tt-metal #22791) and with a single block
+have nothing to prefetch; for weights only BLOCK and WIDTH count. The bound is half of the op, never below the
+roofline: reading and computing took turns, and the longer half stays.
 
-Silent where the flag is on, where there is one block only, and where the second block does not fit.
+Silent if the flag is on, if there is only one block, and if the second block does not fit.
 """
 
 from __future__ import annotations

@@ -1,20 +1,19 @@
-"""A conv is sharded in a layout in which a similar conv of the same run is much faster, or that starves it.
+"""A conv has a shard layout that starves it, or a similar conv of the same run is much faster in another layout.
 
-HEIGHT_SHARDED cuts the output into rows: good while rows outnumber the cores by far and channels are few, since
-each core then reads all weights. BLOCK_SHARDED cuts rows and channels. Neither is always right: late ResNet18
-layers ran 3.6 times as fast per operation in BLOCK, two UNet convs of 16384 rows went from 853 to 220 and from
-428 to 103 us from BLOCK to HEIGHT (tt-mlir #7701).
+HEIGHT_SHARDED cuts the output into rows: good if there are many more rows than cores and few channels, because each
+core reads all weights. BLOCK_SHARDED cuts rows and channels. Neither is always right: late ResNet18 layers ran 3.6
+times as fast per operation in BLOCK, two UNet convs of 16384 rows went from 853 to 220 and from 428 to 103 us from
+BLOCK to HEIGHT (tt-mlir #7701).
 
 The line: a conv of another layout, within a factor of two in output rows, inner size and channels, at the same
-fidelity and weight type, does at least twice the operations per second. Or, where the run has no such conv to
-compare with: HEIGHT with one tile of rows and eight or more of columns per core, so that weights, not
-activations, fill each core's time, or WIDTH with one tile of columns and eight or more of rows, where every core
-passes over all activations: an SDXL conv became more than twice as fast from WIDTH to BLOCK (tt-metal PR #23256).
-Together the saving must be 1 % of the window. The bound is the rate of the
-faster conv, else the roofline.
+fidelity and weight type, does at least twice the operations per second. Or, if the run has no such conv: HEIGHT with
+one tile of rows and eight or more of columns per core, so that weights, not activations, fill each core's time, or
+WIDTH with one tile of columns and eight or more of rows, where every core reads all activations: an SDXL conv became
+more than twice as fast from WIDTH to BLOCK (tt-metal PR #23256). Together the saving must be 1 % of the window. The
+bound is the rate of the faster conv, otherwise the roofline.
 
-Silent where every similar conv has the same layout, and where the conv would not fit L1 in the other one. Never
-an advice to use one layout everywhere.
+Silent if every similar conv has the same layout, and if the conv would not fit L1 in the other one. It never advises
+one layout for all convs.
 """
 
 from __future__ import annotations

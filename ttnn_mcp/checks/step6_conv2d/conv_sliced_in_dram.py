@@ -1,15 +1,15 @@
-"""A conv is cut into slices that travel through DRAM although the whole conv would fit L1.
+"""A conv is cut into slices that pass through DRAM although the whole conv would fit L1.
 
 PaddedSlice fetches one slice of the input from DRAM into L1, the conv runs, SliceWrite puts its part of the
-output back. That is how a conv runs that does not fit; where it would fit, both transports are for nothing.
+output back. A conv that does not fit L1 runs like this; for one that fits, both transports are needless.
 Convs of SDXL's VAE ran as fast or faster once the number of slices was chosen automatically (tt-metal PR #34323).
 
-The line: these transports cost 1 % of the window. A saving is claimed only for convs whose whole input, output
-and buffers, with the block they have, fit L1 by the conv's own formulas with 5 % to spare; for the others the
-share is told without a saving. The bound is all of PaddedSlice and SliceWrite: an input that stays in DRAM must
-still be copied into L1 once.
+The line: these transports cost 1 % of the window. A saving is claimed only for convs whose whole input, output and
+buffers, with the present block, fit L1 by the conv's own formulas with 5 % to spare; for the others the claim gives
+only the share. The bound is all of PaddedSlice and SliceWrite: an input that stays in DRAM must still be copied into
+L1 once.
 
-Silent about slices that no conv is behind.
+Silent about slices without a conv.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=np.where(saved, facts.kernel_ns[rows], 0.0),
-        assumption="whole convs with the block they have fit L1, and their neighbours read and write L1 too",
+        assumption="whole convs with their present block fit L1, and their neighbours read and write L1 too",
         evidence=facts.cite(transports[-1]) + facts.cite(write),
         fix=(
             f"ttnn.conv2d(..., slice_config=ttnn.Conv2dL1FullSliceConfig)  # line {facts.line(heaviest)}"

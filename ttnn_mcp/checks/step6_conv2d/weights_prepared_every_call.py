@@ -1,15 +1,15 @@
 """A conv's weights are converted again in each iteration.
 
-`ttnn.conv2d` needs weights tilized, padded and reordered. Given raw ones it prepares them in every call, on the
-device or, slower, on the host. `return_weights_and_bias=True` hands the prepared ones back to be passed in next
-time; `ttnn.prepare_conv_weights` does it ahead.
+`ttnn.conv2d` needs weights tilized, padded and reordered. It prepares raw ones in every call, on the device or,
+slower, on the host. `return_weights_and_bias=True` returns the prepared ones for the next call;
+`ttnn.prepare_conv_weights` prepares them in advance.
 
 The line: in a warm iteration, layout or shape ops turn a tensor that no op made into the tensor a conv takes as
 its weights, and they take 0.5 % of the window. In a cold pass preparing once is right, so the check cannot tell
 there if it sees such ops. Preparation on the host shows in no device column: compare the host time of ttnn.conv2d
 in the memory report.
 
-Silent where the weights come as they are. Who made a tensor is inferred from shapes, types and placements.
+Silent if the weights need no preparation. Producers are inferred from shapes, types and placements.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""A large exchange runs far below what its links carry.
+"""A large exchange runs far below the rate of its links.
 
-A collective of many bytes should be bound by its links. Far below, something else holds it back: small packets,
-tensors scattered over DRAM, or an output made anew in each call. `ttnn.all_gather` of TTNN 0.81.1 ignores num_links,
+A collective of many bytes should be bound by its links. If it is far slower, something else limits it: small packets,
+tensors scattered over DRAM, or a new output tensor in each call. `ttnn.all_gather` of TTNN 0.81.1 ignores num_links,
 topology, num_workers_per_link and chunks_per_sync; `ttnn.reduce_scatter` and the experimental ops still take them.
 
 The line: an exchange of 30 us or more on the fastest device (smaller ones are bound by latency, and their rate
-says nothing) that reaches less than half of what links of this architecture have been seen to carry: 12 GB/s per
+says nothing) that reaches less than half of the best known rate of links of this architecture: 12 GB/s per
 link and direction on Wormhole, 24 on Blackhole, half of its specification (tech_reports/CCLs/CCL_bandwidth.md).
-The fastest device's time stands for the exchange: the others' contains waiting.
+The fastest device's time stands for the exchange: the times of the others contain waiting.
 
-Not applicable with one device. Silent about collectives whose attributes do not tell links and topology.
+Not applicable with one device. Silent about collectives without links and topology in their attributes.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Much of the kernel time goes into talking between devices.
+"""Exchanges between devices take much of the kernel time.
 
-Exchanges move no model forward. Fewer of them (one reduction per pair of layers, fused QKV), smaller ones
+Exchanges do no work of the model. Fewer of them (one reduction per pair of layers, fused QKV), smaller ones
 (bfloat8_b payload, norms on the shard between reduce-scatter and all-gather) or fused ones (all-gather matmul,
-matmul reduce-scatter) give the time back.
+matmul reduce-scatter) save time.
 
 The line: collectives take more than a fifth of the critical device's kernel time (domain practice). The bound
 keeps what the payload needs over the links in use, both directions at their specified rate. A collective's time
 contains waiting for slower devices: the caveat tells how much, and device-imbalance has the cause.
 
-Not applicable with one device; silent below the line. `device_balance.ccl_share` has the figure in any facts.
+Not applicable with one device; silent below the line. `device_balance.ccl_share` always has the figure.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""A collective goes down a line, over few links or through fresh buffers, where the mesh may offer more.
+"""A collective uses a line, few links or new buffers, although the mesh may offer more.
 
-On a line the end devices talk in one direction only; a ring lets all of them talk both ways: about twice as fast on
+On a line the end devices use one direction only; in a ring all devices use both: about twice as fast on
 Blackhole, 1.5 to 1.8 times on Wormhole. Blackhole boards have two links per neighbour. An output made once saves the
 set-up: with packets of 8192 B, 54 became 45 us for one all-gather (all of CCL_Performance_Best_Practices.md). Small
 reduce-scatters were slower on a ring than on a line before April 2026 (tt-metal PR #41522).
 
 The line: collectives over more than two devices run Linear, or on one link on Blackhole, and half of their time
-is 1 % of the window. The bound is that half (three quarters where both hold), never below the payload at the links'
+is 1 % of the window. The bound is that half (three quarters if both hold), never below the payload at the links'
 specified rate.
 
-Whether cables close a ring is in no report: an op that is asked for a ring without one falls back to Linear
-silently (tt-metal #56235). n300 and T3000 have one link: `ttnn.reduce_scatter` of TTNN 0.81.1 refuses two there.
-Not applicable with one device.
+No report shows whether cables close a ring: without one an op that should use a ring falls back to Linear silently
+(tt-metal #56235). n300 and T3000 have one link: `ttnn.reduce_scatter` of TTNN 0.81.1 refuses two there. Not applicable
+with one device.
 """
 
 from __future__ import annotations

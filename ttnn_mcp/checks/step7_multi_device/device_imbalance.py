@@ -1,18 +1,18 @@
 """At one op, one device has more work than the others, and they wait for it.
 
 The step takes as long as its slowest device. The others meet it at the next collective, where their waiting looks
-like communication. Only an average over devices would hide it.
+like communication.
 
-The line: an op of which the slowest device takes 15 % more than the mean over devices, on at least 2 % of the
-slowest device's kernel time (domain practice). The bound is what the critical device spends above the mean: even
-work cannot take less. Collectives are left out: their spread is waiting, not work.
+The line: an op of which the slowest device takes 15 % more than the mean over devices, on at least 2 % of the slowest
+device's kernel time (domain practice). The bound is the critical device's time above the mean: even work cannot take
+less. Collectives are left out: their spread is waiting, not work.
 
 A known case: causal ring attention with `is_balanced` false. The later half of the sequence attends to twice as
 much; on eight p150 it took 6.88 ms on devices 4 to 7 and 3.51 ms on 0 to 3. Zigzag order evens it out (tt-metal
 #40599, #41461).
 
-Not applicable with one device. Cannot tell where devices ran different ops: rows were dropped, or the mesh is a
-pipeline whose stages differ on purpose.
+Not applicable with one device. Cannot tell if devices ran different ops: rows were dropped, or the mesh is a pipeline
+with different stages.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ An all-gather brings a whole tensor to every device. A second one over the same 
 again: keep the first result, or gather later, behind the op that shrinks the tensor.
 
 The line: two or more all-gathers read the output of the same op with the same attributes, and the repeats take
-0.5 % of the window (trivially safe). The saving is what the repeats took.
+0.5 % of the window (trivially safe). The saving is the time of the repeats.
 
-Who made a tensor is inferred from shapes, types and placements, so gathers of the model's inputs and weights,
-which no op made, are left out. Not applicable with one device.
+Producers are inferred from shapes, types and placements. Gathers of the model's inputs and weights have no producer
+and are left out. Not applicable with one device.
 """
 
 from __future__ import annotations

@@ -2,16 +2,16 @@
 
 The gather brings N whole tensors to each of N devices, (N-1) times the tensor over the links; `ttnn.all_reduce`
 reduces a part on each device and gathers the parts: 2 x (N-1)/N times (tech_reports/CCLs/CCL_bandwidth.md). So from
-three devices on it sends 2/N of the bytes. Since 2025 it is a reduce-scatter and an all-gather of the quick kind on any
-dim that splits into whole tiles, the rows too (0.81.1 scatters 3200 x 576 over four devices along the rows).
+three devices on it sends 2/N of the bytes. Since 2025 it is a reduce-scatter and a fast all-gather on any dim that
+splits into whole tiles, the rows too (0.81.1 scatters 3200 x 576 over four devices along the rows).
 
-The line: an all-gather over three devices and more, which a sum over the gathered dim alone reads, whose payload needs
-half of its time at what links carry today; together 1 % of the window. The bound keeps 2/N of the gather and drops
-the sum.
+The line: an all-gather over three devices and more, whose only reader is a sum over the gathered dim, and whose
+payload needs half of its time at today's link rate; together 1 % of the window. The bound keeps 2/N of the gather and
+drops the sum.
 
-Silent on small tensors: their gather takes its set-up time, and two exchanges have two. There gather and sum win (29
-ops and 210 us became 2 ops and 43 us, tt-metal PR #51007). Silent where neither rows nor width split into whole tiles,
-and where the attributes do not say how many links a gather used.
+Silent on small tensors: their gather is mostly set-up time, and two exchanges have two set-ups. There gather and sum
+are faster (29 ops and 210 us became 2 ops and 43 us, tt-metal PR #51007). Silent if neither rows nor width split into
+whole tiles, and if the attributes do not tell the number of links.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ttnn_mcp.run.ops.op_names import canonical
 
 SUMS = ("FastReduceNC", "Reduce", "Sum", "MorehSum")
 BYTES_DECIDE = 0.5  # of the gather's time: below it set-up and waiting outweigh the bytes (ours)
-FEWEST = 3  # devices: with two of them both ways send the same
+FEWEST = 3  # devices: with two, both forms send the same bytes
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -58,7 +58,7 @@ def look(facts: WindowFacts) -> Claims:
         evidence=(*cite_op(facts, row), *facts.cite(last)),
         fix=f"x = ttnn.all_reduce(x{_axis(facts, row)}) on what line {facts.line(row)} gathers; drop both ops",
         verify="re-profile; device_balance.ccl_share falls; PCC >= 0.99 on the composed output",
-        caveat="two exchanges have two set-ups, and sums are in BFLOAT16; who reads whom is inferred from shapes",
+        caveat="two exchanges have two set-ups, and sums are in BFLOAT16; readers are inferred from shapes",
     )
 
 

@@ -1,16 +1,16 @@
-"""A matmul waits for an all-gather, or a reduce-scatter for a matmul, where one op would do both at a time.
+"""A matmul waits for an all-gather, or a reduce-scatter waits for a matmul, although one op could do both at once.
 
-Links and matrix engine are different hardware. The fused ops start on the part that has arrived: all-gather and
-matmul together took about 10 % longer than the matmul alone over four devices (tt-metal PR #36711), and a
-reduce-scatter behind a matmul could hide as well (PR #40289, #33258). They spend cores on the exchange, so a matmul
-that needs the whole grid gets slower.
+Links and matrix engine are different hardware. The fused ops start on the part that has arrived: all-gather and matmul
+together took about 10 % longer than the matmul alone over four devices (tt-metal PR #36711), and a reduce-scatter
+after a matmul could overlap too (PR #40289, #33258). They spend cores on the exchange, so a matmul that needs the
+whole grid gets slower.
 
-The line: an all-gather of the last dim over 30 us that one matmul alone reads as its activation, or such a
-reduce-scatter that alone reads what a matmul wrote; together 1 % of the window. The bound is the shorter of the two.
-At least is 0.
+The line: an all-gather of the last dim over 30 us whose only reader is a matmul, as its activation, or such a
+reduce-scatter that is the only reader of a matmul's output; together 1 % of the window. The bound is the shorter of
+the two. At least is 0.
 
-Silent on other dims, which the fused ops refuse (tt-metal #52944), where another op reads the tensor too, and on
-exchanges that are about their set-up. Who reads whom is inferred from shapes.
+Silent on other dims, which the fused ops refuse (tt-metal #52944), if another op also reads the tensor, and on
+exchanges that are mostly set-up. Readers are inferred from shapes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=np.minimum(facts.kernel_ns[rows], facts.kernel_ns[works]),
-        assumption="the shorter of the two hides behind the longer one, whose time stays",
+        assumption="the shorter of the two overlaps with the longer one, whose time stays",
         evidence=(*cite_op(facts, row), *facts.cite(work)),
         fix=f"{FUSED[row < work]} in place of both (0.81 has them; older builds: look)",
         verify="re-profile; both rows become one, and it takes less than the two did; PCC >= 0.99 composed",

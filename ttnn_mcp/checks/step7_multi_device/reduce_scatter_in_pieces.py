@@ -1,4 +1,4 @@
-"""A reduce-scatter cuts tiles apart, so TTNN takes the tensor to pieces before and puts it together after.
+"""A reduce-scatter cuts tiles apart, so TTNN cuts the tensor into pieces before it and joins them after it.
 
 A dim that does not give every device whole tiles (2880 columns over 8 devices) is sliced, untilized, tilized, padded
 and concatenated piece by piece: 30 ops around one exchange in 0.81.1. Without them a step of gpt-oss went from 10.7
@@ -6,10 +6,10 @@ to 14.7 tokens/s (`ttnn.all_reduce`, tt-metal PR #38225), and 29 ops and 210 us 
 `fast_reduce_nc`, PR #51007).
 
 The line: a ReduceScatter that reads a Concat or a Pad, with at least as many slices, conversions, pads and concats
-right before it as devices take part; together 1 % of the window. The bound is the pieces' whole time; the exchange
+directly before it as devices; together 1 % of the window. The bound is the whole time of these ops; the exchange
 stays.
 
-Silent on a reduce-scatter whose input an op wrote whole. Not applicable with one device.
+Silent on a reduce-scatter whose input one op wrote. Not applicable with one device.
 """
 
 from __future__ import annotations

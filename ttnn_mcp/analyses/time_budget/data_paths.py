@@ -1,6 +1,6 @@
-"""The doors that an op's bytes must pass: DRAM, the networks of its cores, their unpackers and packers.
+"""The data paths that an op's bytes must take: DRAM, the networks of its cores, their unpackers and packers.
 
-The slowest door decides, so an op wholly in L1 has a bound too. Each byte passes each door once.
+The slowest path decides, so an op with all its tensors in L1 has a bound too. Each byte takes each path once.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.operand import Operand
 
 
-class Doors:
-    """What some ops read and write of each operand, and how long that takes at each door."""
+class DataPaths:
+    """What some ops read and write of each operand, and the time of that on each data path."""
 
     def __init__(self, ops: OpTable, chip: Chip) -> None:
         self._ops, self._chip = ops, chip
@@ -40,20 +40,20 @@ class Doors:
         return self._read[number] * self._ops.inputs[number].bytes
 
     def least_ns(self, weigh: Weigh, cores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The slowest door's time on so many cores; what is not known counts as nothing."""
+        """The time of the slowest data path on so many cores; unknown bytes count as 0."""
         architecture, clock = self._chip.architecture, self._chip.clock_ghz
         if not self._shows_both or architecture is None or not clock:
             return np.full(len(self._ops), np.nan)
         read, read_of_dram = self._bytes(self._ops.inputs, self._read, weigh, numbered=True)
         written, written_to_dram = self._bytes(self._ops.outputs, self._written, weigh, numbered=False)
         cycles_ns = 1 / (clock * np.where(np.isfinite(cores), cores, np.inf))
-        doors = (
+        path_times = (
             (read_of_dram + written_to_dram) / (self._chip.dram_peak_gb_s or np.inf),
             np.maximum(read_of_dram, written_to_dram) / architecture.noc_bytes_per_cycle * cycles_ns,
             read / architecture.unpack_bytes_per_cycle * cycles_ns,
             written / architecture.pack_bytes_per_cycle * cycles_ns,
         )
-        return np.stack(doors).max(axis=0)
+        return np.stack(path_times).max(axis=0)
 
     def _bytes(
         self, operands: Sequence[Operand], shares: NDArray[np.float64], weigh: Weigh, *, numbered: bool
