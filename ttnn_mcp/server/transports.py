@@ -6,16 +6,18 @@ import logging
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcp.server.stdio import stdio_server
 
 from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.server.handover import Unrepeated, continue_stdin
 from ttnn_mcp.server.server import build
 
 if TYPE_CHECKING:
     from types import FrameType
 
+    from ttnn_mcp.server.front_desk import Heard
     from ttnn_mcp.session.session import Session
 
 # After this time a silent client counts as gone: hosts keep a conversation open over a lunch break. One that comes
@@ -24,13 +26,21 @@ SESSION_IDLE_S = 3600.0
 SESSIONS = 1000  # open at once: 27 MB
 
 
-async def over_stdio(session: Session) -> None:
-    """Serve one client over stdin and stdout until it hangs up."""
+async def over_stdio(session: Session, heard: Heard | None = None) -> None:
+    """Serve one client over stdin and stdout until it hangs up.
+
+    Args:
+        session: the runs it answers for.
+        heard: what the front desk heard and answered before.
+    """
     _log_to_stderr()
     signal.signal(signal.SIGINT, _leave)
     server = build(session)
+    if heard is not None:
+        continue_stdin(heard)
     async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+        unrepeated: Any = outgoing if heard is None else Unrepeated(outgoing, heard.answered)
+        await server.run(incoming, unrepeated, server.create_initialization_options())
 
 
 async def over_http(session: Session, host: str, port: int) -> None:

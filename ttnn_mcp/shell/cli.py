@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from ttnn_mcp.server.front_desk import Heard
     from ttnn_mcp.session.session import Session
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -88,6 +89,9 @@ def _serve(options: argparse.Namespace) -> int:
 
     http = getattr(options, "http", None)
     address = loopback(http) if http else None
+    heard = None if address or sys.stdin.isatty() else _first_answers()
+    if heard is not None and heard.ended:
+        return 0
     from ttnn_mcp.server import transports  # noqa: PLC0415
 
     gc.freeze()  # imported modules stay for good: later collections need not look at them
@@ -95,10 +99,18 @@ def _serve(options: argparse.Namespace) -> int:
     if address is None:
         if sys.stdin.isatty():
             print("Waiting for an MCP client on stdin. See --help for more; Ctrl-C ends.", file=sys.stderr)
-        asyncio.run(transports.over_stdio(_session(options)))
+        asyncio.run(transports.over_stdio(_session(options), heard))
     else:
         asyncio.run(transports.over_http(_session(options, confined=True), *address))
     return 0
+
+
+def _first_answers() -> Heard | None:
+    """Answer what every client asks first; None where the SDK has to do that too."""
+    from ttnn_mcp.server.front_desk import attend, opened  # noqa: PLC0415
+
+    desk = None if sys.platform == "win32" else opened()  # pipes of Windows cannot be waited for
+    return attend(desk, sys.stdin.fileno(), sys.stdout.fileno()) if desk else None
 
 
 def _call(options: argparse.Namespace, pairs: list[str]) -> int:

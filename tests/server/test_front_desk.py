@@ -1,0 +1,180 @@
+"""The front desk says what the SDK says, byte for byte, and leaves to it whatever it does not know."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from generate import first_answers
+from ttnn_mcp.server import front_desk
+from ttnn_mcp.server.front_desk import ANSWERS, META, FrontDesk
+
+WITHOUT_DESK = """
+import asyncio
+from ttnn_mcp.server import transports
+from ttnn_mcp.session.session import Session, Settings
+asyncio.run(transports.over_stdio(Session(Settings())))
+"""
+CLIENT = {"name": "client", "version": "1"}
+INITIALIZED = {"method": "notifications/initialized"}
+CALL = {"id": 7, "method": "tools/call", "params": {"name": "open_run", "arguments": {"run": "demo"}}}
+
+
+def introduction(version="2025-11-25", number=1, **more):
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": CLIENT, **more}
+    return {"id": number, "method": "initialize", "params": params}
+
+
+def listing(number=2, **more):
+    return {"id": number, "method": "tools/list", **more}
+
+
+def modern(method, number, version="2026-07-28", **params):
+    meta = {f"{META}protocolVersion": version, f"{META}clientInfo": CLIENT, f"{META}clientCapabilities": {}}
+    return {"id": number, "method": method, "params": {**params, "_meta": meta}}
+
+
+def talked(command, lines, folder, *, at_once=False):
+    """What a server writes to these lines: each sent after the answer to the one before, or all at once."""
+    env = {**os.environ, "HOME": str(folder), "XDG_STATE_HOME": str(folder)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, env=env, **pipes) as server:
+        if at_once:
+            written, _ = server.communicate(b"".join(lines), timeout=60)
+            return sorted(written.splitlines())
+        answers = []
+        for line in lines:
+            server.stdin.write(line)
+            server.stdin.flush()
+            if b'"id"' in line:
+                answers.append(server.stdout.readline())
+        server.stdin.close()
+        answers += server.stdout.read().splitlines(keepends=True)
+        assert server.wait(60) == 0
+        return answers
+
+
+def wire(message):
+    return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" if isinstance(message, dict) else message
+
+
+CONVERSATIONS = {
+    **{f"handshake {version}": [introduction(version), INITIALIZED, listing(), {"id": 3, "method": "ping"}]
+       for version in ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "1999-01-01", "")},
+    "text ids": [introduction(number="a"), INITIALIZED, listing('b\u00e9"\\')],
+    "the same id again": [introduction(), INITIALIZED, listing(1), {**CALL, "id": 1}],
+    "list twice": [introduction(), INITIALIZED, listing(), listing(3)],
+    "a cursor": [introduction(), INITIALIZED, listing(params={"cursor": "x"})],
+    "a ping between": [introduction(), {"id": 5, "method": "ping"}, INITIALIZED, listing()],
+    "prompts first": [introduction(), INITIALIZED, {"id": 5, "method": "prompts/list"}, listing()],
+    "capabilities": [introduction(capabilities={"roots": {"listChanged": True}, "sampling": {}}), INITIALIZED, listing()],
+    "odd capabilities": [introduction(capabilities={"roots": 3}), INITIALIZED, listing()],
+    "no client": [{"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}, listing()],
+    "list before the handshake": [listing(), introduction(), INITIALIZED, listing(3)],
+    "initialize twice": [introduction(), INITIALIZED, introduction(number=4), listing()],
+    "modern": [modern("server/discover", 1), modern("tools/list", 2), {**modern("tools/call", 3, **CALL["params"])}],
+    "modern without discover": [modern("tools/list", 2), modern("prompts/list", 3)],
+    "unknown modern version": [modern("server/discover", 1, version="2031-01-01"), introduction(), INITIALIZED, listing()],
+    "modern, then a handshake": [modern("server/discover", 1), introduction(number=2), INITIALIZED, listing(3)],
+    "an unknown method": [introduction(), INITIALIZED, {"id": 3, "method": "no/such"}, listing()],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONVERSATIONS)
+def test_every_conversation_reads_as_without_the_desk(name, tmp_path):
+    lines = [wire(message) for message in CONVERSATIONS[name]]
+    with_desk = talked([sys.executable, "-m", "ttnn_mcp"], lines, tmp_path)
+    assert with_desk == talked([sys.executable, "-c", WITHOUT_DESK], lines, tmp_path)
+    assert with_desk
+
+
+@pytest.mark.parametrize("name", ["handshake 2025-11-25", "modern", "prompts first"])
+def test_a_client_that_sends_everything_at_once_gets_the_same(name, tmp_path):
+    lines = [wire(message) for message in CONVERSATIONS[name]]
+    with_desk = talked([sys.executable, "-m", "ttnn_mcp"], lines, tmp_path, at_once=True)
+    asked = sum(b'"id"' in line for line in lines)
+    assert len({json.loads(line)["id"] for line in with_desk}) == len(with_desk) <= asked
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\n",
+        b"not json\n",
+        b"[]\n",
+        b"\xff\xfe\n",
+        b'{"jsonrpc":"1.0","id":1,"method":"initialize"}\n',
+        b"[" * 5000 + b"\n",
+        b'{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}\n',
+        b'{"jsonrpc":"2.0","id":true,"method":"tools/list"}\n',
+    ],
+)
+def test_what_is_no_request_is_left_to_the_sdk(garbage):
+    desk = FrontDesk(ANSWERS.read_text("utf-8").split("\n"))
+    for message in (introduction(), INITIALIZED):
+        assert desk.answer(wire(message)) is not None
+    assert desk.answer(garbage) is None
+
+
+def test_a_session_goes_on_behind_a_line_of_garbage(tmp_path):
+    lines = [b"not json\n", *(wire(message) for message in CONVERSATIONS["handshake 2025-11-25"])]
+    answers = talked([sys.executable, "-m", "ttnn_mcp"], lines, tmp_path)
+    assert json.loads(answers[-1])["id"] == 3
+
+
+def test_a_message_in_two_pieces_is_answered(tmp_path):
+    first, *others = [wire(message) for message in CONVERSATIONS["handshake 2025-11-25"]]
+    whole = talked([sys.executable, "-m", "ttnn_mcp"], [first, *others], tmp_path)
+    env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "ttnn_mcp"]
+    with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        server.stdin.write(first[:40])
+        server.stdin.flush()
+        server.stdin.write(first[40:])
+        server.stdin.flush()
+        assert server.stdout.readline() == whole[0]
+        server.stdin.close()
+        assert server.stdout.read() == b""
+
+
+def test_a_client_that_hangs_up_early_ends_the_server(tmp_path):
+    for lines in ([], [wire(introduction())]):
+        assert len(talked([sys.executable, "-m", "ttnn_mcp"], lines, tmp_path)) == len(lines)
+
+
+def test_neither_the_sdk_nor_a_tool_is_loaded_for_the_list():
+    code = (
+        "import sys, os\nfrom ttnn_mcp.shell import cli\nfrom ttnn_mcp.server import front_desk\n"
+        "wrote = front_desk.attend\n"
+        "def attend(*given):\n    heard = wrote(*given)\n"
+        "    print([name for name in ('mcp', 'pydantic', 'numpy', 'pandas') if name in sys.modules], file=sys.stderr)\n"
+        "    os._exit(0)\n"
+        "front_desk.attend = attend\ncli.main([])"
+    )
+    lines = b"".join(wire(message) for message in (introduction(), INITIALIZED, listing()))
+    ran = subprocess.run([sys.executable, "-c", code], input=lines, capture_output=True, timeout=60, check=True)
+    assert ran.stderr.decode().strip() == "[]"
+    assert len(ran.stdout.splitlines()) == 2
+
+
+def test_the_stored_answers_are_those_of_this_sdk_and_these_tools():
+    assert ANSWERS.read_text("utf-8") == first_answers.first_answers(), "run `make fix`"
+
+
+def test_answers_of_another_sdk_are_not_used(monkeypatch):
+    assert front_desk.opened() is not None
+    monkeypatch.setattr(front_desk, "sdk_version", lambda: "9.9")
+    assert front_desk.opened() is None
+
+
+def test_missing_answers_are_no_fault(monkeypatch, tmp_path):
+    monkeypatch.setattr(front_desk, "ANSWERS", tmp_path / "none")
+    assert front_desk.opened() is None
+
+
+def test_the_desk_answers_nothing_twice():
+    desk = FrontDesk(ANSWERS.read_text("utf-8").split("\n"))
+    assert desk.answer(wire(introduction())) is not None
+    assert desk.answer(wire(introduction(number=2))) is None
