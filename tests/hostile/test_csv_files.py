@@ -150,6 +150,7 @@ def test_a_path_no_file_can_have_is_refused(tmp_path, name):
 
 
 def test_a_file_that_grows_while_it_is_read_is_read_as_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_file, "plain_frame", lambda *_: None)  # gives up on a file that changes
     path = sound(tmp_path)
     rows = len(read_performance_csv(path).frame)
 
@@ -164,6 +165,7 @@ def test_a_file_that_grows_while_it_is_read_is_read_as_it_was(tmp_path, monkeypa
 
 
 def test_a_file_that_shrinks_while_it_is_read_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_file, "plain_frame", lambda *_: None)  # gives up on a file that changes
     path = sound(tmp_path)
     whole = len(read_performance_csv(path).frame)
     size = path.stat().st_size

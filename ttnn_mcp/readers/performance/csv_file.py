@@ -21,6 +21,7 @@ from ttnn_mcp.readers.performance.cells import as_numbers, as_texts, bounded, im
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.csv_bytes import CsvBytes
 from ttnn_mcp.readers.performance.header import does_not_read, header_of, line_in
+from ttnn_mcp.readers.performance.plain_rows import plain_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,9 +89,10 @@ def read_performance_csv(path: Path) -> PerformanceCsv:
 def _columns(path: Path, header: Header) -> tuple[pd.DataFrame, list[str]]:
     import pandas as pd  # noqa: PLC0415 - half a second that only reading a report may cost
 
+    plain = plain_frame(path, header, ROWS_AT_MOST, BLANK)
     try:
         try:
-            frame, caveats, tail = _read(path, header, sure=True)
+            frame, caveats, tail = (plain, [], b"") if plain is not None else _read(path, header, sure=True)
         except (ReportBroken, pd.errors.ParserError):
             raise
         except ValueError:  # a number cell holds text: read in pieces, infer types, and count such cells
