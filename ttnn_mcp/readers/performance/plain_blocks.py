@@ -29,13 +29,26 @@ class Block:
 
     Attributes:
         contents: bytes of the file, `LEAD_BYTES` or more before the first row.
-        begins: where each cell begins in them, shape (rows, fields).
-        ends: where each cell ends, likewise.
+        rows: how many rows there are.
+        before: the place before each cell in the contents, that of a separator; shape (rows, fields).
+        after: the place after each cell, likewise; after a row's last cell, that of the line feed.
+        returns: 1 if a carriage return stands before each line feed, else 0.
     """
 
     contents: bytes
-    begins: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    rows: int
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+    returns: int
+
+    def begins(self, fields: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where the cells of some fields begin."""
+        return self.before[:, fields] + 1
+
+    def ends(self, fields: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where the cells of some fields end."""
+        is_last = fields == self.after.shape[1] - 1
+        return self.after[:, fields] - self.returns * is_last
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +77,10 @@ def shape_of(descriptor: int, fields: int) -> Shape | None:
     start = os.pread(descriptor, LINE_BYTES, 0)
     begin = start.find(b"\n") + 1
     line_end = next((mark for mark in LINE_ENDS if start.endswith(mark, 0, begin)), b"")
-    if begin <= LEAD_BYTES or _is_quoted(start, 0, begin) or start.count(b"\r", 0, begin) != len(line_end) - 1:
+    quoted = any(mark in start[:begin] for mark in NOT_PLAIN)
+    if begin <= LEAD_BYTES or quoted or start.count(b"\r", 0, begin) != len(line_end) - 1:
         return None
     return Shape(begin, os.fstat(descriptor).st_size, fields, line_end)
-
-
-def _is_quoted(contents: bytes, begin: int, end: int) -> bool:
-    return any(contents.find(mark, begin, end) >= 0 for mark in NOT_PLAIN)
 
 
 def block_at(descriptor: int, begin: int, end: int, shape: Shape) -> Block | None:
@@ -96,22 +106,21 @@ def block_at(descriptor: int, begin: int, end: int, shape: Shape) -> Block | Non
     last = contents.find(b"\n", end - 1 - before) + 1
     if not first or not last:
         return None
-    cells = np.frombuffer(contents, dtype=np.uint8)[first:last]
-    newline = cells == NEWLINE
-    rows = np.count_nonzero(newline)
-    returns = np.count_nonzero(cells == RETURN)
-    if _is_quoted(contents, first, last) or returns != rows * (len(shape.line_end) - 1):
+    cells = np.frombuffer(contents, dtype=np.uint8)[first - 1 : last]  # from the line feed before the first row
+    separates = cells == NEWLINE
+    rows = int(np.count_nonzero(separates)) - 1
+    separates |= cells == SEPARATOR
+    places: NDArray[np.int64] = np.flatnonzero(separates)
+    feeds = places[:: shape.fields]
+    returns = len(shape.line_end) - 1
+    if (
+        len(places) != rows * shape.fields + 1
+        or not (cells[feeds] == NEWLINE).all()
+        or int(np.count_nonzero(cells[1:] == RETURN)) != rows * returns
+        or (returns and not (cells[feeds[1:] - 1] == RETURN).all())
+        or any(contents.find(mark, first, last) >= 0 for mark in NOT_PLAIN)
+    ):
         return None
-    ends = np.flatnonzero(newline | (cells == SEPARATOR))
-    if len(ends) != rows * shape.fields or not newline[ends[shape.fields - 1 :: shape.fields]].all():
-        return None
-    begins = np.empty_like(ends)
-    begins[:1], begins[1:] = 0, ends[:-1] + 1
-    begins, ends = np.reshape(begins, (rows, shape.fields)), np.reshape(ends, (rows, shape.fields))
-    if returns:
-        ends[:, -1] -= 1
-        if not (cells[ends[:, -1]] == RETURN).all():
-            return None
-    begins += first
-    ends += first
-    return Block(contents, begins, ends)
+    places += first - 1
+    before, after = (np.reshape(side, (rows, shape.fields)) for side in (places[:-1], places[1:]))
+    return Block(contents, rows, before, after, returns)

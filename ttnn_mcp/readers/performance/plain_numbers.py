@@ -28,15 +28,15 @@ class Numbers:
         self._blanks = {text.encode(): np.nan for text in blanks}
         self._known: dict[bytes, float] = {}
 
-    def of(self, block: Block, places: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """The cells of the fields at `places`, shape (rows, fields); NaN where blank; None if one is no number."""
-        values = np.full((len(block.ends), len(places)), np.nan)
-        lengths: NDArray[np.int64] = (block.ends - block.begins)[:, places]
+    def of(self, block: Block, fields: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+        """Which of the fields have a cell that is not blank, and these fields' numbers, shape (filled fields, rows).
+
+        NaN stands for a blank cell; the answer is None if a cell is no number.
+        """
+        lengths = block.ends(fields) - block.begins(fields)
         filled = np.flatnonzero(lengths.any(axis=0))
-        if not len(filled):
-            return values
-        ends: NDArray[np.int64] = np.ravel(block.ends[:, places[filled]])
-        lengths = np.ravel(lengths[:, filled])
+        lengths: NDArray[np.int64] = np.ravel(lengths[:, filled])
+        ends: NDArray[np.int64] = np.ravel(block.ends(fields[filled]))
         words = np.ndarray((len(block.contents) - 7,), dtype="<u8", buffer=block.contents, strides=(1,))
         digits = (words[ends - DIGITS] ^ ZEROS) & LAST_BYTES.take(lengths, mode="clip")
         odd = _are_no_digits(digits) | (lengths > 2 * DIGITS)
@@ -55,8 +55,8 @@ class Numbers:
             if others is None:
                 return None
             numbers[rows] = others
-        values[:, filled] = np.reshape(numbers, (len(values), -1))
-        return values
+        columns: NDArray[np.float64] = np.reshape(numbers, (block.rows, len(filled)))
+        return filled, np.transpose(columns)
 
     def _others(self, contents: bytes, ends: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[float] | None:
         """Signed, fractional and very long numbers; None if one is no number."""

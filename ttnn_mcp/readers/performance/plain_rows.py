@@ -1,4 +1,4 @@
-"""The columns of a plain CSV (no quotes, equal rows), read block by block with numpy, in two threads.
+"""The columns of a plain CSV (no quotes, equal rows), read block by block with numpy.
 
 It takes a quarter of the time of a parser of CSV: a report repeats its texts from iteration to iteration, and its
 numbers are whole. Whatever is not plain is not read here at all, so that there is one reading of an odd file.
@@ -9,8 +9,6 @@ numbers are whole. Whatever is not plain is not read here at all, so that there 
 from __future__ import annotations
 
 import os
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,7 +20,6 @@ from ttnn_mcp.readers.performance.plain_texts import TextGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from concurrent.futures import Future
     from pathlib import Path
 
     import pandas as pd
@@ -31,16 +28,17 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.performance.header import Header
     from ttnn_mcp.readers.performance.plain_blocks import Shape
 
-THREADS = 2  # half of the work is Python's, which runs in one thread at a time
-AHEAD = 4  # blocks that are read before their turn
+ROOM = 1.05  # for the rows to come, if they are as long as the ones before
 
 
 Number = TypeVar("Number", bound=np.generic)
 
 
 class _Read(NamedTuple):
-    """What one block holds."""
+    """What one block holds: its rows, the number columns that are not blank, the numbers and the texts."""
 
+    rows: int
+    filled: NDArray[np.int64]
     numbers: NDArray[np.float64]
     texts: list[NDArray[np.int32]]
 
@@ -79,37 +77,36 @@ class PlainRows:
     def _columns(self, shape: Shape) -> pd.DataFrame | None:
         numbers: NDArray[np.float64] = np.empty((len(self._number_places), 0))
         texts: NDArray[np.int32] = np.empty((len(self._groups), 0), dtype=np.int32)
+        is_filled = np.zeros(len(numbers), dtype=np.bool_)
         rows = 0
-        for read in self._blocks(shape):
+        for read, part in self._blocks(shape):
             if read is None:
                 return None
-            until = rows + len(read.numbers)
-            if (
-                until > numbers.shape[1]
-            ):  # room for as many rows as the bytes so far let expect; unused room is free
-                room = max(until + 1, min(2 * until, self._rows_at_most + BLOCK_BYTES))
+            until = rows + read.rows
+            if until > texts.shape[1]:  # rows that were never written take no memory
+                room = int(min(until / part * ROOM, self._rows_at_most)) + BLOCK_BYTES
                 numbers, texts = _widened(numbers, rows, room), _widened(texts, rows, room)
-            numbers[:, rows:until] = read.numbers.T
+            new = read.filled[~is_filled[read.filled]]
+            numbers[new, :rows], is_filled[new] = np.nan, True
+            numbers[is_filled, rows:until] = np.nan
+            for place, values in zip(read.filled.tolist(), read.numbers, strict=True):
+                numbers[place, rows:until] = values
             for group, codes in enumerate(read.texts):
                 texts[group, rows:until] = codes
             rows = until
             if rows > self._rows_at_most:
                 break
-        return self._as_frame(numbers[:, :rows], texts[:, :rows])
+        never = np.full(rows, np.nan)
+        columns = [
+            values[:rows] if filled else never for values, filled in zip(numbers, is_filled.tolist(), strict=True)
+        ]
+        return self._as_frame(columns, texts[:, :rows])
 
-    def _blocks(self, shape: Shape) -> Iterator[_Read | None]:
-        """What each block holds, in order; None for one that is not plain."""
-        waiting: deque[Future[_Read | None]] = deque()
-        with ThreadPoolExecutor(THREADS, thread_name_prefix="rows") as pool:
-            try:
-                for place in range(shape.begin, shape.size, BLOCK_BYTES):
-                    waiting.append(pool.submit(self._read, place, min(place + BLOCK_BYTES, shape.size), shape))
-                    if len(waiting) >= AHEAD:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
+    def _blocks(self, shape: Shape) -> Iterator[tuple[_Read | None, float]]:
+        """What each block holds, in order (None for one that is not plain), and the part of the file read by then."""
+        for begin in range(shape.begin, shape.size, BLOCK_BYTES):
+            end = min(begin + BLOCK_BYTES, shape.size)
+            yield self._read(begin, end, shape), end / shape.size
 
     def _read(self, begin: int, end: int, shape: Shape) -> _Read | None:
         block = block_at(self._descriptor, begin, end, shape)
@@ -120,9 +117,9 @@ class PlainRows:
             return None
         texts = [group.of(block) for group in self._groups]
         known = [codes for codes in texts if codes is not None]
-        return _Read(numbers, known) if len(known) == len(texts) else None
+        return _Read(block.rows, *numbers, known) if len(known) == len(texts) else None
 
-    def _as_frame(self, numbers: NDArray[np.float64], texts: NDArray[np.int32]) -> pd.DataFrame:
+    def _as_frame(self, numbers: list[NDArray[np.float64]], texts: NDArray[np.int32]) -> pd.DataFrame:
         import pandas as pd  # noqa: PLC0415 - half a second that only reading a report may cost
 
         columns: dict[str, object] = dict(zip(self._number_names, numbers, strict=True))
@@ -131,7 +128,7 @@ class PlainRows:
                 small = parts.astype(np.min_scalar_type(-max(len(distinct), 1)))
                 categories = pd.Index(distinct, dtype="str")
                 columns[self._text_names[place]] = pd.Categorical.from_codes(small[codes], categories=categories)
-        index = pd.RangeIndex(numbers.shape[1])
+        index = pd.RangeIndex(texts.shape[1])
         return pd.DataFrame({name: columns[name] for name in self._names}, index=index, copy=False)
 
 

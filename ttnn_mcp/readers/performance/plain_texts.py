@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,21 +21,20 @@ class TextGroup:
 
     def __init__(self, first: int, last: int) -> None:
         self.first, self.last = first, last
+        self._first, self._last = np.array([first]), np.array([last])
         self._known: dict[bytes, int] = {}
         self._known_bytes = 0
-        self._lock = Lock()
 
     def of(self, block: Block) -> NDArray[np.int32] | None:
         """The number of each row's text; None if too many differ."""
         contents, number_of = block.contents, self._known.get
-        begins: list[int] = block.begins[:, self.first].tolist()
-        ends: list[int] = block.ends[:, self.last].tolist()
+        begins: list[int] = block.begins(self._first)[:, 0].tolist()
+        ends: list[int] = block.ends(self._last)[:, 0].tolist()
         codes = [number_of(contents[begin:end], -1) for begin, end in zip(begins, ends, strict=True)]
         numbers = np.array(codes, dtype=np.int32)
         if codes and min(codes) < 0:
-            with self._lock:
-                for row in np.flatnonzero(numbers < 0).tolist():
-                    numbers[row] = self._number(contents[begins[row] : ends[row]])
+            for row in np.flatnonzero(numbers < 0).tolist():
+                numbers[row] = self._number(contents[begins[row] : ends[row]])
         return numbers if self._known_bytes <= KNOWN_BYTES_AT_MOST else None
 
     def _number(self, text: bytes) -> int:
