@@ -37,11 +37,8 @@ def contents_of(path: Path, name: str, most_bytes: int) -> memoryview | None:
         mark, size, checksum = HEAD.unpack(file.read(HEAD.size))
         if mark != MARK or size != status.st_size - HEAD.size:
             return None
-        contents = memoryview(bytearray(size))
-        filled = 0
-        while filled < size and (count := file.readinto(contents[filled:])):
-            filled += count
-    return contents.toreadonly() if filled == size and checksum_of(name, [contents]) == checksum else None
+        contents = file.read(size)
+    return memoryview(contents) if len(contents) == size and checksum_of(name, [contents]) == checksum else None
 
 
 def checksum_of(name: str, parts: Sequence[bytes | memoryview]) -> int:

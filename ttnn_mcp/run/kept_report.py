@@ -1,4 +1,4 @@
-"""A performance report that was read before, from a copy in the state folder: its columns and its iterations.
+"""A performance report that was read before, from a copy in the state folder: its columns, iterations and caveats.
 
 The copy's name holds the fingerprint of the file's contents, so that a changed file never meets the copy of its former
 self; and a digest of everything that decides what is read from a file, so that no other version's copy is used.
@@ -10,12 +10,16 @@ import struct
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ttnn_mcp.readers.fingerprint import fingerprint
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.readers.performance.kept_columns import packed, unpacked
-from ttnn_mcp.run.iterations import Iterations
+from ttnn_mcp.run.iterations import Iterations, signatures
+from ttnn_mcp.run.ops.artefact import known
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.reading_digest import reading_digest
+from ttnn_mcp.run.trust import caveats_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,8 +77,11 @@ def _is_large(path: Path, large_bytes: int) -> bool:
 
 def _as_parts(report: Performance) -> list[bytes | memoryview]:
     iterations = report.iterations
-    counts = {name: getattr(iterations, name) for name in COUNTS}
-    return packed(report.csv, counts, {"number": iterations.number})
+    more = {"counts": {name: getattr(iterations, name) for name in COUNTS}, "trust": caveats_of(report)}
+    kinds = signatures(report.steady)
+    few = int(kinds.max(initial=0)) <= np.iinfo(np.int32).max
+    arrays = {"number": iterations.number, "signatures": kinds.astype(np.int32) if few else kinds}
+    return packed(report.csv, more, arrays)
 
 
 def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
@@ -82,7 +89,12 @@ def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
     if contents is None:
         return None
     try:
-        csv, counts, arrays = unpacked(contents, path)
-        return Performance(csv, Iterations(arrays["number"], **counts))
+        csv, more, arrays = unpacked(contents, path)
+        report = Performance(csv, Iterations(arrays["number"], **more["counts"]))
+        report.known_caveats = tuple(more["trust"])
+        if len(arrays["signatures"]) != len(report.steady):
+            return None
+        known(report.steady, signatures, arrays["signatures"].astype(np.int64))
     except NOT_OURS:
         return None  # the file is read, and its copy written anew
+    return report

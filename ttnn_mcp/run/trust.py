@@ -32,6 +32,12 @@ ROUND_COUNT = 1000  # default --op-support-count: the profiler's buffer ends the
 
 def caveats_of(report: Performance) -> list[str]:
     """What a reader of any answer from this report should know first, the most severe first."""
+    if report.known_caveats is None:
+        report.known_caveats = tuple(_caveats(report))
+    return list(report.known_caveats)
+
+
+def _caveats(report: Performance) -> list[str]:
     return [
         *report.csv.lost,
         *_odd_cells(report),

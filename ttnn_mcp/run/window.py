@@ -10,6 +10,7 @@ import numpy as np
 
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.run.iterations import device_order, iterations_of, signatures
+from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.wire import Window
 
 if TYPE_CHECKING:
@@ -137,14 +138,16 @@ def _ran_before(report: Performance, rows: OpTable) -> bool:
     A mesh compiles a program once for all its devices, so an earlier run on another device counts too. That also
     covers a device whose earlier row was dropped.
     """
-    everything = report.steady
-    devices, device = np.unique(everything.numbers("device"), return_inverse=True)
-    _, signature = np.unique(signatures(everything), return_inverse=True)
-    inside = np.isin(everything.lines, rows.lines)
-    begins: NDArray[np.int64] = np.full(len(devices), np.iinfo(np.int64).max, dtype=np.int64)
+    everything, signature = report.steady, signatures(report.steady)
+    device = numbered(len(everything), [everything.numbers("device").astype(np.int64)])
+    chosen = np.zeros(int(everything.lines.max()) + 1, dtype=np.bool_)
+    chosen[rows.lines] = True
+    inside = chosen[everything.lines]
+    begins: NDArray[np.int64] = np.full(int(device.max()) + 1, np.iinfo(np.int64).max, dtype=np.int64)
     np.minimum.at(begins, device[inside], everything.lines[inside])
+    ran_inside = begins < np.iinfo(np.int64).max
     compiled = np.zeros(int(signature.max()) + 1, dtype=np.bool_)
-    compiled[signature[(everything.lines < begins[device]) & np.isin(device, device[inside])]] = True
+    compiled[signature[(everything.lines < begins[device]) & ran_inside[device]]] = True
     return bool(compiled[signature[inside]].all())
 
 

@@ -1,8 +1,8 @@
 """A performance report as bytes that load without parsing: a header in JSON, then its columns as numpy writes them.
 
-Numbers are float64; texts are one code per row, and each distinct text once in the header. numpy and JSON do all of
-it. Parquet or Feather would need pyarrow, a dependency of 40 MB, to load what is a plain copy of memory here; pickle
-would run what a file tells it to.
+Whole numbers take as few bytes as hold them, other numbers are float64, and a blank column takes none; texts are one
+code per row, and each distinct text once in the header. numpy and JSON do all of it. Parquet or Feather would need
+pyarrow, a dependency of 40 MB, to load what is a plain copy of memory here; pickle would run what a file tells it to.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -28,6 +28,8 @@ LENGTH = struct.Struct("<Q")  # bytes of the header
 ALIGNED = 64  # bytes: columns begin at multiples of it
 KINDS = ("str", "object")  # of distinct texts: pandas has none of a column without any, and names that "object"
 DTYPES = ("<f8", "|i1", "<i2", "<i4", "<i8")
+WHOLE = ("|i1", "<i2", "<i4")  # in which whole numbers are tried; the least of each stands for "not measured"
+BLANK = "blank"  # written as: a column without any value
 
 
 def packed(
@@ -39,10 +41,11 @@ def packed(
     for name in csv.frame.columns:
         column = csv.frame[name]
         is_text = column.dtype == "category"
-        values.append(column.cat.codes.to_numpy() if is_text else column.to_numpy(dtype=np.float64))
+        values.append(column.cat.codes.to_numpy() if is_text else _shortened(column.to_numpy(dtype=np.float64)))
         texts = list(column.cat.categories) if is_text else None
         kind = str(column.cat.categories.dtype) if is_text else ""
-        columns.append((name, texts, kind, _written_as(values[-1])))
+        is_blank = not is_text and len(values[-1]) < len(csv.frame)
+        columns.append((name, texts, kind, BLANK if is_blank else _written_as(values[-1])))
     values += arrays.values()
     header = {
         "generation": csv.generation,
@@ -78,11 +81,17 @@ def unpacked(contents: memoryview, path: Path) -> tuple[PerformanceCsv, dict[str
     rows, place = header["rows"], start + len(_padding(start))
     arrays: dict[str, NDArray[Any]] = {}
     frame: dict[str, Any] = {}
+    blank = np.full(rows, np.nan)
     for name, texts, kind, written_as in header["columns"]:
+        if written_as == BLANK:
+            frame[name] = blank
+            continue
         values, place = _array(contents, place, rows, written_as)
         if texts is not None and kind not in KINDS:
             raise ValueError("not written by us")
-        frame[name] = values if texts is None else pd.Categorical.from_codes(values, pd.Index(texts, dtype=kind))
+        frame[name] = (
+            _lengthened(values) if texts is None else pd.Categorical.from_codes(values, pd.Index(texts, dtype=kind))
+        )
     for name, written_as, count in header["arrays"]:
         arrays[name], place = _array(contents, place, count, written_as)
     csv = PerformanceCsv(
@@ -96,6 +105,31 @@ def unpacked(contents: memoryview, path: Path) -> tuple[PerformanceCsv, dict[str
         caveats=tuple(header["caveats"]),
     )
     return csv, header["more"], arrays
+
+
+def _shortened(values: NDArray[np.float64]) -> NDArray[Any]:
+    """The numbers in the shortest type that holds them exactly; no numbers if all are NaN."""
+    if np.isnan(values).all():
+        return values[:0]
+    least, most = np.fmin.reduce(values), np.fmax.reduce(values)
+    if (values[values == 0].view(np.int64) != 0).any():
+        return values  # -0.0
+    for written_as in WHOLE:
+        limits = np.iinfo(written_as)
+        if limits.min < least and most <= limits.max:
+            short = np.where(np.isnan(values), limits.min, values).astype(written_as)
+            return short if np.array_equal(_lengthened(short), values, equal_nan=True) else values
+    return values
+
+
+def _lengthened(values: NDArray[Any]) -> NDArray[np.float64]:
+    if values.dtype == np.float64:
+        return values
+    numbers = values.astype(np.float64)
+    missing = values == np.iinfo(values.dtype).min
+    if missing.any():
+        numbers[missing] = np.nan
+    return numbers
 
 
 def _written_as(array: NDArray[Any]) -> str:

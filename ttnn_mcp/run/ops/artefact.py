@@ -34,3 +34,9 @@ def artefact(compute: Callable[Concatenate[OpTable, P], T]) -> Callable[Concaten
             return cast("T", ops.artefacts[key])
 
     return stored
+
+
+def known(ops: OpTable, compute: Callable[[OpTable], T], result: T) -> None:
+    """Store what `compute`, an artefact, returned for the same rows before, so that it is not computed again."""
+    with ops.lock:
+        ops.artefacts[compute.__wrapped__, (), ()] = result  # type: ignore[attr-defined]

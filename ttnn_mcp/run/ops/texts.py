@@ -55,7 +55,8 @@ class Texts:
 
     def occurring(self) -> list[str]:
         """The distinct texts that some row has."""
-        return [self.distinct[code] for code in sorted(set(self.codes.tolist())) if code >= 0]
+        counts = np.bincount(self.codes + 1, minlength=1)[1:]
+        return [self.distinct[code] for code in np.flatnonzero(counts).tolist()]
 
     def take(self, rows: NDArray[np.int64]) -> Texts:
         """The texts of `rows`."""
