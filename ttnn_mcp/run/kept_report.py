@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from stat import S_ISREG
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from ttnn_mcp.run.trust import caveats_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from ttnn_mcp.readers.kept_files import KeptFiles
 
@@ -78,10 +80,13 @@ def _is_large(path: Path, large_bytes: int) -> bool:
 def _as_parts(report: Performance) -> list[bytes | memoryview]:
     iterations = report.iterations
     more = {"counts": {name: getattr(iterations, name) for name in COUNTS}, "trust": caveats_of(report)}
-    kinds = signatures(report.steady)
-    few = int(kinds.max(initial=0)) <= np.iinfo(np.int32).max
-    arrays = {"number": iterations.number, "signatures": kinds.astype(np.int32) if few else kinds}
+    arrays = {"number": _short(iterations.number), "signatures": _short(signatures(report.steady))}
     return packed(report.csv, more, arrays)
+
+
+def _short(numbers: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
+    """The numbers, none of which is negative, in the shortest type that holds them."""
+    return numbers.astype(np.min_scalar_type(-int(numbers.max(initial=0)) - 1))
 
 
 def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
@@ -90,11 +95,12 @@ def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
         return None
     try:
         csv, more, arrays = unpacked(contents, path)
-        report = Performance(csv, Iterations(arrays["number"], **more["counts"]))
+        numbers = {name: array.astype(np.int64) for name, array in arrays.items()}
+        report = Performance(csv, Iterations(numbers["number"], **more["counts"]))
         report.known_caveats = tuple(more["trust"])
-        if len(arrays["signatures"]) != len(report.steady):
+        if any(len(array) != len(report.steady) for array in numbers.values()):
             return None
-        known(report.steady, signatures, arrays["signatures"].astype(np.int64))
+        known(report.steady, signatures, numbers["signatures"])
     except NOT_OURS:
         return None  # the file is read, and its copy written anew
     return report

@@ -127,7 +127,7 @@ class Operand:
 
     def shape_text(self, row: int) -> str:
         """The logical shape, such as `1x19[32]x1280`: a dim that is padded has its size in memory in brackets."""
-        pairs = zip(self.logical[row], self.padded[row], strict=True)
+        pairs = zip(self.logical[row].tolist(), self.padded[row].tolist(), strict=True)
         dims = [f"{logical}" if logical == padded else f"{logical}[{padded}]" for logical, padded in pairs]
         while len(dims) > 2 and dims[0] == "1":
             dims.pop(0)
