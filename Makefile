@@ -52,8 +52,8 @@ new-tool: $(VENV)/ready  ## lay out a tool: NAME=some_tool
 lines: $(VENV)/ready  ## move every threshold, remove every guard: a test must notice (CHANGED=1: where something changed)
 	@$(HERE) -m mutation $(if $(CHANGED),--changed) $(if $(SINCE),--since $(SINCE)) $(if $(ONLY),--only $(ONLY))
 
-bench: $(VENV)/ready  ## measure what we promise about speed
-	@$(HERE) -m benchmarks
+bench: $(VENV)/ready .bench/ready  ## measure what we promise about speed (CPU=1: judge by CPU time, on a busy machine)
+	@$(HERE) -m benchmarks $(if $(CPU),--cpu)
 
 fuzz: $(VENV)/ready  ## damaged reports through every tool: MINUTES=10 PART=files SEED=7
 	@$(HERE) -m fuzz --minutes $(or $(MINUTES),10) $(if $(PART),--part $(PART)) $(if $(SEED),--seed $(SEED))
@@ -71,7 +71,7 @@ pins: $(VENV)/ready  ## choose newer versions of every package we use (needs uv)
 	@$(HERE) -m generate.pins
 
 clean:  ## forget everything that was set up
-	rm -rf $(VENV) .real .clients .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) .real .clients .bench .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
 
 # Everything below installs pinned packages whose hashes are checked. constraints.txt has two parts: what it takes to
 # run and to test, and behind its one dividing line what it takes to check.
@@ -90,4 +90,11 @@ $(VENV)/ready: constraints.txt pyproject.toml
 $(VENV)/checkable: $(VENV)/ready
 	@echo "adding the linters to $(VENV), once"
 	@$(INSTALL) --require-hashes --no-deps -r constraints.txt
+	@touch $@
+
+# What we measure against, and do not depend on.
+.bench/ready: benchmarks/rivals.txt
+	@echo "setting up .bench with the programs we measure against, once"
+	@$(PYTHON) -m venv .bench
+	@.bench/bin/python -m pip install -qq --disable-pip-version-check -r benchmarks/rivals.txt
 	@touch $@

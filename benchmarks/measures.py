@@ -1,4 +1,4 @@
-"""The four measures. Each alternates between us and what we compare with, and compares medians."""
+"""The measures of small reports. Each alternates between us and what we compare with, and compares medians."""
 
 import asyncio
 import csv
@@ -28,7 +28,6 @@ DISCOVER = {
         }
     },
 }
-LARGE_ROWS = 200_000
 SECOND_CALL_S = 0.05
 
 
@@ -40,6 +39,10 @@ class Result:
     said: str
     ratio: float | None = None
     at_most: float = 0.0
+
+    @property
+    def missed(self):
+        return self.ratio is not None and self.ratio > self.at_most
 
 
 def compared(what, ours, theirs, at_most, rounds=ROUNDS):
@@ -132,25 +135,6 @@ def second_call():
     return Result(what, f"{seconds * 1000:.1f} ms for the slowest, {name} (at most 50 ms)", ratio, 1.0)
 
 
-def large():
-    """Open 200,000 rows, against pandas reading the columns we use."""
-    what = f"open a CSV of {LARGE_ROWS:,} rows, against pandas reading the columns it needs"
-    report = REAL / "wh_clip_encoder_2.csv"
-    absent = missing(what, report)
-    if absent:
-        return absent
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "ops_perf_results_large.csv"
-        repeated(report, copy, LARGE_ROWS)
-        needed = read_columns(copy)
-        theirs = f"import pandas; pandas.read_csv({str(copy)!r}, usecols={needed!r})"
-        run = lambda command: subprocess.run(  # noqa: E731
-            command, check=True, capture_output=True, cwd=ROOT, env=environment(folder)
-        )
-        ours = [*OURS, "call", "open_run", f"performance={copy}"]
-        return compared(what, lambda: run(ours), lambda: run([sys.executable, "-c", theirs]), 1.5, rounds=3)
-
-
 def repeated(source, target, rows):
     """`source`'s rows again and again, until there are `rows`."""
     with source.open(newline="") as lines, target.open("w", newline="") as out:
@@ -160,13 +144,4 @@ def repeated(source, target, rows):
         writer.writerows(body[row % len(body)] for row in range(rows))
 
 
-def read_columns(report):
-    """The columns of `report` that we read."""
-    from ttnn_mcp.readers.performance.columns import BY_HEADER, OPERAND_HEADER
-
-    with report.open(newline="") as lines:
-        header = next(csv.reader(lines))
-    return [name for name in header if name.strip() in BY_HEADER or OPERAND_HEADER.match(name.strip())]
-
-
-MEASURES = (ready, at_a_shell, second_call, large)
+MEASURES = (ready, at_a_shell, second_call)

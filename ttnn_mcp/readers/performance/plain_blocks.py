@@ -52,7 +52,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RowShape:
     """What all rows of a file share.
 
     Attributes:
@@ -68,7 +68,7 @@ class Shape:
     line_end: bytes
 
 
-def shape_of(descriptor: int, fields: int) -> Shape | None:
+def shape_of(descriptor: int, fields: int) -> RowShape | None:
     """The shape by the header line; None if that is not plain.
 
     Raises:
@@ -80,10 +80,10 @@ def shape_of(descriptor: int, fields: int) -> Shape | None:
     quoted = any(mark in start[:begin] for mark in NOT_PLAIN)
     if begin <= LEAD_BYTES or quoted or start.count(b"\r", 0, begin) != len(line_end) - 1:
         return None
-    return Shape(begin, os.fstat(descriptor).st_size, fields, line_end)
+    return RowShape(begin, os.fstat(descriptor).st_size, fields, line_end)
 
 
-def block_at(descriptor: int, begin: int, end: int, shape: Shape) -> Block | None:
+def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | None:
     """The rows that begin at `begin` or after it and before `end`; None if they are not plain.
 
     Args:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.readers.performance.header import Header
-    from ttnn_mcp.readers.performance.plain_blocks import Shape
+    from ttnn_mcp.readers.performance.plain_blocks import RowShape
 
 ROOM = 1.05  # for the rows to come, if they are as long as the ones before
 
@@ -74,7 +74,7 @@ class PlainRows:
             return None
         return columns
 
-    def _columns(self, shape: Shape) -> pd.DataFrame | None:
+    def _columns(self, shape: RowShape) -> pd.DataFrame | None:
         numbers: NDArray[np.float64] = np.empty((len(self._number_places), 0))
         texts: NDArray[np.int32] = np.empty((len(self._groups), 0), dtype=np.int32)
         is_filled = np.zeros(len(numbers), dtype=np.bool_)
@@ -102,13 +102,13 @@ class PlainRows:
         ]
         return self._as_frame(columns, texts[:, :rows])
 
-    def _blocks(self, shape: Shape) -> Iterator[tuple[_Read | None, float]]:
+    def _blocks(self, shape: RowShape) -> Iterator[tuple[_Read | None, float]]:
         """What each block holds, in order (None for one that is not plain), and the part of the file read by then."""
         for begin in range(shape.begin, shape.size, BLOCK_BYTES):
             end = min(begin + BLOCK_BYTES, shape.size)
             yield self._read(begin, end, shape), end / shape.size
 
-    def _read(self, begin: int, end: int, shape: Shape) -> _Read | None:
+    def _read(self, begin: int, end: int, shape: RowShape) -> _Read | None:
         block = block_at(self._descriptor, begin, end, shape)
         if block is None:
             return None

@@ -38,6 +38,13 @@ def numbered(rows: int, columns: Iterable[NDArray[np.int64]]) -> NDArray[np.int6
     return _counted(folded)[0]
 
 
+def first_rows(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first row of each number from 0 on, given the numbers of `numbered`."""
+    rows = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
+    rows[numbers[::-1]] = np.arange(len(numbers))[::-1]  # the last one that is written stays
+    return rows
+
+
 def _counted(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     """The distinct values numbered from 0 in order of appearance, and how many there are."""
     import pandas as pd  # noqa: PLC0415 - loaded with the report whose rows these are

@@ -139,6 +139,11 @@ class Operand:
         dims = (*self.padded.T, *self.logical.T) if self.has_logical else tuple(self.padded.T)
         return (*dims, self.dtype.codes, self.layout.codes, self.placement.codes)
 
+    @property
+    def written_by(self) -> tuple[NDArray[np.int64], ...]:
+        """All columns of the operand as the file has them, as numbers: what the operand is follows from them."""
+        return tuple(texts_of(column, self.places).codes for column in self.columns.values())
+
     @cached_property
     def absurd(self) -> NDArray[np.bool_]:
         """Mask of the rows whose shape no chip could hold; they count as rows without the operand."""

@@ -1,0 +1,129 @@
+"""Large reports, all sides in alternating rounds: python -m benchmarks.bench_large [rows ...] [--cpu].
+
+The first answer, the same answer after a restart, and what others take: readers of CSV for the same columns, and
+tt-perf-report. Ratios are judged by wall time on a quiet machine, and by CPU time with --cpu.
+"""
+
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from benchmarks.asking import ask
+from benchmarks.clock import median, whole_process
+from benchmarks.measures import OURS, REAL, ROOT, Result, environment, missing, repeated
+from benchmarks.rivals import PYTHON, READERS, read_by, read_columns, reported_by_tt_perf_report
+
+ROWS = (200_000, 1_000_000)
+ROUNDS = 3
+SETTLED_S = 2.5  # a file that was changed less than two seconds ago is not trusted to be settled
+TOOLS = ("open_run", "list_ops", "optimization_check")
+FIRST_AT_MOST = 1.3  # of the fastest reader's time
+AGAIN_AT_MOST = 0.1  # of the first time
+MB_AT_MOST = 1000
+TIMES_FASTER = 60  # than tt-perf-report
+MEMORY_SHARE = 0.1  # of tt-perf-report's
+ANALYSES = ("time_budget", "model_stages", "host_overhead", "device_balance", "tensor_formats", "reshard_detect")
+ANALYSIS_S = 10.0
+FIGURE = "cpu" if "--cpu" in sys.argv else "wall"
+
+
+def compared(what, mine, other, at_most):
+    """One line on two medians; the ratio that is judged."""
+    ratios = {figure: getattr(mine, figure) / getattr(other, figure) for figure in ("wall", "cpu")}
+    told = f"{mine.wall:.3f} s against {other.wall:.3f} s; CPU {mine.cpu:.3f} s against {other.cpu:.3f} s"
+    ratio = ratios[FIGURE]
+    said = f"{told}: wall {ratios['wall']:.3f}, CPU {ratios['cpu']:.3f} (at most {at_most:.3g})"
+    return Result(what, said, ratio, at_most)
+
+
+def held(what, megabytes, at_most):
+    return Result(what, f"{megabytes:.0f} MB (at most {at_most:.0f})", megabytes / at_most, 1.0)
+
+
+def costs_of(report, folder, rounds):
+    """Costs of every side, by its name; the sides take turns."""
+    costs, columns = defaultdict(list), read_columns(report)
+    for number in range(rounds):
+        for reader in READERS:
+            costs[reader].append(read_by(reader, report, columns))
+        for tool in TOOLS:
+            state = folder / f"{tool}{number}"
+            (first, _), told = ask(state, report, tool)
+            (again, _), told_again = ask(state, report, tool)
+            if told != told_again:
+                raise RuntimeError(f"another answer from the copy: {tool}")
+            costs[f"{tool} first"].append(first)
+            costs[f"{tool} again"].append(again)
+    return {side: median(each) for side, each in costs.items()}
+
+
+def first_and_again(report, folder, rows):
+    cost = costs_of(report, folder, ROUNDS)
+    fastest = min(READERS, key=lambda reader: getattr(cost[reader], FIGURE))
+    first = cost["open_run first"]
+    what = f"first open_run of {rows:,} rows, against {fastest} reading the same columns"
+    yield compared(what, first, cost[fastest], FIRST_AT_MOST)
+    for tool in TOOLS:
+        what = f"{tool} of {rows:,} rows after a restart, against the first time"
+        yield compared(what, cost[f"{tool} again"], cost[f"{tool} first"], AGAIN_AT_MOST)
+    most = max(cost[f"{tool} first"].mb for tool in TOOLS)
+    yield held(f"memory held by the first answer of {rows:,} rows", most, MB_AT_MOST)
+
+
+def beside_tt_perf_report(report, folder, rows):
+    """Whole processes on both sides, ours without any copy."""
+    asking = [*OURS, "call", "optimization_check", f"run={report}", "--cache-mb", "0"]
+    mine = median([whole_process(asking, cwd=ROOT, env=environment(folder)) for _ in range(ROUNDS)])
+    other = reported_by_tt_perf_report(report, folder)
+    what = f"optimization_check of {rows:,} rows at a shell, against tt-perf-report"
+    yield compared(what, mine, other, 1 / TIMES_FASTER)
+    yield held(
+        f"memory of the same, against {MEMORY_SHARE:.0%} of its {other.mb:.0f} MB", mine.mb, MEMORY_SHARE * other.mb
+    )
+
+
+def analyses(report, folder, rows):
+    """Each of the wider questions, the first and the second time; its reading of the file is in the first."""
+    for tool in ANALYSES:
+        (first, second), _ = ask(folder / f"{tool} state", report, tool)
+        what = f"{tool} of {rows:,} rows, the first time ({second.cpu:.3f} s CPU the second time)"
+        said = f"{first.wall:.2f} s, CPU {first.cpu:.2f} s (at most {ANALYSIS_S:.0f}), {first.mb:.0f} MB"
+        yield Result(
+            what, f"{said} (at most {MB_AT_MOST})", max(first.cpu / ANALYSIS_S, first.mb / MB_AT_MOST), 1.0
+        )
+
+
+def large(rows):
+    """All measures of a report of so many rows, made of a real one's rows again and again."""
+    source = REAL / "wh_clip_encoder_2.csv"
+    absent = missing(f"reports of {rows:,} rows", source) or missing("rivals (make bench sets them up)", PYTHON)
+    if absent:
+        yield absent
+        return
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        report = folder / "reports" / "ops_perf_results_large.csv"
+        report.parent.mkdir()
+        repeated(source, report, rows)
+        time.sleep(SETTLED_S)
+        yield from first_and_again(report, folder, rows)
+        if rows == min(ROWS):
+            yield from beside_tt_perf_report(report, folder, rows)
+        else:
+            yield from analyses(report, folder, rows)
+
+
+def results():
+    """All measures, the smaller report first."""
+    for rows in [int(word) for word in sys.argv[1:] if word.isdecimal()] or ROWS:
+        yield from large(rows)
+
+
+if __name__ == "__main__":
+    failed = False
+    for result in results():
+        failed |= result.missed
+        print(f"{result.what}\n  {result.said}{'  MISSED' * result.missed}", flush=True)
+    sys.exit(failed)

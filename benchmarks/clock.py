@@ -1,0 +1,36 @@
+"""What a process takes: wall time, CPU time of all its threads, and the most memory it held."""
+
+import os
+import statistics
+import subprocess
+import time
+from dataclasses import dataclass
+
+MB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds and megabytes; CPU seconds are the steadier ones where the machine is busy."""
+
+    wall: float
+    cpu: float
+    mb: float
+
+
+def whole_process(command, **options):
+    """The cost of a process from its start to its end."""
+    began = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+    _, status, used = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed")
+    return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / MB)
+
+
+def median(costs):
+    """The median of each figure; of the memory, the most."""
+    walls, cpus, megabytes = zip(*((cost.wall, cost.cpu, cost.mb) for cost in costs), strict=True)
+    return Cost(statistics.median(walls), statistics.median(cpus), max(megabytes))
