@@ -64,7 +64,9 @@ def missing(what, path):
 
 
 def environment(folder):
-    return {**os.environ, "XDG_STATE_HOME": str(folder), "HOME": str(folder)}
+    """As our users have it: a state folder, and modules compiled once."""
+    ours = {"XDG_STATE_HOME": str(folder), "HOME": str(folder)}
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | ours
 
 
 def ready():
