@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.shared_reports import shared
-from ttnn_mcp.readers.performance import csv_file, plain_blocks, plain_rows, plain_texts
+from ttnn_mcp.readers.performance import csv_file, plain_rows, plain_texts, row_shape
 from ttnn_mcp.readers.performance.csv_file import BLANK, read_performance_csv
 from ttnn_mcp.readers.performance.header import header_of
 from ttnn_mcp.readers.performance.plain_rows import plain_frame
@@ -104,7 +104,7 @@ def test_a_line_longer_than_any_real_one_is_left_to_the_parser(tmp_path, monkeyp
     monkeypatch.setattr(plain_rows, "BLOCK_BYTES", 50)
     path = written(tmp_path / "ops.csv", [[*ROW[:6], "x" * 900], ROW])
     assert plain(path) is not None
-    monkeypatch.setattr(plain_blocks, "LINE_BYTES", 500)
+    monkeypatch.setattr(row_shape, "LINE_BYTES", 500)
     assert plain(path) is None
 
 

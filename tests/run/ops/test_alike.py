@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttnn_mcp.run.ops.alike import numbered
+from ttnn_mcp.run.ops.alike import first_rows, numbered
 
 CELLS = st.sampled_from([0, 1, 2, -1, 7, 2**31, 2**62, -(2**63), 2**63 - 1, 2**40 + 1])
 
@@ -28,3 +28,9 @@ def test_no_rows_and_no_columns():
 def test_many_wide_columns_do_not_overflow():
     columns = [np.arange(1000, dtype=np.int64) * (10**15 + place) for place in range(30)]
     assert numbered(1000, columns).tolist() == list(range(1000))
+
+
+def test_the_first_row_of_each_number_is_where_it_appears_first():
+    numbers = numbered(6, [np.array([7, 3, 7, 3, 9, 7])])
+    assert first_rows(numbers).tolist() == [0, 1, 4]
+    assert first_rows(np.zeros(0, dtype=np.int64)).tolist() == []

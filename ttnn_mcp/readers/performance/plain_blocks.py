@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.readers.performance import row_shape
+from ttnn_mcp.readers.performance.row_shape import LEAD_BYTES, NOT_PLAIN
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ttnn_mcp.readers.performance.row_shape import RowShape
+
 BLOCK_BYTES = 1 << 20  # with what is computed of them, they fit into the cache of a core
-LEAD_BYTES = 16  # read before the first row: a number is loaded as the 16 bytes before its end
-LINE_BYTES = 1 << 17  # of the last row, which may end beyond the block; the longest real one has 3 kB
 SEPARATOR, RETURN, NEWLINE = b",\r\n"
-NOT_PLAIN = (b'"', b"\0")
-LINE_ENDS = (b"\r\n", b"\n")  # Python's csv module writes the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,38 +52,6 @@ class Block:
         return self.after[:, fields] - self.returns * is_last
 
 
-@dataclass(frozen=True, slots=True)
-class RowShape:
-    """What all rows of a file share.
-
-    Attributes:
-        begin: where the first row begins.
-        size: bytes of the file.
-        fields: cells of a row.
-        line_end: the bytes that end each line.
-    """
-
-    begin: int
-    size: int
-    fields: int
-    line_end: bytes
-
-
-def shape_of(descriptor: int, fields: int) -> RowShape | None:
-    """The shape by the header line; None if that is not plain.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    start = os.pread(descriptor, LINE_BYTES, 0)
-    begin = start.find(b"\n") + 1
-    line_end = next((mark for mark in LINE_ENDS if start.endswith(mark, 0, begin)), b"")
-    quoted = any(mark in start[:begin] for mark in NOT_PLAIN)
-    if begin <= LEAD_BYTES or quoted or start.count(b"\r", 0, begin) != len(line_end) - 1:
-        return None
-    return RowShape(begin, os.fstat(descriptor).st_size, fields, line_end)
-
-
 def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | None:
     """The rows that begin at `begin` or after it and before `end`; None if they are not plain.
 
@@ -96,7 +65,7 @@ def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | 
         OSError: the file cannot be read.
     """
     before = begin - 1 - LEAD_BYTES  # the byte at begin - 1 tells whether a row begins at `begin`
-    wanted = min(end + LINE_BYTES, shape.size) - before
+    wanted = min(end + row_shape.LINE_BYTES, shape.size) - before
     contents = os.pread(descriptor, wanted, before)
     if len(contents) != wanted:
         return None  # it became shorter

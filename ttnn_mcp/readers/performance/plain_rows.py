@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from ttnn_mcp.readers.performance.cells import is_number
-from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at, shape_of
+from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at
 from ttnn_mcp.readers.performance.plain_numbers import Numbers
 from ttnn_mcp.readers.performance.plain_texts import TextGroup
+from ttnn_mcp.readers.performance.row_shape import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.readers.performance.header import Header
-    from ttnn_mcp.readers.performance.plain_blocks import RowShape
+    from ttnn_mcp.readers.performance.row_shape import RowShape
 
 ROOM = 1.05  # for the rows to come, if they are as long as the ones before
 
