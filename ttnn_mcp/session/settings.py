@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MB = 1_000_000
-CACHE_MB = 1_000  # copies of some five reports of a million rows: one takes 190 MB
+CACHE_MB = 1_000  # copies of some eight reports of a million rows: one takes 120 MB
 
 
 @dataclass(frozen=True, slots=True)
