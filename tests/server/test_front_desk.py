@@ -36,6 +36,11 @@ def modern(method, number, version="2026-07-28", **params):
     return {"id": number, "method": method, "params": {**params, "_meta": meta}}
 
 
+def nameless(message):
+    del message["params"]["_meta"][f"{META}clientInfo"]
+    return message
+
+
 def talked(command, lines, folder, *, at_once=False):
     """What a server writes to these lines: each sent after the answer to the one before, or all at once."""
     env = {**os.environ, "HOME": str(folder), "XDG_STATE_HOME": str(folder)}
@@ -75,6 +80,7 @@ CONVERSATIONS = {
     "list before the handshake": [listing(), introduction(), INITIALIZED, listing(3)],
     "initialize twice": [introduction(), INITIALIZED, introduction(number=4), listing()],
     "modern": [modern("server/discover", 1), modern("tools/list", 2), {**modern("tools/call", 3, **CALL["params"])}],
+    "modern, nameless": [nameless(modern("server/discover", 1)), nameless(modern("tools/list", 2))],
     "modern without discover": [modern("tools/list", 2), modern("prompts/list", 3)],
     "unknown modern version": [modern("server/discover", 1, version="2031-01-01"), introduction(), INITIALIZED, listing()],
     "modern, then a handshake": [modern("server/discover", 1), introduction(number=2), INITIALIZED, listing(3)],

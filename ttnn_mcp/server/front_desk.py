@@ -24,6 +24,7 @@ SILENCE_S = 0.25  # after an answer; then the SDK is loaded while nobody waits
 LONGEST_BYTES = 64_000  # of what is read ahead; a first message takes some hundred bytes
 INDEX_BITS = 53  # whole numbers up to here are the same in every JSON reader
 META = "io.modelcontextprotocol/"
+_MODERN_NEEDS = {f"{META}protocolVersion", f"{META}clientCapabilities"}
 _INFO = {"name", "version", "title", "description", "websiteUrl"}
 _CAPABILITIES = {"roots", "sampling", "elicitation", "experimental", "extensions", "tasks"}
 
@@ -177,10 +178,11 @@ def _modern_version(params: Params) -> str:
     meta = _object(params.get("_meta"))
     if params.keys() != {"_meta"} or meta is None:
         return ""
-    if meta.keys() != {f"{META}protocolVersion", f"{META}clientInfo", f"{META}clientCapabilities"}:
+    if not _MODERN_NEEDS <= meta.keys() <= _MODERN_NEEDS | {f"{META}clientInfo"}:
         return ""
     version = meta[f"{META}protocolVersion"]
-    sound = _is_info(meta[f"{META}clientInfo"]) and _are_capabilities(meta[f"{META}clientCapabilities"])
+    client = meta.get(f"{META}clientInfo")
+    sound = (client is None or _is_info(client)) and _are_capabilities(meta[f"{META}clientCapabilities"])
     return version if sound and isinstance(version, str) else ""
 
 
