@@ -5,7 +5,7 @@ import pytest
 from tests.analyses.tables import ops_of, put
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
-from tests.profiles.ops import binary, matmul
+from tests.profiles.ops import matmul
 from ttnn_mcp.analyses.dataflow.likely_producers import Flow
 from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains, rows_of_chains
 
@@ -79,10 +79,9 @@ def test_what_the_first_writes_the_last_must_read(tmp_path):
     assert not chains(tmp_path, program)
 
 
-def test_a_table_without_operands_has_none(tmp_path):
-    program = Program()
-    program.call("ttnn.made_up", (), (), (DeviceOp("SoftmaxDeviceOperation", (), (), 1_000),))
-    assert chains(tmp_path, program) == []
-    x, y = program.tensor([1, 1, 32, 32]), program.tensor([1, 1, 32, 32])
-    put(program, binary("ADD", x, y, program.tensor([1, 1, 32, 32]), 1_000))
-    assert chains(tmp_path, program) == []
+@pytest.mark.parametrize(
+    ("without", "count"), [("INPUT_2", 1), ("INPUT_[12]", 0), ("INPUT_", 0), ("OUTPUT_", 0)]
+)
+def test_a_table_without_two_operands_and_a_result_has_none(tmp_path, without, count):
+    ops = ops_of(tmp_path, attention(), without=without)
+    assert len(attention_chains(ops, Flow(ops))) == count
