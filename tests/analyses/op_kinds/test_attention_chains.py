@@ -79,9 +79,7 @@ def test_what_the_first_writes_the_last_must_read(tmp_path):
     assert not chains(tmp_path, program)
 
 
-@pytest.mark.parametrize(
-    ("without", "count"), [("INPUT_2", 1), ("INPUT_[12]", 0), ("INPUT_", 0), ("OUTPUT_", 0)]
-)
+@pytest.mark.parametrize(("without", "count"), [("INPUT_2", 1), ("INPUT_[12]", 0), ("INPUT_", 0), ("OUTPUT_", 0)])
 def test_a_table_without_two_operands_and_a_result_has_none(tmp_path, without, count):
     ops = ops_of(tmp_path, attention(), without=without)
     assert len(attention_chains(ops, Flow(ops))) == count
