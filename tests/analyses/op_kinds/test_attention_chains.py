@@ -83,3 +83,13 @@ def test_what_the_first_writes_the_last_must_read(tmp_path):
 def test_a_table_without_two_operands_and_a_result_has_none(tmp_path, without, count):
     ops = ops_of(tmp_path, attention(), without=without)
     assert len(attention_chains(ops, Flow(ops))) == count
+
+
+def test_a_window_that_begins_or_ends_with_the_softmax_holds_no_attention(tmp_path):
+    """The last op of all is not before the first."""
+    for part in (slice(1, None), slice(0, 2)):
+        program = attention(before=0)
+        kept = Program()
+        for each in program.device_ops[part]:
+            put(kept, each)
+        assert not chains(tmp_path, kept)
