@@ -35,7 +35,7 @@ AMOUNTS = {
     "passes",
     "users",
 }
-DIFFERENCES = {"delta"}
+DIFFERENCES = {"delta", "headroom"}
 ANY = (-math.inf, math.inf)
 
 

@@ -61,6 +61,7 @@ def test_a_conv_dealt_out_in_rows_and_channels():
     assert (other.per_core_h, other.per_core_w, other.block_h, other.block_w) == (125, 2, 1, 1)
     assert (other.cores, other.inner_blocks, other.allocated_bytes) == ((4, 8, 8), 24, 31_250)
     assert other.weights_double
+    assert not in_layout(replace(CONV, weights_double=False), BLOCK, SIZE, (8, 4)).weights_double
 
 
 PRINTED = replace(CONV, window=ConvWindow(1, (64, 64), (3, 3), padding=(1, 1, 1, 1)), input_channels=64)
@@ -79,9 +80,9 @@ def test_a_printed_window_is_dealt_out_as_ttnn_does_it():
 
 
 def test_channels_of_output_are_dealt_out_in_whole_tiles():
-    """Three tiles of output channels on three columns of cores."""
-    other = in_layout(PRINTED, BLOCK, PRODUCT, (3, 8))
-    assert (other.cores, other.per_core_h, other.per_core_w) == ((8, 3, 3), 16, 1)
+    """Ten tiles of output channels on five columns of cores."""
+    other = in_layout(PRINTED, BLOCK, replace(PRODUCT, columns=10), (5, 8))
+    assert (other.cores, other.per_core_h, other.per_core_w) == ((8, 4, 5), 16, 2)
 
 
 @pytest.mark.parametrize("lost", [{"window": None}, {"input_channels": 0}])
