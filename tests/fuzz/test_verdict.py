@@ -111,7 +111,6 @@ def test_columns_of_tables_are_judged_by_their_names():
         ("imbalance", 1.2, "share"),
         ("dram_share", 1.06, "over the peak"),
         ("efficiency", 1.06, "over the peak"),
-        ("roofline", 1.2, "over the peak"),
         ("measured_pct", 106, "over the peak"),
         ("change_share", -1.1, "share"),
         ("gap_us", -0.1, "negative"),
@@ -127,6 +126,13 @@ def test_a_bad_figure_is_seen_in_a_field_in_a_table_and_inside_another_field(nam
     ):
         assert kinds("time_budget", answer) == {kind}, answer
     assert kinds("query_run", {"floors": table}) == set()
+
+
+def test_a_roofline_is_a_share_in_a_column_and_an_object_in_a_field():
+    table = {"columns": ["op_code", "roofline"], "rows": [["Matmul", 1.2]]}
+    assert kinds("optimization_check", {"unexplained": table, "findings": []}) == {"over the peak"}
+    assert kinds("op_detail", {"roofline": {"flops": 7_000}}) == set()
+    assert kinds("op_detail", {"roofline": {"efficiency": 1.2}}) == {"over the peak"}
 
 
 @pytest.mark.parametrize(
