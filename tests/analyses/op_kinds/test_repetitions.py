@@ -49,6 +49,7 @@ def test_an_op_before_that_makes_the_first_input_and_one_behind_that_reads_the_r
 
 def test_equal_ops_that_do_not_read_each_other_are_no_chain(tmp_path):
     program = Program("wormhole_b0")
+    others(program)
     x = program.tensor(SHAPE)
     for _ in range(9):
         relu(program, x, "FLOAT32")
