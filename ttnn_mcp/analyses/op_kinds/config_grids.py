@@ -48,7 +48,7 @@ class Deal:
 
 
 def deal_of(ops: OpTable, row: int, chip: Chip) -> Deal | None:
-    """How the config of the matmul or attention at `row` distributes its work; None if shards or the caller chose cores."""
+    """How the config of the matmul or attention at `row` distributes it; None if shards or the caller chose cores."""
     grid, attributes = worker_grid(chip), attributes_of(ops).row(row)
     config = attributes.struct("program_config")
     if (
