@@ -67,6 +67,8 @@ def of_performance(rng, *, lines, based=False):
     yield "host_overhead", {**run, **window, "wall_ms": rng.choice((0.001, 1, 1e6))}
     yield "tensor_formats", {**run, **rng.choice(WINDOWS)}
     yield "device_balance", {**run, **window}
+    yield "time_budget", {**run, **rng.choice(WINDOWS)}
+    yield "model_stages", {**run, **rng.choice(WINDOWS)}
     for _ in range(3):
         name, chosen = rng.choice(SETTINGS)
         yield "check_setting", {**run, "op": rng.choice(lines or [2]), "setting": name, "value": rng.choice(chosen)}

@@ -13,20 +13,14 @@ from functools import cache
 
 from jsonschema import Draft202012Validator
 
-from fuzz import doors
+from fuzz import doors, figures
+from fuzz.figures import is_number
 
-SHARE_TOLERANCE = 1e-4  # shares are rounded to four decimals
+TOLERANCE_OF_SUMS = 1e-6  # sums of floats
 SAVING_TOLERANCE_US = 0.51  # kernel_ms is rounded to three decimals, half a microsecond
 LARGEST_WHOLE = 2**63  # SQLite's, and what no counter of a report can pass
 LONGEST_SENTENCE = 2500  # of a refusal; ours are one or two sentences and a list of names
-MOVES_FREELY = {
-    "change_share",
-    "gain_share",
-    "noise_share",
-    "min_share",
-}  # ratios between two runs, no parts of a whole
-PARTS = {"share", "busy", "efficiency", "waste"}
-NEVER_NEGATIVE = {"kernel_us", "kernel_ms", "kernel_ns", "count", "ops", "bytes", "wall_ms"}
+SIDE_BY_SIDE = "side_by_side"  # the one entry of a ledger that is documented to be below zero
 OF_GAPS = (4, 5)  # steps whose savings come out of the wall time, not out of the kernels
 UNCLEAN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 WITH_LINES = {"skill_step", "query_run"}  # pages are Markdown; a cell may be a stack trace
@@ -56,10 +50,16 @@ def flaws(tool, text):
     found = []
     if len(text.encode()) > doors.largest_answer():
         found.append(Flaw("too large", tool, f"{len(text)} characters"))
-    for error in _validator(tool).iter_errors(answer):
-        found.append(Flaw("off schema", f"{tool}.{_path(error.absolute_path)}", error.message[:200]))
-        break
+    off = next(_validator(tool).iter_errors(answer), None)
+    if off:
+        found.append(Flaw("off schema", f"{tool}.{_path(off.absolute_path)}", off.message[:200]))
+    else:
+        found += [Flaw("saving above the window", where, told) for where, told in _above(tool, answer)]
     found += _walk(answer, tool, tool)
+    if tool == "time_budget" and not off:
+        found += _figures({**answer, "ledger": _in_turn(answer["ledger"])}, tool)
+    elif tool != "query_run":  # a user's SQL names its columns as it likes
+        found += _figures(answer, tool)
     if tool == "optimization_check":
         found += _savings(answer)
     return list(dict.fromkeys(found))
@@ -101,7 +101,7 @@ def _not_json(constant):
 
 
 def _number(value):
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+    return value if is_number(value) else 0
 
 
 def _path(parts):
@@ -117,21 +117,16 @@ def _walk(value, where, tool):
     elif isinstance(value, str):
         if unclean(value, lines=tool in WITH_LINES):
             yield Flaw("unclean text", where, ascii(value)[:200])
-    elif isinstance(value, (int, float)) and not isinstance(value, bool) and not _sensible(value, tool):
+    elif is_number(value) and not _sensible(value, tool):
         yield Flaw("absurd number", where, str(value)[:60])
 
 
 def _walk_fields(value, where, tool):
-    if set(value) >= {"columns", "rows"} and tool != "query_run":  # a user's SQL names its columns as it likes
-        for row in value["rows"]:
-            for name, cell in zip(value["columns"], row, strict=False):
-                yield from _named(name, cell, f"{where}.{name}")
     for name, inside in value.items():
         if name == "evidence" and not inside:
             yield Flaw("no evidence", where)
         if unclean(name):
             yield Flaw("unclean text", where, ascii(name)[:200])
-        yield from _named(name, inside, f"{where}.{name}")
         yield from _walk(inside, f"{where}.{name}", tool)
 
 
@@ -140,14 +135,40 @@ def _sensible(value, tool):
     return (isinstance(value, int) or math.isfinite(value)) and (abs(value) < LARGEST_WHOLE or tool == "query_run")
 
 
-def _named(name, value, where):
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return
-    is_part = (name in PARTS or name.endswith("_share")) and name not in MOVES_FREELY
-    if is_part and not -SHARE_TOLERANCE <= value <= 1 + SHARE_TOLERANCE:
-        yield Flaw("share", where, str(value))
-    if name in NEVER_NEGATIVE and value < 0:
-        yield Flaw("negative", where, str(value))
+def _figures(answer, tool):
+    """Figures that cannot be what their names say, in fields and in tables."""
+    for where, record in figures.records(answer, tool):
+        for name, value in record.items():
+            for kind, figure in figures.wrong_of(name, value):
+                yield Flaw(kind, f"{where}.{name}", str(figure)[:60])
+        for name in figures.crossed(record):
+            yield Flaw("bounds crossed", f"{where}.{name}", str(record)[:200])
+
+
+def _in_turn(ledger):
+    """A ledger of shares of all its entries: `side_by_side` takes away from the window what ran at the same time."""
+    at = ledger["columns"].index("share")
+    overlap = -sum(row[at] for row in ledger["rows"] if row[0] == SIDE_BY_SIDE)
+    entries = [row for row in ledger["rows"] if row[0] != SIDE_BY_SIDE]
+    return {**ledger, "rows": [[*row[:at], row[at] / (1 + overlap), *row[at + 1 :]] for row in entries]}
+
+
+def _above(tool, answer):
+    """What an answer would save, or calls a floor, that is more than the time it speaks of."""
+    if tool == "tensor_formats":
+        for candidate in answer.get("candidates", ()):
+            most = candidate["saving_us"]["at_most"]
+            if most > answer["kernel_us"] + SAVING_TOLERANCE_US:
+                yield f"{tool}.{candidate['check']}", f"{most} of {answer['kernel_us']} us"
+    if tool == "host_overhead" and answer.get("trace_saving_ms"):
+        most = answer["trace_saving_ms"]["at_most"]
+        if most > answer["wall_ms"] + SAVING_TOLERANCE_US / 1000:
+            yield f"{tool}.trace_saving_ms", f"{most} of {answer['wall_ms']} ms"
+    if tool == "time_budget" and "ledger" in answer:
+        ledger, window_us = answer["ledger"], answer["window_us"]
+        spent = sum(row[ledger["columns"].index("time_us")] for row in ledger["rows"])
+        if abs(spent - window_us) > SAVING_TOLERANCE_US + TOLERANCE_OF_SUMS * window_us:
+            yield f"{tool}.ledger", f"adds up to {spent} of {window_us} us"
 
 
 def _savings(answer):

@@ -11,7 +11,9 @@ ROOT = Path(__file__).parents[1]
 CHECKS = ROOT / "ttnn_mcp" / "checks"
 TESTS = ROOT / "tests" / "checks"
 SHARED = CHECKS / "shared"
-KINDS = ROOT / "ttnn_mcp" / "analyses" / "op_kinds"  # what checks know of a kind of op
+ANALYSES = ROOT / "ttnn_mcp" / "analyses"
+KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
+WITH_TESTS_OF_THEIR_OWN = tuple(ANALYSES / room for room in ("time_budget",))  # tools ask these
 OF_ALL_CHECKS = ("check.py", "needs.py", "unexplained.py", "worth.py")
 
 
@@ -21,12 +23,17 @@ def name_of(path: Path) -> str:
 
 
 def with_lines() -> list[Path]:
-    """The modules of checks, what they share, what is about all of them, and what they know of kinds of ops."""
-    return sorted((*(CHECKS / name for name in OF_ALL_CHECKS), *_modules_of_rooms()))
+    """The modules of checks, what they share, what is about all of them, what they know of ops, and what tools ask."""
+    asked = (path for room in WITH_TESTS_OF_THEIR_OWN for path in _modules_in(room))
+    return sorted((*(CHECKS / name for name in OF_ALL_CHECKS), *_modules_of_rooms(), *asked))
 
 
 def _modules_of_rooms() -> list[Path]:
-    return [path for path in (*CHECKS.glob("*/*.py"), *KINDS.glob("*.py")) if path.name != "__init__.py"]
+    return [path for room in (*CHECKS.glob("*/"), KINDS) for path in _modules_in(room)]
+
+
+def _modules_in(room: Path) -> list[Path]:
+    return [path for path in room.glob("*.py") if path.name != "__init__.py"]
 
 
 @cache
@@ -48,6 +55,9 @@ def imports_of(path: Path) -> set[str]:
 def tests_of(path: Path) -> list[Path]:
     """The tests that hold a module's lines: its own and its step's; of what checks share also those of its users."""
     beside = _beside(path.parent)
+    if path.parent in WITH_TESTS_OF_THEIR_OWN:
+        tests = sorted(beside.glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
+        return [*tests, *(ROOT / "tests" / "tools").glob(f"test_{path.parent.name}.py")]
     own = [test for test in (beside / f"test_{path.name}", TESTS / f"test_{path.parent.name}.py") if test.is_file()]
     if path.parent not in {SHARED, KINDS}:
         return own or [test for test in sorted(TESTS.glob("test_step*.py")) if name_of(path) in imports_of(test)]
@@ -81,7 +91,9 @@ def changed(since: str | None) -> list[Path] | None:
         return None
     names = _git("diff", "--name-only", base) + _git("ls-files", "--others", "--exclude-standard")
     files = {ROOT / name for name in names}
-    supports = [path for path in (*TESTS.rglob("*.py"), *_beside(KINDS).glob("*.py")) if path.name != "__init__.py"]
+    rooms = (_beside(room) for room in (KINDS, *WITH_TESTS_OF_THEIR_OWN))
+    supports = [path for path in TESTS.rglob("*.py") if path.name != "__init__.py"]
+    supports += [path for room in rooms for path in _modules_in(room)]
     tests = {test for path in files if path in supports for test in (path, *_users(path, supports))}
     if TESTS / "asking.py" in files:
         tests = set(supports)

@@ -51,7 +51,7 @@ def call_of(rng, paths):
     return rng.choice((
         ("open_run", run), ("optimization_check", run), ("list_ops", {**run, "group_by": rng.choice(GROUPS)}), ("op_detail", {**run, "op": rng.randrange(2, 30)}),
         ("sharding_summary", run), ("reshard_detect", run), ("host_overhead", run), ("tensor_formats", run), ("memory_summary", run),
-        ("device_balance", run), ("compare_runs", {"baseline": run["run"], "candidate": rng.choice(paths)}), ("query_run", {**run, "sql": "SELECT * FROM ops"}),
+        ("device_balance", run), ("time_budget", run), ("model_stages", run), ("compare_runs", {"baseline": run["run"], "candidate": rng.choice(paths)}), ("query_run", {**run, "sql": "SELECT * FROM ops"}),
         ("list_runs", {}), ("skill_step", {"page": "step-03"}), ("experiments", {"action": "list"}), ("open_run", {"run": "nosuch"}),
     ))  # fmt: skip
 

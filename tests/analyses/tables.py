@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from itertools import count
 from typing import TYPE_CHECKING
 
-from tests.profiles import Iteration, Program, Tensor, write_performance_report
+from tests.profiles import (
+    Iteration,
+    Program,
+    Tensor,
+    header_of,
+    performance_rows,
+    write_performance_report,
+    write_rows,
+)
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance
 
@@ -18,16 +27,18 @@ if TYPE_CHECKING:
 _numbers = count()
 
 
-def performance_of(folder: Path, program: Program, generation: str = "C7") -> Performance:
-    """One pass over the program."""
+def performance_of(folder: Path, program: Program, generation: str = "C7", without: str = "") -> Performance:
+    """One pass over the program; columns that match the pattern `without` are lost."""
     report = folder / f"report{next(_numbers)}"
-    return Performance(
-        read_performance_csv(write_performance_report(report, program, [Iteration()], generation=generation))
-    )
+    path = write_performance_report(report, program, [Iteration()], generation=generation)
+    if without:
+        rows = performance_rows(program, [Iteration()], generation)
+        write_rows(path, rows, [name for name in header_of(rows, generation) if not re.search(without, name)])
+    return Performance(read_performance_csv(path))
 
 
-def ops_of(folder: Path, program: Program, generation: str = "C7") -> OpTable:
-    return performance_of(folder, program, generation).ops
+def ops_of(folder: Path, program: Program, generation: str = "C7", without: str = "") -> OpTable:
+    return performance_of(folder, program, generation, without).ops
 
 
 def put(program: Program, op: DeviceOp) -> Tensor:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fuzz import csv_mutations, database_mutations, graph_mutations
+from fuzz import csv_mutations, database_mutations, doors, graph_mutations, questions
 from fuzz.cases import Case
 from fuzz.failures import keep_case, read_case
 from fuzz.parts import PARTS, SHARES, arguments, files, http_paths, imports, statements
@@ -39,6 +39,12 @@ def test_the_same_seed_makes_the_same_cases_and_another_number_makes_others(made
         "memory_summary",
         "compare_runs",
     }
+
+
+def test_all_tools_that_read_a_run_are_asked_about_every_csv():
+    asked = {tool for tool, _ in questions.of_performance(numbers(1), lines=[2])}
+    reading = {tool for tool, (arguments, _) in doors.tools().items() if "run" in arguments["properties"]}
+    assert reading - asked == {"memory_summary"}
 
 
 def test_there_is_a_source_of_every_generation(made):
@@ -86,8 +92,6 @@ def test_a_graph_that_is_none_can_be_mutated_too():
 
 def test_arguments_fit_their_schema_but_for_the_junk():
     from jsonschema import Draft202012Validator
-
-    from fuzz import doors
 
     schemas = doors.tools()
     fit = sum(

@@ -1,11 +1,15 @@
 """What the fuzz calls a failure: every rule with an answer that breaks it and one that does not."""
 
+import asyncio
 import json
+import tempfile
+from typing import get_args
 
 import pytest
 
-from fuzz import verdict
+from fuzz import doors, figures, verdict
 from fuzz.verdict import flaws, gap_savings, sentence_flaws
+from ttnn_mcp.wire import Share, Wire
 
 WINDOW = {"kind": "whole_report", "rows": 2, "first_row": 2, "last_row": 3, "warm": False, "why": "one pass"}
 EVIDENCE = {"source": "x.csv", "row": 2, "column": "CORE COUNT", "value": 8}
@@ -29,6 +33,22 @@ def kinds(tool, answer):
     return {flaw.kind for flaw in flaws(tool, answer if isinstance(answer, str) else json.dumps(answer))} - {
         "off schema"
     }
+
+
+def models():
+    """Every class that crosses the wire."""
+    doors.tools()
+    known, reached = set(), {Wire}
+    while reached:
+        reached = {below for model in reached for below in model.__subclasses__()} - known
+        known |= reached
+    return known
+
+
+def answered(tool):
+    """What a tool answers about the demo."""
+    with tempfile.TemporaryDirectory() as state:
+        return json.loads(asyncio.run(doors.ask(doors.session([], state), tool, {"run": "demo"})))
 
 
 def test_an_answer_that_is_right_has_no_flaw():
@@ -80,6 +100,95 @@ def test_columns_of_tables_are_judged_by_their_names():
     ops = {"columns": ["share", "kernel_us", "change_share"], "rows": [[1.5, -1, 7]]}
     assert kinds("list_ops", {"ops": ops}) == {"share", "negative"}
     assert kinds("query_run", ops) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kind"),
+    [
+        ("share", 133252.0, "share"),
+        ("modelled_share", -0.01, "share"),
+        ("busy_share", 1.001, "share"),
+        ("imbalance", 1.2, "share"),
+        ("dram_share", 1.06, "over the peak"),
+        ("efficiency", 1.06, "over the peak"),
+        ("measured_pct", 106, "over the peak"),
+        ("change_share", -1.1, "share"),
+        ("gap_us", -0.1, "negative"),
+    ],
+)
+def test_a_bad_figure_is_seen_in_a_field_in_a_table_and_inside_another_field(name, value, kind):
+    table = {"columns": ["what", name, "ops"], "rows": [["a", None, 1], ["b", value, 1]]}
+    for answer in (
+        {name: value},
+        {"floors": table},
+        {"parts": [{"inside": {"floors": table}}]},
+        {name: {"x": value}},
+    ):
+        assert kinds("time_budget", answer) == {kind}, answer
+    assert kinds("query_run", {"floors": table}) == set()
+
+
+def test_a_roofline_is_a_share_in_a_column_and_an_object_in_a_field():
+    table = {"columns": ["op_code", "roofline"], "rows": [["Matmul", 1.2]]}
+    assert kinds("optimization_check", {"unexplained": table, "findings": []}) == {"over the peak"}
+    assert kinds("op_detail", {"roofline": {"flops": 7_000}}) == set()
+    assert kinds("op_detail", {"roofline": {"efficiency": 1.2}}) == {"over the peak"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("share", 1.00005), ("dram_share", 1.05), ("measured_pct", 100), ("change_share", 9), ("delta_us", -4)],
+)
+def test_a_figure_at_its_bound_is_right(name, value):
+    assert kinds("time_budget", {name: value, "t": {"columns": [name], "rows": [[value]]}}) == set()
+
+
+def test_a_lower_bound_above_its_upper_bound_is_seen():
+    names = ["tokens_s_user_at_least", "tokens_s_user_at_most"]
+    assert kinds("model_stages", {"stages": {"columns": names, "rows": [[5, 6]]}}) == set()
+    assert kinds("model_stages", {"stages": {"columns": names, "rows": [[5, 6], [7, 6]]}}) == {"bounds crossed"}
+
+
+def test_every_field_that_is_typed_as_a_share_is_judged_as_one():
+    """So that a new name for a share does not pass unseen."""
+    fields = [(name, field) for model in models() for name, field in model.model_fields.items()]
+    shares = {
+        name
+        for name, field in fields
+        if Share.__metadata__[0] in field.metadata or Share in get_args(field.annotation)
+    } - {"before", "after"}  # named by the field that they stand in
+    assert len(shares) > 8
+    for name in shares:
+        assert list(figures.wrong_of(name, float("inf"))) or list(figures.wrong_of(name, float("-inf"))), name
+
+
+def test_a_saving_of_an_answer_is_held_against_its_window():
+    formats = answered("tensor_formats")
+    assert kinds("tensor_formats", formats) == set()
+    formats["candidates"][0]["saving_us"]["at_most"] = formats["kernel_us"] + 1
+    assert kinds("tensor_formats", formats) == {"saving above the window"}
+    host = answered("host_overhead")
+    assert kinds("host_overhead", host) == set()
+    host["trace_saving_ms"]["at_most"] = host["wall_ms"] + 0.01
+    assert kinds("host_overhead", host) == {"saving above the window"}
+
+
+def test_a_ledger_that_does_not_add_up_is_a_failure():
+    budget = answered("time_budget")
+    assert kinds("time_budget", budget) == set()
+    budget["ledger"]["rows"].pop()
+    assert kinds("time_budget", budget) == {"saving above the window"}
+
+
+def test_ops_that_ran_side_by_side_may_sum_to_more_than_the_window():
+    budget = answered("time_budget")
+    window_us = budget["window_us"]
+    budget["ledger"]["rows"] = [["no_bound", 2 * window_us, 2, ""], ["side_by_side", -window_us, -1, ""]]
+    assert kinds("time_budget", budget) == set()
+    budget["ledger"]["rows"] = [["no_bound", 2 * window_us, 2, ""], ["unexplained", -window_us, -1, ""]]
+    assert kinds("time_budget", budget) == {"share", "negative"}
+    budget["ledger"]["rows"] = [["no_bound", window_us, 1.1, ""]]
+    assert kinds("time_budget", budget) == {"share"}
 
 
 def test_pages_may_have_lines_and_nothing_else():

@@ -142,3 +142,16 @@ async def test_rows_that_lost_their_call_count_are_not_linked_by_it(tmp_path):
     counts = ops.numbers("call_count")
     executions = [(7, 0, int(count)) for count in counts[1:]]
     assert by_execution(run.performance, executions) == {int(line): 7 for line in ops.lines[1:]}
+
+
+async def test_a_csv_of_host_ops_alone_links_to_nothing(tmp_path):
+    """The fuzz: executions that name ops and a CSV that shows none fit each other in nothing."""
+    rows = performance_rows(block())
+    for row in rows:
+        row["OP TYPE"] = "tt_dnn_cpu"
+    performance = write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))
+    run = await read_run("x", "x", performance, write_memory_report(tmp_path / "memory", block()))
+    assert (run.linked.link.status, run.linked.link.why) == (
+        "not_linked",
+        "the performance report shows no device ops",
+    )

@@ -3,7 +3,15 @@
 import pytest
 
 from tests.asking import ask, session
-from tests.profiles import Iteration, write_memory_report, write_performance_report, write_run
+from tests.profiles import (
+    Iteration,
+    header_of,
+    performance_rows,
+    write_memory_report,
+    write_performance_report,
+    write_rows,
+    write_run,
+)
 from tests.programs import block
 from ttnn_mcp.errors import TtnnMcpError
 
@@ -24,6 +32,16 @@ async def test_the_card_of_a_performance_report_alone(tmp_path):
     assert card["link"]["status"] == "not_applicable"
     assert "no memory report" in card["link"]["why"]
     assert "memory_summary: no memory report" in card["not_answerable"]
+
+
+async def test_an_architecture_of_two_lines_is_told_on_one(tmp_path):
+    """The fuzz: such a cell is text of the report."""
+    rows = performance_rows(block())
+    for row in rows:
+        row["DEVICE ARCH"] = "a\nb"
+    path = write_rows(tmp_path / "ops_perf_results_x.csv", rows, header_of(rows, "C7"))
+    card = await ask(session(tmp_path), "open_run", performance=str(path))
+    assert card["arch"].isprintable()
 
 
 async def test_the_card_of_a_memory_report_alone(tmp_path):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import ARCHITECTURES, Architecture, dram_peak_gb_s
+from ttnn_mcp.quoting import line
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.report import MemoryReport
@@ -50,6 +51,7 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
     caveats: list[str] = []
     arch = performance.arch_stated if performance else None
     arch = arch or (memory.arch if memory else None)
+    arch = line(arch) if arch else None  # a name that is no architecture of ours is text of the report
     clock = performance.clock_ghz if performance else None
     if arch is None and performance is not None:
         arch = performance.arch_inferred

@@ -64,6 +64,8 @@ def linked(performance: Performance, launched: Launched, executions: Sequence[tu
         executions: (operation id, device, global call count) from the memory report; empty where it has none.
     """
     total = len(performance.ops)
+    if not total:
+        return not_linked("the performance report shows no device ops")
     if executions:
         exact = by_execution(performance, executions)
         if len(exact) == total:

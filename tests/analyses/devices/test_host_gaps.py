@@ -5,7 +5,14 @@ import math
 import pytest
 
 from tests.analyses.tables import performance_of, put
-from tests.profiles import Iteration, Program, write_performance_report
+from tests.profiles import (
+    Iteration,
+    Program,
+    header_of,
+    performance_rows,
+    write_performance_report,
+    write_rows,
+)
 from tests.profiles.ops import unary
 from ttnn_mcp.analyses.devices.host_gaps import static_shapes, timeline_of, timelines_of, trace_saving_ns
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
@@ -60,6 +67,18 @@ def test_ops_that_overlap_by_more_than_clocks_drift_ran_side_by_side(tmp_path, o
     line = timeline(tmp_path, (0, 10_000), (-overlap, 20_000))
     assert line.kernel_ns == 30_000
     assert line.busy_ns == pytest.approx(busy)
+
+
+def test_a_window_is_no_shorter_than_what_ran_in_it_where_ends_alone_tell_of_an_overlap(tmp_path):
+    """The fuzz: equal ends, and no gaps measured."""
+    rows = performance_rows(program_of((100, 3_000), (100, 3_000)), [Iteration()])
+    for row in rows:
+        for edge in ("START", "END"):
+            row[f"DEVICE FW {edge} CYCLE"] = rows[0][f"DEVICE FW {edge} CYCLE"]
+        row["OP TO OP LATENCY [ns]"] = ""
+    csv = read_performance_csv(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7")))
+    line = timeline_of(Performance(csv).ops, 1.0)
+    assert (line.wall_ns, line.busy_ns, line.gap_ns, line.busy) == (6_000, 6_000, 0, 1)
 
 
 def test_a_trace_leaves_a_microsecond_per_op(tmp_path):

@@ -1,13 +1,16 @@
 """Attention chains: matmul, a few ops, softmax, a few ops, matmul, with no weights in it."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 from tests.analyses.tables import ops_of, put
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
-from tests.profiles.ops import binary, matmul
+from tests.profiles.ops import matmul
 from ttnn_mcp.analyses.dataflow.likely_producers import Flow
-from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains, rows_of_chains
+from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains, fusing_saves, rows_of_chains
 
 HEADS, ROWS, WIDTH = 4, 64, 32
 
@@ -79,10 +82,52 @@ def test_what_the_first_writes_the_last_must_read(tmp_path):
     assert not chains(tmp_path, program)
 
 
-def test_a_table_without_operands_has_none(tmp_path):
-    program = Program()
-    program.call("ttnn.made_up", (), (), (DeviceOp("SoftmaxDeviceOperation", (), (), 1_000),))
-    assert chains(tmp_path, program) == []
-    x, y = program.tensor([1, 1, 32, 32]), program.tensor([1, 1, 32, 32])
-    put(program, binary("ADD", x, y, program.tensor([1, 1, 32, 32]), 1_000))
-    assert chains(tmp_path, program) == []
+@pytest.mark.parametrize(("without", "count"), [("INPUT_2", 1), ("INPUT_[12]", 0), ("INPUT_", 0), ("OUTPUT_", 0)])
+def test_a_table_without_two_operands_and_a_result_has_none(tmp_path, without, count):
+    ops = ops_of(tmp_path, attention(), without=without)
+    assert len(attention_chains(ops, Flow(ops))) == count
+
+
+def test_a_window_that_begins_or_ends_with_the_softmax_holds_no_attention(tmp_path):
+    """The last op of all is not before the first."""
+    for part in (slice(1, None), slice(0, 2)):
+        program = attention(before=0)
+        kept = Program()
+        for each in program.device_ops[part]:
+            put(kept, each)
+        assert not chains(tmp_path, kept)
+
+
+def test_each_of_the_two_second_operands_must_be_no_weight(tmp_path):
+    """One head: what no op made is a weight then, K or V."""
+    for made in ("keys", "values", "both"):
+        program = Program()
+        q, x = program.tensor([1, 1, ROWS, WIDTH]), program.tensor([1, 1, ROWS, 3 * WIDTH])
+        keys, values = program.tensor([1, 1, WIDTH, ROWS]), program.tensor([1, 1, ROWS, WIDTH], "BFLOAT8_B")
+        for operand, name in ((keys, "keys"), (values, "values")):
+            if made in (name, "both"):
+                put(program, DeviceOp("SliceDeviceOperation", (x,), (operand,), 1_000))
+        scores = put(program, matmul(q, keys, program.tensor([1, 1, ROWS, ROWS]), 5_000))
+        scores = op(program, "SoftmaxDeviceOperation", scores)
+        put(program, matmul(scores, values, program.tensor([1, 1, ROWS, WIDTH], "FLOAT32"), 5_000))
+        assert len(chains(tmp_path, program)) == (made == "both"), made
+
+
+@pytest.mark.parametrize(
+    ("kernel_ns", "compute_ns", "gb_s", "fused"),
+    [
+        (10_000, 1_000, None, 5_000),  # as long as any fused attention
+        (10_000, 4_000, None, 8_000),
+        (10_000, 1_000, 8.0, (3 * WIDTH * ROWS + ROWS * WIDTH) * HEADS * 2 / 8),  # q, k, v and the result
+        (1_000, 1_000, None, None),  # already quicker
+    ],
+)
+def test_fusing_leaves_arithmetic_bytes_and_five_microseconds(tmp_path, kernel_ns, compute_ns, gb_s, fused):
+    program = attention()
+    for each in program.device_ops:
+        each.kernel_ns = kernel_ns
+    ops = ops_of(tmp_path, program)
+    bounds = SimpleNamespace(compute_ns=np.array([compute_ns, np.nan, np.nan, compute_ns]))
+    saved = fusing_saves(ops, bounds, attention_chains(ops, Flow(ops)), gb_s)
+    left = 4 * kernel_ns if fused is None else min(fused, 4 * kernel_ns)
+    assert saved.tolist() == pytest.approx([kernel_ns * (1 - left / (4 * kernel_ns))] * 4)

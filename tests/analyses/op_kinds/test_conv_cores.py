@@ -13,6 +13,7 @@ from ttnn_mcp.analyses.op_kinds.conv_cores import (
     tiles_of_busiest_core,
 )
 from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv
+from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
 
 CONV = Conv(
     layout=HEIGHT, block_h=2, block_w=6, per_core_h=8, per_core_w=2, kernel_h=3, inner_blocks=3, cores=(64, 1, 1),
@@ -29,6 +30,7 @@ SIZE = Size(rows=500, columns=16, inner=18, input_bytes=1_000_000)
         (64, "wormhole_b0", (8, 8)),
         (110, "blackhole", (11, 10)),
         (72, "wormhole_b0", (8, 9)),
+        (72, None, (9, 8)),
         (96, None, (12, 8)),
         (7, None, (7, 1)),
     ],
@@ -59,6 +61,34 @@ def test_a_conv_dealt_out_in_rows_and_channels():
     assert (other.per_core_h, other.per_core_w, other.block_h, other.block_w) == (125, 2, 1, 1)
     assert (other.cores, other.inner_blocks, other.allocated_bytes) == ((4, 8, 8), 24, 31_250)
     assert other.weights_double
+    assert not in_layout(replace(CONV, weights_double=False), BLOCK, SIZE, (8, 4)).weights_double
+
+
+PRINTED = replace(CONV, window=ConvWindow(1, (64, 64), (3, 3), padding=(1, 1, 1, 1)), input_channels=64)
+PRODUCT = Size(rows=128, columns=3, inner=18, input_bytes=1_000_000)
+
+
+def test_a_printed_window_is_dealt_out_as_ttnn_does_it():
+    """4096 pixels are 128 tiles, two on each of 64 cores, in blocks of three pixels of 64 channels: 6 tiles."""
+    other = in_layout(PRINTED, HEIGHT, PRODUCT, (8, 8))
+    assert (other.cores, other.per_core_h, other.per_core_w) == ((64, 1, 1), 2, 3)
+    assert (other.block_h, other.block_w, other.inner_blocks) == (1, 6, 3)
+    assert other.allocated_bytes == other.halo_bytes == 3 * 66 * 64 * 2  # one row of pixels reads three, padded
+    assert not other.weights_double
+    assert in_layout(replace(PRINTED, weights_double=True), BLOCK, PRODUCT, (8, 8)).weights_double
+    assert not in_layout(replace(PRINTED, weights_double=False), BLOCK, PRODUCT, (8, 8)).weights_double
+
+
+def test_channels_of_output_are_dealt_out_in_whole_tiles():
+    """Ten tiles of output channels on five columns of cores."""
+    other = in_layout(PRINTED, BLOCK, replace(PRODUCT, columns=10), (5, 8))
+    assert (other.cores, other.per_core_h, other.per_core_w) == ((8, 4, 5), 16, 2)
+
+
+@pytest.mark.parametrize("lost", [{"window": None}, {"input_channels": 0}])
+def test_a_window_that_is_not_printed_is_dealt_out_by_tiles(lost):
+    other = in_layout(replace(PRINTED, **lost), HEIGHT, PRODUCT, (8, 8))
+    assert (other.per_core_h, other.allocated_bytes) == (2, 15_625)
 
 
 def test_any_legal_block_height_may_make_it_fit():

@@ -13,8 +13,9 @@ from tests.checks.rows import case_of, real_case
 from tests.profiles import Program, write_run
 from tests.shared_reports import DEEPLAB, OFT, SEGFORMER
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
-from ttnn_mcp.analyses.op_kinds.conv_l1 import larger_block
+from ttnn_mcp.analyses.op_kinds.conv_l1 import divisors, larger_block
 from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
+from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
 from ttnn_mcp.analyses.op_kinds.convs import convs_of
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.session.opening import read_run
@@ -71,6 +72,73 @@ def test_a_block_sharded_conv_stages_rows_and_multicasts_tiles(read):
     assert "ACT_ROW_MAJOR" not in over.buffers
     assert over.older_bytes == 2 * 6 * B16 * 2
     assert (conv.inner_blocks, conv.cores) == (24, (8, 8, 8))
+
+
+def test_a_width_sharded_conv_stages_rows_of_two_blocks(read):
+    conv = read(layout="WIDTH", channel_cores=64, per_core=(8, 1), block=(2, 9))
+    assert conv.buffers == {
+        "OUT": 8 * 1 * B8,
+        "WEIGHTS": 1 * 9 * B8,
+        "ACT": 2 * 9 * B8,
+        "ACT_TILIZED": 2 * 9 * B8,
+        "ACT_ROW_MAJOR": 2 * 9 * B16,
+        "SCRATCH": 64,
+    }
+
+
+def test_without_another_core_to_multicast_to_the_rows_lie_alone(read):
+    conv = replace(read(layout="BLOCK", channel_cores=8), output_dtype="BFLOAT16")
+    alone = replace(conv, cores=(8, 1, 1))
+    assert ("ACT" in conv.buffers, "ACT_ROW_MAJOR" in conv.buffers) == (True, False)
+    assert ("ACT" in alone.buffers, alone.buffers["ACT_ROW_MAJOR"]) == (False, 2 * 6 * B16)
+    assert "ACT" in replace(conv, cores=(1, 8, 1)).buffers
+    assert "ACT" in replace(conv, cores=(1, 1, 8)).buffers
+
+
+def test_older_builds_hold_the_staging_of_a_block_sharded_conv_beside_its_activations(read):
+    block = read(layout="BLOCK", channel_cores=8)
+    assert block.older_bytes == 0  # the rows have a buffer of their own in both
+    assert replace(block, output_dtype="BFLOAT16").older_bytes == 2 * 6 * B16
+    assert replace(read(), output_dtype="BFLOAT16").older_bytes == 0
+    assert replace(read(), untilize=True).older_bytes == (8 - 2) * 2 * B8  # sums of the whole output
+
+
+def test_the_input_that_halo_writes_is_known_where_window_and_channels_are_printed(read):
+    """256 rows of pixels, four to each of 64 cores: a core reads six rows of 66, one of them up to its third pixel."""
+    window = ConvWindow(1, (256, 64), (3, 3), padding=(1, 1, 1, 1))
+    conv = replace(read(), window=window, input_channels=64)
+    assert conv.halo_bytes == (3 * 66 + 63 + 2 * 66 + 2 + 1) * 64 * 2
+    assert replace(conv, window=None).halo_bytes is None
+    assert replace(conv, input_channels=0).halo_bytes is None
+
+
+def test_indices_take_two_bytes_a_row_and_six_in_one_dimension(read):
+    conv = replace(read(), indices_in_l1=True, window=None)
+    assert conv.buffers["INDICES"] == 8 * 32 * 2
+    assert replace(conv, window=ConvWindow(1, (64, 64), (3, 3))).buffers["INDICES"] == 8 * 32 * 2
+    assert replace(conv, window=ConvWindow(1, (64, 1), (3, 1))).buffers["INDICES"] == 8 * 32 * 6
+    assert "INDICES" not in replace(conv, indices_in_l1=False).buffers
+
+
+def test_a_second_activation_buffer_needs_a_second_block(read):
+    whole = replace(read(), block_h=8)
+    assert read().doubling_helps
+    assert not whole.doubling_helps  # HEIGHT reads the rows of the window one after the other
+    assert replace(whole, layout="BLOCK_SHARDED", inner_blocks=2).doubling_helps
+    assert not replace(whole, layout="BLOCK_SHARDED", inner_blocks=1).doubling_helps
+
+
+@pytest.mark.parametrize("program", ["reuses_activation", "depthwise"])
+def test_a_program_that_is_not_modelled_is_told_no_block(read, program):
+    conv = read()
+    assert larger_block(conv, 1_400_000) is not None
+    assert larger_block(replace(conv, **{program: True}), 1_400_000) is None
+
+
+def test_only_a_side_that_a_tensor_can_have_has_divisors():
+    assert divisors(12) == [1, 2, 3, 4, 6, 12]
+    assert len(divisors(1 << 20)) == 21
+    assert divisors((1 << 20) + 1) == divisors(0) == divisors(-4) == []
 
 
 def test_untilized_output_needs_a_buffer_for_partial_sums(read):

@@ -1,6 +1,7 @@
 """Convs: the conv rows of a table, each configuration taken apart once."""
 
 import numpy as np
+import pytest
 
 from tests.analyses.tables import ops_of
 from tests.checks.conv_programs import put_conv, put_silent_conv, relu
@@ -57,3 +58,11 @@ def test_a_table_without_convs_or_operands_has_none_to_judge(tmp_path):
     convs = convs_of(ops_of(tmp_path, program))
     assert not len(convs.rows)
     assert convs.known == 0
+
+
+@pytest.mark.parametrize(("lost", "known"), [("INPUT_2", 1), ("INPUT_[12]", 0), ("INPUT_", 0), ("OUTPUT_", 0)])
+def test_a_conv_is_known_by_its_input_its_weights_and_its_output(tmp_path, lost, known):
+    program = Program("wormhole_b0")
+    put_conv(program)
+    convs = convs_of(ops_of(tmp_path, program, without=lost))
+    assert (convs.rows.tolist(), convs.known) == ([0], known)

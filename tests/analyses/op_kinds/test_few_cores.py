@@ -35,6 +35,10 @@ def test_a_part_of_the_grid_that_the_caller_gave_is_on_purpose(tmp_path, key):
     assert on_few_cores(one(tmp_path, attributes={key: None}), 64).all()
 
 
+def test_an_op_on_no_core_ran_on_the_host_or_lost_its_count(tmp_path):
+    assert not on_few_cores(one(tmp_path, cores=0), 64).any()
+
+
 def test_a_collective_needs_few_workers(tmp_path):
     program = Program("wormhole_b0")
     x, y = program.tensor([1, 1, 32, 32]), program.tensor([1, 1, 32, 128])
@@ -65,6 +69,7 @@ def test_an_op_without_an_output_has_no_pieces(tmp_path):
     program = Program("wormhole_b0")
     program.call("ttnn.made_up", (), (), (DeviceOp("MadeUpOfNoFamily", (), (), 1_000),))
     assert np.isnan(parallel_units(ops_of(tmp_path, program))).all()
+    assert np.isnan(parallel_units(ops_of(tmp_path, program, without="OUTPUT_"))).all()
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from tests.analyses.tables import ops_of
 from tests.checks.programs import NARROW, WIDE, decode, linear, prefill, relu
 from tests.checks.rows import case_of, put
 from tests.profiles import L1, Program
 from tests.profiles.model import DeviceOp
+from tests.profiles.ops import binary
+from ttnn_mcp.analyses.dataflow.likely_producers import Flow
 from ttnn_mcp.analyses.op_kinds.formats import (
     fewer_bytes_save,
     fewer_passes_save,
@@ -38,6 +43,93 @@ def test_a_weight_is_in_dram_and_no_op_made_it(tmp_path, program):
     matmul_of(program, program.tensor([1, 1, 32, 96]), relu(program, program.tensor([1, 1, 96, 160])))
     case = case_of(tmp_path, program)
     assert reads_weights(case.ops, case.flow).tolist() == [True, False, False, False]
+
+
+def test_a_weight_has_the_width_of_no_ops_output_that_made_it(tmp_path, program):
+    linear(program, 32, 64, 128, 1000)  # the weight is as wide as what the last op made
+    case = case_of(tmp_path, program)
+    assert reads_weights(case.ops, case.flow).tolist() == [True]
+
+
+def test_the_first_op_may_make_an_operand(tmp_path, program):
+    matmul_of(program, program.tensor([1, 1, 32, 96]), relu(program, program.tensor([1, 1, 96, 160])))
+    case = case_of(tmp_path, program)
+    assert reads_weights(case.ops, case.flow).tolist() == [False, False]
+
+
+@pytest.mark.parametrize(("batches", "weights"), [(8, 1), (1, 8)])
+def test_a_batch_on_one_side_is_no_attention(tmp_path, program, batches, weights):
+    matmul_of(program, program.tensor([1, batches, 32, 64]), program.tensor([1, weights, 64, 96]))
+    case = case_of(tmp_path, program)
+    assert reads_weights(case.ops, case.flow).all()
+
+
+def test_a_second_operand_of_another_op_is_no_weight(tmp_path, program):
+    x, y, out = (program.tensor([1, 1, 64, 64], dtype) for dtype in (WIDE, WIDE, NARROW))
+    put(program, binary("ADD", x, y, out, 5_000))
+    case = case_of(tmp_path, program)
+    assert not reads_weights(case.ops, case.flow).any()
+    assert np.isnan(needed_phases(case.ops)).all()
+
+
+@pytest.mark.parametrize("lost", ["INPUT_[12]", "INPUT_", "INPUT_1_X"])
+def test_without_the_columns_of_a_second_operand_there_are_no_weights(tmp_path, program, lost):
+    linear(program, 32, 64, 128, 1000)
+    ops = ops_of(tmp_path, program, without=lost)
+    assert not reads_weights(ops, Flow(ops)).any()
+
+
+@pytest.mark.parametrize(("lost", "needed"), [("INPUT_2", 2), ("INPUT_[12]", np.nan), ("INPUT_", np.nan)])
+def test_without_the_columns_of_a_second_operand_no_passes_are_needed(tmp_path, program, lost, needed):
+    linear(program, 32, 64, 128, 1000)
+    np.testing.assert_array_equal(needed_phases(ops_of(tmp_path, program, without=lost)), [needed])
+
+
+def test_a_float32_operand_may_need_all_passes(tmp_path, program):
+    linear(program, 32, 64, 128, 1000, activations="FLOAT32")
+    assert np.isnan(needed_phases(ops_of(tmp_path, program))).all()
+
+
+@pytest.mark.parametrize(
+    ("bytes_ns", "engine_ns", "waits"),
+    [
+        (300, 200, "bytes"),
+        (200, 300, "arithmetic"),
+        (250, 250, "bytes"),
+        (300, np.nan, "bytes"),
+        (np.nan, 300, "arithmetic"),
+        (100, 90, "bytes"),
+        (99, 90, None),
+        (90, 100, "arithmetic"),
+        (90, 99, None),
+        (np.nan, np.nan, None),
+    ],
+)
+def test_an_op_waits_for_what_takes_longer_and_a_tenth_of_its_time(tmp_path, program, bytes_ns, engine_ns, waits):
+    linear(program, 32, 64, 64, 1000)
+    ops = ops_of(tmp_path, program)
+    bounds = SimpleNamespace(dram_achievable_ns=np.array([bytes_ns]), compute_used_ns=np.array([engine_ns]))
+    assert waits_for_bytes(ops, bounds).tolist() == [waits == "bytes"]
+    assert waits_for_arithmetic(ops, bounds).tolist() == [waits == "arithmetic"]
+
+
+def test_an_op_whose_time_was_lost_waits_for_no_bytes_that_it_does_not_move(tmp_path, program):
+    linear(program, 32, 64, 64, 0)
+    bounds = SimpleNamespace(dram_achievable_ns=np.array([0.0]), compute_used_ns=np.array([np.nan]))
+    assert not waits_for_bytes(ops_of(tmp_path, program), bounds).any()
+
+
+@pytest.mark.parametrize(
+    ("op_code", "engine_ns", "saved"), [("Matmul", 5_000, 5_000), ("Matmul", 4_990, 0), ("Conv2d", 4_990, 5_000)]
+)
+def test_fewer_passes_matter_to_a_matmul_that_computes_half_of_its_time(
+    tmp_path, program, op_code, engine_ns, saved
+):
+    x, w = program.tensor([1, 1, 64, 64]), program.weight([1, 1, 64, 64])
+    out = program.tensor([1, 1, 64, 64])
+    put(program, DeviceOp(f"{op_code}DeviceOperation", (x, w), (out,), 10_000, fidelity="HiFi4"))
+    bounds = SimpleNamespace(dram_achievable_ns=np.array([0.0]), compute_used_ns=np.array([float(engine_ns)]))
+    assert fewer_passes_save(ops_of(tmp_path, program), bounds, np.array([2.0])).tolist() == [saved]
 
 
 def test_a_tensor_of_equal_size_and_another_width_did_not_become_the_weight(tmp_path, program):

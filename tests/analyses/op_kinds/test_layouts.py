@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.analyses.tables import ops_of
 from tests.checks.programs import relu, to_rows, to_tiles
 from tests.checks.rows import case_of, put
 from tests.profiles import Program, height_sharded
 from tests.profiles.model import DeviceOp
-from ttnn_mcp.analyses.op_kinds.layouts import feeds_row_readers, reads_unmade
+from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+from ttnn_mcp.analyses.op_kinds.layouts import feeds_row_readers, on_demand, reads_unmade
 from ttnn_mcp.analyses.op_kinds.round_trips import ends_as_it_began, layout_round_trips
 from ttnn_mcp.analyses.op_kinds.tile_padding import wasted_bytes
 from ttnn_mcp.analyses.op_kinds.tiny_rows import row_bytes
@@ -50,6 +52,77 @@ def test_movers_hand_the_demand_for_rows_back_to_the_untilize(tmp_path, program)
     put(program, DeviceOp("HaloDeviceOperation", (sharded,), (program.tensor([1, 1, 99, 64], layout=ROWS),)))
     case = case_of(tmp_path, program)
     assert feeds_row_readers(case.ops, case.flow).tolist() == [False, True, True, False]
+
+
+def carried(program, x, movers, last="HaloDeviceOperation"):
+    """An untilize, movers, and an op that reads rows."""
+    rows = to_rows(program, x)
+    for _ in range(movers):
+        rows = put(program, DeviceOp("MoveDeviceOperation", (rows,), (program.tensor(rows.shape, layout=ROWS),)))
+    put(program, DeviceOp(last, (rows,), (program.tensor([1, 1, 99, 64], layout=ROWS),)))
+
+
+@pytest.mark.parametrize(("movers", "feeds"), [(0, True), (3, True), (4, False)])
+def test_up_to_three_movers_hand_it_back(tmp_path, program, movers, feeds):
+    carried(program, program.tensor([1, 1, 64, 64]), movers)
+    case = case_of(tmp_path, program)
+    assert feeds_row_readers(case.ops, case.flow)[0] == feeds
+    assert on_demand(case.ops, case.flow).tolist() == [feeds, *[False] * (movers + 1)]
+
+
+def test_movers_alone_demand_nothing(tmp_path, program):
+    carried(program, program.tensor([1, 1, 64, 64]), 1, last="UnaryDeviceOperation")
+    case = case_of(tmp_path, program)
+    assert not feeds_row_readers(case.ops, case.flow).any()
+    assert not on_demand(case.ops, case.flow).any()
+
+
+def test_what_feeds_a_reader_of_rows_is_no_conversion_unless_it_untilizes(tmp_path, program):
+    rows = relu(program, program.tensor([1, 1, 64, 64], layout=ROWS))
+    put(program, DeviceOp("HaloDeviceOperation", (rows,), (program.tensor([1, 1, 99, 64], layout=ROWS),)))
+    case = case_of(tmp_path, program)
+    assert feeds_row_readers(case.ops, case.flow).tolist() == [True, False]
+    assert not on_demand(case.ops, case.flow).any()
+
+
+@pytest.mark.parametrize(
+    ("writer", "reader", "demanded"),
+    [
+        ("Pool2D", "Tilize", True),
+        ("Unary", "Tilize", False),
+        ("Pool2D", "Unary", False),
+    ],
+)
+def test_a_tilize_behind_an_op_that_writes_rows_is_demanded(tmp_path, program, writer, reader, demanded):
+    x, rows, y = (
+        program.tensor([1, 1, 99, 64]),
+        program.tensor([1, 1, 64, 64], layout=ROWS),
+        program.tensor([1, 1, 64, 64]),
+    )
+    put(program, DeviceOp(f"{writer}DeviceOperation", (x,), (rows,)))
+    put(program, DeviceOp(f"{reader}DeviceOperation", (rows,), (y,)))
+    case = case_of(tmp_path, program)
+    assert on_demand(case.ops, case.flow).tolist() == [False, demanded]
+
+
+def test_a_tilize_of_what_nobody_made_is_not_demanded_by_the_last_op(tmp_path, program):
+    y = to_tiles(program, program.tensor([1, 1, 64, 64], layout=ROWS))
+    put(program, DeviceOp("Pool2D", (y,), (program.tensor([1, 1, 16, 64], layout=ROWS),)))
+    case = case_of(tmp_path, program)
+    assert not on_demand(case.ops, case.flow).any()
+
+
+def test_without_the_columns_of_inputs_nothing_is_known_of_demand(tmp_path, program):
+    carried(program, program.tensor([1, 1, 64, 64]), 0)
+    ops = ops_of(tmp_path, program, without="INPUT_")
+    assert not on_demand(ops, Flow(ops)).any()
+    assert not reads_unmade(ops, Flow(ops)).any()
+
+
+def test_an_op_without_an_input_reads_nothing(tmp_path, program):
+    put(program, DeviceOp("FullDeviceOperation", (), (program.tensor([1, 1, 64, 64]),)))
+    case = case_of(tmp_path, program)
+    assert reads_unmade(case.ops, case.flow).tolist() == [False]
 
 
 def test_what_the_window_did_not_make_comes_from_outside(tmp_path, program):

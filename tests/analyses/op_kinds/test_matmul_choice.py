@@ -7,7 +7,13 @@ from tests.analyses.tables import ops_of, put
 from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, unary
-from ttnn_mcp.analyses.op_kinds.matmul_choice import in_l1_interleaved, matmul_choice, trapped
+from ttnn_mcp.analyses.op_kinds.matmul_choice import (
+    in_l1_interleaved,
+    in_small_blocks,
+    matmul_choice,
+    streams_first_operand,
+    trapped,
+)
 
 BLOCKED = (
     "MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=(x=8,y=8),in0_block_w=4,"
@@ -85,3 +91,59 @@ def test_under_sixty_percent_of_the_cores_is_a_trap(tmp_path):
     assert not len(trapped(ops, matmul_choice(ops), None))
     ops = table(tmp_path, source=L1, cores=8, program_config=BLOCKED)
     assert not len(trapped(ops, matmul_choice(ops), 64))
+
+
+def test_a_matmul_without_operands_in_l1_is_in_no_trap(tmp_path):
+    ops = table(tmp_path, cores=8)
+    assert not len(trapped(ops, matmul_choice(ops), 64))
+
+
+@pytest.mark.parametrize(("lost", "rows"), [("INPUT_2", [0]), ("INPUT_", []), ("OUTPUT_", [])])
+def test_whether_it_is_a_trap_is_not_known_without_operands(tmp_path, lost, rows):
+    program = Program("wormhole_b0")
+    x, w, y = (program.tensor([1, 1, 64, 64], placement=L1) for _ in range(3))
+    put(program, matmul(x, w, y, 9_000, cores=8))
+    ops = ops_of(tmp_path, program, without=lost)
+    assert trapped(ops, matmul_choice(ops), 64).tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("config", "streams"),
+    [
+        ("MatmulMultiCoreReuseMultiCast1DProgramConfig(in0_block_w=4,gather_in0=0)", True),
+        ("MatmulMultiCoreReuseMultiCastProgramConfig(in0_block_w=4)", True),
+        ("MatmulMultiCoreReuseProgramConfig(in0_block_w=4)", False),
+        ("MatmulMultiCoreReuseMultiCast1DProgramConfig(in0_block_w=4,gather_in0=1)", False),
+        ("MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=4)", False),
+    ],
+)
+def test_multicast_reads_its_first_operand_once(tmp_path, config, streams):
+    ops = table(tmp_path, program_config=config)
+    assert streams_first_operand(ops, matmul_choice(ops)).tolist() == [False, streams]
+
+
+def config(block_w=2, subblock=(1, 2), per_core=(2, 2), name="MatmulMultiCoreReuseMultiCastProgramConfig"):
+    numbers = (block_w, *subblock, *per_core)
+    keys = ("in0_block_w", "out_subblock_h", "out_subblock_w", "per_core_M", "per_core_N")
+    return f"{name}({','.join(f'{key}={number}' for key, number in zip(keys, numbers, strict=True) if number)})"
+
+
+@pytest.mark.parametrize(
+    ("k", "said", "small"),
+    [
+        (128, {}, False),
+        (128, {"block_w": 1}, True),
+        (96, {"block_w": 1}, False),  # three tiles of K: nothing to block
+        (128, {"subblock": (1, 1)}, True),
+        (128, {"subblock": (1, 1), "per_core": (1, 1)}, False),  # a core has one tile
+        (128, {"subblock": (1, None), "per_core": (2, 2)}, False),  # one size is not printed
+        (128, {"subblock": (None, 1), "per_core": (2, 2)}, False),
+        (128, {"name": "MatmulMultiCoreProgramConfig"}, True),
+    ],
+)
+def test_small_blocks_are_a_tile_of_k_or_of_the_output(tmp_path, k, said, small):
+    program = Program("wormhole_b0")
+    x, w, y = (program.tensor([1, 1, *sides]) for sides in ((256, k), (k, 64), (256, 64)))
+    put(program, matmul(x, w, y, 9_000, program_config=config(**said)))
+    ops = ops_of(tmp_path, program)
+    assert in_small_blocks(ops, matmul_choice(ops)).tolist() == [small]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.analyses.tables import ops_of, put
+from tests.profiles import Program
+from tests.profiles.ops import matmul
 from ttnn_mcp.analyses.op_kinds.grids import most_cores_dividing, rectangle
-from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles, suggested
+from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles, suggested, suggested_for
 
 sides = st.integers(1, 400)
 grids = st.sampled_from([(8, 8), (8, 7), (11, 10), (13, 10), (5, 4)])
@@ -33,10 +37,51 @@ def test_blocks_cover_the_output_divide_k_and_fit(m, k, n, grid, fp32):
 def test_a_square_matmul_is_cut_both_ways_and_a_tall_one_along_its_rows():
     square = suggested(Tiles(32, 32, 32, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=False)
     assert (square.kind, square.per_core_m, square.per_core_n, square.in0_block_w) == ("2D", 4, 4, 8)
+    assert not square.mcast_in0
+    assert "MatmulMultiCoreReuseMultiCastProgramConfig(" in str(square)
+    assert "transpose_mcast=False" in str(square)
     tall = suggested(Tiles(1024, 4, 8, 1088, 1088, 1088), (11, 10), 1_000_000, fp32_acc=False)
     assert (tall.kind, tall.per_core_m, tall.per_core_n, tall.mcast_in0) == ("1D", 10, 8, False)
     wide = suggested(Tiles(1, 40, 160, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=False)
     assert (wide.kind, wide.per_core_m, wide.per_core_n, wide.mcast_in0) == ("1D", 1, 3, True)
+    assert "MatmulMultiCoreReuseMultiCast1DProgramConfig(" in str(wide)
+    assert "fuse_batch=True, mcast_in0=True" in str(wide)
+
+
+@pytest.mark.parametrize(("n", "kind"), [(64, "2D"), (65, "1D")])
+def test_above_eight_to_one_only_the_longer_side_is_cut(n, kind):
+    assert suggested(Tiles(8, 8, n, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=False).kind == kind
+
+
+@pytest.mark.parametrize(("k", "block"), [(16, 8), (12, 4), (14, 2), (7, 1)])
+def test_a_step_is_the_deepest_that_divides_k(k, block):
+    assert suggested(Tiles(32, k, 32, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=False).in0_block_w == block
+
+
+@pytest.mark.parametrize(("fp32", "per_core", "most"), [(False, 8, 8), (False, 10, 5), (True, 8, 4), (True, 5, 1)])
+def test_a_subblock_fills_the_destination_registers_and_no_more(fp32, per_core, most):
+    config = suggested(Tiles(8 * per_core, 8, 8 * per_core, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=fp32)
+    assert (config.per_core_n, config.out_subblock_w) == (per_core, most)
+
+
+def asked(folder, *, k=256, batches=1, layout="TILE"):
+    program = Program("wormhole_b0")
+    x, w, y = (
+        program.tensor(shape, layout=layout)
+        for shape in ([1, 1, 1024, k], [1, batches, k, 1024], [1, batches, 1024, 1024])
+    )
+    put(program, matmul(x, w, y, 9_000))
+    return suggested_for(ops_of(folder, program), 0, (8, 8), 1_000_000)
+
+
+def test_a_row_is_counted_in_tiles(tmp_path):
+    config = asked(tmp_path)
+    assert (config.per_core_m, config.per_core_n, config.in0_block_w) == (4, 4, 8)
+
+
+def test_batched_weights_and_less_than_a_tile_have_no_suggestion(tmp_path):
+    assert asked(tmp_path, batches=2) is None
+    assert asked(tmp_path, k=16, layout="ROW_MAJOR") is None
 
 
 def test_what_cannot_fit_is_not_suggested():

@@ -7,6 +7,8 @@ import pytest
 
 from tests.asking import session
 from tests.profiles import L1, Iteration, Program, write_performance_report
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import collective
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.window_facts import WindowFacts, facts_of
 
@@ -86,5 +88,74 @@ def test_an_op_that_was_faster_than_its_packers_shows_what_cannot_be(tmp_path):
     program.op("UnaryDeviceOperation", [program.tensor([1, 1, 2048, 1024], placement=L1)], kernel_ns=900, cores=64)
     program.op("UnaryDeviceOperation", [program.tensor([1, 1, 1024, 1024], placement=L1)], kernel_ns=500, cores=64)
     least = facts(tmp_path, program).least_times  # packing takes 1,024 ns of the first, 512 of the second
-    assert least.bounded.tolist() == [False, True]
+    assert least.bounded.tolist() == least.complete.tolist() == [False, True]
     assert least.as_it_is_ns[0] == least.on_its_cores_ns[0] == 0
+
+
+def multiplication(program, kernel_ns=900_000, **how):
+    """2048 x 2048 x 2048: 65.5 us of arithmetic per pass on 64 cores, 87 us of bytes."""
+    x, weights = program.tensor([1, 1, 2048, 2048]), program.weight([1, 1, 2048, 2048])
+    how = {"fidelity": "HiFi4", "cores": 64, **how}
+    program.op("MatmulDeviceOperation", [x, weights], shape=[1, 1, 2048, 2048], kernel_ns=kernel_ns, **how)
+
+
+PASS_NS = 2 * 2048**3 / (4096 * 64)
+WEIGHT_BYTES = 2048 * 2048 * 2
+
+
+def test_the_cheaper_program_computes_in_one_pass(tmp_path):
+    program = Program("wormhole_b0")
+    multiplication(program)
+    least = facts(tmp_path, program).least_times
+    assert least.cheaper_ns == pytest.approx([PASS_NS])
+    assert least.needed_ns == pytest.approx(2 * PASS_NS)
+    assert least.as_it_is_ns == pytest.approx(4 * PASS_NS)
+    assert least.weight_bytes.tolist() == [WEIGHT_BYTES]
+
+
+def test_an_op_that_was_faster_than_its_arithmetic_has_no_bound(tmp_path):
+    """Its bytes would fit its time."""
+    program = Program("wormhole_b0")
+    multiplication(program, kernel_ns=150_000)
+    least = facts(tmp_path, program).least_times
+    assert (least.bounded.tolist(), least.complete.tolist()) == ([False], [False])
+    assert least.weight_bytes.tolist() == least.as_it_is_ns.tolist() == least.arithmetic_ns.tolist() == [0]
+
+
+def test_a_row_that_shows_another_ops_operands_has_no_bound(tmp_path):
+    """The second add stands between ops on 1024 elements and shows 1048576, as the first truly has."""
+    program = Program("wormhole_b0")
+    large, small = (program.tensor([1, 1, side, side]) for side in (1024, 32))
+    for x, shown in ((large, large), (small, large)):
+        program.op("UnaryDeviceOperation", [x], kernel_ns=50_000)
+        program.op("BinaryNgDeviceOperation", [shown, shown], kernel_ns=50_000)
+    program.op("UnaryDeviceOperation", [small], kernel_ns=50_000)
+    assert facts(tmp_path, program).least_times.bounded.tolist() == [True, True, True, False, True]
+
+
+def test_an_op_that_shows_no_operands_has_no_bound(tmp_path):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 1024, 1024])], kernel_ns=50_000)
+    program.call("ttnn.made_up", (), (), (DeviceOp("UnaryDeviceOperation", (), (), 50_000),))
+    least = facts(tmp_path, program).least_times
+    assert least.bounded.tolist() == least.complete.tolist() == [True, False]
+
+
+def test_a_second_operand_of_an_add_is_no_weight(tmp_path):
+    program = Program("wormhole_b0")
+    program.op("BinaryNgDeviceOperation", [program.tensor([1, 1, 1024, 1024]) for _ in "ab"], kernel_ns=90_000)
+    assert facts(tmp_path, program).least_times.weight_bytes.tolist() == [0]
+
+
+@pytest.mark.parametrize(("told", "whole"), [(True, True), (False, False)])
+def test_a_collective_is_bound_by_its_links_where_the_report_tells_them(tmp_path, told, whole):
+    program = Program("wormhole_b0")
+    x, y = program.tensor([1, 1, 1024, 1024]), program.tensor([1, 1, 1024, 4096])
+    op = collective("AllGatherAsync", x, y, 9_000_000, ring_size=4)
+    if not told:
+        op.attributes = {key: value for key, value in op.attributes.items() if key != "num_links"}
+    program.call("ttnn.all_gather", op.inputs, op.outputs, (op,))
+    least = facts(tmp_path, program).least_times
+    assert least.complete.tolist() == [whole]
+    if told:
+        assert least.as_it_is_ns == pytest.approx([0.75 * 1024 * 4096 * 2 / (2 * 2 * 12)])  # three of four parts

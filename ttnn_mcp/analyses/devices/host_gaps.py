@@ -88,7 +88,8 @@ def timeline_of(ops: OpTable, clock_ghz: float | None) -> Timeline:
             wall, busy = float(ends_ns.max() - (ends_ns - kernel).min()), _covered_ns(ends_ns - kernel, ends_ns)
     else:
         wall = took + float(np.nansum(np.maximum(gaps, 0.0)))
-    return Timeline(int(ops.numbers("device")[0]), took, max(wall, float(kernel.max())), gaps, busy)
+    wall = max(wall, busy, float(kernel.max()))  # ends may contradict kernels where gaps show no overlap
+    return Timeline(int(ops.numbers("device")[0]), took, wall, gaps, busy)
 
 
 def _covered_ns(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> float:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 MATMULS = ("Matmul", "Linear", "SparseMatmul")
-LARGEST_GRID = {"blackhole": (11, 10)}  # tt-metal stays below its 12 and 13 columns: current transients
+MOST_COLUMNS = {"blackhole": 11}  # tt-metal stays below its 12 and 13 columns: current transients
 LESS_WORK = 0.9  # of the work per core: a gain of under a tenth is hard to tell from noise (domain practice)
 DEFAULT_CHUNK = 32  # of queries, if the config names none: tt-metal #51911
 _ELSEWHERE = re.compile(r"Decode|MLA|Ring", re.IGNORECASE)
@@ -48,7 +48,7 @@ class Deal:
 
 
 def deal_of(ops: OpTable, row: int, chip: Chip) -> Deal | None:
-    """How the config of the op at `row` distributes its work; None if shards or the caller chose the cores."""
+    """How the config of the matmul or attention at `row` distributes it; None if shards or the caller chose cores."""
     grid, attributes = worker_grid(chip), attributes_of(ops).row(row)
     config = attributes.struct("program_config")
     if (
@@ -58,15 +58,11 @@ def deal_of(ops: OpTable, row: int, chip: Chip) -> Deal | None:
         or config.text_of("sub_core_grids")
     ):
         return None
-    most = LARGEST_GRID.get(chip.arch or "", grid)
-    grid = (min(grid[0], most[0]), min(grid[1], most[1]))
+    columns, rows = grid
+    grid = (min(columns, MOST_COLUMNS.get(chip.arch or "", columns)), rows)
     if family(ops.texts("op_code")[row]) == "attention":
         return _attention(ops, row, config, grid)
-    if (
-        canonical(ops.texts("op_code")[row]) not in MATMULS
-        or ops.inputs[0].sharded[row]
-        or ops.outputs[0].sharded[row]
-    ):
+    if ops.inputs[0].sharded[row] or ops.outputs[0].sharded[row]:
         return None
     return _matmul(ops, row, config, grid)
 

@@ -51,10 +51,9 @@ def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Con
 
     Distributed as TTNN does it where the window is printed; otherwise by the sizes in tiles.
     """
-    channels = Channels(conv.input_channels, TILE_SIDE * size.columns)
-    spread = spread_of(layout, conv.window, channels, grid) if conv.window and conv.input_channels else None
-    if spread is None or conv.window is None:
+    if conv.window is None or not conv.input_channels:
         return _by_tiles(conv, layout, size, grid)
+    spread = spread_of(layout, conv.window, Channels(conv.input_channels, TILE_SIDE * size.columns), grid)
     rows = 1 if layout == WIDTH else conv.kernel_h
     changed = replace(
         conv,

@@ -173,7 +173,7 @@ def larger_block(conv: Conv, safe_bytes: float) -> Conv | None:
     choices = [
         *single,
         *(replace(candidate, act_double=False) for candidate in single),
-        *(replace(candidate, act_double=True) for candidate in larger if candidate.doubling_helps),
+        *(replace(candidate, act_double=True) for candidate in larger),
         *larger,
     ]
     return next((candidate for candidate in choices if candidate.total_bytes <= safe_bytes), None)

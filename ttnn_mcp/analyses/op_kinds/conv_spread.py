@@ -147,6 +147,5 @@ def spread_anew(conv: Conv, window: ConvWindow, channels: Channels, grid: tuple[
         per_core_h=distribution.per_core_h,
         cores=(distribution.cores[0], *conv.cores[1:]),
     )
-    halo_before, halo_after = conv.halo_bytes, spread.halo_bytes
-    growth = halo_after - halo_before if halo_before is not None and halo_after is not None else 0
+    growth = (spread.halo_bytes or 0) - (conv.halo_bytes or 0)
     return replace(spread, allocated_bytes=max(conv.allocated_bytes + growth, 0))

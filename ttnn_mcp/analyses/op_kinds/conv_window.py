@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.readers.printed.nesting import parse_struct, whole
@@ -53,10 +54,8 @@ class ConvWindow:
         """
         reach = self.dilation[0] * (self.kernel[0] - 1) * self._padded[1] + self.dilation[1] * (self.kernel[1] - 1)
         most = 0
-        for core in range(min(cores, CORES_AT_MOST)):
+        for core in range(min(cores, ceil(self.rows / rows_per_core), CORES_AT_MOST)):
             first_output, last_output = core * rows_per_core, min((core + 1) * rows_per_core, self.rows) - 1
-            if first_output > last_output:
-                break
             most = max(most, self._read_first(last_output) - self._read_first(first_output) + reach + 1)
         return most
 

@@ -91,7 +91,7 @@ def share_on_grid(ops: OpTable, grid: tuple[int, int]) -> NDArray[np.float64]:
 def convs_of(ops: OpTable) -> Convs:
     """The Conv2d ops (`OptimizedConvNew` before mid 2025) of `ops`."""
     rows = np.flatnonzero(ops.named("Conv2d"))
-    if not len(rows) or len(ops.inputs) < 2 or not ops.outputs:
+    if len(ops.inputs) < 2 or not ops.outputs:
         return Convs(rows, np.zeros(len(rows), dtype=np.int64), (None,))
     source, weights, output = ops.inputs[0], ops.inputs[1], ops.outputs[0]
     attributes = ops.texts("attributes")

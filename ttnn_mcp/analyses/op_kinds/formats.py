@@ -87,16 +87,15 @@ def spared_bytes(operand: Operand, dtype: str) -> NDArray[np.float64]:
 def waits_for_bytes(ops: OpTable, roofline: Roofline) -> NDArray[np.bool_]:
     """Ops whose DRAM traffic outweighs their arithmetic and explains part of their time."""
     bytes_ns = roofline.dram_achievable_ns
-    known = np.isfinite(bytes_ns) & (bytes_ns > 0)
-    more = bytes_ns >= np.nan_to_num(roofline.compute_used_ns)
-    return known & more & (bytes_ns >= EXPLAINS_AT_LEAST * ops.numbers("kernel_ns"))
+    more = (bytes_ns > 0) & (bytes_ns >= np.nan_to_num(roofline.compute_used_ns))
+    return more & (bytes_ns >= EXPLAINS_AT_LEAST * ops.numbers("kernel_ns"))
 
 
 def waits_for_arithmetic(ops: OpTable, roofline: Roofline) -> NDArray[np.bool_]:
     """Ops whose arithmetic outweighs their DRAM traffic and explains part of their time."""
     engine_ns = roofline.compute_used_ns
     more = engine_ns > np.nan_to_num(roofline.dram_achievable_ns)
-    return np.isfinite(engine_ns) & more & (engine_ns >= EXPLAINS_AT_LEAST * ops.numbers("kernel_ns"))
+    return more & (engine_ns >= EXPLAINS_AT_LEAST * ops.numbers("kernel_ns"))
 
 
 def fewer_bytes_save(ops: OpTable, roofline: Roofline, spared: NDArray[np.float64]) -> NDArray[np.float64]:

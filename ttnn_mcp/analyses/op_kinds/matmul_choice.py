@@ -80,7 +80,7 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
 
 def trapped(ops: OpTable, choice: MatmulChoice, cores: int | None) -> NDArray[np.int64]:
     """Matmuls that TTNN configured, with an operand interleaved in L1, on fewer than 60 % of `cores`."""
-    if not len(choice.rows) or cores is None or not ops.inputs or not ops.outputs:
+    if cores is None or not ops.inputs or not ops.outputs:
         return np.zeros(0, dtype=np.int64)
     rows = choice.rows
     used = ops.numbers("cores")[rows]

@@ -36,8 +36,6 @@ def repetitions_of(ops: OpTable, joins: Joins, able: NDArray[np.bool_]) -> list[
     taken = ~able
     repetitions: list[Repetition] = []
     for period in range(1, LONGEST + 1):
-        if len(kinds) < period * TIMES:
-            break
         again = np.zeros(len(kinds), dtype=np.bool_)
         again[period:] = (kinds[period:] == kinds[:-period]) & ~taken[period:] & ~taken[:-period]
         edges = np.flatnonzero(np.diff(np.concatenate(([False], again, [False])).astype(np.int8)))
@@ -61,7 +59,7 @@ def _kinds(ops: OpTable) -> NDArray[np.int64]:
 def _passed_on(joins: Joins, rows: NDArray[np.int64], period: int) -> bool:
     """Whether each repetition reads an output of the one before it."""
     makers, readers = joins.edges
-    within = (readers >= rows[period]) & (readers <= rows[-1]) & (makers >= rows[0])
+    within = (readers <= rows[-1]) & (makers >= rows[0])
     number = (readers[within] - rows[0]) // period
     before = (makers[within] - rows[0]) // period == number - 1
     return len(np.unique(number[before])) == len(rows) // period - 1

@@ -9,12 +9,10 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from ttnn_mcp.hardware import ARCHITECTURES, TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from ttnn_mcp.run.chip import Chip
 
 DIMS = 4  # of a tensor in a report
 
@@ -25,14 +23,6 @@ class Part(NamedTuple):
     dim: int
     start: int
     length: int
-
-
-def banks_of(chip: Chip) -> int | None:
-    """DRAM banks of the card; None for an unknown chip."""
-    known = ARCHITECTURES.get(chip.arch or "")
-    if known is None or chip.dram_peak_gb_s is None:
-        return None
-    return round(chip.dram_peak_gb_s / known.dram_bank_gb_s)
 
 
 def part_of(whole: Sequence[int], start: Sequence[int], end: Sequence[int]) -> Part | None:

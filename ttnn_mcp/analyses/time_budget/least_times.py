@@ -16,7 +16,6 @@ from ttnn_mcp.analyses.devices.collectives import collectives_of, payload_gb_s
 from ttnn_mcp.analyses.op_kinds.formats import needed_phases, phases, reads_weights
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_COLLECTIVE, roofline_of
-from ttnn_mcp.analyses.roofline.traffic import shows_operands
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
 from ttnn_mcp.analyses.time_budget.data_paths import DataPaths
 from ttnn_mcp.analyses.time_budget.operand_bytes import as_stored, narrowed, without_padding
@@ -67,7 +66,7 @@ class LeastTimes:
 def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> LeastTimes:
     """The least times of one device's ops; `ops` are in execution order."""
     bounds = roofline_of(ops, chip)
-    unknown = bounds.impossible | borrowed(ops) | ~shows_operands(ops)
+    unknown = bounds.impossible | borrowed(ops)
     grid = working_cores(ops, chip)
     used = np.fmin(np.where(ops.numbers("cores") > 0, ops.numbers("cores"), np.nan), grid)
     own = phases(ops)
@@ -106,7 +105,7 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
         cheaper_ns=np.minimum(least(bounds.padded_flops, LOFI_PASSES, grid, narrowed(ops)), steps[2]),
         arithmetic_ns=np.where(unknown, 0.0, np.nan_to_num(_arithmetic_ns(bounds.flops, needed, grid, chip))),
         weight_bytes=np.where(weights & ~unknown, np.nan_to_num(paths.read_bytes(1)), 0.0),
-        bounded=~unknown & (steps[2] > 0),
+        bounded=steps[2] > 0,
         complete=~unknown
         & bounds.why.mapped(_leaves_nothing_out, missing=True, dtype=np.bool_)
         & _finite(ops, links),

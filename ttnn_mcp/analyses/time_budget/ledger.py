@@ -106,10 +106,7 @@ def _within_kernels(ops: OpTable, remaining: NDArray[np.float64]) -> dict[str, N
 def _waiting_ns(ops: OpTable, balance: Balance) -> NDArray[np.float64]:
     """Per op, the time of a collective above that of the fastest device in the same launch."""
     waiting = np.zeros(len(ops))
-    device = int(ops.numbers("device")[0]) if len(ops) else -1
-    if len(balance.devices) < 2 or device not in balance.devices or not len(balance.rows):
-        return waiting
-    place = balance.devices.index(device)
+    place = balance.devices.index(int(ops.numbers("device")[0]))
     exchanged = np.flatnonzero(balance.collective)
     times = balance.times_ns[exchanged]
     first = int(balance.ops[:place].sum())  # the table of all devices is sorted by device

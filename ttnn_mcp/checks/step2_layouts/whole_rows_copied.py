@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.whole_rows import Part, banks_of, lies_in_one_piece, part_of
+from ttnn_mcp.analyses.op_kinds.whole_rows import Part, lies_in_one_piece, part_of
+from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, DRAM_BANDWIDTH, OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
@@ -34,7 +35,7 @@ _NUMBER = re.compile(r"-?\d+")
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over slices that a view replaces and concats that are written in place."""
-    banks = banks_of(facts.chip) or 1
+    banks = dram_banks(facts.chip) or 1
     sliced = {
         row: part for row in np.flatnonzero(facts.named("Slice")).tolist() if (part := _part(facts, row, banks))
     }

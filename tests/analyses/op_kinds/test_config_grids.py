@@ -1,0 +1,118 @@
+"""Config grids: work per core as a program config deals it out, and as the whole grid would."""
+
+import numpy as np
+import pytest
+
+from tests.analyses.tables import ops_of
+from tests.checks.rows import case_of, put
+from tests.profiles import Program, width_sharded
+from tests.profiles.model import DeviceOp
+from ttnn_mcp.analyses.op_kinds.config_grids import deal_of, shares_left
+
+REUSE = "MatmulMultiCoreReuse{}ProgramConfig(compute_with_storage_grid_size=(x=8,y=8),in0_block_w=4,{})"
+ONE_SIDED = REUSE.format("MultiCast1D", "per_core_M=1,per_core_N=6,fuse_batch=1,mcast_in0=1")
+ATTENTION = "ScaledDotProductAttentionDeviceOperation"
+
+
+def dealt(folder, program, row=0):
+    case = case_of(folder, program)
+    return deal_of(case.ops, row, case.chip)
+
+
+def multiplied(config=ONE_SIDED, *, op_code="MatmulDeviceOperation", arch="blackhole", grid=(11, 10), **said):
+    """128 tiles of N."""
+    program = Program(arch, grid=grid)
+    x, w, y = (program.tensor([1, 1, *sides]) for sides in ((32, 1024), (1024, 4096), (32, 4096)))
+    put(program, DeviceOp(op_code, (x, w), (y,), 400_000, attributes={"program_config": config, **said}))
+    return program
+
+
+def attending(fields, *, shape=(1, 4, 2112, 64), op_code=ATTENTION):
+    program = Program("wormhole_b0", grid=(8, 8))
+    q, k, v, y = (program.tensor(list(shape)) for _ in range(4))
+    attributes = {"program_config": f"SDPAProgramConfig({fields})"}
+    put(program, DeviceOp(op_code, (q, k, v), (y,), 400_000, attributes=attributes))
+    return program
+
+
+def test_what_is_dealt_out_and_what_could_be(tmp_path):
+    deal = dealt(tmp_path, multiplied())
+    assert (deal.per_core, deal.could_be, deal.grid) == ((1, 6), (1, 2), (11, 10))
+    assert deal.share == pytest.approx(2 / 6)
+    assert dealt(tmp_path, multiplied(arch="wormhole_b0", grid=(8, 8))).grid == (8, 8)
+
+
+@pytest.mark.parametrize("cards", [(12, 10), (13, 10)])
+def test_blackhole_is_used_to_its_eleventh_column(tmp_path, cards):
+    assert dealt(tmp_path, multiplied(grid=cards)).grid == (11, 10)
+
+
+def test_queries_come_in_chunks_of_32_where_nothing_is_said(tmp_path):
+    """4 heads of 2112 rows: 66 chunks of 32 each, 264 on 64 cores; 384 of 22 would be six, 204 of 42 four."""
+    deal = dealt(tmp_path, attending("compute_with_storage_grid_size=(x=4,y=8)"))
+    assert (deal.per_core, deal.could_be) == ((9, 1), (5, 1))
+
+
+@pytest.mark.parametrize("fields", ["q_chunk_size=32", "compute_with_storage_grid_size=(x=0,y=0),q_chunk_size=32"])
+def test_an_attention_without_a_grid_is_not_judged(tmp_path, fields):
+    assert dealt(tmp_path, attending(fields)) is None
+
+
+def test_an_attention_over_nothing_is_not_judged(tmp_path):
+    grid = "compute_with_storage_grid_size=(x=4,y=8)"
+    assert dealt(tmp_path, attending(grid)) is not None
+    assert dealt(tmp_path, attending(grid, shape=(1, 0, 2112, 64))) is None
+
+
+@pytest.mark.parametrize(
+    "said", [{"sub_core_grids": "{[(x=0,y=0) - (x=3,y=3)]}"}, {"sub_device_id": "SubDeviceId(1)"}]
+)
+def test_cores_that_the_caller_chose_are_left_alone(tmp_path, said):
+    assert dealt(tmp_path, multiplied(**said)) is None
+
+
+def test_cores_that_the_config_names_are_left_alone(tmp_path):
+    grid = "compute_with_storage_grid_size=(x=4,y=8)"
+    assert dealt(tmp_path, attending(f"{grid},sub_core_grids=std::nullopt")) is not None
+    assert dealt(tmp_path, attending(f"{grid},sub_core_grids={{[(x=0,y=0) - (x=3,y=7)]}}")) is None
+
+
+@pytest.mark.parametrize(
+    ("op_code", "share"),
+    [("MatmulDeviceOperation", 2 / 6), ("SparseMatmulDeviceOperation", 2 / 6), ("AllGatherMatmulAsyncOp", 1)],
+)
+def test_a_matmul_that_waits_for_other_devices_keeps_its_cores(tmp_path, op_code, share):
+    case = case_of(tmp_path, multiplied(op_code=op_code))
+    np.testing.assert_allclose(shares_left(case.ops, case.chip), [share])
+
+
+@pytest.mark.parametrize("lost", ["per_core_M", "per_core_N"])
+def test_a_config_that_leaves_out_its_blocks_is_not_judged(tmp_path, lost):
+    assert dealt(tmp_path, multiplied(ONE_SIDED.replace(lost, "other"))) is None
+
+
+@pytest.mark.parametrize(("kind", "is_judged"), [("MultiCast", True), ("", False)])
+def test_without_multicast_batches_are_dealt_out(tmp_path, kind, is_judged):
+    config = REUSE.format(kind, "per_core_M=1,per_core_N=128")
+    assert (dealt(tmp_path, multiplied(config)) is not None) == is_judged
+
+
+def test_shares_left_are_asked_of_all_ops_at_once(tmp_path):
+    program = multiplied()
+    x = program.tensor([1, 1, 32, 4096])
+    put(program, DeviceOp("UnaryDeviceOperation", (x,), (x,), 1_000))
+    put(program, DeviceOp("MatmulDeviceOperation", (), (x,), 1_000, attributes={"program_config": ONE_SIDED}))
+    case = case_of(tmp_path, program)
+    np.testing.assert_allclose(shares_left(case.ops, case.chip), [2 / 6, 1, 1])
+
+
+def test_a_matmul_over_shards_has_its_cores(tmp_path):
+    program = multiplied()
+    program.device_ops[0].outputs[0].placement = width_sharded(32, 64, (8, 8))
+    assert dealt(tmp_path, program) is None
+
+
+@pytest.mark.parametrize("lost", ["INPUT_", "OUTPUT_"])
+def test_without_operands_nothing_is_left(tmp_path, lost):
+    chip = case_of(tmp_path, multiplied()).chip
+    np.testing.assert_array_equal(shares_left(ops_of(tmp_path, multiplied(), without=lost), chip), [1])
