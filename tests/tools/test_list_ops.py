@@ -10,6 +10,7 @@ import pytest
 from tests.asking import ask, session
 from tests.profiles import (
     Iteration,
+    Program,
     header_of,
     performance_rows,
     write_memory_report,
@@ -18,7 +19,7 @@ from tests.profiles import (
     write_run,
 )
 from tests.programs import LAYERS, block, layered
-from tests.shared_reports import CLIP, MEMORY, shared
+from tests.shared_reports import CLIP, MEMORY, OFT, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 from ttnn_mcp.tools.list_ops import Arguments
 
@@ -252,6 +253,58 @@ async def test_layers_and_roles_hold_every_op_once_and_name_what_differs(at, lay
     assert len([key for key in column(said["groups"], "key") if key.startswith(group_by)]) == kinds
     assert {*column(said["groups"], "differ")} == {differ, None}
     assert "6 layers of 4 ops" in said["caveat"]
+
+
+@pytest.mark.parametrize(
+    ("role", "name"),
+    [
+        (22, "up: widens 4 times"),
+        (28, "down: narrows 4 times"),
+        (13, "attention scores: softmax follows"),
+        (16, "attention times values: softmax precedes"),
+    ],
+)
+async def test_a_real_matmul_is_called_what_its_shapes_and_neighbours_make_it(at, role, name):
+    said = await ask(at, "list_ops", run=str(shared(CLIP)), group_by="role", limit=40)
+    (key,) = [key for key in column(said["groups"], "key") if key.startswith(f"role {role} of 29")]
+    assert key.endswith(f"({name})")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name"),
+    [
+        (None, "NlpCreateHeadsDeviceOperation", "QKV: NlpCreateHeads follows"),
+        ("NLPConcatHeadsDeviceOperation", None, "attention output: NLPConcatHeads precedes"),
+    ],
+)
+async def test_heads_beside_a_matmul_name_it(at, tmp_path, before, after, name):
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 32, 512])
+    for _ in range(4):
+        x = program.op("LayerNormDeviceOperation", [x])
+        x = program.op(before, [x]) if before else x
+        x = program.op("MatmulDeviceOperation", [x, program.weight([1, 1, 512, 512])], fidelity="HiFi2")
+        x = program.op(after, [x]) if after else x
+        x = program.op("UnaryDeviceOperation", [x])
+    path = write_performance_report(tmp_path / "p", program, [Iteration(cold=True), Iteration()])
+    keys = column((await ask(at, "list_ops", run=str(path), iteration="all", group_by="role"))["groups"], "key")
+    assert [key for key in keys if key.endswith(f"({name})")]
+
+
+async def test_roles_carry_the_line_of_the_model_where_the_reports_are_linked(at, tmp_path):
+    made = write_run(tmp_path / "both", layered())
+    await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory), name="both")
+    keys = column((await ask(at, "list_ops", run="both", group_by="role", limit=100))["groups"], "key")
+    assert all("model.py:" in key for key in keys if key.startswith("role"))
+
+
+async def test_layers_by_real_signposts_have_no_roles_where_their_ops_differ(at):
+    path = str(shared(OFT))
+    groups = (await ask(at, "list_ops", run=path, group_by="layer"))["groups"]
+    assert sum(column(groups, "count")) == 621
+    assert "outside the layers" in column(groups, "key")
+    with pytest.raises(QuestionRefused, match="No roles in this window: 16 layers by signposts"):
+        await ask(at, "list_ops", run=path, group_by="role")
 
 
 async def test_a_layer_can_be_asked_for(at, layers):

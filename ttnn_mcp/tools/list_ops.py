@@ -166,9 +166,11 @@ def _filtered(facts: WindowFacts, asked: Arguments) -> NDArray[np.int64]:
 
 def _of_layer(layering: Layering | None, layer: int) -> NDArray[np.bool_]:
     if layering is None:
-        raise QuestionRefused("No layers in this window: no block of op names repeats over half of it.")
+        raise QuestionRefused(
+            "No layers in this window: nothing marks any, and no block of op names repeats over half of it."
+        )
     if layer > layering.count:
-        raise QuestionRefused(f"No layer {layer}: there are {layering.why}.")
+        raise QuestionRefused(f"No layer {layer}: there are {layering.count} layers ({layering.why}).")
     return layering.layer == layer
 
 
