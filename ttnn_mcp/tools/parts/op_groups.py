@@ -107,8 +107,8 @@ def _by_layering(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering |
     for key, row in zip(*np.unique(keys, return_index=True), strict=True):
         if key > 1:
             name = shown(ops.texts("op_code")[int(row)])
-            told = f" ({named[key - 1]})" if key - 1 in named else ""
-            labels[key] = f"role {key - 1} of {layering.roles}: {name} {ops.shapes(int(row))}{told}"
+            in_brackets = f" ({named[key - 1]})" if key - 1 in named else ""
+            labels[key] = f"role {key - 1} of {layering.roles}: {name} {ops.shapes(int(row))}{in_brackets}"
     return Grouping(keys, labels, layering.why, np.where(layering.differs, layering.layer, 0))
 
 
