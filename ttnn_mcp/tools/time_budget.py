@@ -12,6 +12,7 @@ from ttnn_mcp.analyses.time_budget.ledger import Entry, ledger_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.window import REPROFILE
+from ttnn_mcp.tools.parts.window_cores import CORES, cores_of_window
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Window, Wire
 
@@ -43,6 +44,8 @@ class Answer(Wire):
     ledger: Annotated[Table, LEDGER]
     cold_gaps_us: Us | None = None
     not_in_the_bounds: dict[Quoted, Us] = Field(default={})
+    on_cores: Annotated[Table, CORES] | None = None
+    on_cores_caveat: Quoting | None = None
     device: int
     chip_caveats: tuple[Quoting, ...] = ()
     window: Window
@@ -65,7 +68,8 @@ def time_budget(facts: WindowFacts, _asked: OfWindow) -> Answer:
     if not window_ns:
         raise QuestionRefused(f"All kernel times of this window are 0: {REPROFILE}.")
     floors = _floors(facts)
-    modelled = facts.share(np.flatnonzero(least.complete & least.bounded))
+    modelled = facts.share(np.flatnonzero(least.whole & least.told))
+    on_cores, on_cores_caveat = cores_of_window(facts)
     verdict, why = _judged(floors[0][1] / window_ns, modelled, entries, window_ns)
     return Answer(
         verdict=verdict,
@@ -86,6 +90,8 @@ def time_budget(facts: WindowFacts, _asked: OfWindow) -> Answer:
         ),
         cold_gaps_us=None if warm else line.gap_ns / 1e3,
         not_in_the_bounds=_left_out(facts),
+        on_cores=on_cores,
+        on_cores_caveat=on_cores_caveat,
         device=facts.scope.critical_device,
         chip_caveats=facts.chip.caveats,
         window=facts.scope.window,
