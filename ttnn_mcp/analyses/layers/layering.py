@@ -92,19 +92,19 @@ def _told(
 
 def _by_names(ops: OpTable, devices: list[NDArray[np.int64]], codes: NDArray[np.int64]) -> Layering | None:
     norms = ops.of_family("norm")
-    seen: list[Layers] = []
+    of_devices: list[Layers] = []
     layer, role = np.zeros(len(ops), dtype=np.int64), np.zeros(len(ops), dtype=np.int64)
     for rows in devices:
         layers = layers_of(codes[rows])
         if layers is None:
             return None
         layers = _from_norm(layers, norms[rows])
-        seen.append(layers)
+        of_devices.append(layers)
         layer[rows] = layers.numbers(np.arange(len(rows)))
         role[rows] = (np.arange(len(rows)) - layers.first) % layers.ops + 1
-    if len({(layers.ops, layers.count) for layers in seen}) > 1:
+    if len({(layers.ops, layers.count) for layers in of_devices}) > 1:
         return None
-    count, roles = seen[0].count, seen[0].ops
+    count, roles = of_devices[0].count, of_devices[0].ops
     role[(layer < 1) | (layer > count)] = 0
     layer[layer > count] = AFTER
     why = f"{count} layers of {roles} ops, by op names that repeat"

@@ -39,15 +39,15 @@ def cores_of_window(facts: WindowFacts) -> tuple[Table | None, str | None]:
         marks = dict(zip(launches, marks_of_ops(log, [*launches.values()]), strict=True))
     except (ReportError, OSError):
         return None, None
-    seen: dict[int, CoreTimes] = {}
+    timed: dict[int, CoreTimes] = {}
     for row, of_op in marks.items():
         clock_ghz = of_op.clock_mhz / 1e3 or facts.chip.clock_ghz
         times = core_times_of(of_op.marks, clock_ghz) if clock_ghz else None
         if times is not None:
-            seen[row] = times
-    if not seen:
+            timed[row] = times
+    if not timed:
         return None, None
-    return CORES.table([_row(facts, row, times) for row, times in seen.items()]), _against(facts, seen)
+    return CORES.table([_row(facts, row, times) for row, times in timed.items()]), _against(facts, timed)
 
 
 def _row(facts: WindowFacts, row: int, times: CoreTimes) -> tuple[Cell, ...]:
@@ -68,18 +68,18 @@ def _row(facts: WindowFacts, row: int, times: CoreTimes) -> tuple[Cell, ...]:
     )
 
 
-def _against(facts: WindowFacts, seen: dict[int, CoreTimes]) -> str | None:
+def _against(facts: WindowFacts, timed: dict[int, CoreTimes]) -> str | None:
     """What the report counts above the times of the cores: counters that were reset make an op seem long."""
     above = {
         row: float(facts.kernel_ns[row]) - times.kernel_ns
-        for row, times in seen.items()
+        for row, times in timed.items()
         if abs(float(facts.kernel_ns[row]) - times.kernel_ns) > DIFFERENT * float(facts.kernel_ns[row])
     }
     if not above:
         return None
-    reset = sum(bool(seen[row].off_clock) for row in above)
+    reset = sum(bool(timed[row].off_clock) for row in above)
     why = f"; on {reset} of them the counters of some cores were reset" if reset else ""
     return (
-        f"report and log disagree on {len(above)} of {len(seen)} ops, by {sum(above.values()) / 1e3:.4g} us together: "
+        f"report and log disagree on {len(above)} of {len(timed)} ops, by {sum(above.values()) / 1e3:.4g} us together: "
         f"figures of the window are the report's{why}"
     )
