@@ -32,8 +32,8 @@ class Entry:
     """One name in the ledger.
 
     Attributes:
-        name: as on the page about the time budget.
-        time_ns: its part of the window; below zero only for `side_by_side`.
+        what: the name.
+        time_ns: its part of the window.
         per_op_ns: the same per op of the device.
     """
 
@@ -62,20 +62,18 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
     waiting = np.minimum(_waiting_ns(ops, balance), remaining - skew)
     within = _within_kernels(ops, remaining - skew - waiting)
     gaps = np.concatenate(([0.0], np.maximum(np.nan_to_num(timeline.gaps_ns), 0.0)))
-    overlap = timeline.busy_ns - timeline.kernel_ns  # 0, or below 0 if sub-devices worked at the same time
-    entries = [
-        *(
-            Entry(name, float(part.sum()), part)
-            for name, part in zip(("roofline", "padding", "fidelity", "idle_cores"), parts, strict=True)
-        ),
-        Entry("start_skew", float(skew.sum()), skew),
-        Entry("waiting", float(waiting.sum()), waiting),
-        *(Entry(name, float(part.sum()), part) for name, part in within.items()),
-        Entry("movement", float(kernel[moves].sum()), np.where(moves, kernel, 0.0)),
-        Entry("no_bound", float(kernel[~moves & ~models].sum()), np.where(~moves & ~models, kernel, 0.0)),
-        Entry("gaps", timeline.wall_ns - timeline.busy_ns, gaps),
-        Entry("side_by_side", overlap, np.zeros(len(ops))),
-    ]
+    within_kernels = {
+        **dict(zip(("roofline", "padding", "fidelity", "idle_cores"), parts, strict=True)),
+        "start_skew": skew,
+        "waiting": waiting,
+        **within,
+        "movement": np.where(moves, kernel, 0.0),
+        "no_bound": np.where(~moves & ~models, kernel, 0.0),
+    }
+    # ops that ran at the same time on sub-devices share it
+    spent = timeline.spent_ns / np.where(kernel > 0, kernel, 1.0)
+    entries = [Entry(what, float((part * spent).sum()), part * spent) for what, part in within_kernels.items()]
+    entries.append(Entry("gaps", timeline.wall_ns - timeline.busy_ns, gaps))
     return [entry for entry in entries if entry.time_ns]
 
 
