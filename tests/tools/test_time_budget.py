@@ -59,6 +59,16 @@ async def test_the_line_is_four_fifths_of_the_window(at, tmp_path, kernel_ns, ve
     assert (await ask(at, "time_budget", run=report(tmp_path, multiplication(kernel_ns))))["verdict"] == verdict
 
 
+@pytest.mark.parametrize(("unknown_ns", "verdict"), [(7_400, "at_floor"), (7_500, "cannot_tell")])
+async def test_at_the_floor_takes_bounds_of_95_percent_of_the_kernels(at, tmp_path, unknown_ns, verdict):
+    """An op of a kind never seen takes 4.98 or 5.05 % of the kernel time; with all of it the window is at its floor."""
+    program = multiplication(141_000)
+    program.op("NeverSeenDeviceOperation", [program.tensor([1, 1, 32, 32])], kernel_ns=unknown_ns)
+    answer = await ask(at, "time_budget", run=report(tmp_path, program))
+    assert answer["verdict"] == verdict
+    assert answer["floors"]["rows"][0][3] == pytest.approx(141_000 / (141_000 + unknown_ns), abs=1e-4)
+
+
 async def test_passes_that_the_operands_cannot_use_are_fidelity(at, tmp_path):
     answer = await ask(at, "time_budget", run=report(tmp_path, multiplication(300_000, fidelity="HiFi4")))
     assert ledger(answer)["roofline"] == pytest.approx(HIFI2_US, abs=0.01)
