@@ -54,3 +54,61 @@ def test_tokens_are_read_off_the_queries(tmp_path):
     assert (told["decode"].users, told["decode"].per_user) == (USERS, 1)
     assert told["decode"].cache_bytes == 2 * LAYERS * USERS * HEADS * 1024 * WIDTH * 1.0625
     assert told["sampling"] is None
+
+
+def patched(program, patches="Conv2d"):
+    """A vision encoder: patches, then attention over all of them."""
+    x = program.op(
+        patches, [program.tensor([1, 1, 1024, 64]), program.weight([1, 1, 64, 512])], shape=[1, 1, 1024, 512]
+    )
+    for _ in range(LAYERS):
+        q = program.op("NlpCreateHeadsDeviceOperation", [x], shape=[1, HEADS, 1024, WIDTH])
+        y = program.op("SDPAOperation", [q, q, q], attributes={"is_causal": "false"})
+        x = program.op("MatmulDeviceOperation", [y, program.weight([1, 1, 512, 512])], shape=[1, 1, 1024, 512])
+    return program
+
+
+@pytest.mark.parametrize("patches", ["Conv2d", "FoldDeviceOperation"])
+def test_a_vision_encoder_before_a_language_model_is_called_one(tmp_path, patches):
+    program = patched(LanguageModel(), patches)
+    found = stages(tmp_path, program.prefill().decode())
+    assert [*found] == ["encoder", "prefill", "decode", "sampling"]
+    assert "a vision encoder" in found["encoder"].why
+    assert {kind: len(stage.rows) for kind, stage in found.items()} == {
+        "encoder": 10,
+        "prefill": 10,
+        "decode": 11,
+        "sampling": 2,
+    }
+
+
+def test_an_encoder_of_text_is_no_vision_encoder(tmp_path):
+    assert "vision" not in stages(tmp_path, LanguageModel().prefill(causal="false"))["encoder"].why
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [("vision tower", "encoder"), ("Prefill 128", "prefill"), ("decode_iter_3", "decode")]
+)
+def test_signposts_name_stages(tmp_path, text, kind):
+    rows = [Iteration(cold=True), Iteration(signposts=(text, "over"))]
+    assert [*stages(tmp_path, LanguageModel().decode(sampled=False), rows)] == [kind]
+
+
+def test_integers_beside_the_queries_are_no_cache(tmp_path):
+    """Latent attention has one cache: INPUT_2 are positions."""
+    program = LanguageModel()
+    q, cache, at = (
+        program.tensor([1, USERS, HEADS, 576]),
+        program.tensor([USERS, 1, 1024, 576]),
+        program.tensor([1, 1, 1, 32], "INT32"),
+    )
+    x = program.op("EmbeddingsDeviceOperation", [program.weight([1, 1, 32_768, 512])], shape=[1, 1, USERS, 512])
+    program.op("FlashMLADeviceOperation", [q, cache, at, x])
+    path = write_performance_report(tmp_path, program, WARM)
+    run = asyncio.run(session(tmp_path).run(str(path)))
+    ops = run.scope("last", None, None).critical
+    (stage,) = stages_of(ops, run.performance_report.signposts)
+    told = tokens_of(ops, stage)
+    assert (stage.kind, told.users) == ("decode", USERS)
+    assert told.cache_bytes == USERS * 1024 * 576 * 2
+    assert told.cache_bytes_per_token == 576 * 2

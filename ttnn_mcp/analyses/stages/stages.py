@@ -32,6 +32,7 @@ NAMED = {
     "decod": DECODE,
     "generat": DECODE,
     "encod": ENCODER,
+    "vision": ENCODER,
     "sampl": SAMPLING,
 }  # in signposts
 ENDS = r"\b(end|stop|done|finish\w*)\b"
@@ -160,7 +161,32 @@ def _by_attention(ops: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | No
     for (before, earlier, _), (after, later, _) in pairwise(recognised):
         if earlier != later:
             codes[_boundary(ops, before, after) :] = KINDS.index(later)
-    return codes, {kind: f"{reason} (line {int(ops.lines[row])})" for row, kind, reason in reversed(recognised)}
+    why = {kind: f"{reason} (line {int(ops.lines[row])})" for row, kind, reason in reversed(told)}
+    patches = _patches(ops, codes)
+    if patches is not None:
+        why[ENCODER] += (
+            f", behind a convolution that makes patches (line {int(ops.lines[patches])}): a vision encoder"
+        )
+    return codes, why
+
+
+def _patches(ops: OpTable, codes: NDArray[np.int64]) -> int | None:
+    """The conv or fold that an encoder begins with, before its first attention; text begins with an embedding."""
+    inside = codes == KINDS.index(ENCODER)
+    attends = np.flatnonzero(inside & ops.of_family("attention"))
+    makes = np.flatnonzero(inside & (ops.of_family("conv") | ops.named("Fold")))
+    return int(makes[0]) if len(makes) and len(attends) and makes[0] < attends[0] else None
+
+
+def chosen_behind(stage: Stage, stages: list[Stage]) -> NDArray[np.int64]:
+    """Sampling ops that run right behind this stage: its tokens are not there before they are done."""
+    sampling = next((each.rows for each in stages if each.kind == SAMPLING), None)
+    others = np.concatenate([each.rows for each in stages if each.kind != SAMPLING])
+    if sampling is None or stage.kind != DECODE or not len(others):
+        return np.zeros(0, dtype=np.int64)
+    others = np.sort(others)
+    last = others[np.maximum(np.searchsorted(others, sampling) - 1, 0)]
+    return sampling[np.isin(last, stage.rows)]
 
 
 def _kind(ops: OpTable, row: int, *, fills: bool) -> tuple[str, str]:
