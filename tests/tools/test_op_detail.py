@@ -1,6 +1,8 @@
 """op_detail: one op, with everything the run knows of it, in a kilobyte and a half."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -8,6 +10,7 @@ from tests.asking import ask, session
 from tests.profiles import Program, write_memory_report, write_performance_report, write_run
 from tests.profiles.demo_model import demo_program
 from tests.programs import block
+from tests.shared_reports import MEMORY, shared
 from ttnn_mcp.errors import QuestionRefused
 
 CONV = 27  # a Conv2d's line in the demo program's report
@@ -129,3 +132,21 @@ async def test_firmware_is_named_where_it_takes_longer_than_the_kernel(at, tmp_p
 
     assert await firmware(40_001) == 20  # a kernel of 20 us
     assert await firmware(40_000) is None
+
+
+@pytest.mark.parametrize("name", [*MEMORY, "../real/reports/resnet50_stages", "../real/reports/llama_decode"])
+async def test_every_argument_of_a_real_call_can_be_read_whole(tmp_path, name):
+    """However many there are and however long: the value is the database's."""
+    at, path = session(tmp_path), shared(name)
+    with closing(sqlite3.connect(path / "db.sqlite")) as database:
+        arguments = database.execute("SELECT operation_id, name, value FROM operation_arguments").fetchall()
+    long = [each for each in arguments if len(each[2]) > 120 and not each[1].isdigit()]
+    read = 0
+    for operation, argument, value in long:
+        said = await ask(at, "op_detail", run=str(path), op=operation, whole=argument)
+        told = (said["call"].get("arguments") or {}).get(argument)
+        if told is None:
+            continue  # a tensor: it stands among the operands
+        assert told == "".join(char if char.isprintable() else " " for char in value)[:8_000]
+        read += 1
+    assert read or not long
