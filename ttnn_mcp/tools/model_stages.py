@@ -91,7 +91,7 @@ def _row(facts: WindowFacts, stage: Stage, choosing: NDArray[np.int64]) -> tuple
         tokens.cache_bytes / 1e6 if tokens and tokens.cache_bytes else None,
         tokens.cache_bytes_per_token or None if tokens else None,
         rate,
-        rate / peak if peak else None,
+        min(rate / peak, 1.0) if peak else None,
         float(facts.kernel_ns[stage.head].sum()) / kernel_ns if kernel_ns and stage.kind != SAMPLING else None,
     )
 
