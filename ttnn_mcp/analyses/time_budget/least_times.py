@@ -1,8 +1,9 @@
 """The least time of every op, step by step: from the work that the model needs to the work that the op did.
 
-Each step adds one cause to the step before, so it cannot be shorter: first the arithmetic and bytes that the model
-needs, then padding, then the passes of the op's own MATH FIDELITY, then unused cores. All are true lower bounds: they
-take peak rates and move each byte once. They leave out the arithmetic of the vector unit (softmax, norms, activations).
+Each step adds one thing to the one before, so none of them can be shorter: the arithmetic and bytes that the model
+needs, then padding, then the passes of the op's own MATH FIDELITY, then the bytes that DRAM moved more often, where
+they were measured, then the cores it did not use. All are true lower bounds: peak rates, else each byte moved once.
+Arithmetic of the vector unit (softmax, norms, activations) is left out.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class LeastTimes:
         needed_ns: arithmetic of the logical shapes with the passes its operands can use, bytes without padding, the
             whole grid.
         padded_ns: the same on padded shapes.
-        as_it_is_ns: the same with the op's own passes: the present program.
+        as_it_is_ns: the same with the op's own passes: the program as it is.
+        as_moved_ns: the same with the traffic that DRAM BW UTIL measured, where the report has it (tt-npe).
         on_its_cores_ns: the same on the cores that the op used.
         cheaper_ns: the program with weights as BFLOAT4_B, activations as BFLOAT8_B, one pass.
         arithmetic_ns: the arithmetic alone, as in `needed_ns`.
@@ -55,6 +57,7 @@ class LeastTimes:
     needed_ns: NDArray[np.float64]
     padded_ns: NDArray[np.float64]
     as_it_is_ns: NDArray[np.float64]
+    as_moved_ns: NDArray[np.float64]
     on_its_cores_ns: NDArray[np.float64]
     cheaper_ns: NDArray[np.float64]
     arithmetic_ns: NDArray[np.float64]
@@ -91,6 +94,7 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
                 least(bounds.flops, needed, grid, without_padding),
                 least(bounds.padded_flops, needed, grid, as_stored),
                 least(bounds.padded_flops, own, grid, as_stored),
+                _measured_ns(ops),
                 least(bounds.padded_flops, own, used, as_stored),
             ]
         ),
@@ -111,6 +115,12 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
         & bounds.why.mapped(_leaves_nothing_out, missing=True, dtype=np.bool_)
         & _finite(ops, links),
     )
+
+
+def _measured_ns(ops: OpTable) -> NDArray[np.float64]:
+    """Time in which DRAM at its peak moves what was measured: its share of the peak, times the op's time."""
+    share = np.nan_to_num(ops.numbers("dram_util_pct")) / 100
+    return np.where((share > 0) & (share <= IMPOSSIBLE), np.minimum(share, 1.0), 0.0) * ops.numbers("kernel_ns")
 
 
 def _finite(ops: OpTable, links: NDArray[np.float64]) -> NDArray[np.bool_]:

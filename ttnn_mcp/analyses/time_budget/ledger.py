@@ -1,8 +1,9 @@
 """The ledger of a window: every nanosecond of the critical device has one name; the sum is the window.
 
-An op's kernel time is divided in the order of its least times: what the model needs, padding, passes, unused cores.
-Then follow late starts of cores, waiting for other devices, uneven work, time in which certainly only one part of the
-kernel ran, and the rest. All time of ops that only move data is `movement`: the model needs none of it.
+An op's kernel time is divided in the order of its least times: what the model needs, padding, passes, bytes moved
+again, unused cores, then late starts of cores, waiting for other devices, uneven work, time in which one part of the
+kernel was certainly alone, and what remains. Ops that only move data count whole under `movement`: a model without
+them needs no part of their time.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 ALONE = {"reader": "only_reading", "compute": "only_computing", "writer": "only_writing"}  # by part of a kernel
+STEPS = ("roofline", "padding", "fidelity", "excess_bytes", "idle_cores")  # in the order of the least times
 MOVES_ONLY = ("movement", "layout", "shape")  # families whose ops compute nothing
 
 
@@ -53,8 +55,10 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
     """The entries of one device's window, in the order above; they add up to its wall time."""
     kernel = ops.numbers("kernel_ns")
     moves = ops.of_family(*MOVES_ONLY)
-    models = least.bounded & ~moves
-    steps = np.stack([least.needed_ns, least.padded_ns, least.as_it_is_ns, least.on_its_cores_ns])
+    models = least.told & ~moves
+    steps = np.stack(
+        [least.needed_ns, least.padded_ns, least.as_it_is_ns, least.as_moved_ns, least.on_its_cores_ns]
+    )
     steps = np.where(models, np.minimum(steps, kernel), 0.0)
     parts = np.diff(steps, axis=0, prepend=0.0)
     remaining = np.where(models, kernel - steps[-1], 0.0)
@@ -63,7 +67,7 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
     within = _within_kernels(ops, remaining - skew - waiting)
     gaps = np.concatenate(([0.0], np.maximum(np.nan_to_num(timeline.gaps_ns), 0.0)))
     within_kernels = {
-        **dict(zip(("roofline", "padding", "fidelity", "idle_cores"), parts, strict=True)),
+        **dict(zip(STEPS, parts, strict=True)),
         "start_skew": skew,
         "waiting": waiting,
         **within,
