@@ -29,7 +29,7 @@ CAVEAT = (
     "for this device. cache_mb is the cache as allocated, not as far as it is filled; dram_gb_s leaves caches out"
 )
 NONE = (
-    "no stages: this window has no fused attention op, and no signpost names prefill, decode, encoder or sampling. "
+    "no stages: this window has no attention, and no signpost names prefill, decode, encoder or sampling. "
     "Mark them: tracy.signpost('prefill'), tracy.signpost('decode')"
 )
 PART = "no tokens per second where a stage has neither embedding nor LM head: it may be a part of the model"

@@ -7,6 +7,7 @@ import pytest
 from tests.asking import session
 from tests.language_model import HEADS, LAYERS, PROMPT, USERS, WIDTH, LanguageModel
 from tests.profiles import Iteration, Program, write_performance_report
+from tests.shared_reports import CLIP, DEEPLAB, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.stages.stages import stages_of
 from ttnn_mcp.analyses.stages.tokens import tokens_of
 
@@ -38,7 +39,7 @@ def test_logits_that_nobody_chooses_from_are_no_sampling(tmp_path):
     assert [*stages(tmp_path, LanguageModel().decode(sampled=False))] == ["decode"]
 
 
-def test_a_model_without_fused_attention_has_no_stages(tmp_path):
+def test_a_model_without_attention_has_no_stages(tmp_path):
     program = Program("wormhole_b0")
     program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 32])])
     assert stages(tmp_path, program) == {}
@@ -112,3 +113,49 @@ def test_integers_beside_the_queries_are_no_cache(tmp_path):
     assert (stage.kind, told.users) == ("decode", USERS)
     assert told.cache_bytes == USERS * 1024 * 576 * 2
     assert told.cache_bytes_per_token == 576 * 2
+
+
+def real_stages(folder, name):
+    run = asyncio.run(session(folder).run(str(shared(name))))
+    scope = run.scope()
+    return scope.critical, stages_of(scope.critical, run.performance_report.signposts)
+
+
+@pytest.mark.parametrize(("name", "first"), [(CLIP, 955), (SEGFORMER, None)])
+def test_real_encoders_with_attention_written_out_are_encoders(tmp_path, name, first):
+    ops, (stage,) = real_stages(tmp_path, name)
+    assert stage.kind == "encoder"
+    assert "written out as single ops; no op fills a cache" in stage.why
+    assert len(stage.rows) == len(ops)
+    assert first is None or f"(line {first})" in stage.why
+
+
+def test_a_real_vision_encoder_is_called_one(tmp_path):
+    """SegFormer's first op with work is a conv that makes patches; CLIP's text begins with an embedding."""
+    assert "a vision encoder" in real_stages(tmp_path / "a", SEGFORMER)[1][0].why
+    assert "vision" not in real_stages(tmp_path / "b", CLIP)[1][0].why
+
+
+@pytest.mark.parametrize("name", [DEEPLAB, OFT])
+def test_real_convolutional_models_have_no_stages(tmp_path, name):
+    assert real_stages(tmp_path, name)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("queries", "fills", "kind"), [(1, False, "decode"), (2, False, "encoder"), (64, True, "prefill")]
+)
+def test_attention_written_out_is_told_by_its_queries(tmp_path, queries, fills, kind):
+    program = Program("wormhole_b0")
+    heads, keys, width = 8, 64, 64
+    for _ in range(2):
+        x = program.op("LayerNormDeviceOperation", [program.tensor([1, heads, queries, width])])
+        k = program.op(
+            "TransposeDeviceOperation", [program.tensor([1, heads, keys, width])], shape=[1, heads, width, keys]
+        )
+        scores = program.op("MatmulDeviceOperation", [x, k], shape=[1, heads, queries, keys], fidelity="HiFi2")
+        weights = program.op("SoftmaxDeviceOperation", [scores])
+        v = program.tensor([1, heads, keys, width])
+        program.op("MatmulDeviceOperation", [weights, v], shape=[1, heads, queries, width], fidelity="HiFi2")
+        if fills:
+            program.op("FillCacheDeviceOperation", [program.tensor([1, heads, 128, width]), v])
+    assert [*stages(tmp_path, program, [Iteration(cold=True)])] == [kind]

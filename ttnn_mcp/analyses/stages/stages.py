@@ -1,10 +1,8 @@
 """Stages of a language model in the ops of one device: prefill, decode, encoder, sampling.
 
-Signposts that name a stage decide. Without them the attention ops decide: TTNN has special ops for decode; attention
-that is causal, or in a window with ops that fill a cache, is prefill; attention that is not causal belongs to an
-encoder. A stage begins with its first pass: at an embedding, otherwise at a new trace, otherwise at the longest gap
-between the last attention of one kind and the first of the next. Ops that follow the LM head and choose a token are
-sampling.
+Signposts that name a stage decide, else the attention ops (`attentions`). A stage begins where its first pass
+does: at an embedding, else at a new trace, else at the longest gap between the last attention of one kind and the
+first of the next. What follows the LM head and chooses a token is sampling.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.stages.attentions import DECODE, ENCODER, PREFILL, SAMPLING, attentions_of
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.ops.op_table import OpTable
 
-PREFILL, DECODE, ENCODER, SAMPLING = "prefill", "decode", "encoder", "sampling"
 KINDS = ("", PREFILL, DECODE, ENCODER, SAMPLING)  # by code; 0 is no stage
 NAMED = {
     "prefill": PREFILL,
@@ -150,15 +147,12 @@ def _named(text: str) -> str | None:
 
 
 def _by_attention(ops: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | None:
-    """The same by fused attention; None if there is none."""
-    names = ops.texts("op_code")
-    rows = np.flatnonzero(names.where(lambda text: family(text) == "attention"))
-    if not len(rows):
+    """The same by attention; None where there is none."""
+    told = attentions_of(ops)
+    if not told:
         return None
-    fills = bool(names.where(lambda text: re.search("Fill\\w*Cache", text) is not None).any())
-    recognised = [(row, *_kind(ops, row, fills=fills)) for row in rows.tolist()]
-    codes = np.full(len(ops), KINDS.index(recognised[0][1]), dtype=np.int64)
-    for (before, earlier, _), (after, later, _) in pairwise(recognised):
+    codes = np.full(len(ops), KINDS.index(told[0][1]), dtype=np.int64)
+    for (before, earlier, _), (after, later, _) in pairwise(told):
         if earlier != later:
             codes[_boundary(ops, before, after) :] = KINDS.index(later)
     why = {kind: f"{reason} (line {int(ops.lines[row])})" for row, kind, reason in reversed(told)}
@@ -173,9 +167,9 @@ def _by_attention(ops: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | No
 def _patches(ops: OpTable, codes: NDArray[np.int64]) -> int | None:
     """The conv or fold that an encoder begins with, before its first attention; text begins with an embedding."""
     inside = codes == KINDS.index(ENCODER)
-    attends = np.flatnonzero(inside & ops.of_family("attention"))
+    attends = [row for row, kind, _ in attentions_of(ops) if kind == ENCODER]
     makes = np.flatnonzero(inside & (ops.of_family("conv") | ops.named("Fold")))
-    return int(makes[0]) if len(makes) and len(attends) and makes[0] < attends[0] else None
+    return int(makes[0]) if len(makes) and attends and makes[0] < attends[0] else None
 
 
 def chosen_behind(stage: Stage, stages: list[Stage]) -> NDArray[np.int64]:
@@ -187,16 +181,6 @@ def chosen_behind(stage: Stage, stages: list[Stage]) -> NDArray[np.int64]:
     others = np.sort(others)
     last = others[np.maximum(np.searchsorted(others, sampling) - 1, 0)]
     return sampling[np.isin(last, stage.rows)]
-
-
-def _kind(ops: OpTable, row: int, *, fills: bool) -> tuple[str, str]:
-    name = ops.texts("op_code")[row]
-    if re.search("Decode|FlashMLA|FlashMultiLatent", name, re.IGNORECASE) and "Prefill" not in name:
-        return DECODE, "a special attention op for decode"
-    causal = attributes_of(ops).row(row).flag("is_causal")
-    if causal or (causal is None and fills):
-        return PREFILL, "causal attention" if causal else "attention beside ops that fill a cache"
-    return ENCODER, "attention that is not causal"
 
 
 def _boundary(ops: OpTable, before: int, after: int) -> int:
