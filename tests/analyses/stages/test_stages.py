@@ -159,3 +159,15 @@ def test_attention_written_out_is_told_by_its_queries(tmp_path, queries, fills, 
         if fills:
             program.op("FillCacheDeviceOperation", [program.tensor([1, heads, 128, width]), v])
     assert [*stages(tmp_path, program, [Iteration(cold=True)])] == [kind]
+
+
+def test_padded_positions_of_a_cache_are_room_for_tokens(tmp_path):
+    """A cache of one position takes a tile's 32: one more token adds a row, no tile."""
+    program = LanguageModel()
+    q, cache = program.tensor([1, USERS, HEADS, WIDTH]), program.tensor([USERS, 1, 1, WIDTH])
+    program.op("SdpaDecodeDeviceOperation", [q, cache, cache])
+    path = write_performance_report(tmp_path, program, WARM)
+    run = asyncio.run(session(tmp_path).run(str(path)))
+    ops = run.scope("last", None, None).critical
+    (stage,) = stages_of(ops, run.performance_report.signposts)
+    assert tokens_of(ops, stage).cache_bytes_per_token == 2 * WIDTH * 2
