@@ -139,7 +139,7 @@ class WindowFacts:
 
     @property
     def layering(self) -> Layering | None:
-        """The layers of `scope.ops` (all devices); None where nothing marks any and no block of ops repeats."""
+        """The layers of `scope.ops` (all devices); None if nothing names them and no block of ops repeats."""
         return layering_of(self.scope.ops, self.run.performance_report.signposts)
 
     @cached_property

@@ -69,7 +69,7 @@ def time_budget(facts: WindowFacts, _asked: OfWindow) -> Answer:
     if not window_ns:
         raise QuestionRefused(f"All kernel times of this window are 0: {REPROFILE}.")
     floors = _floors(facts)
-    modelled = facts.share(np.flatnonzero(least.whole & least.told))
+    modelled = facts.share(np.flatnonzero(least.complete & least.bounded))
     on_cores, on_cores_caveat = cores_of_window(facts)
     verdict, why = _judged(floors[0][1] / window_ns, modelled, entries, window_ns)
     return Answer(
@@ -99,7 +99,7 @@ def _ledger(facts: WindowFacts, entries: list[Entry], window_ns: float) -> Table
     shares = rounded_parts([entry.time_ns / window_ns for entry in entries], 1.0, 4)
     return LEDGER.table(
         [
-            (entry.what, time_us, share, _heaviest(facts, entry))
+            (entry.name, time_us, share, _heaviest(facts, entry))
             for entry, time_us, share in zip(entries, times_us, shares, strict=True)
         ]
     )

@@ -67,7 +67,7 @@ def test_every_kind_of_op_moves_its_bytes_at_least(facts, op_code):
     operands, _ = KINDS[op_code]
     row = facts.names.distinct.index(op_code)
     (place,) = (facts.names.codes == row).nonzero()[0]
-    assert facts.least_times.told[place]
+    assert facts.least_times.bounded[place]
     assert facts.least_times.as_it_is_ns[place] == pytest.approx(operands * SIZE / PEAK)
 
 
@@ -76,7 +76,7 @@ def test_what_a_bound_leaves_out_is_said(facts, op_code):
     _, left_out = KINDS[op_code]
     (place,) = (facts.names.codes == facts.names.distinct.index(op_code)).nonzero()[0]
     assert facts.roofline.why[place] == (left_out or "")
-    assert facts.least_times.whole[place] == (left_out is None)
+    assert facts.least_times.complete[place] == (left_out is None)
 
 
 def test_a_gather_of_few_elements_reads_few(tmp_path):

@@ -1,9 +1,9 @@
-"""Which layer each op of a window belongs to, and which role it plays in its layer.
+"""The layer of each op of a window, and its role in that layer.
 
-What the run itself says of its layers decides: numbers in a compiler's LOC, then signposts. Without either, layers are
-the block of op names that repeats over most of the window. The op at the same place of each layer has the same role:
-`role 5 of 29`. Names alone leave open where a layer begins: it begins at a norm where that loses no layer, as layers of
-transformers do. What runs outside the layers (embedding, head) has neither layer nor role.
+The run can name its layers: by numbers in a compiler's LOC, otherwise by signposts. Without both, a layer is the block
+of op names that repeats over most of the window. Ops at the same place of their layers have the same role: `role 5 of
+29`. Names alone do not tell where a layer begins. It begins at a norm if that loses no layer, as in transformers. Ops
+outside the layers (embedding, head) have no layer and no role.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ class Layering:
     """The layers of some ops.
 
     Attributes:
-        count: how many layers there are.
-        roles: how many ops one layer has; 0 where layers have different ops.
-        layer: per op, 1..count; BEFORE or AFTER where it belongs to none.
-        role: per op, 1..roles; 0 where it belongs to no layer, or layers have different ops.
-        differs: ops that take another time than their role usually does on their device.
+        count: the number of layers.
+        roles: the number of ops of one layer; 0 if layers have different ops.
+        layer: per op, 1..count; BEFORE or AFTER if it belongs to none.
+        role: per op, 1..roles; 0 if it belongs to no layer, or layers have different ops.
+        differs: ops whose time differs from the usual time of their role on their device.
         why: how the layers were found.
+        scattered: whether ops outside the layers can run between two layers.
     """
 
     count: int
@@ -47,10 +48,10 @@ class Layering:
     role: NDArray[np.int64]
     differs: NDArray[np.bool_]
     why: str
-    scattered: bool = False  # ops outside the layers may run between them
+    scattered: bool = False
 
     def take(self, rows: NDArray[np.int64]) -> Layering:
-        """The same layers of some ops. What differs, differs from all ops of its role."""
+        """The same layers for some ops; the usual times are those of all ops."""
         return replace(self, layer=self.layer[rows], role=self.role[rows], differs=self.differs[rows])
 
 
@@ -63,7 +64,7 @@ def layering_of(ops: OpTable, signposts: OpTable) -> Layering | None:
         signposts: the report's signposts.
 
     Returns:
-        None where a device has no layers, or two devices have different ones.
+        None if a device has no layers, or two devices have different ones.
     """
     if not len(ops):
         return None
@@ -76,7 +77,7 @@ def layering_of(ops: OpTable, signposts: OpTable) -> Layering | None:
 def _told(
     ops: OpTable, devices: list[NDArray[np.int64]], codes: NDArray[np.int64], marked: Marked
 ) -> Layering | None:
-    """Layers that the run names; roles only where all of them have the same ops."""
+    """Layers that the run names; they have roles only if all have the same ops."""
     role = np.zeros(len(ops), dtype=np.int64)
     kinds: set[tuple[int, ...]] = set()
     for device in devices:

@@ -1,8 +1,8 @@
-"""What each attention of a model is for: prefill, decode, or an encoder.
+"""The stage that each attention of a model belongs to: prefill, decode or an encoder.
 
-TTNN has ops of its own for decode; attention that is causal, or runs beside ops that fill a cache, is prefill;
-attention that is not causal belongs to an encoder. Attention that is written out as single ops shows how many queries
-it has, not whether it is causal.
+TTNN has special ops for decode. Attention that is causal, or in a window with ops that fill a cache, is prefill.
+Attention that is not causal belongs to an encoder. Attention written out as single ops shows its number of queries, but
+not whether it is causal.
 """
 
 from __future__ import annotations

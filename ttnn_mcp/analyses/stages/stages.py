@@ -1,8 +1,8 @@
 """Stages of a language model in the ops of one device: prefill, decode, encoder, sampling.
 
-Signposts that name a stage decide, else the attention ops (`attentions`). A stage begins where its first pass
-does: at an embedding, else at a new trace, else at the longest gap between the last attention of one kind and the
-first of the next. What follows the LM head and chooses a token is sampling.
+Signposts that name a stage decide. Without them the attention ops decide (module `attentions`). A stage begins with its
+first pass: at an embedding, otherwise at a new trace, otherwise at the longest gap between the last attention of one
+kind and the first of the next. Ops that follow the LM head and choose a token are sampling.
 """
 
 from __future__ import annotations
@@ -147,15 +147,15 @@ def _named(text: str) -> str | None:
 
 
 def _by_attention(ops: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | None:
-    """The same by attention; None where there is none."""
-    told = attentions_of(ops)
-    if not told:
+    """The same by attention; None if there is none."""
+    attentions = attentions_of(ops)
+    if not attentions:
         return None
-    codes = np.full(len(ops), KINDS.index(told[0][1]), dtype=np.int64)
-    for (before, earlier, _), (after, later, _) in pairwise(told):
+    codes = np.full(len(ops), KINDS.index(attentions[0][1]), dtype=np.int64)
+    for (before, earlier, _), (after, later, _) in pairwise(attentions):
         if earlier != later:
             codes[_boundary(ops, before, after) :] = KINDS.index(later)
-    why = {kind: f"{reason} (line {int(ops.lines[row])})" for row, kind, reason in reversed(told)}
+    why = {kind: f"{reason} (line {int(ops.lines[row])})" for row, kind, reason in reversed(attentions)}
     patches = _patches(ops, codes)
     if patches is not None:
         why[ENCODER] += (
@@ -165,7 +165,7 @@ def _by_attention(ops: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | No
 
 
 def _patches(ops: OpTable, codes: NDArray[np.int64]) -> int | None:
-    """The conv or fold that an encoder begins with, before its first attention; text begins with an embedding."""
+    """The conv or fold before the first attention of an encoder: it makes the patches of an image."""
     inside = codes == KINDS.index(ENCODER)
     attends = [row for row, kind, _ in attentions_of(ops) if kind == ENCODER]
     makes = np.flatnonzero(inside & (ops.of_family("conv") | ops.named("Fold")))
@@ -173,7 +173,7 @@ def _patches(ops: OpTable, codes: NDArray[np.int64]) -> int | None:
 
 
 def chosen_behind(stage: Stage, stages: list[Stage]) -> NDArray[np.int64]:
-    """Sampling ops that run right behind this stage: its tokens are not there before they are done."""
+    """The sampling ops that directly follow this stage: each of its tokens needs them."""
     sampling = next((each.rows for each in stages if each.kind == SAMPLING), None)
     others = np.concatenate([each.rows for each in stages if each.kind != SAMPLING])
     if sampling is None or stage.kind != DECODE or not len(others):

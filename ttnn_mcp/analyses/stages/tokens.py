@@ -30,8 +30,8 @@ class PassTokens:
         users: the number of parallel sequences.
         per_user: the number of tokens of each.
         cache_bytes: keys and values of all caches that a pass reads, as allocated; 0 without a cache.
-        cache_bytes_per_token: what one more token of one user adds to them; 0 where no op shows a cache.
-        line: of the attention whose INPUT_0 tells it.
+        cache_bytes_per_token: bytes that one more token of one user adds to them; 0 if no op shows a cache.
+        line: of the attention whose INPUT_0 has these shapes.
     """
 
     users: int
@@ -46,8 +46,8 @@ def tokens_of(ops: OpTable, stage: Stage) -> PassTokens | None:
 
     Queries are [batch, heads, sequence, width] (ttnn.transformer.scaled_dot_product_attention), in decode
     [1, batch, heads, width] (scaled_dot_product_attention_decode); keys and values [batch, heads, positions, width],
-    in a paged cache [blocks, heads, positions of a block, width]. What prefill puts into a cache is INPUT_1 of the ops
-    that fill it: keys and values of its attention may be wider than what is kept of them (multi-head latent attention).
+    in a paged cache [blocks, heads, positions of a block, width]. The cache of a prefill is INPUT_1 of the ops that
+    fill it: the keys and values of its attention can be wider than the cache (multi-head latent attention).
     """
     attends = ops.of_family("attention")
     rows = stage.rows[attends[stage.rows]]
@@ -67,7 +67,7 @@ def _fills(ops: OpTable) -> NDArray[np.bool_]:
 
 
 def _kept(ops: OpTable, rows: NDArray[np.int64], numbers: tuple[int, ...]) -> tuple[float, float]:
-    """(bytes, bytes per position) of these inputs; integers are positions or page tables, no keys or values."""
+    """(bytes, bytes per position) of these inputs; integer tensors are positions or page tables, not keys or values."""
     held = per_token = 0.0
     for operand in (ops.inputs[number] for number in numbers if number < len(ops.inputs)):
         keeps = operand.present[rows] & ~operand.dtype.among(*INTEGERS)[rows]

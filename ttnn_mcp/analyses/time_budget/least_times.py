@@ -1,9 +1,9 @@
 """The least time of every op, step by step: from the work that the model needs to the work that the op did.
 
-Each step adds one thing to the one before, so none of them can be shorter: the arithmetic and bytes that the model
-needs, then padding, then the passes of the op's own MATH FIDELITY, then the bytes that DRAM moved more often, where
-they were measured, then the cores it did not use. All are true lower bounds: peak rates, else each byte moved once.
-Arithmetic of the vector unit (softmax, norms, activations) is left out.
+Each step adds one cause to the step before, so it cannot be shorter: first the arithmetic and bytes that the model
+needs, then padding, then the passes of the op's own MATH FIDELITY, then excess bytes where DRAM traffic was measured,
+then unused cores. All are true lower bounds: they take peak rates and move each byte once. They leave out the
+arithmetic of the vector unit (softmax, norms, activations).
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class LeastTimes:
         needed_ns: arithmetic of the logical shapes with the passes its operands can use, bytes without padding, the
             whole grid.
         padded_ns: the same on padded shapes.
-        as_it_is_ns: the same with the op's own passes: the program as it is.
-        as_moved_ns: the same with the traffic that DRAM BW UTIL measured, where the report has it (tt-npe).
+        as_it_is_ns: the same with the op's own passes: the present program.
+        as_moved_ns: the same with the DRAM traffic in DRAM BW UTIL, if the report has it (tt-npe).
         on_its_cores_ns: the same on the cores that the op used.
         cheaper_ns: the program with weights as BFLOAT4_B, activations as BFLOAT8_B, one pass.
         arithmetic_ns: the arithmetic alone, as in `needed_ns`.
@@ -118,7 +118,7 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
 
 
 def _measured_ns(ops: OpTable) -> NDArray[np.float64]:
-    """Time in which DRAM at its peak moves what was measured: its share of the peak, times the op's time."""
+    """The time that the measured DRAM traffic takes at the peak rate; 0 where nothing was measured."""
     share = np.nan_to_num(ops.numbers("dram_util_pct")) / 100
     return np.where((share > 0) & (share <= IMPOSSIBLE), np.minimum(share, 1.0), 0.0) * ops.numbers("kernel_ns")
 

@@ -1,9 +1,9 @@
 """The ledger of a window: every nanosecond of the critical device has one name; the sum is the window.
 
-An op's kernel time is divided in the order of its least times: what the model needs, padding, passes, bytes moved
-again, unused cores, then late starts of cores, waiting for other devices, uneven work, time in which one part of the
-kernel was certainly alone, and what remains. Ops that only move data count whole under `movement`: a model without
-them needs no part of their time.
+An op's kernel time is divided in the order of its least times: what the model needs, padding, passes, excess bytes,
+unused cores. Then follow late starts of cores, waiting for other devices, uneven work, time in which certainly only one
+part of the kernel ran, and the rest. All time of ops that only move data is `movement`: the model needs none of it.
+Ops that ran at the same time on sub-devices share that time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Entry:
     """One name in the ledger.
 
     Attributes:
-        what: the name.
+        name: as on the page about the time budget.
         time_ns: its part of the window.
         per_op_ns: the same per op of the device.
     """
@@ -55,7 +55,7 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
     """The entries of one device's window, in the order above; they add up to its wall time."""
     kernel = ops.numbers("kernel_ns")
     moves = ops.of_family(*MOVES_ONLY)
-    models = least.told & ~moves
+    models = least.bounded & ~moves
     steps = np.stack(
         [least.needed_ns, least.padded_ns, least.as_it_is_ns, least.as_moved_ns, least.on_its_cores_ns]
     )
@@ -74,9 +74,8 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
         "movement": np.where(moves, kernel, 0.0),
         "no_bound": np.where(~moves & ~models, kernel, 0.0),
     }
-    # ops that ran at the same time on sub-devices share it
     spent = timeline.spent_ns / np.where(kernel > 0, kernel, 1.0)
-    entries = [Entry(what, float((part * spent).sum()), part * spent) for what, part in within_kernels.items()]
+    entries = [Entry(name, float((part * spent).sum()), part * spent) for name, part in within_kernels.items()]
     entries.append(Entry("gaps", timeline.wall_ns - timeline.busy_ns, gaps))
     return [entry for entry in entries if entry.time_ns]
 
