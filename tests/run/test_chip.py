@@ -54,5 +54,10 @@ def test_clocks_may_differ_by_what_still_names_one_architecture(tmp_path, mhz, u
     assert told.arch == "wormhole_b0"
 
 
+def test_a_log_of_an_architecture_never_heard_of_is_ignored(tmp_path):
+    told = chip(tmp_path, "DEVICE ARCH", *CYCLES, arch="quasar", mhz=1500)
+    assert (told.arch, told.clock_ghz) == (None, None)
+
+
 def test_a_log_that_agrees_adds_no_word(tmp_path):
     assert chip(tmp_path).caveats == ()

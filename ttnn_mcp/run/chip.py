@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import ARCHITECTURES, Architecture, canonical_architecture, dram_peak_gb_s
 from ttnn_mcp.readers.performance.device_log import NAME, chip_beside
 from ttnn_mcp.run.performance import CLOCK_TOLERANCE
@@ -95,14 +94,15 @@ def _with_log(
 ) -> tuple[str | None, float | None]:
     """Architecture and clock, completed by line 1 of a device log beside the report; a log that disagrees is left."""
     logged = chip_beside(report)
-    if logged is None:
+    logged_arch = canonical_architecture(logged[0]) if logged else None
+    if logged is None or logged_arch is None:
         return arch, clock
-    logged_arch, clock_ghz = canonical_architecture(logged[0]) or logged[0], logged[1] / 1e3
+    clock_ghz = logged[1] / 1e3
     if (arch and arch != logged_arch) or (clock and clock_ghz and abs(clock / clock_ghz - 1) > CLOCK_TOLERANCE):
-        caveats.append(f"{NAME} beside it is of another chip ({shown(logged_arch)}, {logged[1]} MHz): not used")
+        caveats.append(f"{NAME} beside it is of another chip ({logged_arch}, {logged[1]} MHz): not used")
         return arch, clock
     if arch is None:
-        caveats.append(f"no DEVICE ARCH: {shown(logged_arch)} by {NAME}")
+        caveats.append(f"no DEVICE ARCH: {logged_arch} by {NAME}")
     return arch or logged_arch, clock or clock_ghz or None
 
 
