@@ -81,10 +81,11 @@ def _told(
     role = np.zeros(len(ops), dtype=np.int64)
     kinds: set[tuple[int, ...]] = set()
     for device in devices:
-        for layer in range(1, marked.count + 1):
-            rows = device[marked.layer[device] == layer]
-            kinds.add(tuple(codes[rows].tolist()))
-            role[rows] = np.arange(1, len(rows) + 1)
+        order = device[np.argsort(marked.layer[device], kind="stable")]
+        for rows in np.split(order, np.flatnonzero(np.diff(marked.layer[order])) + 1):
+            if marked.layer[rows[0]] > 0:
+                kinds.add(tuple(codes[rows].tolist()))
+                role[rows] = np.arange(1, len(rows) + 1)
     roles = len(next(iter(kinds))) if len(kinds) == 1 else 0
     role = role if roles else np.zeros_like(role)
     why = marked.why if roles else f"{marked.why}; their ops differ, so they have no roles"
