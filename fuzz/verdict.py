@@ -20,7 +20,6 @@ TOLERANCE_OF_SUMS = 1e-6  # sums of floats
 SAVING_TOLERANCE_US = 0.51  # kernel_ms is rounded to three decimals, half a microsecond
 LARGEST_WHOLE = 2**63  # SQLite's, and what no counter of a report can pass
 LONGEST_SENTENCE = 2500  # of a refusal; ours are one or two sentences and a list of names
-SIDE_BY_SIDE = "side_by_side"  # the one entry of a ledger that is documented to be below zero
 OF_GAPS = (4, 5)  # steps whose savings come out of the wall time, not out of the kernels
 UNCLEAN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 WITH_LINES = {"skill_step", "query_run"}  # pages are Markdown; a cell may be a stack trace
@@ -56,9 +55,7 @@ def flaws(tool, text):
     else:
         found += [Flaw("saving above the window", where, told) for where, told in _above(tool, answer)]
     found += _walk(answer, tool, tool)
-    if tool == "time_budget" and not off:
-        found += _figures({**answer, "ledger": _in_turn(answer["ledger"])}, tool)
-    elif tool != "query_run":  # a user's SQL names its columns as it likes
+    if tool != "query_run":  # a user's SQL names its columns as it likes
         found += _figures(answer, tool)
     if tool == "optimization_check":
         found += _savings(answer)
@@ -143,14 +140,6 @@ def _figures(answer, tool):
                 yield Flaw(kind, f"{where}.{name}", str(figure)[:60])
         for name in figures.crossed(record):
             yield Flaw("bounds crossed", f"{where}.{name}", str(record)[:200])
-
-
-def _in_turn(ledger):
-    """A ledger of shares of all its entries: `side_by_side` takes away from the window what ran at the same time."""
-    at = ledger["columns"].index("share")
-    overlap = -sum(row[at] for row in ledger["rows"] if row[0] == SIDE_BY_SIDE)
-    entries = [row for row in ledger["rows"] if row[0] != SIDE_BY_SIDE]
-    return {**ledger, "rows": [[*row[:at], row[at] / (1 + overlap), *row[at + 1 :]] for row in entries]}
 
 
 def _above(tool, answer):

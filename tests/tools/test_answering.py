@@ -148,3 +148,11 @@ async def test_pages_of_a_list_join_to_the_whole(tmp_path):
         ops += [row[0] for row in page["ops"]["rows"]]
         cursor = page.get("next_cursor")
     assert len(ops) == page["total"]["count"] == len(set(ops))
+
+
+@pytest.mark.parametrize("tool", ["list_ops", "reshard_detect", "sharding_summary"])
+@pytest.mark.parametrize("asked", [{"iteration": 2}, {"start_signpost": "a"}, {"end_signpost": "b"}])
+async def test_a_window_of_a_memory_report_alone_is_refused(tmp_path, tool, asked):
+    memory = str(write_memory_report(tmp_path / "memory", block()))
+    with pytest.raises(QuestionRefused, match=f"'{next(iter(asked))}' chooses rows of a performance report"):
+        await ask(session(tmp_path), tool, run=memory, **asked)

@@ -1,12 +1,16 @@
 """list_ops: filters, groups and pages that join to the whole."""
 
 import json
+import sqlite3
+from collections import Counter
+from contextlib import closing
 
 import pytest
 
 from tests.asking import ask, session
 from tests.profiles import (
     Iteration,
+    Program,
     header_of,
     performance_rows,
     write_memory_report,
@@ -15,8 +19,9 @@ from tests.profiles import (
     write_run,
 )
 from tests.programs import LAYERS, block, layered
-from tests.shared_reports import CLIP, shared
+from tests.shared_reports import CLIP, MEMORY, OFT, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
+from ttnn_mcp.tools.list_ops import Arguments
 
 
 @pytest.fixture
@@ -106,12 +111,104 @@ async def test_a_compiler_s_run_is_grouped_by_its_locations(at, tmp_path):
     assert said["groups"]["rows"]
 
 
-async def test_a_memory_report_alone_lists_operations_with_host_time(at, tmp_path):
-    memory = write_memory_report(tmp_path / "memory", block())
-    said = await ask(at, "list_ops", run=str(memory))
+@pytest.fixture
+def memory(tmp_path):
+    return str(write_memory_report(tmp_path / "memory", block()))
+
+
+def operations_of(path):
+    with closing(sqlite3.connect(path / "db.sqlite")) as database:
+        return database.execute(
+            "SELECT operation_id, name, duration FROM operations ORDER BY operation_id"
+        ).fetchall()
+
+
+async def test_a_memory_report_alone_lists_operations_with_host_time(at, memory):
+    said = await ask(at, "list_ops", run=memory)
     assert "ops" not in said
     assert said["host"]["operations"] == len(block().calls)
     assert "host durations" in said["caveat"]
+
+
+@pytest.mark.parametrize("name", MEMORY)
+async def test_a_memory_report_alone_obeys_its_arguments(at, name):
+    path = shared(name)
+    rows = operations_of(path)
+    times = Counter()
+    for _, operation, seconds in rows:
+        times[operation] += seconds or 0.0
+    ordered = (await ask(at, "list_ops", run=str(path), sort="order", limit=200))["host"]["listed"]
+    assert [(row[0], row[1]) for row in ordered["rows"]] == [(id_, operation) for id_, operation, _ in rows][:200]
+    longest = (await ask(at, "list_ops", run=str(path), limit=200))["host"]["listed"]["rows"]
+    assert [row[2] or 0 for row in longest] == sorted((row[2] or 0 for row in longest), reverse=True)
+    groups = (await ask(at, "list_ops", run=str(path), group_by="op_code", limit=200))["host"]["groups"]["rows"]
+    assert {row[0]: row[1] for row in groups} == Counter(operation for _, operation, _ in rows)
+    assert {row[0]: row[2] for row in groups} == {
+        operation: pytest.approx(seconds * 1e3, abs=1e-3) for operation, seconds in times.items()
+    }
+    named = (await ask(at, "list_ops", run=str(path), op_code=groups[0][0].removeprefix("ttnn."), limit=200))[
+        "host"
+    ]
+    assert named["operations"] == groups[0][1]
+    assert {row[1] for row in named["listed"]["rows"]} == {groups[0][0]}
+    if total := sum(times.values()):
+        heavy = (await ask(at, "list_ops", run=str(path), min_share=0.2, limit=200))["host"]["listed"]["rows"]
+        assert len(heavy) == sum((seconds or 0) >= 0.2 * total for *_, seconds in rows)
+
+
+async def test_pages_of_operations_join_to_the_whole(at, memory):
+    whole = (await ask(at, "list_ops", run=memory, limit=200))["host"]["listed"]["rows"]
+    pages, cursor = [], None
+    while True:
+        page = await ask(at, "list_ops", run=memory, limit=2, **({"cursor": cursor} if cursor else {}))
+        pages += page["host"]["listed"]["rows"]
+        cursor = page.get("next_cursor")
+        if cursor is None:
+            break
+    assert pages == whole
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"category": "matmul"},
+        {"device": 0},
+        {"max_cores": 1},
+        {"bound": "dram"},
+        {"layer": 1},
+        {"group_by": "layer"},
+        {"group_by": "signature"},
+        {"group_by": "category"},
+        {"group_by": "source_line"},
+        {"group_by": "role"},
+        {"sort": "gap"},
+        {"iteration": 1},
+        {"start_signpost": "a"},
+        {"end_signpost": "b"},
+    ],
+)
+async def test_a_memory_report_alone_refuses_what_chooses_among_device_ops(at, memory, asked):
+    with pytest.raises(QuestionRefused, match=f"'{next(iter(asked))}' chooses"):
+        await ask(at, "list_ops", run=memory, **asked)
+
+
+async def test_an_operation_that_is_not_there_is_answered_with_the_nearest(at, memory):
+    with pytest.raises(QuestionRefused, match=r"ttnn\.linear"):
+        await ask(at, "list_ops", run=memory, op_code="ttnn.linea")
+
+
+def test_every_argument_is_obeyed_or_refused_by_a_memory_report_alone():
+    """So that a new argument is put on one side: this list and the tests above are made by hand."""
+    refused = {"category", "device", "max_cores", "bound", "layer", "iteration", "start_signpost", "end_signpost"}
+    assert {*Arguments.model_fields} == {
+        "run",
+        "op_code",
+        "group_by",
+        "sort",
+        "min_share",
+        "limit",
+        "cursor",
+    } | refused
 
 
 async def test_several_devices_are_listed_apart(at, tmp_path):
@@ -156,6 +253,58 @@ async def test_layers_and_roles_hold_every_op_once_and_name_what_differs(at, lay
     assert len([key for key in column(said["groups"], "key") if key.startswith(group_by)]) == kinds
     assert {*column(said["groups"], "differ")} == {differ, None}
     assert "6 layers of 4 ops" in said["caveat"]
+
+
+@pytest.mark.parametrize(
+    ("role", "name"),
+    [
+        (22, "up: widens 4 times"),
+        (28, "down: narrows 4 times"),
+        (13, "attention scores: softmax follows"),
+        (16, "attention times values: softmax precedes"),
+    ],
+)
+async def test_a_real_matmul_is_called_what_its_shapes_and_neighbours_make_it(at, role, name):
+    said = await ask(at, "list_ops", run=str(shared(CLIP)), group_by="role", limit=40)
+    (key,) = [key for key in column(said["groups"], "key") if key.startswith(f"role {role} of 29")]
+    assert key.endswith(f"({name})")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name"),
+    [
+        (None, "NlpCreateHeadsDeviceOperation", "QKV: NlpCreateHeads follows"),
+        ("NLPConcatHeadsDeviceOperation", None, "attention output: NLPConcatHeads precedes"),
+    ],
+)
+async def test_heads_beside_a_matmul_name_it(at, tmp_path, before, after, name):
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 32, 512])
+    for _ in range(4):
+        x = program.op("LayerNormDeviceOperation", [x])
+        x = program.op(before, [x]) if before else x
+        x = program.op("MatmulDeviceOperation", [x, program.weight([1, 1, 512, 512])], fidelity="HiFi2")
+        x = program.op(after, [x]) if after else x
+        x = program.op("UnaryDeviceOperation", [x])
+    path = write_performance_report(tmp_path / "p", program, [Iteration(cold=True), Iteration()])
+    keys = column((await ask(at, "list_ops", run=str(path), iteration="all", group_by="role"))["groups"], "key")
+    assert [key for key in keys if key.endswith(f"({name})")]
+
+
+async def test_roles_carry_the_line_of_the_model_where_the_reports_are_linked(at, tmp_path):
+    made = write_run(tmp_path / "both", layered())
+    await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory), name="both")
+    keys = column((await ask(at, "list_ops", run="both", group_by="role", limit=100))["groups"], "key")
+    assert all("model.py:" in key for key in keys if key.startswith("role"))
+
+
+async def test_layers_by_real_signposts_have_no_roles_where_their_ops_differ(at):
+    path = str(shared(OFT))
+    groups = (await ask(at, "list_ops", run=path, group_by="layer"))["groups"]
+    assert sum(column(groups, "count")) == 621
+    assert "outside the layers" in column(groups, "key")
+    with pytest.raises(QuestionRefused, match="No roles in this window: 16 layers by signposts"):
+        await ask(at, "list_ops", run=path, group_by="role")
 
 
 async def test_a_layer_can_be_asked_for(at, layers):

@@ -1,10 +1,13 @@
 """model_stages: what is said of prefill and decode."""
 
+import csv
+
 import pytest
 
 from tests.asking import ask, session
-from tests.language_model import HEADS, HIDDEN, LAYERS, USERS, VOCABULARY, WIDTH, LanguageModel
+from tests.language_model import HEADS, HIDDEN, LAYERS, PROMPT, USERS, VOCABULARY, WIDTH, LanguageModel
 from tests.profiles import Iteration, write_performance_report
+from tests.shared_reports import DEEPSEEK, shared
 
 WARM = (Iteration(cold=True), Iteration())
 
@@ -15,9 +18,11 @@ async def test_a_decode_pass_is_told_in_tokens_per_second_and_user(tmp_path):
     rows = [dict(zip(answer["stages"]["columns"], row, strict=True)) for row in answer["stages"]["rows"]]
     decode = next(row for row in rows if row["stage"] == "decode")
     assert (decode["users"], decode["tokens_per_user"]) == (USERS, 1)
-    assert decode["tokens_s_user_at_most"] == pytest.approx(1e6 / decode["kernel_us"], abs=0.01)
+    sampling = next(row for row in rows if row["stage"] == "sampling")
+    kernel_us = decode["kernel_us"] + sampling["kernel_us"]
+    assert decode["tokens_s_user_at_most"] == pytest.approx(1e6 / kernel_us, abs=0.01)
     assert decode["tokens_s_user_at_least"] == pytest.approx(
-        1e6 / (decode["kernel_us"] + decode["gap_us"]), abs=0.01
+        1e6 / (kernel_us + decode["gap_us"] + sampling["gap_us"]), abs=0.01
     )
     assert decode["cache_mb"] == pytest.approx(2 * LAYERS * USERS * HEADS * 1024 * WIDTH * 1.0625 / 1e6, abs=0.01)
     assert decode["cache_bytes_per_token"] == pytest.approx(2 * LAYERS * HEADS * WIDTH * 1.0625, abs=0.01)
@@ -40,3 +45,71 @@ async def test_a_run_without_stages_says_how_to_mark_them(tmp_path):
     answer = await ask(session(tmp_path), "model_stages", run="demo")
     assert answer["stages"]["rows"] == []
     assert "signpost" in answer["caveats"][0]
+
+
+async def test_every_figure_of_prefill_and_two_decode_passes_is_the_one_by_hand(tmp_path):
+    """Kernels take 10 us but prefill's attention (50) and the LM head (200); gaps are 1.5 us; sampling is two ops."""
+    program = LanguageModel().prefill().decode(head_ns=200_000).decode(head_ns=200_000)
+    path = write_performance_report(tmp_path, program, WARM)
+    answer = await ask(session(tmp_path), "model_stages", run=str(path))
+    told = {row[0]: dict(zip(answer["stages"]["columns"], row, strict=True)) for row in answer["stages"]["rows"]}
+    prefill, decode, sampling = told["prefill"], told["decode"], told["sampling"]
+    assert (prefill["ops"], decode["ops"], sampling["ops"]) == (10, 22, 4)
+    assert (prefill["passes"], decode["passes"], sampling["passes"]) == (1, 2, 2)
+    assert prefill["kernel_us"] == LAYERS * (10 + 50 + 10) + 10
+    assert decode["kernel_us"] == 2 * (LAYERS * 30 + 10 + 200)
+    assert sampling["kernel_us"] == 2 * 20
+    total = prefill["kernel_us"] + decode["kernel_us"] + sampling["kernel_us"]
+    assert answer["kernel_us"] == total
+    for row in told.values():
+        assert row["share"] == pytest.approx(row["kernel_us"] / total, abs=1e-4)
+    # the gap before the first op is the window before's
+    assert (prefill["gap_us"], decode["gap_us"], sampling["gap_us"]) == (9 * 1.5, 22 * 1.5, 4 * 1.5)
+    assert (prefill["users"], prefill["tokens_per_user"]) == (1, PROMPT)
+    assert prefill["tokens_s_user_at_most"] == pytest.approx(PROMPT / prefill["kernel_us"] * 1e6, abs=0.01)
+    a_token_us = (decode["kernel_us"] + sampling["kernel_us"]) / 2
+    assert decode["tokens_s_user_at_most"] == pytest.approx(1e6 / a_token_us, abs=0.01)
+    gaps_us = (decode["gap_us"] + sampling["gap_us"]) / 2
+    assert decode["tokens_s_user_at_least"] == pytest.approx(1e6 / (a_token_us + gaps_us), abs=0.01)
+    layers_mb, head_mb = LAYERS * HIDDEN * HIDDEN * 2 / 1e6, HIDDEN * VOCABULARY * 2 / 1e6
+    assert prefill["weight_mb"] == pytest.approx(layers_mb, abs=0.01)
+    assert decode["weight_mb"] == pytest.approx(layers_mb + head_mb, abs=0.01)
+    assert decode["lm_head_share"] == pytest.approx(400 / decode["kernel_us"], abs=1e-4)
+    assert prefill["lm_head_share"] == 0
+    assert prefill["cache_bytes_per_token"] is None  # no op of it fills a cache
+    assert decode["dram_share"] == pytest.approx(decode["dram_gb_s"] / 288, abs=1e-4)
+    # its matmuls read weights and 32 rows each, the head writes 32 x 32,768; lookups and head splits are 32 rows too
+    rows_mb = USERS * HIDDEN * 2 / 1e6
+    logits_mb = 32 * VOCABULARY * 2 / 1e6
+    moved_mb = layers_mb + head_mb + logits_mb + rows_mb * (2 * LAYERS + 2 * LAYERS + 1 + 2)
+    assert decode["dram_gb_s"] == pytest.approx(2 * moved_mb * 1e3 / decode["kernel_us"], rel=0.02)
+    least_us = prefill["floor_us"] + decode["floor_us"] + sampling["floor_us"]
+    budget = await ask(session(tmp_path / "again"), "time_budget", run=str(path))
+    assert least_us == pytest.approx(budget["floors"]["rows"][0][1], abs=0.03)
+
+
+async def test_a_prefill_s_cache_is_what_its_ops_fill(tmp_path):
+    """Keys and values of 8 heads of 64 are kept as BFLOAT8_B, in three layers."""
+    program = LanguageModel().prefill()
+    for number in range(2 * LAYERS):
+        kept = program.tensor([1, HEADS, PROMPT, WIDTH], "BFLOAT8_B")
+        program.op("PagedFillCacheDeviceOperation", [program.cache[number], kept])
+    path = str(write_performance_report(tmp_path, program, WARM))
+    row = (await ask(session(tmp_path), "model_stages", run=path))["stages"]
+    told = dict(zip(row["columns"], row["rows"][0], strict=True))
+    assert told["stage"] == "prefill"
+    assert told["cache_bytes_per_token"] == pytest.approx(2 * LAYERS * HEADS * WIDTH * 1.0625, abs=0.01)
+
+
+async def test_a_real_prefill_keeps_the_latent_of_each_token_not_its_keys_and_values(tmp_path):
+    """DeepSeek's latent has 512 + 64 columns; its attention reads keys and values eight times as wide."""
+    answer = (await ask(session(tmp_path), "model_stages", run=str(shared(DEEPSEEK))))["stages"]
+    told = dict(zip(answer["columns"], answer["rows"][0], strict=True))
+    assert (told["stage"], told["users"], told["tokens_per_user"], told["tokens_op"]) == ("prefill", 1, 3200, 179)
+    assert told["cache_bytes_per_token"] == 576 * 1.0625
+    with shared(DEEPSEEK).open(newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["DEVICE ID"] == "4"]
+    assert told["ops"] == len(rows)
+    assert told["kernel_us"] == pytest.approx(
+        sum(float(row["DEVICE KERNEL DURATION [ns]"]) for row in rows) / 1e3, abs=0.01
+    )

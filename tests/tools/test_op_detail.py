@@ -1,6 +1,8 @@
 """op_detail: one op, with everything the run knows of it, in a kilobyte and a half."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -8,6 +10,7 @@ from tests.asking import ask, session
 from tests.profiles import Program, write_memory_report, write_performance_report, write_run
 from tests.profiles.demo_model import demo_program
 from tests.programs import block
+from tests.shared_reports import MEMORY, shared
 from ttnn_mcp.errors import QuestionRefused
 
 CONV = 27  # a Conv2d's line in the demo program's report
@@ -129,3 +132,30 @@ async def test_firmware_is_named_where_it_takes_longer_than_the_kernel(at, tmp_p
 
     assert await firmware(40_001) == 20  # a kernel of 20 us
     assert await firmware(40_000) is None
+
+
+@pytest.mark.parametrize("name", [*MEMORY, "../real/reports/resnet50_stages", "../real/reports/llama_decode"])
+async def test_every_argument_of_a_real_call_can_be_read_whole(tmp_path, name):
+    """However many there are and however long: the value is the database's."""
+    at, path = session(tmp_path), shared(name)
+    with closing(sqlite3.connect(path / "db.sqlite")) as database:
+        arguments = database.execute("SELECT operation_id, name, value FROM operation_arguments").fetchall()
+    long = [each for each in arguments if len(each[2]) > 120 and not each[1].isdigit()]
+    read = 0
+    for operation, argument, value in long:
+        said = await ask(at, "op_detail", run=str(path), op=operation, whole=argument)
+        told = (said["call"].get("arguments") or {}).get(argument)
+        if told is None:
+            continue  # a tensor: it stands among the operands
+        assert told == "".join(char if char.isprintable() else " " for char in value)[:8_000]
+        read += 1
+    assert read or not long
+
+
+@pytest.mark.parametrize(("kernel_ns", "efficiency"), [(14_564, 1), (14_000, 1), (29_128, 0.5)])
+async def test_no_op_is_said_to_do_better_than_its_bound(at, tmp_path, kernel_ns, efficiency):
+    """4 MiB through 288 GB/s take 14.56 us; measured in 14 us, the peak is a little higher than specified."""
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 1024, 1024])], kernel_ns=kernel_ns)
+    said = await ask(at, "op_detail", run=str(write_performance_report(tmp_path, program)), op=2)
+    assert said["roofline"]["efficiency"] == pytest.approx(efficiency, abs=1e-4)

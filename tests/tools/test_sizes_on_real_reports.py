@@ -3,27 +3,41 @@
 import pytest
 
 from tests.asking import ask, required, session
-from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED, shared
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools import TOOLS
 from ttnn_mcp.wire import bytes_of
 
 BYTES_AT_MOST = 6_000
 ABOUT_A_RUN = [tool for tool in TOOLS if "run" in tool.arguments.model_fields and tool.name != "experiments"]
+MEMORY = sorted(str(path.parent.relative_to(SHARED.parent)) for path in SHARED.parent.rglob("db.sqlite"))
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
+async def answers_of(at, path, op) -> int:
+    """How many tools answered; every answer within the limit."""
+    answered = 0
+    for tool in ABOUT_A_RUN:
+        try:
+            answer = await ask(at, tool.name, **required(tool, path, op))
+        except QuestionRefused:
+            continue  # the other report is not there; an op without settings
+        answered += 1
+        assert bytes_of(answer) <= BYTES_AT_MOST, tool.name
+    return answered
+
+
+@pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER])
 async def test_a_default_answer_takes_at_most_six_kilobytes(tmp_path, name):
     at, path = session(tmp_path), str(shared(name))
     run = await at.run(path)
     ops = run.scope().ops
     heaviest = int(ops.lines[int(ops.numbers("kernel_ns").argmax())])
-    answered = 0
-    for tool in ABOUT_A_RUN:
-        try:
-            answer = await ask(at, tool.name, **required(tool, path, heaviest))
-        except QuestionRefused:
-            continue  # no memory report; an op without settings
-        answered += 1
-        assert bytes_of(answer) <= BYTES_AT_MOST, tool.name
-    assert answered >= 10
+    assert await answers_of(at, path, heaviest) >= 10
+
+
+@pytest.mark.parametrize("name", MEMORY or ["none"])
+async def test_a_default_answer_about_a_memory_report_takes_no_more(tmp_path, name):
+    shared("memory")  # skips where the reports are not beside the checkout
+    at, path = session(tmp_path), str(SHARED.parent / name)
+    ids = (await at.run(path)).memory_report.operations.ids
+    assert await answers_of(at, path, int(ids[len(ids) // 2])) >= 5

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from tests.asking import ask, session
-from tests.profiles import Iteration, Program, write_performance_report
+from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 
 WARM = (Iteration(cold=True), Iteration())
@@ -59,6 +59,16 @@ async def test_the_line_is_four_fifths_of_the_window(at, tmp_path, kernel_ns, ve
     assert (await ask(at, "time_budget", run=report(tmp_path, multiplication(kernel_ns))))["verdict"] == verdict
 
 
+@pytest.mark.parametrize(("unknown_ns", "verdict"), [(7_400, "at_floor"), (7_500, "cannot_tell")])
+async def test_at_the_floor_takes_bounds_of_95_percent_of_the_kernels(at, tmp_path, unknown_ns, verdict):
+    """An op of a kind never seen takes 4.98 or 5.05 % of the kernel time; with all of it the window is at its floor."""
+    program = multiplication(141_000)
+    program.op("NeverSeenDeviceOperation", [program.tensor([1, 1, 32, 32])], kernel_ns=unknown_ns)
+    answer = await ask(at, "time_budget", run=report(tmp_path, program))
+    assert answer["verdict"] == verdict
+    assert answer["floors"]["rows"][0][3] == pytest.approx(141_000 / (141_000 + unknown_ns), abs=1e-4)
+
+
 async def test_passes_that_the_operands_cannot_use_are_fidelity(at, tmp_path):
     answer = await ask(at, "time_budget", run=report(tmp_path, multiplication(300_000, fidelity="HiFi4")))
     assert ledger(answer)["roofline"] == pytest.approx(HIFI2_US, abs=0.01)
@@ -86,6 +96,21 @@ async def test_padding_is_told_apart(at, tmp_path):
     stored_us = 2 * 16_384 * 32 * 2 / 288 / 1e3
     assert ledger(answer)["roofline"] + ledger(answer)["padding"] == pytest.approx(stored_us, abs=0.02)
     assert ledger(answer)["padding"] == pytest.approx(stored_us * 31 / 32, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("measured", "excess_us"), [("50", 50 - 14.564), ("10", 0), ("", 0), ("105", 100 - 14.564), ("106", 0)]
+)
+async def test_bytes_that_were_moved_again_are_told_where_they_were_measured(at, tmp_path, measured, excess_us):
+    """4 MiB at 288 GB/s take 14.56 us; DRAM was busy for a measured share of 100 us."""
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 1024, 1024])], kernel_ns=100_000)
+    rows = [row | {"DRAM BW UTIL (%)": measured} for row in performance_rows(program, WARM)]
+    header = [*dict.fromkeys([*header_of(rows, "C5"), "DRAM BW UTIL (%)"])]
+    answer = await ask(at, "time_budget", run=str(write_rows(tmp_path / "x.csv", rows, header)))
+    assert ledger(answer).get("excess_bytes", 0) == pytest.approx(excess_us, abs=0.01)
+    assert ledger(answer)["roofline"] == floors(answer)["as_it_is"] == pytest.approx(14.564, abs=0.01)
+    assert sum(ledger(answer).values()) == pytest.approx(100)
 
 
 async def test_compiling_is_no_part_of_a_cold_window(at, tmp_path):

@@ -139,12 +139,12 @@ class WindowFacts:
 
     @property
     def layering(self) -> Layering | None:
-        """The layers of `scope.ops` (all devices); None if no block of ops repeats over most of them."""
-        return layering_of(self.scope.ops)
+        """The layers of `scope.ops` (all devices); None if nothing names them and no block of ops repeats."""
+        return layering_of(self.scope.ops, self.run.performance_report.signposts)
 
     @cached_property
     def layering_here(self) -> Layering | None:
-        """The layers of `ops`; the usual times are those of this device."""
+        """The layers of `ops`."""
         here = self.scope.ops.numbers("device") == self.scope.critical_device
         return self.layering and self.layering.take(np.flatnonzero(here))
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import ARCHITECTURES, Architecture, dram_peak_gb_s
+from ttnn_mcp.hardware import ARCHITECTURES, Architecture, canonical_architecture, dram_peak_gb_s
 from ttnn_mcp.quoting import line
+from ttnn_mcp.readers.performance.device_log import NAME, chip_beside
+from ttnn_mcp.run.performance import CLOCK_TOLERANCE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.performance import Performance
 
@@ -53,6 +57,8 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
     arch = arch or (memory.arch if memory else None)
     arch = line(arch) if arch else None  # a name that is no architecture of ours is text of the report
     clock = performance.clock_ghz if performance else None
+    if performance is not None:
+        arch, clock = _with_log(performance.csv.path, arch, clock, caveats)
     if arch is None and performance is not None:
         arch = performance.arch_inferred
         if arch:
@@ -83,6 +89,23 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
         dram_achievable_gb_s=peak.at_most_gb_s * chip.dram_achievable_share if peak and chip else None,
         caveats=tuple(caveats),
     )
+
+
+def _with_log(
+    report: Path, arch: str | None, clock: float | None, caveats: list[str]
+) -> tuple[str | None, float | None]:
+    """Architecture and clock, completed by line 1 of a device log beside the report; a log that disagrees is left."""
+    logged = chip_beside(report)
+    logged_arch = canonical_architecture(logged[0]) if logged else None
+    if logged is None or logged_arch is None:
+        return arch, clock
+    clock_ghz = logged[1] / 1e3
+    if (arch and arch != logged_arch) or (clock and clock_ghz and abs(clock / clock_ghz - 1) > CLOCK_TOLERANCE):
+        caveats.append(f"{NAME} beside it is of another chip ({logged_arch}, {logged[1]} MHz): not used")
+        return arch, clock
+    if arch is None:
+        caveats.append(f"no DEVICE ARCH: {logged_arch} by {NAME}")
+    return arch or logged_arch, clock or clock_ghz or None
 
 
 def _board(memory: MemoryReport | None) -> str | None:

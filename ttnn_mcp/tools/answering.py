@@ -97,12 +97,27 @@ async def _replayed(run: Run) -> Replayed:
 def _reply(tool: AnyTool, run: Run, replay: Replayed | None, asked: Arguments) -> Wire:
     """The tool's answer; in a worker thread, with a loop of its own for what reads the database."""
     if run.performance is None and tool.alone is not None:
+        _refuse_window(asked)
         reply = tool.alone(run, asked)
     elif tool.about == "window":
         reply = tool.ask(window_asked(run, cast("OfWindow", asked)), asked)
     else:
         reply = tool.ask(replay if tool.about == "replay" else run, asked)
     return asyncio.run(_awaited(reply)) if inspect.isawaitable(reply) else reply
+
+
+def _refuse_window(asked: Arguments) -> None:
+    """A memory report has no rows to choose: an iteration or a signpost would be ignored unsaid.
+
+    Raises:
+        QuestionRefused: the arguments choose a window.
+    """
+    chosen = {name: getattr(asked, name, None) for name in ("iteration", "start_signpost", "end_signpost")}
+    named = [name for name, value in chosen.items() if value not in (None, "last", "all")]
+    if named:
+        raise QuestionRefused(
+            f"'{named[0]}' chooses rows of a performance report, and this run is a memory report alone. Leave it out."
+        )
 
 
 async def _awaited(reply: Any) -> Wire:

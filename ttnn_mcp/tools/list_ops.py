@@ -11,7 +11,8 @@ from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import FAMILIES, canonical, family
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
-from ttnn_mcp.tools.parts.host_ops import HostTotals, host_groups
+from ttnn_mcp.tools.parts.host_arguments import refuse_device_arguments
+from ttnn_mcp.tools.parts.host_ops import HostTotals, host_operations
 from ttnn_mcp.tools.parts.op_groups import GROUPS, GroupBy, grouping_of, groups_table
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoting, Table, Us, Window, Wire
@@ -113,8 +114,21 @@ def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
 
 def operations_alone(run: Run, asked: Arguments) -> Answer:
     """The answer of a memory report alone: ttnn operations and host durations."""
+    refuse_device_arguments(asked)
+    offset = offset_of(asked.cursor, asked, run.id)
+    end = offset + asked.limit
+    host, matches = host_operations(
+        run,
+        op_code=asked.op_code,
+        min_share=asked.min_share,
+        by_name=asked.group_by == "op_code",
+        in_order=asked.sort == "order",
+        page=slice(offset, end),
+    )
     return Answer(
-        host=host_groups(run, asked.limit), caveat="no performance report: host durations, not device times"
+        host=host,
+        next_cursor=cursor_after(end, asked, run.id) if end < matches else None,
+        caveat="no performance report: host durations, not device times",
     )
 
 
@@ -152,9 +166,11 @@ def _filtered(facts: WindowFacts, asked: Arguments) -> NDArray[np.int64]:
 
 def _of_layer(layering: Layering | None, layer: int) -> NDArray[np.bool_]:
     if layering is None:
-        raise QuestionRefused("No layers in this window: no block of op names repeats over half of it.")
+        raise QuestionRefused(
+            "No layers in this window: nothing marks any, and no block of op names repeats over half of it."
+        )
     if layer > layering.count:
-        raise QuestionRefused(f"No layer {layer}: there are {layering.why}.")
+        raise QuestionRefused(f"No layer {layer}: there are {layering.count} layers ({layering.why}).")
     return layering.layer == layer
 
 

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from ttnn_mcp.analyses.stages.stages import SAMPLING, stages_of
+from ttnn_mcp.analyses.stages.stages import SAMPLING, chosen_behind, stages_of
 from ttnn_mcp.analyses.stages.tokens import tokens_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ttnn_mcp.analyses.stages.stages import Stage
+    from ttnn_mcp.analyses.stages.tokens import PassTokens
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.wire import Cell
 
@@ -22,11 +25,11 @@ STAGES = Columns(
     *("weight_mb", "cache_mb", "cache_bytes_per_token", "dram_gb_s", "dram_share", "lm_head_share"),
 )
 CAVEAT = (
-    "tokens_s_user: at_least with this profile's gaps, at_most with none; both for this device and one pass of each. "
-    "cache_mb is the cache as allocated, not as far as it is filled"
+    "tokens_s_user: at_least with this profile's gaps, at_most with none; sampling behind a decode pass counts in it; "
+    "for this device. cache_mb is the cache as allocated, not as far as it is filled; dram_gb_s leaves caches out"
 )
 NONE = (
-    "no stages: this window has no fused attention op, and no signpost names prefill, decode, encoder or sampling. "
+    "no stages: this window has no attention, and no signpost names prefill, decode, encoder or sampling. "
     "Mark them: tracy.signpost('prefill'), tracy.signpost('decode')"
 )
 PART = "no tokens per second where a stage has neither embedding nor LM head: it may be a part of the model"
@@ -51,7 +54,7 @@ def model_stages(facts: WindowFacts, _asked: OfWindow) -> Answer:
     stages = stages_of(facts.ops, facts.run.performance_report.signposts)
     whole = all(stage.whole for stage in stages if stage.kind != SAMPLING)
     return Answer(
-        stages=STAGES.table([_row(facts, stage) for stage in stages]),
+        stages=STAGES.table([_row(facts, stage, chosen_behind(stage, stages)) for stage in stages]),
         why={stage.kind: stage.why for stage in stages},
         kernel_us=facts.total_ns / 1e3,
         caveats=(NONE,) if not stages else (CAVEAT,) if whole else (CAVEAT, PART),
@@ -60,19 +63,16 @@ def model_stages(facts: WindowFacts, _asked: OfWindow) -> Answer:
     )
 
 
-def _row(facts: WindowFacts, stage: Stage) -> tuple[Cell, ...]:
+def _row(facts: WindowFacts, stage: Stage, choosing: NDArray[np.int64]) -> tuple[Cell, ...]:
+    """One row; `choosing` are the sampling ops that belong to each of its tokens."""
     rows, least = stage.rows, facts.least_times
-    kernel_ns = float(facts.kernel_ns[rows].sum())
-    gaps = np.maximum(np.nan_to_num(facts.ops.numbers("gap_ns")), 0.0)
-    gap_ns = float(gaps[rows[rows > 0]].sum())  # the gap before the first op is another window's
+    kernel_ns, gap_ns = float(facts.kernel_ns[rows].sum()), _gap_ns(facts, rows)
+    warm = facts.scope.window.warm
     moved = np.nan_to_num(facts.roofline.dram_bytes[rows])
     rate = float(moved.sum()) / kernel_ns if kernel_ns else 0.0
     peak = facts.chip.dram_peak_gb_s
     tokens = tokens_of(facts.ops, stage)
-    per_second = (
-        None if tokens is None or not kernel_ns or not stage.whole else tokens.per_user * stage.passes * 1e9
-    )
-    warm = facts.scope.window.warm
+    at_least, at_most = _tokens_s(facts, stage, tokens, np.concatenate((rows, choosing)))
     return (
         stage.kind,
         facts.line(int(rows[0])),
@@ -85,15 +85,32 @@ def _row(facts: WindowFacts, stage: Stage) -> tuple[Cell, ...]:
         tokens and tokens.users,
         tokens and tokens.per_user,
         tokens and tokens.line,
-        per_second / (kernel_ns + gap_ns) if per_second and warm else None,
-        per_second / kernel_ns if per_second else None,
+        at_least if warm else None,
+        at_most,
         float(least.weight_bytes[rows].sum()) / stage.passes / 1e6,
         tokens.cache_bytes / 1e6 if tokens and tokens.cache_bytes else None,
-        tokens.cache_bytes_per_token if tokens else None,
+        tokens.cache_bytes_per_token or None if tokens else None,
         rate,
-        rate / peak if peak else None,
+        min(rate / peak, 1.0) if peak else None,
         float(facts.kernel_ns[stage.head].sum()) / kernel_ns if kernel_ns and stage.kind != SAMPLING else None,
     )
+
+
+def _gap_ns(facts: WindowFacts, rows: NDArray[np.int64]) -> float:
+    """Time before these ops; the gap before the first op is another window's."""
+    gaps = np.maximum(np.nan_to_num(facts.ops.numbers("gap_ns")), 0.0)
+    return float(gaps[rows[rows > 0]].sum())
+
+
+def _tokens_s(
+    facts: WindowFacts, stage: Stage, tokens: PassTokens | None, rows: NDArray[np.int64]
+) -> tuple[float | None, float | None]:
+    """Tokens per second and user: with the gaps before these rows, and without."""
+    kernel_ns = float(facts.kernel_ns[rows].sum())
+    if tokens is None or not kernel_ns or not stage.whole:
+        return None, None
+    per_ns = tokens.per_user * stage.passes * 1e9
+    return per_ns / (kernel_ns + _gap_ns(facts, rows)), per_ns / kernel_ns
 
 
 TOOL = Tool(

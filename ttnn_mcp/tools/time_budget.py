@@ -12,6 +12,8 @@ from ttnn_mcp.analyses.time_budget.ledger import Entry, ledger_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.window import REPROFILE
+from ttnn_mcp.tools.parts.rounding import rounded_parts
+from ttnn_mcp.tools.parts.window_cores import CORES, cores_of_window
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Window, Wire
 
@@ -43,6 +45,8 @@ class Answer(Wire):
     ledger: Annotated[Table, LEDGER]
     cold_gaps_us: Us | None = None
     not_in_the_bounds: dict[Quoted, Us] = Field(default={})
+    on_cores: Annotated[Table, CORES] | None = None
+    on_cores_caveat: Quoting | None = None
     device: int
     chip_caveats: tuple[Quoting, ...] = ()
     window: Window
@@ -66,6 +70,7 @@ def time_budget(facts: WindowFacts, _asked: OfWindow) -> Answer:
         raise QuestionRefused(f"All kernel times of this window are 0: {REPROFILE}.")
     floors = _floors(facts)
     modelled = facts.share(np.flatnonzero(least.complete & least.bounded))
+    on_cores, on_cores_caveat = cores_of_window(facts)
     verdict, why = _judged(floors[0][1] / window_ns, modelled, entries, window_ns)
     return Answer(
         verdict=verdict,
@@ -78,27 +83,41 @@ def time_budget(facts: WindowFacts, _asked: OfWindow) -> Answer:
                 for what, floor_ns, assumption in floors
             ]
         ),
-        ledger=LEDGER.table(
-            [
-                (entry.name, entry.time_ns / 1e3, entry.time_ns / window_ns, _heaviest(facts, entry))
-                for entry in entries
-            ]
-        ),
+        ledger=_ledger(facts, entries, window_ns),
         cold_gaps_us=None if warm else line.gap_ns / 1e3,
         not_in_the_bounds=_left_out(facts),
+        on_cores=on_cores,
+        on_cores_caveat=on_cores_caveat,
         device=facts.scope.critical_device,
         chip_caveats=facts.chip.caveats,
         window=facts.scope.window,
     )
 
 
+def _ledger(facts: WindowFacts, entries: list[Entry], window_ns: float) -> Table:
+    times_us = rounded_parts([entry.time_ns / 1e3 for entry in entries], window_ns / 1e3, 2)
+    shares = rounded_parts([entry.time_ns / window_ns for entry in entries], 1.0, 4)
+    return LEDGER.table(
+        [
+            (entry.name, time_us, share, _heaviest(facts, entry))
+            for entry, time_us, share in zip(entries, times_us, shares, strict=True)
+        ]
+    )
+
+
 def _floors(facts: WindowFacts) -> list[tuple[str, float, str]]:
     least = facts.least_times
     weights_ns = float(least.weight_bytes.sum()) / (facts.chip.dram_peak_gb_s or np.inf)
+    one_pass_ns = max(weights_ns, float(least.arithmetic_ns.sum()))
+    as_it_is_ns, cheaper_ns = float(least.as_it_is_ns.sum()), float(least.cheaper_ns.sum())
+    if (
+        facts.timeline.side_by_side
+    ):  # one op may compute while another one reads: bounds of single ops do not add up
+        as_it_is_ns, cheaper_ns = max(float(least.as_it_is_ns.max()), one_pass_ns), float(least.cheaper_ns.max())
     return [
-        ("as_it_is", float(least.as_it_is_ns.sum()), AS_IT_IS),
-        ("cheaper_formats", float(least.cheaper_ns.sum()), CHEAPER),
-        ("one_pass", max(weights_ns, float(least.arithmetic_ns.sum())), READ_ONCE),
+        ("as_it_is", as_it_is_ns, AS_IT_IS),
+        ("cheaper_formats", cheaper_ns, CHEAPER),
+        ("one_pass", one_pass_ns, READ_ONCE),
     ]
 
 

@@ -103,3 +103,17 @@ def test_iterations_of_the_same_shapes_are_static(tmp_path):
     program = program_of((0, 10_000), (2_000, 20_000), (3_000, 30_000))
     assert static_shapes(report_of(tmp_path / "two", program, [Iteration(), Iteration()])) is True
     assert static_shapes(report_of(tmp_path / "one", program, [Iteration()])) is None
+
+
+def test_ops_side_by_side_share_their_time(tmp_path):
+    """10 us, then 20 us of which the first 4 run beside the 10: each has 2 of these 4."""
+    line = timeline(tmp_path, (0, 10_000), (-4_000, 20_000))
+    assert line.side_by_side
+    assert line.spent_ns == pytest.approx([8_000, 18_000], abs=2)
+    assert line.spent_ns.sum() == pytest.approx(line.busy_ns)
+
+
+def test_ops_one_after_the_other_share_nothing(tmp_path):
+    line = timeline(tmp_path, (0, 10_000), (2_000, 20_000))
+    assert not line.side_by_side
+    assert line.spent_ns.tolist() == [10_000, 20_000]

@@ -42,6 +42,7 @@ class Timeline:
         wall_ns: first kernel start to last kernel end; the gap before the first op is another window's.
         gaps_ns: gap before each op but the first; NaN where not measured, negative where ops overlap.
         busy_ns: time in which at least one kernel ran: less than `kernel_ns` where sub-devices work side by side.
+        spent_ns: per op, its part of `busy_ns`: its kernel time, less where it shared the time with others.
     """
 
     device: int
@@ -49,6 +50,12 @@ class Timeline:
     wall_ns: float
     gaps_ns: NDArray[np.float64]
     busy_ns: float
+    spent_ns: NDArray[np.float64]
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether ops ran at the same time."""
+        return self.busy_ns < self.kernel_ns
 
     @property
     def busy(self) -> float:
@@ -79,26 +86,28 @@ def timeline_of(ops: OpTable, clock_ghz: float | None) -> Timeline:
     kernel = ops.numbers("kernel_ns")
     gaps = ops.numbers("gap_ns")[1:]
     ends = ops.numbers("fw_end_cycle")
-    took = busy = float(kernel.sum())
+    took, spent = float(kernel.sum()), kernel
     if clock_ghz and len(ops) and np.isfinite(ends[[0, -1]]).all():
         # gap = kernel start - previous end, so a kernel starts at FW END - KERNEL DURATION (measured on 7 reports)
         wall = float(np.nanmax(ends) - ends[0]) / clock_ghz + float(kernel[0])
-        if (gaps < -OVERLAP_NS).any() and np.isfinite(ends).all():
+        if ((gaps < -OVERLAP_NS).any() or took - wall > OVERLAP_NS) and np.isfinite(ends).all():
             ends_ns = (ends - ends[0]) / clock_ghz
-            wall, busy = float(ends_ns.max() - (ends_ns - kernel).min()), _covered_ns(ends_ns - kernel, ends_ns)
+            wall, spent = float(ends_ns.max() - (ends_ns - kernel).min()), _shared_out(ends_ns - kernel, ends_ns)
     else:
         wall = took + float(np.nansum(np.maximum(gaps, 0.0)))
-    wall = max(wall, busy, float(kernel.max()))  # ends may contradict kernels where gaps show no overlap
-    return Timeline(int(ops.numbers("device")[0]), took, wall, gaps, busy)
+    busy = took if spent is kernel else float(spent.sum())
+    return Timeline(int(ops.numbers("device")[0]), took, max(wall, busy, float(kernel.max())), gaps, busy, spent)
 
 
-def _covered_ns(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> float:
-    """Length of the union of intervals."""
-    order = np.argsort(starts, kind="stable")
-    starts, ends = starts[order], ends[order]
-    reached = np.maximum.accumulate(ends)
-    before = np.concatenate((starts[:1], reached[:-1]))
-    return float(np.maximum(ends - np.maximum(starts, before), 0.0).sum())
+def _shared_out(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Time per interval; where several run, each has an equal part, so that all together cover their union once."""
+    times = np.concatenate((starts, ends))
+    order = np.argsort(times, kind="stable")  # of equal times the starts come first
+    running = np.cumsum(np.repeat([1, -1], len(starts))[order])
+    passed = np.diff(times[order]) / np.maximum(running[:-1], 1) * (running[:-1] > 0)
+    reached = np.empty(len(times))
+    reached[order] = np.concatenate(([0.0], np.cumsum(passed)))
+    return reached[len(starts) :] - reached[: len(starts)]
 
 
 @artefact

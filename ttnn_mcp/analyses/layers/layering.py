@@ -1,21 +1,22 @@
 """The layer of each op of a window, and its role in that layer.
 
-A layer is the block of op names that repeats over most of the window. Ops at the same place of their layers have the
-same role: `role 5 of 29`. Names alone do not tell where a layer begins. It begins at a norm if that loses no layer, as
-in transformers. Ops before the first layer (embedding) and after the last one (head) have no layer and no role.
+The run can name its layers: by numbers in a compiler's LOC, otherwise by signposts. Without both, a layer is the block
+of op names that repeats over most of the window. Ops at the same place of their layers have the same role: `role 5 of
+29`. Names alone do not tell where a layer begins. It begins at a norm if that loses no layer, as in transformers. Ops
+outside the layers (embedding, head) have no layer and no role.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.layers.marked_layers import Marked, by_loc, by_signposts
 from ttnn_mcp.analyses.layers.repeating_names import Layers, layers_of
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import canonical, family
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 BEFORE, AFTER = 0, -1  # in place of a layer's number
 DIFFERS_SHARE = 0.05  # of the usual time: warm repeats of one op agree within 2 %
-DIFFERS_NS = 1_000.0  # 1 us: kernel starts vary by as much
+DIFFERS_NS = 1_000.0  # and a microsecond: below it, the start of a kernel varies as much
 
 
 @dataclass(frozen=True)
@@ -33,77 +34,96 @@ class Layering:
 
     Attributes:
         count: the number of layers.
-        roles: the number of ops of one layer.
+        roles: the number of ops of one layer; 0 if layers have different ops.
         layer: per op, 1..count; BEFORE or AFTER if it belongs to none.
-        role: per op, 1..roles; 0 if it belongs to no layer.
-        kernel_ns: per op.
+        role: per op, 1..roles; 0 if it belongs to no layer, or layers have different ops.
+        differs: ops whose time differs from the usual time of their role on their device.
+        why: how the layers were found.
+        scattered: whether ops outside the layers can run between two layers.
     """
 
     count: int
     roles: int
     layer: NDArray[np.int64]
     role: NDArray[np.int64]
-    kernel_ns: NDArray[np.float64]
-
-    @cached_property
-    def _usual_ns(self) -> NDArray[np.float64]:
-        """Per role, the median over its ops; the first entry stands for no role."""
-        usual = np.zeros(self.roles + 1)
-        order = np.argsort(self.role, kind="stable")
-        roles, starts = np.unique(self.role[order], return_index=True)
-        for role, times in zip(roles.tolist(), np.split(self.kernel_ns[order], starts[1:]), strict=True):
-            usual[role] = float(np.median(times))
-        return usual
-
-    @cached_property
-    def differs(self) -> NDArray[np.bool_]:
-        """Ops whose time differs from the usual time of their role."""
-        usual = self._usual_ns[self.role]
-        away = np.abs(self.kernel_ns - usual)
-        return (self.role > 0) & (away > np.maximum(DIFFERS_SHARE * usual, DIFFERS_NS))
+    differs: NDArray[np.bool_]
+    why: str
+    scattered: bool = False
 
     def take(self, rows: NDArray[np.int64]) -> Layering:
-        """The same layers for some ops; the usual times are then those of these ops."""
-        return replace(self, layer=self.layer[rows], role=self.role[rows], kernel_ns=self.kernel_ns[rows])
-
-    @property
-    def why(self) -> str:
-        """How the layers were found."""
-        return f"{self.count} layers of {self.roles} ops, by op names that repeat"
+        """The same layers for some ops; the usual times are those of all ops."""
+        return replace(self, layer=self.layer[rows], role=self.role[rows], differs=self.differs[rows])
 
 
 @artefact
-def layering_of(ops: OpTable) -> Layering | None:
+def layering_of(ops: OpTable, signposts: OpTable) -> Layering | None:
     """The layers of ops that are sorted by device, then by time.
+
+    Args:
+        ops: the ops.
+        signposts: the report's signposts.
 
     Returns:
         None if a device has no layers, or two devices have different ones.
     """
     if not len(ops):
         return None
-    names = ops.texts("op_code")
-    codes = names.folded(canonical).codes
-    norms = names.where(lambda text: family(text) == "norm")
-    devices = ops.numbers("device")
-    layers_of_devices: list[Layers] = []
+    devices = np.split(np.arange(len(ops)), np.flatnonzero(np.diff(ops.numbers("device"))) + 1)
+    codes = ops.texts("op_code").folded(canonical).codes
+    marked = by_loc(ops, devices) or by_signposts(ops, signposts)
+    return _told(ops, devices, codes, marked) if marked else _by_names(ops, devices, codes)
+
+
+def _told(
+    ops: OpTable, devices: list[NDArray[np.int64]], codes: NDArray[np.int64], marked: Marked
+) -> Layering | None:
+    """Layers that the run names; they have roles only if all have the same ops."""
+    role = np.zeros(len(ops), dtype=np.int64)
+    kinds: set[tuple[int, ...]] = set()
+    for device in devices:
+        order = device[np.argsort(marked.layer[device], kind="stable")]
+        for rows in np.split(order, np.flatnonzero(np.diff(marked.layer[order])) + 1):
+            if marked.layer[rows[0]] > 0:
+                kinds.add(tuple(codes[rows].tolist()))
+                role[rows] = np.arange(1, len(rows) + 1)
+    roles = len(next(iter(kinds))) if len(kinds) == 1 else 0
+    role = role if roles else np.zeros_like(role)
+    why = marked.why if roles else f"{marked.why}; their ops differ, so they have no roles"
+    return Layering(marked.count, roles, marked.layer, role, _differing(ops, devices, role), why, scattered=True)
+
+
+def _by_names(ops: OpTable, devices: list[NDArray[np.int64]], codes: NDArray[np.int64]) -> Layering | None:
+    norms = ops.of_family("norm")
+    of_devices: list[Layers] = []
     layer, role = np.zeros(len(ops), dtype=np.int64), np.zeros(len(ops), dtype=np.int64)
-    for rows in np.split(np.arange(len(ops)), np.flatnonzero(np.diff(devices)) + 1):
+    for rows in devices:
         layers = layers_of(codes[rows])
         if layers is None:
             return None
         layers = _from_norm(layers, norms[rows])
-        layers_of_devices.append(layers)
+        of_devices.append(layers)
         layer[rows] = layers.numbers(np.arange(len(rows)))
         role[rows] = (np.arange(len(rows)) - layers.first) % layers.ops + 1
-    if len({(layers.ops, layers.count) for layers in layers_of_devices}) > 1:
+    if len({(layers.ops, layers.count) for layers in of_devices}) > 1:
         return None
-    count = layers_of_devices[0].count
+    count, roles = of_devices[0].count, of_devices[0].ops
     role[(layer < 1) | (layer > count)] = 0
     layer[layer > count] = AFTER
-    return Layering(count, layers_of_devices[0].ops, layer, role, ops.numbers("kernel_ns"))
+    why = f"{count} layers of {roles} ops, by op names that repeat"
+    return Layering(count, roles, layer, role, _differing(ops, devices, role), why)
 
 
 def _from_norm(layers: Layers, norms: NDArray[np.bool_]) -> Layers:
-    """The same layers, but they begin at the first norm among their possible first ops."""
+    """The same layers, begun at the first norm among the ops at which they can begin."""
     starts = np.flatnonzero(norms[layers.first : layers.first + layers.slack + 1])
     return replace(layers, first=layers.first + int(starts[0])) if len(starts) else layers
+
+
+def _differing(ops: OpTable, devices: list[NDArray[np.int64]], role: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Ops whose time is not the median of their role on their device."""
+    kernel_ns, usual = ops.numbers("kernel_ns"), np.zeros(len(ops))
+    for device in devices:
+        order = device[np.argsort(role[device], kind="stable")]
+        for rows in np.split(order, np.flatnonzero(np.diff(role[order])) + 1):
+            usual[rows] = float(np.median(kernel_ns[rows]))
+    return (role > 0) & (np.abs(kernel_ns - usual) > np.maximum(DIFFERS_SHARE * usual, DIFFERS_NS))

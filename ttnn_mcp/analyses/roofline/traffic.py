@@ -30,6 +30,7 @@ WHY_DTYPE = "an operand's data type is unknown, and so are its bytes"
 WHY_CACHE = "how much of the key/value cache the op read is not in the report"
 WHY_EXPERTS = "which experts' weights the op read is not in the report"
 WHY_SAMPLES = "which parts of the image the op read is not in the report"
+WHY_LINKS = "what the op exchanges with other devices is not counted"
 BIAS_ROWS = 32  # a bias is one row, padded to a tile; a third matmul operand of more rows is a preallocated output
 
 
@@ -120,6 +121,17 @@ def _samples(touched: Touched, rows: NDArray[np.int64]) -> None:
     touched.why.add(rows, WHY_SAMPLES)
 
 
+def _picks(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """INPUT_1 says which elements of INPUT_0 become the output."""
+    touched.reads[0, rows] *= _share(touched.ops.outputs[0], touched.ops.inputs[0], rows)
+
+
+def _routes(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """Operands of a mixture of experts may be the weights of experts that are not active."""
+    touched.reads[1:, rows] = 0
+    touched.why.add(rows, WHY_EXPERTS)
+
+
 def _exchanges(touched: Touched, rows: NDArray[np.int64]) -> None:
     """Scratch and persistent buffers are listed on both sides; the last output is the result."""
     touched.reads[1:, rows] = 0
@@ -134,6 +146,7 @@ def _multiplies(touched: Touched, rows: NDArray[np.int64]) -> None:
 def _multiplies_and_exchanges(touched: Touched, rows: NDArray[np.int64]) -> None:
     touched.reads[2:, rows] = 0
     _last_output(touched, rows)
+    touched.why.add(rows, WHY_LINKS)
 
 
 def _multiplies_sparsely(touched: Touched, rows: NDArray[np.int64]) -> None:
@@ -190,6 +203,8 @@ _EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, NDArray[np.in
     (lambda text: re.search("(Update|Fill).*Cache", text) is not None, _fills_cache),
     (_like("embedding"), _looks_up),
     (_named("GridSample"), _samples),
+    (_named("Gather"), _picks),
+    (lambda text: family(text) == "other" and re.search("moe|expert", text, re.IGNORECASE) is not None, _routes),
     (_like("collective"), _exchanges),
     (_like("matmul", "^(?!.*(Sparse|AllGather|ReduceScatter))"), _multiplies),
     (_like("matmul", "AllGather|ReduceScatter"), _multiplies_and_exchanges),

@@ -1,10 +1,8 @@
 """Stages of a language model in the ops of one device: prefill, decode, encoder, sampling.
 
-Signposts that name a stage decide. Without them the attention ops decide: TTNN has special ops for decode; attention
-that is causal, or in a window with ops that fill a cache, is prefill; attention that is not causal belongs to an
-encoder. A stage begins with its first pass: at an embedding, otherwise at a new trace, otherwise at the longest gap
-between the last attention of one kind and the first of the next. Ops that follow the LM head and choose a token are
-sampling.
+Signposts that name a stage decide. Without them the attention ops decide (module `attentions`). A stage begins with its
+first pass: at an embedding, otherwise at a new trace, otherwise at the longest gap between the last attention of one
+kind and the first of the next. Ops that follow the LM head and choose a token are sampling.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.stages.attentions import DECODE, ENCODER, PREFILL, SAMPLING, attentions_of
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
@@ -25,13 +23,13 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.ops.op_table import OpTable
 
-PREFILL, DECODE, ENCODER, SAMPLING = "prefill", "decode", "encoder", "sampling"
 KINDS = ("", PREFILL, DECODE, ENCODER, SAMPLING)  # by code; 0 is no stage
 NAMED = {
     "prefill": PREFILL,
     "decod": DECODE,
     "generat": DECODE,
     "encod": ENCODER,
+    "vision": ENCODER,
     "sampl": SAMPLING,
 }  # in signposts
 ENDS = r"\b(end|stop|done|finish\w*)\b"
@@ -149,28 +147,40 @@ def _named(text: str) -> str | None:
 
 
 def _by_attention(ops: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | None:
-    """The same by fused attention; None if there is none."""
-    names = ops.texts("op_code")
-    rows = np.flatnonzero(names.where(lambda text: family(text) == "attention"))
-    if not len(rows):
+    """The same by attention; None if there is none."""
+    attentions = attentions_of(ops)
+    if not attentions:
         return None
-    fills = bool(names.where(lambda text: re.search("Fill\\w*Cache", text) is not None).any())
-    recognised = [(row, *_kind(ops, row, fills=fills)) for row in rows.tolist()]
-    codes = np.full(len(ops), KINDS.index(recognised[0][1]), dtype=np.int64)
-    for (before, earlier, _), (after, later, _) in pairwise(recognised):
+    codes = np.full(len(ops), KINDS.index(attentions[0][1]), dtype=np.int64)
+    for (before, earlier, _), (after, later, _) in pairwise(attentions):
         if earlier != later:
             codes[_boundary(ops, before, after) :] = KINDS.index(later)
-    return codes, {kind: f"{reason} (line {int(ops.lines[row])})" for row, kind, reason in reversed(recognised)}
+    why = {kind: f"{reason} (line {int(ops.lines[row])})" for row, kind, reason in reversed(attentions)}
+    patches = _patches(ops, codes)
+    if patches is not None:
+        why[ENCODER] += (
+            f", behind a convolution that makes patches (line {int(ops.lines[patches])}): a vision encoder"
+        )
+    return codes, why
 
 
-def _kind(ops: OpTable, row: int, *, fills: bool) -> tuple[str, str]:
-    name = ops.texts("op_code")[row]
-    if re.search("Decode|FlashMLA|FlashMultiLatent", name, re.IGNORECASE) and "Prefill" not in name:
-        return DECODE, "a special attention op for decode"
-    causal = attributes_of(ops).row(row).flag("is_causal")
-    if causal or (causal is None and fills):
-        return PREFILL, "causal attention" if causal else "attention beside ops that fill a cache"
-    return ENCODER, "attention that is not causal"
+def _patches(ops: OpTable, codes: NDArray[np.int64]) -> int | None:
+    """The conv or fold before the first attention of an encoder: it makes the patches of an image."""
+    inside = codes == KINDS.index(ENCODER)
+    attends = [row for row, kind, _ in attentions_of(ops) if kind == ENCODER]
+    makes = np.flatnonzero(inside & (ops.of_family("conv") | ops.named("Fold")))
+    return int(makes[0]) if len(makes) and attends and makes[0] < attends[0] else None
+
+
+def chosen_behind(stage: Stage, stages: list[Stage]) -> NDArray[np.int64]:
+    """The sampling ops that directly follow this stage: each of its tokens needs them."""
+    sampling = next((each.rows for each in stages if each.kind == SAMPLING), None)
+    others = np.concatenate([each.rows for each in stages if each.kind != SAMPLING])
+    if sampling is None or stage.kind != DECODE or not len(others):
+        return np.zeros(0, dtype=np.int64)
+    others = np.sort(others)
+    last = others[np.maximum(np.searchsorted(others, sampling) - 1, 0)]
+    return sampling[np.isin(last, stage.rows)]
 
 
 def _boundary(ops: OpTable, before: int, after: int) -> int:

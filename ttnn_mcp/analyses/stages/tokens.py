@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.stages.stages import DECODE, PREFILL
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ttnn_mcp.analyses.stages.stages import Stage
     from ttnn_mcp.run.ops.op_table import OpTable
+
+
+FILLS = re.compile(r"(Update|Fill)\w*Cache$")
+INTEGERS = ("INT32", "UINT32", "UINT16", "UINT8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +30,7 @@ class PassTokens:
         users: the number of parallel sequences.
         per_user: the number of tokens of each.
         cache_bytes: keys and values of all caches that a pass reads, as allocated; 0 without a cache.
-        cache_bytes_per_token: bytes that one more token of one user adds to them.
+        cache_bytes_per_token: bytes that one more token of one user adds to them; 0 if no op shows a cache.
         line: of the attention whose INPUT_0 has these shapes.
     """
 
@@ -38,7 +46,8 @@ def tokens_of(ops: OpTable, stage: Stage) -> PassTokens | None:
 
     Queries are [batch, heads, sequence, width] (ttnn.transformer.scaled_dot_product_attention), in decode
     [1, batch, heads, width] (scaled_dot_product_attention_decode); keys and values [batch, heads, positions, width],
-    in a paged cache [blocks, heads, positions of a block, width].
+    in a paged cache [blocks, heads, positions of a block, width]. The cache of a prefill is INPUT_1 of the ops that
+    fill it: the keys and values of its attention can be wider than the cache (multi-head latent attention).
     """
     attends = ops.of_family("attention")
     rows = stage.rows[attends[stage.rows]]
@@ -47,13 +56,22 @@ def tokens_of(ops: OpTable, stage: Stage) -> PassTokens | None:
     first = int(rows[0])
     query = ops.inputs[0].logical[first]
     users, per_user = (int(query[1]), 1) if stage.kind == DECODE else (int(query[0]), int(query[2]))
-    cache_bytes_of_pass = per_token = 0.0
-    if stage.kind in (DECODE, PREFILL):
-        for operand in ops.inputs[1:3]:
-            shape = operand.logical[rows]
-            sizes = operand.bytes[rows]
-            positions = np.maximum(shape[:, 0] * shape[:, 2], 1)
-            cache_bytes_of_pass += float(sizes.sum()) / stage.passes
-            per_token += float((sizes / positions).sum()) / stage.passes
-    cached = stage.kind == DECODE
-    return PassTokens(users, per_user, cache_bytes_of_pass if cached else 0.0, per_token, int(ops.lines[first]))
+    held, per_token = _kept(ops, rows, (1, 2)) if stage.kind == DECODE else (0.0, 0.0)
+    if stage.kind == PREFILL:
+        _, per_token = _kept(ops, stage.rows[_fills(ops)[stage.rows]], (1,))
+    return PassTokens(users, per_user, held / stage.passes, per_token / stage.passes, int(ops.lines[first]))
+
+
+def _fills(ops: OpTable) -> NDArray[np.bool_]:
+    return ops.texts("op_code").where(lambda text: FILLS.search(canonical(text)) is not None)
+
+
+def _kept(ops: OpTable, rows: NDArray[np.int64], numbers: tuple[int, ...]) -> tuple[float, float]:
+    """(bytes, bytes per position) of these inputs; integer tensors are positions or page tables, not keys or values."""
+    held = per_token = 0.0
+    for operand in (ops.inputs[number] for number in numbers if number < len(ops.inputs)):
+        keeps = operand.present[rows] & ~operand.dtype.among(*INTEGERS)[rows]
+        shape, sizes = operand.padded[rows[keeps]], operand.bytes[rows[keeps]]
+        held += float(sizes.sum())
+        per_token += float((sizes / np.maximum(shape[:, 0] * shape[:, 2], 1)).sum())
+    return held, per_token

@@ -1,8 +1,9 @@
 """The least time of every op, step by step: from the work that the model needs to the work that the op did.
 
 Each step adds one cause to the step before, so it cannot be shorter: first the arithmetic and bytes that the model
-needs, then padding, then the passes of the op's own MATH FIDELITY, then unused cores. All are true lower bounds: they
-take peak rates and move each byte once. They leave out the arithmetic of the vector unit (softmax, norms, activations).
+needs, then padding, then the passes of the op's own MATH FIDELITY, then excess bytes where DRAM traffic was measured,
+then unused cores. All are true lower bounds: they take peak rates and move each byte once. They leave out the
+arithmetic of the vector unit (softmax, norms, activations).
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class LeastTimes:
             whole grid.
         padded_ns: the same on padded shapes.
         as_it_is_ns: the same with the op's own passes: the present program.
+        as_moved_ns: the same with the DRAM traffic in DRAM BW UTIL, if the report has it (tt-npe).
         on_its_cores_ns: the same on the cores that the op used.
         cheaper_ns: the program with weights as BFLOAT4_B, activations as BFLOAT8_B, one pass.
         arithmetic_ns: the arithmetic alone, as in `needed_ns`.
@@ -54,6 +56,7 @@ class LeastTimes:
     needed_ns: NDArray[np.float64]
     padded_ns: NDArray[np.float64]
     as_it_is_ns: NDArray[np.float64]
+    as_moved_ns: NDArray[np.float64]
     on_its_cores_ns: NDArray[np.float64]
     cheaper_ns: NDArray[np.float64]
     arithmetic_ns: NDArray[np.float64]
@@ -90,6 +93,7 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
                 least(bounds.flops, needed, grid, without_padding),
                 least(bounds.padded_flops, needed, grid, as_stored),
                 least(bounds.padded_flops, own, grid, as_stored),
+                _measured_ns(ops),
                 least(bounds.padded_flops, own, used, as_stored),
             ]
         ),
@@ -110,6 +114,12 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
         & bounds.why.mapped(_leaves_nothing_out, missing=True, dtype=np.bool_)
         & _finite(ops, links),
     )
+
+
+def _measured_ns(ops: OpTable) -> NDArray[np.float64]:
+    """The time that the measured DRAM traffic takes at the peak rate; 0 where nothing was measured."""
+    share = np.nan_to_num(ops.numbers("dram_util_pct")) / 100
+    return np.where((share > 0) & (share <= IMPOSSIBLE), np.minimum(share, 1.0), 0.0) * ops.numbers("kernel_ns")
 
 
 def _finite(ops: OpTable, links: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -1,8 +1,9 @@
 """The ledger of a window: every nanosecond of the critical device has one name; the sum is the window.
 
-An op's kernel time is divided in the order of its least times: what the model needs, padding, passes, unused cores.
-Then follow late starts of cores, waiting for other devices, uneven work, time in which certainly only one part of the
-kernel ran, and the rest. All time of ops that only move data is `movement`: the model needs none of it.
+An op's kernel time is divided in the order of its least times: what the model needs, padding, passes, excess bytes,
+unused cores. Then follow late starts of cores, waiting for other devices, uneven work, time in which certainly only one
+part of the kernel ran, and the rest. All time of ops that only move data is `movement`: the model needs none of it.
+Ops that ran at the same time on sub-devices share that time.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 ALONE = {"reader": "only_reading", "compute": "only_computing", "writer": "only_writing"}  # by part of a kernel
+STEPS = ("roofline", "padding", "fidelity", "excess_bytes", "idle_cores")  # in the order of the least times
 MOVES_ONLY = ("movement", "layout", "shape")  # families whose ops compute nothing
 
 
@@ -33,7 +35,7 @@ class Entry:
 
     Attributes:
         name: as on the page about the time budget.
-        time_ns: its part of the window; below zero only for `side_by_side`.
+        time_ns: its part of the window.
         per_op_ns: the same per op of the device.
     """
 
@@ -54,7 +56,9 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
     kernel = ops.numbers("kernel_ns")
     moves = ops.of_family(*MOVES_ONLY)
     models = least.bounded & ~moves
-    steps = np.stack([least.needed_ns, least.padded_ns, least.as_it_is_ns, least.on_its_cores_ns])
+    steps = np.stack(
+        [least.needed_ns, least.padded_ns, least.as_it_is_ns, least.as_moved_ns, least.on_its_cores_ns]
+    )
     steps = np.where(models, np.minimum(steps, kernel), 0.0)
     parts = np.diff(steps, axis=0, prepend=0.0)
     remaining = np.where(models, kernel - steps[-1], 0.0)
@@ -62,20 +66,17 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
     waiting = np.minimum(_waiting_ns(ops, balance), remaining - skew)
     within = _within_kernels(ops, remaining - skew - waiting)
     gaps = np.concatenate(([0.0], np.maximum(np.nan_to_num(timeline.gaps_ns), 0.0)))
-    overlap = timeline.busy_ns - timeline.kernel_ns  # 0, or below 0 if sub-devices worked at the same time
-    entries = [
-        *(
-            Entry(name, float(part.sum()), part)
-            for name, part in zip(("roofline", "padding", "fidelity", "idle_cores"), parts, strict=True)
-        ),
-        Entry("start_skew", float(skew.sum()), skew),
-        Entry("waiting", float(waiting.sum()), waiting),
-        *(Entry(name, float(part.sum()), part) for name, part in within.items()),
-        Entry("movement", float(kernel[moves].sum()), np.where(moves, kernel, 0.0)),
-        Entry("no_bound", float(kernel[~moves & ~models].sum()), np.where(~moves & ~models, kernel, 0.0)),
-        Entry("gaps", timeline.wall_ns - timeline.busy_ns, gaps),
-        Entry("side_by_side", overlap, np.zeros(len(ops))),
-    ]
+    within_kernels = {
+        **dict(zip(STEPS, parts, strict=True)),
+        "start_skew": skew,
+        "waiting": waiting,
+        **within,
+        "movement": np.where(moves, kernel, 0.0),
+        "no_bound": np.where(~moves & ~models, kernel, 0.0),
+    }
+    spent = timeline.spent_ns / np.where(kernel > 0, kernel, 1.0)
+    entries = [Entry(name, float((part * spent).sum()), part * spent) for name, part in within_kernels.items()]
+    entries.append(Entry("gaps", timeline.wall_ns - timeline.busy_ns, gaps))
     return [entry for entry in entries if entry.time_ns]
 
 

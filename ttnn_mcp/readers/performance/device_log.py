@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
+
+    Launch = tuple[int, int, int | None]  # device, GLOBAL CALL COUNT, replay session
 
 NAME = "profile_log_device.csv"
 BLOCK_BYTES = 4 << 20
@@ -66,26 +67,51 @@ class OpMarks:
     complete: bool
 
 
+def chip_beside(report: Path) -> tuple[str, int] | None:
+    """Architecture and clock in MHz by line 1 of the log beside a report; None without a log."""
+    try:
+        with (report.parent / NAME).open("rb") as file:
+            first = _first_line(file)
+    except OSError:
+        return None
+    return (first[1].lower(), int(first[2])) if first else None
+
+
 def marks_of(path: Path, device: int, call_count: int, session: int | None) -> OpMarks:
-    """The marks of the op with this GLOBAL CALL COUNT, and of this replay where the op was replayed from a trace.
+    """The marks of one op; see `marks_of_ops`."""
+    return marks_of_ops(path, [(device, call_count, session)])[0]
+
+
+def marks_of_ops(path: Path, wanted: Sequence[Launch]) -> list[OpMarks]:
+    """The marks of the ops with these GLOBAL CALL COUNTs, and of the replay where an op was replayed from a trace.
+
+    The file is read once for all of them.
 
     Raises:
         ReportError: there is no such file, or it is no device log.
     """
+    kept: dict[Launch, list[Mark]] = {launch: [] for launch in wanted}
+    by_count: dict[int, list[Launch]] = {}
+    for launch in kept:
+        by_count.setdefault(launch[1], []).append(launch)
     try:
         with path.open("rb") as file:
             arch, clock_mhz, header = _heading(file, path)
-            lines = _lines_with(file, b",%d," % call_count)
-            marks = (_mark(line, header, device, call_count, session) for line in lines)
-            kept = tuple(islice((mark for mark in marks if mark), MARKS_AT_MOST + 1))
+            for call_count, line in _lines_with(file, {count: b",%d," % count for count in by_count}):
+                for launch in by_count[call_count]:
+                    mark = _mark(line, header, *launch) if len(kept[launch]) <= MARKS_AT_MOST else None
+                    kept[launch] += [mark] if mark else []
     except OSError as failed:
         raise ReportMissing(f"{shown(path.name)} cannot be read ({failed.strerror}).") from None
-    return OpMarks(arch, clock_mhz, kept[:MARKS_AT_MOST], complete=len(kept) <= MARKS_AT_MOST)
+    return [
+        OpMarks(arch, clock_mhz, tuple(marks[:MARKS_AT_MOST]), complete=len(marks) <= MARKS_AT_MOST)
+        for marks in (kept[launch] for launch in wanted)
+    ]
 
 
 def _heading(file: BinaryIO, path: Path) -> tuple[str, int, dict[str, int]]:
     """Architecture, clock and the places of the columns."""
-    first = FIRST_LINE.match(file.readline(LINE_BYTES).decode(errors="replace"))
+    first = _first_line(file)
     names = [name.strip() for name in file.readline(LINE_BYTES).decode(errors="replace").split(",")]
     header = {
         ours: next((names.index(name) for name in theirs if name in names), -1) for ours, theirs in COLUMNS.items()
@@ -99,15 +125,19 @@ def _heading(file: BinaryIO, path: Path) -> tuple[str, int, dict[str, int]]:
     return first[1], int(first[2]), header
 
 
-def _lines_with(file: BinaryIO, needle: bytes) -> Iterator[bytes]:
-    """The lines that hold `needle`, read block by block; a line that is too long for a mark is skipped."""
+def _first_line(file: BinaryIO) -> re.Match[str] | None:
+    return FIRST_LINE.match(file.readline(LINE_BYTES).decode(errors="replace"))
+
+
+def _lines_with(file: BinaryIO, needles: dict[int, bytes]) -> Iterator[tuple[int, bytes]]:
+    """(whose, line) of the lines that hold a needle, block by block; a line that is too long for a mark is skipped."""
     rest = b""
     while block := file.read(BLOCK_BYTES):
         block = rest + block
         end = block.rfind(b"\n") + 1
         rest = block[end:] if len(block) - end <= LINE_BYTES else b""
-        yield from _holding(block, needle, end)
-    yield from _holding(rest, needle, len(rest))
+        yield from ((whose, line) for whose, needle in needles.items() for line in _holding(block, needle, end))
+    yield from ((whose, line) for whose, needle in needles.items() for line in _holding(rest, needle, len(rest)))
 
 
 def _holding(block: bytes, needle: bytes, end: int) -> Iterator[bytes]:

@@ -6,39 +6,76 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from ttnn_mcp.errors import shown
+from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.run.ops.groups import grouped, keyed
 from ttnn_mcp.wire import Columns, Ms, Table, Wire
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ttnn_mcp.run.run import Run
+    from ttnn_mcp.wire import Cell
 
 GROUPS = Columns("operation", "count", "host_ms", "first_id", quoted=("operation",))
+OPERATIONS = Columns("op", "operation", "host_ms", quoted=("operation",))
+PREFIX = "ttnn."
+UNFINISHED_SHOWN = 20
 
 
 class HostTotals(Wire):
-    """ttnn operations by name; durations are host wall time of the capture, never device time."""
+    """ttnn operations; durations are host wall time of the capture, never device time."""
 
     operations: int
     host_ms: Ms
-    groups: Annotated[Table, GROUPS]
+    listed: Annotated[Table, OPERATIONS] | None = None
+    groups: Annotated[Table, GROUPS] | None = None
     unfinished: tuple[int, ...] = ()
 
 
-def host_groups(run: Run, limit: int) -> HostTotals:
-    """The memory report's operations, folded by name, longest host time first."""
+def host_operations(
+    run: Run, *, op_code: str | None, min_share: float, by_name: bool, in_order: bool, page: slice
+) -> tuple[HostTotals, int]:
+    """The memory report's operations, single or folded by name, the longest first or as they ran.
+
+    Returns:
+        One page of them, and how many there are on all pages.
+    """
     operations = run.memory_report.operations
-    seconds = operations.duration_s
-    keys, labels = keyed([shown(name) for name in operations.names])
-    known = np.nan_to_num(seconds)
-    return HostTotals(
-        operations=len(operations),
-        host_ms=float(known.sum()) * 1e3,
-        groups=GROUPS.table(
-            [
-                (labels[group.key], len(group.rows), group.kernel_ns * 1e3, int(operations.ids[group.rows.min()]))
-                for group in grouped(keys, known)[:limit]
-            ]
-        ),
-        unfinished=tuple(int(one) for one in operations.ids[np.isnan(seconds)][:20]),
+    seconds, known = operations.duration_s, np.nan_to_num(operations.duration_s)
+    names = [shown(name) for name in operations.names]
+    kept = _named(names, op_code)
+    least_s = min_share * float(known.sum())
+    rows: list[tuple[Cell, ...]] = []
+    if by_name:
+        keys, labels = keyed(names)
+        for group in grouped(keys[kept], known[kept]):
+            if group.kernel_ns >= least_s:
+                first = int(operations.ids[kept[group.rows.min()]])
+                rows.append((labels[group.key], len(group.rows), group.kernel_ns * 1e3, first))
+        if in_order:
+            rows.sort(key=lambda row: row[-1] or 0)
+    else:
+        order: NDArray[np.int64] = kept if in_order else kept[np.argsort(-known[kept], kind="stable")]
+        picked: list[int] = order[known[order] >= least_s].tolist()
+        rows = [(int(operations.ids[row]), names[row], float(seconds[row]) * 1e3) for row in picked]
+    unfinished = operations.ids[kept][np.isnan(seconds[kept])]
+    totals = HostTotals(
+        operations=len(kept),
+        host_ms=float(known[kept].sum()) * 1e3,
+        listed=None if by_name else OPERATIONS.table(rows[page]),
+        groups=GROUPS.table(rows[page]) if by_name else None,
+        unfinished=tuple(int(one) for one in unfinished[:UNFINISHED_SHOWN]),
     )
+    return totals, len(rows)
+
+
+def _named(names: list[str], wanted: str | None) -> NDArray[np.int64]:
+    """Positions of the operations of this name, with or without `ttnn.`; all without a name."""
+    if wanted is None:
+        return np.arange(len(names))
+    kept = [row for row, name in enumerate(names) if wanted in (name, name.removeprefix(PREFIX))]
+    if not kept:
+        raise QuestionRefused(
+            f"No operation '{shown(wanted)}' in this memory report.{nearest(wanted, sorted(set(names)))}"
+        )
+    return np.array(kept, dtype=np.int64)

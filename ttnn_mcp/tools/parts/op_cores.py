@@ -13,6 +13,7 @@ from ttnn_mcp.readers.performance.device_log import NAME, OpMarks, marks_of
 from ttnn_mcp.wire import Quoted, Quoting, Us, Wire
 
 if TYPE_CHECKING:
+    from ttnn_mcp.readers.performance.device_log import Launch
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
@@ -38,6 +39,16 @@ class CoresOfOp(Wire):
     caveats: tuple[Quoting, ...] = ()
 
 
+def launch_of(op: OpTable, row: int = 0) -> Launch | None:
+    """How the device log names this op; None without a GLOBAL CALL COUNT."""
+    device, call_count, session = (
+        float(op.numbers(name)[row]) for name in ("device", "call_count", "trace_session")
+    )
+    if not np.isfinite(call_count):
+        return None
+    return int(device), int(call_count), int(session) if np.isfinite(session) else None
+
+
 def cores_of_op(run: Run, op: OpTable, whole: str | None) -> tuple[CoresOfOp | None, str | None]:
     """The op's cores, or why they are not told: a sentence where the caller asked, silence where nobody did."""
     log = run.performance_report.csv.path.parent / NAME
@@ -47,12 +58,10 @@ def cores_of_op(run: Run, op: OpTable, whole: str | None) -> tuple[CoresOfOp | N
             return None, f"no {NAME} beside the report: times of single cores are not known" if asked else None
         if not asked and log.stat().st_size > READ_UNASKED_BYTES:
             return None, f"times of single cores: ask with whole='{ASKED}' (a large {NAME} must be read)"
-        call_count, session = op.numbers("call_count").item(), op.numbers("trace_session").item()
-        if not np.isfinite(call_count):
+        launch = launch_of(op)
+        if launch is None:
             return None, "no GLOBAL CALL COUNT: the op cannot be looked up in the device log" if asked else None
-        marks = marks_of(
-            log, int(op.numbers("device").item()), int(call_count), int(session) if np.isfinite(session) else None
-        )
+        marks = marks_of(log, *launch)
     except (ReportError, OSError) as failed:
         return None, (
             str(failed) if isinstance(failed, ReportError) else f"{NAME} cannot be read"

@@ -15,6 +15,7 @@ from ttnn_mcp.readers.source_lines import parse_loc
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.groups import Group, keyed
 from ttnn_mcp.run.ops.op_names import FAMILIES, family
+from ttnn_mcp.tools.parts.role_names import role_names
 from ttnn_mcp.wire import Columns, Table
 
 if TYPE_CHECKING:
@@ -81,27 +82,33 @@ def grouping_of(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering | 
             keys.astype(np.int64), [f"{shown(names[int(row)])} {ops.shapes(int(row))}" for row in first]
         )
     if group_by in ("layer", "role"):
-        return _by_layering(ops, group_by, layering)
+        return _by_layering(run, ops, group_by, layering)
     lines, caveat = source_lines(run, ops)
     return Grouping(*keyed(lines), caveat)
 
 
-def _by_layering(ops: OpTable, group_by: GroupBy, layering: Layering | None) -> Grouping:
+def _by_layering(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering | None) -> Grouping:
     if layering is None:
         raise QuestionRefused(
-            "No layers in this window: no block of op names repeats over half of it. Group by signature or op_code."
+            "No layers in this window: no LOC or signpost marks them, and no block of op names repeats over half of "
+            "it. Group by signature or op_code."
         )
+    if group_by == "role" and not layering.roles:
+        raise QuestionRefused(f"No roles in this window: {layering.why}. Group by layer, signature or op_code.")
     edges = np.select([layering.layer == BEFORE, layering.layer == AFTER], [0, 1], default=2)
+    outside = ["outside the layers" if layering.scattered else "before the layers", "after the layers"]
     if group_by == "layer":
-        labels = ["before the layers", "after the layers", *(f"layer {n + 1}" for n in range(layering.count))]
+        labels = [*outside, *(f"layer {n + 1}" for n in range(layering.count))]
         differ = np.where(layering.differs, layering.role, 0)
         return Grouping(np.where(edges < 2, edges, layering.layer + 1), labels, layering.why, differ)
     keys = np.where(edges < 2, edges, layering.role + 1)
-    labels = ["before the layers", "after the layers", *([""] * layering.roles)]
+    labels = [*outside, *([""] * layering.roles)]
+    named = role_names(run, ops, layering)
     for key, row in zip(*np.unique(keys, return_index=True), strict=True):
         if key > 1:
             name = shown(ops.texts("op_code")[int(row)])
-            labels[key] = f"role {key - 1} of {layering.roles}: {name} {ops.shapes(int(row))}"
+            in_brackets = f" ({named[key - 1]})" if key - 1 in named else ""
+            labels[key] = f"role {key - 1} of {layering.roles}: {name} {ops.shapes(int(row))}{in_brackets}"
     return Grouping(keys, labels, layering.why, np.where(layering.differs, layering.layer, 0))
 
 

@@ -48,6 +48,6 @@ def roofline_said(bounds: Roofline, kernel_ns: float) -> RooflineOf:
         dram_achievable_us=None if achievable is None else achievable / 1e3,
         achieved_dram_gb_s=moved / kernel_ns if moved and kernel_ns else None,
         bound=bounds.bound[0] or None,
-        efficiency=said(float(bounds.efficiency[0])),
+        efficiency=said(float(np.minimum(bounds.efficiency[0], 1.0))),  # clocks and peaks are good to some percent
         why=bounds.why[0] or None,
     )
