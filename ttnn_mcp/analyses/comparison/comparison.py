@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.alignment import Alignment, aligned
+from ttnn_mcp.analyses.comparison.aspects import Aspect, aspects_of
 from ttnn_mcp.analyses.comparison.batches import Work, same_arithmetic, work_of
 from ttnn_mcp.analyses.comparison.fusions import absorbed
 from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE, Measured, Noise, noise_of
@@ -132,7 +133,14 @@ class Comparison:
     @cached_property
     def changes(self) -> list[Change]:
         """What changed about the ops that have a partner."""
-        return changes_of(self.alignment, *self._ops, padded=self.padded)
+        return changes_of(self.aspects, self._ops[1].take(self.alignment.after))
+
+    @cached_property
+    def aspects(self) -> list[Aspect]:
+        """In what the ops that have a partner differ from it."""
+        before, after = self._ops
+        pairs = self.alignment
+        return list(aspects_of(before.take(pairs.before), after.take(pairs.after), padded=self.padded))
 
     @property
     def mixed_windows(self) -> bool:
