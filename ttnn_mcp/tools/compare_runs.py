@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from ttnn_mcp.analyses.comparison.comparability import Judgement, judgement_of
-from ttnn_mcp.analyses.comparison.comparison import Comparison, Grouping, Verdict
+from ttnn_mcp.analyses.comparison.comparability import Judgement, Verdict, judgement_of
+from ttnn_mcp.analyses.comparison.comparison import Comparison
+from ttnn_mcp.analyses.comparison.grouping import Grouping
 from ttnn_mcp.analyses.comparison.edits import edits_of
 from ttnn_mcp.analyses.devices.host_gaps import timelines_of
 from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta, memory_delta

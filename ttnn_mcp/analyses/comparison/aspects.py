@@ -45,12 +45,14 @@ class Aspect:
         codes: per pair, a code of the difference; SAME where the two agree.
         labels: the difference in words, per code.
         before: per pair, a code of the baseline's value; 0 where values are not told apart.
+        after: the same of the candidate's value.
     """
 
     kind: Kind
     codes: Rows
     labels: dict[int, str]
     before: Rows
+    after: Rows
 
     @property
     def family(self) -> Family:
@@ -60,7 +62,7 @@ class Aspect:
 
 def aspects_of(left: OpTable, right: OpTable, *, padded: bool) -> Iterator[Aspect]:
     """All aspects of two tables whose rows are partners."""
-    everywhere = np.ones(len(left), dtype=np.bool_)
+    everywhere, nothing = np.ones(len(left), dtype=np.bool_), np.zeros(len(left), dtype=np.int64)
     yield _of_texts("fidelity", "fidelity", left.texts("fidelity"), right.texts("fidelity"), everywhere)
     yield _of_settings(left.texts("attributes"), right.texts("attributes"))
     for side, before, after in (("in", left.inputs, right.inputs), ("out", left.outputs, right.outputs)):
@@ -71,12 +73,8 @@ def aspects_of(left: OpTable, right: OpTable, *, padded: bool) -> Iterator[Aspec
             yield _of_texts(label, "placement", operand_before.placement, operand_after.placement, in_both)
             dims = (dims_of(operand, padded=padded) for operand in (operand_before, operand_after))
             moved = np.not_equal(*dims).any(axis=1) & in_both
-            yield Aspect("shape", np.where(moved, 0, SAME), {0: f"{label} shape"}, _alike(left))
+            yield Aspect("shape", np.where(moved, 0, SAME), {0: f"{label} shape"}, nothing, nothing)
     yield _of_cores(left.numbers("cores"), right.numbers("cores"))
-
-
-def _alike(ops: OpTable) -> Rows:
-    return np.zeros(len(ops), dtype=np.int64)
 
 
 def _of_texts(label: str, kind: Kind, before: Texts, after: Texts, in_both: NDArray[np.bool_]) -> Aspect:
@@ -94,7 +92,7 @@ def _of_texts(label: str, kind: Kind, before: Texts, after: Texts, in_both: NDAr
         code: f"{label} {shown(words[code // len(words)])} -> {shown(words[code % len(words)])}"
         for code in occurring
     }
-    return Aspect(kind, codes, labels, code_before)
+    return Aspect(kind, codes, labels, code_before, code_after)
 
 
 def _of_cores(before: NDArray[np.float64], after: NDArray[np.float64]) -> Aspect:
@@ -103,7 +101,7 @@ def _of_cores(before: NDArray[np.float64], after: NDArray[np.float64]) -> Aspect
     codes = np.where(differs, cores_before * _CORES + cores_after, SAME)
     occurring: list[int] = np.unique(codes[codes != SAME]).tolist()
     labels = {code: f"cores {code // _CORES} -> {code % _CORES}" for code in occurring}
-    return Aspect("cores", codes, labels, cores_before)
+    return Aspect("cores", codes, labels, cores_before, cores_after)
 
 
 def _of_settings(before: Texts, after: Texts) -> Aspect:
@@ -116,4 +114,4 @@ def _of_settings(before: Texts, after: Texts) -> Aspect:
         [numbers.setdefault(label, len(numbers) - 1) for label in differences], dtype=np.int64
     ).reshape(len(distinct))
     labels = {number: label for label, number in numbers.items()}
-    return Aspect("config", codes[place.ravel()], labels, np.zeros(len(before), dtype=np.int64))
+    return Aspect("config", codes[place.ravel()], labels, np.zeros(len(before), dtype=np.int64), after.codes)

@@ -1,0 +1,93 @@
+"""Work that the candidate does not hold: layers, ops or iterations that are missing, or nothing new at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.comparison.batches import SAME_WORK
+from ttnn_mcp.analyses.comparison.reasons import Reason
+from ttnn_mcp.run.ops.op_names import family
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.comparison.comparison import Comparison
+
+COMPUTES = ("matmul", "conv", "attention", "norm", "softmax", "pool", "embedding")  # no optimisation drops them
+TOLD = 10  # ops from which equal times are no chance: kernels jitter by cycles
+SPREAD_TOLD = 3  # iterations from which two warm ones show how far they lie apart
+NAMED = 3
+HALF = 2.0  # of each kind of op: fewer passes or layers
+MOST = 0.9  # of the kinds of op
+
+
+def same_reading(comparison: Comparison) -> Reason | None:
+    """The candidate's times are the baseline's: one measurement, not two."""
+    before, after = comparison.before, comparison.after
+    if before.run.id == after.run.id:
+        same = before.scope.window == after.scope.window
+        return (
+            Reason("same_reading", "both sides are the same run and window: nothing was measured") if same else None
+        )
+    times = [ops.numbers("kernel_ns") for ops in comparison.ops]
+    if len(times[0]) < TOLD or not np.array_equal(*times):
+        return None
+    return Reason("same_reading", f"all {len(times[0])} kernel times equal the baseline's: nothing was measured")
+
+
+def collapsed(comparison: Comparison) -> Reason | None:
+    """Fewer iterations than in the baseline: a window with fewer passes, or too few to tell their spread."""
+    windows = comparison.before.scope.window, comparison.after.scope.window
+    passes = windows[0].of_iterations or 1, windows[1].of_iterations or 1
+    if passes[1] < min(passes[0], SPREAD_TOLD) and passes[0] >= SPREAD_TOLD:
+        return Reason(
+            "collapsed", f"{passes[1]} of the baseline's {passes[0]} iterations: their spread cannot be told"
+        )
+    if "iteration" in (windows[0].kind, windows[1].kind):
+        return None
+    if passes[1] < passes[0]:
+        return Reason("collapsed", f"the windows hold {passes[0]} and {passes[1]} iterations")
+    before, after = (Counter(comparison.names(side)) for side in (0, 1))
+    ratios = Counter(round(count / after[name], 2) for name, count in before.items() if after[name])
+    [(ratio, kinds)] = ratios.most_common(1) or [(1.0, 0)]
+    if ratio < HALF or kinds < MOST * len(before):
+        return None
+    return Reason(
+        "collapsed", f"the candidate holds one of every {ratio:g} ops of each kind: fewer passes or layers"
+    )
+
+
+def layers_missing(comparison: Comparison) -> Reason | None:
+    """A candidate that was captured with fewer layers."""
+    layers = comparison.layers
+    if layers is None or comparison.same_arithmetic or collapsed(comparison):
+        return None
+    numbers = layers.numbers(np.arange(len(comparison.times[0]))).tolist()
+    before, outside = Counter[str](), Counter[str]()
+    for name, number in zip(comparison.names(0), numbers, strict=True):
+        (before if 0 < number <= layers.count else outside)[name] += 1
+    after = Counter(comparison.names(1))
+    left = np.median([max(after[name] - outside[name], 0) * layers.count / count for name, count in before.items()])
+    if round(float(left)) >= layers.count:
+        return None
+    return Reason("layers_missing", f"about {round(float(left))} of the baseline's {layers.count} layers are in it")
+
+
+def ops_missing(comparison: Comparison) -> Reason | None:
+    """Arithmetic of the model that is gone without anything in its place."""
+    if comparison.work.ratio != 1.0 or collapsed(comparison) or layers_missing(comparison):
+        return None
+    names = comparison.names(0)
+    rows = [row for edit in comparison.alignment.edits if not edit.after for row in edit.before]
+    gone = Counter(names[row] for row in rows if family(names[row]) in COMPUTES)
+    if gone:
+        kinds = ", ".join(f"{count} {name}" for name, count in gone.most_common(NAMED))
+        first = next(row for row in rows if names[row] in gone)
+        return Reason(
+            "ops_missing", f"{kinds} gone, nothing in their place (baseline line {comparison.ops[0].lines[first]})"
+        )
+    share = comparison.arithmetic_share
+    if share is None or share >= 1 - SAME_WORK:
+        return None
+    return Reason("ops_missing", f"matmuls, convolutions and attention do {share:.0%} of the baseline's arithmetic")
