@@ -107,11 +107,9 @@ def _of_cores(before: NDArray[np.float64], after: NDArray[np.float64]) -> Aspect
 def _of_settings(before: Texts, after: Texts) -> Aspect:
     """Attributes that both sides print with different values. Keys of one side only depend on the TTNN version."""
     combined = before.codes * (len(after.distinct) + 1) + after.codes
-    distinct, first_rows, place = np.unique(combined, return_index=True, return_inverse=True)
+    _, first_rows, place = np.unique(combined, return_index=True, return_inverse=True)
     numbers: dict[str, int] = {"": SAME}
     differences = different_settings([(before[row], after[row]) for row in first_rows.tolist()])
-    codes = np.array(
-        [numbers.setdefault(label, len(numbers) - 1) for label in differences], dtype=np.int64
-    ).reshape(len(distinct))
+    codes = np.array([numbers.setdefault(label, len(numbers) - 1) for label in differences], dtype=np.int64)
     labels = {number: label for label, number in numbers.items()}
     return Aspect("config", codes[place.ravel()], labels, np.zeros(len(before), dtype=np.int64), after.codes)

@@ -15,6 +15,7 @@ WHOLE = 0.9  # share of the shorter window's ops that are in the longer one: the
 
 
 def hardware_barriers(comparison: Comparison) -> list[str]:
+    """Differences of chip, number of devices or grid."""
     before, after = comparison.before.run, comparison.after.run
     barriers: list[str] = []
     if before.chip.arch and after.chip.arch and before.chip.arch != after.chip.arch:
@@ -29,6 +30,7 @@ def hardware_barriers(comparison: Comparison) -> list[str]:
 
 
 def window_barriers(comparison: Comparison) -> list[str]:
+    """Windows that do not hold the same pass of the model."""
     before, after = comparison.before.scope.window, comparison.after.scope.window
     if comparison.mixed_windows and not comparison.same_arithmetic:
         differ = f"windows differ: baseline {window_name(before)}, candidate {window_name(after)}"
@@ -54,6 +56,7 @@ def _is_part(comparison: Comparison) -> bool:
 
 
 def window_name(window: Window) -> str:
+    """The window in a few words."""
     warm = "warm" if window.warm else "cold"
     if window.kind == "iteration":
         return f"{warm} iteration {window.iteration} of {window.of_iterations}"
@@ -61,6 +64,7 @@ def window_name(window: Window) -> str:
 
 
 def work_barriers(comparison: Comparison) -> list[str]:
+    """Other work: another model, batch or input."""
     if not comparison.total.before_ns or not comparison.total.after_ns:
         return ["no kernel time on one side"]
     if not comparison.alignment.complete:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ttnn_mcp.analyses.comparison.barriers import window_name
+from ttnn_mcp.analyses.comparison.drop_signs import shared_signs
 from ttnn_mcp.errors import shown
 
 if TYPE_CHECKING:
@@ -38,6 +37,9 @@ def caveats_of(comparison: Comparison) -> list[str]:
         caveats.append("too many ops to align: groups only, nothing is said of shapes")
     elif comparison.little_in_common:
         caveats.append("hardly an op has a partner of the same shapes: the same model? Nothing was aligned")
+    caveats += [
+        f"both sides: {sign}" for sign in shared_signs(after.run, before.run)[:1] if after.run.id != before.run.id
+    ]
     return [*caveats, *_common_signposts(comparison)]
 
 

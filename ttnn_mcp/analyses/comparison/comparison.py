@@ -17,19 +17,20 @@ from ttnn_mcp.analyses.comparison.batches import Work, arithmetic_share, same_ar
 from ttnn_mcp.analyses.comparison.clocks import clock_ratio
 from ttnn_mcp.analyses.comparison.deltas import Delta, PerSample
 from ttnn_mcp.analyses.comparison.fusions import absorbed
-from ttnn_mcp.analyses.comparison.grouping import Grouping, groups_of
+from ttnn_mcp.analyses.comparison.grouping import Grouping, deltas_by, layer_labels, stage_labels
 from ttnn_mcp.analyses.comparison.noise import Measured, Noise, noise_of
 from ttnn_mcp.analyses.comparison.op_changes import Change, changes_of
 from ttnn_mcp.analyses.comparison.op_tokens import Tokens, tokens_of
 from ttnn_mcp.analyses.layers.repeating_names import Layers, layers_of
 from ttnn_mcp.errors import QuestionRefused, shown
-from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from ttnn_mcp.analyses.comparison.grouping import Labels
     from ttnn_mcp.run.ops.op_table import OpTable
 
 LITTLE = 0.25  # share of the shorter window's ops with a partner of the same shapes: less means another model
@@ -168,7 +169,15 @@ class Comparison:
 
     def groups(self, by: Grouping) -> list[Delta]:
         """The groups, the largest change first; every op is in exactly one group."""
-        return groups_of(self, by)
+        return deltas_by(self._labels(by), self.times)
+
+    def _labels(self, by: Grouping) -> Labels:
+        if by == "layer":
+            return layer_labels(self.layers, self.alignment, self.times)
+        if by == "stage":
+            return stage_labels(self.before), stage_labels(self.after)
+        before, after = self._names
+        return (before, after) if by == "op_code" else ([*map(family, before)], [*map(family, after)])
 
     @cached_property
     def stages(self) -> list[Delta]:

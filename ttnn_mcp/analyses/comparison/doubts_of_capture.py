@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.comparison.drop_signs import new_signs
 from ttnn_mcp.analyses.comparison.reasons import Reason
-from ttnn_mcp.run.trust import dropped_rows
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
-    from ttnn_mcp.run.run import Run
 
 _OPTIONS = {  # columns that are filled only if the profiler was asked for more, which costs time
     "NoC trace": "noc_util_pct",
@@ -60,27 +58,11 @@ def profiler_on_one_side(comparison: Comparison) -> Reason | None:
 
 def rows_dropped(comparison: Comparison) -> Reason | None:
     """Signs in the candidate that the profiler dropped ops, which the baseline does not share."""
-    signs = _new_signs(comparison.after.run, comparison.before.run)
+    signs = new_signs(comparison.after.run, comparison.before.run)
     return Reason("dropped_rows", signs[0]) if signs else None
 
 
 def baseline_damaged(comparison: Comparison) -> Reason | None:
     """The same signs in the baseline only."""
-    signs = _new_signs(comparison.before.run, comparison.after.run)
+    signs = new_signs(comparison.before.run, comparison.after.run)
     return Reason("baseline_damaged", signs[0]) if signs else None
-
-
-def _new_signs(run: Run, other: Run) -> list[str]:
-    """Signs of dropped rows in a run that the other run does not show; figures may differ."""
-    shared = {_without_figures(sign) for sign in _signs(other)}
-    return [sign for sign in _signs(run) if _without_figures(sign) not in shared]
-
-
-def _signs(run: Run) -> list[str]:
-    """Signs of dropped rows; a trace's captured ops have no kernel time either, and were not dropped."""
-    report = run.performance_report
-    return [sign for sign in dropped_rows(report) if not (report.traced and "no kernel time" in sign)]
-
-
-def _without_figures(sign: str) -> str:
-    return re.sub(r"\d+", "", sign)

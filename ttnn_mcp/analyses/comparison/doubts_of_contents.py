@@ -30,10 +30,10 @@ def same_reading(comparison: Comparison) -> Reason | None:
         return (
             Reason("same_reading", "both sides are the same run and window: nothing was measured") if same else None
         )
-    times = [ops.numbers("kernel_ns") for ops in comparison.ops]
-    if len(times[0]) < TOLD or not np.array_equal(*times):
+    baseline, candidate = (ops.numbers("kernel_ns") for ops in comparison.ops)
+    if len(baseline) < TOLD or not np.array_equal(baseline, candidate):
         return None
-    return Reason("same_reading", f"all {len(times[0])} kernel times equal the baseline's: nothing was measured")
+    return Reason("same_reading", f"all {len(baseline)} kernel times equal the baseline's: nothing was measured")
 
 
 def collapsed(comparison: Comparison) -> Reason | None:

@@ -27,7 +27,7 @@ def below_floor(comparison: Comparison) -> Reason | None:
     """Ops faster than the chip can be, by what their own row shows, or by the bound of the same op before."""
     before, after = comparison.ops
     rows_before, rows = comparison.alignment.before, comparison.alignment.after
-    impossible = roofline_of(after, comparison.after.run.chip).impossible.copy()
+    impossible = np.array(roofline_of(after, comparison.after.run.chip).impossible)
     impossible[rows] &= ~roofline_of(before, comparison.before.run.chip).impossible[rows_before]
     devices = len(np.unique(comparison.before.scope.ops.numbers("device")))
     least = least_times_of(before, comparison.before.run.chip, flow_of(before), devices).as_it_is_ns[rows_before]
@@ -72,5 +72,5 @@ def impossible_times(comparison: Comparison) -> Reason | None:
 def some_lines(comparison: Comparison, chosen: Mask) -> str:
     """`3 ops (lines 4, 19, 77)` of the candidate's file."""
     lines: list[int] = comparison.ops[1].lines[chosen].tolist()
-    more = ", ..." if len(lines) > LINES_NAMED else ""
-    return f"{len(lines)} op{'s' * (len(lines) > 1)} (line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:LINES_NAMED]))}{more})"
+    listed = ", ".join(map(str, lines[:LINES_NAMED])) + (", ..." if len(lines) > LINES_NAMED else "")
+    return f"{len(lines)} ops (lines {listed})" if len(lines) > 1 else f"the op of line {listed}"

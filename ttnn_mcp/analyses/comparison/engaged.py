@@ -32,9 +32,9 @@ class Engaged:
     kind: EngagedKind
     op: str
     what: str
-    took: int
-    of: int
-    layers: LayersReached | None
-    missing: tuple[int, ...]
-    ns: int
-    delta_ns: int
+    took: int = 0
+    of: int = 0
+    layers: LayersReached | None = None
+    missing: tuple[int, ...] = ()
+    ns: int = 0
+    delta_ns: int = 0

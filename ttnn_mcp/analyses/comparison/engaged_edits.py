@@ -27,7 +27,7 @@ class _Place(NamedTuple):
     """Rows of the baseline where an edit happened: its ops, or the two ops between which others were inserted."""
 
     first: int
-    count: int
+    length: int
     edit: Edit
 
 
@@ -38,7 +38,7 @@ def edits_engaged(comparison: Comparison) -> Iterator[Engaged]:
     partner[comparison.alignment.before] = comparison.alignment.after
     kinds: dict[tuple[bytes, str, str], list[_Place]] = {}
     for place in _places(comparison):
-        pattern = roles[place.first : place.first + place.count].tobytes()
+        pattern = roles[place.first : place.first + place.length].tobytes()
         kinds.setdefault((pattern, *_words(comparison, place.edit)), []).append(place)
     for (pattern, op, what), places in sorted(kinds.items(), key=lambda kind: -len(kind[1]))[:LOOKED_AT]:
         untouched = _untouched(roles, partner, np.frombuffer(pattern, dtype=np.int64))

@@ -56,7 +56,8 @@ def _settings(comparison: Comparison) -> Iterator[Engaged]:
             if key in merged:
                 merged[key] = replace(merged[key], what=f"{merged[key].what}, {aspect.labels[code]}")
             else:
-                merged[key] = _engaged(comparison, aspect, code, str(codes_of_names[op]), changed, like)
+                change = Engaged(aspect.kind, str(codes_of_names[op]), aspect.labels[code])
+                merged[key] = _counted(comparison, change, changed, like)
     yield from merged.values()
 
 
@@ -68,14 +69,12 @@ def _differences(aspect: Aspect, name_of: Rows) -> list[tuple[int, int]]:
     return [(int(kinds[0, place]), int(kinds[1, place])) for place in order]
 
 
-def _engaged(comparison: Comparison, aspect: Aspect, code: int, op: str, changed: Mask, like: Mask) -> Engaged:
+def _counted(comparison: Comparison, change: Engaged, changed: Mask, like: Mask) -> Engaged:
     pairs, (before, after) = comparison.alignment, comparison.times
     missing = pairs.after[like & ~changed]
     ns = int(before[pairs.before[changed]].sum())
-    return Engaged(
-        kind=aspect.kind,
-        op=op,
-        what=aspect.labels[code],
+    return replace(
+        change,
         took=int(changed.sum()),
         of=int(like.sum()),
         layers=reached(comparison, pairs.before[changed], pairs.before[like & ~changed]),
@@ -89,8 +88,6 @@ def _traced(comparison: Comparison) -> Iterator[Engaged]:
     """Whether the candidate is replayed from a trace where the baseline was not."""
     before, after = (np.isfinite(ops.numbers("trace_id")) for ops in comparison.ops)
     if after.any() and not before.any():
-        lines = comparison.ops[1].lines[~after]
-        total = comparison.total
-        took = int(after.sum())
-        missing = tuple(lines.tolist())
-        yield Engaged("trace", "all", "replayed", took, len(after), None, missing, total.before_ns, total.delta_ns)
+        total, missing = comparison.total, tuple(comparison.ops[1].lines[~after].tolist())
+        took, of = int(after.sum()), len(after)
+        yield Engaged("trace", "all", "replayed", took=took, of=of, missing=missing, ns=total.before_ns)
