@@ -92,8 +92,8 @@ def compare_runs(pair: RunsCompared, asked: Arguments) -> Answer:
     """Did a change help?
 
     Compares two runs like with like: verdict against the noise, deltas by op, layer and stage that add up to the total,
-    what was inserted, removed, fused or changed, on how many ops alike (`engaged`). While something is `suspicious`,
-    nothing is called faster.
+    what was inserted, removed, fused or changed, and where it took hold (`engaged`). Nothing `suspicious` is called
+    faster.
     """
     windows = Windows(asked.iteration, asked.candidate_iteration, asked.start_signpost, asked.end_signpost)
     return answer_of(compared(pair, windows), asked, pair.memory)

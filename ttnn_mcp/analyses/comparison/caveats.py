@@ -49,10 +49,11 @@ def _common_signposts(comparison: Comparison) -> list[str]:
     if any(window.kind != "whole_report" for window in windows):
         return []
     names = [
-        side.run.performance_report.signposts.texts("op_code").occurring()
-        for side in (comparison.before, comparison.after)
+        side.run.performance_report.signposts.texts("op_code") for side in (comparison.before, comparison.after)
     ]
-    common = [name for name in names[0] if name in names[1]]
+    in_both = {*names[0].occurring()} & {*names[1].occurring()}
+    in_order = dict.fromkeys(names[0][row] for row in range(len(names[0])))
+    common = [name for name in in_order if name in in_both]
     if not common:
         return []
     listed = ", ".join(f"'{shown(name)}'" for name in common[:SIGNPOSTS_NAMED])

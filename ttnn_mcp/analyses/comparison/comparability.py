@@ -29,7 +29,8 @@ class Judgement:
     Attributes:
         verdict: faster, slower, unchanged or not comparable; mixed where one stage of a language model gained and
             another one lost; unproven where it looks faster and a reason to doubt it stands.
-        why: the reason, with the figures.
+        figures: what the times alone say.
+        why: the reason for the verdict, with the figures.
         barriers: why the two cannot be compared; empty where they can.
         caveats: what else differs, to be read with the figures.
         reasons: reasons to doubt the figures.
@@ -38,17 +39,13 @@ class Judgement:
     """
 
     verdict: Verdict
+    figures: str
     why: str
     barriers: tuple[str, ...]
     caveats: tuple[str, ...]
     reasons: tuple[Reason, ...]
     other_hardware: bool = False
     only_batch: bool = False
-
-    @property
-    def codes(self) -> str:
-        """The codes of the reasons in words."""
-        return ", ".join(reason.code for reason in self.reasons)
 
 
 def judgement_of(comparison: Comparison) -> Judgement:
@@ -66,11 +63,12 @@ def judgement_of(comparison: Comparison) -> Judgement:
             else f"kernel time {comparison.change_share:+.1%}"
         )
         why = f"{'; '.join(barriers)} ({figures})"
-        return Judgement("not_comparable", why, tuple(barriers), caveats, reasons, bool(hardware), only_batch)
-    verdict, why = _verdict(comparison)
-    if verdict == "faster" and reasons:
-        verdict, why = "unproven", f"{why}; but {', '.join(reason.code for reason in reasons)}"
-    return Judgement(verdict, why, (), caveats, reasons)
+        return Judgement("not_comparable", why, why, tuple(barriers), caveats, reasons, bool(hardware), only_batch)
+    verdict, figures = _verdict(comparison)
+    if verdict != "faster" or not reasons:
+        return Judgement(verdict, figures, figures, (), caveats, reasons)
+    codes = ", ".join(reason.code for reason in reasons)
+    return Judgement("unproven", figures, f"{figures}; but {codes}", (), caveats, reasons)
 
 
 def _verdict(comparison: Comparison) -> tuple[Verdict, str]:
@@ -81,7 +79,7 @@ def _verdict(comparison: Comparison) -> tuple[Verdict, str]:
     if gained and lost:
         return "mixed", f"{figures}, but stages differ: {', '.join([*gained, *lost])}; noise {noise.share:.2%}"
     if abs(change) <= noise.share:
-        return "unchanged", f"{figures} is within the noise of {noise.share:.2%}"
+        return "unchanged", f"{figures} is within the noise of {noise.share:.2%}{_moved(comparison)}"
     beyond = f"{figures}, beyond the noise of {noise.share:.2%}{_moved(comparison)}"
     return ("faster" if change < 0 else "slower"), beyond
 

@@ -143,6 +143,11 @@ class Comparison:
         alike = int(self._aligned.same_shape.sum())
         return shorter >= FEW_OPS and self.work.ratio == 1.0 and alike < LITTLE * shorter
 
+    @property
+    def aligns(self) -> bool:
+        """Whether ops without a partner tell what is missing: one model, one batch, and not too long."""
+        return self.alignment.complete and not self.little_in_common and self.work.ratio == 1.0
+
     @cached_property
     def layers(self) -> Layers | None:
         """The layers of the baseline; None where its ops do not repeat or no alignment is possible."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.aspects import SAME
+from ttnn_mcp.analyses.comparison.doubts_of_contents import missing
 from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.run.ops.op_names import family
 
@@ -20,6 +21,8 @@ _CONVERSIONS = ("layout", "movement", "shape")  # ops that appear and disappear 
 def within_file_noise(comparison: Comparison) -> Reason | None:
     """A gain that iterations inside the files would show, but that two files of one model may differ by."""
     noise, change = comparison.noise, comparison.change_share
+    if all(comparison.stages_moved):
+        return None  # a mixed verdict claims no gain
     if noise.source != "default" or noise.inside is None or not noise.inside < -change <= noise.share:
         return None
     inside = f"{change:+.2%} is beyond the {noise.inside:.2%} inside the files"
@@ -47,7 +50,7 @@ def gain_elsewhere(comparison: Comparison) -> Reason | None:
 
 def several_changes(comparison: Comparison) -> Reason | None:
     """More than one kind of change, each on ops that could hold a gain."""
-    if comparison.little_in_common or comparison.work.ratio != 1.0:
+    if not comparison.aligns:
         return None
     kinds = {
         kind: ns
@@ -71,7 +74,10 @@ def _kinds(comparison: Comparison) -> dict[str, int]:
         touched = max(int(before[pairs.before[change.pairs]].sum()), int(after[pairs.after[change.pairs]].sum()))
         for kind in change.families & {"formats", "placement"}:
             kinds[kind] = kinds.get(kind, 0) + touched
+    lost = missing(comparison) is not None
     for edit in pairs.edits:
+        if lost and not edit.after:
+            continue  # missing work is no change
         rows = list(edit.before), list(edit.after)
         if any(family(names[side][row]) not in _CONVERSIONS for side in (0, 1) for row in rows[side]):
             touched = max(int(before[rows[0]].sum()), int(after[rows[1]].sum()))

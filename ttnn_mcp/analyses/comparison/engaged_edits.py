@@ -84,10 +84,10 @@ def _untouched(roles: Rows, partner: Rows, pattern: Rows) -> Rows:
     starts = np.flatnonzero(roles[: len(roles) - len(pattern) + 1] == pattern[0])
     for place in range(1, len(pattern)):
         starts = starts[roles[starts + place] == pattern[place]]
-    there = np.ones(len(starts), dtype=np.bool_)
+    intact = np.ones(len(starts), dtype=np.bool_)
     for place in range(len(pattern)):
-        there &= (partner[starts] >= 0) & (partner[starts + place] == partner[starts] + place)
-    return starts[there]
+        intact &= (partner[starts] >= 0) & (partner[starts + place] == partner[starts] + place)
+    return starts[intact]
 
 
 def _times(comparison: Comparison, places: list[_Place]) -> tuple[int, int]:

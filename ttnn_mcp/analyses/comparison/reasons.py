@@ -67,6 +67,9 @@ DO: dict[Code, str] = {
     "overwritten": "keep each report in its own folder",
     "accuracy_lost": "measure PCC against the reference",
 }
+OF_GAIN: frozenset[Code] = frozenset(  # these question a gain, not the figures: whoever looks for a loss may go on
+    ("within_file_noise", "gain_elsewhere", "several_changes", "stage_worse", "device_worse")
+)
 
 
 @dataclass(frozen=True, slots=True)

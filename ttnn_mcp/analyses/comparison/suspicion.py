@@ -19,19 +19,16 @@ if TYPE_CHECKING:
 
 OF_ANY_PAIR: tuple[Doubt, ...] = (
     contents.same_reading,
-    contents.collapsed,
     capture.other_clock,
     capture.trace_on_one_side,
     capture.profiler_on_one_side,
-    capture.rows_dropped,
+    contents.missing,
     capture.baseline_damaged,
 )
 OF_ONE_MODEL: tuple[Doubt, ...] = (
     times.zero_times,
     times.below_floor,
     times.impossible_times,
-    contents.layers_missing,
-    contents.ops_missing,
     gain.within_file_noise,
     gain.gain_elsewhere,
     gain.several_changes,
