@@ -27,7 +27,7 @@ class Arguments(Closed):
     hypothesis: str | None = None
     baseline: str | None = Field(None, description="Run before; default: best so far")
     candidate: str | None = Field(None, description="Run after; default: the newest")
-    repeats: list[str] | None = Field(None, description="Of the baseline")
+    repeats: list[str] | None = None
     pcc: float | None = Field(None, description="Against the reference")
     note: str | None = None
     wall_before_ms: float | None = Field(None, description="Profiler off; for steps 4, 5")
