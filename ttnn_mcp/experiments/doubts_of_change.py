@@ -10,7 +10,7 @@ from ttnn_mcp.experiments.rules import HOST_STEPS
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ttnn_mcp.analyses.comparison.comparison import Comparison
     from ttnn_mcp.analyses.comparison.engaged import Engaged
@@ -41,16 +41,16 @@ def doubts_of_change(
     yield from (doubt for doubt in doubts if doubt is not None)
 
 
-def unexplained(reasons: Iterable[Reason], statement: Statement) -> list[Reason]:
+def unexplained(reasons: Sequence[Reason], statement: Statement) -> list[Reason]:
     """The reasons that the statement does not explain: trace that was meant, ops that were named as gone."""
     explained: set[Code] = set()
     if "trace" in statement.kinds:
         explained.add("trace_on_one_side")
-    return [
-        reason
-        for reason in reasons
-        if reason.code not in explained and not (reason.code == "ops_missing" and statement.names(reason.what))
-    ]
+    for reason in reasons:
+        gone, _, _ = reason.what.partition(" gone")  # the names of the ops
+        if reason.code == "ops_missing" and statement.names(gone):
+            explained.add(reason.code)
+    return [reason for reason in reasons if reason.code not in explained]
 
 
 def not_engaged(statement: Statement, changes: Sequence[Engaged]) -> Reason | None:

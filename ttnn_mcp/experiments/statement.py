@@ -70,7 +70,7 @@ class Statement:
     def _is_about(self, change: Engaged) -> bool:
         if self.values:
             return any(f"-> {value}" in change.what or f"_{value}" in change.what for _, value in self.values)
-        return change.kind in self.kinds or self.names(change.what)
+        return change.kind in self.kinds or (change.kind == "config" and self.names(change.what))
 
     def names(self, what: str) -> bool:
         """Whether the words name one of these settings or ops: at least four letters, so that no `in0` is found."""
