@@ -7,10 +7,12 @@ import pytest
 
 from tests import lies
 from tests.analyses.comparison.test_comparison import opened
+from tests.pairs import Model
+from tests.profiles import Iteration, Program, write_performance_report
 from tests.shared_reports import CLIP, DEEPSEEK, OFT, shared
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
 from ttnn_mcp.analyses.comparison.comparison import Comparison
-from ttnn_mcp.analyses.comparison.matching_windows import like_windows
+from ttnn_mcp.analyses.comparison.matching_windows import like_windows, measured
 from ttnn_mcp.analyses.comparison.reasons import CODES, DO
 
 TOLD = [(code, lie) for code, told in lies.LIES.items() for lie in told]
@@ -123,3 +125,45 @@ def test_every_reason_is_on_its_page_and_has_something_to_do():
     page = (Path(__file__).parents[3] / "resources" / "suspicious.md").read_text(encoding="utf-8")
     assert {*re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)} == {*CODES}
     assert {*DO} == {*CODES}
+
+
+KINDS = ("Softmax", "Unary", "LayerNorm", "Reduce", "Transpose", "Typecast")
+
+
+def in_order(names):
+    program = Program()
+    x = program.tensor([1, 1, 64, 64])
+    for number, name in enumerate(names):
+        program.op(f"{name}DeviceOperation", [x], kernel_ns=5_000 + 7 * number)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("left", "named"), [(KINDS, True), ((*KINDS, *KINDS[:3]), False), ((*KINDS, *KINDS[::-1]), False)]
+)
+def test_half_of_every_kind_of_op_is_half_of_the_passes(tmp_path, left, named):
+    """Two passes in another order each: no iteration is recognised, the counts tell."""
+    paths = [
+        write_performance_report(tmp_path / name, in_order(ops), [Iteration(cold=True)])
+        for name, ops in (("a", (*KINDS, *KINDS[::-1])), ("b", left))
+    ]
+    told = judged(*paths)
+    assert ("collapsed" in codes(told)) == named
+    if named:
+        assert "one of every 2 ops of each kind" in told.reasons[0].what
+
+
+@pytest.mark.parametrize(
+    ("passes", "collapsed"), [((5, 5), False), ((5, 4), True), ((4, 5), False), ((2, 1), True)]
+)
+def test_whole_files_of_fewer_passes_are_named(tmp_path, passes, collapsed):
+    sides = []
+    for name, count in zip("ab", passes, strict=True):
+        made = Model(jitter=0.001 if name == "b" else 0.0)
+        path = write_performance_report(
+            tmp_path / name, made.program(), [Iteration(cold=True)] + [Iteration()] * (count - 1)
+        )
+        sides.append(measured(run_in(name, path), "all"))
+    told = judgement_of(Comparison(*sides))
+    assert ("collapsed" in codes(told)) == collapsed
+    assert (told.verdict == "not_comparable") == (passes[0] != passes[1])
