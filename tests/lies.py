@@ -114,6 +114,11 @@ def some_rows_lost(honest: Honest, rows: Rows) -> Rows:
     return [row for row in rows if lost.random() > 1 / 40]
 
 
+def tail_cut_off(honest: Honest, rows: Rows) -> Rows:
+    """The last pass ends in the middle: a file that was not written to its end."""
+    return rows[: len(rows) - len(rows) // honest.passes // 2]
+
+
 def renumbered(rows: Rows) -> Rows:
     """Call counts without a gap, as a capture of less would have them."""
     for number, row in enumerate(rows, start=1):

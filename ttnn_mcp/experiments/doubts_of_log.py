@@ -13,19 +13,22 @@ if TYPE_CHECKING:
     from ttnn_mcp.experiments.story import Story
 
 
-def doubts_of_log(known: Sequence[Experiment], story: Story | None, experiment: Experiment) -> Iterator[Reason]:
+def doubts_of_log(
+    known: Sequence[Experiment], story: Story | None, experiment: Experiment, *, part: bool = False
+) -> Iterator[Reason]:
     """The reasons, those about the candidate first.
 
     Args:
         known: all experiments on record.
         story: the loop that the experiment joins; None where it begins one.
         experiment: the one to be recorded.
+        part: whether it is about a part of the runs, between signposts: other parts may be on record.
     """
     doubts = (
-        _recorded_before(known, experiment),
+        _recorded_before(known, experiment, part=part),
         _tried_before(known, experiment),
         _baseline_moved(story, experiment),
-        _measured_again(known, experiment),
+        _measured_again(known, story, experiment),
     )
     yield from (doubt for doubt in doubts if doubt is not None)
     for run in (experiment.baseline, experiment.candidate):
@@ -33,7 +36,7 @@ def doubts_of_log(known: Sequence[Experiment], story: Story | None, experiment: 
             yield Reason("overwritten", sentence)
 
 
-def _recorded_before(known: Sequence[Experiment], experiment: Experiment) -> Reason | None:
+def _recorded_before(known: Sequence[Experiment], experiment: Experiment, *, part: bool) -> Reason | None:
     """The candidate, or another file with its kernel times, is on record; a missing PCC may be given later."""
     now = experiment.candidate
     if _is_copy(experiment.baseline, now):
@@ -42,7 +45,7 @@ def _recorded_before(known: Sequence[Experiment], experiment: Experiment) -> Rea
         if _completes(experiment, earlier):
             continue
         for was in (earlier.candidate, earlier.baseline):
-            if was.id == now.id and (was.reading == now.reading or None in (was.reading, now.reading)):
+            if was.id == now.id and not (part and was.reading != now.reading):
                 what = f"the same candidate run as in experiment {earlier.id}: {earlier.verdict}"
                 return Reason("recorded_before", what)
             if was.id != now.id and _is_copy(was, now):
@@ -84,10 +87,15 @@ def _baseline_moved(story: Story | None, experiment: Experiment) -> Reason | Non
     return Reason("baseline_moved", f"its baseline is not the best run so far ({best.name}, {best.id})")
 
 
-def _measured_again(known: Sequence[Experiment], experiment: Experiment) -> Reason | None:
+def _measured_again(known: Sequence[Experiment], story: Story | None, experiment: Experiment) -> Reason | None:
     """A baseline that runs the program of a run on record, and is slower than that run was."""
     now = experiment.baseline
-    for was in (run for earlier in known for run in (earlier.baseline, earlier.candidate)):
+    if story is not None and now.id == story.best.id:
+        return None
+    runs = (
+        run for earlier in known for run in (earlier.baseline, *(() if earlier.flags else (earlier.candidate,)))
+    )
+    for was in runs:
         if now.program is None or was.program != now.program or was.id == now.id:
             continue
         if now.kernel_ns > was.kernel_ns * (1 + experiment.noise_share):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What a person says of an experiment."""
+    """What a person says of an experiment; `part` where it is about what lies between signposts."""
 
     change: str
     step: int | None = None
@@ -39,6 +39,7 @@ class Attempt:
     walls: Walls | None = None
     hypothesis: str | None = None
     note: str | None = None
+    part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def judged(
     reasons = [
         *unexplained(judgement.reasons, statement),
         *doubts_of_change(comparison, statement, changes, attempt.step, attempt.walls),
-        *doubts_of_log(known, story, draft),
+        *doubts_of_log(known, story, draft, part=attempt.part),
         *_accuracy_lost(comparison),
     ]
     reasons = list({reason.code: reason for reason in reversed(reasons)}.values())[::-1]

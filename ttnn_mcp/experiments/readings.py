@@ -33,11 +33,12 @@ def reading_of(ops: OpTable) -> str | None:
 
 
 def program_of(ops: OpTable) -> str:
-    """A digest of what ran: ops, shapes, formats, placements and settings in order, whatever their times."""
+    """A digest of what ran: ops, shapes, formats, placements, settings and cores in order, whatever their times."""
     digest = blake2b(digest_size=DIGEST_BYTES)
     names = ops.texts("op_code").folded(canonical)
     for texts in (names, ops.texts("fidelity"), ops.texts("attributes").folded(_lasting), *_of_operands(ops)):
         _add(digest, texts)
+    digest.update(ops.numbers("cores").tobytes())
     for operand in (*ops.inputs, *ops.outputs):
         digest.update(np.ascontiguousarray(operand.padded).tobytes())
     return digest.hexdigest()

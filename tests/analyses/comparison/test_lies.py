@@ -56,6 +56,12 @@ def test_a_baseline_that_lost_rows_is_named(honest, tmp_path):
     assert (told.verdict, codes(told)) == ("unproven", ["baseline_damaged"])
 
 
+def test_a_file_that_was_not_written_to_its_end_is_named(tmp_path):
+    honest = lies.made(tmp_path / "made")
+    told = judged(honest.path, lies.store(tmp_path / "after.csv", lies.tail_cut_off(honest, honest.changed())))
+    assert (told.verdict, codes(told)) == ("unproven", ["dropped_rows"])
+
+
 def test_signs_of_lost_rows_that_both_sides_share_are_a_caveat(honest, tmp_path):
     before = lies.store(tmp_path / "before.csv", lies.rows_dropped(honest, honest.rows))
     told = judged(before, lies.store(tmp_path / "after.csv", lies.rows_dropped(honest, honest.changed())))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.run.trust import dropped_rows
+from ttnn_mcp.run.trust import caveats_of, dropped_rows
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
+
+CUT_OFF = "the last iteration is cut off"
 
 
 def new_signs(run: Run, other: Run) -> list[str]:
@@ -26,7 +28,8 @@ def shared_signs(run: Run, other: Run) -> list[str]:
 def _signs(run: Run) -> list[str]:
     """All signs; a trace's captured ops have no kernel time either, and were not dropped."""
     report = run.performance_report
-    return [sign for sign in dropped_rows(report) if not (report.traced and "no kernel time" in sign)]
+    cut_off = [caveat for caveat in caveats_of(report) if caveat.startswith(CUT_OFF)]
+    return [*cut_off, *(sign for sign in dropped_rows(report) if not (report.traced and "no kernel time" in sign))]
 
 
 def _without_figures(sign: str) -> str:

@@ -72,7 +72,8 @@ def _attempt(asked: Arguments) -> Attempt:
     if asked.wall_before_ms is not None and asked.wall_after_ms is not None:
         walls = Walls(asked.wall_before_ms, asked.wall_after_ms, profiled=False)
     change = (asked.change or "").strip()
-    return Attempt(change, asked.step, asked.pcc, walls, asked.hypothesis, asked.note)
+    part = asked.start_signpost is not None or asked.end_signpost is not None
+    return Attempt(change, asked.step, asked.pcc, walls, asked.hypothesis, asked.note, part)
 
 
 def _check_identity(run: Run, wanted: str | None, known: list[Experiment]) -> None:
