@@ -82,7 +82,7 @@ def test_the_best_run_is_no_moved_baseline_whatever_a_doubtful_reading_of_its_pr
     made = new("d", "z")
     made = replace(made, baseline=replace(made.baseline, program="p"))
     assert "baseline_measured_again" not in codes(made, known)
-    other = replace(made, baseline=replace(made.baseline, id="fresh", kernel_ns=500_000))
+    other = replace(made, baseline=replace(made.baseline, id="fresh", kernel_ns=500_000, performance=None))
     assert [reason.code for reason in doubts_of_log(lucky, None, other)] == []
 
 
