@@ -104,7 +104,9 @@ class _Player:
         name = self.lever(finding, before)
         after = before.with_(name) if name else before
         lie = self.chance.choice(LIES) if seen.agent == "lying" and self.chance.random() < 0.5 else None
-        if lie == "the same file" and len(self.paths) > 1:
+        if lie == "the same file" and len(self.paths) == 1:
+            lie = None  # there is no other file yet
+        if lie == "the same file":
             candidate = self.chance.choice([run for run in self.paths if run != best])
             path = self.paths[candidate]
         else:

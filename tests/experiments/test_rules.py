@@ -9,7 +9,11 @@ from tests.pairs import Model
 from tests.profiles import Iteration
 from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
-from ttnn_mcp.experiments.rules import Measurement, Walls, decide, measure, several_changes
+from ttnn_mcp.analyses.comparison.reasons import Reason
+from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
+from ttnn_mcp.experiments.memory_gain import MemoryGain, memory_gain
+from ttnn_mcp.experiments.rules import Measurement, decide, measure
+from ttnn_mcp.experiments.walls import Walls
 
 BASE = Model()
 
@@ -94,15 +98,50 @@ def test_other_hardware_gives_no_figure_even_with_wall_times(compare):
 
 
 @pytest.mark.parametrize(
-    ("after", "several"),
+    ("change", "code", "verdict"),
     [
-        (replace(BASE, weights="BFLOAT8_B", fidelity="HiFi2"), None),
-        (replace(BASE, reshard_in=2), None),
-        (replace(BASE, fused_relu=True), None),
-        (replace(BASE, weights="BFLOAT8_B", fused_qkv=True), "formats and the ops themselves changed"),
-        (replace(BASE, weights="BFLOAT8_B", reshard_in=2), "formats and placement changed"),
+        (-0.10, "several_changes", "inconclusive"),
+        (0.10, "several_changes", "revert"),
+        (0.10, "other_clock", "inconclusive"),
+        (0.0, "several_changes", "inconclusive"),
     ],
 )
-def test_what_looks_like_several_changes_is_flagged(compare, after, several):
-    said = several_changes(compare(after))
-    assert said is None if several is None else said.startswith(several)
+def test_a_reason_keeps_nothing_and_a_doubtful_figure_reverts_nothing(change, code, verdict):
+    decided, why = decide(measured(change), 0.999, [Reason(code, "evidence")])
+    assert decided == verdict
+    assert (code in why) == (verdict == "inconclusive")
+
+
+GAIN = MemoryGain(400_000, 300_000)
+
+
+@pytest.mark.parametrize(
+    ("change", "pcc", "reasons", "verdict"),
+    [
+        (0.0, 0.999, (), "keep"),
+        (0.02, 0.999, (), "keep"),
+        (0.0201, 0.999, (), "revert"),
+        (0.0, 0.989, (), "revert"),
+        (0.0, None, (), "inconclusive"),
+        (0.0, 0.999, [Reason("layers_missing", "2 of 30")], "inconclusive"),
+    ],
+)
+def test_a_lower_peak_of_l1_counts_where_time_and_accuracy_hold(change, pcc, reasons, verdict):
+    decided, why = decide(measured(change), pcc, reasons, GAIN)
+    assert decided == verdict
+    assert ("L1 peak" in why) == (verdict in ("keep", "inconclusive"))
+
+
+@pytest.mark.parametrize(
+    ("after", "caveats", "gain"),
+    [
+        (97_952, (), True),
+        (97_953, (), False),
+        (90_000, ("floors",), False),
+        (None, (), False),
+        (110_000, (), False),
+    ],
+)
+def test_a_gain_in_memory_is_a_tile_at_least_and_no_floor(after, caveats, gain):
+    delta = MemoryDelta((Figure("l1_peak", 100_000, after),), caveats)
+    assert (memory_gain(delta) is not None) == gain

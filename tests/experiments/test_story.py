@@ -8,7 +8,7 @@ from tests.experiments.writer import experiment
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.experiments.checklist import checklist
 from ttnn_mcp.experiments.experiment import RunSeen, Target
-from ttnn_mcp.experiments.story import flags_of, overwritten, story_of
+from ttnn_mcp.experiments.story import story_of
 from ttnn_mcp.experiments.targets import Reach, parse_target, progress_of
 
 
@@ -58,24 +58,6 @@ def test_a_target_alone_begins_a_loop():
     run = RunSeen("a", "a", None, None, 1_000_000, True)
     story = story_of([], [Target(run, "latency_ms", 5.0)])
     assert (story.baseline.id, story.best.id, story.target.value) == ("a", "a", 5.0)
-
-
-def test_a_baseline_that_is_not_the_best_and_a_candidate_seen_before_are_flagged():
-    story = story_of(LOOP, [])
-    [odd] = flags_of(story, experiment("x", baseline="a", candidate="z"))
-    assert "not the best run so far" in odd
-    [odd] = flags_of(story, experiment("x", baseline="d", candidate="e"))
-    assert odd == "the same candidate run as experiment 4"
-    assert not flags_of(story, experiment("x", baseline="d", candidate="z"))
-    assert flags_of(None, experiment("x", baseline="d", candidate="d")) == [
-        "both runs are the same one: nothing was measured"
-    ]
-
-
-def test_a_report_that_was_overwritten_is_noticed():
-    same_file = RunSeen("new", "new", "/reports/b.csv", None, 1, True)
-    assert "experiment 1 that file held run b" in overwritten(LOOP, same_file)
-    assert overwritten(LOOP, replace(same_file, id="b")) is None
 
 
 def test_every_tick_says_what_it_rests_on():

@@ -18,6 +18,7 @@ from ttnn_mcp.shell import cli, markdown
 from ttnn_mcp.shell.gate import judged, share_of
 
 BASE = Model()
+AGAIN = Model(jitter=0.001)  # the same model, measured another time
 FASTER = replace(BASE, up_ns=80_000)
 SLOWER = replace(BASE, up_ns=100_000)  # 4 of 1,170 us: 3.4 %
 OTHER_CHIP = replace(BASE, arch="blackhole")
@@ -43,7 +44,8 @@ def gate(tmp_path, capsys):
     ("candidate", "worse", "status"),
     [
         (FASTER, "3%", 0),
-        (BASE, "3%", 0),
+        (AGAIN, "3%", 0),
+        (BASE, "3%", 2),
         (LITTLE_SLOWER, "3%", 0),
         (SLOWER, "3%", 1),
         (SLOWER, "5%", 0),
@@ -89,6 +91,12 @@ def test_a_gain_in_one_stage_hides_no_loss_in_another():
 def test_a_doubtful_measurement_is_not_judged():
     doubts = {"columns": ["code", "why"], "rows": [["zero_times", "all are 0"]]}
     assert judged(told(-0.5, 0.005, suspicious=doubts), 0.03).outcome == "cannot_judge"
+
+
+def test_a_doubt_about_a_gain_is_none_about_a_loss():
+    doubts = {"columns": ["code", "what"], "rows": [["within_file_noise", "-1.2 %"]]}
+    assert judged(told(-0.012, 0.02, suspicious=doubts), 0.03).outcome == "pass"
+    assert judged(told(0.05, 0.02, suspicious=doubts), 0.03).outcome == "regression"
 
 
 @pytest.mark.parametrize(("text", "share"), [("3%", 0.03), ("0.03", 0.03), ("2.5 %", 0.025), ("0", 0.0)])
@@ -161,7 +169,7 @@ def environment(tmp_path):
 
 @pytest.mark.parametrize(
     ("candidate", "status", "summary"),
-    [(BASE, 0, "no regression"), (SLOWER, 1, "**regression**"), (OTHER_CHIP, 0, "cannot judge")],
+    [(AGAIN, 0, "no regression"), (SLOWER, 1, "**regression**"), (OTHER_CHIP, 0, "cannot judge")],
 )
 def test_the_step_of_the_page_runs_in_a_workflow(tmp_path, candidate, status, summary):
     [workflow] = blocks("yaml")

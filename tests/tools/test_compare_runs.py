@@ -85,6 +85,23 @@ async def test_a_default_answer_fits_in_four_kilobytes_however_much_changed(pair
     assert column(said["layers"], "key")[-1].endswith("others)")
 
 
+async def test_where_a_change_took_hold_is_told_with_layers_and_lines(pair):
+    said = await pair(replace(BASE, layers=8), replace(BASE, layers=8, reshard_in=3))
+    rows = [dict(zip(said["engaged"]["columns"], row, strict=True)) for row in said["engaged"]["rows"]]
+    assert (rows[0]["kind"], rows[0]["what"], rows[0]["took"], rows[0]["of"]) == ("added", "Reshard new", 1, 8)
+    assert rows[0]["layers"] == "1 of 8; missing in 1, 2, 4, 5, 6, 7, 8"
+    assert rows[0]["missing_ops"].endswith(" and 3 more")
+
+
+async def test_what_is_suspicious_is_told_with_what_to_do(pair):
+    said = await pair(BASE, replace(BASE, weights="BFLOAT8_B", up_ns=50_000, fused_qkv=True))
+    assert said["verdict"] == "unproven"
+    assert said["why"].endswith("; but several_changes")
+    [(code, what, do)] = said["suspicious"]["rows"]
+    assert (code, do) == ("several_changes", "measure each change on its own")
+    assert what.startswith("formats and the ops themselves changed")
+
+
 async def test_the_candidate_is_the_newest_run_by_default(tmp_path):
     at = session(tmp_path, tmp_path / "reports")
     baseline = write(tmp_path / "elsewhere", BASE)

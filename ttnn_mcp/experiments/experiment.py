@@ -9,9 +9,10 @@ from uuid import uuid4
 from pydantic import Field
 
 Verdict: TypeAlias = Literal["keep", "revert", "inconclusive"]
-JudgedBy: TypeAlias = Literal["kernel", "wall", "per_sample"]
+JudgedBy: TypeAlias = Literal["kernel", "wall", "per_sample", "memory"]
 LONGEST_TEXT = 500  # characters of a person's text; the same limit as in the call that records it
 Id = Annotated[str, Field(min_length=1, max_length=64)]
+Digest = Annotated[str, Field(min_length=1, max_length=64)]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 Sentence = Annotated[
     str, Field(max_length=2000)
@@ -42,6 +43,8 @@ class RunSeen:
         rank: the rank that was read, of a memory report with several.
         kernel_ns: kernel time of the window that was compared.
         warm: whether that window was warm.
+        reading: a digest of its kernel times; None where an earlier version recorded it, or it holds few ops.
+        program: a digest of what ran in it; None where an earlier version recorded it.
     """
 
     id: Id
@@ -51,6 +54,8 @@ class RunSeen:
     kernel_ns: Nanoseconds
     warm: bool
     rank: Number | None = None
+    reading: Digest | None = None
+    program: Digest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,7 @@ class Experiment:
         id: number in this store; 0 until it is recorded.
         uid: stays the same in every store that imports it.
         recorded: seconds since 1970.
-        flags: what makes the verdict doubtful, such as several changes at once.
+        flags: what makes the verdict doubtful, `code: evidence`, such as several changes at once.
         finding: the check whose finding on the baseline was tried; None where nobody said.
         at_most_us: what that finding promised at most.
     """

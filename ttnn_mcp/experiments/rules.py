@@ -1,7 +1,8 @@
 """The loop's rules: the verdict on a measured change and its accuracy.
 
 Accuracy comes first: a change with a PCC below 0.99 is reverted however fast it is, and a change without a PCC is
-never kept. A change within the noise is inconclusive. Steps 4 and 5 do not change kernel time, so wall time counts.
+never kept. A change within the noise is inconclusive, unless it lowers the peak of L1. Steps 4 and 5 do not change
+kernel time, so wall time counts. Nothing is kept while a reason to doubt it stands.
 """
 
 from __future__ import annotations
@@ -10,36 +11,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
-from ttnn_mcp.analyses.devices.host_gaps import timelines_of
-from ttnn_mcp.run.ops.op_names import family
+from ttnn_mcp.experiments.walls import Walls, profiled_walls
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.analyses.comparison.comparability import Judgement
     from ttnn_mcp.analyses.comparison.comparison import Comparison
-    from ttnn_mcp.analyses.comparison.noise import Measured
+    from ttnn_mcp.analyses.comparison.reasons import Code, Reason
     from ttnn_mcp.experiments.experiment import JudgedBy, Verdict
+    from ttnn_mcp.experiments.memory_gain import MemoryGain
 
 PCC_AT_LEAST = 0.99  # the skill's bound, against the original reference
 HOST_STEPS = (4, 5)  # Metal Trace and multiple command queues
 WALL_NOISE_SHARE = 0.02  # of wall time between two runs: host clocks, Python and other users of the machine
-_CONVERSIONS = (
-    "layout",
-    "movement",
-    "shape",
-)  # families of ops that appear and disappear with formats and placements
-
-
-@dataclass(frozen=True, slots=True)
-class Walls:
-    """Milliseconds of one iteration before and after; `profiled` where the profiler was on."""
-
-    before_ms: float
-    after_ms: float
-    profiled: bool
-
-    @property
-    def change_share(self) -> float:
-        """Relative change; negative is faster."""
-        return self.after_ms / self.before_ms - 1
+DOUBTFUL_FIGURE: frozenset[Code] = frozenset(  # these can make a change look slower as well as faster
+    ("other_clock", "profiler_on_one_side", "dropped_rows", "baseline_damaged", "impossible_times", "collapsed")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +59,11 @@ class Measurement:
         return self.barrier is None and self.change_share > self.noise_share
 
 
-def measure(comparison: Comparison, step: int | None, walls: Walls | None) -> Measurement:
+def measure(
+    comparison: Comparison, step: int | None, walls: Walls | None, judgement: Judgement | None = None
+) -> Measurement:
     """The figure that counts: kernel time, kernel time per sample, or wall time where kernels do not change."""
-    judgement = judgement_of(comparison)
+    judgement = judgement or judgement_of(comparison)
     by_wall = step in HOST_STEPS or (step is None and walls is not None and judgement.verdict == "unchanged")
     if by_wall and not judgement.other_hardware and (walls or judgement.verdict != "not_comparable"):
         return _by_wall(comparison, walls or profiled_walls(comparison), per_sample=judgement.only_batch)
@@ -81,7 +71,7 @@ def measure(comparison: Comparison, step: int | None, walls: Walls | None) -> Me
         apart = f"{judgement.why}. Record each stage apart, between its signposts"
         barrier = apart if judgement.verdict == "mixed" else None
         return Measurement(
-            "kernel", comparison.change_share, comparison.noise.share, judgement.why, barrier=barrier
+            "kernel", comparison.change_share, comparison.noise.share, judgement.figures, barrier=barrier
         )
     per = comparison.per_sample
     if judgement.only_batch and per is not None:
@@ -114,43 +104,44 @@ def _by_wall(comparison: Comparison, walls: Walls | None, *, per_sample: bool) -
     return Measurement("wall", change, noise, f"{summary} ({change:+.1%})")
 
 
-def profiled_walls(comparison: Comparison) -> Walls | None:
-    """Wall times of both windows under the profiler; None unless both are warm."""
-    sides = (comparison.before, comparison.after)
-    if not all(side.scope.window.warm for side in sides):
-        return None
-    before, after = map(_wall_ns, sides)
-    return Walls(before / 1e6, after / 1e6, profiled=True) if before > 0 else None
+def decide(
+    measured: Measurement,
+    pcc: float | None,
+    reasons: Sequence[Reason] = (),
+    memory: MemoryGain | None = None,
+) -> tuple[Verdict, str]:
+    """The verdict and the reason for it.
 
-
-def _wall_ns(side: Measured) -> float:
-    return max(line.wall_ns for line in timelines_of(side.scope.ops, side.run.chip.clock_ghz))
-
-
-def decide(measured: Measurement, pcc: float | None) -> tuple[Verdict, str]:
-    """The verdict and the reason for it."""
+    Args:
+        measured: the figure.
+        pcc: accuracy against the reference; None where nobody gave one.
+        reasons: why the figure may not be what it seems. Nothing is kept while one stands, and nothing is reverted
+            for a figure that is doubtful itself.
+        memory: a lower peak of L1; it counts where the time did not change.
+    """
     if pcc is not None and pcc < PCC_AT_LEAST:
         return "revert", f"PCC {pcc:.5g} is below {PCC_AT_LEAST}: accuracy first; {measured.summary}"
     if measured.barrier is not None:
         return "inconclusive", measured.barrier
     if measured.slower:
-        return "revert", measured.summary
-    if not measured.faster:
-        noise = "" if measured.judged_by == "kernel" else f" is within the noise of {measured.noise_share:.2%}"
-        return "inconclusive", f"{measured.summary}{noise}"
+        wrong = [reason for reason in reasons if reason.code in DOUBTFUL_FIGURE]
+        return ("inconclusive" if wrong else "revert"), f"{measured.summary}{_but(wrong)}"
+    if measured.faster:
+        return _of_gain(measured.summary, pcc, reasons)
+    if memory is not None:
+        return _of_gain(f"{memory.summary}; {measured.summary}", pcc, reasons)
+    noise = "" if measured.judged_by == "kernel" else f" is within the noise of {measured.noise_share:.2%}"
+    return "inconclusive", f"{measured.summary}{noise}{_but(reasons)}"
+
+
+def _of_gain(gain: str, pcc: float | None, reasons: Sequence[Reason]) -> tuple[Verdict, str]:
+    if reasons:
+        return "inconclusive", f"{gain}{_but(reasons)}"
     if pcc is None:
-        return "inconclusive", f"{measured.summary}, but no PCC was given: measure it and record again"
-    return "keep", f"{measured.summary}; PCC {pcc:.5g}"
+        return "inconclusive", f"{gain}, but no PCC was given: measure it and record again"
+    return "keep", f"{gain}; PCC {pcc:.5g}"
 
 
-def several_changes(comparison: Comparison) -> str | None:
-    """A warning if the comparison looks like more than one change at a time; otherwise None."""
-    kinds = {kind for change in comparison.changes for kind in change.families if kind in ("formats", "placement")}
-    names = comparison.names(0), comparison.names(1)
-    for edit in comparison.alignment.edits:
-        touched = [*(names[0][row] for row in edit.before), *(names[1][row] for row in edit.after)]
-        if any(family(name) not in _CONVERSIONS for name in touched):
-            kinds.add("the ops themselves")
-    if len(kinds) < 2 or comparison.little_in_common:
-        return None
-    return f"{' and '.join(sorted(kinds))} changed: if that was more than one change, nobody can tell which helped"
+def _but(reasons: Sequence[Reason]) -> str:
+    codes = [reason.code for reason in reasons]
+    return f"; but {', '.join(codes)}" if codes else ""

@@ -29,5 +29,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE targets ADD COLUMN rounds INTEGER",
         "ALTER TABLE targets ADD COLUMN hours REAL",
     ),
+    (
+        "ALTER TABLE runs ADD COLUMN reading TEXT",
+        "ALTER TABLE runs ADD COLUMN program TEXT",
+    ),
 )
 VERSION = len(MIGRATIONS)  # PRAGMA user_version of a new store

@@ -65,7 +65,8 @@ def read_rows(rows: Iterable[sqlite3.Row], target_rows: Iterable[sqlite3.Row], r
 
 
 def _run(row: sqlite3.Row) -> Fields:
-    run_id, name, performance, memory, kernel_ns, warm, rank = row
+    run_id, name, performance, memory, kernel_ns, warm, rank, *digests = row
+    reading, program = digests or (None, None)  # a store that no newer version has written to
     warmth = bool(warm) if isinstance(warm, int) else warm
     return {
         "id": run_id,
@@ -75,6 +76,8 @@ def _run(row: sqlite3.Row) -> Fields:
         "kernel_ns": kernel_ns,
         "warm": warmth,
         "rank": rank,
+        "reading": reading,
+        "program": program,
     }
 
 
@@ -128,9 +131,14 @@ async def insert_experiment(connection: aiosqlite.Connection, experiment: Experi
 async def _insert_run(connection: aiosqlite.Connection, run: RunSeen) -> None:
     """Insert a run; a run that is there already gets its new name and paths."""
     await connection.execute(
-        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
-        " name = excluded.name, performance = excluded.performance, memory = excluded.memory",
-        (run.id, run.name, run.performance, run.memory, run.kernel_ns, int(run.warm), run.rank),
+        "INSERT INTO runs (id, name, performance, memory, kernel_ns, warm, rank, reading, program)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+        " name = excluded.name, performance = excluded.performance, memory = excluded.memory,"
+        " reading = coalesce(excluded.reading, reading), program = coalesce(excluded.program, program)",
+        (
+            *(run.id, run.name, run.performance, run.memory, run.kernel_ns, int(run.warm), run.rank),
+            *(run.reading, run.program),
+        ),
     )
 
 

@@ -120,28 +120,3 @@ def _kept_chain(experiments: Sequence[Experiment], start: RunSeen) -> tuple[Expe
 def pcc_holds(story: Story) -> bool:
     """Whether the best run's PCC was recorded and is good enough."""
     return story.final_pcc is not None and story.final_pcc >= PCC_AT_LEAST
-
-
-def flags_of(story: Story | None, experiment: Experiment) -> list[str]:
-    """Doubts about an experiment, given the loop that it joins."""
-    flags: list[str] = []
-    if experiment.baseline.id == experiment.candidate.id:
-        flags.append("both runs are the same one: nothing was measured")
-    if story is None:
-        return flags
-    if experiment.baseline.id != story.best.id:
-        flags.append(f"its baseline is not the best run so far ({story.best.name}, {story.best.id})")
-    again = [earlier.id for earlier in story.experiments if earlier.candidate.id == experiment.candidate.id]
-    if again:
-        flags.append(f"the same candidate run as experiment {again[-1]}")
-    return flags
-
-
-def overwritten(experiments: Iterable[Experiment], run: RunSeen) -> str | None:
-    """A sentence if the file of `run` held another run when an experiment was recorded; otherwise None."""
-    for experiment in experiments:
-        for recorded in (experiment.baseline, experiment.candidate):
-            if run.performance is not None and recorded.performance == run.performance and recorded.id != run.id:
-                earlier = f"in experiment {experiment.id} that file held run {recorded.id}"
-                return f"{run.name}: its report was overwritten; {earlier}"
-    return None

@@ -107,7 +107,7 @@ Read `skill://optimizing-ttnn-models/SKILL.md` first (or call `skill_step(page="
 5. Check PCC against the original PyTorch reference: at least 0.99. Below that, revert and try another way. A
    profile in CSV holds no PCC; run the comparison and pass the number on.
 6. Profile again with the same inputs and iteration count, then `compare_runs(baseline=..., candidate=...)`. A
-   change smaller than its `noise_share` is no change.
+   change smaller than its `noise_share` is no change, nor is one with a `suspicious` reason against it.
 7. Record it: `experiments(action="record", change=..., finding=..., step=..., baseline=..., candidate=..., pcc=...)`.
    `finding` is the check that the change follows. Follow the verdict: keep, or revert.
 8. The kept run is the next baseline. Ask `experiments(action="next")`: it names one finding to try, or says why to

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ttnn_mcp.analyses.comparison.reasons import OF_GAIN
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.shell import markdown
 
@@ -52,8 +53,9 @@ def share_of(text: str) -> float:
 
 def judged(answer: Mapping[str, Any], worse: float) -> Ruling:
     """The outcome for an answer of compare_runs."""
-    if doubts := answer.get("suspicious"):
-        return Ruling("cannot_judge", f"{answer['why']}; {len(doubts['rows'])} doubts about the measurement")
+    doubts = [row for row in answer.get("suspicious", {"rows": ()})["rows"] if row[0] not in OF_GAIN]
+    if doubts:
+        return Ruling("cannot_judge", f"{answer['why']}; {len(doubts)} doubts about the measurement")
     if answer["verdict"] == "not_comparable":
         return Ruling("cannot_judge", answer["why"])
     change, noise = answer["change_share"], answer["noise_share"]

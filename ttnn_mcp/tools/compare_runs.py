@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from ttnn_mcp.analyses.comparison.comparability import Judgement, judgement_of
-from ttnn_mcp.analyses.comparison.comparison import Comparison, Grouping, Verdict
+from ttnn_mcp.analyses.comparison.comparability import Judgement, Verdict, judgement_of
 from ttnn_mcp.analyses.comparison.edits import edits_of
+from ttnn_mcp.analyses.comparison.engagement import engaged_of
+from ttnn_mcp.analyses.comparison.grouping import Grouping
 from ttnn_mcp.analyses.devices.host_gaps import timelines_of
 from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta, memory_delta
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.parts import compare_tables as tables
 from ttnn_mcp.tools.parts.comparing import RunsCompared, Windows, compared, runs_compared
+from ttnn_mcp.tools.parts.proof_tables import ENGAGED, SUSPICIOUS, engaged, suspicious
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import BeforeAfterMs, Ms, Quoting, Share, Table, Window, Wire
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.comparison.comparison import Comparison
     from ttnn_mcp.session.session import Session
 
 FEWER = (10, 7, 5, 3)  # rows tried until a default answer is short enough
@@ -61,6 +64,7 @@ class Answer(Wire):
 
     verdict: Verdict
     why: Quoting
+    suspicious: Annotated[Table, SUSPICIOUS] | None = None
     caveats: tuple[Quoting, ...] = ()
     kernel_ms: BeforeAfterMs
     change_share: Share
@@ -76,6 +80,7 @@ class Answer(Wire):
     removed: Annotated[Table, tables.REMOVED]
     rewritten: Annotated[Table, tables.REWRITTEN] | None = None
     changed: Annotated[Table, tables.CHANGED] | None = None
+    engaged: Annotated[Table, ENGAGED] | None = None
     memory: Annotated[Table, tables.MEMORY] | None = None
     baseline: str
     candidate: str
@@ -87,7 +92,8 @@ def compare_runs(pair: RunsCompared, asked: Arguments) -> Answer:
     """Did a change help?
 
     Compares two runs like with like: verdict against the noise, deltas by op, layer and stage that add up to the total,
-    what was inserted, removed, fused or changed.
+    what was inserted, removed, fused or changed, and where it took hold (`engaged`). Nothing `suspicious` is called
+    faster.
     """
     windows = Windows(asked.iteration, asked.candidate_iteration, asked.start_signpost, asked.end_signpost)
     return answer_of(compared(pair, windows), asked, pair.memory)
@@ -125,6 +131,7 @@ def _answer(
     return Answer(
         verdict=verdict.verdict,
         why=verdict.why,
+        suspicious=suspicious(verdict.reasons),
         caveats=(*verdict.caveats, *(memory.caveats if memory else ())),
         kernel_ms=BeforeAfterMs(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
         change_share=comparison.change_share,
@@ -148,6 +155,7 @@ def _answer(
         removed=tables.removed(edits.removed, some, comparison.ops[0].lines.tolist()),
         rewritten=tables.rewritten(edits.rewritten, some, comparison.ops[1].lines.tolist()),
         changed=tables.changed(comparison, some),
+        engaged=engaged(engaged_of(comparison), some),
         memory=tables.memory(memory),
         baseline=comparison.before.run.id,
         candidate=comparison.after.run.id,

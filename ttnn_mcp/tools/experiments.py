@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 async def experiments(session: Session, asked: Arguments) -> Answer:
     """The feedback loop's memory.
 
-    record: one change with its PCC and runs; measures and answers keep, revert or inconclusive. next: one finding to
-    try, or why to stop. list: the story so far (best, target, log, checklist). target: when to stop.
+    record: one change with its PCC and runs; answers where it took hold, what is suspicious, and keep, revert or
+    inconclusive. next: one finding to try, or why to stop. list: the story so far (best, target, log, checklist).
+    target: when to stop.
     """
     from ttnn_mcp.tools.parts import loop_actions as loop  # noqa: PLC0415 - checks and store load with the first call
-    from ttnn_mcp.tools.parts import loop_decision, loop_story  # noqa: PLC0415
+    from ttnn_mcp.tools.parts import loop_decision, loop_record, loop_story  # noqa: PLC0415
 
     _check(asked)
     match asked.action:
@@ -31,7 +32,7 @@ async def experiments(session: Session, asked: Arguments) -> Answer:
                 raise ArgumentsInvalid(
                     "experiments: 'change' is required to record: say what was changed, one thing."
                 )
-            return await loop.record(session, asked)
+            return await loop_record.record(session, asked)
         case "next":
             return await loop_decision.next_move(session, asked.baseline)
         case "target":

@@ -96,7 +96,7 @@ def test_a_removed_op_is_removed(compare):
 
 def test_an_inserted_reshard_is_found_in_its_layer(compare):
     found = compare(BASE, replace(BASE, reshard_in=3))
-    assert judgement_of(found).verdict == "slower"
+    assert judgement_of(found).verdict == "unchanged", "0.6 %: two files of one model may differ by that"
     [new] = edits_of(found).added
     assert (new.op, new.how, new.count) == ("Reshard", "inserted", 1)
     assert {key: one.delta_ns for key, one in by_name(found, "layer").items() if one.delta_ns} == {"layer 3": 7_007}
@@ -173,14 +173,17 @@ def test_the_same_report_twice_is_unchanged_to_the_nanosecond(tmp_path):
     found = Comparison(*like_windows(run, run))
     assert judgement_of(found).verdict == "unchanged"
     assert {one.delta_ns for by in ("op_code", "layer") for one in found.groups(by)} == {0}
-    assert "nothing was measured" in judgement_of(found).caveats[0]
+    [reason] = judgement_of(found).reasons
+    assert reason.code == "same_reading"
+    assert "nothing was measured" in reason.what
 
 
 def test_a_warm_iteration_beside_a_cold_pass_is_a_warning_where_both_hold_the_same_work(tmp_path):
     faster = replace(BASE, up_ns=60_000)
     runs = run_of(tmp_path / "warm", BASE), run_of(tmp_path / "cold", faster, ONE_PASS)
     found = Comparison(*like_windows(*runs))
-    assert judgement_of(found).verdict == "faster"
+    assert judgement_of(found).verdict == "unproven"
+    assert [reason.code for reason in judgement_of(found).reasons] == ["collapsed"]
     assert (
         judgement_of(found)
         .caveats[0]
@@ -205,8 +208,16 @@ def test_two_cold_passes_compare_with_the_default_noise(tmp_path):
     assert judgement_of(found).verdict == "unchanged"
     assert any("cold" in caveat for caveat in judgement_of(found).caveats)
     found = Comparison(*like_windows(*warm))
+    assert (found.noise.source, found.noise.inside) == ("default", 0.005)
+    assert judgement_of(found).verdict == "unchanged"
+    assert [reason.code for reason in judgement_of(found).reasons] == ["within_file_noise"]
+
+
+def test_iterations_of_one_file_need_no_other_file_to_tell_their_noise(tmp_path):
+    run = run_of(tmp_path, BASE, (Iteration(cold=True), Iteration(), Iteration(kernel_scale=0.99)))
+    found = Comparison(measured(run, 2), measured(run, 3))
     assert found.noise.source == "iterations"
-    assert judgement_of(found).verdict == "faster"
+    assert "both sides are the same run" in judgement_of(found).caveats[0]
 
 
 def test_noisy_iterations_widen_the_noise(tmp_path):
@@ -222,16 +233,16 @@ def test_repeat_runs_of_the_baseline_measure_the_noise(tmp_path):
         run_of(tmp_path / name, model)
         for name, model in (
             ("base", BASE),
-            ("again", replace(BASE, jitter=0.06, seed=5)),
+            ("again", replace(BASE, jitter=0.006, seed=5)),
             ("after", replace(BASE, up_ns=86_000)),
         )
     )
     sides = like_windows(base, after)
-    assert judgement_of(Comparison(*sides)).verdict == "faster"
+    assert judgement_of(Comparison(*sides)).verdict == "unchanged", "1.4 % and no repeats"
     found = Comparison(*sides, [measured(again)])
     assert found.noise.source == "repeats"
-    assert judgement_of(found).verdict == ("unchanged" if found.noise.share > -found.change_share else "faster")
-    assert found.noise.share > Comparison(*sides).noise.share
+    assert 0.005 <= found.noise.share < -found.change_share
+    assert judgement_of(found).verdict == "faster"
 
 
 def test_a_repeat_that_is_another_model_is_refused(tmp_path):

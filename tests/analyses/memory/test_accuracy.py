@@ -85,8 +85,8 @@ async def test_the_card_the_check_the_op_and_the_record_all_tell(made, tmp_path)
     call = (await ask(at, "op_detail", run="both", op=line))["call"]
     assert (call["pcc_local"], call["pcc_global"], call["below_bound"]) == (0.9312, 0.9, True)
     told = await ask(at, "experiments", action="record", change="x", baseline="both", candidate="both")
-    assert any("PCC 0.9312 below 0.99" in flag for flag in told["experiment"]["flags"])
-    assert any("lowest global comparison" in flag for flag in told["experiment"]["flags"])
+    assert any("PCC 0.9312 below 0.99" in what for _code, what, _do in told["suspicious"]["rows"])
+    assert "lowest global comparison" in told["experiment"]["why"]
 
 
 async def test_records_that_match_are_no_finding(made, tmp_path):

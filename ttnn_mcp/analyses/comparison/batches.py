@@ -75,15 +75,20 @@ def work_of(alignment: Alignment, before: OpTable, after: OpTable, *, padded: bo
     return Work(ratio, batch, differs=False, share=share)
 
 
-def same_arithmetic(before: OpTable, after: OpTable, *, padded: bool) -> bool | None:
-    """Whether the matrix engine computed as much on both sides; None where that cannot be counted."""
+def arithmetic_share(before: OpTable, after: OpTable, *, padded: bool) -> float | None:
+    """Arithmetic of the matrix engine after over that before; None where that cannot be counted."""
     sums = _arithmetic(before, padded=padded), _arithmetic(after, padded=padded)
-    return abs(sums[1] / sums[0] - 1) <= SAME_WORK if sums[0] and sums[1] else None
+    return sums[1] / sums[0] if sums[0] and sums[1] else None
+
+
+def same_arithmetic(share: float | None) -> bool | None:
+    """Whether the matrix engine computed as much on both sides; None where that cannot be counted."""
+    return None if share is None else abs(share - 1) <= SAME_WORK
 
 
 def _same_work(before: OpTable, after: OpTable, *, padded: bool) -> bool:
     """Whether the arithmetic is the same; if unknown, whether the first input and the last output are as large."""
-    equal = same_arithmetic(before, after, padded=padded)
+    equal = same_arithmetic(arithmetic_share(before, after, padded=padded))
     return _ends(before, padded=padded) == _ends(after, padded=padded) if equal is None else equal
 
 

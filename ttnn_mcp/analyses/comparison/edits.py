@@ -63,7 +63,7 @@ def edits_of(comparison: Comparison) -> Edits:
         for row in _surplus(edit.after, after, before):
             _count(added, names[1][row], how_new, row, times[1][row])
         if edit.before and edit.after:
-            descriptions = _listed(before), _listed(after)
+            descriptions = listed_ops(before), listed_ops(after)
             rewrite = rewritten.setdefault(descriptions, Rewritten(*descriptions, first=edit.after[0]))
             rewrite.count += 1
             rewrite.before_ns += sum(times[0][row] for row in edit.before)
@@ -92,7 +92,7 @@ def _by_name(comparison: Comparison, names: tuple[list[str], list[str]]) -> Edit
 
 def _how(edit: Edit, before: Sequence[str], after: Sequence[str]) -> tuple[str, str]:
     """How the new ops came about, and how the old ones disappeared, in words."""
-    after_text, before_text = _listed(after), _listed(before)
+    after_text, before_text = listed_ops(after), listed_ops(before)
     match edit.kind:
         case "fused":
             return f"fused from {before_text}", f"fused into {after_text}"
@@ -121,7 +121,7 @@ def _count(listed: dict[tuple[str, str], Listed], op: str, how: str, row: int, n
     entry.ns += ns
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed_ops(names: Iterable[str]) -> str:
     """The names in order, with their counts: `3 Matmul + Reshape`."""
     counts = Counter(names)
     parts = [f"{count} {name}" if count > 1 else name for name, count in counts.items()]

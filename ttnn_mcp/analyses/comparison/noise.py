@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.window import Scope
 
 DEFAULT_SHARE = 0.02  # of kernel time, if nothing was measured twice: field practice for unchanged TTNN models
-FLOOR_SHARE = (
-    0.005  # iterations of one run share clock, placement and temperature; two runs differ at least so much
-)
+FLOOR_SHARE = 0.005  # the least noise: few repeats can agree by luck
 KEPT_ITERATIONS = 8
 _RANGE_PER_SIGMA = {2: 1.128, 3: 1.693, 4: 2.059, 5: 2.326, 6: 2.534, 7: 2.704, 8: 2.847}  # d2 of control charts
 _CERTAIN = 1.96 * np.sqrt(2)  # in 19 of 20 cases, two single measurements differ by no more sigmas
@@ -32,11 +30,13 @@ class Noise:
         share: the share.
         source: iterations inside the runs, repeat runs, or the default.
         why: how the share was found, in words.
+        inside: the share that iterations inside the files tell apart; None where none repeats.
     """
 
     share: float
     source: Literal["iterations", "repeats", "default"]
     why: str
+    inside: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +61,31 @@ class Measured:
         return float(self.scope.critical.numbers("kernel_ns").sum())
 
 
-def noise_of(sides: Sequence[Measured], repeats: Sequence[float] = (), *, least: float = 0.0) -> Noise:
+def noise_of(sides: Sequence[Measured], repeats: Sequence[float] = (), *, one_file: bool = False) -> Noise:
     """The noise floor of a comparison.
+
+    Iterations of one file share clock, placement and temperature. They say nothing of how far two files of an
+    unchanged model lie apart: repeats do, and without them the default holds.
 
     Args:
         sides: the two windows.
         repeats: kernel times in ns of the baseline and its repeats; a single one proves nothing.
-        least: a lower bound, for differences that iterations inside the runs cannot show.
+        one_file: whether both windows are iterations of one file.
     """
-    inside = [_spread(sums) for sums in map(_iteration_sums, sides) if len(sums) > 1]
+    spreads = [_spread(sums) for sums in map(_iteration_sums, sides) if len(sums) > 1]
+    inside = max([*spreads, FLOOR_SHARE]) if spreads else None
     if len(repeats) > 1:
-        share = max([_spread(repeats), *inside])
-        return Noise(
-            share, "repeats", f"{len(repeats)} runs of the same tell apart what differs by {share:.2%} or more"
-        )
-    if inside and least <= FLOOR_SHARE:
-        measured = max(inside)
-        explanation = f"iterations inside the runs tell apart what differs by {measured:.2%} or more"
-        floor = f", between runs {FLOOR_SHARE:.1%}" if measured < FLOOR_SHARE else ""
-        return Noise(max(measured, FLOOR_SHARE), "iterations", explanation + floor)
-    share = max([DEFAULT_SHARE, least, *inside])
-    return Noise(share, "default", f"nothing alike was measured twice: {share:.2g} is assumed")
+        share = max([_spread(repeats), FLOOR_SHARE, *spreads])
+        why = f"{len(repeats)} runs of the same tell apart what differs by {share:.2%} or more"
+        return Noise(share, "repeats", why, inside)
+    if one_file and inside is not None:
+        measured = max(spreads)
+        floor = f", between iterations {FLOOR_SHARE:.1%}" if measured < FLOOR_SHARE else ""
+        why = f"iterations inside the run tell apart what differs by {measured:.2%} or more{floor}"
+        return Noise(inside, "iterations", why, inside)
+    share = max([DEFAULT_SHARE, *spreads])
+    why = f"no repeats of the baseline: {share:.2g} is assumed between two files of an unchanged model"
+    return Noise(share, "default", why, inside)
 
 
 def _spread(sums: Sequence[float]) -> float:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ttnn_mcp.experiments.decision import Reason
+from ttnn_mcp.tools.parts.proof_tables import ENGAGED, SUSPICIOUS
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.wire import BeforeAfterMs, Columns, Ms, NextCall, Quoted, Quoting, Saving, Share, Table, Wire
 
@@ -26,6 +27,7 @@ class Arguments(Closed):
     hypothesis: str | None = None
     baseline: str | None = Field(None, description="Run before; default: best so far")
     candidate: str | None = Field(None, description="Run after; default: the newest")
+    repeats: list[str] | None = None
     pcc: float | None = Field(None, description="Against the reference")
     note: str | None = None
     wall_before_ms: float | None = Field(None, description="Profiler off; for steps 4, 5")
@@ -45,8 +47,7 @@ class Recorded(Wire):
     id: int
     verdict: Literal["keep", "revert", "inconclusive"]
     why: Quoting
-    flags: tuple[Quoting, ...] = ()
-    judged_by: Literal["kernel", "wall", "per_sample"]
+    judged_by: Literal["kernel", "wall", "per_sample", "memory"]
     change_share: Share
     noise_share: Share
     kernel_ms: BeforeAfterMs
@@ -99,6 +100,9 @@ class Answer(Wire):
     """Answer of experiments; which fields are there depends on the action."""
 
     experiment: Recorded | None = None
+    suspicious: Annotated[Table, SUSPICIOUS] | None = None
+    engaged: Annotated[Table, ENGAGED] | None = None
+    change_taken_as: Quoting | None = None
     baseline: LoopRun | None = None
     best: LoopRun | None = None
     target: TargetProgress | None = None

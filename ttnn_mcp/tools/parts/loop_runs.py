@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.errors import TtnnMcpError, shown
-from ttnn_mcp.experiments.experiment import RunSeen
 from ttnn_mcp.experiments.outlook import CHEAP_OPS, Outlook, outlook_of
+from ttnn_mcp.experiments.runs_seen import seen
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.tools.parts.loop_answer import LoopRun
 
 if TYPE_CHECKING:
+    from ttnn_mcp.experiments.experiment import RunSeen
     from ttnn_mcp.experiments.story import Story
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
@@ -50,24 +51,10 @@ async def outlook_now(run: Run, most_ops: float = CHEAP_OPS) -> Outlook | None:
     return await asyncio.to_thread(lambda: outlook_of(run, most_ops=most_ops))
 
 
-def seen(run: Run, kernel_ns: int, *, warm: bool) -> RunSeen:
-    """A run as it is now."""
-    return RunSeen(
-        id=run.id,
-        name=run.name,
-        performance=str(run.performance.csv.path.absolute()) if run.performance else None,
-        memory=str(run.memory.path.absolute()) if run.memory else None,
-        kernel_ns=kernel_ns,
-        warm=warm,
-        rank=run.memory.rank if run.memory else None,
-    )
-
-
 async def seen_alone(run: Run, start_signpost: str | None = None, end_signpost: str | None = None) -> RunSeen:
     """A run as it is now, with the kernel time of its window."""
     scope = await asyncio.to_thread(run.scope, "last", start_signpost, end_signpost)
-    kernel_ns = round(float(scope.critical.numbers("kernel_ns").sum()))
-    return seen(run, kernel_ns, warm=scope.window.warm)
+    return await asyncio.to_thread(seen, run, scope)
 
 
 def run_line(run: RunSeen) -> LoopRun:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 LOG_ROWS = 10
 CHANGE_CHARS = 60
 TRIES_SHOWN = 3
+DOUBTS_SHOWN = 3
 
 
 async def tell(session: Session, baseline: str | None) -> Answer:
@@ -124,14 +125,16 @@ def _notes(story: Story, best: BestNow) -> list[str]:
     notes = [best.gone] if best.gone else []
     if story.baseline.id != story.best.id and (gone := _changed_on_disk(story.baseline)):
         notes.append(f"baseline {story.baseline.id}: {gone}")
-    flagged = [one.id for one in story.experiments if one.flags]
-    if flagged:
-        notes.append(
-            f"doubtful (several changes, or another baseline): {', '.join(f'#{one}' for one in flagged[-5:])}"
-        )
+    doubtful = [one for one in story.experiments if one.flags][-DOUBTS_SHOWN:]
+    if doubtful:
+        notes.append(f"suspicious: {'; '.join(f'#{one.id} {_codes(one)}' for one in doubtful)}")
     if story.others:
         notes.append(f"{story.others} other loops in the log; baseline=... chooses one")
     return notes
+
+
+def _codes(experiment: Experiment) -> str:
+    return ", ".join(flag.partition(":")[0] for flag in experiment.flags)
 
 
 def _changed_on_disk(run: RunSeen) -> str | None:

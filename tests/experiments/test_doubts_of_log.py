@@ -1,0 +1,92 @@
+"""What the log tells of a new experiment: copies, repeats, and a baseline that moved."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.experiments.test_story import LOOP, chain
+from tests.experiments.writer import experiment
+from ttnn_mcp.experiments.doubts_of_log import doubts_of_log, overwritten
+from ttnn_mcp.experiments.experiment import RunSeen
+from ttnn_mcp.experiments.story import story_of
+
+
+def codes(new, known=LOOP, *, part=False):
+    return [reason.code for reason in doubts_of_log(known, story_of(known, []), new, part=part)]
+
+
+def new(baseline, candidate, kernel_ns=700_000, before=None, after=None, **more):
+    made = experiment("x", baseline=baseline, candidate=candidate, **more)
+    first = replace(made.baseline, kernel_ns=800_000, **(before or {}))
+    return replace(made, baseline=first, candidate=replace(made.candidate, kernel_ns=kernel_ns, **(after or {})))
+
+
+def test_a_new_run_from_the_best_one_is_not_doubted():
+    assert codes(new("d", "z")) == []
+
+
+@pytest.mark.parametrize(("kernel_ns", "doubted"), [(795_000, False), (797_000, True), (900_000, True)])
+def test_a_baseline_that_is_not_the_best_is_doubted_where_the_candidate_does_not_beat_the_best(kernel_ns, doubted):
+    assert codes(new("a", "z", kernel_ns)) == (["baseline_moved"] if doubted else [])
+
+
+@pytest.mark.parametrize("candidate", ["c", "e"])
+def test_a_candidate_on_record_proves_nothing_again(candidate):
+    assert codes(new("d", candidate)) == ["recorded_before"]
+
+
+def test_another_file_with_the_same_times_is_the_same_measurement():
+    known = [replace(one, candidate=replace(one.candidate, reading=f"times of {one.candidate.id}")) for one in LOOP]
+    assert codes(new("d", "z", after={"reading": "times of e"}), known) == ["recorded_before"]
+    assert codes(new("d", "z", after={"reading": "others"}), known) == []
+
+
+def test_a_pcc_that_was_missing_may_be_given_later():
+    lacking = chain(("a", "b", "inconclusive", 700_000, {"pcc": None}))
+    assert codes(new("a", "b"), lacking) == []
+    assert codes(new("a", "b", pcc=None), lacking) == ["recorded_before"]
+    assert codes(new("q", "b"), lacking)[0] == "recorded_before"
+
+
+def test_another_stage_of_the_same_runs_is_another_reading():
+    known = chain(("a", "b", "inconclusive", 700_000, {}))
+    known = [replace(one, candidate=replace(one.candidate, reading="prefill")) for one in known]
+    assert codes(new("a", "b", after={"reading": "decode"}), known, part=True) == []
+    assert codes(new("a", "b", after={"reading": "prefill"}), known, part=True) == ["recorded_before"]
+    assert codes(new("a", "b", after={"reading": "decode"}), known) == ["recorded_before"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "doubts"), [("revert", ["tried_before"]), ("inconclusive", ["tried_before"]), ("keep", [])]
+)
+def test_the_luckiest_of_several_readings_of_one_program_proves_nothing(verdict, doubts):
+    known = chain(("a", "b", verdict, 790_000, {}))
+    known = [replace(one, candidate=replace(one.candidate, program="p")) for one in known]
+    best = "b" if verdict == "keep" else "a"
+    assert codes(new(best, "z", after={"program": "p"}), known) == doubts
+
+
+@pytest.mark.parametrize(("kernel_ns", "doubts"), [(803_900, []), (804_100, ["baseline_measured_again"])])
+def test_a_baseline_measured_again_may_not_be_slower_than_on_record(kernel_ns, doubts):
+    known = [replace(one, candidate=replace(one.candidate, program="p")) for one in LOOP[2:3]]
+    again = {"program": "p", "kernel_ns": kernel_ns}
+    made = new("fresh", "z")
+    made = replace(made, baseline=replace(made.baseline, **again))
+    assert [reason.code for reason in doubts_of_log(known, None, made)] == doubts
+
+
+def test_the_best_run_is_no_moved_baseline_whatever_a_doubtful_reading_of_its_program_said():
+    lucky = chain(("d", "l", "inconclusive", 10_000, {"flags": ("zero_times: all",)}))
+    known = [*LOOP, *lucky]
+    known = [replace(one, candidate=replace(one.candidate, program="p")) for one in known]
+    made = new("d", "z")
+    made = replace(made, baseline=replace(made.baseline, program="p"))
+    assert "baseline_measured_again" not in codes(made, known)
+    other = replace(made, baseline=replace(made.baseline, id="fresh", kernel_ns=500_000, performance=None))
+    assert [reason.code for reason in doubts_of_log(lucky, None, other)] == []
+
+
+def test_a_report_that_was_overwritten_is_noticed():
+    same_file = RunSeen("new", "new", "/reports/b.csv", None, 1, True)
+    assert "experiment 1 that file held run b" in overwritten(LOOP, same_file)
+    assert overwritten(LOOP, replace(same_file, id="b")) is None

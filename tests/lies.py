@@ -1,0 +1,225 @@
+"""Measurements that lie: an honest pair of reports, and one lie told of the candidate (or of the baseline).
+
+Every lie is an edit of CSV rows, so the same lies are told in reports that we made and in copies of real ones.
+"""
+
+import csv
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.pairs import Model, write
+
+KERNEL = "DEVICE KERNEL DURATION [ns]"
+FIRMWARE = "DEVICE FW DURATION [ns]"
+Row = dict[str, str]
+Rows = list[Row]
+Lie = Callable[["Honest", Rows], Rows]
+
+
+@dataclass(frozen=True)
+class Honest:
+    """A report of two or three passes over a model with layers, and where its wide matmuls are.
+
+    Attributes:
+        path: the baseline's file.
+        passes: how often the model runs in it.
+        wide: the inner width of the layers' widest matmuls: one makes it, one takes it back.
+        layer: per row of a pass, its layer from 0; -1 outside.
+    """
+
+    path: Path
+    passes: int
+    wide: str
+    layer: tuple[int, ...]
+
+    @property
+    def rows(self) -> Rows:
+        with self.path.open(newline="") as file:
+            return list(csv.DictReader(file))
+
+    def widens(self, row: Row) -> bool:
+        return row["INPUT_1_X_PAD[LOGICAL]"].startswith(f"{self.wide}[") and "atmul" in row["OP CODE"]
+
+    def narrows(self, row: Row) -> bool:
+        return row["INPUT_1_Y_PAD[LOGICAL]"].startswith(f"{self.wide}[") and "atmul" in row["OP CODE"]
+
+    def changed(self, gain: float = 0.7) -> Rows:
+        """The honest candidate: one matmul per layer with BFLOAT8_B weights and less time; all others as they were."""
+        jitter = random.Random(5)  # noqa: S311
+        rows = self.rows
+        for row in rows:
+            scale(row, 1 + jitter.uniform(-5e-4, 5e-4))
+            if self.widens(row):
+                row["INPUT_1_DATATYPE"] = "BFLOAT8_B"
+                scale(row, gain)
+        return rows
+
+    def last_pass(self, rows: Rows) -> Rows:
+        return rows[-len(rows) // self.passes :]
+
+
+def scale(row: Row, factor: float) -> None:
+    row[KERNEL] = str(max(1, round(float(row[KERNEL]) * factor))) if factor else "0"
+
+
+def made(folder: Path) -> Honest:
+    model = Model(layers=8)
+    layer = tuple(row // 10 if row < 80 else -1 for row in range(85))
+    return Honest(Path(write(folder, model)), 3, "1024", layer)
+
+
+def clip(path: Path) -> Honest:
+    """32 layers of 29 ops between 5 ops (embeddings) and 3 (the projection): two passes of 936."""
+    layer = tuple((row - 5) // 29 if 5 <= row < 933 else -1 for row in range(936))
+    return Honest(path, 2, "5120", layer)
+
+
+def store(path: Path, rows: Rows) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+# -- lies: each edits the honest candidate's rows -------------------------------------------------------------
+
+
+def faster_than_the_chip(honest: Honest, rows: Rows) -> Rows:
+    for row in filter(honest.narrows, rows):
+        scale(row, 0.01)
+    return rows
+
+
+def no_time_at_all(honest: Honest, rows: Rows) -> Rows:
+    for row in [row for row in rows if "Softmax" in row["OP CODE"]]:
+        scale(row, 0)
+    return rows
+
+
+def two_layers_captured(honest: Honest, rows: Rows) -> Rows:
+    return [row for number, row in enumerate(rows) if honest.layer[number % len(honest.layer)] < 2]
+
+
+def softmax_gone(honest: Honest, rows: Rows) -> Rows:
+    return [row for row in rows if "Softmax" not in row["OP CODE"]]
+
+
+def some_rows_lost(honest: Honest, rows: Rows) -> Rows:
+    """One op in forty, in no order: a buffer that ran over."""
+    lost = random.Random(2)  # noqa: S311
+    return [row for row in rows if lost.random() > 1 / 40]
+
+
+def tail_cut_off(honest: Honest, rows: Rows) -> Rows:
+    """The last pass ends in the middle: a file that was not written to its end."""
+    return rows[: len(rows) - len(rows) // honest.passes // 2]
+
+
+def renumbered(rows: Rows) -> Rows:
+    """Call counts without a gap, as a capture of less would have them."""
+    for number, row in enumerate(rows, start=1):
+        row["GLOBAL CALL COUNT"] = str(number << 10)
+    return rows
+
+
+def two_layers_run(honest: Honest, rows: Rows) -> Rows:
+    return renumbered(two_layers_captured(honest, rows))
+
+
+def softmax_skipped(honest: Honest, rows: Rows) -> Rows:
+    return renumbered(softmax_gone(honest, rows))
+
+
+def passes_gone(honest: Honest, rows: Rows) -> Rows:
+    return rows[: len(rows) // honest.passes * (honest.passes - 1)]
+
+
+def the_baseline_again(honest: Honest, rows: Rows) -> Rows:
+    return [{**row, "NOTE": "measured today"} for row in honest.rows]
+
+
+def at_clock(rows: Rows, ghz: float) -> Rows:
+    """The same cycles at another clock (both chips here run at 1 GHz)."""
+    for row in rows:
+        scale(row, 1 / ghz)
+        row[FIRMWARE] = str(round(float(row[FIRMWARE]) / ghz))
+    return rows
+
+
+def a_hotter_chip(honest: Honest, rows: Rows) -> Rows:
+    return at_clock(rows, 0.8)
+
+
+def a_cooler_chip(honest: Honest, rows: Rows) -> Rows:
+    """The baseline's cycles at 1.25 of its clock: nothing was gained."""
+    rows = honest.rows
+    for number, row in enumerate(rows):
+        scale(row, 1 + 1e-3 * (number % 3 - 1))
+    return at_clock(rows, 1.25)
+
+
+def replayed(honest: Honest, rows: Rows) -> Rows:
+    for number, row in enumerate(rows):
+        row["METAL TRACE ID"], row["METAL TRACE REPLAY SESSION ID"] = (
+            "1",
+            str(number * honest.passes // len(rows) + 1),
+        )
+    return rows
+
+
+def profiled_with_noc_traces(honest: Honest, rows: Rows) -> Rows:
+    for row in rows:
+        row["NOC UTIL (%)"] = "12.5"
+    return rows
+
+
+def rows_dropped(honest: Honest, rows: Rows) -> Rows:
+    """Call counts jump between two passes: what ran there is not in the file."""
+    for row in honest.last_pass(rows):
+        row["GLOBAL CALL COUNT"] = str(int(row["GLOBAL CALL COUNT"]) + (7 << 10))
+    return rows
+
+
+def faster_where_nothing_changed(honest: Honest, rows: Rows) -> Rows:
+    for row in rows:
+        if honest.widens(row):
+            scale(row, 1 / 0.7)
+        if honest.narrows(row):
+            scale(row, 0.7)
+    return rows
+
+
+def two_changes(honest: Honest, rows: Rows) -> Rows:
+    for row in filter(honest.narrows, rows):
+        row["INPUT_1_MEMORY"] = row["INPUT_1_MEMORY"].replace("DRAM_INTERLEAVED", "L1_INTERLEAVED")
+        scale(row, 0.8)
+    return rows
+
+
+def barely(honest: Honest, rows: Rows) -> Rows:
+    """1.2 % in all: more than iterations inside a file differ by, less than two files may."""
+    rows = honest.rows
+    total = sum(float(row[KERNEL]) for row in rows)
+    wide = sum(float(row[KERNEL]) for row in filter(honest.widens, rows))
+    return honest.changed(1 - 0.012 * total / wide)
+
+
+LIES: dict[str, tuple[Lie, ...]] = {
+    "below_floor": (faster_than_the_chip,),
+    "zero_times": (no_time_at_all,),
+    "layers_missing": (two_layers_captured, two_layers_run),
+    "ops_missing": (softmax_gone, softmax_skipped),
+    "collapsed": (passes_gone,),
+    "same_reading": (the_baseline_again,),
+    "other_clock": (a_hotter_chip, a_cooler_chip),
+    "trace_on_one_side": (replayed,),
+    "profiler_on_one_side": (profiled_with_noc_traces,),
+    "dropped_rows": (rows_dropped, some_rows_lost),
+    "gain_elsewhere": (faster_where_nothing_changed,),
+    "several_changes": (two_changes,),
+    "within_file_noise": (barely,),
+}

@@ -1,0 +1,115 @@
+"""The properties in which an op and its partner may differ: formats, placement, settings, shapes, cores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ttnn_mcp.analyses.comparison.op_tokens import dims_of
+from ttnn_mcp.analyses.comparison.printed_settings import different_settings
+from ttnn_mcp.errors import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.texts import Texts
+
+    Rows = NDArray[np.int64]
+
+Family = Literal["formats", "placement", "settings", "shapes"]
+Kind = Literal["data type", "layout", "fidelity", "placement", "config", "cores", "shape"]
+SAME = -1
+_CORES = 100_000  # more than any mesh has: a code of two counts
+_FAMILIES: dict[Kind, Family] = {
+    "data type": "formats",
+    "layout": "formats",
+    "fidelity": "formats",
+    "placement": "placement",
+    "shape": "shapes",
+    "config": "settings",
+    "cores": "settings",  # follows from formats and placement
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """One property of all pairs.
+
+    Attributes:
+        kind: what kind of property it is.
+        codes: per pair, a code of the difference; SAME where the two agree.
+        labels: the difference in words, per code.
+        before: per pair, a code of the baseline's value; 0 where values are not told apart.
+        after: the same of the candidate's value.
+    """
+
+    kind: Kind
+    codes: Rows
+    labels: dict[int, str]
+    before: Rows
+    after: Rows
+
+    @property
+    def family(self) -> Family:
+        """The kinds that belong together: a change of one often brings the others."""
+        return _FAMILIES[self.kind]
+
+
+def aspects_of(left: OpTable, right: OpTable, *, padded: bool) -> Iterator[Aspect]:
+    """All aspects of two tables whose rows are partners."""
+    everywhere, nothing = np.ones(len(left), dtype=np.bool_), np.zeros(len(left), dtype=np.int64)
+    yield _of_texts("fidelity", "fidelity", left.texts("fidelity"), right.texts("fidelity"), everywhere)
+    yield _of_settings(left.texts("attributes"), right.texts("attributes"))
+    for side, before, after in (("in", left.inputs, right.inputs), ("out", left.outputs, right.outputs)):
+        for number, (operand_before, operand_after) in enumerate(zip(before, after, strict=False)):
+            label, in_both = f"{side}{number}", operand_before.present & operand_after.present
+            yield _of_texts(label, "data type", operand_before.dtype, operand_after.dtype, in_both)
+            yield _of_texts(label, "layout", operand_before.layout, operand_after.layout, in_both)
+            yield _of_texts(label, "placement", operand_before.placement, operand_after.placement, in_both)
+            dims = (dims_of(operand, padded=padded) for operand in (operand_before, operand_after))
+            moved = np.not_equal(*dims).any(axis=1) & in_both
+            yield Aspect("shape", np.where(moved, 0, SAME), {0: f"{label} shape"}, nothing, nothing)
+    yield _of_cores(left.numbers("cores"), right.numbers("cores"))
+
+
+def _of_texts(label: str, kind: Kind, before: Texts, after: Texts, in_both: NDArray[np.bool_]) -> Aspect:
+    words: list[str] = sorted({*before.distinct, *after.distinct})
+    place = {word: number for number, word in enumerate(words)}
+    code_before, code_after = (
+        texts.mapped(place.__getitem__, missing=SAME, dtype=np.int64) for texts in (before, after)
+    )
+    differs = (
+        in_both & (code_before != code_after) & (code_before >= 0) & (code_after >= 0)
+    )  # an empty cell is another generation's
+    codes = np.where(differs, code_before * len(words) + code_after, SAME)
+    occurring: list[int] = np.unique(codes[codes != SAME]).tolist()
+    labels = {
+        code: f"{label} {shown(words[code // len(words)])} -> {shown(words[code % len(words)])}"
+        for code in occurring
+    }
+    return Aspect(kind, codes, labels, code_before, code_after)
+
+
+def _of_cores(before: NDArray[np.float64], after: NDArray[np.float64]) -> Aspect:
+    differs = (before != after) & np.isfinite(before) & np.isfinite(after)
+    cores_before, cores_after = np.nan_to_num(before).astype(np.int64), np.nan_to_num(after).astype(np.int64)
+    codes = np.where(differs, cores_before * _CORES + cores_after, SAME)
+    occurring: list[int] = np.unique(codes[codes != SAME]).tolist()
+    labels = {code: f"cores {code // _CORES} -> {code % _CORES}" for code in occurring}
+    return Aspect("cores", codes, labels, cores_before, cores_after)
+
+
+def _of_settings(before: Texts, after: Texts) -> Aspect:
+    """Attributes that both sides print with different values. Keys of one side only depend on the TTNN version."""
+    combined = before.codes * (len(after.distinct) + 1) + after.codes
+    _, first_rows, place = np.unique(combined, return_index=True, return_inverse=True)
+    numbers: dict[str, int] = {"": SAME}
+    differences = different_settings([(before[row], after[row]) for row in first_rows.tolist()])
+    codes = np.array([numbers.setdefault(label, len(numbers) - 1) for label in differences], dtype=np.int64)
+    labels = {number: label for label, number in numbers.items()}
+    return Aspect("config", codes[place.ravel()], labels, np.zeros(len(before), dtype=np.int64), after.codes)

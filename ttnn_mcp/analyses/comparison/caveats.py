@@ -1,0 +1,63 @@
+"""What else differs between two windows: to be read with the figures, no reason to doubt them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.comparison.barriers import window_name
+from ttnn_mcp.analyses.comparison.drop_signs import shared_signs
+from ttnn_mcp.errors import shown
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.comparison.comparison import Comparison
+
+SIGNPOSTS_NAMED = 2
+
+
+def caveats_of(comparison: Comparison) -> list[str]:
+    """The caveats, those about the windows first."""
+    before, after = comparison.before, comparison.after
+    windows = before.scope.window, after.scope.window
+    caveats: list[str] = []
+    if before.run.id == after.run.id and windows[0] != windows[1]:
+        caveats.append("both sides are the same run")
+    if comparison.mixed_windows:
+        differ = f"windows differ: baseline {window_name(windows[0])}, candidate {window_name(windows[1])}"
+        caveats.append(f"{differ}; kernel times hold where both are one pass, gaps do not")
+    elif windows[0].warm != windows[1].warm:
+        names = f"baseline {window_name(windows[0])}, candidate {window_name(windows[1])}"
+        caveats.append(f"{names}: kernel times hold, gaps do not")
+    elif not windows[0].warm and not windows[1].warm:
+        caveats.append("both windows are cold: kernel times hold, gaps do not; profile 2 or more iterations")
+    if comparison.clock_ratio != 1.0:
+        clocks = (run.performance_report.clock_ghz for run in (before.run, after.run))
+        moved = " -> ".join(f"{clock:.3g}" for clock in clocks)
+        caveats.append(f"clock {moved} GHz: the candidate's times are its cycles at the baseline's clock")
+    if not comparison.alignment.complete:
+        caveats.append("too many ops to align: groups only, nothing is said of shapes")
+    elif comparison.little_in_common:
+        caveats.append("hardly an op has a partner of the same shapes: the same model? Nothing was aligned")
+    caveats += [
+        f"both sides: {sign}" for sign in shared_signs(after.run, before.run)[:1] if after.run.id != before.run.id
+    ]
+    return [*caveats, *_common_signposts(comparison)]
+
+
+def _common_signposts(comparison: Comparison) -> list[str]:
+    """Signposts that both whole files hold: between them is often the part that the change is about."""
+    windows = comparison.before.scope.window, comparison.after.scope.window
+    if any(window.kind != "whole_report" for window in windows):
+        return []
+    names = [
+        side.run.performance_report.signposts.texts("op_code") for side in (comparison.before, comparison.after)
+    ]
+    in_both = {*names[0].occurring()} & {*names[1].occurring()}
+    in_order = dict.fromkeys(names[0][row] for row in range(len(names[0])))
+    common = [name for name in in_order if name in in_both]
+    if not common:
+        return []
+    listed = ", ".join(f"'{shown(name)}'" for name in common[:SIGNPOSTS_NAMED])
+    count = f" and {len(common) - SIGNPOSTS_NAMED} more" if len(common) > SIGNPOSTS_NAMED else ""
+    return [
+        f"whole files are compared; both hold signposts {listed}{count}: start_signpost, end_signpost choose a part"
+    ]

@@ -1,0 +1,76 @@
+"""Times of the candidate that cannot be: below the floor of the same work, zero, or from a broken counter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.comparison.aspects import SAME
+from ttnn_mcp.analyses.comparison.reasons import Reason
+from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
+from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, roofline_of
+from ttnn_mcp.analyses.time_budget.least_times import least_times_of
+from ttnn_mcp.run.ops.op_table import CORRECTED
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.comparison.comparison import Comparison
+
+    Mask = NDArray[np.bool_]
+
+LINES_NAMED = 3
+
+
+def below_floor(comparison: Comparison) -> Reason | None:
+    """Ops faster than the chip can be, by what their own row shows, or by the bound of the same op before."""
+    before, after = comparison.ops
+    rows_before, rows = comparison.alignment.before, comparison.alignment.after
+    impossible = np.array(roofline_of(after, comparison.after.run.chip).impossible)
+    impossible[rows] &= ~roofline_of(before, comparison.before.run.chip).impossible[rows_before]
+    devices = len(np.unique(comparison.before.scope.ops.numbers("device")))
+    least = least_times_of(before, comparison.before.run.chip, flow_of(before), devices).as_it_is_ns[rows_before]
+    same_work = comparison.tokens[0].record[rows_before] == comparison.tokens[1].record[rows]
+    for aspect in comparison.aspects:
+        if aspect.kind == "fidelity":
+            same_work &= aspect.codes == SAME
+    impossible[rows] |= same_work & (least > IMPOSSIBLE * comparison.times[1][rows])
+    impossible &= comparison.times[1] > 0
+    if not impossible.any():
+        return None
+    took = comparison.times[1][impossible].sum() / 1e3
+    where = some_lines(comparison, impossible)
+    return Reason(
+        "below_floor", f"{where} took {took:,.1f} us, less than their bytes or arithmetic need at peak rates"
+    )
+
+
+def zero_times(comparison: Comparison) -> Reason | None:
+    """Ops that took no time at all, where their partners did."""
+    pairs, (before, after) = comparison.alignment, comparison.times
+    zero = after == 0
+    zero[pairs.after] &= before[pairs.before] > 0
+    return Reason("zero_times", f"{some_lines(comparison, zero)} took 0 ns") if zero.any() else None
+
+
+def impossible_times(comparison: Comparison) -> Reason | None:
+    """A gain that rests on times which were not measured but told from other columns."""
+    pairs, noise = comparison.alignment, comparison.noise.share
+    doubtful = [ops.numbers(CORRECTED) == 1 for ops in comparison.ops]
+    if not doubtful[1].any() or comparison.change_share >= -noise:
+        return None
+    doubtful[0][pairs.before] |= doubtful[1][pairs.after]
+    doubtful[1][pairs.after] |= doubtful[0][pairs.before]
+    before, after = (int(times[~mask].sum()) for times, mask in zip(comparison.times, doubtful, strict=True))
+    if before and after / before - 1 < -noise:
+        return None
+    what = f"without {some_lines(comparison, doubtful[1])}, whose durations were impossible, nothing is gained"
+    return Reason("impossible_times", what)
+
+
+def some_lines(comparison: Comparison, chosen: Mask) -> str:
+    """`3 ops (lines 4, 19, 77)` of the candidate's file."""
+    lines: list[int] = comparison.ops[1].lines[chosen].tolist()
+    listed = ", ".join(map(str, lines[:LINES_NAMED])) + (", ..." if len(lines) > LINES_NAMED else "")
+    return f"{len(lines)} ops (lines {listed})" if len(lines) > 1 else f"the op of line {listed}"

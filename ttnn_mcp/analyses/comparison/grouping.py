@@ -1,0 +1,69 @@
+"""Ops in groups, by a label per op: of an op, category, layer or stage. Every op is in exactly one group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ttnn_mcp.analyses.comparison.deltas import Delta
+from ttnn_mcp.analyses.stages.stages import stages_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.comparison.alignment import Alignment
+    from ttnn_mcp.analyses.comparison.noise import Measured
+    from ttnn_mcp.analyses.layers.repeating_names import Layers
+
+    Times = tuple[NDArray[np.int64], NDArray[np.int64]]
+    Labels = tuple[Sequence[str], Sequence[str]]
+
+Grouping = Literal["op_code", "category", "layer", "stage"]
+
+
+def deltas_by(labels: Labels, times: Times) -> list[Delta]:
+    """The groups, the largest change first."""
+    keys = sorted({*labels[0], *labels[1]})
+    place = {key: number for number, key in enumerate(keys)}
+    sums: list[tuple[list[int], list[int]]] = []
+    for names, kernel_ns in zip(labels, times, strict=True):
+        codes = np.array([place[name] for name in names], dtype=np.int64)
+        total = np.zeros(len(keys), dtype=np.int64)
+        np.add.at(total, codes, kernel_ns)  # exact: bincount would add weights as floats
+        sums.append((total.tolist(), np.bincount(codes, minlength=len(keys)).tolist()))
+    (before, before_counts), (after, after_counts) = sums
+    deltas = map(Delta, keys, before, after, before_counts, after_counts)
+    return sorted(deltas, key=lambda delta: (-abs(delta.delta_ns), -delta.before_ns, delta.key))
+
+
+def stage_labels(side: Measured) -> list[str]:
+    """The stage of each op of a side; "" where it belongs to none."""
+    labels = [""] * len(side.scope.critical)
+    for stage in stages_of(side.scope.critical, side.run.performance_report.signposts):
+        for row in stage.rows.tolist():
+            labels[row] = stage.kind
+    return labels
+
+
+def layer_labels(layers: Layers | None, alignment: Alignment, times: Times) -> Labels:
+    """The layer of each op; a candidate's op is in its partner's, an inserted one in that of the op before it."""
+    if layers is None:
+        return ["the window"] * len(times[0]), ["the window"] * len(times[1])
+    before = layers.numbers(np.arange(len(times[0])))
+    after = np.full(len(times[1]), -1, dtype=np.int64)
+    after[alignment.after] = before[alignment.before]
+    for edit in alignment.edits:
+        if edit.before:
+            after[list(edit.after)] = before[edit.before[0]]
+    last_known = np.maximum.accumulate(np.where(after >= 0, np.arange(len(after)), 0))
+    after = np.maximum(after[last_known], 0)
+    names = [
+        "before the layers",
+        *(f"layer {layer}" for layer in range(1, layers.count + 1)),
+        "behind the layers",
+    ]
+    numbers: tuple[list[int], list[int]] = before.tolist(), after.tolist()
+    return [names[number] for number in numbers[0]], [names[number] for number in numbers[1]]

@@ -1,0 +1,111 @@
+"""What `record` does: measures a change, looks for reasons to doubt it, judges it, and writes it down."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.memory.memory_comparison import memory_delta
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.experiments.judging import Attempt, ExperimentJudged, judged
+from ttnn_mcp.experiments.story import story_of
+from ttnn_mcp.experiments.walls import Walls
+from ttnn_mcp.tools.parts.comparing import Windows, compared, runs_compared
+from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Recorded
+from ttnn_mcp.tools.parts.loop_finding import finding_of, tried
+from ttnn_mcp.tools.parts.loop_runs import log_of
+from ttnn_mcp.tools.parts.loop_story import target_progress
+from ttnn_mcp.tools.parts.proof_tables import engaged, suspicious
+from ttnn_mcp.wire import BeforeAfterMs, NextCall
+
+if TYPE_CHECKING:
+    from ttnn_mcp.experiments.experiment import Experiment
+    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.session.session import Session
+
+CHANGES_SHOWN = 2
+
+
+async def record(session: Session, asked: Arguments) -> Answer:
+    """Measure a change, judge it, and write it down.
+
+    Raises:
+        ArgumentsInvalid: `finding` is no check.
+        QuestionRefused: no baseline is known, or its report was overwritten.
+        StoreUnusable: the log cannot be written.
+    """
+    finding = finding_of(asked)
+    store = log_of(session)
+    known, targets = await store.all()
+    baseline = asked.baseline
+    if baseline is None:
+        latest = story_of(known, targets)
+        if latest is None:
+            raise QuestionRefused("Nothing is recorded yet: give `baseline`, the run before the change.")
+        baseline = latest.best.id
+    pair = await runs_compared(session, baseline, asked.candidate, asked.repeats or ())
+    _check_identity(pair.before, baseline, known)
+    _check_identity(pair.after, asked.candidate, known)
+    windows = Windows(start_signpost=asked.start_signpost, end_signpost=asked.end_signpost)
+    comparison = await asyncio.to_thread(compared, pair, windows)
+    memory = await memory_delta(pair.before, pair.after)
+    story = story_of(known, targets, pair.before.id) or story_of(known, targets, pair.after.id)
+    verdict = await asyncio.to_thread(judged, comparison, _attempt(asked), memory, known, story)
+    promise = await tried(pair.before, finding)
+    saved = await store.add(replace(verdict.experiment, **promise._asdict()))
+    now = story_of([*known, saved], targets, saved.baseline.id)
+    progress = target_progress(now, None) if now else None
+    met = progress is not None and progress.status == "met"
+    return Answer(
+        experiment=_recorded(saved, verdict),
+        suspicious=suspicious(verdict.reasons),
+        engaged=engaged(verdict.changes, CHANGES_SHOWN),
+        change_taken_as=verdict.taken_as,
+        target=progress,
+        next=() if met else (_next(saved),),
+    )
+
+
+def _attempt(asked: Arguments) -> Attempt:
+    walls = None
+    if asked.wall_before_ms is not None and asked.wall_after_ms is not None:
+        walls = Walls(asked.wall_before_ms, asked.wall_after_ms, profiled=False)
+    change = (asked.change or "").strip()
+    part = asked.start_signpost is not None or asked.end_signpost is not None
+    return Attempt(change, asked.step, asked.pcc, walls, asked.hypothesis, asked.note, part)
+
+
+def _check_identity(run: Run, wanted: str | None, known: list[Experiment]) -> None:
+    """A run asked for by an id on record must still be that run: ids are of contents."""
+    ids = {one.id for experiment in known for one in (experiment.baseline, experiment.candidate)}
+    if wanted in ids and run.id != wanted:
+        raise QuestionRefused(
+            f"Run {wanted} no longer exists: its report was overwritten, the file now holds run {run.id}. "
+            "Give that id if you mean it, or the path of a copy of the old report."
+        )
+
+
+def _recorded(one: Experiment, verdict: ExperimentJudged) -> Recorded:
+    total = verdict.total
+    return Recorded(
+        id=one.id,
+        verdict=one.verdict,
+        why=one.why,
+        judged_by=one.judged_by,
+        change_share=one.change_share,
+        noise_share=one.noise_share,
+        kernel_ms=BeforeAfterMs(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
+        baseline=one.baseline.id,
+        candidate=one.candidate.id,
+    )
+
+
+def _next(experiment: Experiment) -> NextCall:
+    if experiment.verdict != "inconclusive":
+        return NextCall(tool="experiments", arguments={"action": "next"}, why="one finding to try, or why to stop")
+    return NextCall(
+        tool="compare_runs",
+        arguments={"baseline": experiment.baseline.id, "candidate": experiment.candidate.id},
+        why="where the time went; more iterations lower the noise",
+    )
