@@ -175,7 +175,7 @@ MATMULS = (
     Story(
         "minimal-matmul", "tt-metal perf_automation guide GL-05", "minimal_matmul where 2D multicast fits: 510 us",
         "ttnn.linear with a 2D multicast config (424 us)",
-        of_matmul(8192, 1024, 4096, 510, None, name="Minimal"), "silent", "silent", 86, r"ttnn\.(linear|matmul)",
+        of_matmul(8192, 1024, 4096, 510, None, name="MinimalMatmul"), "silent", "silent", 86, r"ttnn\.(linear|matmul)",
         made_up=SHAPE,
     ),
     Story(
