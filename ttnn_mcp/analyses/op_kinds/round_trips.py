@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
+from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, on_demand, reader_counts, reads_unmade
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
@@ -55,14 +55,7 @@ class RoundTrips:
 
     def surely_one_tensor(self, run: Run, ops: OpTable) -> NDArray[np.bool_] | None:
         """Pairs that surely pass one tensor on that no other op reads; None without a linked memory report."""
-        identity = TensorIdentity.of(run, ops)
-        if identity is None:
-            return None
-        pairs = zip(self.out.tolist(), self.back.tolist(), strict=True)
-        passed = [identity.passed_on(out, back) or () for out, back in pairs]
-        return np.array(
-            [bool(tensors) and all(map(identity.read_once, tensors)) for tensors in passed], dtype=np.bool_
-        )
+        return passed_on_alone(run, ops, self.out, self.back)
 
     def where(self, selected: NDArray[np.bool_]) -> RoundTrips:
         """The pairs of the mask."""

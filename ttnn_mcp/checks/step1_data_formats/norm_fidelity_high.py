@@ -31,9 +31,9 @@ ENOUGH = FIDELITY_PHASES["HiFi2"]
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all norms above HiFi2."""
     passes = facts.ops.texts("fidelity").mapped(
-        lambda text: FIDELITY_PHASES.get(text, 0), missing=0, dtype=np.float64
+        lambda text: max(FIDELITY_PHASES.get(text, ENOUGH), ENOUGH), missing=ENOUGH, dtype=np.float64
     )
-    able = NORMS.mask(facts) & (passes > ENOUGH) & facts.ops.inputs[0].dtype.among("BFLOAT16", "BFLOAT8_B")
+    able = NORMS.mask(facts) & facts.ops.inputs[0].dtype.among("BFLOAT16", "BFLOAT8_B")
     able &= (facts.kernel_ns >= SMALL_NS) & ~on_few_cores(facts.ops, facts.chip.cores)
     rows = np.flatnonzero(able)
     took = facts.kernel_ns[rows]

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Rows, WindowFacts, ops_named
+from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -32,12 +32,13 @@ def look(facts: WindowFacts) -> Claims:
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
+    sure = passed_on_alone(facts.run, facts.ops, facts.joins.makers[rows], rows)  # nobody's place is the last op's
     copies = f"{len(rows)} copies change" if len(rows) > 1 else "1 copy changes"
     yield Claim(
         claim=f"{copies} nothing ({time_of(facts, rows)}): {op_name(facts, row)} {example(facts, row)}",
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
-        at_least_ns=np.where(_sure(facts, rows), facts.kernel_ns[rows], 0.0),
+        at_least_ns=None if sure is None else np.where(sure, facts.kernel_ns[rows], 0.0),
         assumption="no op frees or changes one of the two tensors in place while the other is needed",
         evidence=cite_op(facts, row, (facts.input(0), "MEMORY"), (facts.output(), "MEMORY")),
         fix=(
@@ -55,15 +56,6 @@ def _unchanged(facts: WindowFacts) -> Mask:
     for other in facts.ops.inputs[1:]:
         same &= ~other.present
     return same & ~x.sharded
-
-
-def _sure(facts: WindowFacts, rows: Rows) -> Mask:
-    """Copies of a tensor that nobody else reads, by the tensors of the memory report."""
-    identity, makers = TensorIdentity.of(facts.run, facts.ops), facts.joins.makers
-    if identity is None:
-        return np.zeros(len(rows), dtype=np.bool_)
-    passed = [identity.passed_on(int(makers[row]), int(row)) for row in rows]  # nobody's place is the last op's
-    return np.array([bool(ids) and all(map(identity.read_once, ids or ())) for ids in passed], dtype=np.bool_)
 
 
 CHECK = Check(

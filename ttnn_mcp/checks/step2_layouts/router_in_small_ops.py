@@ -23,7 +23,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 
 SMALL = ("eltwise", "shape", "layout", "movement", "reduction", "softmax")
 SORTS = ("Gather", "Scatter", "Sort")
-GROUPS = 8  # of the experts: deepseek_grouped_gate takes no other number (its docstring in ttnn 0.81.1)
+GROUPS = 8  # of the experts: deepseek_grouped_gate takes no other number (its program factory .cpp, and PR #34267)
 PER_GROUP = (
     32,
     64,

@@ -67,11 +67,11 @@ def look(facts: WindowFacts) -> Claims:
 def _pairs(facts: WindowFacts) -> tuple[Rows, Rows]:
     """(makers, readers): matmuls with a config, and the one matmul with a config that reads their output from DRAM."""
     choice, joins, out = facts.matmuls, facts.joins, facts.ops.outputs[0]
-    told = np.zeros(len(facts), dtype=np.bool_)
-    told[choice.rows[choice.has_config & ~choice.chosen & ~choice.dram_sharded]] = True
-    readers = np.flatnonzero(told & (joins.makers != NOBODY))
+    able = np.zeros(len(facts), dtype=np.bool_)
+    able[choice.rows[choice.has_config & ~choice.chosen & ~choice.dram_sharded]] = True
+    readers = np.flatnonzero(able & (joins.makers != NOBODY))
     makers = joins.makers[readers]
-    kept = told[makers] & (joins.reader_counts[makers] == 1) & out.in_dram[makers] & ~out.sharded[makers]
+    kept = able[makers] & (joins.reader_counts[makers] == 1) & out.in_dram[makers] & ~out.sharded[makers]
     return makers[kept], readers[kept]
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES
@@ -27,12 +26,12 @@ from ttnn_mcp.run.ops.op_names import canonical
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all pads and slices around such exchanges."""
     joins = facts.joins
-    makers, sole = joins.makers, joins.reader_counts == 1
-    gathers = np.flatnonzero(_kind(facts, "AllGather") & (makers != NOBODY))
+    makers, sole = joins.makers, joins.reader_counts == 1  # nobody's place is the last op's, which nobody reads
+    gathers = np.flatnonzero(_kind(facts, "AllGather"))
     gathers = gathers[(_kind(facts, "ReduceScatter") & sole)[makers[gathers]]]
     scatters = makers[gathers]
     before = makers[scatters]
-    pads = before[(before != NOBODY) & facts.named("Pad")[before] & sole[before]]
+    pads = before[facts.named("Pad")[before] & sole[before]]
     slices = np.flatnonzero(facts.named("Slice") & np.isin(makers, gathers[sole[gathers]]))
     rows = np.sort(np.concatenate((pads, slices)))
     if not len(rows):
