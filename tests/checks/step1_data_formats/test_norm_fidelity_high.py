@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.checks.rows import pass_time, put
+from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, timeless, without
 from tests.profiles import L1, Program
 from tests.profiles.model import DeviceOp

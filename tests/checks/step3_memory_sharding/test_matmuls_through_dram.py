@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import pass_time, put
-from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, without
+from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, without
 from tests.profiles import DRAM, L1, Placement, Program, block_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import kernel_config
@@ -19,11 +19,9 @@ SHARDS = block_sharded(64, 384, (11, 8))
 def multiply(program, x, n, kernel_ns, config=CONFIG, *, into=DRAM, name="Matmul"):
     w = program.tensor([1, 1, x.shape[3], n], "BFLOAT8_B")
     y = program.tensor([1, 1, x.shape[2], n], placement=into)
-    attributes = {
-        "compute_kernel_config": kernel_config("HiFi2"),
-        "program_config": config,
-        "user_core_coord": None,
-    }
+    attributes = {"compute_kernel_config": kernel_config("HiFi2")}
+    if config != "":
+        attributes |= {"program_config": config, "user_core_coord": None}
     return put(
         program,
         DeviceOp(f"{name}DeviceOperation", (x, w), (y,), kernel_ns, fidelity="HiFi2", attributes=attributes),
@@ -77,7 +75,7 @@ def test_texts_are_short_and_cells_its_own(check):
 
 
 @pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("config", [None, SHARDED])
+@pytest.mark.parametrize("config", [None, SHARDED, ""])
 def test_a_matmul_left_to_ttnn_gets_slower_by_l1(check, which, config):
     configs = [CONFIG, CONFIG]
     configs[which] = config
@@ -151,3 +149,7 @@ def test_other_ops_are_not_applicable(check):
 )
 def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), pair())), word)
+
+
+def test_without_a_bandwidth_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(rewritten(tmp_path, pair(), DEVICE_ARCH="later_chip")), "architecture")

@@ -71,7 +71,8 @@ def test_one_of_both_is_enough(check, names, rows):
     "names",
     [EXCHANGES, ("Pad", "AllGatherAsync", "Slice"), ("Pad", "ReduceScatterMinimalAsync", "Slice"),
      ("Pad", "ReduceScatterMinimalAsync", "LayerNorm", "AllGatherAsync", "Slice"),
-     ("Typecast", *EXCHANGES, "Softmax")],
+     ("Typecast", *EXCHANGES, "Softmax"), ("Pad", "AllGatherAsync", "AllGatherAsync", "Slice"),
+     ("Pad", "ReduceScatterMinimalAsync", "AllGatherMatmulAsync", "Slice")],
     ids=str,
 )  # fmt: skip
 def test_other_sequences_are_none(check, names):

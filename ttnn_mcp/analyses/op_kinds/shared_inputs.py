@@ -26,8 +26,6 @@ def on_one_input(joins: Joins, rows: NDArray[np.int64]) -> list[NDArray[np.int64
     read the tensor before: two matmuls without a function between them would be one.
     """
     ops = joins.ops
-    if not len(rows) or len(ops.inputs) < 2:
-        return []
     able = np.zeros(len(ops), dtype=np.bool_)
     able[rows] = True
     source = np.array([_source(joins, int(row), able) for row in rows], dtype=np.int64)

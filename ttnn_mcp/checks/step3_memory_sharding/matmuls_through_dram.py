@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
@@ -69,8 +68,8 @@ def _pairs(facts: WindowFacts) -> tuple[Rows, Rows]:
     choice, joins, out = facts.matmuls, facts.joins, facts.ops.outputs[0]
     able = np.zeros(len(facts), dtype=np.bool_)
     able[choice.rows[choice.has_config & ~choice.chosen & ~choice.dram_sharded]] = True
-    readers = np.flatnonzero(able & (joins.makers != NOBODY))
-    makers = joins.makers[readers]
+    readers = np.flatnonzero(able)
+    makers = joins.makers[readers]  # nobody's place is the last op's, which nobody reads
     kept = able[makers] & (joins.reader_counts[makers] == 1) & out.in_dram[makers] & ~out.sharded[makers]
     return makers[kept], readers[kept]
 
