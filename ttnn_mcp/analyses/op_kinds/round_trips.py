@@ -57,6 +57,11 @@ class RoundTrips:
         """Pairs that surely pass one tensor on that no other op reads; None without a linked memory report."""
         return passed_on_alone(run, ops, self.out, self.back)
 
+    def surely_saves(self, run: Run, ops: OpTable, took_ns: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """`saves` of the pairs that are surely one; None where nothing proves it."""
+        sure = self.surely_one_tensor(run, ops)
+        return None if sure is None else np.where(np.tile(sure, 2), self.saves(took_ns), 0.0)
+
     def where(self, selected: NDArray[np.bool_]) -> RoundTrips:
         """The pairs of the mask."""
         return RoundTrips(self.out[selected], self.back[selected], self.sole[selected])

@@ -55,7 +55,7 @@ def look(facts: WindowFacts) -> Claims:
     small = in_small_blocks(facts.ops, choice) & ~choice.dram_sharded & _below(facts, choice, WELL_USED)
     mostly = facts.ops.numbers("cores")[choice.rows] >= FEW_CORES * (facts.chip.cores or 0)
     guessed = choice.chosen & mostly & ~in_l1_interleaved(facts.ops)[choice.rows]
-    tall = choice.one_way & ~choice.ring & ~guessed & ~x.sharded[choice.rows]
+    tall = choice.one_way & ~choice.ring & ~x.sharded[choice.rows]
     tall &= x.padded[choice.rows, :3].prod(axis=1) >= ROWS_FOR_2D * TILE_SIDE
     tall &= _below(facts, choice, POORLY_USED)
     yield from _claim(facts, choice.rows[tall], "1D")
