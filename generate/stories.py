@@ -21,6 +21,7 @@ finished checks, and `at first` is what they said then. After that some checks w
 gain of these very ops is not told, the verdict is **named** at best: the change is named, its bounds are not judged.
 
 """
+UNKNOWN = "What is not told, or not with bounds that hold, and why it cannot be known from such a report:"
 COLUMNS = (
     "source",
     "what ran",
@@ -40,7 +41,8 @@ def section() -> str:
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     lines.insert(1, "|---" * len(COLUMNS) + "|")
     told = f"**{len(STORIES)} stories. At first: {counts[0]}. Now: {counts[1]}.**"
-    return f"{HEAD}{told}\n\n" + "\n".join(lines) + "\n"
+    unknown = [f"* {story.source}, {story.ran}: {story.unknown}." for story in STORIES if story.unknown]
+    return f"{HEAD}{told}\n\n" + "\n".join(lines) + f"\n\n{UNKNOWN}\n\n" + "\n".join(unknown) + "\n"
 
 
 def _counts(verdicts: object) -> str:

@@ -148,16 +148,18 @@ LAYOUTS = (
     Story(
         "welford", "tt-metal perf_automation guide GL-02", "GroupNorm without use_welford: 557 us",
         "use_welford=True (239 us)", norm_without_welford, "silent", "silent", 318, "welford", made_up=SHAPE,
+        unknown="tt-metal PR #49219 measured the reverse, 8 to 12 times slower with it, and no report tells which",
     ),
     Story(
         "vae-layouts", "tt-metal skill tt-dit", "untilize and tilize around GroupNorm, video VAE: 52.8 % of an encoder",
         "compute in the neighbours' layout (1.78x)", norm_between_layouts, "bound wrong", "bound wrong", 438,
         "TILE|ROW_MAJOR|layout", made_up="the times: only shares and the ratio are told",
+        unknown="how much of the gain was the norm's own is not told; the conversions alone took 280 us",
     ),
     Story(
         "norm-fidelity", "tt-metal perf_automation guide GL-02", "LayerNorm at HiFi4, BGE-M3 batch 32",
         "HiFi2 (870 us over 24 layers)",
-        layer_norm(16_384, 1024, 200, arch="blackhole", cores=110), "silent", "silent", 18.1, "HiFi2",
+        layer_norm(16_384, 1024, 200, arch="blackhole", cores=110), "silent", "right", 18.1, "HiFi2",
         made_up="the time before",
     ),
     Story(
@@ -192,7 +194,7 @@ LAYOUTS = (
         "power of two|pad", made_up="32 rows, one core",
     ),
     Story(
-        "D38", "tt-xla deepseek E38", "router of about 50 small ops", "deepseek_grouped_gate", router, "other change", "other change", None,
+        "D38", "tt-xla deepseek E38", "router of about 50 small ops", "deepseek_grouped_gate", router, "other change", "named", None,
         "grouped_gate", made_up=f"{SHAPE}, the times",
     ),
 )  # fmt: skip

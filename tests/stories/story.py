@@ -48,6 +48,7 @@ class Story:
         names: pattern of a fix that names the change.
         denies: pattern of a change that was measured to bring nothing, or to cost time.
         made_up: what the source does not tell.
+        unknown: why the change cannot be known from a report; empty where it is named, or should be.
         iterations: how the ops ran.
     """
 
@@ -62,6 +63,7 @@ class Story:
     names: str = ""
     denies: str = ""
     made_up: str = SPLIT
+    unknown: str = ""
     iterations: Sequence[Iteration] = COLD_THEN_WARM
 
 

@@ -95,3 +95,12 @@ def test_a_row_of_tiles_is_dealt_out_evenly(parts, grid):
     assert x <= grid[0]
     assert y <= grid[1]
     assert rectangle(x * y, grid) == (x, y)
+
+
+def test_both_sides_are_divided_where_that_is_asked_for():
+    one, both = (
+        suggested(Tiles(4, 64, 64, 2048, 1088, 2048), (8, 8), 1_000_000, fp32_acc=False, two_sided=two_sided)
+        for two_sided in (False, True)
+    )
+    assert (one.kind, one.per_core_m, one.per_core_n) == ("1D", 4, 1)
+    assert (both.kind, both.per_core_m, both.per_core_n, both.mcast_in0) == ("2D", 1, 8, False)

@@ -55,6 +55,12 @@ def test_both_casts_can_go(check, program):
     assert claim.claim.startswith("1 tensors are cast and cast straight back")
 
 
+def test_a_linked_memory_report_makes_the_saving_sure(check, program):
+    round_trip(program)
+    assert check.ask(program).claim.at_least_ns is None
+    assert check.ask(program, memory="3.3").claim.at_least_ns.tolist() == [20_000, 20_000]
+
+
 def test_a_cast_that_somebody_else_reads_stays(check, program):
     x = cast(program, made(program), WIDE)
     relu(program, x, "FLOAT32")

@@ -14,7 +14,7 @@ from tests.checks.matmul_programs import (
 )
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, timeless, without
-from tests.profiles import DRAM, L1, Program, header_of, performance_rows, write_rows
+from tests.profiles import DRAM, L1, Program, header_of, performance_rows, width_sharded, write_rows
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, unary
 
@@ -244,3 +244,54 @@ def test_a_matmul_without_fidelity_is_left_out(check, tmp_path):
         row["MATH FIDELITY"] = ""
     outcome = check.ask(write_rows(tmp_path / "ops_perf_results_made.csv", rows, header_of(rows, "C7")))
     assert outcome.claim.rows.tolist() == [0]
+
+
+ONE_WAY = "MatmulMultiCoreReuseMultiCast1DProgramConfig"
+
+
+def one_way(*, m=128, kernel_ns=118_000, n=2048, mcast="mcast_in0=1", ring="", into=DRAM, name=ONE_WAY):
+    """tt-metal's optimization skill: 118 us became 75 with a 2D config; 4.4 MB and more take 21 us."""
+    sizes = f"in0_block_w=8,out_subblock_h={m // 32},out_subblock_w=1,per_core_M={m // 32},per_core_N=1"
+    given = f"{name}(compute_with_storage_grid_size=(x=8,y=8),{sizes},fuse_batch=1,{mcast}{ring})"
+    program = Program("wormhole_b0")
+    x, y = (program.tensor([1, 1, m, width], placement=into) for width in (2048, n))
+    w = program.tensor([1, 1, 2048, n], "BFLOAT8_B")
+    put(program, matmul(x, w, y, kernel_ns, program_config=given))
+    return program
+
+
+def test_a_1d_config_over_four_rows_of_tiles_is_told_to_try_2d(check):
+    outcome = check.pair(lambda m: one_way(m=m), silent=96, fires=128)
+    claim = outcome.claim
+    assert claim.claim.startswith(
+        "1 matmul multicasts one way (1D) over 4 rows of tiles and more and reaches 19% of"
+    )
+    assert claim.fix.startswith(
+        "ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=(8, 8)"
+    )
+    assert 43_000 <= outcome.at_most_ns <= 5 * 43_000
+    check.assert_sound(one_way())
+
+
+def test_a_1d_config_is_well_used_from_35_percent_on(check):
+    needed = float(check.case(one_way()).roofline.dram_achievable_ns[0])
+    check.pair(lambda share: one_way(kernel_ns=round(needed / share)), silent=0.352, fires=0.348)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"mcast": "mcast_in0=0"}, {"ring": ",gather_in0=1"}, {"name": "MatmulMultiCoreReuseMultiCastProgramConfig"},
+     {"into": width_sharded(128, 64, (8, 4))}],
+    ids=str,
+)  # fmt: skip
+def test_a_config_that_multicasts_another_way_is_none(check, change):
+    assert check.ask(one_way(**change)).status == "clean"
+
+
+def test_small_blocks_of_a_1d_config_are_told_once(check):
+    def blocks(m):
+        given = config(block=1, name=ONE_WAY)[:-1] + ",mcast_in0=1)"
+        return of_linear(m=m, k=2048, n=2048, kernel_ns=200_000, program_config=given)
+
+    assert "multicasts one way" in check.ask(blocks(128)).claim.claim
+    assert "small blocks" in check.ask(blocks(96)).claim.claim

@@ -238,7 +238,10 @@ def linked(check, program):
 
 
 def test_tensor_ids_make_a_round_trip_certain(check):
-    assert check.ask(linked(check, of_trip())).claim.caveat is None
+    claim = check.ask(linked(check, of_trip())).claim
+    assert claim.caveat is None
+    assert claim.at_least_ns.tolist() == claim.at_most_ns.tolist() == [20_000, 30_000]
+    assert check.ask(of_trip()).claim.at_least_ns is None
 
 
 def test_one_pair_that_is_not_certain_leaves_the_doubt(check):
@@ -247,7 +250,10 @@ def test_one_pair_that_is_not_certain_leaves_the_doubt(check):
     copy = to(program, sharded(program, [1, 1, 1024, 512], height_sharded(32, 512, (8, 4))), DRAM)
     relu(program, to(program, copy, height_sharded(32, 512, (8, 4))))
     relu(program, copy)
-    assert check.ask(linked(check, program)).claim.caveat.startswith("likely, not certain")
+    claim = check.ask(linked(check, program)).claim
+    assert claim.caveat.startswith("likely, not certain")
+    assert claim.at_least_ns[:2].tolist() == [20_000, 30_000]
+    assert claim.at_least_ns[2:].sum() == 0 < claim.at_most_ns[2:].sum()
 
 
 def test_tensor_ids_strike_a_pair_that_only_looks_like_one(check):

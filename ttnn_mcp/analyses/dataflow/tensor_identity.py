@@ -75,3 +75,18 @@ class TensorIdentity:
         frees = [int(names.ids[row]) for row, name in enumerate(names.names) if "deallocate" in name]
         pairs = np.unique(np.stack((links.tensors, links.operations)), axis=1)
         return pairs[0][~np.isin(pairs[1], frees)]
+
+
+def passed_on_alone(
+    run: Run, ops: OpTable, makers: NDArray[np.int64], readers: NDArray[np.int64]
+) -> NDArray[np.bool_] | None:
+    """Pairs of which the second surely reads what the first made, and nobody else does.
+
+    None without a linked memory report to prove it.
+    """
+    identity = TensorIdentity.of(run, ops)
+    if identity is None:
+        return None
+    pairs = zip(makers.tolist(), readers.tolist(), strict=True)
+    passed = [identity.passed_on(maker, reader) or () for maker, reader in pairs]
+    return np.array([bool(tensors) and all(map(identity.read_once, tensors)) for tensors in passed], dtype=np.bool_)

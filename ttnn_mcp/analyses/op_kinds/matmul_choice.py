@@ -35,6 +35,7 @@ class MatmulChoice:
         slowest: they run MatmulMultiCoreProgramConfig.
         dram_sharded: they run a config for weights sharded over the banks of DRAM.
         multicast: they run a 1D or 2D multicast config: each byte of an operand is read once and passed on.
+        one_way: of those, the ones that multicast INPUT_0 alone (1D): each core has all rows of its columns.
         ring: gather_in0, whose cores pass the first operand round.
         block_w: in0_block_w, tiles of K per step; NaN where not printed.
         subblock: out_subblock_h x out_subblock_w, tiles; NaN where not printed.
@@ -47,6 +48,7 @@ class MatmulChoice:
     slowest: NDArray[np.bool_]
     dram_sharded: NDArray[np.bool_]
     multicast: NDArray[np.bool_]
+    one_way: NDArray[np.bool_]
     ring: NDArray[np.bool_]
     block_w: NDArray[np.float64]
     subblock: NDArray[np.float64]
@@ -69,6 +71,7 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
         slowest=settings.numbers(rows, _runs_slowest) > 0,
         dram_sharded=settings.numbers(rows, readers_per_bank) > 0,
         multicast=settings.numbers(rows, lambda attributes: float("MultiCast" in _name(attributes))) > 0,
+        one_way=settings.numbers(rows, _one_way) > 0,
         ring=settings.numbers(rows, lambda attributes: _field(attributes, "gather_in0")) > 0,
         block_w=settings.numbers(rows, lambda attributes: _field(attributes, "in0_block_w")),
         subblock=settings.numbers(
@@ -116,6 +119,10 @@ def _name(attributes: Attributes) -> str:
 
 def _runs_slowest(attributes: Attributes) -> float:
     return float(_name(attributes) == SLOWEST)
+
+
+def _one_way(attributes: Attributes) -> float:
+    return float("MultiCast1D" in _name(attributes) and bool(_field(attributes, "mcast_in0")))
 
 
 def _field(attributes: Attributes, key: str) -> float | None:

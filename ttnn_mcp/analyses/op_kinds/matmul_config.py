@@ -55,7 +55,9 @@ class MatmulConfig:
         )
 
 
-def suggested_for(ops: OpTable, row: int, grid: Grid, l1_bytes: float) -> MatmulConfig | None:
+def suggested_for(
+    ops: OpTable, row: int, grid: Grid, l1_bytes: float, *, two_sided: bool = False
+) -> MatmulConfig | None:
     """The suggested config for the matmul at `row`; None if none fits, or if the second operand is batched."""
     a, b, out = ops.inputs[0], ops.inputs[1], ops.outputs[0]
     sizes = [TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (a, b, out)]
@@ -64,13 +66,19 @@ def suggested_for(ops: OpTable, row: int, grid: Grid, l1_bytes: float) -> Matmul
         return None
     kernel_config = parse_attributes(ops.texts("attributes")[row]).text_of("compute_kernel_config") or ""
     fp32 = "fp32_dest_acc_en=1" in kernel_config or "fp32_dest_acc_en=true" in kernel_config
-    return suggested(Tiles(m, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32)
+    return suggested(Tiles(m, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32, two_sided=two_sided)
 
 
-def suggested(tiles: Tiles, grid: Grid, l1_bytes: float, *, fp32_acc: bool) -> MatmulConfig | None:
-    """The config with the deepest K step whose circular buffers fit `l1_bytes` per core; None if none does."""
+def suggested(
+    tiles: Tiles, grid: Grid, l1_bytes: float, *, fp32_acc: bool, two_sided: bool = False
+) -> MatmulConfig | None:
+    """The config with the deepest K step whose circular buffers fit `l1_bytes` per core; None if none does.
+
+    One side of the output alone is divided where it is far longer than the other, unless `two_sided`.
+    """
     x, y = grid
     one_sided = max(tiles.m, tiles.n) > NARROW * min(tiles.m, tiles.n) or min(tiles.m, tiles.n) == 1
+    one_sided &= not two_sided
     wide = tiles.n >= tiles.m
     per_m, per_n = -(-tiles.m // y), -(-tiles.n // x)
     if one_sided:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
+from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, on_demand, reader_counts, reads_unmade
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
@@ -55,14 +55,12 @@ class RoundTrips:
 
     def surely_one_tensor(self, run: Run, ops: OpTable) -> NDArray[np.bool_] | None:
         """Pairs that surely pass one tensor on that no other op reads; None without a linked memory report."""
-        identity = TensorIdentity.of(run, ops)
-        if identity is None:
-            return None
-        pairs = zip(self.out.tolist(), self.back.tolist(), strict=True)
-        passed = [identity.passed_on(out, back) or () for out, back in pairs]
-        return np.array(
-            [bool(tensors) and all(map(identity.read_once, tensors)) for tensors in passed], dtype=np.bool_
-        )
+        return passed_on_alone(run, ops, self.out, self.back)
+
+    def surely_saves(self, run: Run, ops: OpTable, took_ns: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """`saves` of the pairs that are surely one; None where nothing proves it."""
+        sure = self.surely_one_tensor(run, ops)
+        return None if sure is None else np.where(np.tile(sure, 2), self.saves(took_ns), 0.0)
 
     def where(self, selected: NDArray[np.bool_]) -> RoundTrips:
         """The pairs of the mask."""

@@ -31,6 +31,7 @@ STREAMING_BLOCK = 4  # tiles: measured 101, 244 and 280 GB/s at 1, 4 and 8 (same
 USUAL_CORES = 32  # that hold the activation: the aim of tt_transformers/tt/model_config.py
 L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors (ours)
 DECODE_L1_SHARE = 0.75  # for operands of one row of tiles, which need less (ours)
+ALONE_L1_SHARE = 0.75  # where all operands of the op stay in DRAM (ours)
 
 
 class Faster(NamedTuple):
@@ -91,6 +92,14 @@ def suggested_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
     """A multicast config for the matmul at `row` on the whole grid; None if grid or L1 is unknown."""
     grid = worker_grid(facts.chip)
     return suggested_for(facts.ops, row, grid, L1_SHARE * facts.safe_l1_bytes) if grid else None
+
+
+def two_sided_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
+    """The same, and "2D": both sides of the output are divided, whatever their ratio."""
+    grid = worker_grid(facts.chip)
+    operands = (facts.ops.inputs[0], facts.ops.inputs[1], facts.ops.outputs[0])
+    share = ALONE_L1_SHARE if all(operand.in_dram[row] for operand in operands) else L1_SHARE
+    return suggested_for(facts.ops, row, grid, share * facts.safe_l1_bytes, two_sided=True) if grid else None
 
 
 def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | None]) -> Floats:

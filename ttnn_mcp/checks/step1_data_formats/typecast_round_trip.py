@@ -43,6 +43,7 @@ def _there_and_back(facts: WindowFacts) -> Claims:
         ),
         rows=trips.rows,
         at_most_ns=trips.saves(facts.kernel_ns),
+        at_least_ns=trips.surely_saves(facts.run, facts.ops, facts.kernel_ns),
         assumption="both casts go if no other op reads the copy, otherwise the second one",
         evidence=(
             *cite_op(facts, row, (facts.input(0), "DATATYPE")),

@@ -14,8 +14,6 @@ untilize for an op that reads rows, and on a reshape between the two that has to
 
 from __future__ import annotations
 
-import numpy as np
-
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, layout_round_trips
 from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
@@ -39,7 +37,7 @@ def look(facts: WindowFacts) -> Claims:
 def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool) -> Claims:
     if not len(trips.out):
         return
-    sure = trips.surely_one_tensor(facts.run, facts.ops) if both_go else None
+    sure = trips.surely_saves(facts.run, facts.ops, facts.kernel_ns) if both_go else None
     row, rows, at_most = facts.heaviest(trips.out)[0], trips.rows, trips.saves(facts.kernel_ns)
     back = trips.undone_by(row)
     first_ns, second_ns = (float(facts.kernel_ns[leg].sum()) for leg in (trips.out, trips.back))
@@ -51,7 +49,7 @@ def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool)
         ),
         rows=rows,
         at_most_ns=at_most,
-        at_least_ns=None if sure is None else np.where(np.tile(sure, 2), at_most, 0.0),
+        at_least_ns=sure,
         assumption="nothing else reads the copy in the other layout",
         evidence=cite_each((row, back), lambda leg: cite_op(facts, leg, (facts.output(), "LAYOUT"))),
         fix=(

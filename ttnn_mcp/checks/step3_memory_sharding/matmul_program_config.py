@@ -3,11 +3,13 @@
 in0_block_w is the number of tiles of K per step: at 1 every tile is a separate multicast. A 1x1 output subblock uses
 one of 8 destination registers (4 with fp32_dest_acc_en). MatmulMultiCoreProgramConfig reuses nothing. Without settings
 TTNN guesses: on a grid of 11 or 13 columns K rarely divides, so in0_block_w stays 1 (read from
-matmul_program_config.cpp, not measured).
+matmul_program_config.cpp, not measured). A 1D config makes each core hold all rows of its columns;
+from 4 rows of tiles on a 2D config was quicker (118 us became 75, tt-metal's optimization skill).
 
 The line: 5 us and more, at under 60 % of the roofline with one of the three blocks above (a claim about what
-is printed), or at under 35 % with no config given on most of the grid (a claim about what to try); each 1 % of
-the window to save. The bound is the roofline itself: arithmetic on all cores, DRAM at achievable bandwidth.
+is printed), or at under 35 % with no config given on most of the grid, or 1D over 4 rows of tiles and more (claims
+about what to try); each 1 % of the window to save. The bound is the roofline itself: arithmetic on all cores, DRAM
+at achievable bandwidth.
 
 Silent if K is under 4 tiles (nothing to block), about matmuls on few cores (low-core-count), in attention that is
 written out, with operands interleaved in L1, and on DRAM-sharded weights: those have their own checks. A config that
@@ -31,56 +33,65 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import (
     in_l1_interleaved,
     in_small_blocks,
 )
-from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Mask, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Mask, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERANDS, Need
-from ttnn_mcp.checks.shared.dram_sharding import suggested_config
+from ttnn_mcp.checks.shared.dram_sharding import suggested_config, two_sided_config
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
+from ttnn_mcp.hardware import TILE_SIDE
 
 WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
 POORLY_USED = 0.35  # of the roofline: below it the guess is worth replacing (ours)
+ROWS_FOR_2D = 4  # of tiles: from there on 2D was quicker than 1D (tt-metal's optimization skill)
 _PRINTED = re.compile(r"(in0_block_w|out_subblock_[hw]|per_core_[MN])=(\d+)")
 
 
 def look(facts: WindowFacts) -> Claims:
-    """Yield one claim each for small blocks printed, configs never given, decode from interleaved weights."""
-    choice = facts.matmuls
-    small = in_small_blocks(facts.ops, choice) & ~choice.dram_sharded
+    """Yield one claim each for 1D configs over several rows of tiles, small blocks printed, configs never given."""
+    choice, x = facts.matmuls, facts.ops.inputs[0]
+    small = in_small_blocks(facts.ops, choice) & ~choice.dram_sharded & _below(facts, choice, WELL_USED)
     mostly = facts.ops.numbers("cores")[choice.rows] >= FEW_CORES * (facts.chip.cores or 0)
     guessed = choice.chosen & mostly & ~in_l1_interleaved(facts.ops)[choice.rows]
-    yield from _claim(facts, choice, small, WELL_USED)
-    yield from _claim(facts, choice, guessed, POORLY_USED)
+    tall = choice.one_way & ~choice.ring & ~x.sharded[choice.rows]
+    tall &= x.padded[choice.rows, :3].prod(axis=1) >= ROWS_FOR_2D * TILE_SIDE
+    tall &= _below(facts, choice, POORLY_USED)
+    yield from _claim(facts, choice.rows[tall], "1D")
+    yield from _claim(facts, choice.rows[small & ~tall], "blocks")
+    yield from _claim(facts, choice.rows[guessed & _below(facts, choice, POORLY_USED)], "guessed")
 
 
-def _claim(facts: WindowFacts, choice: MatmulChoice, which: Mask, used_at_most: float) -> Iterator[Claim]:
-    best = achievable_ns(facts)
-    which = which & (best[choice.rows] < used_at_most * facts.kernel_ns[choice.rows])
-    which &= (facts.kernel_ns[choice.rows] >= SMALL_NS) & ~np.isnan(facts.roofline.compute_ns[choice.rows])
-    which &= ~np.isin(choice.rows, rows_of_chains(facts.attentions))
-    rows = choice.rows[which]
+def _below(facts: WindowFacts, choice: MatmulChoice, used: float) -> Mask:
+    """Matmuls that use less of their roofline, and are long enough to speak of."""
+    took = facts.kernel_ns[choice.rows]
+    below = (achievable_ns(facts)[choice.rows] < used * took) & (took >= SMALL_NS)
+    below &= ~np.isnan(facts.roofline.compute_ns[choice.rows])
+    return below & ~np.isin(choice.rows, rows_of_chains(facts.attentions))
+
+
+def _claim(facts: WindowFacts, rows: Rows, kind: str) -> Iterator[Claim]:
     if not len(rows):
         return
-    row = facts.heaviest(rows)[0]
-    guessed = used_at_most == POORLY_USED
-    several = len(rows) > 1
-    problem = f"run{'' if several else 's'} with small blocks ({_blocks(choice, row)})"
-    if guessed:
-        problem = f"{'were' if several else 'was'} given no program config"
+    row, best = facts.heaviest(rows)[0], achievable_ns(facts)
     reached = float(best[rows].sum() / facts.kernel_ns[rows].sum())
+    s = "s" if len(rows) == 1 else ""
+    problem = {
+        "1D": f"multicast{s} one way (1D) over {ROWS_FOR_2D} rows of tiles and more",
+        "blocks": f"run{s} with small blocks ({_blocks(facts.matmuls, row)})",
+        "guessed": f"{'was' if s else 'were'} given no program config",
+    }[kind]
     yield Claim(
         claim=(
-            f"{kinds(facts, rows)} {problem} and reach{'es' * (len(rows) == 1)} {reached:.0%} of the roofline "
-            f"({time_of(facts, rows)}): "
-            f"{example(facts, row)}, {facts.kernel_ns[row] / 1e3:.0f} us"
+            f"{kinds(facts, rows)} {problem} and reach{'es' if s else ''} {reached:.0%} of the roofline "
+            f"({time_of(facts, rows)}): {example(facts, row)}, {facts.kernel_ns[row] / 1e3:.0f} us"
         ),
         rows=rows,
         at_most_ns=(facts.kernel_ns - best)[rows],
         assumption="the roofline is reached: arithmetic on all cores, DRAM at achievable bandwidth",
         evidence=cite_each(facts.heaviest(rows), lambda n: _evidence(facts, n)),
-        fix=_fix(facts, row),
+        fix=_fix(facts, row, two_sided=kind == "1D"),
         verify=f"re-profile; op_detail(op={facts.line(row)}).roofline.efficiency rises; PCC >= 0.99",
         caveat="sweep in0_block_w and subblocks; pass compute_kernel_config, or bfloat16 drops to LoFi",
     )
@@ -101,8 +112,8 @@ def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
     return (*cite_op(facts, row), cell)
 
 
-def _fix(facts: WindowFacts, row: int) -> str:
-    config = suggested_config(facts, row)
+def _fix(facts: WindowFacts, row: int, *, two_sided: bool) -> str:
+    config = (two_sided_config if two_sided else suggested_config)(facts, row)
     if config is None:
         return (
             "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "

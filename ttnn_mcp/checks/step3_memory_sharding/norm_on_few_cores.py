@@ -38,7 +38,7 @@ FASTER_AT_MOST = 10.0  # measured: 108 us on one core, tt-mlir #7717, #7965
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all norms on few cores."""
     cores = facts.chip.cores or 0
-    rows = np.flatnonzero(facts.of_family("norm") & on_few_cores(facts.ops, cores))
+    rows = np.flatnonzero(facts.of_family("norm") & on_few_cores(facts.ops, cores) & ~facts.roofline.impossible)
     at_most = _at_most(facts, rows, cores)
     rows, at_most = rows[at_most > 0], at_most[at_most > 0]
     if not len(rows):

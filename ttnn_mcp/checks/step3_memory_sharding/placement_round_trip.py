@@ -55,6 +55,7 @@ def _round_trips(facts: WindowFacts, moves: Moves, trips: Rows) -> Claim:
     stays = f"; the copy is also read at line {facts.line(others[0])} and stays" if others else ""
     start = facts.ops.inputs[0].placement[first]
     places = " -> ".join(shown(placement) for placement in (start, moves.before(heaviest), moves.after(heaviest)))
+    certain = moves.avoidable[trips] == AVOIDABLE.index("certain")
     return Claim(
         claim=(
             f"{len(back)} placement round trip{'s' if len(back) > 1 else ''} ({time_of(facts, rows)}): {places}, "
@@ -62,6 +63,7 @@ def _round_trips(facts: WindowFacts, moves: Moves, trips: Rows) -> Claim:
         ),
         rows=rows,
         at_most_ns=moves.at_most_ns[trips],
+        at_least_ns=np.where(certain, moves.at_most_ns[trips], 0.0) if certain.any() else None,
         assumption=_assumption(moves, trips, heaviest, others=bool(others)),
         evidence=(
             *cite_op(facts, first),
@@ -70,7 +72,7 @@ def _round_trips(facts: WindowFacts, moves: Moves, trips: Rows) -> Claim:
         ),
         fix=_fix(facts, moves, heaviest, others=bool(others)),
         verify=f"re-profile; reshard_detect.patterns shows no round-trip at line {facts.line(row)}; PCC unchanged",
-        caveat=None if _certain(moves, trips) else UNPROVEN,
+        caveat=None if certain.all() else UNPROVEN,
     )
 
 
@@ -132,10 +134,6 @@ def _detours(facts: WindowFacts, moves: Moves, detours: Rows) -> Claim:
         verify="re-profile; reshard_detect.patterns: eltwise-detour count falls; PCC unchanged",
         caveat="joins are inferred from shapes and order; other operands may need the same shards",
     )
-
-
-def _certain(moves: Moves, trips: Rows) -> bool:
-    return bool((moves.avoidable[trips] == AVOIDABLE.index("certain")).all())
 
 
 CHECK = Check(

@@ -25,6 +25,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all attentions written out."""
     gives = fusing_saves(facts.ops, facts.roofline, facts.attentions, facts.chip.dram_achievable_gb_s)
+    gives[facts.roofline.impossible] = 0  # time or operands of such a row are those of another op
     chains = [chain for chain in facts.attentions if gives[chain.rows].any()]
     rows = rows_of_chains(chains)
     if not len(rows):

@@ -1,0 +1,155 @@
+"""matmuls-through-dram: what one matmul writes to DRAM and the next reads back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import pass_time, put
+from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, without
+from tests.profiles import DRAM, L1, Placement, Program, block_sharded
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import kernel_config
+
+PASSED = 512 * 4096 * 2  # bytes: 9.6 us of a Blackhole's DRAM
+CONFIG = "MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=(x=11,y=8),in0_block_w=8,per_core_M=2,per_core_N=12)"
+SHARDED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=8,per_core_M=1,per_core_N=12)"
+SHARDS = block_sharded(64, 384, (11, 8))
+
+
+def multiply(program, x, n, kernel_ns, config=CONFIG, *, into=DRAM, name="Matmul"):
+    w = program.tensor([1, 1, x.shape[3], n], "BFLOAT8_B")
+    y = program.tensor([1, 1, x.shape[2], n], placement=into)
+    attributes = {"compute_kernel_config": kernel_config("HiFi2")}
+    if config != "":
+        attributes |= {"program_config": config, "user_core_coord": None}
+    return put(
+        program,
+        DeviceOp(f"{name}DeviceOperation", (x, w), (y,), kernel_ns, fidelity="HiFi2", attributes=attributes),
+    )
+
+
+def put_pair(
+    program,
+    *,
+    rows=512,
+    kernel_ns=(50_000, 52_000),
+    configs=(CONFIG, CONFIG),
+    into=DRAM,
+    between="",
+    others=False,
+    names=("Matmul", "Matmul"),
+):
+    x = put(program, DeviceOp("LayerNormDeviceOperation", (program.tensor([1, 1, rows, 1024]),), (program.tensor([1, 1, rows, 1024]),), 9_000))  # fmt: skip
+    y = multiply(program, x, 4096, kernel_ns[0], configs[0], into=into, name=names[0])
+    if between:
+        y = put(program, DeviceOp(between, (y,), (program.tensor(y.shape),), 9_000))
+    if others:
+        put(program, DeviceOp("ReduceDeviceOperation", (y,), (program.tensor([1, 1, rows, 1]),), 2_000))
+    multiply(program, y, 1024, kernel_ns[1], configs[1], name=names[1])
+
+
+def pair(**how):
+    program = Program("blackhole", grid=(11, 10))
+    put_pair(program, **how)
+    return program
+
+
+def test_an_output_that_the_next_matmul_reads_from_dram_is_told(check):
+    """BGE-M3: 17 us a layer."""
+    outcome = check.ask(pair())
+    claim, case = outcome.claim, outcome.case
+    assert claim.rows.tolist() == [1, 2]
+    write, read = (PASSED / case.roofline.dram_bytes[row] for row in (1, 2))
+    assert claim.at_most_ns.tolist() == [pytest.approx(50_000 * write), pytest.approx(52_000 * read)]
+    assert 17_000 <= outcome.at_most_ns <= 5 * 17_000
+    assert claim.claim == (
+        "1 matmul output passes through DRAM to the next matmul (102 us, 91.9%): 4.2 MB, 512x1024 * 1024x4096 -> "
+        f"512x4096 at line {case.line(1)}, read at line {case.line(2)}"
+    )
+    assert f"memory_config=ttnn.L1_MEMORY_CONFIG at line {case.line(1)}" in claim.fix
+    assert cells(outcome)[1::2] == [(case.line(1), "OUTPUT_0_MEMORY"), (case.line(2), "INPUT_0_MEMORY")]
+
+
+def test_texts_are_short_and_cells_its_own(check):
+    check.assert_sound(pair())
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("config", [None, SHARDED, ""])
+def test_a_matmul_left_to_ttnn_gets_slower_by_l1(check, which, config):
+    configs = [CONFIG, CONFIG]
+    configs[which] = config
+    assert check.ask(pair(configs=configs)).status == "clean"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"into": L1}, {"into": SHARDS}, {"into": Placement("DRAM", "WIDTH_SHARDED")}, {"others": True},
+     {"between": "SoftmaxDeviceOperation"}, {"names": ("MinimalMatmul", "Matmul")}, {"names": ("Matmul", "MinimalMatmul")}],
+    ids=str,
+)  # fmt: skip
+def test_other_ways_are_none(check, change):
+    assert check.ask(pair(**change)).status == "clean"
+
+
+def test_a_matmul_of_the_models_input_reads_nobodys_output(check):
+    program = Program("blackhole", grid=(11, 10))
+    multiply(program, program.tensor([1, 1, 512, 4096]), 1024, 52_000)
+    multiply(program, program.tensor([1, 1, 512, 2048]), 96, 52_000)
+    assert check.ask(program).status == "clean"
+
+
+def test_a_quarter_of_l1_is_the_room(check):
+    room = 0.25 * 110 * check.case(pair()).safe_l1_bytes
+    rows = int(room / 4096 / 2 / 32) * 32
+    check.pair(lambda rows: pair(rows=rows, kernel_ns=(400_000, 400_000)), silent=rows + 32, fires=rows)
+
+
+def test_a_tenth_of_both_times_is_felt(check):
+    """9.6 us."""
+    check.pair(lambda ns: pair(kernel_ns=(ns, 52_000)), silent=97_000, fires=96_000)
+    check.pair(lambda ns: pair(kernel_ns=(50_000, ns)), silent=97_000, fires=96_000)
+
+
+def test_several_are_one_claim(check):
+    program = pair()
+    pass_time(program, 1_000)
+    put_pair(program, rows=544)
+    claim = check.ask(program).claim
+    assert claim.claim.startswith("2 matmul outputs pass through DRAM to the next matmul (204 us")
+    assert claim.rows.tolist() == [1, 2, 5, 6]
+
+
+def test_the_one_between_two_is_spared_both_ways(check):
+    program = Program("blackhole", grid=(11, 10))
+    first = multiply(program, program.tensor([1, 1, 512, 1024]), 4096, 50_000)
+    multiply(program, multiply(program, first, 4096, 90_000), 1024, 50_000)
+    outcome = check.ask(program)
+    assert outcome.claim.claim.startswith("2 matmul outputs pass through DRAM to the next matmul (190 us")
+    share = 2 * PASSED / outcome.case.roofline.dram_bytes[1]
+    assert outcome.claim.at_most_ns[1] == pytest.approx(90_000 * share)
+
+
+def test_one_percent_is_worth_telling(check):
+    def longer(share):
+        program = pair()
+        pass_time(program, saving / share - 111_000)
+        return program
+
+    saving = check.ask(pair()).at_most_ns
+    check.pair(longer, silent=0.00995, fires=0.01005)
+
+
+def test_other_ops_are_not_applicable(check):
+    assert check.ask(no_such_ops()).why == "no Matmul ops"
+
+
+@pytest.mark.parametrize(
+    ("lost", "word"), [("_MEMORY", "_MEMORY"), ("CORE COUNT", "CORE COUNT"), ("ATTRIBUTES", "program_config")]
+)
+def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
+    assert_cannot_tell(check.ask(without(tmp_path, (lost,), pair())), word)
+
+
+def test_without_a_bandwidth_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(rewritten(tmp_path, pair(), DEVICE_ARCH="later_chip")), "architecture")

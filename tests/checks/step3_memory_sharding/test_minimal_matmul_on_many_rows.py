@@ -1,0 +1,108 @@
+"""minimal-matmul-on-many-rows: far from the roofline, where a 2D multicast config fits L1."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import pass_time, put
+from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, without
+from tests.profiles import DRAM, L1, Program
+from tests.profiles.model import DeviceOp
+
+LEAST_NS = 2 * 8192 * 1024 * 4096 * 2 / (110 * 4096 * 1.35)  # arithmetic at HiFi2 on 110 cores at 1.35 GHz: 226 us
+
+
+def minimal(
+    program,
+    *,
+    rows=8192,
+    n=4096,
+    kernel_ns=510_000,
+    fidelity="HiFi2",
+    name="MinimalMatmulOp",
+    batch=1,
+    into=DRAM,
+    dtype="BFLOAT16",
+):
+    x, y = program.tensor([1, batch, rows, 1024], dtype), program.tensor([1, batch, rows, n], dtype, placement=into)
+    w = program.tensor([1, batch, 1024, n], "BFLOAT8_B")
+    put(program, DeviceOp(name, (x, w), (y,), kernel_ns, fidelity=fidelity))
+
+
+def program_of(**how):
+    program = Program("blackhole", grid=(11, 10))
+    minimal(program, **how)
+    return program
+
+
+def test_a_minimal_matmul_far_from_the_roofline_is_told(check):
+    """510 us became 424 with a 2D config."""
+    outcome = check.ask(program_of())
+    claim, line = outcome.claim, outcome.case.line(0)
+    assert claim.at_most_ns.tolist() == [pytest.approx(510_000 - LEAST_NS, rel=1e-3)]
+    assert 86_000 <= outcome.at_most_ns <= 5 * 86_000
+    assert claim.claim == (
+        "1 minimal_matmul call over 32 rows (510 us, 100.0%) at 44% of the roofline: 8192x1024 * 1024x4096 -> "
+        f"8192x4096 at line {line}"
+    )
+    assert "ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=(11, 10)" in claim.fix
+    assert "per_core_M=24, per_core_N=12" in claim.fix or "per_core_M=26, per_core_N=12" in claim.fix
+    assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "INPUT_1_DATATYPE")]
+
+
+def test_texts_are_short_and_cells_its_own(check):
+    check.assert_sound(program_of())
+
+
+def test_sixty_percent_of_the_roofline_is_well_used(check):
+    check.pair(lambda ns: program_of(kernel_ns=ns), silent=round(LEAST_NS / 0.601), fires=round(LEAST_NS / 0.599))
+
+
+def test_one_row_of_tiles_is_another_check(check):
+    check.pair(lambda rows: program_of(rows=rows, kernel_ns=600_000), silent=32, fires=64)
+
+
+def test_a_2d_config_must_fit_l1(check):
+    """With the output in L1 half of it is for other tensors; in DRAM the op may have three quarters."""
+    check.pair(lambda rows: program_of(rows=rows, kernel_ns=2_000_000), silent=24_576, fires=8192)
+    check.pair(lambda into: program_of(into=into), silent=L1, fires=DRAM)
+    check.pair(lambda rows: program_of(rows=rows, into=L1, kernel_ns=900_000), silent=8192, fires=6144)
+
+
+def test_batched_weights_have_no_such_config(check):
+    assert check.ask(program_of(batch=2, rows=4096, kernel_ns=900_000)).status == "clean"
+
+
+def test_without_a_fidelity_its_roofline_is_not_known(check):
+    assert check.ask(program_of(fidelity=None)).status == "clean"
+
+
+def test_an_op_of_a_few_microseconds_is_about_its_launch(check):
+    check.pair(lambda ns: program_of(rows=64, n=32, kernel_ns=ns), silent=4_999, fires=5_000)
+
+
+def test_several_are_one_claim(check):
+    program = program_of()
+    pass_time(program, 1_000)
+    minimal(program, rows=4096)
+    claim = check.ask(program).claim
+    assert claim.rows.tolist() == [0, 2]
+    assert claim.claim.startswith("2 minimal_matmul calls over 32 rows (1.0 ms, 99.9%) at 33% of the roofline")
+
+
+def test_one_percent_is_worth_telling(check):
+    check.share_pair(lambda program: minimal(program, rows=2048), 0.01, of="saving")
+
+
+def test_other_matmuls_are_not_applicable(check):
+    assert check.ask(no_such_ops()).why == "no minimal_matmul ops"
+    program = program_of(name="MatmulDeviceOperation")
+    minimal(program, rows=32)
+    assert check.ask(program).status == "clean"
+
+
+def test_without_its_cells_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_",), program_of())), "INPUT_n")
+    assert_cannot_tell(
+        check.ask(rewritten(tmp_path / "arch", program_of(), DEVICE_ARCH="later_chip")), "architecture"
+    )

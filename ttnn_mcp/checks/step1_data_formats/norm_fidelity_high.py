@@ -1,0 +1,69 @@
+"""A norm multiplies at HiFi4, TTNN's own choice for it, where HiFi2 may do.
+
+`ttnn.layer_norm` and `ttnn.rms_norm` without a compute config run at HiFi4. With HiFi2 in place of it the 48 LayerNorms
+of BGE-M3 took 870 us less and kept their PCC, while LoFi passed one layer and failed 24 (tt-metal's perf_automation
+guide); the transformer of Stable Diffusion 1.4 went the same way (PR #49371). It is a try: DeepSeek's RMSNorm was
+raised to HiFi4 with float32 sums for accuracy (PR #39040).
+
+The line: LayerNorm or RMSNorm on BFLOAT16 or BFLOAT8_B above HiFi2, on half of the grid and more; what could be saved
+is 1 % of the window. The bound is in step with the passes, down to DRAM bytes at achievable bandwidth.
+
+Silent on norms that wait for DRAM, on FLOAT32 inputs, and on few cores (norm-on-few-cores comes first).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, OPERANDS
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
+from ttnn_mcp.checks.shared.wording import cite_op, example, kernel_config, op_name, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import FIDELITY_PHASES
+
+NORMS = ops_named("no LayerNorm or RMSNorm ops", "LayerNorm", "RMSNorm")
+ENOUGH = FIDELITY_PHASES["HiFi2"]
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all norms above HiFi2."""
+    passes = facts.ops.texts("fidelity").mapped(
+        lambda text: max(FIDELITY_PHASES.get(text, ENOUGH), ENOUGH), missing=ENOUGH, dtype=np.float64
+    )
+    able = NORMS.mask(facts) & facts.ops.inputs[0].dtype.among("BFLOAT16", "BFLOAT8_B")
+    able &= (facts.kernel_ns >= SMALL_NS) & ~on_few_cores(facts.ops, facts.chip.cores)
+    rows = np.flatnonzero(able)
+    took = facts.kernel_ns[rows]
+    saves = np.minimum(took * (1 - ENOUGH / passes[rows]), took - achievable_ns(facts)[rows])
+    rows, saves = rows[saves > 0], saves[saves > 0]
+    if not len(rows):
+        return
+    row = facts.heaviest(rows)[0]
+    yield Claim(
+        claim=(
+            f"{len(rows)} norm{'s multiply' if len(rows) > 1 else ' multiplies'} at "
+            f"{facts.ops.texts('fidelity')[row]} ({time_of(facts, rows)}): {op_name(facts, row)} {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=saves,
+        assumption="a try: HiFi2 keeps the accuracy; time falls at most in step with the passes",
+        evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (facts.input(0), "DATATYPE"))),
+        fix=kernel_config(facts, row, math_fidelity="HiFi2"),
+        verify="re-profile: the norms' MATH FIDELITY is HiFi2, kernel_us falls; PCC of the whole model >= 0.99",
+        caveat="keep fp32_dest_acc_en as it is; what passes in one layer can fail over all: judge the whole model",
+    )
+
+
+CHECK = Check(
+    id="norm-fidelity-high",
+    title="norms at HiFi4",
+    step=1,
+    look=look,
+    of=NORMS,
+    needs=(OPERANDS, DRAM_BANDWIDTH),
+    worth=Worth(saving=USUAL),
+    compiled=compute_config_of_compiler("math_fidelity=HiFi2"),
+)

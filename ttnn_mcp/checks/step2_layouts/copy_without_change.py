@@ -1,0 +1,70 @@
+"""An op writes again what it reads: the same elements, type, layout and place.
+
+`ttnn.clone` protects a tensor from an op that frees or changes its input. A conv told not to free it
+(deallocate_activation=False) needs no such copy: without its clones Panoptic DeepLab took 21.9 ms in place of 23.0
+(tt-metal PR #32336). Slices of a whole tensor, pads of nothing, repeats by one and casts to the type that is there come
+from code that asks for them in any case.
+
+The line: Clone, Copy, Slice, Pad, Repeat, Concat or Typecast with one input, whose output has its shape, padding, type,
+layout and placement; together 0.5 % of the window. The bound is all they took. At least is that too where a linked
+memory report shows that nobody else reads what is copied.
+
+Silent on copies to another memory (a move), into a tensor that is there (caches, inputs of a trace), into or out of
+shards, whose layout over cores the report does not show, and in old reports, which write padded shapes only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
+
+COPIES = ("Clone", "Copy", "Slice", "Pad", "Repeat", "Concat", "Typecast")
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all ops that change nothing."""
+    rows = np.flatnonzero(facts.named(*COPIES) & _unchanged(facts))
+    if not len(rows):
+        return
+    row = facts.heaviest(rows)[0]
+    sure = passed_on_alone(facts.run, facts.ops, facts.joins.makers[rows], rows)  # nobody's place is the last op's
+    copies = f"{len(rows)} copies change" if len(rows) > 1 else "1 copy changes"
+    yield Claim(
+        claim=f"{copies} nothing ({time_of(facts, rows)}): {op_name(facts, row)} {example(facts, row)}",
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows],
+        at_least_ns=None if sure is None else np.where(sure, facts.kernel_ns[rows], 0.0),
+        assumption="no op frees or changes one of the two tensors in place while the other is needed",
+        evidence=cite_op(facts, row, (facts.input(0), "MEMORY"), (facts.output(), "MEMORY")),
+        fix=(
+            f"drop the {op_name(facts, row).lower()} at line {facts.line(row)} and pass its input on; before a conv: "
+            "ttnn.Conv2dConfig(deallocate_activation=False) keeps the input; no output_tensor= that writes over it"
+        ),
+        verify="re-profile; compare_runs.removed lists them; PCC unchanged",
+        caveat="an op in place (output_tensor=, fill or update of a cache) would then change both readers' tensor",
+    )
+
+
+def _unchanged(facts: WindowFacts) -> Mask:
+    x, y, keys = facts.ops.inputs[0], facts.ops.outputs[0], facts.flow.keys
+    same = (x.logical == y.logical).all(axis=1) & (keys[x.name] == keys[y.name])
+    for other in facts.ops.inputs[1:]:
+        same &= ~other.present
+    return same & ~x.sharded
+
+
+CHECK = Check(
+    id="copy-without-change",
+    title="copies that change nothing",
+    step=2,
+    look=look,
+    of=ops_named("no copies, slices, pads, repeats or casts", *COPIES),
+    needs=(OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(time=SAFE),
+    compiled="drop the clone, slice or cast in the model there: it changes nothing",
+)

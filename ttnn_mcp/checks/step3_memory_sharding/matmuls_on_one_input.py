@@ -1,0 +1,83 @@
+"""Two or three matmuls read one activation, where one on wider weights would do.
+
+Query, key and value, or gate and up, multiply the same tensor by weights that can stand beside each other. As one op
+they find more columns to share out, read the activation once and pay one launch. Training Llama-3 8B took 2.5 % less
+with Q and KV in one, and 4 % less with gate and up (tt-metal PR #52818); Wan 2.2 takes Q, K and V from one
+minimal_matmul_split (PR #38374).
+
+The line: Matmul, Linear and MinimalMatmul of 5 us and more on interleaved weights, that read the output of one op, with
+equal types and fidelity, at most 8 rows apart; together under 60 % of their roofline; 1 % of the window to save. The
+bound: one op takes no less than the longest of them, and than their bytes and arithmetic together.
+
+Silent where they stream their weights or compute near the roofline, on DRAM-sharded weights, on inputs that no op of
+the window made, and on sparse matmuls (sparse-matmul-blocks). The split of the result costs something where no head
+op does it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.op_kinds.formats import reads_weights
+from ttnn_mcp.analyses.op_kinds.shared_inputs import on_one_input
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+ALIKE = ("Matmul", "Linear", "MinimalMatmul")
+WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all such groups."""
+    able = facts.named(*ALIKE) & reads_weights(facts.ops, facts.flow) & (facts.kernel_ns >= SMALL_NS)
+    able &= ~facts.roofline.impossible & ~facts.ops.inputs[1].sharded
+    best = achievable_ns(facts)
+    groups = [
+        group
+        for group in on_one_input(facts.joins, np.flatnonzero(able))
+        if best[group].sum() < WELL_USED * facts.kernel_ns[group].sum()
+    ]
+    if not groups:
+        return
+    rows = np.concatenate(groups)
+    row = facts.heaviest(rows)[0]
+    group = next(group for group in groups if row in group)
+    yield Claim(
+        claim=(
+            f"{len(rows)} matmuls read {len(groups)} activation{'s' * (len(groups) > 1)} ({time_of(facts, rows)}): "
+            f"{len(group)} from line {facts.line(int(group[0]))} on, {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=np.concatenate([_saves(facts, group, best) for group in groups]),
+        assumption="one op on stacked weights takes no less than the longest of them, nor than their roofline",
+        evidence=cite_each(group[:3].tolist(), lambda n: cite_op(facts, n)),
+        fix=(
+            "w = ttnn.concat([w1, w2], dim=-1) once at load time, one ttnn.linear(x, w); Q, K, V: then "
+            "ttnn.experimental.nlp_create_qkv_heads; gate and up: ttnn.split, or ttnn.experimental.minimal_matmul_split"
+        ),
+        verify="re-profile; list_ops(group_by='signature') shows one wider matmul; PCC >= 0.99",
+        caveat="who reads what is told by shapes; columns of heads must interleave for tensor parallel weights",
+    )
+
+
+def _saves(facts: WindowFacts, group: Rows, best: Floats) -> Floats:
+    """In step with what each took."""
+    took = facts.kernel_ns[group]
+    return took * (1 - max(took.max(), best[group].sum()) / took.sum())
+
+
+CHECK = Check(
+    id="matmuls-on-one-input",
+    title="several matmuls on one activation",
+    step=3,
+    look=look,
+    of=ops_named("no dense matmuls", *ALIKE),
+    needs=(TWO_OPERANDS, ARCHITECTURE),
+    worth=Worth(saving=USUAL),
+    compiled="write Q, K and V (gate and up) as one nn.Linear over stacked weights",
+    general=True,
+)
