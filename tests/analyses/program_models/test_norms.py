@@ -71,7 +71,9 @@ def test_whether_it_fits_depends_on_what_lies_in_l1(attributes, width, weights, 
 
 def test_before_factories_were_printed_every_long_row_was_read_in_parts_of_one_size():
     x = tensor(1, 1, 64, 8192)
-    old = [modelled("LayerNormDeviceOperation", [x], x, attributes=ROOT, room=room) for room in (1_110_016, 1_110_015)]
+    old = [
+        modelled("LayerNormDeviceOperation", [x], x, attributes=ROOT, room=room) for room in (1_110_016, 1_110_015)
+    ]
     assert old == [1_110_016, 751_616]
 
 

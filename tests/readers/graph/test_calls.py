@@ -16,7 +16,9 @@ def test_the_same_program_has_the_same_number():
 
 
 def test_what_another_factory_planned_is_another_program():
-    numbers = {call_of("Op", {"arguments": ["<variant>"], "params": {"program_factory_type": one}}, []) for one in "ab"}
+    numbers = {
+        call_of("Op", {"arguments": ["<variant>"], "params": {"program_factory_type": one}}, []) for one in "ab"
+    }
     assert len(numbers) == 2
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 MOST_TILES = 112  # of a row that a core holds at a time where the row does not fit: layernorm_op_multi_core.cpp
+_ALL_OTHERS = 3  # residual, weight, bias
 USABLE = 0.95  # of the room: what 0.81.1 lets these buffers fill, as its refusals say
 
 
@@ -56,9 +57,10 @@ def _most_tiles(program: Program) -> int:
 
 
 def _residual(program: Program) -> Spec | None:
-    """What is added before: an operand as large as the first."""
+    """What is added before: an operand as large as the first. Of a single row a weight is as large."""
     x, others = program.x, program.inputs[1:]
-    return others[0] if others and others[0].shape == x.shape and x.rows * x.batch > 1 else None
+    is_row = x.shape[-2] * x.batch == 1 and len(others) < _ALL_OTHERS
+    return others[0] if others and others[0].shape == x.shape and not is_row else None
 
 
 def _norm_bytes(program: Program, most: int | None) -> int:
