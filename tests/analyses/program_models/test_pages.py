@@ -58,7 +58,9 @@ EXACT = [  # device op, factory, attributes, operands, output, measured
     ("NlpCreateHeadsDeviceOperation", "Interleaved", "operation_attributes_t(16, 16, 64, 1, 0, ", [X], X, 24_576),
     ("NlpCreateHeadsDeviceOperation", "Interleaved", "operation_attributes_t(16, 4, 128, 0, 0, ", [X], X, 16_384),
     ("AllGatherDeviceOperation", "AllGatherMulticastFactory", "", [B8], B8, 39_168),
+    ("AllGatherDeviceOperation", "AllGatherUnicastFactory", "", [B8], B8, 52_224),
     ("ReduceScatterDeviceOperation", "ReduceScatterProgram", "", [B8], B8, 104_448),
+    ("ReduceScatterDeviceOperation", "ReduceScatterProgram", "", [F32], F32, 196_608),
 ]
 AT_LEAST = [
     ("AccumulationDeviceOperation", "AccumulationProgramFactory", "", [X], X, 16_384),

@@ -199,7 +199,7 @@ class Lane:
             if level > most or (level == most and self.watch and kind == "circular"):
                 most, tensors = level, now[L1]
                 self._watch(on_cores, event.device_op)
-        self.levels.add(most, tensors, small, dram, max(most, completing.level))
+        self.levels.add(most, tensors, small, dram, (completing.level, completing.listed))
 
     def _lowest(self) -> int:
         return max(self.log.lowest_of(self.live, L1, otherwise=self.base + self.bank_bytes), self.base)

@@ -196,6 +196,7 @@ def _device(device: int | None, lane: Lane, snapshots: Snapshots | None, followe
         small=np.array(levels.small, dtype=np.int64),
         dram=np.array(levels.dram, dtype=np.int64),
         completed=np.array(levels.completed, dtype=np.int64),
+        listed=np.array(levels.listed, dtype=np.int64),
         floor=snapshots.l1_bytes if snapshots else np.zeros(count, dtype=np.int64),
         spans=lane.log.spans(),
         differences=lane.differences,

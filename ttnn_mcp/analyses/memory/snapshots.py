@@ -135,7 +135,7 @@ def _allocated(buffers: SnapshotRows, dram_step: int) -> Integers:
     codes = buffers.buffers
     steps = np.where(codes == DRAM, dram_step, 1)
     steps[(codes == L1) | (codes == L1_SMALL)] = LOCAL_L1_ALIGNMENT_BYTES
-    return -(-np.clip(buffers.bytes_per_bank, 0, _MOST_BYTES) // steps) * steps
+    return -(-np.minimum(np.maximum(buffers.bytes_per_bank, 0), _MOST_BYTES) // steps) * steps
 
 
 def _changes(places: Integers, keys: Integers, sizes: Integers, codes: Integers, operations: int) -> Changes:

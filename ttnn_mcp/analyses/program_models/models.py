@@ -89,6 +89,9 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
 }
 
 
+COLLECTIVES = {"AllGatherDeviceOperation", "ReduceScatterDeviceOperation"}
+
+
 class TtnnModels:
     """Models of TTNN's programs on one chip.
 
@@ -114,6 +117,10 @@ class TtnnModels:
         if key not in self._known:
             self._known[key] = model(Program(launch, room, self._machine, settings))
         return self._known[key]
+
+    def times_listed(self, name: str) -> int:
+        """How often a dry capture lists the buffers of a device op under one device: a collective's for every chip."""
+        return self._machine.chips if name in COLLECTIVES else 1
 
 
 async def models_of(report: MemoryReport) -> Models | None:
