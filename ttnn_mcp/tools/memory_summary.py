@@ -107,8 +107,10 @@ def _peak(replayed: Replayed, moment: Moment, failures: list[Failure], *, only: 
     level, capacity, kinds = int(device.l1[place]), replayed.capacity_bytes, composition(replayed, moment)
     operation = tables.operation_of(replayed, place)
     floor = replayed.floor_because is not None
-    completed = int(device.completed[place] if only else device.completed.max(initial=0))
-    room = None if capacity is None else capacity - max(level, completed)
+    completed, listed = (
+        int(levels[place] if only else levels.max(initial=0)) for levels in (device.completed, device.listed)
+    )
+    room = None if capacity is None else max(capacity - max(level, completed), 0)
     return L1Peak(
         operation=operation,
         name=tables.operation_name(replayed, place),
@@ -117,7 +119,7 @@ def _peak(replayed: Replayed, moment: Moment, failures: list[Failure], *, only: 
         device=device.device if len(replayed.devices) > 1 else None,
         outcome=next((one.outcome for one in failures if one.place == place), None),
         bytes_per_bank=level,
-        with_modelled_bytes_per_bank=completed if replayed.programs.silent else None,
+        with_modelled_bytes_per_bank=listed if replayed.programs.silent else None,
         capacity_bytes=capacity,
         headroom_bytes=None if floor else room,
         headroom_at_most_bytes=room if floor else None,
@@ -210,6 +212,12 @@ def _caveats(replayed: Replayed) -> list[str]:
         caveats.append(f"between captured operations {differences.came} buffers came and {differences.went} went")
     if replayed.broken:
         caveats.append(f"{replayed.broken} captured graphs could not be read")
+    completed = int(replayed.fullest.completed.max(initial=0))
+    if completed < int(replayed.fullest.listed.max(initial=0)):
+        caveats.append(
+            "with_modelled_bytes_per_bank counts a collective's buffers on every chip of the mesh, as TTNN's dry "
+            f"captures list them: one chip takes {completed}"
+        )
     silent = [one.device for one in replayed.devices if not one.followed]
     if silent:
         caveats.append(

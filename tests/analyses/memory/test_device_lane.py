@@ -174,6 +174,18 @@ async def test_a_tensor_dropped_between_operations_is_gone_where_the_snapshot_sa
     assert peaks(found)[4] == 3 * 16_384
 
 
+async def test_a_graph_that_counts_whole_pages_is_believed_where_the_snapshot_counts_what_fills_them(tmp_path):
+    path = write_memory_report(tmp_path, chain())
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "UPDATE buffers SET max_size_per_bank = 4096 WHERE operation_id >= 2 AND address = 1425408"
+        )
+        connection.commit()
+    found = await replay_of(await opened(path))
+    assert found.fullest.differences.contradicted == 0
+    assert l1_after(found)[2] == 4 * 16_384
+
+
 async def test_where_graph_and_snapshot_contradict_the_snapshot_is_believed_and_it_is_counted(tmp_path):
     path = write_memory_report(tmp_path, chain())
     with closing(sqlite3.connect(path)) as connection:

@@ -55,9 +55,26 @@ def test_a_row_that_does_not_fit_is_read_in_parts(attributes, width, weights, dt
     assert norm(attributes, width, weights, dtype=dtype) == measured
 
 
-def test_whether_it_fits_depends_on_what_lies_in_l1():
-    assert norm(ROOT, 8192, room=1_110_016) == 1_110_016
-    assert norm(ROOT, 8192, room=1_110_015) == 751_616
+@pytest.mark.parametrize(
+    ("attributes", "width", "weights", "room", "measured"),
+    [
+        (LAYER, 1536, 0, 606_880, 565_248),
+        (LAYER, 1536, 0, 590_496, 528_384),  # 95 % of the room, filled by parts of a row
+        (LAYER, 1536, 0, 164_512, 118_784),
+        (LAYER, 4096, 2, 443_040, 397_312),
+        (ROOT, 4096, 0, 574_112, 505_856),
+    ],
+)
+def test_whether_it_fits_depends_on_what_lies_in_l1(attributes, width, weights, room, measured):
+    assert norm(attributes, width, weights, room=room) == measured
+
+
+def test_before_factories_were_printed_every_long_row_was_read_in_parts_of_one_size():
+    x = tensor(1, 1, 64, 8192)
+    old = [
+        modelled("LayerNormDeviceOperation", [x], x, attributes=ROOT, room=room) for room in (1_110_016, 1_110_015)
+    ]
+    assert old == [1_110_016, 751_616]
 
 
 @pytest.mark.parametrize(("width", "measured"), [(64, 196_608), (1024, 598_016), (4096, 544_768)])

@@ -17,26 +17,17 @@ EXACT = [  # device op, factory, attributes, operands, output, measured
     ("BinaryNgDeviceOperation", "ProgramFactory", "", [X, tensor(1, 8, 256, 1)], X, 16_384),
     ("BinaryNgDeviceOperation", "ProgramFactory", "op_type=UnaryOpType::SILU", [X, X], X, 14_336),
     ("TernaryDeviceOperation", "TernaryProgramFactory", "", [F32, F32, F32], F32, 32_768),
-    ("FastReduceNCDeviceOperation", "FastReduceNCProgramFactory", "", [X], tensor(1, 1, 256, 512), 38_912),
-    ("ReduceDeviceOperation", "ReduceMultiCoreWProgramFactory", "", [X], tensor(1, 8, 256, 1), 22_528),
-    ("ReduceDeviceOperation", "ReduceMultiCoreWProgramFactory", "", [tensor(1, 1, 64, 64)], tensor(64, 1), 10_240),
-    (
-        "ReduceDeviceOperation",
-        "ReduceMultiCoreHProgramFactory",
-        "",
-        [tensor(1, 1, 1024, 512)],
-        tensor(1, 512),
-        26_624,
-    ),
     ("AccumulationDeviceOperation", "AccumulationProgramFactory", "", [F32], F32, 40_960),
-    ("AccumulationDeviceOperation", "AccumulationProgramFactory", "", [X], X, 16_384),
-    ("TopKDeviceOperation", "TopKSingleCoreProgramFactory", "TopkParams(64, -1", [tensor(1, 1, 32, 64)], X, 49_152),
-    ("TopKDeviceOperation", "TopKSingleCoreProgramFactory", "TopkParams(32, -1", [tensor(32, 128_256)], X, 55_296),
     ("CopyDeviceOperation", "DefaultTilized", "", [X], X, 4096),
     ("CopyDeviceOperation", "DefaultRowMajor", "", [LONG], LONG, 49_152),
     ("PadDeviceOperation", "PadTileMulticore", "", [X], X, 6144),
-    ("PadDeviceOperation", "PadRm", "", [ROWS], tensor(1, 1, 259, 544, rows=True), 35_904),
     ("FillPadDeviceOperation", "FillPadProgramFactory", "", [X], X, 10_240),
+    ("FillPadDeviceOperation", "FillPadProgramFactory", "", [tensor(8, 77, 27)], tensor(8, 77, 27), 12_288),
+    ("BinaryNgDeviceOperation", "ProgramFactory", "", [B8], B8, 6400),
+    ("BinaryNgDeviceOperation", "ProgramFactory", "(BinaryOpType::LOGICAL_AND, ", [X, X], X, 16_384),
+    ("BinaryNgDeviceOperation", "ProgramFactory", "(BinaryOpType::RSUB, ", [X, X], X, 14_336),
+    ("UpsampleOperation", "UpsampleBilinearProgramFactory", "", [tensor(1, 64, rows=True)], ROWS, 10_240),
+    ("UpsampleOperation", "UpsampleBilinearProgramFactory", "", [tensor(1, 1280, rows=True)], ROWS, 32_768),
     (
         "RepeatCodegenDeviceOperation",
         "RepeatCodegenProgramFactory",
@@ -47,7 +38,6 @@ EXACT = [  # device op, factory, attributes, operands, output, measured
     ),
     ("PermuteDeviceOperation", "MultiCoreRowInvariant", "", [ROWS], ROWS, 2048),
     ("TilizeDeviceOperation", "TilizeMultiCoreDefaultProgramFactory", "", [ROWS], tensor(1, 1, 256, 512), 65_536),
-    ("TilizeDeviceOperation", "TilizeMultiCoreBlockProgramFactory", "", [LONG], tensor(1, 1, 256, 8192), 33_344),
     ("UntilizeDeviceOperation", "UntilizeMultiCoreProgramFactory", "", [F32], F32, 131_072),
     ("UntilizeDeviceOperation", "UntilizeMultiCoreBlockProgramFactory", "", [tensor(1, 1, 64, 8192)], LONG, 20_480),
     (
@@ -59,6 +49,8 @@ EXACT = [  # device op, factory, attributes, operands, output, measured
         131_072,
     ),
     ("UntilizeCodegenDeviceOperation", "UntilizeCodegenProgramFactory", "", [X], X, 131_072),
+    ("UntilizeCodegenDeviceOperation", "UntilizeCodegenProgramFactory", "", [tensor(1024, 96)], X, 24_576),
+    ("UntilizeCodegenDeviceOperation", "UntilizeCodegenProgramFactory", "", [tensor(1, 12, 32, 512)], X, 32_768),
     ("EmbeddingsDeviceOperation", "EmbeddingsFusedProgramFactory", "", [LONG], tensor(1, 256, 8192), 1_048_704),
     ("EmbeddingsDeviceOperation", "EmbeddingsFusedProgramFactory", "", [ROWS], tensor(1, 256, 512), 131_200),
     ("EmbeddingsDeviceOperation", "EmbeddingsRMProgramFactory", "", [LONG], LONG, 33_024),
@@ -66,9 +58,26 @@ EXACT = [  # device op, factory, attributes, operands, output, measured
     ("NlpCreateHeadsDeviceOperation", "Interleaved", "operation_attributes_t(16, 16, 64, 1, 0, ", [X], X, 24_576),
     ("NlpCreateHeadsDeviceOperation", "Interleaved", "operation_attributes_t(16, 4, 128, 0, 0, ", [X], X, 16_384),
     ("AllGatherDeviceOperation", "AllGatherMulticastFactory", "", [B8], B8, 39_168),
+    ("AllGatherDeviceOperation", "AllGatherUnicastFactory", "", [B8], B8, 52_224),
     ("ReduceScatterDeviceOperation", "ReduceScatterProgram", "", [B8], B8, 104_448),
+    ("ReduceScatterDeviceOperation", "ReduceScatterProgram", "", [F32], F32, 196_608),
 ]
 AT_LEAST = [
+    ("AccumulationDeviceOperation", "AccumulationProgramFactory", "", [X], X, 16_384),
+    ("PadDeviceOperation", "PadRm", "", [ROWS], tensor(1, 1, 259, 544, rows=True), 35_904),
+    ("TilizeDeviceOperation", "TilizeMultiCoreBlockProgramFactory", "", [LONG], tensor(1, 1, 256, 8192), 33_344),
+    ("AccumulationDeviceOperation", "AccumulationProgramFactory", "", [X], X, 20_480),
+    ("PadDeviceOperation", "PadRm", "", [ROWS], tensor(1, 1, 128, 35, rows=True), 33_536),
+    ("PadDeviceOperation", "PadRm", "", [ROWS], tensor(1, 4, 1056, 192, rows=True), 37_248),
+    (
+        "ReshapeViewDeviceOperation",
+        "ReshapeViewRM",
+        "",
+        [tensor(100, 100, rows=True)],
+        tensor(50, 200, rows=True),
+        8704,
+    ),
+    ("ReshapeViewDeviceOperation", "ReshapeViewTiledProgramFactory", "", [tensor(100, 100)], tensor(50, 200), 7168),
     ("TransposeDeviceOperation", "TransposeWHProgramFactory", "", [X], X, 8192),
     ("SliceDeviceOperation", "SliceTile", "", [X], X, 4112),
     ("SliceDeviceOperation", "SliceRm", "", [LONG], tensor(1, 1, 200, 64, rows=True), 8208),
@@ -116,9 +125,18 @@ def test_shards_stay_where_they_lie():
     assert modelled("ShardedToInterleavedDeviceOperation", [x], tensor(1, 1, 256, 512, dtype="f32")) == 8192
 
 
+def test_operands_in_like_shards_take_nothing_but_their_activations():
+    x = sharded(1, 1, 256, 512, layout="HEIGHT", shard=(32, 512), cores=(8, 1))
+    other = sharded(1, 1, 256, 512, layout="WIDTH", shard=(256, 64), cores=(8, 1))
+    uneven = sharded(1, 1, 224, 512, layout="HEIGHT", shard=(32, 512), cores=(8, 1))
+    found = [modelled("BinaryNgDeviceOperation", [a, b], a) for a, b in ((x, x), (x, other), (uneven, uneven))]
+    assert found == [0, 12_288, 12_288]
+    assert modelled("BinaryNgDeviceOperation", [x, x], x, attributes="UnaryOpType::SILU") == 2048
+    assert modelled("UntilizeDeviceOperation", [x], x, factory="UntilizeShardSpecIdenticalProgramFactory") == 0
+
+
 def test_what_has_no_model_is_not_guessed():
-    assert modelled("SortDeviceOperation", [X], X) is None
-    assert modelled("TopKDeviceOperation", [X], X, factory="TopKMultiCoreProgramFactory") is None
+    assert modelled("HaloDeviceOperation", [X], X) is None
     assert (
         modelled(
             "AllGatherDeviceOperation", [tensor(1, 1, 8, 8192, rows=True)], X, factory="AllGatherMulticastFactory"

@@ -27,6 +27,14 @@ def softmax(width, *masks, attributes=PRINTED, dtype="bf", height=64, factory=OP
         (512, "b8", 73_216),
         (224, "b8", 48_128),  # seven tiles are filled up to eight
         (1024, "f32", 313_344),
+        (
+            320,
+            "bf",
+            79_872,
+        ),  # ten tiles are filled up to twelve, five times two being more often than three times four
+        (480, "bf", 96_256),
+        (77, "bf", 51_200),  # the last tile is masked
+        (200, "b8", 64_512),
     ],
 )
 def test_a_softmax_keeps_its_row(width, dtype, measured):
@@ -65,4 +73,9 @@ def test_the_last_tile_of_a_ragged_row_has_a_mask():
 def test_sharded_rows_take_a_few_tiles():
     x = sharded(1, 8, 256, 256, layout="HEIGHT", shard=(32, 256), cores=(8, 8))
     assert modelled("SoftmaxDeviceOperation", [x], x, attributes=PRINTED) > 0
-    assert softmax(64, factory="SoftmaxProgramFactoryGeneralCLarge") is None
+    assert softmax(64, factory="SoftmaxProgramFactoryGeneralWSmall") is None
+
+
+@pytest.mark.parametrize(("dtype", "measured"), [("bf", 30_720), ("b8", 25_920)])
+def test_along_channels_it_goes_tile_by_tile(dtype, measured):
+    assert softmax(64, factory="SoftmaxProgramFactoryGeneralCLarge", dtype=dtype) == measured

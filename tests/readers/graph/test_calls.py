@@ -15,6 +15,13 @@ def test_the_same_program_has_the_same_number():
     assert len({call(), call("Other"), call(printed=("b",)), call(shape="[2]")}) == 4
 
 
+def test_what_another_factory_planned_is_another_program():
+    numbers = {
+        call_of("Op", {"arguments": ["<variant>"], "params": {"program_factory_type": one}}, []) for one in "ab"
+    }
+    assert len(numbers) == 2
+
+
 def test_what_prints_nothing_has_none():
     assert call_of("Op", {}, []) == 0
 

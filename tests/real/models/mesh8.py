@@ -3,7 +3,7 @@
 import torch
 import ttnn
 
-KIND = "t3k"
+KIND = "t3000"
 MESH = (1, 8)
 FABRIC = "FABRIC_1D"
 TOKENS, WIDTH, HIDDEN = 128, 2048, 8192

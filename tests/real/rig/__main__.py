@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.real.rig import report_rows
-from tests.real.rig.anew import differences
+from tests.real.rig import report_rows, whole_programs
+from tests.real.rig.anew import differences, of_program
 from tests.real.rig.claims import MESH, jobs
 from tests.real.rig.coverage import IN_WORDS, gaps
 from tests.real.rig.environment import ROOT, ready
@@ -143,7 +143,7 @@ def _answers(python: Path, file: Path, kind: str) -> list[dict]:
 
 
 def captures(python: Path, _asked: argparse.Namespace) -> bool:
-    """The models of this folder captured anew: every figure of memory against TTNN's own."""
+    """The models of this folder and the programs of `models` captured anew: every figure against TTNN's own."""
     wrong: list[str] = []
     for kind in KINDS:
         with tempfile.TemporaryDirectory() as folder:
@@ -151,9 +151,19 @@ def captures(python: Path, _asked: argparse.Namespace) -> bool:
             if ran.returncode:
                 raise SystemExit(f"capturing on {kind} failed: {ran.stderr.strip()[-300:]}")
             wrong += differences(Path(folder) / kind)
+    names = whole_programs.names()
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / name
+            report.mkdir()
+            ran = within(python, "whole_programs", name, str(report))
+            if ran.returncode:
+                raise SystemExit(f"capturing {name} failed: {ran.stderr.strip()[-300:]}")
+            wrong += of_program(report)
     for sentence in wrong:
         say(f"DIFFERS {sentence}")
-    say(f"captures: {len(MODELS)} models on {len(KINDS)} chips, {len(wrong)} figures differ from TTNN's own")
+    say(f"captures: {len(MODELS)} models on {len(KINDS)} chips and {len(names)} whole programs, "
+        f"{len(wrong)} figures differ from TTNN's own")  # fmt: skip
     return not wrong
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
 Levels = list[tuple[int, int]]  # of L1 and DRAM
+WITHIN = 1.15  # how far above TTNN's peak ours may be, with programs that the report leaves out
 
 
 def differences(folder: Path) -> list[str]:
@@ -32,6 +33,21 @@ def differences(folder: Path) -> list[str]:
         for name, told in figures.items()
         for sentence in compared(asyncio.run(_replayed(folder / name)), told)
     ]
+
+
+def of_program(folder: Path) -> Iterator[str]:
+    """What differs in the report of one whole program: peaks, and that no program is modelled too small."""
+    told, replayed = json.loads((folder / "figures.json").read_text()), asyncio.run(_replayed(folder))
+    device = replayed.fullest
+    held, dram, modelled = (int(levels.max(initial=0)) for levels in (device.l1, device.dram, device.completed))
+    if held != told["held"] and told["error"] is None:  # a graph lists the buffers of a refused program, too
+        yield f"{folder.name}: an L1 peak of {held} bytes, the report holds {told['held']}"
+    if dram != told["dram"]:
+        yield f"{folder.name}: a DRAM peak of {dram} bytes, TTNN's is {told['dram']}"
+    if not told["l1"] <= modelled <= WITHIN * told["l1"]:
+        yield f"{folder.name}: with models an L1 peak of {modelled} bytes, TTNN's is {told['l1']}"
+    if replayed.programs.unknown:
+        yield f"{folder.name}: programs without a model, {dict(replayed.programs.unknown)}"
 
 
 def compared(replayed: Replayed, told: dict[str, Any]) -> Iterator[str]:

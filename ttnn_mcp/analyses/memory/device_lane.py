@@ -199,7 +199,7 @@ class Lane:
             if level > most or (level == most and self.watch and kind == "circular"):
                 most, tensors = level, now[L1]
                 self._watch(on_cores, event.device_op)
-        self.levels.add(most, tensors, small, dram, max(most, completing.level))
+        self.levels.add(most, tensors, small, dram, (completing.level, completing.listed))
 
     def _lowest(self) -> int:
         return max(self.log.lowest_of(self.live, L1, otherwise=self.base + self.bank_bytes), self.base)
@@ -219,9 +219,8 @@ class Lane:
             buffer = L1_SMALL
         if taken and step.last[key] == index and key in self._shown:  # not freed again: the snapshot has its size
             shown, buffer = self._shown[key]
-            if size not in (-1, shown):
-                self.differences.contradicted += 1
-            size = shown
+            self.differences.contradicted += -1 < size < shown
+            size = max(size, shown)  # a graph counts whole pages as they are aligned, a snapshot what fills them
         if size < 0:
             size, recorded = self.shards.at(key, event.size_bytes) if self.shards and buffer == L1 else (0, False)
             if buffer == L1 and not recorded:

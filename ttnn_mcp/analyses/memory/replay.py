@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
-from ttnn_mcp.analyses.memory.dram_banks import banks_of
+from ttnn_mcp.analyses.memory.dram_banks import DRAM_STEP, banks_of
 from ttnn_mcp.analyses.memory.dry_frees import DryFrees
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address, l1_limit
 from ttnn_mcp.analyses.memory.lanes import Lanes
@@ -98,7 +98,7 @@ class _Replay:
         finished = np.isfinite(memory.operations.duration_s)
         graphs = "captured_graph" in memory.has
         empty = np.zeros(count, dtype=np.bool_) if graphs or not len(buffers) else finished
-        self.snapshots = snapshots_of(buffers, self.operations, empty)
+        self.snapshots = snapshots_of(buffers, self.operations, empty, DRAM_STEP.get(memory.arch or "", 1))
         self.troubles: dict[int, Trouble] = {}
         self.broken = 0
         self.next = 0
@@ -196,6 +196,7 @@ def _device(device: int | None, lane: Lane, snapshots: Snapshots | None, followe
         small=np.array(levels.small, dtype=np.int64),
         dram=np.array(levels.dram, dtype=np.int64),
         completed=np.array(levels.completed, dtype=np.int64),
+        listed=np.array(levels.listed, dtype=np.int64),
         floor=snapshots.l1_bytes if snapshots else np.zeros(count, dtype=np.int64),
         spans=lane.log.spans(),
         differences=lane.differences,

@@ -52,7 +52,8 @@ class Fullest:
 class Levels:
     """Per operation, bytes per bank at the fullest moment within it; `l1` = `tensors` + the buffers of programs.
 
-    `completed` is `l1` plus the programs whose buffers the report leaves out, as far as other sources tell.
+    `completed` is `l1` with the programs whose buffers the report leaves out, as far as they are known elsewhere;
+    `listed` counts those of a collective on every chip of the mesh, as TTNN's dry captures list them.
     """
 
     l1: list[int] = field(default_factory=list[int])
@@ -60,14 +61,16 @@ class Levels:
     small: list[int] = field(default_factory=list[int])
     dram: list[int] = field(default_factory=list[int])
     completed: list[int] = field(default_factory=list[int])
+    listed: list[int] = field(default_factory=list[int])
 
-    def add(self, l1: int, tensors: int, small: int, dram: int, completed: int) -> None:
-        """Add the levels of one operation."""
+    def add(self, l1: int, tensors: int, small: int, dram: int, completed: tuple[int, int]) -> None:
+        """Those of one more operation."""
         self.l1.append(l1)
         self.tensors.append(tensors)
         self.small.append(small)
         self.dram.append(dram)
-        self.completed.append(completed)
+        self.completed.append(max(l1, completed[0]))
+        self.listed.append(max(l1, completed[1]))
 
 
 class Step:

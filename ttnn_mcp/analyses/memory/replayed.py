@@ -43,9 +43,10 @@ class DeviceReplay:
         l1: the most L1 in use within the operation: tensors plus circular buffers.
         tensors: the tensors' part of it, L1_SMALL not counted.
         circular: the circular buffers' part, on the fullest core.
-        completed: `l1` plus the programs whose buffers the report leaves out, as far as other sources tell.
-        floor: bytes in the snapshot after the operation; without graphs no more is known.
-        followed: whether graphs record this device; otherwise its levels are lower bounds.
+        completed: `l1` with the programs whose buffers the report leaves out, as far as they are known elsewhere.
+        listed: the same with a collective's buffers on every chip, as TTNN's dry captures list them.
+        floor: what the snapshot after the operation shows; no more than that is known without graphs.
+        followed: graphs speak of this device; else its levels are floors.
     """
 
     device: int | None
@@ -55,6 +56,7 @@ class DeviceReplay:
     small: Integers
     dram: Integers
     completed: Integers
+    listed: Integers
     floor: Integers
     spans: Spans
     differences: Differences

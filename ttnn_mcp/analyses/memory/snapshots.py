@@ -5,13 +5,13 @@ The table repeats every live buffer after every operation; a million rows become
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES
-from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL, keys_of
+from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, keys_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,14 +77,18 @@ def same_snapshots(first: Snapshots | None, other: Snapshots | None) -> bool:
     return first.came == other.came and first.went == other.went
 
 
-def snapshots_of(buffers: SnapshotRows, operations: Integers, empty: NDArray[np.bool_]) -> dict[int, Snapshots]:
+def snapshots_of(
+    buffers: SnapshotRows, operations: Integers, empty: NDArray[np.bool_], dram_step: int = 1
+) -> dict[int, Snapshots]:
     """The snapshots per device.
 
     Args:
         buffers: the table.
-        operations: ids in execution order.
-        empty: operations whose snapshot has no rows, but counts: no buffer was live after them.
+        operations: ids in the order they ran.
+        empty: operations whose snapshot counts although it has no rows: nothing was live after them.
+        dram_step: bytes that buffers in DRAM are aligned to.
     """
+    buffers = replace(buffers, bytes_per_bank=_allocated(buffers, dram_step))
     rows = np.flatnonzero(np.isin(buffers.operations, operations))
     places = np.searchsorted(operations, buffers.operations[rows])
     taken: NDArray[np.bool_] = np.array(empty)
@@ -106,7 +110,7 @@ def _of_device(
     order = order[keys[order] >= 0]
     keys, places = keys[order], places[order]
     codes = buffers.buffers[rows][order]
-    sizes = _allocated(np.minimum(np.maximum(buffers.bytes_per_bank[rows][order], 0), _MOST_BYTES), codes)
+    sizes = buffers.bytes_per_bank[rows][order]
     turns = turn[places]
     same = (np.diff(keys, prepend=-1) == 0) & (np.diff(turns, prepend=-1) == 0)  # one buffer listed twice
     keys, places, sizes, codes, turns = (column[~same] for column in (keys, places, sizes, codes, turns))
@@ -126,10 +130,12 @@ def _of_device(
     )
 
 
-def _allocated(sizes: Integers, codes: Integers) -> Integers:
-    """Bytes that the allocator reserves in L1: the table has the bytes that a buffer fills, 4 of a semaphore's 16."""
-    step = LOCAL_L1_ALIGNMENT_BYTES
-    return np.where((codes == L1) | (codes == L1_SMALL), -(-sizes // step) * step, sizes)
+def _allocated(buffers: SnapshotRows, dram_step: int) -> Integers:
+    """What the allocator sets aside: the table tells what a buffer fills, 4 bytes of a semaphore's 16."""
+    codes = buffers.buffers
+    steps = np.where(codes == DRAM, dram_step, 1)
+    steps[(codes == L1) | (codes == L1_SMALL)] = LOCAL_L1_ALIGNMENT_BYTES
+    return -(-np.minimum(np.maximum(buffers.bytes_per_bank, 0), _MOST_BYTES) // steps) * steps
 
 
 def _changes(places: Integers, keys: Integers, sizes: Integers, codes: Integers, operations: int) -> Changes:

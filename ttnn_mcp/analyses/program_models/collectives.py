@@ -1,6 +1,7 @@
-"""Buffers of collectives on one chip: the dry captures of TTNN 0.81.1 show the buffers of all chips under one device.
+"""Buffers of collectives, on one chip: TTNN 0.81.1's dry captures list those of all chips under one device.
 
-Measured on mock devices of two and eight Wormhole chips.
+Between the chips of a mesh they clear the buffers, so TTNN's own reading of such a capture counts one chip, too.
+Measured on mock devices of two and eight chips, Wormhole and Blackhole, in lines and in 2x4.
 """
 
 from __future__ import annotations
@@ -11,20 +12,22 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
 
 PACKET_BYTES = 4352  # of the fabric: printed in AllGatherParams
-PACKETS = 9  # in all_gather's buffer
-SCATTER_TILES = 96  # four buffers of 24
+PACKETS, FEWER_PACKETS = 12, 9  # that all_gather holds; the fewer with the one link of Wormhole
+SCATTERED = 48  # four buffers of 12 packets, of at most two tiles
 
 
 def all_gather(program: Program) -> int | None:
     """Packets of whole pages."""
     page = program.x.page_bytes
-    if program.factory != "AllGatherMulticastFactory" or page > PACKET_BYTES:
+    if program.factory not in {"AllGatherMulticastFactory", "AllGatherUnicastFactory"} or page > PACKET_BYTES:
         return None
-    return PACKETS * (PACKET_BYTES // page) * page
+    is_single = program.machine.arch == "wormhole_b0" and program.factory == "AllGatherMulticastFactory"
+    return (FEWER_PACKETS if is_single else PACKETS) * (PACKET_BYTES // page) * page
 
 
 def reduce_scatter(program: Program) -> int | None:
     """Received, local and sent tiles, and their sum."""
     if program.factory != "ReduceScatterProgram" or not program.x.tiled:
         return None
-    return SCATTER_TILES * program.x.tile_bytes
+    tile = program.x.tile_bytes
+    return SCATTERED * min(PACKET_BYTES // tile, 2) * tile

@@ -27,7 +27,7 @@ def tilized(program: Program) -> int | None:
     in_tile = TILE_SIDE * TILE_SIDE * (4 if x.tile_bytes == _FULL else 2)
     if "Block" in program.factory:
         tiles = _block_of(out, program.machine)
-        return tiles * (in_tile + out.tile_bytes + in_tile // TILE_SIDE) + 2 * TILE_SIDE
+        return tiles * (in_tile + out.tile_bytes + in_tile // TILE_SIDE) + 4 * TILE_SIDE
     return out.columns * (in_tile + out.tile_bytes)
 
 
@@ -37,8 +37,12 @@ def untilized(program: Program) -> int | None:
     out_tile = TILE_SIDE * TILE_SIDE * (4 if out.tile_bytes == _FULL else 2)
     if "Block" in program.factory:
         return _block_of(x, program.machine) * (x.tile_bytes + out_tile)
-    if "Codegen" in program.factory:
-        return 2 * min(ceil(x.tiles / program.machine.cores), x.columns) * (x.tile_bytes + out_tile)
+    if "Identical" in program.factory:  # from shards into like shards
+        return 0
+    if "Codegen" in program.factory:  # as few columns of tiles as leave no core without work
+        few = ceil(x.tiles / program.machine.cores)
+        share = next((size for size in range(few, x.columns) if x.columns % size == 0), x.columns)
+        return 2 * share * (x.tile_bytes + out_tile)
     return x.columns * (x.tile_bytes + out_tile)
 
 

@@ -13,6 +13,8 @@ from ttnn_mcp.analyses.program_models import (
     matmuls,
     movement,
     norms,
+    places,
+    reductions,
     softmaxes,
 )
 from ttnn_mcp.analyses.program_models.program import Machine, Program, machine_of
@@ -40,7 +42,7 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "NlpCreateHeadsDeviceOperation": heads.heads_split,
     "NLPCreateQKVHeadsDecodeDeviceOperation": movement.nothing,
     "NLPConcatHeadsDecodeDeviceOperation": movement.nothing,
-    "TopKDeviceOperation": elementwise.top_k,
+    "TopKDeviceOperation": places.top_k,
     "AllGatherDeviceOperation": collectives.all_gather,
     "ReduceScatterDeviceOperation": collectives.reduce_scatter,
     "BinaryNgDeviceOperation": elementwise.binary,
@@ -49,15 +51,23 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "UnaryDeviceOperation": elementwise.unary,
     "UnaryNgDeviceOperation": elementwise.unary,
     "TypecastDeviceOperation": elementwise.unary,
-    "ReduceDeviceOperation": elementwise.reduced,
-    "WelfordReduceDeviceOperation": elementwise.reduced,
-    "FastReduceNCDeviceOperation": elementwise.reduced_outside,
-    "AccumulationDeviceOperation": elementwise.accumulated,
+    "ReduceDeviceOperation": reductions.reduced,
+    "WelfordReduceDeviceOperation": reductions.spread,
+    "FastReduceNCDeviceOperation": reductions.reduced_outside,
+    "ProdNcDeviceOperation": reductions.multiplied,
+    "AccumulationDeviceOperation": reductions.accumulated,
+    "BcastDeviceOperation": reductions.spread_over,
+    "BatchNormOperation": reductions.batch_norm,
+    "RunningStatistics": reductions.batch_norm,
+    "SortDeviceOperation": places.sort,
+    "ArgMaxDeviceOperation": places.argmax,
+    "ScatterDeviceOperation": places.scatter,
+    "GatherCodegenDeviceOperation": places.gather,
     "CopyDeviceOperation": movement.copied,
     "CloneOperation": movement.copied,
     "ConcatDeviceOperation": movement.two_pages,
     "SplitDeviceOperation": movement.two_pages,
-    "UpsampleOperation": movement.two_pages,
+    "UpsampleOperation": movement.upsampled,
     "SliceDeviceOperation": movement.cut_out,
     "TransposeDeviceOperation": movement.turned,
     "PermuteDeviceOperation": movement.turned,
@@ -77,6 +87,9 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "InterleavedToShardedDeviceOperation": movement.into_shards,
     "ShardedToInterleavedDeviceOperation": movement.into_shards,
 }
+
+
+COLLECTIVES = {"AllGatherDeviceOperation", "ReduceScatterDeviceOperation"}
 
 
 class TtnnModels:
@@ -104,6 +117,10 @@ class TtnnModels:
         if key not in self._known:
             self._known[key] = model(Program(launch, room, self._machine, settings))
         return self._known[key]
+
+    def times_listed(self, name: str) -> int:
+        """How often a dry capture lists the buffers of a device op under one device: a collective's for every chip."""
+        return self._machine.chips if name in COLLECTIVES else 1
 
 
 async def models_of(report: MemoryReport) -> Models | None:

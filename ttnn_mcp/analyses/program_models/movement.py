@@ -7,9 +7,10 @@ one. If the number depends on the shape of the work, the largest is taken.
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 _HALF = TILE_BYTES["BFLOAT16"]
 REPEATED = 8  # pages that repeats read at a time
 ROWS_OF_SLICE = 8192  # bytes
-ROWS_TOGETHER = 65_536  # bytes: padding by rows works on 32 rows while they fit, then on 16
-_ALIGNED_IN, _ALIGNED_OUT = 128, 16  # bytes that a reshape by rows adds to each row
+BYTES_TOGETHER, SIXTEEN = 32_768, 16  # padding by rows works on so many bytes, in sixteens of rows
+_PIECE = 64  # bytes: of an entry of the map of a reshape, and what rows in DRAM are aligned to at most
+_ROW = 16  # bytes that rows in L1 are aligned to
 
 
 def cut_out(program: Program) -> int:
@@ -69,30 +71,41 @@ def turned(program: Program) -> int:
     if program.factory == "MultiCoreRowInvariant":
         return 2 * x.row_bytes
     copies = 3 if "Generic" in program.factory or not program.factory else 2
-    return 2 * copies * x.tile_bytes + 2 * TILE_SIDE
+    return 2 * copies * x.tile_bytes + 8 * TILE_SIDE
 
 
 def reshaped(program: Program) -> int:
-    """Tiles: one in, one out and the map between them. Rows: two in and two out of the longer kind, aligned."""
+    """Tiles: one in, one out and the map of what goes where. Rows: two in and out twice, eight where they are odd."""
     x, out = program.x, program.out
     if x.tiled:
-        return x.tile_bytes + out.tile_bytes + _HALF
-    longer = max(x.row_bytes, out.row_bytes)
-    return 2 * (longer + _ALIGNED_IN) + 2 * (longer + _ALIGNED_OUT)
+        pieces = 1 if x.shape[-1] % TILE_SIDE == out.shape[-1] % TILE_SIDE == 0 else 2  # of a row within a tile
+        return x.tile_bytes + out.tile_bytes + _PIECE * (pieces * TILE_SIDE + 2)
+    came, goes = (spec.shape[-1] * ELEMENT_BYTES[spec.dtype] for spec in (x, out))
+    several = 8 if came % _ROW or goes % _ROW else 1
+    return 2 * (2 * ceil(came / _PIECE) * _PIECE + 2 * _PIECE + several * (ceil(goes / _PIECE) * _PIECE + _ROW))
 
 
 def padded(program: Program) -> int:
-    """Tiles: two and one of padding. Rows: 32 or 16 at a time, and one of padding."""
+    """Tiles: two and one of padding. Rows: many at a time, and up to two of padding."""
     out = program.out
     if out.tiled:
         return 3 * out.tile_bytes
-    rows = TILE_SIDE if TILE_SIDE * out.row_bytes <= ROWS_TOGETHER else TILE_SIDE // 2
-    return (rows + 1) * out.row_bytes
+    rows = ceil(BYTES_TOGETHER / out.row_bytes / SIXTEEN) * SIXTEEN
+    return rows * out.row_bytes + 2 * (out.row_bytes + _PIECE)
+
+
+def upsampled(program: Program) -> int:
+    """Two pages; between points, eight rows of sums and as many of weights, up to two tiles, and four tiles."""
+    x = program.x
+    if "Bilinear" not in program.factory:
+        return two_pages(program)
+    return 8 * x.row_bytes + min(8 * x.row_bytes, 2 * _HALF) + 4 * _HALF
 
 
 def filled(program: Program) -> int:
-    """Padding of the last tiles: two tiles in, a mask, two tiles out."""
-    return 5 * program.x.tile_bytes
+    """Padding of the last tiles: two in, a mask for each padded side, two out."""
+    x = program.x
+    return (4 + max(sum(side % TILE_SIDE > 0 for side in x.shape[-2:]), 1)) * x.tile_bytes
 
 
 def repeated(program: Program) -> int:

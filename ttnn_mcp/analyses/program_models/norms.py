@@ -16,9 +16,12 @@ from ttnn_mcp.readers.printed.nesting import parse_struct
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
+    from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
-MOST_TILES = 112  # of a row that a core holds at a time if the row does not fit: layernorm_op_multi_core.cpp
+MOST_TILES = 112  # of a row that a core holds at a time where the row does not fit: layernorm_op_multi_core.cpp
+_ALL_OTHERS = 3  # residual, weight, bias
+USABLE = 0.95  # of the room: what 0.81.1 lets these buffers fill, as its refusals say
 
 
 def layer_norm(program: Program) -> int | None:
@@ -27,20 +30,46 @@ def layer_norm(program: Program) -> int | None:
         return _sharded_norm(program)
     if program.factory not in {"", "LayerNormMultiCoreProgramFactory"}:
         return None
-    with_whole_row = _norm_bytes(program, None)
-    return with_whole_row if with_whole_row <= program.room.running else _norm_bytes(program, MOST_TILES)
+    whole = _norm_bytes(program, None)
+    if not program.factory:  # before 0.78: one size for every row that does not fit
+        return whole if whole <= program.room.running else _norm_bytes(program, _most_tiles(program))
+    usable = USABLE * program.room.before
+    if whole <= usable:
+        return whole
+    step = _block(program)
+    sizes = [_norm_bytes(program, tiles) for tiles in range(_most_tiles(program), 0, -step)]
+    return next((size for size in sizes if size <= usable), sizes[-1])
+
+
+def _block(program: Program) -> int:
+    """Tiles that are written together."""
+    return DST_TILES_FP32 if _in_fp32(program) else DST_TILES
+
+
+def _in_fp32(program: Program) -> bool:
+    return program.fp32 or not program.is_printed
+
+
+def _most_tiles(program: Program) -> int:
+    """Tiles of a row that a core holds at a time, at most: half for FLOAT32 within, and half for other operands."""
+    others = len(program.inputs) - 1 - (_residual(program) is not None)
+    return MOST_TILES // (2 if _in_fp32(program) else 1) // (2 if others or program.x.dtype == "FLOAT32" else 1)
+
+
+def _residual(program: Program) -> Spec | None:
+    """What is added before: an operand as large as the first. Of a single row a weight is as large."""
+    x, others = program.x, program.inputs[1:]
+    is_row = x.shape[-2] * x.batch == 1 and len(others) < _ALL_OTHERS
+    return others[0] if others and others[0].shape == x.shape and not is_row else None
 
 
 def _norm_bytes(program: Program, most: int | None) -> int:
-    """With a whole row on a core, or with at most `most` tiles of it at a time."""
+    """With all of a row on a core, or with so many tiles of it at a time."""
     x, out = program.x, program.out
-    root_mean_square, fp32 = "RMSNORM" in program.attributes, program.fp32 or not program.is_printed
-    others = list(program.inputs[1:])
-    residual = others.pop(0) if others and others[0].shape == x.shape and x.rows * x.batch > 1 else None
-    block, middle = (DST_TILES_FP32, _FULL) if fp32 else (DST_TILES, _HALF)
-    tiles = ceil(x.columns / block) * block
-    if most is not None:
-        tiles = most // (2 if fp32 else 1) // (2 if others or x.dtype == "FLOAT32" else 1)
+    root_mean_square, residual = "RMSNORM" in program.attributes, _residual(program)
+    others = program.inputs[1 if residual is None else 2 :]
+    block, middle = _block(program), _FULL if _in_fp32(program) else _HALF
+    tiles = ceil(x.columns / block) * block if most is None else most
     several = 2 * block
     sums = tiles * middle * (2 if not root_mean_square or most is not None or residual is not None else 1)
     sizes = [

@@ -26,12 +26,14 @@ class Machine:
         arch: 'wormhole_b0' or 'blackhole'; None if unknown.
         dram_banks: their number; 0 if unknown.
         bank_bytes: L1 of a core above the first program buffer, L1_SMALL not counted.
+        chips: of the mesh.
     """
 
     grid: Grid
     arch: str | None
     dram_banks: int
     bank_bytes: int
+    chips: int = 1
 
     @property
     def cores(self) -> int:
@@ -115,4 +117,4 @@ def machine_of(report: MemoryReport) -> Machine | None:
     cores = grid[0] * grid[1]
     cards = [card for card in CARDS if card.architecture == report.arch]
     banks = {card.dram_banks for card in cards if cores in card.worker_cores} or {card.dram_banks for card in cards}
-    return Machine(grid, report.arch, max(banks, default=0), device.l1_bank_bytes or 0)
+    return Machine(grid, report.arch, max(banks, default=0), device.l1_bank_bytes or 0, len(report.devices))

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
-SOFTMAX_TILES = 80  # of a row that a core holds at a time if the row does not fit
-_OWN_CONFIG = re.compile(r", 1\)$")  # printed last: the caller set a compute kernel config
+BLOCKS = (8, 6, 4, 3, 2, 1)  # tiles that may be written together; tt-metal's find_max_divisor leaves out 5 and 7
+SOFTMAX_TILES = 80  # of a row that a core holds at a time where the row does not fit
+_OWN_CONFIG = re.compile(r", 1\)$")  # printed last: the caller gave a compute kernel config
 _STABLE = re.compile(r", 1, [01]\)$")  # numeric_stable, printed before it
 
 
@@ -31,6 +32,8 @@ def softmax(program: Program) -> int | None:
         return _sharded_softmax(program)
     if program.factory in {"SoftmaxProgramFactoryGeneralHSmall", "SoftmaxProgramFactoryGeneralHLarge"}:
         return _along_height(program)
+    if program.factory == "SoftmaxProgramFactoryGeneralCLarge":  # along channels, tile by tile
+        return 3 * x.tile_bytes + 2 * program.out.tile_bytes + 5 * _FULL
     if program.factory not in {"", "SoftmaxProgramFactoryAttentionOptimized"}:
         return None
     with_whole_row = _softmax_bytes(program, None)
@@ -46,27 +49,30 @@ def _softmax_bytes(program: Program, most: int | None) -> int:
     block, tiles = _blocks_of(x.columns, DST_TILES_FP32 if program.fp32 else DST_TILES)
     if most is not None:
         tiles = most
-    streams = bool(masks) and most is None  # the masked input is kept, not the input
+    is_cut = x.shape[-1] % TILE_SIDE > 0  # then the last tile is masked
+    streams = (bool(masks) or is_cut) and most is None  # what is masked is kept, not what comes
     sizes = [
         (2 * block if streams else tiles) * x.tile_bytes,
         2 * block * out.tile_bytes,
         5 * _HALF + max(x.tile_bytes if x.dtype == "FLOAT32" else 0, _HALF) + middle,  # scale, ones, maxima, sums
         tiles * middle,  # exponents
-        *((tiles + block * streams) * mask.tile_bytes + tiles * middle + _HALF for mask in masks),
+        *(tiles * mask.tile_bytes + (tiles + block * streams) * middle + _HALF for mask in masks),
     ]
     if most is not None:
         sizes.append(tiles * middle + 4 * middle + _HALF)
     if not program.factory or (masks and _STABLE.search(program.attributes)):
-        sizes.append(tiles * middle + _HALF)  # scores minus their maximum; until 0.70 also without a mask
-    if x.shape[-1] % TILE_SIDE:
-        sizes.append(2 * _HALF)  # the mask of the last tile
+        sizes.append(tiles * middle + _HALF)  # scores less their maximum; until 0.70 without a mask, too
+    if is_cut:
+        sizes.append(2 * _HALF if masks else tiles * middle)
     return sum(sizes)
 
 
 def _blocks_of(columns: int, most: int) -> tuple[int, int]:
-    """Tiles written together, and tiles of a row, padded if no block divides it."""
-    block = next(size for size in range(most, 0, -1) if columns % size == 0)
-    return (block, columns) if block > 1 or columns == 1 else (most, ceil(columns / most) * most)
+    """Tiles written together, and tiles of a row, filled up where fewer a time would take more times."""
+    times = ceil(columns / most)
+    even = (size for size in BLOCKS if size <= most and columns % size == 0 and columns // size <= times)
+    block = next(even, most)
+    return block, ceil(columns / block) * block
 
 
 def _along_height(program: Program) -> int:

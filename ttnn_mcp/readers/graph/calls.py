@@ -13,15 +13,17 @@ _IN_USE_BEFORE = re.compile(r"(Conv2dParams\(.*\)(?:, [01]){5}), \d+(?=, )")
 
 
 def call_of(name: str, node: Params, nodes: list[Params]) -> int:
-    """One number for name, attributes and operands of a device op; 0 where nothing of it is printed.
+    """One number for name, program factory, attributes and operands of a device op; 0 where nothing of it is printed.
 
-    Attributes may print addresses of objects: then no two launches are the same.
+    Attributes may print addresses of objects: then no two launches are the same. A matmul prints its config as
+    `<variant>`: only the factory tells two of them apart that TTNN planned for different room.
     """
     operands = [_operand(counter, nodes) for counter in node.get("input_tensors") or ()]
     printed = [str(text) for text in node.get("arguments") or ()]
     if name.startswith("Conv2d"):
         printed = [_IN_USE_BEFORE.sub(r"\1", text) for text in printed]
-    return hash((name, *printed, *operands)) if printed or operands else 0
+    factory = str((node.get("params") or {}).get("program_factory_type") or "")
+    return hash((name, factory, *printed, *operands)) if printed or operands else 0
 
 
 def _operand(counter: object, nodes: list[Params]) -> str:

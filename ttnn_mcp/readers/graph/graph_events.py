@@ -51,7 +51,7 @@ class DeviceOp:
         executed: its program was put on the queue (`program_execution`, schema 3.5 on).
         buffers: circular buffers, dataflow buffers and scratchpads that the graph shows, those over tensors too.
         cached: whether its program came from the program cache (`program_cache_hit`, since TTNN 0.78).
-        call: name, attributes and operands, as one number: the same for a later launch of the same program.
+        call: name, program factory, attributes and operands, as one number: a later launch of the program has the same.
         started_at: the node at which it started.
     """
 

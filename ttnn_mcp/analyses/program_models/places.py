@@ -1,0 +1,89 @@
+"""Buffers of ops about the places of elements: sort, top-k, argmax, scatter, gather.
+
+Measured on TTNN 0.81.1 mock devices, Wormhole and Blackhole, per program factory.
+"""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.program_models.program import Program
+
+_HALF = TILE_BYTES["BFLOAT16"]
+SMALL_PLACES = 65_535  # the last place that 16 bits name
+_KEPT = re.compile(r"TopkParams\((\d+),")
+_ALIGNED = 32  # bytes
+_SORTED_WITH = 2  # operands beside the first: places, and what goes there
+CHUNK_SHARE = 0.9 / 8  # of the room: what scatter reads of a row at a time
+
+
+def _aligned(size: float) -> int:
+    return ceil(size / _ALIGNED) * _ALIGNED
+
+
+def top_k(program: Program) -> int | None:
+    """On one core: six tiles of values and of their places, and three for each tile of what is kept."""
+    printed = _KEPT.match(program.attributes)
+    if program.factory != "TopKSingleCoreProgramFactory" or printed is None:
+        return None
+    x = program.x
+    kept = ceil(int(printed[1]) / TILE_SIDE)
+    place = _HALF if x.shape[-1] <= SMALL_PLACES else TILE_BYTES["UINT32"]
+    return (6 + 3 * kept) * (max(x.tile_bytes, _HALF) + place)
+
+
+def sort(program: Program) -> int | None:
+    """Values and places: a row of tiles of each on one core, or a part of it on each of many, and some tiles more."""
+    x, places = program.x, program.outputs[-1]
+    pair = max(x.tile_bytes, _HALF) + places.tile_bytes
+    row = 1 << max((x.columns - 1).bit_length(), 1)  # filled up to a power of two
+    if program.factory == "SortProgramFactorySingleRowSingleCore":
+        return (6 + row) * pair + _HALF // 2
+    if program.factory == "SortProgramFactorySingleRowMultiCore":
+        return 6 * pair
+    if program.factory != "SortProgramFactoryCrossCoreDataExchange":
+        return None
+    cores = 1 << (program.machine.cores.bit_length() - 1)
+    return (8 + max(row // cores, 2)) * pair + 3 * _HALF
+
+
+def argmax(program: Program) -> int | None:
+    """Each core reads a part of a row, in two halves; of every core come the best value and its place of each row."""
+    x, out = program.x, program.out
+    row = _aligned(out.shape[-1] * ELEMENT_BYTES["UINT32"])
+    if program.factory == "ArgMaxSingleCoreProgramFactory":
+        return x.page_bytes + row
+    if program.factory != "ArgMaxMultiCoreProgramFactory" or x.tiled:
+        return None
+    size, several = ELEMENT_BYTES[x.dtype], out.shape[-1] > 1
+    in_l1 = x.placement is not None and x.placement.buffer == "L1"
+    piece = _ALIGNED // 2 if in_l1 else _ALIGNED * (2 if program.machine.arch == "blackhole" else 1)
+    smallest = piece // ELEMENT_BYTES["BFLOAT16"]  # elements that no two cores share: what pages are aligned to
+    parts = ceil(x.shape[-1] / smallest)
+    cores = min(program.machine.cores, parts)
+    read = _aligned(ceil(parts / cores) * smallest * size)
+    values = _aligned(out.shape[-1] * size)
+    return 2 * read + row + cores * (row + values) if several else read + row + cores * (row + values)
+
+
+def scatter(program: Program) -> int | None:
+    """A row that is read and one that is written, of places and of what goes there: whole, or as much as has room."""
+    if len(program.inputs) <= _SORTED_WITH or program.x.tiled:
+        return None
+    x, *others = program.inputs
+    most = CHUNK_SHARE * program.room.before
+    rows = [x, x, *others[:_SORTED_WITH]]
+    return sum(_aligned(min(spec.shape[-1] * ELEMENT_BYTES[spec.dtype], most)) for spec in rows)
+
+
+def gather(program: Program) -> int | None:
+    """A row of tiles, a tile of places, and four tiles out."""
+    if len(program.inputs) < _SORTED_WITH:
+        return None
+    x, places = program.inputs[:_SORTED_WITH]
+    return x.columns * x.tile_bytes + places.tile_bytes + 4 * program.out.tile_bytes
