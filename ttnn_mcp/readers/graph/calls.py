@@ -22,7 +22,8 @@ def call_of(name: str, node: Params, nodes: list[Params]) -> int:
     printed = [str(text) for text in node.get("arguments") or ()]
     if name.startswith("Conv2d"):
         printed = [_IN_USE_BEFORE.sub(r"\1", text) for text in printed]
-    factory = str((node.get("params") or {}).get("program_factory_type") or "")
+    params: Params = node.get("params") or {}
+    factory = str(params.get("program_factory_type") or "")
     return hash((name, factory, *printed, *operands)) if printed or operands else 0
 
 
