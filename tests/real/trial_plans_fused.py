@@ -30,6 +30,7 @@ def attention(row: Row, arch: str) -> Planned:
         k_chunk=now["k_chunk_size"],
         causal=now["causal"],
         fp32=now.get("fp32", False),
+        mask_bytes=tile_of(now["mask"]) if now.get("mask") else 0.0,
         chains=arch == "blackhole",
     )
     return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
