@@ -6,7 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from tests.real.planned import BFLOAT16, Planned, Row, changed, tile_of
-from tests.real.trial_plans_fused import attention, decode, norm, softmax
+from tests.real.trial_plans_fused import attention, decode, group_norm, norm, softmax
 from ttnn_mcp.analyses.op_kinds.conv_spread import ROW_MAJOR_ALIGNMENT, Channels
 from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
@@ -166,6 +166,7 @@ PLANS: dict[str, Callable[[Row, str], Planned]] = {
     "sdpa_decode": decode,
     "layer_norm": norm,
     "rms_norm": norm,
+    "group_norm": group_norm,
     "softmax": softmax,
 }
 
