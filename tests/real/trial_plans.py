@@ -116,7 +116,11 @@ def matmul(row: Row, _arch: str) -> Planned:
     def tensors() -> int:
         a = ceil(plan.batch * tiles.m * tiles.k / cores) * tiles.a_bytes if place == "L1" else 0
         a = shard.rows * shard.columns * tiles.a_bytes if shard else a
-        y = ceil(plan.batch * tiles.m * tiles.n / cores) * tiles.out_bytes if out == "L1" else plan.output_shard_bytes
+        y = (
+            ceil(plan.batch * tiles.m * tiles.n / cores) * tiles.out_bytes
+            if out == "L1"
+            else plan.output_shard_bytes
+        )
         return int(a + y)
 
     return Planned(plan.rules(), lambda: plan.buffers, tensors)

@@ -8,7 +8,7 @@ from tests.asking import ask, session
 from tests.checks.rows import put
 from tests.profiles import DRAM, Program, write_performance_report
 from tests.profiles.model import DeviceOp
-from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm
+from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm, on_most_cores
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 
@@ -128,3 +128,18 @@ async def test_what_is_not_modelled_is_said(tmp_path, made, why):
     told = await asked(tmp_path, made, "num_out_blocks", 4)
     assert told["verdict"] == "cannot_tell"
     assert why in told["why"]
+
+
+@pytest.mark.parametrize(
+    ("plan", "room", "found"),
+    [
+        (norm(1, 4096, 320, 32, (1, 1)), 1_300_000, ((8, 8), 1)),
+        (norm(1, 512, 32, 32, (1, 1)), 1_300_000, ((2, 8), 1)),  # sixteen rows of tiles: no more cores than that
+        (norm(1, 122880, 64, 16, (1, 1)), 1_300_000, ((8, 8), 2)),
+        (norm(1, 122880, 64, 16, (1, 1)), 200_000, ((8, 8), 16)),
+        (norm(1, 122880, 64, 16, (1, 1)), 10_000, None),
+    ],
+)
+def test_the_most_cores_that_may_work_take_as_few_blocks_as_fit(plan, room, found):
+    best = on_most_cores(plan, (8, 8), room)
+    assert (best and (best.grid, best.out_blocks)) == found

@@ -6,7 +6,8 @@ what its mock devices allocate for BFLOAT16 without Welford's algorithm, with on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,11 @@ class GroupNorm:
         """Rows of tiles that a core has of one batch."""
         return self.rows // max(self.rows_of_cores, self.batches)
 
+    @property
+    def cores(self) -> int:
+        """Cores of the grid that work."""
+        return self.columns_of_cores * self.rows_of_cores
+
     def rules(self) -> dict[str, bool]:
         """What TTNN asserts, each by its sentence, and whether it holds."""
         if min(self.grid) < 1:
@@ -110,3 +116,13 @@ class GroupNorm:
         size = self.channels // max(self.groups, 1)
         starts = range(0, self.channels // self.columns_of_cores, max(size, 1))
         return max(ceil((start % TILE_SIDE + size) / TILE_SIDE) for start in starts)
+
+
+def on_most_cores(norm: GroupNorm, within: Grid, room_bytes: float) -> GroupNorm | None:
+    """The norm on as many cores as may work, in as few blocks as fit the room; None where no blocks do."""
+    grids = product(range(1, within[0] + 1), range(1, within[1] + 1))
+    candidates = [replace(norm, grid=grid, out_blocks=1) for grid in grids]
+    legal = [one for one in candidates if all(one.rules().values())]
+    widest = max(legal, key=lambda one: (one.cores, -one.grid[0] * one.grid[1]))  # a single core is always legal
+    halved = [replace(widest, out_blocks=1 << power) for power in range(widest.block_h.bit_length())]
+    return next((one for one in halved if sum(one.buffers.values()) <= room_bytes), None)

@@ -79,7 +79,7 @@ class GroupNormSettings(JudgedSettings):
         before = "x".join(str(side) for side in self.norm.grid)
         if broken_of(changed.rules()):
             return self._tried(changed, before, "")
-        cores = [norm.columns_of_cores * norm.rows_of_cores for norm in (self.norm, changed)]
+        cores = [self.norm.cores, changed.cores]
         trial = self._tried(changed, before, f"{cores[1]} cores work instead of {cores[0]}")
         needs = "input_mask, weight and bias made for that grid: ttnn.dram_group_norm_params_from_torch"
         return replace(trial, at_most_ns=per_step_ns(self.op, cores[1], cores[0]), needs=needs)
