@@ -48,7 +48,9 @@ def test_a_grid_must_divide_rows_and_batches_and_blocks_a_core(plan, legal):
         (
             norm(1, 4096, 64, 32, (2, 8), blocks=9, weights=2),
             21,
-        ),  # sixteen rounds of eight cores: two tiles of sums
+        ),  # 17 rounds of eight cores: two tiles of sums
+        (norm(1, 4096, 32, 32, (8, 2), blocks=8), 18),  # eight rounds of sixteen cores: one tile
+        (norm(1, 32768, 32, 32, (8, 8), blocks=16), 25),
         (norm(4, 2048, 128, 8, (2, 1), weights=2), 463),  # one core has all batches, one at a time
         (norm(1, 512, 960, 8, (1, 1), blocks=10, weights=2), 114),  # 120 channels reach into five tiles
     ],

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BLOCKS = 7  # buffers of a block: input and output, what is centred, squared, scaled and summed
 SINGLE = 8  # buffers of one tile: scalars, means, variances
-SHARED_BYTES = 32  # of a partial sum that a core sends
+SHARED_BYTES = 16  # of a partial sum that a core sends
 _TILE = TILE_BYTES["BFLOAT16"]
 
 
@@ -99,7 +99,8 @@ class GroupNorm:
         if self.out_blocks < 1:
             return {}
         high, wide = max(self.block_h // self.out_blocks, 1), self._group_width
-        rounds = ceil(self.block_h / high)
+        left = self.block_h % self.out_blocks  # rows that need further rounds; TTNN counts one too many
+        rounds = self.out_blocks + (left // high + 1 if left else 0)
         senders = max(self.rows_of_cores // self.batches, 1)
         partial = ceil(rounds * senders * SHARED_BYTES / _TILE) if senders > 1 else 1
         tiles = {
