@@ -80,7 +80,7 @@ def _copies_claim(facts: WindowFacts, rows: Rows) -> Claim:
         fix=(
             f"let line {facts.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, "
             f"core_grid, strategy) equal to the output spec of line {facts.line(row)}; a conv with its input in DRAM: "
-            "slice_config=ttnn.Conv2dL1FullSliceConfig"
+            "slice_config=ttnn.Conv2dL1FullSliceConfig, from 0.64.0"
         ),
         verify="re-profile; reshard_detect.total_us falls and compare_runs.added shows no new copy",
         caveat="producers are inferred from shapes; an op that cannot write shards keeps its copy",
