@@ -78,13 +78,15 @@ def test_a_matmul_that_says_no_config_keeps_what_ttnn_runs_it_with(tmp_path):
     conv(program)
     prefill(program)
     program.device_ops[-1].op_code = "MinimalMatmulDeviceOperation"
+    prefill(program, output="FLOAT32")
     for op in program.device_ops:
         op.attributes = {}
     case = case_of(tmp_path, program)
-    assert [kernel_config(case, row).partition("math_approx_mode=")[2] for row in range(3)] == [
+    assert [kernel_config(case, row).partition("math_approx_mode=")[2] for row in range(4)] == [
         "False, fp32_dest_acc_en=False, packer_l1_acc=True)",
         "True, fp32_dest_acc_en=False, packer_l1_acc=False)",
         "False, fp32_dest_acc_en=True, packer_l1_acc=True)",
+        "False, fp32_dest_acc_en=True, packer_l1_acc=False)",
     ]
 
 

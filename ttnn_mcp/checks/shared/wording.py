@@ -23,6 +23,7 @@ UNCONFIGURED = {  # what runs without a compute config: TTNN 0.81.1 on mock devi
     "Matmul": (False, False, True),
     "MinimalMatmul": (False, True, True),
 }
+FLOAT32_UNCONFIGURED = (False, True, False)  # a matmul that writes FLOAT32: same
 OTHERS_UNCONFIGURED = (True, False, False)  # convs and attention: same
 
 
@@ -74,13 +75,21 @@ def kinds(facts: WindowFacts, rows: Rows) -> str:
 def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
     """The keyword argument for this op's present compute config with the named fields changed."""
     now = facts.attributes(row).struct("compute_kernel_config")
-    unprinted = UNCONFIGURED.get(canonical(facts.names[row]), OTHERS_UNCONFIGURED)
-    flags = {name: _flag(now, name, default=default) for name, default in zip(FLAGS, unprinted, strict=True)}
+    defaults = zip(FLAGS, unprinted(facts, row), strict=True)
+    flags = {name: _flag(now, name, default=default) for name, default in defaults}
     fields = {"math_fidelity": fidelity_of(facts, row), **flags, **changed}
     fields["math_fidelity"] = f"ttnn.MathFidelity.{fields['math_fidelity']}"
     keyword = "compute_config" if facts.of_family("conv")[row] else "compute_kernel_config"
     fields_text = ", ".join(f"{name}={value}" for name, value in fields.items())
     return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {fields_text})"
+
+
+def unprinted(facts: WindowFacts, row: int) -> tuple[bool, bool, bool]:
+    """The FLAGS that the op ran with where its row prints no compute config."""
+    name = canonical(facts.names[row])
+    if name == "Matmul" and facts.ops.outputs[0].dtype[row] == "FLOAT32":
+        return FLOAT32_UNCONFIGURED
+    return UNCONFIGURED.get(name, OTHERS_UNCONFIGURED)
 
 
 def fidelity_of(facts: WindowFacts, row: int) -> str:
