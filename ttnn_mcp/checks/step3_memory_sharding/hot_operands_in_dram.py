@@ -61,8 +61,8 @@ def look(facts: WindowFacts) -> Claims:
         fix=f"memory_config={_shards(facts, row)} at line {facts.line(maker)} and here",
         verify="re-profile; sharding_summary.distribution: kernel_us moves from DRAM to L1; PCC unchanged",
         caveat=(
-            "its readers, inferred from shapes, take the shards too, a matmul by a 1D config with compute_kernel_config; "
-            "not L1_INTERLEAVED; see memory_summary.l1_peak"
+            "readers are inferred from shapes: they take the shards too, a matmul by a 1D config with "
+            "compute_kernel_config; not L1_INTERLEAVED; see memory_summary.l1_peak"
         ),
     )
 
