@@ -6,8 +6,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from tests.real.planned import BFLOAT16, Planned, Row, changed, tile_of
-from tests.real.trial_plans_fused import attention, decode, norm, softmax
-from ttnn_mcp.analyses.op_kinds.conv_spread import Channels
+from tests.real.trial_plans_fused import attention, decode, group_norm, norm, softmax
+from ttnn_mcp.analyses.op_kinds.conv_spread import ROW_MAJOR_ALIGNMENT, Channels
 from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
@@ -70,11 +70,12 @@ def slices_rule(now: dict[str, Any]) -> dict[str, bool]:
 
 
 def conv_asked(now: dict[str, Any]) -> ConvAsked:
+    in_tiles = now.get("input") == "sharded" or (now.get("input") == "TILE" and not now.get("slices"))
     return ConvAsked(
         layout=f"{now.get('shard_layout', now['layout'])}_SHARDED",
         window=window_asked(now),
-        from_dram=bool(now.get("slices")),
-        channels=Channels(now["cin"], now["cout"]),
+        from_dram=bool(now.get("slices")) or now.get("input") == "sharded",
+        channels=Channels(now["cin"], now["cout"], TILE_SIDE if in_tiles else ROW_MAJOR_ALIGNMENT),
         block_h=now["act_block_h_override"],
         width_divisor=now["act_block_w_div"],
         act_double=now["enable_act_double_buffer"],
@@ -113,9 +114,13 @@ def matmul(row: Row, _arch: str) -> Planned:
     )
 
     def tensors() -> int:
-        a = ceil(tiles.m * tiles.k / cores) * tiles.a_bytes if place == "L1" else 0
+        a = ceil(plan.batch * tiles.m * tiles.k / cores) * tiles.a_bytes if place == "L1" else 0
         a = shard.rows * shard.columns * tiles.a_bytes if shard else a
-        y = ceil(tiles.m * tiles.n / cores) * tiles.out_bytes if out == "L1" else plan.output_shard_bytes
+        y = (
+            ceil(plan.batch * tiles.m * tiles.n / cores) * tiles.out_bytes
+            if out == "L1"
+            else plan.output_shard_bytes
+        )
         return int(a + y)
 
     return Planned(plan.rules(), lambda: plan.buffers, tensors)
@@ -165,6 +170,7 @@ PLANS: dict[str, Callable[[Row, str], Planned]] = {
     "sdpa_decode": decode,
     "layer_norm": norm,
     "rms_norm": norm,
+    "group_norm": group_norm,
     "softmax": softmax,
 }
 

@@ -6,6 +6,7 @@ from math import ceil
 
 from tests.real.planned import BFLOAT16, Planned, Row, changed, tile_of
 from ttnn_mcp.analyses.settings.decode_plan import DecodeAttention
+from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm
 from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.sdpa_plan import Attention
 from ttnn_mcp.hardware import TILE_SIDE
@@ -30,6 +31,7 @@ def attention(row: Row, arch: str) -> Planned:
         k_chunk=now["k_chunk_size"],
         causal=now["causal"],
         fp32=now.get("fp32", False),
+        mask_bytes=tile_of(now["mask"]) if now.get("mask") else 0.0,
         chains=arch == "blackhole",
     )
     return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
@@ -75,6 +77,21 @@ def norm(row: Row, _arch: str) -> Planned:
     shard = ceil(rows * columns / (x * y)) * BFLOAT16
     held = 2 + bool(now.get("residual")) - bool(now["inplace"])
     return Planned(plan.rules(), lambda: plan.buffers, lambda: shard * held)
+
+
+def group_norm(row: Row, _arch: str) -> Planned:
+    now = changed(row)
+    plan = GroupNorm(
+        batches=now["batch"],
+        rows=now["batch"] * now["rows"] // TILE_SIDE,
+        channels=now["channels"],
+        groups=now["groups"],
+        grid=(now["grid"][0], now["grid"][1]),
+        out_blocks=now["num_out_blocks"],
+        weights=2 if now["weights"] else 0,
+        device_grid=(row["grid"][0], row["grid"][1]),
+    )
+    return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
 
 
 def softmax(row: Row, _arch: str) -> Planned:

@@ -97,7 +97,7 @@ CAPACITY = Need(
 CAPTURES = Need(
     "captures",
     lambda facts, _: facts.replay is not None and facts.replay.floor_because != "no_graphs",
-    "no captured graphs: the L1 peak is not known; capture with ttnn.graph.full_graph_capture",
+    "no captured graphs: the L1 peak is not known; capture with ttnn.graph.full_graph_capture (from 0.69.0)",
     of_run=True,
 )
 OPERANDS = Need(

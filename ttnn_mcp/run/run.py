@@ -82,7 +82,8 @@ class Run:
         if self.memory is None:
             raise QuestionRefused(
                 f"Run {self.id} has no memory report, and this question needs one. Capture it with "
-                "ttnn.graph.full_graph_capture and `python -m ttnn.graph_report`, then open_run with both reports."
+                "ttnn.graph.full_graph_capture (from 0.69.0) and `python -m ttnn.graph_report`, then open_run with "
+                "both reports."
             )
         return self.memory
 

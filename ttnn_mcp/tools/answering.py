@@ -152,7 +152,8 @@ def lacks(tool: AnyTool, run: Run) -> str:
     if run.memory is None and "memory" in tool.needs:
         return (
             f"Run {run.id} has no memory report, and {tool.name} needs one. Capture it with "
-            "ttnn.graph.full_graph_capture and `python -m ttnn.graph_report`, then open_run with both reports."
+            "ttnn.graph.full_graph_capture (from 0.69.0) and `python -m ttnn.graph_report`, then open_run with "
+            "both reports."
         )
     return ""
 

@@ -48,6 +48,7 @@ Setting: TypeAlias = Literal[
     "block_h",
     "block_w",
     "core_grid",
+    "num_out_blocks",
     "q_chunk_size",
     "k_chunk_size",
 ]
@@ -99,7 +100,7 @@ class Answer(Wire):
 
 
 async def check_setting(run: Run, asked: Arguments) -> Answer:
-    """Is a value legal for a conv, matmul, SDPA or sharded norm, does it fit L1, what can it save?
+    """Is a value legal for a conv, matmul, SDPA, group or sharded norm, does it fit L1, what can it save?
 
     Without a value: the legal ones.
     """

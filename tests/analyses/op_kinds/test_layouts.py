@@ -125,6 +125,14 @@ def test_an_op_without_an_input_reads_nothing(tmp_path, program):
     assert reads_unmade(case.ops, case.flow).tolist() == [False]
 
 
+@pytest.mark.parametrize(("generation", "demands"), [("C5", False), ("C3", True)])
+def test_a_sliced_conv_demanded_rows_until_july_2025(tmp_path, program, generation, demands):
+    rows = to_rows(program, relu(program, program.tensor([1, 1, 64, 64])))
+    put(program, DeviceOp("PaddedSliceDeviceOperation", (rows,), (program.tensor([1, 1, 32, 64], layout=ROWS),)))
+    case = case_of(tmp_path, program, generation=generation)
+    assert feeds_row_readers(case.ops, case.flow)[1] == demands
+
+
 def test_what_the_window_did_not_make_comes_from_outside(tmp_path, program):
     relu(program, relu(program, program.tensor([1, 1, 64, 64]), "FLOAT32"))
     case = case_of(tmp_path, program)

@@ -71,12 +71,23 @@ def test_cited_settings_and_cells_stand_in_the_file(tmp_path):
     assert cite_setting(case, 0, "compute_kernel_config", "unheard_of").value is None
 
 
-def test_an_op_that_says_no_config_has_every_setting_off(tmp_path):
+def test_a_matmul_that_says_no_config_keeps_what_ttnn_runs_it_with(tmp_path):
+    """TTNN 0.81.1: a matmul left to itself accumulates in the packer, a conv does not, a minimal matmul in float32."""
     program = Program("wormhole_b0")
     prefill(program)
-    program.device_ops[-1].attributes = {}
-    config = kernel_config(case_of(tmp_path, program), 0)
-    assert "math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=False" in config
+    conv(program)
+    prefill(program)
+    program.device_ops[-1].op_code = "MinimalMatmulDeviceOperation"
+    prefill(program, output="FLOAT32")
+    for op in program.device_ops:
+        op.attributes = {}
+    case = case_of(tmp_path, program)
+    assert [kernel_config(case, row).partition("math_approx_mode=")[2] for row in range(4)] == [
+        "False, fp32_dest_acc_en=False, packer_l1_acc=True)",
+        "True, fp32_dest_acc_en=False, packer_l1_acc=False)",
+        "False, fp32_dest_acc_en=True, packer_l1_acc=True)",
+        "False, fp32_dest_acc_en=True, packer_l1_acc=False)",
+    ]
 
 
 def test_only_cells_that_there_are_can_be_cited(tmp_path):

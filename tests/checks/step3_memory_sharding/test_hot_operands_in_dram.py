@@ -58,9 +58,9 @@ def test_an_elementwise_op_that_streams_what_fits_l1_is_told(check):
     assert claim.at_most_ns.tolist() == [110_000 - LAUNCH_FLOOR_NS]  # the launch stays
     assert "1 streaming ops" in claim.claim
     assert f"Unary 8192x512 -> 8192x512 at line {line}, 110 us for 17 MB" in claim.claim
-    assert f"memory_config=cfg at line {line - 1}, here" in claim.fix
-    assert "ShardStrategy.HEIGHT" in claim.fix
-    assert "program_config and compute_kernel_config" in claim.fix
+    assert f"(128, 512), ttnn.ShardOrientation.ROW_MAJOR)) at line {line - 1} and here" in claim.fix
+    assert "ttnn.TensorMemoryLayout.HEIGHT_SHARDED" in claim.fix
+    assert "a matmul by a 1D config with compute_kernel_config" in (claim.caveat or "")
     assert "not L1_INTERLEAVED" in claim.caveat
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "INPUT_0_MEMORY")]
 
@@ -166,11 +166,17 @@ def test_a_buffer_given_and_not_read_never_makes_a_negative_saving(check):
 
 
 @pytest.mark.parametrize(
-    ("shape", "strategy"),
-    [([1, 1, 8192, 512], "HEIGHT"), ([1, 1, 512, 8192], "WIDTH"), ([1, 2, 1024, 2048], "HEIGHT")],
+    ("shape", "layout", "shard"),
+    [
+        ([1, 1, 8192, 512], "HEIGHT", "(64, device.compute_with_storage_grid_size(), True), (128, 512)"),
+        ([1, 1, 512, 8192], "WIDTH", "(64, device.compute_with_storage_grid_size(), True), (512, 128)"),
+        ([1, 2, 1024, 2048], "HEIGHT", "(64, device.compute_with_storage_grid_size(), True), (32, 2048)"),
+    ],
 )
-def test_the_longer_side_is_cut(check, shape, strategy):
-    assert f"ShardStrategy.{strategy})" in check.ask(streaming(shape=shape)).claim.fix
+def test_the_longer_side_is_cut_into_whole_tiles(check, shape, layout, shard):
+    fix = check.ask(streaming(shape=shape)).claim.fix
+    assert f"TensorMemoryLayout.{layout}_SHARDED" in fix
+    assert shard in fix
 
 
 def test_the_two_heaviest_ops_are_cited(check):

@@ -97,13 +97,21 @@ def test_a_group_norm_is_told_by_the_grid_it_was_given(check):
 
 
 def test_a_group_norm_keeps_its_groups_in_the_fix(check):
-    program = Program("blackhole", grid=(5, 4))
+    program = Program("wormhole_b0")
     group_norm(program, 8)
     fix = check.ask(program).claim.fix
-    assert fix.startswith("ttnn.group_norm(x, num_groups=16, core_grid=<a larger grid>")
-    program = Program("blackhole", grid=(5, 4))
-    group_norm(program, 8, groups=None)
-    assert "num_groups=..., core_grid" in check.ask(program).claim.fix
+    assert fix.startswith("ttnn.group_norm(x, num_groups=16, core_grid=ttnn.CoreGrid(y=8, x=8), num_out_blocks=1, ")
+    assert len(fix) <= 260
+
+
+def test_a_group_norm_that_is_not_told_enough_of_is_left_to_ttnn(check):
+    without_groups, unknown_grid = Program("wormhole_b0"), Program("blackhole", grid=(5, 4))
+    group_norm(without_groups, 8, groups=None)
+    group_norm(unknown_grid, 8)
+    for program in (without_groups, unknown_grid):
+        fix = check.ask(program).claim.fix
+        assert "TTNN 0.81.1 chooses both" in fix
+        assert len(fix) <= 260
 
 
 @pytest.mark.parametrize(

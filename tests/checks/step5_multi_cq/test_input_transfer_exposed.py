@@ -110,3 +110,14 @@ def test_a_memory_report_without_transfers_asks_like_none(check):
     program = Program("wormhole_b0")
     program.op("TanhDeviceOperation", [program.tensor([1, 1, 32, 32])], kernel_ns=1_000_000)
     assert ask(check, program).status == "cannot_tell"
+
+
+def test_the_fix_orders_the_queues_both_ways(check):
+    """Without the event from compute to copy the next input overwrites the one that is being read."""
+    fix = ask(check, fed()).claim.fix
+    waits = [fix.index(wait) for wait in ("wait_for_event(1, used)", "wait_for_event(0, e)")]
+    assert waits == sorted(waits)
+    assert (
+        fix.index("e = ttnn.record_event(device, 1)") < waits[1] < fix.index("used = ttnn.record_event(device, 0)")
+    )
+    assert len(fix) <= 260

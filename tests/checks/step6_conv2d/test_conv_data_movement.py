@@ -63,7 +63,7 @@ def test_a_copy_in_front_of_halo_is_named_with_who_wrote_interleaved(check):
     assert claim.at_most_ns.tolist() == [40_000]
     assert "at line 7, written by Unary at line 6" in claim.claim
     assert "let line 6 write sharded" in claim.fix
-    assert "output spec of line 7" in claim.fix
+    assert "memory_config that line 7 writes (L1 HEIGHT_SHARDED 256x64 on 64 cores)" in claim.fix
 
 
 def test_one_percent_of_the_window_is_the_line_for_either(check):

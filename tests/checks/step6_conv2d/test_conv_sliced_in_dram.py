@@ -61,7 +61,7 @@ def test_slices_of_a_conv_that_fits_whole_cost_what_their_transport_costs(check)
     assert claim.at_most_ns.tolist() == [20_000] * 4
     assert "2 convs work on slices" in claim.claim
     assert "2 of them would fit L1 unsliced, e.g. line 14, 1 of 2 slices" in claim.claim
-    assert "slice_config=ttnn.Conv2dL1FullSliceConfig)  # line 14" in claim.fix
+    assert "slice_config=ttnn.Conv2dL1FullSliceConfig)  # from 0.64.0; line 14" in claim.fix
     assert [one.row for one in claim.evidence] == [12, 15]  # the fetch and the write of that conv
     assert "modelled to about 5 %" in claim.caveat
 

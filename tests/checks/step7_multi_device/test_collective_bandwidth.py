@@ -95,3 +95,8 @@ def test_an_architecture_without_links_has_no_rate(check):
 
 def test_deepseeks_collectives_are_fast_enough(check):
     assert check.ask(real_case(DEEPSEEK)).status == "clean"
+
+
+def test_a_ring_keeps_its_fabric(check):
+    fabrics = [check.ask(with_gather(kernel_ns=400_000, topology=kind)).claim.fix for kind in ("Ring", "Linear")]
+    assert ["FABRIC_1D_RING" in fix for fix in fabrics] == [True, False]

@@ -50,6 +50,11 @@ T3000 = Chips(
 KINDS = {
     "n150": Chips("wormhole_b0", "n150", harvested=512),  # 8x8 workers
     "p100": Chips("blackhole", "p100", harvested=0, eth_harvested=288, pcie_harvested=2),  # 13x10 workers
+    "p150": Chips("blackhole", "p150", harvested=1, eth_harvested=288, pcie_harvested=2),  # 12x10 workers
+    "p300": Chips(
+        "blackhole", "p150", harvested=5, eth_harvested=288, pcie_harvested=2
+    ),  # one of two; 11x10 workers
+    "galaxy": Chips("wormhole_b0", "ubb", harvested=0),  # 8x9 workers
     "t3000": T3000,
 }
 

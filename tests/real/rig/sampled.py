@@ -15,10 +15,15 @@ from pathlib import Path
 from tests.real.rig.bench import Bench
 from tests.real.rig.devices import imported, opened
 from tests.real.rig.sampled_convs import conv, sliced
+from tests.real.rig.sampled_group_norms import group_norm
 from tests.real.rig.sampled_matmuls import banked, minimal, multicast
 from tests.real.rig.sampled_others import attention, decode, norm, softmax
+from tests.real.rig.sampled_sharded import conv_behind_conv, masked, matmul_on_shards
 
-FAMILIES = (conv, sliced, multicast, banked, minimal, attention, decode, norm, softmax)
+FAMILIES = (
+    conv, sliced, conv_behind_conv, multicast, banked, minimal, matmul_on_shards, attention, masked, decode, norm,
+    group_norm, softmax,
+)  # fmt: skip
 
 
 def main(kind: str, seed: int, count: int, out: Path, *names: str) -> None:

@@ -39,7 +39,7 @@ def _asked(bench: Bench, layout: str, how: dict[str, Any] | None = None) -> dict
         "enable_weights_double_buffer": one_of(False, True), "weights_dtype": one_of("bfloat8_b", "bfloat16"),
         "fp32_dest_acc_en": one_of(False, False, True), "packer_l1_acc": one_of(True, False),
         "output_dtype": one_of("bfloat16", "bfloat16", "bfloat8_b"), "bias": one_of(True, True, False),
-        "output_layout": "TILE", **(how or {}),
+        "output_layout": "TILE", "input": one_of("ROW_MAJOR", "TILE"), **(how or {}),
     }  # fmt: skip
     settings: list[tuple[str, Any]] = [("act_block_h_override", size) for size in BLOCKS]
     settings += [(flag, not case[flag]) for flag in FLAGS[2:]]
@@ -49,15 +49,19 @@ def _asked(bench: Bench, layout: str, how: dict[str, Any] | None = None) -> dict
         settings += [("act_block_w_div", divisor) for divisor in (2, 3, 4)]
     setting, value = one_of(*settings)
     now = {**case, setting: value}
-    return bench.trial(Question("conv2d", case, setting, value, _image(bench, now), _call(bench, now), "Conv2d"))
+    return bench.trial(
+        Question("conv2d", case, setting, value, _image(bench, now), conv_call(bench, now), "Conv2d")
+    )
 
 
 def _image(bench: Bench, now: dict[str, Any]) -> Callable[[], list[Any]]:
     rows, memory = now["b"] * now["h"] ** 2, None if now.get("slices") else bench.ttnn.L1_MEMORY_CONFIG
-    return lambda: [bench.tensor(1, 1, rows, now["cin"], layout="ROW_MAJOR_LAYOUT", memory=memory)]
+    layout = f"{now.get('input', 'ROW_MAJOR')}_LAYOUT"
+    return lambda: [bench.tensor(1, 1, rows, now["cin"], layout=layout, memory=memory)]
 
 
-def _call(bench: Bench, now: dict[str, Any]) -> Callable[..., Any]:
+def conv_call(bench: Bench, now: dict[str, Any]) -> Callable[..., Any]:
+    """The convolution as the case has it, of the image that it is given."""
     ttnn, k, s = bench.ttnn, now["k"], now["s"]
     config = ttnn.Conv2dConfig(
         weights_dtype=getattr(ttnn, now["weights_dtype"]),

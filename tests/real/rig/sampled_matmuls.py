@@ -44,13 +44,17 @@ def multicast(bench: Bench) -> dict[str, Any]:
         ("fp32", not case["fp32"]), ("b", "bfloat16"), ("out", "float32"), ("grid", [one_of(4, 8), one_of(4, 8)]),
     ]  # fmt: skip
     setting, value = one_of(*settings)
-    return _asked(bench, case, setting, value)
+    return asked_matmul(bench, case, (setting, value))
 
 
-def _asked(bench: Bench, case: dict[str, Any], setting: str, value: Any) -> dict[str, Any]:
+def asked_matmul(
+    bench: Bench, case: dict[str, Any], changed: tuple[str, Any], shards: Any = None
+) -> dict[str, Any]:
+    """One trial of a multicast matmul; `shards` for a first operand that lies in them."""
+    setting, value = changed
     ttnn, now = bench.ttnn, {**case, setting: value}
     given = {name: now[name] for name in FIELDS} | {"compute_with_storage_grid_size": tuple(now["grid"])}
-    fused = ttnn.UnaryWithParam(ttnn.UnaryOpType.GELU, 1.0) if now["activation"] else None
+    fused = ttnn.UnaryWithParam(ttnn.UnaryOpType.GELU, 1.0) if now.get("activation") else None
     batch, memories = now.get("batch", 1), _memories(ttnn)
 
     def config() -> Any:
@@ -69,9 +73,9 @@ def _asked(bench: Bench, case: dict[str, Any], setting: str, value: Any) -> dict
         return ttnn.matmul(a, b, **named) if batch > 1 else ttnn.linear(a, b, bias=bias, **named)
 
     def operands() -> list[Any]:
-        a = bench.tensor(1, batch, now["m"], now["k"], dtype=now["a"], memory=memories[now["a_memory"]])
+        a = bench.tensor(1, batch, now["m"], now["k"], dtype=now["a"], memory=shards or memories[now["a_memory"]])
         b = bench.tensor(1, batch, now["k"], now["n"], dtype=now["b"])
-        return [a, b, *([bench.tensor(1, 1, 1, now["n"])] if now["bias"] else [])]
+        return [a, b, *([bench.tensor(1, 1, 1, now["n"])] if now.get("bias") else [])]
 
     return bench.trial(Question("matmul", case, setting, value, operands, call, "Matmul"))
 
@@ -148,6 +152,6 @@ def minimal(bench: Bench) -> dict[str, Any]:
             bench.tensor(1, 1, now["m"], now["k"], dtype=now["a"]),
             bench.tensor(now["k"], now["n"], dtype=now["b"]),
         )
-        return [a, b, *([bench.tensor(1, now["n"])] if now["bias"] else [])]
+        return [a, b, *([bench.tensor(1, now["n"])] if now.get("bias") else [])]
 
     return bench.trial(Question("minimal_matmul", case, setting, value, operands, call, "MinimalMatmul"))

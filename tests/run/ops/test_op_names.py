@@ -29,7 +29,9 @@ from ttnn_mcp.run.ops.op_names import canonical, family
         ("UntilizeCodegenDeviceOperation", "layout"),
         ("RepeatCodegenDeviceOperation RepeatInterleaveCodegenDeviceOperation", "shape"),
         ("DitFusedDistributedRmsnorm DitFusedDistributedGroupnormDeviceOperation", "norm"),
-        ("CombineFabric2d DispatchFabric2dDeviceOperation", "collective"),
+        ("CombineFabric2d DispatchFabric2dDeviceOperation NpHaloDeviceOperation", "collective"),
+        ("PlusOneDeviceOperation PowInt", "eltwise"),
+        ("ArgMaxNCDeviceOperation ProdAll ProdNc MorehSumOperation MorehMeanOperation", "reduction"),
         ("SomethingNobodyKnows Codegen", "other"),
     ],
 )
@@ -39,5 +41,6 @@ def test_families_hold_across_names(names, meant):
 
 def test_renamed_ops_are_one():
     assert canonical("UntilizeCodegenDeviceOperation") == "Untilize"  # TTNN 0.81.1, of whole tiles
+    assert canonical("TransposeRmDeviceOperation") == "Transpose"
     assert canonical("OptimizedConvNew") == canonical("Conv2dDeviceOperation") == "Conv2d"
     assert canonical("EltwiseBinary") == canonical("BinaryNgDeviceOperation") == "Binary"

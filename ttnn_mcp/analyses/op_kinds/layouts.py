@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 TO_TILES = ("Tilize", "TilizeWithValPadding")
 TO_ROWS = ("Untilize", "UntilizeWithUnpadding")
 WRITES_ROWS = ("GridSample", "Upsample", "Pool2D", "Embeddings", "PaddedSlice", "SliceWrite", "Fold")
-READS_ROWS = ("Halo", "Conv2d", "Pool2D", "Upsample", "GridSample", "PaddedSlice", "Fold", "Embeddings")
+READS_ROWS = ("Halo", "Conv2d", "Pool2D", "Upsample", "GridSample", "Fold", "Embeddings")
+OLD_READS_ROWS = ("PaddedSlice",)  # takes tiles since tt-metal PR #25072 of July 2025
 CARRIES = ("InterleavedToSharded", "ShardedToInterleaved", "Reshard", "Move", "Copy", "Slice", "Pad")
 CARRIED_AT_MOST = 4  # movers between an untilize and the op that reads rows: real chains have up to 3
 
@@ -45,7 +46,8 @@ def feeds_row_readers(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     """Ops whose output goes, through movers only, to an op that reads rows (halo, pool, upsample, grid sampling)."""
     feeds = np.zeros(len(ops), dtype=np.bool_)
     carries = ops.named(*CARRIES)
-    reading = ops.named(*READS_ROWS)
+    newer = bool(ops.inputs) and ops.inputs[0].has_logical  # shapes are written so since September 2025
+    reading = ops.named(*READS_ROWS) if newer else ops.named(*READS_ROWS, *OLD_READS_ROWS)
     for _ in range(CARRIED_AT_MOST):
         makers = np.zeros(len(ops), dtype=np.bool_)
         for made_by in flow.producers[:2]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.settings.conv import ConvSettings, conv_in
+from ttnn_mcp.analyses.settings.group_norms import GroupNormSettings, group_norm_in
 from ttnn_mcp.analyses.settings.matmul import MatmulSettings
 from ttnn_mcp.analyses.settings.matmul_printed import printed_matmul
 from ttnn_mcp.analyses.settings.norms import NormSettings, norm_in
@@ -15,7 +16,7 @@ from ttnn_mcp.run.ops.op_names import canonical, family
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.trial import Op, OpSettings
 
-NORMS = ("LayerNorm", "Softmax")
+NORMS = ("LayerNorm", "Softmax", "GroupNorm")
 OPERANDS = 2  # the least number of inputs of such an op; a norm has one
 
 
@@ -30,13 +31,15 @@ def settings_of(op: Op, safe_bytes: float) -> OpSettings:
     normed = name in NORMS
     if kind not in ("conv", "matmul", "attention") and not normed:
         raise QuestionRefused(
-            f"{shown(name)} has no setting judged here: ask about a Conv2d, matmul or attention op, or a "
-            "sharded norm."
+            f"{shown(name)} has no setting judged here: ask about a Conv2d, matmul or attention op, a "
+            "group norm or a sharded norm."
         )
     if len(op.table.inputs) < (1 if normed else OPERANDS) or not op.table.outputs:
         raise QuestionRefused(
             "This report has no operand columns, so no setting can be judged. Profile again with tracy -r."
         )
+    if name == "GroupNorm":
+        return GroupNormSettings(op, group_norm_in(op))
     if normed:
         return NormSettings(op, norm_in(op))
     if kind == "attention":

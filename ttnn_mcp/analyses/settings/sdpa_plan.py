@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 DEFAULT_CHUNK = 32  # without an SDPAProgramConfig, and for a q_chunk_size of 0: tt-metal #51911
 CHUNKS_AT_MOST = 1 << 14  # of one head: bounds the loop over pairs for a broken report
 CHAIN_ROWS = 4  # tiles of a query chunk, at most, for which Blackhole passes keys from core to core
-CHAIN_CORES = 64  # cores of the grid, at least: 8x8 is enough, 7x7 and 10x4 are not
+CHAIN_CORES = 64  # cores of the grid, at least; 11x6 and 13x5 pass keys on, 9x7 does not
+WIDE_CHAIN_CORES = 32  # the same for keys of WIDE_HEAD tiles and more in 16 bits, summed in BFLOAT16
+WIDE_HEAD = 4
 AHEAD_ROWS, AHEAD_KEYS = (
     3,
     8,
@@ -134,18 +136,29 @@ class Attention:
         return _HALF if self.rows % self.q_chunk or self.keys % self.k_chunk else 0
 
     def _out_rows(self, rows: int, value: int) -> int:
-        """Rows of tiles in the output's buffer: a whole chunk; in the streaming kernel two sub-blocks of one or two."""
+        """Rows of tiles in the output's buffer: a whole chunk; in the streaming kernel two sub-blocks of one or two.
+
+        A sub-block is two rows high where it is then no smaller; an odd chunk must not make it narrower.
+        """
         if self.fp32:
             return rows
-        two = rows > 1 and (rows % 2 == 0 or 2 * value <= DST_TILES_WIDE)
+        single, double = (_widest_part(value, DST_TILES_WIDE // high) for high in (1, 2))
+        two = rows > 1 and (double == single if rows % 2 else 2 * double >= single)
         return 4 if two else 2
 
     def _is_chained(self, rows: int) -> bool:
         """Whether cores pass keys on: causal chunks only if all their pairs read the same number of key chunks."""
         if not (self.chains and self.causal) or self.mask_bytes or rows > CHAIN_ROWS or self._chunks % 2:
             return False
-        if self.grid[0] * self.grid[1] < CHAIN_CORES or self._chunks > CHUNKS_AT_MOST:
+        narrow, wide_head = self.k_bytes < _HALF, ceil(self.head / TILE_SIDE) >= WIDE_HEAD
+        least = CHAIN_CORES if narrow or self.fp32 or not wide_head else WIDE_CHAIN_CORES
+        if (narrow and self.fp32) or self.grid[0] * self.grid[1] < least or self._chunks > CHUNKS_AT_MOST:
             return False
         all_reads = ceil(self.keys / self.k_chunk)
         reads = [min(ceil((chunk + 1) * self.q_chunk / self.k_chunk), all_reads) for chunk in range(self._chunks)]
         return len({forward + backward for forward, backward in zip(reads, reversed(reads), strict=True)}) == 1
+
+
+def _widest_part(tiles: int, at_most: int) -> int:
+    """The widest sub-block that cuts a row of tiles into equal parts."""
+    return next(width for width in range(at_most, 0, -1) if tiles % width == 0)

@@ -21,7 +21,6 @@ def _of_several_devices(facts: WindowFacts) -> Mask:
 # the most that TTNN 0.81.1 takes on Wormhole; Blackhole takes 15232, 8192 were measured (CCL best practices)
 PACKET_BYTES = {"wormhole_b0": 7616, "blackhole": 8192}
 KEPT_OUTPUT = "ttnn.all_gather(..., output_tensor=y), y made once"
-FROM_FABRIC = "ttnn.all_gather of 0.81.1 takes it from the fabric"
 
 
 DEVICES = Subject(_of_several_devices, "one device")

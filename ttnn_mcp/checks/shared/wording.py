@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.operand import Operand
 
 SHAPES_AT_MOST = 48  # characters of an op's shapes, of a claim's 200 (ours)
+FLAGS = ("math_approx_mode", "fp32_dest_acc_en", "packer_l1_acc")
+UNCONFIGURED = {  # what runs without a compute config: TTNN 0.81.1 on mock devices
+    "Matmul": (False, False, True),
+    "MinimalMatmul": (False, True, True),
+}
+FLOAT32_UNCONFIGURED = (False, True, False)  # a matmul that writes FLOAT32: same
+OTHERS_UNCONFIGURED = (True, False, False)  # convs and attention: same
 
 
 def took(ns: float) -> str:
@@ -68,17 +75,21 @@ def kinds(facts: WindowFacts, rows: Rows) -> str:
 def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
     """The keyword argument for this op's present compute config with the named fields changed."""
     now = facts.attributes(row).struct("compute_kernel_config")
-    fields = {
-        "math_fidelity": fidelity_of(facts, row),
-        "math_approx_mode": _flag(now, "math_approx_mode"),
-        "fp32_dest_acc_en": _flag(now, "fp32_dest_acc_en"),
-        "packer_l1_acc": _flag(now, "packer_l1_acc"),
-        **changed,
-    }
+    defaults = zip(FLAGS, unprinted(facts, row), strict=True)
+    flags = {name: _flag(now, name, default=default) for name, default in defaults}
+    fields = {"math_fidelity": fidelity_of(facts, row), **flags, **changed}
     fields["math_fidelity"] = f"ttnn.MathFidelity.{fields['math_fidelity']}"
     keyword = "compute_config" if facts.of_family("conv")[row] else "compute_kernel_config"
     fields_text = ", ".join(f"{name}={value}" for name, value in fields.items())
     return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {fields_text})"
+
+
+def unprinted(facts: WindowFacts, row: int) -> tuple[bool, bool, bool]:
+    """The FLAGS that the op ran with where its row prints no compute config."""
+    name = canonical(facts.names[row])
+    if name == "Matmul" and facts.ops.outputs[0].dtype[row] == "FLOAT32":
+        return FLOAT32_UNCONFIGURED
+    return UNCONFIGURED.get(name, OTHERS_UNCONFIGURED)
 
 
 def fidelity_of(facts: WindowFacts, row: int) -> str:
@@ -87,8 +98,9 @@ def fidelity_of(facts: WindowFacts, row: int) -> str:
     return fidelity if fidelity in FIDELITY_PHASES else "HiFi2"
 
 
-def _flag(config: PrintedStruct | None, field: str) -> str:
-    return str(bool(config and config.number(field)))
+def _flag(config: PrintedStruct | None, field: str, *, default: bool) -> str:
+    value = config.number(field) if config else None
+    return str(default if value is None else bool(value))
 
 
 def cite_setting(facts: WindowFacts, row: int, key: str, field: str) -> Evidence:

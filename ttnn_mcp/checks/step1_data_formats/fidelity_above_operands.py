@@ -10,7 +10,7 @@ from ops that gained and ops that did not); together 1 % of the window. The boun
 never below DRAM traffic or the launch.
 
 Silent on memory-bound ops, which gain nothing from fewer passes (a DRAM-sharded decode matmul on Blackhole may still
-gain from LoFi, tt-metal #50662: try it, no figure can be given), on float32 operands, and on tilize, halo and
+gain from LoFi, tt-metal PR #50662: try it, no figure can be given), on float32 operands, and on tilize, halo and
 element-wise ops, which print a fidelity and ignore it.
 """
 

@@ -5,8 +5,9 @@ ops, and leave it only for an op that needs rows. One SegFormer of 2024 spent 91
 
 The line: more than 5 % of the window, 1 % of it avoidable; beyond 25 % always (domain practice). The bound is the
 whole time of the conversions that no op seems to need. Counted but not promised: conversions around ops that read or
-write rows (halo, pool, upsample, grid sampling, sliced convs, embeddings), the first of a tensor that no op made (the
-model's input), the last that no op reads (its output), and round trips, which `tilize-round-trip` claims.
+write rows (halo, pool, upsample, grid sampling, embeddings; sliced convs in reports before September 2025, since
+tt-metal PR #25072 they take tiles), the first of a tensor that no op made (the model's input), the last that no op
+reads (its output), and round trips, which `tilize-round-trip` claims.
 
 Silent below the line. Reshapes, permutes and transposes are no conversions; other checks look at them.
 """

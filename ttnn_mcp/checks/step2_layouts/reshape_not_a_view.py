@@ -2,7 +2,8 @@
 
 `ttnn.reshape` is a view when the last dim stays and, in TILE, the second-last stays a multiple of 32 on both sides.
 Otherwise every element moves. The best way to split and join heads is the special ops; rows that are not a multiple of
-32 can be padded once, at the start. Reshapes turned into views gave one model 4.2 % (tt-mlir #7987).
+32 can be padded once, at the start. Over 2,159 test shapes a reshape took 0.7 in place of 17 (tt-metal PR #15118) once
+it was a view wherever it can be.
 
 The line: Reshape ops with kernel time, together 1 % of the window. The bound is their whole time. One head op can also
 replace a transpose after a split or before a join, so their time counts too: three head ops in place of them took

@@ -1,7 +1,7 @@
 """A tensor is untilized and tilized again (or the reverse), with nothing in between that needed the other layout.
 
-Both ops copy the whole tensor. It happens where a helper returns ROW_MAJOR, or where element-wise ops get
-ROW_MAJOR inputs: each call then tilizes its inputs and untilizes its result.
+Both ops copy the whole tensor. It happens where a helper returns ROW_MAJOR, and on older builds where element-wise
+ops get ROW_MAJOR inputs: each call then tilized its inputs and untilized its result. 0.81.1 works on rows as they are.
 
 The line: a Tilize whose input an Untilize made (or the reverse), same width, same rows or whole tiles before and
 after; together 1 % of the window. Of several ops that read the copy, the nearest counts. Both can go if only such ops
@@ -54,7 +54,7 @@ def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool)
         evidence=cite_each((row, back), lambda leg: cite_op(facts, leg, (facts.output(), "LAYOUT"))),
         fix=(
             f"{advice} (lines {facts.line(row)}, {facts.line(back)}). For element-wise chains: x = "
-            "ttnn.to_layout(x, ttnn.TILE_LAYOUT) once before them: each op on ROW_MAJOR inputs converts in and out"
+            "ttnn.to_layout(x, ttnn.TILE_LAYOUT) once before them: older builds convert around each op on ROW_MAJOR"
         ),
         verify="re-profile: tensor_formats.conversions loses these pairs; compare_runs.added shows none elsewhere",
         caveat="joined by size, type and placement, not by tensor id: confirm in the code",

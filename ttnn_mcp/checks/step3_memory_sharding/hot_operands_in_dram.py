@@ -26,6 +26,7 @@ from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.shards import spread_config
 from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, op_name, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
@@ -57,20 +58,19 @@ def look(facts: WindowFacts) -> Claims:
         at_most_ns=np.maximum(facts.kernel_ns - left, 0)[rows],
         assumption="producer, op and reader keep one shard spec; other tensors leave half of L1 free",
         evidence=cite_each(facts.heaviest(rows, 2), lambda n: cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))),
-        fix=(
-            "cfg = ttnn.create_sharded_memory_config(x.shape, core_grid=..., "
-            f"strategy=ttnn.ShardStrategy.{_cut(facts, row)}); memory_config=cfg at line {facts.line(maker)}, here "
-            "and at the reader; a matmul among them: 1D program_config and compute_kernel_config"
-        ),
+        fix=f"memory_config={_shards(facts, row)} at line {facts.line(maker)} and here",
         verify="re-profile; sharding_summary.distribution: kernel_us moves from DRAM to L1; PCC unchanged",
-        caveat="readers are inferred from shapes; not L1_INTERLEAVED; check memory_summary.l1_peak",
+        caveat=(
+            "readers are inferred from shapes: they take the shards too, a matmul by a 1D config with "
+            "compute_kernel_config; not L1_INTERLEAVED; see memory_summary.l1_peak"
+        ),
     )
 
 
-def _cut(facts: WindowFacts, row: int) -> str:
-    """The side with more tiles."""
+def _shards(facts: WindowFacts, row: int) -> str:
+    """Shards over all cores, cut along the side with more tiles."""
     *outer, width = (int(size) for size in facts.ops.inputs[0].padded[row])
-    return "HEIGHT" if prod(outer) >= width else "WIDTH"
+    return spread_config(facts.ops.inputs[0], row, facts.chip.cores or 1, wide=prod(outer) < width)
 
 
 CHECK = Check(

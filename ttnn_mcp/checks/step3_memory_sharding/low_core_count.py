@@ -27,10 +27,10 @@ from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
 from ttnn_mcp.checks.needs import CORES
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.shards import spread_config
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
 from ttnn_mcp.errors import shown
-from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.op_names import canonical
 
 CHECKED_ELSEWHERE = ("conv", "norm", "movement")
@@ -83,26 +83,13 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
             "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
             "device.compute_with_storage_grid_size(); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first"
         )
-    if facts.ops.outputs[0].sharded[row]:
-        return f"cut it finer: {_finer(facts, row, cores)}"
+    output = facts.ops.outputs[0]
+    if output.sharded[row]:
+        wide = output.placement[row].endswith("WIDTH_SHARDED")
+        return f"cut it finer: {spread_config(output, row, cores, wide=wide)}"
     return (
         "give it more rows to share: fold batch or channels into the second-last dim, or shard its input "
         f"over {cores} cores"
-    )
-
-
-def _finer(facts: WindowFacts, row: int, cores: int) -> str:
-    """Shards of whole tiles on as many cores as they fill; the last one may be smaller (TTNN 0.81.1)."""
-    output = facts.ops.outputs[0]
-    wide = output.placement[row].endswith("WIDTH_SHARDED")
-    sides = [int(output.padded[row, :3].prod()), int(output.padded[row, 3])]
-    whole = TILE_SIDE if wide or output.layout[row] == "TILE" else 1
-    across = sides[wide]
-    sides[wide] = whole * -(-across // (whole * cores))
-    return (
-        f"ttnn.MemoryConfig(ttnn.TensorMemoryLayout.{'WIDTH' if wide else 'HEIGHT'}_SHARDED, ttnn.BufferType.L1, "
-        f"ttnn.ShardSpec(ttnn.num_cores_to_corerangeset({-(-across // sides[wide])}, "
-        f"device.compute_with_storage_grid_size(), True), ({sides[0]}, {sides[1]}), ttnn.ShardOrientation.ROW_MAJOR))"
     )
 
 

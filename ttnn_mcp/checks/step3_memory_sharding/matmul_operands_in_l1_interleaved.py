@@ -24,7 +24,7 @@ from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, WindowFacts, o
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, fidelity_of, kinds, time_of
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, kernel_config, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
@@ -71,10 +71,7 @@ def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
 def _fix(facts: WindowFacts, row: int) -> str:
     grid = worker_grid(facts.chip)
     core_grid = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
-    return (
-        f"ttnn.matmul(a, b, core_grid={core_grid}, compute_kernel_config=ttnn.init_device_compute_kernel_config("
-        f"device.arch(), math_fidelity=ttnn.MathFidelity.{fidelity_of(facts, row)})); or keep its operands in DRAM"
-    )
+    return f"ttnn.matmul(a, b, core_grid={core_grid}, {kernel_config(facts, row)}), or operands in DRAM"
 
 
 CHECK = Check(

@@ -25,6 +25,7 @@ from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
+from ttnn_mcp.checks.shared.group_norm_call import group_norm_call
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -74,11 +75,7 @@ def _at_most(facts: WindowFacts, rows: Rows, cores: int) -> Floats:
 def _fix(facts: WindowFacts, row: int) -> str:
     grid = worker_grid(facts.chip) or DEFAULT_GRID
     if facts.named("GroupNorm")[row]:
-        groups = facts.attributes(row).number("num_groups") or "..."
-        return (
-            f"ttnn.group_norm(x, num_groups={groups}, core_grid=<a larger grid>, num_out_blocks=<fewer>, ...): "
-            "the grid's columns must divide the channels in whole groups, its rows the height in tiles"
-        )
+        return group_norm_call(facts, row)
     norm = _sharded(facts, row, grid)
     if not _fits(facts, row, norm):
         return "no grid holds its shards and their buffers in L1: norm fewer rows per call, or leave it interleaved"

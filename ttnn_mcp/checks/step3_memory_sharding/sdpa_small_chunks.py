@@ -29,7 +29,6 @@ from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Floats, Rows, 
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import larger_chunks, printed_chunks
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical
@@ -153,5 +152,5 @@ CHECK = Check(
     of=ATTENTION,
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=USUAL),
-    compiled=optimized("chooses the chunks of attention"),
+    compiled="tt-xla has no option for it: its compiler passes no program config, and TTNN then takes chunks of 32",
 )

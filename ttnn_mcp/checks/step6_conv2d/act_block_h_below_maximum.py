@@ -11,7 +11,7 @@ more L1: HEIGHT_SHARDED with several blocks keeps the weights of all window rows
 Silent if Bh is already Ph and if no larger block fits. WIDTH_SHARDED convs take the setting too (TTNN 0.81.1 on mock
 chips), but only blocks that divide the whole tiles of their rows. The bound assumes that all time above the roofline
 is proportional to the blocks: an upper bound, seldom reached. SDXL's UNet went from 995 to 672 ms with larger blocks,
-double buffers and fewer reshards together (tt-metal #22727).
+double buffers and fewer reshards together (tt-metal PR #22727).
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def look(facts: WindowFacts) -> Claims:
         assumption="applied while packing, the function costs the conv nothing",
         evidence=(cite_function(facts, row), *cite_op(facts, row)),
         fix=(
-            f"ttnn.Conv2dConfig(activation={applied})  # older builds: "
+            f"ttnn.Conv2dConfig(activation={applied})  # before 0.63.0: "
             f'activation="{function.lower()}"; drop the op at line {facts.line(row)}'
         ),
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",

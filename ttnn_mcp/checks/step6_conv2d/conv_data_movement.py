@@ -17,12 +17,14 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
 from ttnn_mcp.checks.check import CannotTell, Claim, Claims, Rows, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
 from ttnn_mcp.checks.shared.conv_ops import conv_check
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
+from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.run.ops.op_names import canonical
 
 COPIES = ("InterleavedToSharded", "Reshard")
@@ -68,6 +70,8 @@ def _makers_of(facts: WindowFacts, rows: Rows, *names: str) -> Rows:
 def _copies_claim(facts: WindowFacts, rows: Rows) -> Claim:
     row = facts.heaviest(rows)[0]
     maker = int(facts.joins.makers[row])
+    printed = facts.attributes(row).text_of(*CONFIG_KEYS)
+    target = parse_memory_config(printed) if printed else None
     return Claim(
         claim=(
             f"Copies into sharded L1 in front of Halo ({len(rows)}x, {time_of(facts, rows)}): heaviest "
@@ -78,9 +82,9 @@ def _copies_claim(facts: WindowFacts, rows: Rows) -> Claim:
         assumption="the op before can write the conv's shards itself at no extra cost",
         evidence=cite_op(facts, row),
         fix=(
-            f"let line {facts.line(maker)} write sharded: memory_config=ttnn.create_sharded_memory_config(shape, "
-            f"core_grid, strategy) equal to the output spec of line {facts.line(row)}; a conv with its input in DRAM: "
-            "slice_config=ttnn.Conv2dL1FullSliceConfig"
+            f"let line {facts.line(maker)} write sharded, with the memory_config that line {facts.line(row)} writes "
+            f"({target or shown(facts.ops.outputs[0].placement[row])}); a conv called with its input in DRAM: "
+            "slice_config=ttnn.Conv2dL1FullSliceConfig, from 0.64.0"
         ),
         verify="re-profile; reshard_detect.total_us falls and compare_runs.added shows no new copy",
         caveat="producers are inferred from shapes; an op that cannot write shards keeps its copy",

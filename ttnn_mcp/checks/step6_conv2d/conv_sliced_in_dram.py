@@ -48,7 +48,7 @@ def look(facts: WindowFacts) -> Claims:
         assumption="whole convs with their present block fit L1, and their neighbours read and write L1 too",
         evidence=facts.cite(transports[-1]) + facts.cite(write),
         fix=(
-            f"ttnn.conv2d(..., slice_config=ttnn.Conv2dL1FullSliceConfig)  # line {facts.line(heaviest)}"
+            f"ttnn.conv2d(..., slice_config=ttnn.Conv2dL1FullSliceConfig)  # from 0.64.0; line {facts.line(heaviest)}"
             if whole
             else "ttnn.conv2d without slice_config picks the number of slices itself; bfloat8_b weights and "
             "deallocate_activation=True make room for fewer"

@@ -54,7 +54,8 @@ def look(facts: WindowFacts) -> Claims:
         fix=(
             f"{KEPT_OUTPUT}; larger packets: r = ttnn.FabricRouterConfig(); r.max_packet_payload_size_bytes = "
             f"{PACKET_BYTES.get(facts.chip.arch or '', min(PACKET_BYTES.values()))}; ttnn.set_fabric_config("
-            "ttnn.FabricConfig.FABRIC_1D, router_config=r) before opening; no num_links of your own"
+            f"ttnn.FabricConfig.{'FABRIC_1D_RING' if exchanges.directions[place] > 1 else 'FABRIC_1D'}, "
+            "router_config=r) before opening; no num_links of your own"
         ),
         verify="re-profile; device_balance.ccl_share falls, list_ops kernel_us of the op falls on every device",
         caveat="payload counted from operands; untraced profiles skew the start of each device",

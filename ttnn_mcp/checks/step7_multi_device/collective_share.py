@@ -46,8 +46,8 @@ def look(facts: WindowFacts) -> Claims:
         evidence=cite_op(facts, examples[0]),
         fix=(
             "halve the payload: ttnn.typecast(x, ttnn.bfloat8_b) before the exchange; reduce_scatter + "
-            "all_gather with the norm on the shard between; one fused QKV instead of three; fused all-gather "
-            "matmul where the build has it"
+            "all_gather with the norm on the shard between; one fused QKV instead of three; "
+            "ttnn.experimental.all_gather_matmul_async where a matmul reads it"
         ),
         verify="re-profile; device_balance.ccl_share falls, PCC >= 0.99 on the composed output",
         caveat=f"up to {waiting / 1e3:.0f} us of it on this device is waiting for slower devices, not exchange",

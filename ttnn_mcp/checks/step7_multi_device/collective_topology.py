@@ -10,8 +10,8 @@ is 1 % of the window. The bound is that half (three quarters if both hold), neve
 specified rate.
 
 No report shows whether cables close a ring: without one an op that should use a ring falls back to Linear silently
-(tt-metal #56235). n300 and T3000 have one link: `ttnn.reduce_scatter` of TTNN 0.81.1 refuses two there. Not applicable
-with one device.
+(tt-metal #56235), and a ring fabric on an open line is slower. n300 and T3000 have one link: `ttnn.reduce_scatter` of
+TTNN 0.81.1 refuses two there. Not applicable with one device.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from ttnn_mcp.analyses.devices.collectives import payload_gb_s
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts
 from ttnn_mcp.checks.needs import SAME_OPS
-from ttnn_mcp.checks.shared.mesh import DEVICES, FROM_FABRIC, KEPT_OUTPUT
+from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT
 from ttnn_mcp.checks.shared.wording import cite_attribute, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
@@ -49,8 +49,8 @@ def _claim(facts: WindowFacts, places: Rows, at_most: Floats, *, narrow: Mask) -
     without = f", {fresh} of them without persistent buffers" if fresh else ""
     links = " and num_links=2" if narrow[places].any() else ""
     ring_fix = (
-        "ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D_RING) before opening the mesh, then "
-        f"topology=ttnn.Topology.Ring{links} in these calls ({FROM_FABRIC}); {KEPT_OUTPUT}"
+        "ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D_RING) before opening the mesh, no topology or num_links of "
+        f"your own (older builds: topology=ttnn.Topology.Ring{links} in these calls); {KEPT_OUTPUT}"
     )
     shows = "topology is Ring" if ring else "num_links is 2"
     return Claim(
@@ -70,10 +70,10 @@ def _claim(facts: WindowFacts, places: Rows, at_most: Floats, *, narrow: Mask) -
             *(cite_attribute(facts, row, key) for key in ("topology", "num_links", "using_persistent_buffers")),
             *facts.cite(row),
         ),
-        fix=ring_fix if ring else f"num_links=2 in these calls ({FROM_FABRIC}); {KEPT_OUTPUT}",
+        fix=ring_fix if ring else f"no num_links of your own (older builds: num_links=2); {KEPT_OUTPUT}",
         verify=(f"re-profile; op_detail(op={facts.line(row)}).attributes {shows}, device_balance.ccl_share falls"),
         caveat=(
-            "wiring is in no report; without a closed ring the op silently stays Linear"
+            "wiring is in no report; without a closed ring ops stay Linear, and a ring fabric makes them slower"
             if ring
             else "wiring is in no report: boards with one cable per neighbour gain nothing"
         ),

@@ -9,7 +9,7 @@ less. Collectives are left out: their spread is waiting, not work.
 
 A known case: causal ring attention with `is_balanced` false. The later half of the sequence attends to twice as
 much; on eight p150 it took 6.88 ms on devices 4 to 7 and 3.51 ms on 0 to 3. Zigzag order evens it out (tt-metal
-#40599, #41461).
+PRs #40599, #41461).
 
 Not applicable with one device. Cannot tell if devices ran different ops: rows were dropped, or the mesh is a pipeline
 with different stages.

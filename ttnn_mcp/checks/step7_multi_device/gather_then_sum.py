@@ -56,7 +56,7 @@ def look(facts: WindowFacts) -> Claims:
         at_most_ns=np.concatenate((facts.kernel_ns[gathers] * (1 - 2 / devices), facts.kernel_ns[sums])),
         assumption="ttnn.all_reduce takes 2/N of the gather's time for 2/N of its bytes, and sums on the way",
         evidence=(*cite_op(facts, row), *facts.cite(last)),
-        fix=f"x = ttnn.all_reduce(x{_axis(facts, row)}) on what line {facts.line(row)} gathers; drop both ops",
+        fix=f"x = ttnn.all_reduce(x{_axis(facts, row)}) on what line {facts.line(row)} gathers, not both; from 0.64.1",
         verify="re-profile; device_balance.ccl_share falls; PCC >= 0.99 on the composed output",
         caveat="two exchanges have two set-ups, and sums are in BFLOAT16; readers are inferred from shapes",
     )

@@ -56,7 +56,8 @@ def look(facts: WindowFacts) -> Claims:
         evidence=(*facts.cite(int(parts[np.argmax(facts.kernel_ns[parts])])), *facts.cite(int(parts[0]))),
         fix=(
             "scatter a dim that gives every device whole tiles: ttnn.reduce_scatter(x, dim=2); for an all-reduce "
-            "ttnn.all_reduce(x), or, small, ttnn.all_gather and ttnn.experimental.fast_reduce_nc(x, dims=[0])"
+            "ttnn.all_reduce(x) (from 0.64.1), or, small, ttnn.all_gather and "
+            "ttnn.experimental.fast_reduce_nc(x, dims=[0])"
         ),
         verify="re-profile; the Slice, Tilize and FillPad ops around it are gone; PCC >= 0.99 composed",
         caveat="slices that the model itself makes right before the exchange are counted too",

@@ -44,6 +44,7 @@ _RENAMED = {
     "UntilizeCodegen": "Untilize",  # 0.81
     "UpSample": "Upsample",
     "ReshapeView": "Reshape",
+    "TransposeRm": "Transpose",  # 0.81, of rows
     "NLPCreateHeads": "NlpCreateHeads",
     "RingDistributedSDPA": "RingJointSDPA",
 }
@@ -57,10 +58,11 @@ _BY_NAME: dict[str, Family] = {
     **dict.fromkeys(("Repeat", "RepeatInterleave", "Split", "ConcatenateHeads", "NlpCreateHeads"), "shape"),
     **dict.fromkeys(("Binary", "Unary", "Ternary", "Where", "Accumulation", "RotaryEmbedding"), "eltwise"),
     **dict.fromkeys(("RotaryEmbeddingLlama", "UpdateKVCache", "PagedUpdateCache"), "eltwise"),
-    **dict.fromkeys(("Bcast", "RotateHalf"), "eltwise"),
+    **dict.fromkeys(("Bcast", "RotateHalf", "PlusOne", "PowInt"), "eltwise"),
     **dict.fromkeys(("LayerNorm", "RMSNorm", "GroupNorm", "BatchNorm", "RMSAllGather"), "norm"),
     **dict.fromkeys(("Pool2D", "Upsample", "GridSample"), "pool"),
     **dict.fromkeys(("Reduce", "FastReduceNC", "ArgMax", "Argmax", "TopK", "Sum", "Prod", "IntImg"), "reduction"),
+    **dict.fromkeys(("ArgMaxNC", "ProdAll", "ProdNc", "MorehSum", "MorehMean"), "reduction"),
     **dict.fromkeys(("Embeddings", "Embedding"), "embedding"),
     "Softmax": "softmax",
     "Conv2d": "conv",
@@ -69,7 +71,7 @@ _BY_NAME: dict[str, Family] = {
 _COLLECTIVE = (
     r"AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint|SendAsync|RecvAsync|SendDirect|RecvDirect"
     r"|MeshPartition|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)(Fabric2d)?$|SelectiveReduceCombine"
-    r"|SliceReshardAsync|NeighborPad"
+    r"|SliceReshardAsync|NeighborPad|^NpHalo"
 )
 _BY_PATTERN: tuple[tuple[re.Pattern[str], Family], ...] = (  # the first that fits
     (re.compile(r"ScaledDotProductAttention|SDPA|FlashMLA|FlashMultiLatentAttention", re.IGNORECASE), "attention"),
