@@ -21,8 +21,10 @@ CLIENT = {"name": "client", "version": "1"}
 UNKNOWN = "other"  # any version that the SDK does not know
 
 
-async def replies(*messages):
-    """What the server answers to these messages of one client, as it would write it."""
+async def said(lines):
+    """What the server answers to these lines of one client, each as it would write it."""
+    messages = [jsonrpc_message_adapter.validate_json(line, by_name=False) for line in lines]
+    requests = sum(getattr(message, "id", None) is not None for message in messages)
     with tempfile.TemporaryDirectory() as folder:
         server = build(Session(Settings(roots=(Path(folder),), state=Path(folder))))
         to_server, incoming = anyio.create_memory_object_stream(len(messages))
@@ -31,13 +33,19 @@ async def replies(*messages):
         async with anyio.create_task_group() as tasks, to_server, from_server:
             tasks.start_soon(server.run, incoming, outgoing, server.create_initialization_options())
             for message in messages:
-                text = json.dumps({"jsonrpc": "2.0", **message})
-                await to_server.send(SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False)))
-                if "id" in message:
+                await to_server.send(SessionMessage(message))
+                if getattr(message, "id", None) is not None:
                     reply = await from_server.receive()
                     written.append(reply.message.model_dump_json(by_alias=True, exclude_unset=True))
             tasks.cancel_scope.cancel()
+    if len(written) != requests:
+        raise ValueError(f"{len(written)} replies to {requests} requests")
     return written
+
+
+async def replies(*messages):
+    """The same, for messages without their envelope."""
+    return await said([json.dumps({"jsonrpc": "2.0", **message}) for message in messages])
 
 
 def result(reply):

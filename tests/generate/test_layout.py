@@ -48,7 +48,7 @@ def python(scratch: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=scratch,
-        env={**os.environ, "PYTHONPATH": str(scratch), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": str(scratch), "PYTHONPYCACHEPREFIX": str(scratch.parent / "pycache")},
         capture_output=True,
         text=True,
         check=False,

@@ -14,7 +14,7 @@ from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.hardware import ARCHITECTURES
 
 SEED = 20261122
-MUTANTS = 160
+MUTANTS = 60
 REAL = (CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER)
 WARM = (Iteration(cold=True), Iteration())
 
