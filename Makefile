@@ -25,7 +25,7 @@ demo: $(VENV)/ready  ## what ttnn-mcp finds in a bundled profile
 	@$(HERE) -m ttnn_mcp demo
 
 test: $(VENV)/ready  ## run the tests; those on real reports too, where ../shared lies beside the checkout
-	@$(HERE) -m pytest -n auto
+	@$(HERE) -m pytest -n auto --dist worksteal -m "not package"
 
 test-shared: $(VENV)/ready  ## run only the tests that read the real reports beside the checkout (../shared)
 	@$(HERE) -m pytest -n auto -m shared
@@ -36,6 +36,7 @@ check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
 	@$(HERE) -m pyright --pythonpath $(HERE)
 	@$(VENV)/bin/lint-imports
 	@$(HERE) -m pytest tests/test_contracts.py tests/test_skill_documents.py tests/house
+	@$(HERE) -m pytest -n auto -m package tests/generate tests/test_wheel.py
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
 	@$(HERE) -m ruff check --fix .

@@ -31,6 +31,8 @@ os.chdir(sys.argv[1])
 print(getattr(build, sys.argv[2])(sys.argv[3]))
 """
 
+pytestmark = pytest.mark.package
+
 
 def built(hook, folder):
     """A wheel made by the build backend, by the path it lies at."""

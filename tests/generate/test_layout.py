@@ -43,6 +43,8 @@ assert sys.argv[2] in {tool.name for tool in TOOLS}
 assert [check.step for check in CATALOGUE] == sorted(check.step for check in CATALOGUE)
 """
 
+pytestmark = pytest.mark.package
+
 
 def python(scratch: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
