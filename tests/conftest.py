@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,13 @@ from tests.shared_reports import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests stay in memory: the collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -15,7 +15,10 @@ import select
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 Params: TypeAlias = "dict[str, Any]"
 
@@ -139,6 +142,14 @@ def attend(desk: FrontDesk, incoming: int, outgoing: int) -> Heard:
         read += chunk
     heard.unanswered = replayed + read
     return heard
+
+
+def leave(sig: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the names uvicorn gives them
+    """End the process at once. Otherwise a thread that reads stdin, or a client that listens, could keep it alive.
+
+    Nothing is lost: reports are only read, and our own store writes in transactions.
+    """
+    os._exit(128 + sig)  # the exit status in shells for a process that a signal ended
 
 
 def _write(outgoing: int, content: bytes) -> None:

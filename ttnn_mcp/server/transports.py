@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
@@ -11,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.stdio import stdio_server
 
 from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.server.front_desk import leave
 from ttnn_mcp.server.handover import Unrepeated, continue_stdin
 from ttnn_mcp.server.server import build
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from ttnn_mcp.server.front_desk import Heard
     from ttnn_mcp.session.session import Session
 
@@ -34,7 +32,7 @@ async def over_stdio(session: Session, heard: Heard | None = None) -> None:
         heard: what the front desk heard and answered before.
     """
     _log_to_stderr()
-    signal.signal(signal.SIGINT, _leave)
+    signal.signal(signal.SIGINT, leave)
     server = build(session)
     if heard is not None:
         continue_stdin(heard)
@@ -68,16 +66,8 @@ async def over_http(session: Session, host: str, port: int) -> None:
     print(f"ttnn-mcp serves {address}", file=sys.stderr, flush=True)  # noqa: T201 - stdout is for the protocol
     config = uvicorn.Config(app, http=Impatient, log_level="warning", access_log=False)
     uvicorn_server = uvicorn.Server(config)
-    uvicorn_server.handle_exit = _leave
+    uvicorn_server.handle_exit = leave
     await uvicorn_server.serve(sockets=[listener])
-
-
-def _leave(sig: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the names uvicorn gives them
-    """End the process at once. Otherwise a thread that reads stdin, or a client that listens, could keep it alive.
-
-    Nothing is lost: reports are only read, and our own store writes in transactions.
-    """
-    os._exit(128 + sig)  # the exit status in shells for a process that a signal ended
 
 
 def _log_to_stderr() -> None:

@@ -107,8 +107,11 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _first_answers() -> Heard | None:
     """Answer what every client asks first; None where the SDK has to do that too."""
-    from ttnn_mcp.server.front_desk import attend, opened  # noqa: PLC0415
+    import signal  # noqa: PLC0415
 
+    from ttnn_mcp.server.front_desk import attend, leave, opened  # noqa: PLC0415
+
+    signal.signal(signal.SIGINT, leave)  # an interrupt while the SDK is imported could get lost in it
     desk = None if sys.platform == "win32" else opened()  # pipes of Windows cannot be waited for
     return attend(desk, sys.stdin.fileno(), sys.stdout.fileno()) if desk else None
 
