@@ -10,14 +10,15 @@ import math
 
 TOLERANCE = 1e-4  # shares are rounded to four decimals
 OVER_PEAK = 1.05  # a peak is a clock times a width; beyond 5 % more, shapes or times are not what they say
-PARTS = {"share", "shares", "fraction", "busy", "waste", "imbalance", "occupancy", "balance"}
+PARTS = {"share", "shares", "fraction", "busy", "waste", "occupancy", "balance"}
 OF_A_PEAK = {"efficiency", "utilization", "utilisation", "roofline", "dram_share", "flop_share"}
 PERCENTS = {"pct", "percent"}
-BETWEEN_RUNS = {  # ratios between two runs, no parts of a whole
+RATIOS = {  # of two times, no parts of a whole
     "change_share": (-1.0, math.inf),
     "gain_share": (-math.inf, 1.0),
     "noise_share": (0.0, math.inf),
     "min_share": (-math.inf, math.inf),
+    "imbalance": (1.0, math.inf),  # the slowest device over the mean: 1 is even
 }
 WITH_NAMES = {"roofline"}  # as a field: an object whose figures have names of their own
 AMOUNTS = {
@@ -42,8 +43,8 @@ ANY = (-math.inf, math.inf)
 def range_of(name):
     """The least and the most that a figure of this name may be, and what kind of flaw it is beyond."""
     words = set(name.lower().split("_"))
-    if name in BETWEEN_RUNS:
-        return BETWEEN_RUNS[name], "share"
+    if name in RATIOS:
+        return RATIOS[name], "share"
     if name in OF_A_PEAK or words & OF_A_PEAK:
         return (0.0, OVER_PEAK), "over the peak"
     if words & PERCENTS:

@@ -51,6 +51,7 @@ def _to(decimals: int) -> PlainSerializer:
 Us = Annotated[float, _to(2)]  # microseconds
 Ms = Annotated[float, _to(3)]  # milliseconds
 Share = Annotated[float, _to(4)]  # 0..1
+Ratio = Annotated[float, _to(4)]  # of two times: the slowest device over the mean
 Gbps = Annotated[float, _to(1)]  # gigabytes (1e9) per second
 Ghz = Annotated[float, _to(3)]
 Pcc = Annotated[float, _to(6)]  # Pearson correlation, -1..1

@@ -11,6 +11,7 @@ from tests.campaigns.device import LAYERS, NAMES, Levers, Profile, Truth, drawn,
 
 Agent = Literal["greedy", "stubborn", "lying", "forgetful"]
 LEAST_NOISE = 0.005  # no loop takes a smaller change for a gain
+MOST_TRIES = 2  # the loop never asks for a third: a liar spends his tries
 CLEAR_GAIN = 0.05  # beyond any noise that a loop assumes
 MOST_ROUNDS = 40  # 6 levers, and at most 2 tries of each of some 12 findings: more would be a livelock
 LEVER_OF = {
@@ -159,7 +160,7 @@ class _Player:
             self.seen.repeats.append(f"{finding} after {[each.verdict for each in tries]}")
 
     async def note_missed(self, best: str) -> None:
-        """A stop is not justified while a finding names a lever that gains clearly and was never tried honestly."""
+        """A stop is not justified while a finding names a lever that gains clearly and was not tried honestly, or often enough."""
         seen = self.seen
         now = seen.levers[best]
         kernel_ns = seen.truth.kernel_ns(now)
@@ -168,6 +169,7 @@ class _Player:
             if name is None or getattr(now, name) or not seen.truth.accurate[name]:
                 continue
             gain = 1 - seen.truth.kernel_ns(now.with_(name)) / kernel_ns
-            honest = any(each.lever == name and not each.lie for each in seen.tried)
+            tries = [each for each in seen.tried if each.lever == name]
+            honest = len(tries) >= MOST_TRIES or any(not each.lie for each in tries)
             if gain > CLEAR_GAIN and finding["saving_us"]["at_most"] > CLEAR_GAIN * kernel_ns / 1e3 and not honest:
                 seen.missed.append(f"{finding['check']}: {name} would gain {gain:.1%}")

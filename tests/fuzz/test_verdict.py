@@ -108,7 +108,7 @@ def test_columns_of_tables_are_judged_by_their_names():
         ("share", 133252.0, "share"),
         ("modelled_share", -0.01, "share"),
         ("busy_share", 1.001, "share"),
-        ("imbalance", 1.2, "share"),
+        ("imbalance", 0.9, "share"),
         ("dram_share", 1.06, "over the peak"),
         ("efficiency", 1.06, "over the peak"),
         ("measured_pct", 106, "over the peak"),

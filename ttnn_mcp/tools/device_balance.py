@@ -11,7 +11,7 @@ from ttnn_mcp.analyses.devices.collectives import collectives_of, today_gb_s
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Columns, Gbps, Quoted, Quoting, Share, Table, Us, Window, Wire
+from ttnn_mcp.wire import Columns, Gbps, Quoted, Quoting, Ratio, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.devices.balance import Balance
@@ -43,7 +43,7 @@ class Uneven(Wire):
     min_us: Us
     mean_us: Us
     max_us: Us
-    imbalance: Share
+    imbalance: Ratio
     excess_us: Us
     cause: str | None = None
 
