@@ -39,8 +39,10 @@ def flaws_of(report, folder, truth):
 
 def damaged(rng, contents):
     """The bytes of a copy with one thing wrong."""
+    if not contents:  # an earlier damage cut it to nothing
+        return rng.choice(FOREIGN)
     kind = rng.choice(("bits", "cut", "more", "swapped", "foreign", "zeros"))
-    at = rng.randrange(max(len(contents), 1))
+    at = rng.randrange(len(contents))
     to = min(len(contents), at + rng.choice((1, 8, 500)))
     if kind == "bits":
         changed = bytearray(contents)
