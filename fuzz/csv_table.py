@@ -38,7 +38,7 @@ class CsvTable:
             out, delimiter=self.delimiter, lineterminator=self.line_end, quoting=self.quoting, **quote
         )
         writer.writerow(self.names)
-        writer.writerows(self.rows)
+        writer.writerows(row if row != [""] else [" "] for row in self.rows)  # an empty cell alone needs quotes
         text = self.head + out.getvalue() + self.tail
         return text.encode(self.encoding, "surrogatepass" if self.encoding.startswith("utf") else "replace")
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.time_budget.test_least_times import facts
-from tests.profiles import Program
+from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.time_budget.lowest import lowest_ns
 
@@ -46,3 +46,16 @@ def test_arithmetic_counts_for_nothing_where_the_grid_is_not_known(tmp_path):
     seen = facts(tmp_path, shared(DEEPSEEK))
     unknown = replace(seen.chip, worker_cores=None, dram_peak_gb_s=None)
     assert lowest_ns(seen.ops, seen.least_times, seen.roofline, unknown) == 0
+
+
+def test_a_report_without_a_second_input_has_no_weights_to_read(tmp_path):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 32])], kernel_ns=2_000)
+    rows = performance_rows(program, (Iteration(cold=True), Iteration()))
+    columns = [column for column in header_of(rows, "C7") if not column.startswith(("INPUT_1", "INPUT_2"))]
+    narrow = [
+        {name: value for name, value in row.items() if not name.startswith(("INPUT_1", "INPUT_2"))} for row in rows
+    ]
+    seen = facts(tmp_path, write_rows(tmp_path / "ops_perf_results.csv", narrow, columns))
+    assert len(seen.ops.inputs) == 1
+    assert lowest(seen) == 0

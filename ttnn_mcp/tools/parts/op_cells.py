@@ -42,7 +42,7 @@ def operands_of_op(ops: OpTable) -> tuple[tuple[Placed, ...], int]:
             shape=one.shape_text(0),
             layout=shown(one.layout[0]),
             dtype=shown(one.dtype[0]),
-            placement=one.placement[0],
+            placement=shown(one.placement[0]),
             bytes=int(one.bytes[0]),
         )
         for one in shown_first
