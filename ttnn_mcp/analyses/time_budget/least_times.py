@@ -119,7 +119,7 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
 def _measured_ns(ops: OpTable) -> NDArray[np.float64]:
     """The time that the measured DRAM traffic takes at the peak rate; 0 where nothing was measured."""
     share = np.nan_to_num(ops.numbers("dram_util_pct")) / 100
-    return np.where((share > 0) & (share <= IMPOSSIBLE), np.minimum(share, 1.0), 0.0) * ops.numbers("kernel_ns")
+    return np.where(share <= IMPOSSIBLE, np.maximum(np.minimum(share, 1.0), 0.0), 0.0) * ops.numbers("kernel_ns")
 
 
 def _finite(ops: OpTable, links: NDArray[np.float64]) -> NDArray[np.bool_]:
