@@ -47,6 +47,14 @@ class CoreTimes:
         """Mean time of a core divided by that of the slowest: 1 if all take equally long."""
         return mean(self.core_ns.values()) / self.longest_ns if self.longest_ns else 1.0
 
+    def idle(self, workers: int | None) -> int | None:
+        """Cores of the grid without work; None where the grid is not known."""
+        return max(workers - len(self.core_ns), 0) if workers else None
+
+    def occupancy(self, workers: int | None) -> float | None:
+        """Share of the grid's cores that worked; None where the grid is not known."""
+        return min(len(self.core_ns) / workers, 1.0) if workers else None
+
     def slowest(self, most: int) -> list[tuple[Core, float]]:
         """The slowest cores, the slowest first."""
         return sorted(self.core_ns.items(), key=lambda item: (-item[1], item[0]))[:most]

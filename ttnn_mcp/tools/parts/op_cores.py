@@ -14,6 +14,7 @@ from ttnn_mcp.wire import Quoted, Quoting, Us, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.performance.device_log import Launch
+    from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
@@ -66,24 +67,30 @@ def cores_of_op(run: Run, op: OpTable, whole: str | None) -> tuple[CoresOfOp | N
         return None, (
             str(failed) if isinstance(failed, ReportError) else f"{NAME} cannot be read"
         ) if asked else None
-    clock_ghz = marks.clock_mhz / 1e3 or run.chip.clock_ghz
-    times = core_times_of(marks.marks, clock_ghz) if clock_ghz else None
+    times = times_of(marks, run.chip)
     if times is None:
         return None, f"{NAME} does not hold exactly one run of this op" if asked else None
     return _told(run, marks, times, op), None
 
 
+def times_of(marks: OpMarks, chip: Chip) -> CoreTimes | None:
+    """The op's time on each core, by the log's clock or else the chip's; None without a clock or without one run."""
+    clock_ghz = marks.clock_mhz / 1e3 or chip.clock_ghz
+    return core_times_of(marks.marks, clock_ghz) if clock_ghz else None
+
+
 def _told(run: Run, marks: OpMarks, times: CoreTimes, op: OpTable) -> CoresOfOp:
-    cores, workers = len(times.core_ns), run.chip.worker_cores
+    workers = run.chip.worker_cores
+    occupancy = times.occupancy(workers)
     uneven = times.balance < EVEN
     heaviest = sorted(times.zones_ns.items(), key=lambda item: -item[1])[:ZONES]
     return CoresOfOp(
-        cores=cores,
-        idle=max(workers - cores, 0) if workers else None,
+        cores=len(times.core_ns),
+        idle=times.idle(workers),
         kernel_us=times.kernel_ns / 1e3,
         slowest_us=times.longest_ns / 1e3,
         balance=round(times.balance, 3),
-        occupancy=round(min(cores / workers, 1.0), 3) if workers else None,
+        occupancy=None if occupancy is None else round(occupancy, 3),
         slowest={f"{x}-{y}": ns / 1e3 for (x, y), ns in times.slowest(SLOWEST)} if uneven else {},
         zones_us={shown(zone): ns / 1e3 for zone, ns in heaviest},
         chip=shown(f"{marks.arch}, {marks.clock_mhz} MHz"),

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.inside_kernel.core_times import core_times_of
 from ttnn_mcp.errors import ReportError, shown
 from ttnn_mcp.readers.performance.device_log import NAME, marks_of_ops
 from ttnn_mcp.run.ops.op_names import canonical
-from ttnn_mcp.tools.parts.op_cores import DIFFERENT, READ_UNASKED_BYTES, launch_of
+from ttnn_mcp.tools.parts.op_cores import DIFFERENT, READ_UNASKED_BYTES, launch_of, times_of
 from ttnn_mcp.wire import Columns, Table
 
 if TYPE_CHECKING:
@@ -39,28 +38,23 @@ def cores_of_window(facts: WindowFacts) -> tuple[Table | None, str | None]:
         marks = dict(zip(launches, marks_of_ops(log, [*launches.values()]), strict=True))
     except (ReportError, OSError):
         return None, None
-    timed: dict[int, CoreTimes] = {}
-    for row, of_op in marks.items():
-        clock_ghz = of_op.clock_mhz / 1e3 or facts.chip.clock_ghz
-        times = core_times_of(of_op.marks, clock_ghz) if clock_ghz else None
-        if times is not None:
-            timed[row] = times
+    timed = {row: times for row, of_op in marks.items() if (times := times_of(of_op, facts.chip)) is not None}
     if not timed:
         return None, None
     return CORES.table([_row(facts, row, times) for row, times in timed.items()]), _against(facts, timed)
 
 
 def _row(facts: WindowFacts, row: int, times: CoreTimes) -> tuple[Cell, ...]:
-    workers, cores = facts.chip.worker_cores, len(times.core_ns)
+    workers = facts.chip.worker_cores
     ((x, y), slowest_ns) = times.slowest(1)[0]
     return (
         facts.line(row),
         shown(canonical(facts.names[row])),
         times.kernel_ns / 1e3,
         float(facts.kernel_ns[row]) / 1e3,
-        cores,
-        max(workers - cores, 0) if workers else None,
-        min(cores / workers, 1.0) if workers else None,
+        len(times.core_ns),
+        times.idle(workers),
+        times.occupancy(workers),
         times.balance,
         f"{x}-{y}",
         slowest_ns / 1e3,
