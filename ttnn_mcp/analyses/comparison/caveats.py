@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ttnn_mcp.analyses.comparison.barriers import window_name
 from ttnn_mcp.analyses.comparison.drop_signs import shared_signs
 from ttnn_mcp.errors import shown
@@ -52,8 +54,9 @@ def _common_signposts(comparison: Comparison) -> list[str]:
         side.run.performance_report.signposts.texts("op_code") for side in (comparison.before, comparison.after)
     ]
     in_both = {*names[0].occurring()} & {*names[1].occurring()}
-    in_order = dict.fromkeys(names[0][row] for row in range(len(names[0])))
-    common = [name for name in in_order if name in in_both]
+    codes, first_rows = np.unique(names[0].codes, return_index=True)
+    in_order: list[int] = codes[np.argsort(first_rows)].tolist()
+    common = [name for code in in_order if code >= 0 and (name := names[0].distinct[code]) in in_both]
     if not common:
         return []
     listed = ", ".join(f"'{shown(name)}'" for name in common[:SIGNPOSTS_NAMED])

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.comparison.grouping import Labels
     from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.texts import Texts
 
 LITTLE = 0.25  # share of the shorter window's ops with a partner of the same shapes: less means another model
 FEW_OPS = 10  # windows with fewer ops are too short for shares
@@ -164,8 +165,14 @@ class Comparison:
         return PerSample(self.total.before_ns / before, self.total.after_ns / after, self.work.batch)
 
     @cached_property
+    def kinds(self) -> tuple[Texts, Texts]:
+        """Canonical names of both sides' ops, one code per name."""
+        before, after = (ops.texts("op_code").folded(lambda text: shown(canonical(text))) for ops in self._ops)
+        return before, after
+
+    @cached_property
     def _names(self) -> tuple[list[str], list[str]]:
-        before, after = (_canonical_names(ops) for ops in self._ops)
+        before, after = (kinds.mapped(str, missing="", dtype=np.object_).tolist() for kinds in self.kinds)
         return before, after
 
     def names(self, side: int) -> list[str]:
@@ -195,12 +202,6 @@ class Comparison:
         changes = [(stage.key, stage.delta_ns / stage.before_ns) for stage in self.stages]
         gained = [f"{key} {change:+.1%}" for key, change in changes if change < -self.noise.share]
         return gained, [f"{key} {change:+.1%}" for key, change in changes if change > self.noise.share]
-
-
-def _canonical_names(ops: OpTable) -> list[str]:
-    texts = ops.texts("op_code")
-    folded = [shown(canonical(text)) for text in texts.distinct]
-    return [folded[code] if code >= 0 else "" for code in texts.codes.tolist()]
 
 
 def _check_repeat(repeat: Measured, baseline: Measured) -> None:

@@ -40,9 +40,8 @@ def engaged_of(comparison: Comparison) -> list[Engaged]:
 
 def _settings(comparison: Comparison) -> Iterator[Engaged]:
     """The settings that changed; those of exactly the same ops are one."""
-    pairs, names = comparison.alignment, np.array(comparison.names(1), dtype=np.object_)
-    roles = roles_of(comparison)[pairs.before]
-    codes_of_names, name_of = np.unique(names[pairs.after].astype(str), return_inverse=True)
+    pairs, kinds = comparison.alignment, comparison.kinds[1]
+    roles, name_of = roles_of(comparison)[pairs.before], kinds.codes[pairs.after]
     merged: dict[tuple[bytes, bytes], Engaged] = {}
     for aspect in comparison.aspects:
         if aspect.kind == "shape":
@@ -56,7 +55,7 @@ def _settings(comparison: Comparison) -> Iterator[Engaged]:
             if key in merged:
                 merged[key] = replace(merged[key], what=f"{merged[key].what}, {aspect.labels[code]}")
             else:
-                change = Engaged(aspect.kind, str(codes_of_names[op]), aspect.labels[code])
+                change = Engaged(aspect.kind, kinds.distinct[op] if op >= 0 else "", aspect.labels[code])
                 merged[key] = _counted(comparison, change, changed, like)
     yield from merged.values()
 
