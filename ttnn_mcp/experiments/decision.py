@@ -123,11 +123,11 @@ def _beyond(target: Target, outlook: Outlook) -> str | None:
 
 def _promise(story: Story, finding: Finding, progress: Progress | None) -> str:
     parts = [f"{finding.check} saves at most {finding.saving_us.at_most:.4g} us"]
-    again = [experiment.id for experiment in story.experiments if experiment.finding == finding.check]
-    if again:
-        last = story.experiments[-1] if story.experiments[-1].finding == finding.check else None
-        more = "; profile more iterations" if last is not None and last.verdict == "inconclusive" else ""
-        parts.append(f"tried in #{again[-1]}, not decided against{more}")
+    last = next((each for each in reversed(story.experiments) if each.finding == finding.check), None)
+    if last is not None:
+        undecided = last is story.experiments[-1] and last.verdict == "inconclusive"
+        more = "; profile more iterations" if undecided else ""
+        parts.append(f"tried in #{last.id}, not decided against{more}")
     if progress is not None and progress.status == "out_of_reach":
         parts.append("all findings together do not reach the target")
     recent = story.experiments[-FLAT_ROUNDS:]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.hardware import TILE_BYTES
+
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
 
-TILE_BYTES = 2048  # a 32x32 tile of bfloat16: L1 is given out in pages, and most pages are tiles
+LEAST_BYTES = TILE_BYTES["BFLOAT16"]  # L1 is given out in pages, and most pages are tiles of bfloat16
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,6 @@ def unproven_gain(delta: MemoryDelta | None) -> str | None:
 
 def _lower_peak(delta: MemoryDelta) -> MemoryGain | None:
     peak = next((figure for figure in delta.figures if figure.name == "l1_peak"), None)
-    if peak is None or not peak.before or peak.after is None or peak.before - peak.after < TILE_BYTES:
+    if peak is None or not peak.before or peak.after is None or peak.before - peak.after < LEAST_BYTES:
         return None
     return MemoryGain(peak.before, peak.after)

@@ -17,6 +17,7 @@ from ttnn_mcp.experiments.targets import Reach
 if TYPE_CHECKING:
     from ttnn_mcp.experiments.experiment import Target
     from ttnn_mcp.run.run import Run
+    from ttnn_mcp.run.window import Scope
     from ttnn_mcp.wire import Finding, StepStatus
 
 CHEAP_OPS = 50_000  # ops for which the checks take about a second
@@ -58,6 +59,10 @@ def outlook_of(run: Run, *, most_ops: float = CHEAP_OPS) -> Outlook | None:
     scope = run.scope()
     if len(scope.ops) > most_ops:
         return None
+    return run.kept.get(Outlook) or run.kept.store(_outlook(run, scope))
+
+
+def _outlook(run: Run, scope: Scope) -> Outlook:
     facts = facts_of(run, scope)
     diagnosis = diagnose(facts, CATALOGUE)
     least = float(np.nansum(facts.roofline.efficiency * facts.kernel_ns))
