@@ -12,6 +12,8 @@ from ttnn_mcp.shell import call_arguments, check_report, cli
 from ttnn_mcp.shell.command_line import command_line
 from ttnn_mcp.tools import TOOLS
 
+HEAVY = {"mcp", "mcp_types", "rich", "pygments", "argcomplete"}
+
 
 @pytest.fixture
 def shell(tmp_path):
@@ -35,12 +37,12 @@ def loaded(shell, code):
 
 
 def test_importing_the_shell_loads_neither_mcp_nor_pandas(shell):
-    assert not loaded(shell, "import ttnn_mcp.shell.cli") & {"mcp", "mcp_types", "pandas", "numpy", "pydantic"}
+    assert not loaded(shell, "import ttnn_mcp.shell.cli") & {*HEAVY, "pandas", "numpy", "pydantic"}
 
 
 def test_a_call_never_loads_mcp(shell):
     code = "from ttnn_mcp.shell.cli import main\nassert main(['call', 'optimization_check', 'run=demo']) == 0"
-    assert not loaded(shell, code) & {"mcp", "mcp_types", "starlette", "uvicorn"}
+    assert not loaded(shell, code) & {*HEAVY, "starlette", "uvicorn"}
 
 
 def test_listing_tools_waits_for_no_table(shell):

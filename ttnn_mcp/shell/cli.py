@@ -8,18 +8,22 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.command_line import command_line, loopback
+from ttnn_mcp.shell.questions import QUESTIONS
+from ttnn_mcp.shell.terminal import speak_any_locale
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Coroutine, Sequence
 
     from ttnn_mcp.server.front_desk import Heard
     from ttnn_mcp.session.session import Session
+
+Answer = TypeVar("Answer")
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
@@ -45,15 +49,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _command(argv: list[str]) -> int:
     parser = command_line()
+    if "_ARGCOMPLETE" in os.environ:
+        from ttnn_mcp.shell.completion import complete  # noqa: PLC0415
+
+        complete(parser)
+    speak_any_locale()
     options, unread = parser.parse_known_args(argv)
-    pairs = [*getattr(options, "pairs", []), *unread]  # argparse does not read name=value after an option
-    if unread and (options.command != "call" or any(word.startswith("-") for word in unread)):
+    before: list[str] | None = getattr(options, "pairs", getattr(options, "words", None))
+    words = [*(before or []), *unread]  # argparse does not read name=value after an option
+    if unread and (before is None or any(word.startswith("-") for word in unread)):
         parser.error(f"unknown argument: {' '.join(unread)}")
     try:
         if options.command == "call":
-            return _call(options, pairs)
-        commands = {"serve": _serve, "demo": _demo, "doctor": _doctor, "gate": _gate, "baseline": _baseline}
-        return commands[options.command or "serve"](options)
+            return _call(options, words)
+        if options.command in QUESTIONS:
+            return _ask(options, words)
+        return COMMANDS[options.command or "serve"](options)
     except TtnnMcpError as refusal:
         print(refusal, file=sys.stderr)
     except (BrokenPipeError, KeyboardInterrupt):
@@ -117,8 +128,6 @@ def _first_answers() -> Heard | None:
 
 
 def _call(options: argparse.Namespace, pairs: list[str]) -> int:
-    import asyncio  # noqa: PLC0415
-
     if options.tool is None and options.help:
         options.parser.print_help()
         return 0
@@ -133,60 +142,86 @@ def _call(options: argparse.Namespace, pairs: list[str]) -> int:
         print(call_arguments.usage(tool))
         return 0
     arguments = call_arguments.arguments(tool, pairs)
-    _structured, text = asyncio.run(answering.answer(_session(options), tool, arguments))
+    _structured, text = _awaited(answering.answer(_session(options), tool, arguments), tool.name)
     print(text)
     return 0
 
 
-def _demo(options: argparse.Namespace) -> int:
+def _ask(options: argparse.Namespace, words: list[str]) -> int:
+    from ttnn_mcp.shell import asking  # noqa: PLC0415
+
+    def tell(sentence: str) -> None:
+        print(sentence, file=sys.stderr)
+
+    asked = _awaited(asking.asked(_session(options), options.command, words, tell), options.command)
+    print(asking.worded_for(options, asked, words), end="")
+    return 0
+
+
+def _awaited(coroutine: Coroutine[Any, Any, Answer], what: str) -> Answer:
+    """The outcome of a coroutine, with a sign of life while it takes long."""
     import asyncio  # noqa: PLC0415
 
-    from ttnn_mcp.shell import check_report  # noqa: PLC0415
-    from ttnn_mcp.tools import TOOLS, answering  # noqa: PLC0415
+    from ttnn_mcp.shell.progress import waiting  # noqa: PLC0415
 
-    tool = answering.tool_named("optimization_check", TOOLS)
+    with waiting(f"ttnn-mcp {what}"):
+        return asyncio.run(coroutine)
 
-    async def all_pages() -> dict[str, Any]:
-        """All pages of findings in one answer."""
-        session = _session(options)
-        answer_so_far, _ = await answering.answer(session, tool, {"run": "demo"})
-        following = answer_so_far.pop("next_cursor", None)
-        while following is not None:
-            page, _ = await answering.answer(session, tool, {"run": "demo", "cursor": following})
-            answer_so_far["findings"] += page["findings"]
-            following = page.get("next_cursor")
-        return answer_so_far
 
-    print(check_report.check_report(asyncio.run(all_pages()), run="demo", colour=sys.stdout.isatty()), end="")
+def _skill(options: argparse.Namespace) -> int:
+    from ttnn_mcp.served.documents import skill_page  # noqa: PLC0415
+
+    print(skill_page(options.page))
+    return 0
+
+
+def _completion(options: argparse.Namespace) -> int:
+    from ttnn_mcp.shell.completion import script  # noqa: PLC0415
+
+    print(script(options.shell))
+    return 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from ttnn_mcp.shell import asking, check_report  # noqa: PLC0415
+    from ttnn_mcp.shell.terminal import coloured, width  # noqa: PLC0415
+
+    answer = _awaited(asking.all_findings(_session(options), {"run": "demo"}), "demo")
+    print(check_report.check_report(answer, run="demo", colour=coloured(sys.stdout), width=width()), end="")
     return 0
 
 
 def _gate(options: argparse.Namespace) -> int:
-    import asyncio  # noqa: PLC0415
-
     from ttnn_mcp.shell.gate_command import gate  # noqa: PLC0415
 
-    text, status = asyncio.run(gate(_session(options), options))
+    text, status = _awaited(gate(_session(options), options), "gate")
     print(text, end="")
     return status
 
 
 def _baseline(options: argparse.Namespace) -> int:
-    import asyncio  # noqa: PLC0415
-
     from ttnn_mcp.shell.gate_command import baseline  # noqa: PLC0415
 
-    print(asyncio.run(baseline(_session(options), options.name, options.path)), end="")
+    print(_awaited(baseline(_session(options), options.name, options.path), "baseline"), end="")
     return 0
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    import asyncio  # noqa: PLC0415
-
     from ttnn_mcp.shell import doctor  # noqa: PLC0415
 
-    print(asyncio.run(doctor.report(_session(options))), end="")
+    print(_awaited(doctor.report(_session(options)), "doctor"), end="")
     return 0
+
+
+COMMANDS = {
+    "serve": _serve,
+    "demo": _demo,
+    "doctor": _doctor,
+    "gate": _gate,
+    "baseline": _baseline,
+    "skill": _skill,
+    "completion": _completion,
+}
 
 
 if __name__ == "__main__":

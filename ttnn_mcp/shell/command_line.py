@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from ttnn_mcp import __version__
-from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.errors import ArgumentsInvalid, shown, suggestion
 from ttnn_mcp.session.settings import CACHE_MB
+from ttnn_mcp.shell.questions import QUESTIONS
 
 MOST_MB = 1_000_000  # a terabyte
 EPILOG = """\
@@ -15,9 +17,11 @@ examples:
   ttnn-mcp                                          serve one assistant over stdin and stdout
   ttnn-mcp serve --http 127.0.0.1:8765              serve several over HTTP, at /mcp
   ttnn-mcp demo                                     what the server finds in a bundled profile
-  ttnn-mcp call                                     list the tools
+  ttnn-mcp check                                    what to change first in your newest run
+  ttnn-mcp ops path/to/report group_by=op_code      where its time goes
+  ttnn-mcp compare before after                     whether a change helped
+  ttnn-mcp call                                     list the tools; their answers are JSON
   ttnn-mcp call open_run performance=path/to/report
-  ttnn-mcp call list_ops group_by=op_code limit=5
   ttnn-mcp gate --baseline main --worse 3%          fail a build that made a model slower
   ttnn-mcp doctor                                   what this machine has
 
@@ -42,13 +46,36 @@ examples:
   ttnn-mcp gate --baseline main --candidate generated/profiler/reports/2026_11_21 --worse 2% > comment.md
   git bisect run sh -c './profile.sh && ttnn-mcp gate --baseline main --bisect'
 """
+NEWEST = "RUN is a name, an id or a path; default: the newest report found."
+SKILL = "a page of the optimisation skill"
+COMPLETION = "the completion script of a shell"
+COMPLETION_EPILOG = """\
+examples:
+  eval "$(ttnn-mcp completion bash)"                in ~/.bashrc
+  eval "$(ttnn-mcp completion zsh)"                 in ~/.zshrc, after compinit
+  ttnn-mcp completion fish | source                 in ~/.config/fish/config.fish
+"""
 BASELINE = "name a run, or list the names"
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose refusal of a command names the one that was probably meant."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            from ttnn_mcp.tools import TOOLS  # noqa: PLC0415 - only a mistake waits for them
+
+            if value in [tool.name for tool in TOOLS]:
+                close = f" It is a tool: ttnn-mcp call {value}"
+            else:
+                close = suggestion(str(value), [str(choice) for choice in action.choices])
+            raise argparse.ArgumentError(None, f"There is no command '{shown(value)}'.{close}")
 
 
 def command_line() -> argparse.ArgumentParser:
     """The parser of all commands."""
     raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         "ttnn-mcp",
         description="Ask a TTNN profile why it is slow. Without a command: serve MCP over stdin and stdout.",
         epilog=EPILOG,
@@ -58,7 +85,7 @@ def command_line() -> argparse.ArgumentParser:
     _add_choices(parser)
     shared = argparse.ArgumentParser(add_help=False)
     _add_choices(shared, default=argparse.SUPPRESS)  # a command must not reset the options in front of it
-    commands = parser.add_subparsers(dest="command", metavar="command")
+    commands = parser.add_subparsers(dest="command", metavar="command", parser_class=argparse.ArgumentParser)
     serve = commands.add_parser(
         "serve", parents=[shared], help="serve MCP", description="Serve MCP over stdin and stdout, or over HTTP."
     )
@@ -89,9 +116,39 @@ def command_line() -> argparse.ArgumentParser:
     baseline.add_argument(
         "path", nargs="?", help="its report or folder; default: the run that --run or --root names"
     )
+    _add_questions(commands, shared)
     for name, description in (("demo", "what is found in a bundled profile"), ("doctor", "what this machine has")):
         commands.add_parser(name, parents=[shared], help=description, description=f"Print {description}.")
     return parser
+
+
+def _add_questions(commands: Any, shared: argparse.ArgumentParser) -> None:
+    for name, question in QUESTIONS.items():
+        runs = {"run": "[RUN]", "baseline": "A", "candidate": "[B]"}
+        places = " ".join(runs[place] for place in question.runs)
+        asking = commands.add_parser(
+            name,
+            parents=[shared],
+            help=question.about,
+            description=f"{question.about[0].upper()}{question.about[1:]}. {NEWEST if question.runs else ''}",
+            usage=f"ttnn-mcp {name} {places}{' ' if places else ''}[name=value ...] [--json | --markdown]",
+            epilog=f"Arguments: ttnn-mcp call {question.tool} --help",
+        )
+        asking.add_argument("words", nargs="*", metavar="RUN | name=value", help="runs, and arguments of the tool")
+        form = asking.add_mutually_exclusive_group()
+        form.add_argument("--json", action="store_true", help="print the answer as JSON")
+        form.add_argument("--markdown", action="store_true", help="print it as Markdown")
+    skill = commands.add_parser("skill", parents=[shared], help=SKILL, description=f"{SKILL}, as Markdown.")
+    skill.add_argument(
+        "page", nargs="?", default="SKILL", help="such as step-04-metal-trace (default: the contents)"
+    )
+    completion = commands.add_parser(
+        "completion",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help=COMPLETION,
+        epilog=COMPLETION_EPILOG,
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
 
 
 def _add_gate(gate: argparse.ArgumentParser) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ttnn_mcp.shell.outline import written
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from ttnn_mcp.shell.outline import Outline
 
 _MARKS = re.compile(r"([\\`*{}\[\]<>|#!~@&])")
 _ADDRESS = re.compile(r"(?i)\b(https?|ftp|www)([:.])")
@@ -32,3 +36,24 @@ def window(shown: Mapping[str, Any]) -> str:
 
 def _line(cells: Sequence[Any], *, escaped: bool = False) -> str:
     return f"| {' | '.join(cell if escaped else text(cell) for cell in cells)} |"
+
+
+def page(title: str, outline: Outline) -> list[str]:
+    """A whole answer, line by line: its facts, then its tables."""
+    lines = [f"### {text(title)}", "", *(f"- **{text(name)}**: {text(value)}" for name, value in outline.facts)]
+    for section in outline.sections:
+        lines += ["", f"**{text(section.title)}**", ""]
+        if any(isinstance(cell, (dict, list)) for row in section.rows for cell in row):
+            lines += [line for row in section.rows for line in _entry(section.columns, row)]
+        else:
+            lines += table(section.columns, [[written(cell) for cell in row] for row in section.rows])
+    return lines
+
+
+def _entry(columns: Sequence[str], row: Sequence[Any]) -> list[str]:
+    """A row whose cells hold more than a word, as a list."""
+    pairs = [(name, written(cell)) for name, cell in zip(columns, row, strict=True) if cell is not None]
+    return [
+        f"{'1. ' if place == 0 else '   - '}**{text(name)}**: {text(cell)}"
+        for place, (name, cell) in enumerate(pairs)
+    ]

@@ -1,0 +1,138 @@
+"""The commands for people: the same numbers as the tools, in whatever form is asked for."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from ttnn_mcp.session.places import demo_reports
+from ttnn_mcp.shell import cli
+from ttnn_mcp.shell.questions import QUESTIONS
+
+DEMO = [["check", "demo"], ["ops", "demo"], ["compare", "demo", "demo"], ["memory", "demo"], ["host", "demo"], ["runs"],
+        ["experiments"]]  # fmt: skip
+
+
+@pytest.fixture
+def ttnn_mcp(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty state folder; its exit status, stdout and stderr."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        status = cli.main(list(words))
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def numbers(value):
+    """All numbers of an answer, as JSON writes them."""
+    if isinstance(value, dict):
+        return [number for name, part in value.items() if name != "next" for number in numbers(part)]
+    if isinstance(value, list):
+        return [number for part in value for number in numbers(part)]
+    return [json.dumps(value)] if isinstance(value, (int, float)) and not isinstance(value, bool) else []
+
+
+@pytest.mark.parametrize("words", DEMO, ids=lambda words: words[0])
+def test_json_is_what_the_tool_answers(ttnn_mcp, words):
+    question = QUESTIONS[words[0]]
+    pairs = [f"{name}={run}" for name, run in zip(question.runs, words[1:], strict=True)]
+    _, tool, _ = ttnn_mcp("call", question.tool, *pairs)
+    status, out, err = ttnn_mcp(*words, "--json")
+    assert (status, err) == (0, "")
+    answer, asked = json.loads(tool), json.loads(out)
+    if words[0] == "check":
+        answer.pop("next_cursor")
+        assert asked["findings"][: len(answer["findings"])] == answer["findings"]
+        assert len(asked["findings"]) > len(answer["findings"])
+        answer["findings"] = asked["findings"]
+    assert asked == answer
+
+
+@pytest.mark.parametrize("width", ["40", "100", "200"])
+@pytest.mark.parametrize(
+    ("words", "form"),  # the findings as a report have rounded shares: test_check_report.py
+    [*[(words, []) for words in DEMO[1:]], *[(words, ["--markdown"]) for words in DEMO]],
+    ids=" ".join,
+)
+def test_every_number_of_the_json_is_shown_and_nothing_leaves_the_screen(ttnn_mcp, monkeypatch, words, form, width):
+    monkeypatch.setenv("COLUMNS", width)
+    answer = json.loads(ttnn_mcp(*words, "--json")[1])
+    status, out, err = ttnn_mcp(*words, *form)
+    assert (status, err) == (0, "")
+    shown = out.replace("\n", " ").replace(",", "")
+    for number in numbers(answer):
+        assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d])", shown), number
+    if not form:
+        for line in out.partition("\nNext\n")[0].splitlines():
+            assert len(line) <= int(width)
+            assert line == line.rstrip()
+
+
+def test_a_report_of_findings_fits_every_screen(ttnn_mcp, monkeypatch):
+    for width in (40, 80, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        status, out, _ = ttnn_mcp("check", "demo")
+        assert status == 0
+        assert max(map(len, out.partition("\nNext\n")[0].splitlines())) <= width
+
+
+def test_colours_are_for_terminals_and_for_those_who_ask(ttnn_mcp, monkeypatch):
+    for words in (["ops", "demo"], ["check", "demo"]):
+        assert "\x1b" not in ttnn_mcp(*words)[1]
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        coloured = ttnn_mcp(*words)[1]
+        assert "\x1b[1m" in coloured
+        monkeypatch.setenv("NO_COLOR", "1")
+        assert "\x1b" not in ttnn_mcp(*words)[1]
+        monkeypatch.delenv("NO_COLOR")
+        monkeypatch.delenv("FORCE_COLOR")
+        assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == ttnn_mcp(*words)[1]
+
+
+def test_without_a_run_the_newest_is_taken_and_named(ttnn_mcp, tmp_path):
+    shutil.copytree(demo_reports()[0], tmp_path / "generated" / "profiler" / "reports" / "mine")
+    status, out, err = ttnn_mcp("ops")
+    assert status == 0
+    assert err.startswith("Run mine/2026_01_01_00_00_00/") and ": the newest report found (" in err
+    assert err.count("\n") == 1
+    assert out.startswith("list ops: mine/2026_01_01_00_00_00/")
+    assert ttnn_mcp("compare", "demo")[2] == err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["ops", "dema"], "Did you mean demo?"),
+        (["ops", "demo", "demo"], "takes one run"),
+        (["runs", "demo"], "takes no run"),
+        (["compare"], "Name two runs"),
+        (["ops"], "no report found"),
+        (["ops", "demo", "limit=x"], "limit"),
+        (["skill", "step-04"], "Did you mean step-04-metal-trace"),
+    ],
+)
+def test_a_mistake_is_told_in_a_sentence(ttnn_mcp, words, says):
+    status, out, err = ttnn_mcp(*words)
+    assert (status, out) == (1, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "says"), [("chek", "Did you mean check?"), ("list_ops", "ttnn-mcp call list_ops")]
+)
+def test_a_wrong_command_leads_to_the_right_one(ttnn_mcp, capsys, word, says):
+    with pytest.raises(SystemExit):
+        ttnn_mcp(word)
+    assert says in capsys.readouterr().err
+
+
+def test_a_page_of_the_skill_is_markdown(ttnn_mcp):
+    assert ttnn_mcp("skill")[1].startswith("---\nname: optimizing-ttnn-models")
+    assert "\n## " in ttnn_mcp("skill", "step-04-metal-trace")[1]

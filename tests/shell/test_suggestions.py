@@ -1,0 +1,51 @@
+"""What an answer suggests works as it is printed, in a shell."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ttnn_mcp.shell import cli, suggestions, terminal
+
+
+def printed_commands(text):
+    """The lines that can be pasted."""
+    return [line for line in text.splitlines() if line.startswith(terminal.own_name())]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["demo"], ["check", "demo"], ["ops", "demo", "limit=3"], ["ops", "demo", "group_by=op_code", "limit=2"], ["host", "demo"],
+     ["memory", "demo"], ["experiments"], ["compare", "demo", "demo"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_every_printed_command_works_as_printed(tmp_path, monkeypatch, capsys, words):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert cli.main(words) == 0
+    commands = printed_commands(capsys.readouterr().out)
+    assert commands or words[0] in ("host", "memory", "compare")
+    start = shlex.split(terminal.own_name())
+    for command in commands:
+        parts = shlex.split(command, comments=True)
+        assert parts[: len(start)] == start
+        assert cli.main(parts[len(start) :]) == 0, command
+        assert capsys.readouterr().out
+
+
+def test_the_program_is_named_so_that_a_shell_finds_it(tmp_path):
+    """As after `make demo`, where the environment's folder is not on the PATH."""
+    for path in ("/usr/bin:/bin", f"{Path(sys.executable).parent}:/usr/bin:/bin"):
+        env = {**os.environ, "PATH": path, "XDG_STATE_HOME": str(tmp_path)}
+        code = "from ttnn_mcp.shell.suggestions import command; print(command('--version'))"
+        written = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+        ran = subprocess.run(["sh", "-c", written.stdout], env=env, capture_output=True, text=True, check=True)
+        assert ran.stdout.startswith("ttnn-mcp ")
+
+
+def test_odd_names_and_values_survive_a_shell():
+    name, values = "it's $HOME; rm -rf *", [1, "a b"]
+    parts = shlex.split(suggestions.command("call", "list_ops", run=name, devices=values))
+    assert parts[-2:] == [f"run={name}", 'devices=[1, "a b"]']

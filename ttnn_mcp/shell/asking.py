@@ -1,0 +1,82 @@
+"""A question with a command of its own: ask the tool, and write the answer for a person, a page or a program."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ttnn_mcp.shell.check_report import check_report
+from ttnn_mcp.shell.outline import outline_of, worded
+from ttnn_mcp.shell.questions import QUESTIONS, arguments
+from ttnn_mcp.shell.suggestions import following, more
+from ttnn_mcp.shell.terminal import coloured, width
+from ttnn_mcp.tools import TOOLS, answering
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ttnn_mcp.session.session import Session
+
+PAGED = "optimization_check"  # its findings are joined; other tables are shown by the page
+
+
+class Answered(NamedTuple):
+    """An answer, and its runs by the names a person knows."""
+
+    answer: dict[str, Any]
+    named: list[str]
+
+
+async def asked(session: Session, command: str, words: Sequence[str], tell: Callable[[str], None]) -> Answered:
+    """The answer to a command; a run that nobody named is told first, because the answer may be a refusal."""
+    question = QUESTIONS[command]
+    stated, named, choice = await arguments(session, question, words)
+    if choice:
+        tell(choice)
+    if question.tool == PAGED:
+        return Answered(await all_findings(session, stated), named)
+    answer, _text = await answering.answer(session, answering.tool_named(question.tool, TOOLS), stated)
+    return Answered(answer, named)
+
+
+async def all_findings(session: Session, stated: Mapping[str, object]) -> dict[str, Any]:
+    """All pages of findings in one answer."""
+    tool = answering.tool_named(PAGED, TOOLS)
+    whole, _text = await answering.answer(session, tool, stated)
+    following_page = whole.pop("next_cursor", None)
+    while following_page is not None:
+        page, _text = await answering.answer(session, tool, {**stated, "cursor": following_page})
+        whole["findings"] += page["findings"]
+        following_page = page.get("next_cursor")
+    return whole
+
+
+def worded_for(reader: argparse.Namespace, asked: Answered, words: Sequence[str]) -> str:
+    """An answer as JSON, as Markdown, or for the terminal."""
+    answer, named = asked
+    if reader.json:
+        return answering.compact(answer) + "\n"
+    if reader.markdown:
+        from ttnn_mcp.shell import markdown  # noqa: PLC0415
+
+        return "\n".join(markdown.page(titled(reader.command, named), outline_of(answer))) + "\n"
+    if reader.command == "check":
+        return check_report(answer, run=named[0], colour=coloured(sys.stdout), width=width())
+    return _drawn(answer, named, reader.command, words)
+
+
+def titled(command: str, named: Sequence[str]) -> str:
+    """The title of an answer."""
+    return f"{worded(QUESTIONS[command].tool)}: {' and '.join(named)}" if named else worded(QUESTIONS[command].tool)
+
+
+def _drawn(answer: dict[str, Any], named: Sequence[str], command: str, words: Sequence[str]) -> str:
+    from ttnn_mcp.shell.tables import drawn  # noqa: PLC0415 - rich loads where something is drawn
+
+    kept = [word for word in words if not word.startswith("cursor=")]
+    further = more((command, *kept), answer)
+    calls = [*([(further, "more rows")] if further else []), *following(answer, named[0] if named else None)]
+    lines = [drawn(titled(command, named), outline_of(answer)), *(["", "Next"] if calls else [])]
+    lines += [f"{call}  # {why}" for call, why in calls]  # whole, so that they can be pasted
+    return "\n".join(lines) + "\n"

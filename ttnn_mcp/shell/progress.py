@@ -1,0 +1,45 @@
+"""A sign of life on stderr for whatever takes longer than a second; only where somebody watches."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+FIRST_S = 1.0
+EVERY_S = 0.5
+CLEAR_LINE = "\r\x1b[2K"
+
+
+@contextmanager
+def waiting(what: str) -> Generator[None]:
+    """Say every half second that `what` goes on, once a second has passed; leave no trace of it."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    ended = threading.Event()
+    teller = threading.Thread(target=_tell, args=(what, ended), daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
+
+
+def _tell(what: str, ended: threading.Event) -> None:
+    start = time.monotonic()
+    if ended.wait(FIRST_S):
+        return
+    while True:
+        sys.stderr.write(f"{CLEAR_LINE}{what}: {time.monotonic() - start:.0f} s ")
+        sys.stderr.flush()
+        if ended.wait(EVERY_S):
+            break
+    sys.stderr.write(CLEAR_LINE)
+    sys.stderr.flush()

@@ -1,0 +1,85 @@
+"""The questions that have a command of their own: which tool answers, and what the words behind the command are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.errors import ArgumentsInvalid, shown, shown_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ttnn_mcp.session.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A command that asks one tool.
+
+    Attributes:
+        tool: the tool that answers.
+        about: the command in one line of help.
+        runs: the arguments that take the runs behind the command, in order; the last is the newest run by default.
+        stated: arguments that the command sets.
+    """
+
+    tool: str
+    about: str
+    runs: tuple[str, ...] = ("run",)
+    stated: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+QUESTIONS = {
+    "check": Question("optimization_check", "what should change first in RUN, and what it can save"),
+    "ops": Question("list_ops", "where the time of RUN goes"),
+    "compare": Question("compare_runs", "whether run B is faster than run A", ("baseline", "candidate")),
+    "runs": Question("list_runs", "the runs that are there", ()),
+    "experiments": Question("experiments", "what was tried, and what was kept", (), {"action": "list"}),
+    "memory": Question("memory_summary", "how full L1 and DRAM were in RUN"),
+    "host": Question("host_overhead", "whether the device waits for the host in RUN"),
+}
+
+
+async def arguments(
+    session: Session, question: Question, words: Sequence[str]
+) -> tuple[dict[str, object], list[str], str | None]:
+    """The tool's arguments, the runs as a person names them, and a sentence if one of them was chosen for them.
+
+    Raises:
+        ArgumentsInvalid: there are too many runs, too few, or an argument is not the tool's.
+    """
+    from ttnn_mcp.shell import call_arguments  # noqa: PLC0415 - the tools load with the first question
+    from ttnn_mcp.tools import TOOLS, answering  # noqa: PLC0415
+
+    tool = answering.tool_named(question.tool, TOOLS)
+    known = tool.input_schema.get("properties", {})
+    pairs = [word for word in words if word.partition("=")[0] in known and "=" in word]
+    runs = [word for word in words if word not in pairs]
+    stated: dict[str, Any] = {**question.stated, **call_arguments.arguments(tool, pairs)}
+    places = [name for name in question.runs if name not in stated]
+    if len(runs) > len(places):
+        wrong = runs[len(places)]
+        why = f"takes {_counted(question.runs)} and name=value arguments of {question.tool}"
+        raise ArgumentsInvalid(f"'{shown(wrong)}' is too much: this command {why}.")
+    if len(places) - len(runs) > 1:
+        raise ArgumentsInvalid("Name two runs: ttnn-mcp compare A B (ttnn-mcp runs lists them).")
+    stated.update(zip(places, runs, strict=False))
+    named = [str(stated[name]) for name in question.runs if name in stated]
+    if len(runs) == len(places):
+        return stated, named, None
+    newest = await session.run(None)
+    settings = session.settings
+    chosen = settings.run is None and settings.performance is None and settings.memory is None
+    stated[places[-1]] = newest.id
+    named.append(newest.name)
+    path = newest.performance.csv.path if newest.performance else newest.memory.path if newest.memory else None
+    return (
+        stated,
+        named,
+        f"Run {shown(newest.name)}: the newest report found ({shown_path(path)})." if chosen else None,
+    )
+
+
+def _counted(runs: Sequence[str]) -> str:
+    return ("no run", "one run", "two runs")[len(runs)]

@@ -1,0 +1,67 @@
+"""The terminal in front of a person: its width, whether it shows colours, and the bytes it can take."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+NO_TERMINAL = 100  # columns, where nobody says how many there are
+NARROWEST = 20  # below that a terminal lies, or nobody reads
+
+
+def width() -> int:
+    """Columns: COLUMNS, else the terminal's, else 100."""
+    return max(NARROWEST, shutil.get_terminal_size((NO_TERMINAL, 24)).columns)
+
+
+def coloured(stream: TextIO) -> bool:
+    """Whether to colour: NO_COLOR forbids it (no-color.org), FORCE_COLOR asks for it, else a terminal decides."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def canvas_for(stream: TextIO, paper: TextIO) -> Console:
+    """Rich on `paper`, for a reader at `stream`; it looks for nothing in the text it is given."""
+    from rich.console import Console  # noqa: PLC0415 - only a drawn answer needs it
+
+    colour = coloured(stream)
+    return Console(
+        file=paper,
+        width=width(),
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        no_color=not colour,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+
+
+def speak_any_locale() -> None:
+    """Let no character stop an answer: where the locale lacks it, stdout and stderr get a substitute."""
+    for stream in (sys.stdout, sys.stderr):
+        if not (stream.encoding or "").lower().startswith("utf") and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
+def own_name() -> str:
+    """How this program is started here: by its name where the PATH has it, else by its path."""
+    beside = Path(sys.executable).with_name("ttnn-mcp")
+    on_path = shutil.which("ttnn-mcp")
+    if on_path and (not beside.exists() or Path(on_path).resolve() == beside.resolve()):
+        return "ttnn-mcp"
+    if beside.exists():
+        here = Path.cwd()
+        return shlex.quote(str(beside.relative_to(here) if beside.is_relative_to(here) else beside))
+    return f"{shlex.quote(sys.executable)} -m ttnn_mcp"
