@@ -99,7 +99,8 @@ def test_without_a_run_the_newest_is_taken_and_named(ttnn_mcp, tmp_path):
     shutil.copytree(demo_reports()[0], tmp_path / "generated" / "profiler" / "reports" / "mine")
     status, out, err = ttnn_mcp("ops")
     assert status == 0
-    assert err.startswith("Run mine/2026_01_01_00_00_00/") and ": the newest report found (" in err
+    assert err.startswith("Run mine/2026_01_01_00_00_00/")
+    assert ": the newest report found (" in err
     assert err.count("\n") == 1
     assert out.startswith("list ops: mine/2026_01_01_00_00_00/")
     assert ttnn_mcp("compare", "demo")[2] == err

@@ -5,6 +5,7 @@ Nothing heavy is imported before it is needed: `call` must not wait for MCP, and
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -39,12 +40,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # a reader such as `head` stopped reading
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _mute()
         return PIPE_CLOSED
+    except OSError as fault:
+        if fault.errno != errno.ENOSPC:
+            raise
+        _mute()
+        print("The answer cannot be written: no space is left where stdout leads.", file=sys.stderr)
+        return FAILED
     finally:
         gc.freeze()  # skips the final collection at exit: a quarter of a call's time
         gc.enable()
     return status
+
+
+def _mute() -> None:
+    """Nobody takes what stdout still holds."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _command(argv: list[str]) -> int:
@@ -69,7 +81,9 @@ def _command(argv: list[str]) -> int:
         print(refusal, file=sys.stderr)
     except (BrokenPipeError, KeyboardInterrupt):
         raise
-    except Exception:  # noqa: BLE001 - a bug of ours: log it, and print our own sentence, as the server does
+    except Exception as fault:
+        if isinstance(fault, OSError) and fault.errno == errno.ENOSPC:
+            raise
         import traceback  # noqa: PLC0415
 
         from ttnn_mcp.tools.answering import unforeseen  # noqa: PLC0415

@@ -1,0 +1,106 @@
+"""The shell's door at a real terminal, and where there is none."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ttnn_mcp.shell import progress, terminal
+
+pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
+
+
+@pytest.fixture
+def environment(tmp_path):
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
+    return {**kept, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "TERM": "xterm"}
+
+
+def at_a_terminal(code, env, columns=80, interrupt_at=None):
+    """What a process writes to a terminal of so many columns, and its exit status; Ctrl-C once it wrote the text."""
+    import fcntl
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True
+    )
+    os.close(theirs)
+    written = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the process ended
+            part = b""
+        if not part:
+            break
+        written += part
+        if interrupt_at and interrupt_at in written:
+            os.killpg(process.pid, signal.SIGINT)
+            interrupt_at = None
+    os.close(ours)
+    return written.decode(), process.wait(timeout=30)
+
+
+def main(*words):
+    return f"import sys; from ttnn_mcp.shell.cli import main; sys.exit(main({list(words)!r}))"
+
+
+def test_a_terminal_gets_its_width_and_colours(environment):
+    written, status = at_a_terminal(main("host", "demo"), environment, columns=52)
+    assert status == 0
+    assert "\x1b[1mhost overhead: demo\x1b[0m" in written
+    plain = (
+        written.partition("host overhead")[2].replace("\x1b[1m", "").replace("\x1b[36m", "").replace("\x1b[0m", "")
+    )
+    assert 40 < max(map(len, plain.replace("\r", "").splitlines())) <= 52
+
+
+def test_what_takes_long_says_so_and_an_interrupt_ends_it_quietly(environment):
+    slow = "import time; from ttnn_mcp.shell import asking; asking.asked.__code__ = slow.__code__"
+    code = (
+        f"async def slow(session, command, words, tell):\n    import asyncio\n    await asyncio.sleep(30)\n{slow}\n"
+    )
+    started = time.monotonic()
+    written, status = at_a_terminal(code + main("host", "demo"), environment, interrupt_at=b"host: 2 s")
+    assert status == 130
+    assert written.startswith(f"{progress.CLEAR_LINE}ttnn-mcp host: 1 s")
+    assert written.endswith(progress.CLEAR_LINE)
+    assert "Traceback" not in written
+    assert time.monotonic() - started < 25
+
+
+def test_a_locale_without_unicode_gets_substitutes(environment):
+    env = {**environment, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
+    code = f"from ttnn_mcp.shell import terminal; terminal.speak_any_locale(); print('caf\\u00e9'); {main('runs')}"
+    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("caf?\nlist runs\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_named(environment):
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "ttnn_mcp", "skill"]
+        ran = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr == "The answer cannot be written: no space is left where stdout leads.\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "colour"),
+    [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "0"}, False), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],
+)  # fmt: skip
+def test_the_environment_decides_about_colours(monkeypatch, told, colour):
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    with Path(os.devnull).open("w") as nobody:
+        assert terminal.coloured(nobody) is colour
