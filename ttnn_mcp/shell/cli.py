@@ -66,7 +66,9 @@ def _command(argv: list[str]) -> int:
 
         complete(parser)
     speak_any_locale()
-    options, unread = parser.parse_known_args(argv)
+    divide = argv.index("--") if "--" in argv and "profile" in argv[: argv.index("--")] else len(argv)
+    options, unread = parser.parse_known_args(argv[:divide])
+    options.behind = argv[divide + 1 :]
     before: list[str] | None = getattr(options, "pairs", getattr(options, "words", None))
     words = [*(before or []), *unread]  # argparse does not read name=value after an option
     if unread and (before is None or any(word.startswith("-") for word in unread)):
@@ -182,6 +184,20 @@ def _awaited(coroutine: Coroutine[Any, Any, Answer], what: str) -> Answer:
         return asyncio.run(coroutine)
 
 
+def _profile(options: argparse.Namespace) -> int:
+    from ttnn_mcp.shell.capture import outcome  # noqa: PLC0415
+    from ttnn_mcp.shell.capture.profiled import Capture  # noqa: PLC0415
+
+    def tell(sentence: str) -> None:
+        print(f"ttnn-mcp: {sentence}", file=sys.stderr, flush=True)
+
+    capture = Capture(options.behind, options.tracy, options.with_memory, tell)
+    capture.run()
+    if capture.performance is not None:
+        print(_awaited(outcome.told(_session(options), capture), "check"), end="")
+    return capture.status
+
+
 def _skill(options: argparse.Namespace) -> int:
     from ttnn_mcp.served.documents import skill_page  # noqa: PLC0415
 
@@ -233,6 +249,7 @@ COMMANDS = {
     "doctor": _doctor,
     "gate": _gate,
     "baseline": _baseline,
+    "profile": _profile,
     "skill": _skill,
     "completion": _completion,
 }

@@ -17,6 +17,7 @@ examples:
   ttnn-mcp                                          serve one assistant over stdin and stdout
   ttnn-mcp serve --http 127.0.0.1:8765              serve several over HTTP, at /mcp
   ttnn-mcp demo                                     what the server finds in a bundled profile
+  ttnn-mcp profile -- pytest tests/test_my_model.py run it under Tracy, then say what is slow
   ttnn-mcp check                                    what to change first in your newest run
   ttnn-mcp ops path/to/report group_by=op_code      where its time goes
   ttnn-mcp compare before after                     whether a change helped
@@ -48,6 +49,16 @@ examples:
 """
 NEWEST = "RUN is a name, an id or a path; default: the newest report found."
 SKILL = "a page of the optimisation skill"
+PROFILE = "run a command under Tracy, then say what is slow"
+PROFILE_EPILOG = """\
+Write --tracy=OPTION with the equals sign. The exit status is that of COMMAND; 1 if that went well and no report came
+of it.
+
+examples:
+  ttnn-mcp profile -- pytest tests/test_my_model.py::test_perf
+  ttnn-mcp profile --memory -- python model.py --batch 8
+  ttnn-mcp profile --tracy=--op-support-count=10000 -- pytest tests/test_my_model.py
+"""
 COMPLETION = "the completion script of a shell"
 COMPLETION_EPILOG = """\
 examples:
@@ -138,6 +149,7 @@ def _add_questions(commands: Any, shared: argparse.ArgumentParser) -> None:
         form = asking.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="print the answer as JSON")
         form.add_argument("--markdown", action="store_true", help="print it as Markdown")
+    _add_profile(commands)
     skill = commands.add_parser("skill", parents=[shared], help=SKILL, description=f"{SKILL}, as Markdown.")
     skill.add_argument(
         "page", nargs="?", default="SKILL", help="such as step-04-metal-trace (default: the contents)"
@@ -149,6 +161,23 @@ def _add_questions(commands: Any, shared: argparse.ArgumentParser) -> None:
         epilog=COMPLETION_EPILOG,
     )
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+def _add_profile(commands: Any) -> None:
+    profile = commands.add_parser(
+        "profile",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help=PROFILE,
+        description=f"{PROFILE}.",
+        usage="ttnn-mcp profile [--memory] [--tracy=OPTION] -- COMMAND",
+        epilog=PROFILE_EPILOG,
+    )
+    profile.add_argument(
+        "--memory", action="store_true", dest="with_memory", help="run it again for a memory report"
+    )
+    profile.add_argument(
+        "--tracy", action="append", default=[], metavar="OPTION", help="an option of python -m tracy (repeatable)"
+    )
 
 
 def _add_gate(gate: argparse.ArgumentParser) -> None:

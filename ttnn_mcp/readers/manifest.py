@@ -1,0 +1,79 @@
+"""The manifest beside a report: how `ttnn-mcp profile` made it. A file like any other, so it is not trusted."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, cast
+
+from ttnn_mcp.quoting import line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "run_manifest.json"
+MOST_BYTES = 64_000  # one that we wrote takes less than two
+LONGEST_TEXT = 200  # characters shown of each
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """How a report was made; None where that is not known.
+
+    Attributes:
+        command: the user's command.
+        started: when, in UTC.
+        exit_status: of the user's command.
+        commit: of the repository in which it ran.
+        dirty: whether that had changes that were not committed.
+        build: version of TTNN, and the commit of tt-metal.
+        device: architecture of the chips.
+        clock_mhz: of the chips.
+    """
+
+    command: str | None = None
+    started: str | None = None
+    exit_status: int | None = None
+    commit: str | None = None
+    dirty: bool | None = None
+    build: str | None = None
+    device: str | None = None
+    clock_mhz: int | None = None
+
+
+TYPES: dict[str, type] = {"exit_status": int, "dirty": bool, "clock_mhz": int}
+LARGEST = 10**6  # of a number
+
+
+def manifest_beside(report: Path) -> Manifest | None:
+    """The manifest in the folder of a report's file; None without one that says anything."""
+    try:
+        opened = os.open(
+            report.parent / NAME, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        )
+    except (OSError, ValueError):
+        return None
+    with os.fdopen(opened, "rb") as file:
+        try:
+            if not stat.S_ISREG(os.fstat(opened).st_mode):
+                return None
+            told: Any = json.loads(file.read(MOST_BYTES + 1)[:MOST_BYTES])
+        except (OSError, ValueError, RecursionError):
+            return None
+    if not isinstance(told, dict):
+        return None
+    pairs = cast("dict[str, Any]", told)
+    sound = {field.name: _sound(field.name, pairs.get(field.name)) for field in fields(Manifest)}
+    return Manifest(**sound) if any(value is not None for value in sound.values()) else None
+
+
+def _sound(name: str, value: Any) -> Any:
+    """The value if it is what that field holds, cleaned and bounded; else None."""
+    wanted = TYPES.get(name, str)
+    if type(value) is not wanted or value == "":
+        return None
+    if wanted is int:
+        return value if abs(value) <= LARGEST else None
+    return line(value, LONGEST_TEXT) if wanted is str else value

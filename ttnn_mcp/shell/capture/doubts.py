@@ -1,0 +1,39 @@
+"""What a report shows of a capture that went wrong: no times, raw timestamps, lost rows, no signposts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.run.trust import dropped_rows
+from ttnn_mcp.shell.capture.failures import MORE_OPS, READ_OFTEN, Failure
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.run import Run
+
+FEW = 2  # iterations: the first compiles, so that one is no measurement
+
+
+def doubts_of(run: Run) -> list[Failure]:
+    """The failures that the report shows, the worst first."""
+    performance = run.performance
+    if performance is None:
+        return []
+    kernel = performance.steady.numbers("kernel_ns")
+    if not len(kernel) or not kernel.any():
+        what = "No device op has a kernel time: the device's profiler was off, or its log is from another run."
+        return [Failure("no-times", what, "profile without --no-device, on a tt-metal that was built with Tracy")]
+    doubts: list[Failure] = []
+    if performance.outlasting:
+        what = f"{performance.outlasting} device ops have raw timestamps instead of durations."
+        doubts.append(
+            Failure("raw-timestamps", what, "install the firmware that this tt-metal asks for, then again")
+        )
+    dropped = dropped_rows(performance)
+    if dropped:
+        doubts.append(Failure("rows-dropped", f"{dropped[0]}.", READ_OFTEN, (f"--op-support-count={MORE_OPS}",)))
+    if performance.iterations.count < FEW and not len(performance.signposts):
+        what = "No signpost and no repeated iteration: nothing tells a warm pass from the first."
+        doubts.append(
+            Failure("no-signposts", what, 'run the model three times, tracy.signpost("iteration") before each')
+        )
+    return doubts

@@ -1,0 +1,116 @@
+"""The command `profile`: run the user's command under Tracy, explain what went wrong, then say what is slow."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.readers.discover import find_reports
+from ttnn_mcp.session.settings import Settings
+from ttnn_mcp.shell.capture import manifests, memory_run
+from ttnn_mcp.shell.capture.build import Build, build_of
+from ttnn_mcp.shell.capture.commands import again, under_tracy
+from ttnn_mcp.shell.capture.failures import LOSING, Failure, Listener, conflicts
+from ttnn_mcp.shell.capture.streaming import streamed
+from ttnn_mcp.shell.capture.target import target_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+FAILED = 1  # no report, although the user's command went well
+NO_BUILD = Build(None, frozenset(), joins=False, records_graph=False)
+
+
+@dataclass
+class Capture:
+    """One `ttnn-mcp profile`: what is asked, and what came of it."""
+
+    command: Sequence[str]
+    options: Sequence[str]
+    memory: bool
+    tell: Callable[[str], None]
+    status: int = 0
+    performance: Path | None = None
+    memory_report: Path | None = None
+    build: Build = field(default_factory=lambda: NO_BUILD)
+
+    def run(self) -> None:
+        """Run the command under Tracy, and once more for its memory if that is asked.
+
+        Raises:
+            ArgumentsInvalid: the command or the environment cannot be profiled.
+        """
+        if not self.command:
+            raise ArgumentsInvalid(
+                "Write the command behind --, such as: ttnn-mcp profile -- pytest tests/test_x.py"
+            )
+        if sys.platform == "win32":
+            raise ArgumentsInvalid("tt-metal runs on Linux: profile there, and bring the report here.")
+        clash = conflicts(os.environ)
+        if clash:
+            raise ArgumentsInvalid(
+                f"{clash.what} Next: {again(clash, NO_BUILD, self.options, self.memory, self.command)}"
+            )
+        target = target_of(self.command)
+        self.build = build_of(target.python)
+        started, listener = time.time(), Listener()
+        with tempfile.TemporaryDirectory(prefix="ttnn-mcp-") as folder:
+            status_file = Path(folder, "status")
+            tracy_status = streamed(under_tracy(target, self.build, self.options, status_file), listener.heard)
+            own_status = _number(status_file)
+        self.status = tracy_status if own_status is None else own_status
+        self.performance = _report(listener, started)
+        for failure in listener.found.values():
+            if self.performance is None or failure.name in LOSING:
+                self.explain(failure)
+        if self.performance is None:
+            self.tell("No performance report came of it." if listener.found else _unexplained(tracy_status))
+            self.status = self.status or tracy_status or FAILED
+            return
+        manifest = manifests.manifest_of(self.command, started, self.status, self.build, self.performance.parent)
+        manifests.write(manifest, self.performance.parent)
+        self.tell(f"Performance report: {self.performance}")
+        if self.memory and self.status == 0:
+            self.memory_report = memory_run.recorded(target, self.build, self.tell)
+            if self.memory_report:
+                manifests.write(manifest, self.memory_report.parent)
+
+    def explain(self, failure: Failure) -> None:
+        """What went wrong, and the next command."""
+        self.tell(f"{failure.what}{f' To do: {failure.do}.' if failure.do else ''}")
+        self.tell(f"Next: {again(failure, self.build, self.options, self.memory, self.command)}")
+
+
+def _report(listener: Listener, started: float) -> Path | None:
+    """The CSV that Tracy names; else the newest one that was written since the start."""
+    if listener.report and Path(listener.report).is_file():
+        return Path(listener.report)
+    artifacts = os.environ.get("TT_METAL_PROFILER_DIR")
+    roots = [*Settings().searched, *([Path(artifacts)] if artifacts else [])]
+    with suppress(OSError):
+        fresh = [
+            report for report in find_reports(roots) if report.kind == "performance" and report.modified >= started
+        ]
+        return fresh[0].path if fresh else None
+    return None
+
+
+def _number(file: Path) -> int | None:
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _unexplained(status: int) -> str:
+    return (
+        f"Tracy ended with status {status} and no performance report, for a reason that is not known here: "
+        f"its last lines are above. {shown('--tracy=-v')} makes it say more."
+    )

@@ -1,0 +1,83 @@
+"""The user's command: which Python runs which module or script, read from the words behind `--`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import ArgumentsInvalid, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MODULES = frozenset({"pytest", "py.test"})  # started by a script that Tracy may run as a module too
+_PYTHON = re.compile(r"python(\d(\.\d+)?)?")
+_SHEBANG_BYTES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`python` as found on this machine; `words` are `-m MODULE ...` or `SCRIPT ...`."""
+
+    python: str
+    words: tuple[str, ...]
+
+
+def target_of(command: Sequence[str]) -> Target:
+    """What the command runs.
+
+    Raises:
+        ArgumentsInvalid: it is no Python program, or is started in a way that Tracy cannot repeat.
+    """
+    first, *rest = command
+    if _PYTHON.fullmatch(Path(first).name):
+        return Target(_found(first), _program(rest))
+    if first.endswith(".py"):
+        return Target(_found("python3"), tuple(command))
+    path = _found(first)
+    python = _shebang(path)
+    if python is None:
+        raise ArgumentsInvalid(
+            f"'{shown(first)}' is no Python program, and Tracy runs Python here: give pytest ..., python -m ... or "
+            "a script."
+        )
+    return Target(python, ("-m", "pytest", *rest) if Path(first).name in MODULES else (path, *rest))
+
+
+def _program(words: Sequence[str]) -> tuple[str, ...]:
+    if not words or (words[0].startswith("-") and (words[0] != "-m" or len(words) < 2)):
+        options = f"with '{shown(words[0])}'" if words else "without a program"
+        raise ArgumentsInvalid(
+            f"Tracy cannot start Python {options}: give python -m MODULE ... or python SCRIPT ..., and settings of "
+            "the interpreter in the environment."
+        )
+    return tuple(words)
+
+
+def _found(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise ArgumentsInvalid(
+            f"There is no command '{shown(name)}' here. Activate the environment in which your model runs "
+            f"(put VARIABLE=value before ttnn-mcp): then ttnn-mcp profile -- {shlex.quote(shown(name))} ..."
+        )
+    return path
+
+
+def _shebang(path: str) -> str | None:
+    """The Python that a script names in its first line; None for anything else."""
+    try:
+        with Path(path).open("rb") as file:
+            line = file.readline(_SHEBANG_BYTES)
+    except OSError:
+        return None
+    words = line[2:].decode(errors="replace").split() if line.startswith(b"#!") else []
+    if words and Path(words[0]).name == "env":
+        words = words[1:]
+    if not words or not _PYTHON.fullmatch(Path(words[0]).name):
+        return None
+    return shutil.which(words[0])
