@@ -50,6 +50,7 @@ def home(tmp_path, monkeypatch):
         (packages / name / module).write_text(text)
     (tmp_path / "model.py").write_text(MODEL)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PWD", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(packages))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
@@ -137,7 +138,12 @@ def test_lost_ops_are_told_although_a_report_came(profile):
     assert "stalled-on-host" in out
 
 
-KERNEL, START, END = "DEVICE KERNEL DURATION [ns]", "DEVICE FW START CYCLE", "DEVICE FW END CYCLE"
+KERNEL = "DEVICE KERNEL DURATION [ns]"
+SINCE_RESET_NS = 61_000_000_000  # a chip that was reset a minute ago
+
+
+def later(durations):
+    return (durations.astype(int) + SINCE_RESET_NS).astype(str)
 
 
 @pytest.mark.parametrize(
@@ -145,10 +151,11 @@ KERNEL, START, END = "DEVICE KERNEL DURATION [ns]", "DEVICE FW START CYCLE", "DE
     [
         ({KERNEL: "0"}, 1, "No device op has a kernel time"),
         ({KERNEL: ""}, 1, "No device op has a kernel time"),
-        ({KERNEL: "4600000000000"}, 0, "raw timestamps instead of durations"),
+        ({KERNEL: "4600000000000"}, 1, "absurd) and count as not measured: raw timestamps instead of durations"),
+        ({KERNEL: later}, 0, "80 device ops have raw timestamps instead of durations"),
         ({"GLOBAL CALL COUNT": lambda counts: (counts.astype(int) * 2).astype(str)}, 0, "--op-support-count=10000"),
     ],
-    ids=["zero", "empty", "raw", "dropped"],
+    ids=["zero", "empty", "absurd", "raw", "dropped"],
 )
 def test_a_report_that_cannot_be_believed_is_told(profile, tmp_path, columns, status, says):
     ended, out, err = profile("0", report=report_with(tmp_path / "bad", **columns))

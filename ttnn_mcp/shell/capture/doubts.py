@@ -10,6 +10,8 @@ from ttnn_mcp.shell.capture.failures import MORE_OPS, READ_OFTEN, Failure
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
+KERNEL_TIME = "DEVICE KERNEL DURATION"
+FIRMWARE = "install the firmware that this tt-metal asks for, then profile again"
 FEW = 2  # iterations: the first compiles, so that one is no measurement
 
 
@@ -18,16 +20,16 @@ def doubts_of(run: Run) -> list[Failure]:
     performance = run.performance
     if performance is None:
         return []
+    absurd = [caveat for caveat in performance.csv.caveats if KERNEL_TIME in caveat]
+    raw = f"{performance.outlasting} device ops have" if performance.outlasting else absurd and f"{absurd[0]}:"
+    doubts = [Failure("raw-timestamps", f"{raw} raw timestamps instead of durations.", FIRMWARE)] if raw else []
     kernel = performance.steady.numbers("kernel_ns")
     if not len(kernel) or not kernel.any():
-        what = "No device op has a kernel time: the device's profiler was off, or its log is from another run."
-        return [Failure("no-times", what, "profile without --no-device, on a tt-metal that was built with Tracy")]
-    doubts: list[Failure] = []
-    if performance.outlasting:
-        what = f"{performance.outlasting} device ops have raw timestamps instead of durations."
-        doubts.append(
-            Failure("raw-timestamps", what, "install the firmware that this tt-metal asks for, then again")
-        )
+        what = "No device op has a kernel time: the device's profiler was off, or its log cannot be read."
+        return [
+            *doubts,
+            Failure("no-times", what, "profile on a device, with a tt-metal that was built with Tracy"),
+        ]
     dropped = dropped_rows(performance)
     if dropped:
         doubts.append(Failure("rows-dropped", f"{dropped[0]}.", READ_OFTEN, (f"--op-support-count={MORE_OPS}",)))

@@ -21,7 +21,7 @@ OPS_BY_DEFAULT = 1000  # --op-support-count of tt-metal 0.62 to 0.81
 MORE_OPS = 10_000
 READ_OFTEN = "call ttnn.ReadDeviceProfiler(device) after every iteration, or profile fewer of them"
 BUILD_IT = (
-    "the tools are not in TTNN's wheel: build tt-metal from its sources (./build_metal.sh; before 0.62 with "
+    "the tools are not in TTNN's wheel: build tt-metal from its sources (./build_metal.sh; older trees with "
     "--enable-profiler), set TT_METAL_HOME to it"
 )
 CONFLICTS = {  # tt-metal's page on the device profiler: watcher, debug print and profiler exclude each other
