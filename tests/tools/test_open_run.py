@@ -1,5 +1,7 @@
 """open_run: the run card."""
 
+import json
+
 import pytest
 
 from tests.asking import ask, session
@@ -68,3 +70,12 @@ async def test_a_pair_is_linked_and_keeps_the_name_it_is_given(tmp_path):
 async def test_what_is_not_there_is_refused(tmp_path, arguments):
     with pytest.raises(TtnnMcpError):
         await ask(session(tmp_path), "open_run", **arguments)
+
+
+async def test_the_card_says_how_a_profiled_report_was_made(tmp_path):
+    path = write_performance_report(tmp_path / "perf", block())
+    assert "capture" not in await ask(session(tmp_path), "open_run", performance=str(path))
+    told = {"command": "pytest \x1b[1mtests/test_x.py", "dirty": True, "exit_status": "no number", "unknown": [1]}
+    (path.parent / "run_manifest.json").write_text(json.dumps(told))
+    card = await ask(session(tmp_path), "open_run", performance=str(path))
+    assert card["capture"] == {"command": "pytest  [1mtests/test_x.py", "dirty": True}

@@ -55,16 +55,17 @@ def manifest_beside(report: Path) -> Manifest | None:
         )
     except (OSError, ValueError):
         return None
-    with os.fdopen(opened, "rb") as file:
-        try:
-            if not stat.S_ISREG(os.fstat(opened).st_mode):
-                return None
-            told: Any = json.loads(file.read(MOST_BYTES + 1)[:MOST_BYTES])
-        except (OSError, ValueError, RecursionError):
+    try:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
             return None
-    if not isinstance(told, dict):
+        content: Any = json.loads(os.read(opened, MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
         return None
-    pairs = cast("dict[str, Any]", told)
+    finally:
+        os.close(opened)
+    if not isinstance(content, dict):
+        return None
+    pairs = cast("dict[str, Any]", content)
     sound = {field.name: _sound(field.name, pairs.get(field.name)) for field in fields(Manifest)}
     return Manifest(**sound) if any(value is not None for value in sound.values()) else None
 

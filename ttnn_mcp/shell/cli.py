@@ -9,22 +9,21 @@ import errno
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.command_line import command_line, loopback
-from ttnn_mcp.shell.questions import QUESTIONS
+from ttnn_mcp.shell.people_options import PEOPLE
+from ttnn_mcp.shell.progress import awaited
 from ttnn_mcp.shell.terminal import speak_any_locale
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Sequence
 
     from ttnn_mcp.server.front_desk import Heard
     from ttnn_mcp.session.session import Session
-
-Answer = TypeVar("Answer")
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
@@ -76,8 +75,10 @@ def _command(argv: list[str]) -> int:
     try:
         if options.command == "call":
             return _call(options, words)
-        if options.command in QUESTIONS:
-            return _ask(options, words)
+        if options.command in PEOPLE:
+            from ttnn_mcp.shell import people  # noqa: PLC0415
+
+            return people.answered(options, words, _session(options))
         return COMMANDS[options.command or "serve"](options)
     except TtnnMcpError as refusal:
         print(refusal, file=sys.stderr)
@@ -158,73 +159,15 @@ def _call(options: argparse.Namespace, pairs: list[str]) -> int:
         print(call_arguments.usage(tool))
         return 0
     arguments = call_arguments.arguments(tool, pairs)
-    _structured, text = _awaited(answering.answer(_session(options), tool, arguments), tool.name)
+    _structured, text = awaited(answering.answer(_session(options), tool, arguments), tool.name)
     print(text)
-    return 0
-
-
-def _ask(options: argparse.Namespace, words: list[str]) -> int:
-    from ttnn_mcp.shell import asking  # noqa: PLC0415
-
-    def tell(sentence: str) -> None:
-        print(sentence, file=sys.stderr)
-
-    asked = _awaited(asking.asked(_session(options), options.command, words, tell), options.command)
-    print(asking.worded_for(options, asked, words), end="")
-    return 0
-
-
-def _awaited(coroutine: Coroutine[Any, Any, Answer], what: str) -> Answer:
-    """The outcome of a coroutine, with a sign of life while it takes long."""
-    import asyncio  # noqa: PLC0415
-
-    from ttnn_mcp.shell.progress import waiting  # noqa: PLC0415
-
-    with waiting(f"ttnn-mcp {what}"):
-        return asyncio.run(coroutine)
-
-
-def _profile(options: argparse.Namespace) -> int:
-    from ttnn_mcp.shell.capture import outcome  # noqa: PLC0415
-    from ttnn_mcp.shell.capture.profiled import Capture  # noqa: PLC0415
-
-    def tell(sentence: str) -> None:
-        print(f"ttnn-mcp: {sentence}", file=sys.stderr, flush=True)
-
-    capture = Capture(options.behind, options.tracy, options.with_memory, tell)
-    capture.run()
-    if capture.performance is not None:
-        print(_awaited(outcome.told(_session(options), capture), "check"), end="")
-    return capture.status
-
-
-def _skill(options: argparse.Namespace) -> int:
-    from ttnn_mcp.served.documents import skill_page  # noqa: PLC0415
-
-    print(skill_page(options.page))
-    return 0
-
-
-def _completion(options: argparse.Namespace) -> int:
-    from ttnn_mcp.shell.completion import script  # noqa: PLC0415
-
-    print(script(options.shell))
-    return 0
-
-
-def _demo(options: argparse.Namespace) -> int:
-    from ttnn_mcp.shell import asking, check_report  # noqa: PLC0415
-    from ttnn_mcp.shell.terminal import coloured, width  # noqa: PLC0415
-
-    answer = _awaited(asking.all_findings(_session(options), {"run": "demo"}), "demo")
-    print(check_report.check_report(answer, run="demo", colour=coloured(sys.stdout), width=width()), end="")
     return 0
 
 
 def _gate(options: argparse.Namespace) -> int:
     from ttnn_mcp.shell.gate_command import gate  # noqa: PLC0415
 
-    text, status = _awaited(gate(_session(options), options), "gate")
+    text, status = awaited(gate(_session(options), options), "gate")
     print(text, end="")
     return status
 
@@ -232,26 +175,22 @@ def _gate(options: argparse.Namespace) -> int:
 def _baseline(options: argparse.Namespace) -> int:
     from ttnn_mcp.shell.gate_command import baseline  # noqa: PLC0415
 
-    print(_awaited(baseline(_session(options), options.name, options.path), "baseline"), end="")
+    print(awaited(baseline(_session(options), options.name, options.path), "baseline"), end="")
     return 0
 
 
 def _doctor(options: argparse.Namespace) -> int:
     from ttnn_mcp.shell import doctor  # noqa: PLC0415
 
-    print(_awaited(doctor.report(_session(options)), "doctor"), end="")
+    print(awaited(doctor.report(_session(options)), "doctor"), end="")
     return 0
 
 
 COMMANDS = {
     "serve": _serve,
-    "demo": _demo,
     "doctor": _doctor,
     "gate": _gate,
     "baseline": _baseline,
-    "profile": _profile,
-    "skill": _skill,
-    "completion": _completion,
 }
 
 

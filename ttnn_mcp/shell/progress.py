@@ -6,14 +6,24 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Coroutine, Generator
+
+Answer = TypeVar("Answer")
 
 FIRST_S = 1.0
 EVERY_S = 0.5
 CLEAR_LINE = "\r\x1b[2K"
+
+
+def awaited(coroutine: Coroutine[Any, Any, Answer], command: str) -> Answer:
+    """The outcome of a coroutine, with a sign of life while it takes long."""
+    import asyncio  # noqa: PLC0415 - not for those who only ask for help
+
+    with waiting(f"ttnn-mcp {command}"):
+        return asyncio.run(coroutine)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -11,6 +12,7 @@ from ttnn_mcp.analyses.memory.accuracy import losses_of
 from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import single_line
+from ttnn_mcp.readers.manifest import manifest_beside
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.answering import answerable
 from ttnn_mcp.tools.tool import Arguments as Closed
@@ -48,6 +50,19 @@ class RowCounts(Wire):
     signpost: int
 
 
+class Provenance(Wire):
+    """How `ttnn-mcp profile` made the report, as its manifest says."""
+
+    command: Quoted | None = None
+    started: Quoted | None = None
+    exit_status: int | None = None
+    commit: Quoted | None = None
+    dirty: bool | None = None
+    build: Quoted | None = None
+    device: Quoted | None = None
+    clock_mhz: int | None = None
+
+
 class Answer(Wire):
     """Answer of open_run: the run card."""
 
@@ -77,6 +92,7 @@ class Answer(Wire):
     answerable: tuple[str, ...]
     not_answerable: tuple[str, ...]
     caveats: tuple[Quoting, ...]
+    capture: Provenance | None = None
 
 
 def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
@@ -126,7 +142,14 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
         answerable=tuple(can),
         not_answerable=tuple(cannot),
         caveats=tuple(dict.fromkeys(caveats)),
+        capture=_capture(run),
     )
+
+
+def _capture(run: Run) -> Provenance | None:
+    report = run.performance.csv.path if run.performance else run.memory.path if run.memory else None
+    manifest = manifest_beside(report) if report else None
+    return Provenance(**asdict(manifest)) if manifest else None
 
 
 def _one_report(run: Run) -> str:

@@ -43,6 +43,14 @@ def test_a_known_failure_is_recognised(line, name):
     assert [failure.name for failure in heard(line)] == [name]
 
 
+def test_a_module_that_was_only_tried_is_not_the_failure():
+    listener = Listener()
+    listener.heard("ModuleNotFoundError: No module named 'pyarrow'")
+    assert list(listener.found) == ["module-missing"]
+    listener.heard("pandas.errors.EmptyDataError: No columns to parse from file")
+    assert not listener.found
+
+
 def test_every_pattern_is_tried():
     assert len(set(WORDS.values())) == len(IN_OUTPUT)
 

@@ -48,8 +48,8 @@ def build_of(python: str) -> Build:
         ArgumentsInvalid: it has no Tracy, or cannot be asked.
     """
     try:
-        told = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, timeout=PROBE_S, check=True)  # noqa: S603
-        places = json.loads(told.stdout.splitlines()[-1])
+        probe = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, timeout=PROBE_S, check=True)  # noqa: S603
+        places = json.loads(probe.stdout.splitlines()[-1])
     except (OSError, subprocess.SubprocessError, ValueError, IndexError):
         raise ArgumentsInvalid(f"{shown(python)} cannot be asked what it has installed. Does it start?") from None
     if places["tracy"] is None:

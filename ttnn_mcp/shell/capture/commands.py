@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ttnn_mcp.shell.capture.build import Build
-    from ttnn_mcp.shell.capture.failures import Failure
+    from ttnn_mcp.shell.capture.failures import Fault
     from ttnn_mcp.shell.capture.target import Target
 
 RECORDED = Path(__file__).with_name("recorded.py")
@@ -37,8 +37,8 @@ def under_tracy(target: Target, build: Build, options: Sequence[str], status_fil
     start = [target.python, "-m", "tracy", "-r", "-p", *quiet, *options]
     if not build.joins:
         return [*start, *target.words]
-    told = f"; status=$?; echo $status > {shlex.quote(str(status_file))}; exit $status"
-    return [*start, *map(shlex.quote, target.words), told]
+    ending = f"; status=$?; echo $status > {shlex.quote(str(status_file))}; exit $status"
+    return [*start, *map(shlex.quote, target.words), ending]
 
 
 def recording(target: Target, folder: Path) -> list[str]:
@@ -46,7 +46,7 @@ def recording(target: Target, folder: Path) -> list[str]:
     return [target.python, str(RECORDED), str(folder), *target.words]
 
 
-def again(failure: Failure, build: Build, options: Sequence[str], memory: bool, command: Sequence[str]) -> str:
+def again(failure: Fault, build: Build, options: Sequence[str], memory: bool, command: Sequence[str]) -> str:
     """The next command after a failure: the same, with the options that this Tracy has and without what disturbs."""
     changed = {option.partition("=")[0] for option in failure.tracy}
     tracy = [option for option in options if option.partition("=")[0] not in changed]

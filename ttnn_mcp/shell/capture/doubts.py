@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.run.trust import dropped_rows
-from ttnn_mcp.shell.capture.failures import MORE_OPS, READ_OFTEN, Failure
+from ttnn_mcp.shell.capture.failures import MORE_OPS, READ_OFTEN, Fault
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
@@ -15,27 +15,27 @@ FIRMWARE = "install the firmware that this tt-metal asks for, then profile again
 FEW = 2  # iterations: the first compiles, so that one is no measurement
 
 
-def doubts_of(run: Run) -> list[Failure]:
+def doubts_of(run: Run) -> list[Fault]:
     """The failures that the report shows, the worst first."""
     performance = run.performance
     if performance is None:
         return []
     absurd = [caveat for caveat in performance.csv.caveats if KERNEL_TIME in caveat]
     raw = f"{performance.outlasting} device ops have" if performance.outlasting else absurd and f"{absurd[0]}:"
-    doubts = [Failure("raw-timestamps", f"{raw} raw timestamps instead of durations.", FIRMWARE)] if raw else []
+    doubts = [Fault("raw-timestamps", f"{raw} raw timestamps instead of durations.", FIRMWARE)] if raw else []
     kernel = performance.steady.numbers("kernel_ns")
     if not len(kernel) or not kernel.any():
         what = "No device op has a kernel time: the device's profiler was off, or its log cannot be read."
         return [
             *doubts,
-            Failure("no-times", what, "profile on a device, with a tt-metal that was built with Tracy"),
+            Fault("no-times", what, "profile on a device, with a tt-metal that was built with Tracy"),
         ]
     dropped = dropped_rows(performance)
     if dropped:
-        doubts.append(Failure("rows-dropped", f"{dropped[0]}.", READ_OFTEN, (f"--op-support-count={MORE_OPS}",)))
+        doubts.append(Fault("rows-dropped", f"{dropped[0]}.", READ_OFTEN, (f"--op-support-count={MORE_OPS}",)))
     if performance.iterations.count < FEW and not len(performance.signposts):
         what = "No signpost and no repeated iteration: nothing tells a warm pass from the first."
         doubts.append(
-            Failure("no-signposts", what, 'run the model three times, tracy.signpost("iteration") before each')
+            Fault("no-signposts", what, 'run the model three times, tracy.signpost("iteration") before each')
         )
     return doubts

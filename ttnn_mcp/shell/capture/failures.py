@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 COLOURS = re.compile(r"\x1b\[[\d;]*m")
+MODULE_MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+ANOTHER = re.compile(r"[\w.]+(?:Error|Exception)(?::|$)")
 REPORT = re.compile(r"OPs csv generated at: (.+)$")
 OPS_BY_DEFAULT = 1000  # --op-support-count of tt-metal 0.62 to 0.81
 MORE_OPS = 10_000
@@ -32,7 +34,7 @@ CONFLICTS = {  # tt-metal's page on the device profiler: watcher, debug print an
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Fault:
     """What went wrong, what to do, and options of `ttnn-mcp profile` that do it.
 
     Attributes:
@@ -50,25 +52,25 @@ class Failure:
     without: tuple[str, ...] = ()
 
 
-Sign: TypeAlias = "Callable[[re.Match[str]], Failure]"
+Sign: TypeAlias = "Callable[[re.Match[str]], Fault]"
 
 
-def _lost(match: re.Match[str]) -> Failure:
+def _lost(match: re.Match[str]) -> Fault:
     wanted = max(map(int, re.findall(r"Expected (\d+)", match.group(0))), default=0)
     count = max(
         MORE_OPS, (wanted * 5 // 4 // OPS_BY_DEFAULT + 1) * OPS_BY_DEFAULT
     )  # a quarter more than were missed
     what = "The profiler's buffer on the device was full, and ops were lost (tt-metal #46710, #35378)."
-    return Failure("buffer-full", what, READ_OFTEN, (f"--op-support-count={count}",))
+    return Fault("buffer-full", what, READ_OFTEN, (f"--op-support-count={count}",))
 
 
-def _module(match: re.Match[str]) -> Failure:
+def _module(match: re.Match[str]) -> Fault:
     name = line(match.group(1))
-    return Failure("module-missing", f"Python misses the module {name}.", f"install {name} into that Python")
+    return Fault("module-missing", f"Python misses the module {name}.", f"install {name} into that Python")
 
 
 def _known(name: str, what: str, do: str = "", *tracy: str, without: tuple[str, ...] = ()) -> Sign:
-    return lambda _match: Failure(name, what, do, tracy, without)
+    return lambda _match: Fault(name, what, do, tracy, without)
 
 
 IN_OUTPUT: dict[str, Sign] = {
@@ -110,26 +112,26 @@ IN_OUTPUT: dict[str, Sign] = {
         "No device wrote a log: no op ran on one, or it was never closed.",
         "run ops on a real device (a mock device times nothing) and close it with ttnn.close_device",
     ),
-    r"ModuleNotFoundError: No module named '([\w.]+)'": _module,
+    MODULE_MISSING.pattern: _module,
 }
 LOSING = frozenset({"buffer-full", "marker-ring", "trace-not-replayed"})  # they may leave a report behind
 _SIGNS = [(re.compile(pattern), failure) for pattern, failure in IN_OUTPUT.items()]
 
 
-def conflicts(environment: Mapping[str, str]) -> Failure | None:
+def conflicts(environment: Mapping[str, str]) -> Fault | None:
     """What the environment has on that excludes the profiler."""
     clashing = [name for name in CONFLICTS if environment.get(name)]
     if not clashing:
         return None
     what = f"The profiler excludes {' and '.join(dict.fromkeys(CONFLICTS[name] for name in clashing))}"
-    return Failure("conflict", f"{what}, and {' and '.join(clashing)} switches it on.", without=tuple(clashing))
+    return Fault("conflict", f"{what}, and {' and '.join(clashing)} switches it on.", without=tuple(clashing))
 
 
 class Listener:
     """Looks through the output for known failures and for the place of the report."""
 
     def __init__(self) -> None:
-        self.found: dict[str, Failure] = {}
+        self.found: dict[str, Fault] = {}
         self.report: str | None = None
 
     def heard(self, written: str) -> None:
@@ -138,6 +140,8 @@ class Listener:
         report = REPORT.search(plain)
         if report:
             self.report = report.group(1).strip()
+        if ANOTHER.match(plain) and not MODULE_MISSING.match(plain):
+            self.found.pop("module-missing", None)  # it was tried, and something else failed
         for pattern, failure in _SIGNS:
             match = pattern.search(plain)
             if match:

@@ -51,10 +51,10 @@ def write(manifest: dict[str, Any], folder: Path) -> None:
 
 def _repository(folder: Path) -> tuple[str | None, bool | None]:
     """The commit of a folder's repository, and whether it has changes."""
-    told = [
+    outputs = [
         _git(folder, *words) for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no"))
     ]
-    return told[0], None if told[0] is None or told[1] is None else bool(told[1])
+    return outputs[0], None if outputs[0] is None or outputs[1] is None else bool(outputs[1])
 
 
 def _git(folder: Path, *words: str) -> str | None:

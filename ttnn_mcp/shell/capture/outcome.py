@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNUSABLE = "no-times"
 
 
-async def told(session: Session, capture: Capture) -> str:
+async def findings_of(session: Session, capture: Capture) -> str:
     """The findings as `check` prints them; empty where the report holds no times."""
     memory = str(capture.memory_report) if capture.memory_report else None
     try:

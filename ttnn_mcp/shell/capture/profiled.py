@@ -17,7 +17,7 @@ from ttnn_mcp.session.settings import Settings
 from ttnn_mcp.shell.capture import manifests, memory_run
 from ttnn_mcp.shell.capture.build import Build, build_of
 from ttnn_mcp.shell.capture.commands import again, under_tracy
-from ttnn_mcp.shell.capture.failures import LOSING, Failure, Listener, conflicts
+from ttnn_mcp.shell.capture.failures import LOSING, Fault, Listener, conflicts
 from ttnn_mcp.shell.capture.streaming import streamed
 from ttnn_mcp.shell.capture.target import target_of
 
@@ -82,7 +82,7 @@ class Capture:
             if self.memory_report:
                 manifests.write(manifest, self.memory_report.parent)
 
-    def explain(self, failure: Failure) -> None:
+    def explain(self, failure: Fault) -> None:
         """What went wrong, and the next command."""
         self.tell(f"{failure.what}{f' To do: {failure.do}.' if failure.do else ''}")
         self.tell(f"Next: {again(failure, self.build, self.options, self.memory, self.command)}")

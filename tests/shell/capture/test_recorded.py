@@ -1,0 +1,89 @@
+"""The recorder runs a program as Python would, with TTNN's recording around it: a stand-in for ttnn keeps count."""
+
+import json
+import sys
+
+import pytest
+
+from ttnn_mcp.shell.capture import recorded
+
+TTNN = """
+import contextlib
+events = []
+class device:
+    @staticmethod
+    def close_device(_device): events.append("closed")
+def open_device(**_options): events.append("opened")
+close_device = device.close_device
+class graph:
+    @staticmethod
+    @contextlib.contextmanager
+    def full_graph_capture(path):
+        events.append("recording")
+        yield
+        open(path, "w").write("{}")
+        events.append("recorded")
+"""
+REPORT = "import ttnn\ndef import_report(graph, folder): ttnn.events.append('report')\n"
+PROGRAM = """
+import sys, ttnn
+ttnn.events.append(sys.argv[1:])
+for _ in range(2):
+    ttnn.open_device(device_id=0)
+    ttnn.close_device(None)
+{end}
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run a program with that end; its status, and what the stand-in saw."""
+    (tmp_path / "ttnn").mkdir()
+    (tmp_path / "ttnn" / "__init__.py").write_text(TTNN)
+    (tmp_path / "ttnn" / "graph_report.py").write_text(REPORT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["place of the recorder", str(tmp_path), *sys.path])
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    before = set(sys.modules)
+
+    def recorded_program(end="", start=("program.py",)):
+        (tmp_path / "program.py").write_text(PROGRAM.format(end=end))
+        status = recorded.recorded(str(tmp_path), [*start, "a b"])
+        return status, sys.modules["ttnn"].events
+
+    yield recorded_program
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] in ("ttnn", "program"):
+            del sys.modules[name]
+
+
+WHOLE = ["opened", "recording", "recorded", "closed", "opened", "closed", "report"]
+
+
+@pytest.mark.parametrize("start", [("program.py",), ("-m", "program")], ids=["script", "module"])
+def test_a_recording_lies_between_the_first_device_and_its_end(run, start):
+    status, events = run(start=start)
+    assert status == 0
+    assert events == [["a b"], *WHOLE]
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [("sys.exit(7)", 7), ("sys.exit()", 0), ("sys.exit('why')", 1), ("raise ValueError('why')", 1)],
+)
+def test_the_status_is_the_programs_own_and_what_was_recorded_is_kept(run, capsys, end, status):
+    ended, events = run(end)
+    assert (ended, events) == (status, [["a b"], *WHOLE])
+    assert ("why" in capsys.readouterr().err) is ("why" in end)
+
+
+def test_a_program_without_ttnn_makes_no_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    (tmp_path / "plain.py").write_text(f"open({json.dumps(str(tmp_path / 'ran'))}, 'w')\n")
+    assert recorded.recorded(str(tmp_path), ["plain.py"]) == 0
+    assert (tmp_path / "ran").exists()
+    assert not (tmp_path / "graph.json").exists()

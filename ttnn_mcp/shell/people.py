@@ -1,0 +1,66 @@
+"""The commands for people: ask, look at the demo, profile, read the skill, complete words."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.shell.progress import awaited
+from ttnn_mcp.shell.terminal import coloured, width
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from ttnn_mcp.session.session import Session
+
+
+def answered(options: argparse.Namespace, words: Sequence[str], session: Session) -> int:
+    """Run one of these commands; its exit status."""
+    match options.command:
+        case "profile":
+            return _profile(options, session)
+        case "skill":
+            from ttnn_mcp.served.documents import skill_page  # noqa: PLC0415
+
+            print(skill_page(options.page))
+        case "completion":
+            from ttnn_mcp.shell.completion import script  # noqa: PLC0415
+
+            print(script(options.shell))
+        case "demo":
+            _demo(session)
+        case _:
+            _ask(options, words, session)
+    return 0
+
+
+def _ask(options: argparse.Namespace, words: Sequence[str], session: Session) -> None:
+    from ttnn_mcp.shell import asking  # noqa: PLC0415 - the tools load with the first question
+
+    def tell(sentence: str) -> None:
+        print(sentence, file=sys.stderr)
+
+    asked = awaited(asking.asked(session, options.command, words, tell), options.command)
+    print(asking.worded_for(options, asked, words), end="")
+
+
+def _demo(session: Session) -> None:
+    from ttnn_mcp.shell import asking, check_report  # noqa: PLC0415
+
+    answer = awaited(asking.all_findings(session, {"run": "demo"}), "demo")
+    print(check_report.check_report(answer, run="demo", colour=coloured(sys.stdout), width=width()), end="")
+
+
+def _profile(options: argparse.Namespace, session: Session) -> int:
+    from ttnn_mcp.shell.capture import outcome  # noqa: PLC0415
+    from ttnn_mcp.shell.capture.profiled import Capture  # noqa: PLC0415
+
+    def tell(sentence: str) -> None:
+        print(f"ttnn-mcp: {sentence}", file=sys.stderr, flush=True)
+
+    capture = Capture(options.behind, options.tracy, options.with_memory, tell)
+    capture.run()
+    if capture.performance is not None:
+        print(awaited(outcome.findings_of(session, capture), "check"), end="")
+    return capture.status

@@ -1,0 +1,79 @@
+"""The options and help texts of the commands for people."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ttnn_mcp.shell.questions import QUESTIONS
+
+PEOPLE = frozenset({*QUESTIONS, "demo", "profile", "skill", "completion"})
+DEMO = "what is found in a bundled profile"
+NEWEST = "RUN is a name, an id or a path; default: the newest report found."
+SKILL = "a page of the optimisation skill"
+PROFILE = "run a command under Tracy, then say what is slow"
+PROFILE_EPILOG = """\
+Write --tracy=OPTION with the equals sign. The exit status is that of COMMAND; 1 if that went well and no report came
+of it.
+
+examples:
+  ttnn-mcp profile -- pytest tests/test_my_model.py::test_perf
+  ttnn-mcp profile --memory -- python model.py --batch 8
+  ttnn-mcp profile --tracy=--op-support-count=10000 -- pytest tests/test_my_model.py
+"""
+COMPLETION = "the completion script of a shell"
+COMPLETION_EPILOG = """\
+examples:
+  eval "$(ttnn-mcp completion bash)"                in ~/.bashrc
+  eval "$(ttnn-mcp completion zsh)"                 in ~/.zshrc, after compinit
+  ttnn-mcp completion fish | source                 in ~/.config/fish/config.fish
+"""
+
+
+def add_people(commands: Any, shared: argparse.ArgumentParser) -> None:
+    """Add these commands to the others."""
+    for name, question in QUESTIONS.items():
+        runs = {"run": "[RUN]", "baseline": "A", "candidate": "[B]"}
+        places = " ".join(runs[place] for place in question.runs)
+        asking = commands.add_parser(
+            name,
+            parents=[shared],
+            help=question.about,
+            description=f"{question.about[0].upper()}{question.about[1:]}. {NEWEST if question.runs else ''}",
+            usage=f"ttnn-mcp {name} {places}{' ' if places else ''}[name=value ...] [--json | --markdown]",
+            epilog=f"Arguments: ttnn-mcp call {question.tool} --help",
+        )
+        asking.add_argument("words", nargs="*", metavar="RUN | name=value", help="runs, and arguments of the tool")
+        form = asking.add_mutually_exclusive_group()
+        form.add_argument("--json", action="store_true", help="print the answer as JSON")
+        form.add_argument("--markdown", action="store_true", help="print it as Markdown")
+    _add_profile(commands)
+    commands.add_parser("demo", parents=[shared], help=DEMO, description=f"Print {DEMO}.")
+    skill = commands.add_parser("skill", parents=[shared], help=SKILL, description=f"{SKILL}, as Markdown.")
+    skill.add_argument(
+        "page", nargs="?", default="SKILL", help="such as step-04-metal-trace (default: the contents)"
+    )
+    completion = commands.add_parser(
+        "completion",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help=COMPLETION,
+        epilog=COMPLETION_EPILOG,
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+def _add_profile(commands: Any) -> None:
+    profile = commands.add_parser(
+        "profile",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help=PROFILE,
+        description=f"{PROFILE}.",
+        usage="ttnn-mcp profile [--memory] [--tracy=OPTION] -- COMMAND",
+        epilog=PROFILE_EPILOG,
+    )
+    profile.add_argument(
+        "--memory", action="store_true", dest="with_memory", help="run it again for a memory report"
+    )
+    profile.add_argument(
+        "--tracy", action="append", default=[], metavar="OPTION", help="an option of python -m tracy (repeatable)"
+    )
