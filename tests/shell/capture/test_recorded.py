@@ -1,6 +1,5 @@
 """The recorder runs a program as Python would, with TTNN's recording around it: a stand-in for ttnn keeps count."""
 
-import json
 import sys
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from ttnn_mcp.shell.capture import recorded
 
 TTNN = """
-import contextlib
+import contextlib, pathlib
 events = []
 class device:
     @staticmethod
@@ -21,7 +20,7 @@ class graph:
     def full_graph_capture(path):
         events.append("recording")
         yield
-        open(path, "w").write("{}")
+        pathlib.Path(path).write_text("{}")
         events.append("recorded")
 """
 REPORT = "import ttnn\ndef import_report(graph, folder): ttnn.events.append('report')\n"
@@ -83,7 +82,7 @@ def test_a_program_without_ttnn_makes_no_report(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "argv", sys.argv)
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    (tmp_path / "plain.py").write_text(f"open({json.dumps(str(tmp_path / 'ran'))}, 'w')\n")
+    (tmp_path / "plain.py").write_text(f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).touch()\n")
     assert recorded.recorded(str(tmp_path), ["plain.py"]) == 0
     assert (tmp_path / "ran").exists()
     assert not (tmp_path / "graph.json").exists()

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.shell.capture.build import Build
     from ttnn_mcp.shell.capture.failures import Fault
-    from ttnn_mcp.shell.capture.target import Target
+    from ttnn_mcp.shell.capture.target import UserCommand
 
 RECORDED = Path(__file__).with_name("recorded.py")
 QUIETLY = "--no-web-server"  # 0.81: else a server for a browser outlives the run
 
 
-def under_tracy(target: Target, build: Build, options: Sequence[str], status_file: Path) -> list[str]:
+def under_tracy(target: UserCommand, build: Build, options: Sequence[str], status_file: Path) -> list[str]:
     """The command under Tracy; the status of the user's command lands in the file.
 
     Tracy joins the words to one line for a shell, and goes on whatever that line ends with. So the words are quoted
@@ -41,7 +41,7 @@ def under_tracy(target: Target, build: Build, options: Sequence[str], status_fil
     return [*start, *map(shlex.quote, target.words), ending]
 
 
-def recording(target: Target, folder: Path) -> list[str]:
+def recording(target: UserCommand, folder: Path) -> list[str]:
     """The command while TTNN records its memory."""
     return [target.python, str(RECORDED), str(folder), *target.words]
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ttnn_mcp.shell.capture.build import Build
-    from ttnn_mcp.shell.capture.target import Target
+    from ttnn_mcp.shell.capture.target import UserCommand
 
 VARIABLE = "TTNN_CONFIG_OVERRIDES"
 RECORDING = {"enable_fast_runtime_mode": False, "enable_logging": True, "enable_graph_report": True}
 
 
-def recorded(target: Target, build: Build, tell: Callable[[str], None]) -> Path | None:
+def recorded(target: UserCommand, build: Build, tell: Callable[[str], None]) -> Path | None:
     """Run the command and record its memory; the report, or None if none came of it."""
     started = time.time()
     root = Settings().searched[0]

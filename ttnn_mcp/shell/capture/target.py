@@ -20,14 +20,14 @@ _SHEBANG_BYTES = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class UserCommand:
     """`python` as found on this machine; `words` are `-m MODULE ...` or `SCRIPT ...`."""
 
     python: str
     words: tuple[str, ...]
 
 
-def target_of(command: Sequence[str]) -> Target:
+def target_of(command: Sequence[str]) -> UserCommand:
     """What the command runs.
 
     Raises:
@@ -35,9 +35,9 @@ def target_of(command: Sequence[str]) -> Target:
     """
     first, *rest = command
     if _PYTHON.fullmatch(Path(first).name):
-        return Target(_found(first), _program(rest))
+        return UserCommand(_found(first), _program(rest))
     if first.endswith(".py"):
-        return Target(_found("python3"), tuple(command))
+        return UserCommand(_found("python3"), tuple(command))
     path = _found(first)
     python = _shebang(path)
     if python is None:
@@ -45,7 +45,7 @@ def target_of(command: Sequence[str]) -> Target:
             f"'{shown(first)}' is no Python program, and Tracy runs Python here: give pytest ..., python -m ... or "
             "a script."
         )
-    return Target(python, ("-m", "pytest", *rest) if Path(first).name in MODULES else (path, *rest))
+    return UserCommand(python, ("-m", "pytest", *rest) if Path(first).name in MODULES else (path, *rest))
 
 
 def _program(words: Sequence[str]) -> tuple[str, ...]:
