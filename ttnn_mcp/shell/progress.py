@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Coroutine, Generator
 
 Answer = TypeVar("Answer")
@@ -32,6 +32,8 @@ def waiting(what: str) -> Generator[None]:
     if not sys.stderr.isatty():
         yield
         return
+    import threading  # noqa: PLC0415 - the server imports this module, and waits for nothing
+
     ended = threading.Event()
     teller = threading.Thread(target=_tell, args=(what, ended), daemon=True)
     teller.start()

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -18,6 +15,8 @@ NARROWEST = 20  # below that a terminal lies, or nobody reads
 
 def width() -> int:
     """Columns: COLUMNS, else the terminal's, else 100."""
+    import shutil  # noqa: PLC0415 - the server imports this module, and asks for no width
+
     return max(NARROWEST, shutil.get_terminal_size((NO_TERMINAL, 24)).columns)
 
 
@@ -57,6 +56,10 @@ def speak_any_locale() -> None:
 
 def own_name() -> str:
     """How this program is started here: by its name where the PATH has it, else by its path."""
+    import shlex  # noqa: PLC0415
+    import shutil  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
+
     beside = Path(sys.executable).with_name("ttnn-mcp")
     on_path = shutil.which("ttnn-mcp")
     if on_path and (not beside.exists() or Path(on_path).resolve() == beside.resolve()):

@@ -101,9 +101,10 @@ def test_a_good_run_ends_with_what_is_slow(profile, home):
 
 
 def test_the_status_of_the_command_is_kept_and_its_report_is_still_read(profile):
-    status, out, _err = profile("7", report=DEMO)
+    status, out, err = profile("7", options=["--memory"], report=DEMO)
     assert status == 7
     assert "stalled-on-host" in out
+    assert "No memory run follows, because the command ended with status 7." in err
 
 
 def test_without_a_report_even_a_good_command_fails(profile):
@@ -125,6 +126,25 @@ def test_the_memory_is_recorded_in_a_run_of_its_own(profile, home):
     assert "db.sqlite, " in out  # the findings cite both reports
     database = next((home / "generated").rglob("db.sqlite"))
     assert (database.parent / "run_manifest.json").is_file()
+
+
+def test_an_older_ttnn_is_told_to_record_by_its_variable(profile, home, monkeypatch):
+    (home / "packages" / "ttnn" / "graph.py").write_text("")
+    monkeypatch.setenv("TTNN_CONFIG_OVERRIDES", '{"enable_fast_runtime_mode": true, "cache_path": "mine"}')
+    (home / "model.py").write_text(
+        "import os, pathlib, shutil\nprint(os.environ['TTNN_CONFIG_OVERRIDES'])\n"
+        "folder = pathlib.Path('generated/ttnn/reports/1')\nfolder.mkdir(parents=True, exist_ok=True)\n"
+        f"shutil.copyfile({demo_reports()[1] + '/db.sqlite'!r}, folder / 'db.sqlite')\n"
+    )
+    status, out, err = profile(options=["--memory"], report=DEMO)
+    assert status == 0, err
+    first, second = map(json.loads, out.splitlines()[:2])
+    assert first == {"enable_fast_runtime_mode": True, "cache_path": "mine"}
+    assert second.pop("report_name").startswith("profile_")
+    switched_on = {"enable_logging": True, "enable_graph_report": True}
+    assert second == {"enable_fast_runtime_mode": False, "cache_path": "mine", **switched_on}
+    assert "Memory report: " in err
+    assert json.loads(os.environ["TTNN_CONFIG_OVERRIDES"]) == first
 
 
 def test_lost_ops_are_told_although_a_report_came(profile):

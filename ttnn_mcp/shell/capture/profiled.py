@@ -77,7 +77,9 @@ class Capture:
         manifest = manifests.manifest_of(self.command, started, self.status, self.build, self.performance.parent)
         manifests.write(manifest, self.performance.parent)
         self.tell(f"Performance report: {self.performance}")
-        if self.memory and self.status == 0:
+        if self.memory and self.status:
+            self.tell(f"No memory run follows, because the command ended with status {self.status}.")
+        elif self.memory:
             self.memory_report = memory_run.recorded(target, self.build, self.tell)
             if self.memory_report:
                 manifests.write(manifest, self.memory_report.parent)
