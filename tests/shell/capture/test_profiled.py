@@ -115,6 +115,16 @@ def test_without_a_report_even_a_good_command_fails(profile):
     assert "for a reason that is not known here" in err
 
 
+def test_an_old_report_that_the_output_names_is_not_taken(profile, tmp_path):
+    shutil.copytree(DEMO, tmp_path / "old")
+    path = next((tmp_path / "old").glob("ops_perf_results*.csv"))
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    status, _out, err = profile("0", output=[f"OPs csv generated at: {path}"])
+    assert status == 1
+    assert "Performance report" not in err
+    assert not (tmp_path / "old" / "run_manifest.json").exists()
+
+
 def test_the_memory_is_recorded_in_a_run_of_its_own(profile, home):
     (home / "model.py").write_text(
         "import ttnn\ndevice = ttnn.open_device()\nttnn.close_device(device)\nprint('ran')\n"
@@ -252,4 +262,5 @@ def test_a_signal_reaches_the_command(home, number):
         _out, err = process.communicate(timeout=30)
     assert process.returncode == (3 if number == signal.SIGINT else 128 + number)
     assert b"Traceback" not in err
+    assert (b"Tracy was interrupted" in err) is (number == signal.SIGINT)
     assert time.monotonic() - started < 30

@@ -30,7 +30,7 @@ def main():
         sys.stderr.write(f"{line}\n")
     if "report" in asked:
         folder = Path.cwd() / "generated" / "profiler" / "reports" / "2026_01_02_03_04_05"
-        shutil.copytree(asked["report"], folder)
+        shutil.copytree(asked["report"], folder, copy_function=shutil.copyfile)
         sys.stderr.write(
             f"2026-01-02 | INFO | OPs csv generated at: {next(folder.glob('ops_perf_results*.csv'))}\n"
         )

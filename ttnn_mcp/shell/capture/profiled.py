@@ -24,6 +24,8 @@ from ttnn_mcp.shell.capture.target import target_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+CLOCK_S = 2.0  # file systems that count whole seconds, or every other one
+INTERRUPTED = 3  # what Tracy ends with after a signal
 FAILED = 1  # no report, although the user's command went well
 NO_BUILD = Build(None, frozenset(), joins=False, records_graph=False)
 
@@ -91,9 +93,10 @@ class Capture:
 
 
 def _report(listener: Listener, started: float) -> Path | None:
-    """The CSV that Tracy names; else the newest one that was written since the start."""
-    if listener.report and Path(listener.report).is_file():
-        return Path(listener.report)
+    """The CSV that Tracy names, if it is new; else the newest one that was written since the start."""
+    with suppress(OSError):
+        if listener.report and Path(listener.report).stat().st_mtime >= started - CLOCK_S:
+            return Path(listener.report)
     artifacts = os.environ.get("TT_METAL_PROFILER_DIR")
     roots = [*Settings().searched, *([Path(artifacts)] if artifacts else [])]
     with suppress(OSError):
@@ -112,6 +115,8 @@ def _number(file: Path) -> int | None:
 
 
 def _unexplained(status: int) -> str:
+    if status == INTERRUPTED:
+        return "Tracy was interrupted, and wrote no performance report."
     return (
         f"Tracy ended with status {status} and no performance report, for a reason that is not known here: "
         f"its last lines are above. {shown('--tracy=-v')} makes it say more."
