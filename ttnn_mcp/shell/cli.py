@@ -52,7 +52,14 @@ def _command(argv: list[str]) -> int:
     try:
         if options.command == "call":
             return _call(options, pairs)
-        commands = {"serve": _serve, "demo": _demo, "doctor": _doctor, "gate": _gate, "baseline": _baseline}
+        commands = {
+            "serve": _serve,
+            "demo": _demo,
+            "doctor": _doctor,
+            "gate": _gate,
+            "baseline": _baseline,
+            "report": _report,
+        }
         return commands[options.command or "serve"](options)
     except TtnnMcpError as refusal:
         print(refusal, file=sys.stderr)
@@ -177,6 +184,13 @@ def _baseline(options: argparse.Namespace) -> int:
     from ttnn_mcp.shell.gate_command import baseline  # noqa: PLC0415
 
     print(asyncio.run(baseline(_session(options), options.name, options.path)), end="")
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from ttnn_mcp.shell.report_command import report  # noqa: PLC0415
+
+    print(report(_session(options), options), end="")
     return 0
 
 

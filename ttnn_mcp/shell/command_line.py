@@ -8,6 +8,7 @@ from pathlib import Path
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.session.settings import CACHE_MB
+from ttnn_mcp.shell.report_options import add_report
 
 MOST_MB = 1_000_000  # a terabyte
 EPILOG = """\
@@ -89,6 +90,7 @@ def command_line() -> argparse.ArgumentParser:
     baseline.add_argument(
         "path", nargs="?", help="its report or folder; default: the run that --run or --root names"
     )
+    add_report(commands, shared)
     for name, description in (("demo", "what is found in a bundled profile"), ("doctor", "what this machine has")):
         commands.add_parser(name, parents=[shared], help=description, description=f"Print {description}.")
     return parser
