@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import ArgumentsInvalid, shown_path
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import MARK, page
+from ttnn_mcp.shell import report_markdown
+from ttnn_mcp.shell.report_markdown import comment
 
 if TYPE_CHECKING:
     import argparse
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
     from ttnn_mcp.session.session import Session
 
-KINDS: dict[str, tuple[Callable[[Answers], str], str]] = {"html": (page, MARK)}
+KINDS: dict[str, tuple[Callable[[Answers], str], str]] = {
+    "html": (page, MARK),
+    "markdown": (comment, report_markdown.MARK),
+}
 
 
 def report(session: Session, options: argparse.Namespace) -> str:
