@@ -92,9 +92,10 @@ class Scatter extends Plot {
       if (roof.gbs) {
         const slope = Math.log10(roof.gbs / 1e3), end = highest ? Math.min(Math.log10(highest) - slope, x1) : x1;
         line(x0, x0 + slope, end, end + slope);
-        pen.textAlign = "left";
+        const middle = (x0 + end) / 2;
+        pen.textAlign = "right";
         pen.textBaseline = "bottom";
-        pen.fillText(`DRAM ${shown(Math.round(roof.gbs))} GB/s`, this.x(x0) + 6, Math.max(this.y(x0 + slope) - 6, 26));
+        pen.fillText(`DRAM ${shown(Math.round(roof.gbs))} GB/s`, this.x(middle) - 8, this.y(middle + slope) - 4);
         continue;
       }
       const level = Math.log10(roof.tflops), begin = memory ? Math.max(level - Math.log10(memory.gbs / 1e3), x0) : x0;
