@@ -190,7 +190,7 @@ def _baseline(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> int:
     from ttnn_mcp.shell.report_command import report  # noqa: PLC0415
 
-    print(report(_session(options), options), end="")
+    sys.stdout.buffer.write(report(_session(options), options))
     return 0
 
 

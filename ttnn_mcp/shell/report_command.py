@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import ArgumentsInvalid, shown_path
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import MARK, page
+from ttnn_mcp.report.trace import BEGINNING, trace
 from ttnn_mcp.shell import report_markdown
 from ttnn_mcp.shell.report_markdown import comment
 
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
     from ttnn_mcp.session.session import Session
 
-KINDS: dict[str, tuple[Callable[[Answers], str], str]] = {
-    "html": (page, MARK),
-    "markdown": (comment, report_markdown.MARK),
+KINDS: dict[str, tuple[Callable[[Answers], str | bytes], bytes]] = {  # how it is written, and how each begins
+    "html": (page, MARK.encode()),
+    "markdown": (comment, report_markdown.MARK.encode()),
+    "perfetto": (trace, BEGINNING),
 }
 
 
-def report(session: Session, options: argparse.Namespace) -> str:
+def report(session: Session, options: argparse.Namespace) -> bytes:
     """What to print: the report, or where it was written.
 
     Raises:
@@ -35,20 +37,21 @@ def report(session: Session, options: argparse.Namespace) -> str:
     write, mark = KINDS[options.kind]
     output: Path | None = options.output
     if output is None and options.kind != "markdown" and sys.stdout.isatty():
-        raise ArgumentsInvalid("A page is long: write it to a file with --output report.html.")
+        raise ArgumentsInvalid("This is long: write it to a file with --output FILE.")
     if output is not None:
         _check_free(output, mark)
-    text = write(asyncio.run(answers_of(session, options.subject, options.against)))
+    written = write(asyncio.run(answers_of(session, options.subject, options.against)))
+    content = written if isinstance(written, bytes) else written.encode(errors="replace")
     if output is None:
-        return text
+        return content
     try:
-        output.write_text(text, encoding="utf-8", errors="replace")
+        output.write_bytes(content)
     except OSError as error:
         raise _unwritable(output, error) from None
-    return f"{output} ({len(text.encode(errors='replace')) / 1e6:.2f} MB)\n"
+    return f"{output} ({len(content) / 1e6:.2f} MB)\n".encode(errors="replace")
 
 
-def _check_free(output: Path, mark: str) -> None:
+def _check_free(output: Path, mark: bytes) -> None:
     """Only a report of ours may be overwritten: a slip must not cost a profile.
 
     Raises:
@@ -61,7 +64,7 @@ def _check_free(output: Path, mark: str) -> None:
         return
     except OSError as error:
         raise _unwritable(output, error) from None
-    if begin != mark.encode():
+    if begin != mark:
         raise ArgumentsInvalid(f"{shown_path(output)} exists and is no report of this kind: choose another file.")
 
 

@@ -13,7 +13,7 @@ examples:
   ttnn-mcp report demo --output report.html
   ttnn-mcp report NEW --against OLD --output report.html
   ttnn-mcp report NEW --against OLD --markdown > comment.md
-  ttnn-mcp report NEW --perfetto --output trace.json      then open it in Perfetto
+  ttnn-mcp report NEW --perfetto --output run.pftrace     then open it in Perfetto
 """
 
 
@@ -36,4 +36,7 @@ def add_report(
     kind = report.add_mutually_exclusive_group()
     kind.add_argument("--html", dest="kind", action="store_const", const="html", help="one page (default)")
     kind.add_argument("--markdown", dest="kind", action="store_const", const="markdown", help="a comment")
+    kind.add_argument(
+        "--perfetto", dest="kind", action="store_const", const="perfetto", help="a trace for Perfetto"
+    )
     report.set_defaults(kind="html")
