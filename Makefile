@@ -65,7 +65,7 @@ campaigns: $(VENV)/ready  ## simulated agents on simulated devices with known op
 clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm; minutes)
 	@$(HERE) -m pytest clients
 
-browser: $(VENV)/ready .browser/ready  ## look at the page of a report in Chromium (pip fetches playwright, 45 MB; minutes)
+browser: $(VENV)/ready .browser/ready  ## look at the page of a report in Chromium (pip fetches 200 MB; minutes)
 	@PYTHONPATH=.browser/python $(HERE) -m pytest browser -s
 
 real: $(VENV)/ready  ## prove all advice with real TTNN on mock devices (sets it up in .real, 1.8 GB; minutes)
@@ -105,5 +105,5 @@ $(VENV)/checkable: $(VENV)/ready
 
 # What drives Chromium; Chromium itself is the machine's own.
 .browser/ready: browser/pins.txt | $(VENV)/ready
-	@$(INSTALL) --target .browser/python -r browser/pins.txt
+	@$(INSTALL) --no-deps --target .browser/python -r browser/pins.txt
 	@touch $@
