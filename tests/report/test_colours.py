@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from ttnn_mcp.report.page import _resource
+from ttnn_mcp.report.page import resource
 
 TEXT, DRAWN = 4.5, 3.0  # WCAG 2.2, 1.4.3 and 1.4.11
-RULES = re.findall(r":root \{(.*?)\}", _resource(".css"), re.DOTALL)
+RULES = re.findall(r":root \{(.*?)\}", resource("page", ".css"), re.DOTALL)
 SCHEMES = [dict(re.findall(r"--([\w-]+): (#\w{6})", rule)) for rule in RULES]
 
 

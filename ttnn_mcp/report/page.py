@@ -22,13 +22,13 @@ MARK = "<!doctype html>\n<!-- ttnn-mcp report -->\n"
 
 def page(answers: Answers) -> str:
     """The page of a run."""
-    style, script = _resource(".css"), _resource(".js")
+    style, script = resource("page", ".css"), resource("page", ".js")
     title = f"TTNN report: {run_words(answers.card)}"
     title += f" against {run_words(answers.base)}" if answers.base else ""
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
+        element("meta", http_equiv="Content-Security-Policy", content=policy(style, script)),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
@@ -66,14 +66,14 @@ def _sections(answers: Answers) -> list[Markup]:
 
 
 @cache
-def _resource(ending: str) -> str:
-    """The files of `page/` with this ending, in the order of their names."""
-    folder = files("ttnn_mcp.report").joinpath("page")
-    chosen = sorted((file for file in folder.iterdir() if file.name.endswith(ending)), key=lambda file: file.name)
-    return "\n".join(file.read_text(encoding="utf-8") for file in chosen)
+def resource(folder: str, ending: str, names: tuple[str, ...] = ()) -> str:
+    """The files of a folder of this room with this ending, or those of these names, in the order of their names."""
+    there = files("ttnn_mcp.report").joinpath(folder).iterdir()
+    chosen = sorted((file for file in there if file.name.endswith(ending)), key=lambda file: file.name)
+    return "\n".join(file.read_text(encoding="utf-8") for file in chosen if not names or file.name in names)
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str) -> str:
     """Nothing may be loaded from anywhere; only this style and this script apply."""
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     return (

@@ -41,6 +41,8 @@ def offered(tool: Tool[Any, Any]) -> types.Tool:
         meta["anthropic/alwaysLoad"] = True
     if tool.search_hint:
         meta["anthropic/searchHint"] = tool.search_hint
+    if tool.view:
+        meta["ui"] = {"resourceUri": tool.view}
     return types.Tool(
         name=tool.name,
         title=tool.title,

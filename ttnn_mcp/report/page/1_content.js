@@ -1,6 +1,7 @@
 "use strict";
 // What the page shows, as the tools answered it. A column of texts is {words, at}: each word once, a place per row.
-const content = JSON.parse(document.getElementById("content").textContent);
+const holder = document.getElementById("content");
+const content = holder ? JSON.parse(holder.textContent) : {}; // in a chat the host brings it
 
 const NOT_MODELLED = "not modelled";
 const BOUNDS = ["compute", "dram", "l1", "overhead", NOT_MODELLED];
@@ -26,7 +27,7 @@ function shapesOf(row) {
 }
 
 function sentenceOfOp(row) {
-  const ops = content.ops, roofline = content.rooflines;
+  const ops = content.ops, roofline = content.rooflines || {};
   const parts = [
     `line ${ops.op[row]}: ${cell(ops.op_code, row)}`,
     `device ${ops.device[row]}`,
@@ -35,9 +36,9 @@ function sentenceOfOp(row) {
     `${shown(ops.cores[row])} cores`,
     `bound: ${cell(ops.bound, row) || NOT_MODELLED}`,
   ];
-  const efficiency = roofline.efficiency[row];
+  const efficiency = cell(roofline.efficiency, row), rate = cell(roofline.achieved_dram_gb_s, row);
   if (efficiency !== null) parts.push(`efficiency ${shown(Math.round(efficiency * 1e6) / 1e4, "%")} of its roofline`);
-  if (roofline.achieved_dram_gb_s[row] !== null) parts.push(`DRAM ${shown(roofline.achieved_dram_gb_s[row], "GB/s")}`);
+  if (rate !== null) parts.push(`DRAM ${shown(rate, "GB/s")}`);
   if (cell(ops.fidelity, row)) parts.push(cell(ops.fidelity, row));
   if (cell(content.stage, row)) parts.push(`stage ${cell(content.stage, row)}`);
   if (cell(roofline.why, row)) parts.push(cell(roofline.why, row));
