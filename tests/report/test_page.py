@@ -13,9 +13,12 @@ from tests.pairs import Model, write
 from tests.profiles import DatabaseStyle, write_memory_report
 from tests.profiles.demo_model import demo_program
 from tests.report.reading import Page, numbers_in, rows_of
+from tests.shared_reports import CLIP, DEEPSEEK, shared
 from ttnn_mcp import errors
+from ttnn_mcp.report import answers
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import page
+from ttnn_mcp.report.schedule import slots_of
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -173,3 +176,34 @@ async def test_of_too_many_ops_the_critical_device_is_shown(tmp_path, monkeypatc
     assert len(set(shown.answers["ops"]["device"])) == 1
     assert len(shown.answers["ops"]["op"]) == 45
     assert "45 of 90 ops are shown: those of device" in text
+
+
+async def test_what_a_tool_refuses_is_left_out_with_its_sentence(tmp_path, monkeypatch):
+    answered = answers._ask
+
+    async def refused(at, name, **arguments):
+        if name == "time_budget":
+            raise errors.QuestionRefused("All kernel times are 0.")
+        return await answered(at, name, **arguments)
+
+    monkeypatch.setattr(answers, "_ask", refused)
+    text = await page_of(tmp_path, "demo")
+    assert Page(text).answers["budget"] is None
+    assert "No time_budget: All kernel times are 0." in text
+    assert 'id="timeline"' in text
+
+
+async def test_a_memory_report_without_operations_does_not_cost_the_page(tmp_path):
+    path = shared("memory/empty_aa85cd0c.sqlite")
+    text = await page_of(tmp_path, str(path))
+    assert "No memory_summary: This memory report holds no operations" in text
+
+
+@pytest.mark.parametrize("name", [CLIP, DEEPSEEK])
+async def test_a_real_report_makes_a_page_whose_ops_last_as_long_as_its_budget_says(tmp_path, name):
+    told = await answers_of(session(tmp_path), str(shared(name)), None)
+    assert Page(page(told)).answers["budget"] == told.budget
+    table, device, warm = told.ops["ops"], told.budget["device"], told.ops["window"]["warm"]
+    assert ("This window is not warm" in page(told)) == (not warm)
+    ends = [slot.end_ns for slot in slots_of(table["columns"], table["rows"], warm=warm) if slot.device == device]
+    assert max(ends) / 1e3 == pytest.approx(told.budget["window_us"], rel=0.01)

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.report.levels import levels_of
 from ttnn_mcp.report.rows import ops_of, rooflines_of, stages_of_ops
@@ -74,15 +75,16 @@ async def answers_of(session: Session, name: str | None, against: str | None) ->
         stage_of_op = cleaned(await asyncio.to_thread(stages_of_ops, facts, ops))
     if remembered:
         levels = cleaned(await levels_of(run))
+    part = _Parts(session, run, left_out)
     return Answers(
         card=await _ask(session, "open_run", run=run.id),
-        check=await _all_findings(session, run) if timed else None,
-        budget=await _ask(session, "time_budget", run=run.id) if timed else None,
+        check=await part.answer("optimization_check", timed),
+        budget=await part.answer("time_budget", timed),
         ops=ops,
         rooflines=rooflines,
-        stages=await _ask(session, "model_stages", run=run.id) if timed else None,
+        stages=await part.answer("model_stages", timed),
         stage_of_op=stage_of_op,
-        memory=await _ask(session, "memory_summary", run=run.id) if remembered else None,
+        memory=await part.answer("memory_summary", remembered),
         levels=levels,
         base=await _ask(session, "open_run", run=base.id) if base else None,
         comparison=await _ask(session, "compare_runs", baseline=base.id, candidate=run.id, limit=GROUPS)
@@ -90,6 +92,24 @@ async def answers_of(session: Session, name: str | None, against: str | None) ->
         else None,
         left_out=tuple(left_out),
     )
+
+
+class _Parts:
+    """Answers that a page can do without: what a tool refuses is left out, with its sentence."""
+
+    def __init__(self, session: Session, run: Run, left_out: list[str]) -> None:
+        self.session, self.run, self.left_out = session, run, left_out
+
+    async def answer(self, tool: str, answerable: bool) -> Answer | None:
+        if not answerable:
+            return None
+        try:
+            if tool == "optimization_check":
+                return await _all_findings(self.session, self.run)
+            return await _ask(self.session, tool, run=self.run.id)
+        except QuestionRefused as refusal:
+            self.left_out.append(f"No {tool}: {refusal}")
+            return None
 
 
 def _answerable(run: Run, tool: str, left_out: list[str]) -> bool:

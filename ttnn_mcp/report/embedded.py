@@ -25,6 +25,7 @@ def content_of(answers: Answers) -> dict[str, Any]:
         "check": answers.check,
         "budget": answers.budget,
         "ops": by_column(ops["ops"]) if ops else None,
+        "warm": ops["window"]["warm"] if ops else None,
         "ops_total": ops["total"] if ops else None,
         "rooflines": by_column(answers.rooflines) if answers.rooflines else None,
         "stages": answers.stages,

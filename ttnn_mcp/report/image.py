@@ -56,7 +56,7 @@ def window_image(budget: Answer, ops: Answer, caches: Path) -> bytes:
         FigureCanvasAgg(figure)
         spent, lanes, cores = figure.subplots(3, 1, height_ratios=(3, 2, 1.5))
         _ledger(spent, budget)
-        slots = slots_of(ops["ops"]["columns"], ops["ops"]["rows"])
+        slots = slots_of(ops["ops"]["columns"], ops["ops"]["rows"], warm=ops["window"]["warm"])
         shown = sorted({slot.device for slot in slots})[:DEVICES]
         _timeline(lanes, ops["ops"], [slot for slot in slots if slot.device in shown], shown)
         _cores(cores, ops["ops"], [slot for slot in slots if slot.device == budget["device"]])

@@ -23,11 +23,16 @@ ACTIONS = (("in", "Zoom in"), ("out", "Zoom out"), ("all", "Everything"), ("save
 
 def timeline_section(answers: Answers, ops: Answer) -> Markup:
     """Ops and gaps over time, and the cores of each op."""
-    shown, total = len(ops["ops"]["rows"]), answers.check["window"]["rows"] if answers.check else 0
+    shown, total = len(ops["ops"]["rows"]), ops["window"]["rows"]
     part = (
         paragraph(f"{number(shown)} of {number(total)} ops are shown: those of device {ops['ops']['rows'][0][2]}.")
         if shown < total
         else Markup()
+    )
+    cold = (
+        Markup()
+        if ops["window"]["warm"]
+        else paragraph("This window is not warm: its gaps are compiling and loading, and are left out here.")
     )
     worker_cores = answers.card.get("worker_cores")
     cores = f" of {worker_cores} worker cores" if worker_cores else ""
@@ -40,6 +45,7 @@ def timeline_section(answers: Answers, ops: Answer) -> Markup:
             "Where several ops share a pixel, it is filled as far as kernels fill its time."
         ),
         part,
+        cold,
         _legend(*BOUNDS, "gap"),
         figure("timeline", "Timeline of ops and gaps", ACTIONS),
     )

@@ -30,15 +30,18 @@ class Slot:
     gap_ns: int
 
 
-def slots_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Slot]:
-    """The ops of list_ops in time; the table has them in the order each device ran them."""
+def slots_of(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, warm: bool = True) -> list[Slot]:
+    """The ops of list_ops in time; the table has them in the order each device ran them.
+
+    In a window that is not `warm` no gap counts: there it is compiling and loading (as in time_budget).
+    """
     device_at, kernel_at, gap_at = (columns.index(name) for name in ("device", "kernel_us", "gap_us"))
     ends: dict[int, int] = {}
     slots: list[Slot] = []
     for row, cells in enumerate(rows):
         device = cells[device_at]
         before = ends.get(device)
-        gap_ns = round((cells[gap_at] or 0) * US_NS) if before is not None else 0
+        gap_ns = round((cells[gap_at] or 0) * US_NS) if warm and before is not None else 0
         start = max((before or 0) + gap_ns, 0)
         end = start + round((cells[kernel_at] or 0) * US_NS)
         ends[device] = end

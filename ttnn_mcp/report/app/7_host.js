@@ -86,13 +86,14 @@ async function timelineOf(budget) {
       cursor = answer.next_cursor || null;
       pages += 1;
     } while (cursor && pages % MOST_PAGES);
-    showTimeline(columns, rows, cursor ? load : null);
+    showTimeline(budget, columns, rows, cursor ? load : null);
   };
   await load().catch((error) => document.getElementById("more").replaceChildren(`No timeline: ${error.message}`));
 }
 
-function showTimeline(columns, rows, more) {
+function showTimeline(budget, columns, rows, more) {
   content.card = {};
+  content.warm = budget.window.warm;
   content.ops = Object.fromEntries(columns.map((name, place) => [name, rows.map((row) => row[place])]));
   const figure = document.getElementById("timeline"), fresh = figure.cloneNode(true); // without the listeners of before
   figure.replaceWith(fresh);

@@ -161,6 +161,7 @@ function lowerBound(values, wanted) {
 }
 
 // An op starts when the one before it on its device has ended and its gap has passed; before the first, none counts.
+// In a window that is not warm no gap counts: there it is compiling and loading, a thousand times the kernels.
 function lanesOf(ops) {
   const byDevice = new Map();
   for (let row = 0; row < ops.op.length; row += 1) {
@@ -168,7 +169,7 @@ function lanesOf(ops) {
     if (!byDevice.has(device)) byDevice.set(device, { device, rows: [], starts: [], ends: [], reached: [], bounds: [], cores: [], stages: [], mostCores: 0, end: 0 });
     const lane = byDevice.get(device), first = !lane.rows.length;
     const before = first ? 0 : lane.ends[lane.ends.length - 1];
-    const start = Math.max(before + (first ? 0 : ops.gap_us[row] || 0), 0), end = start + (ops.kernel_us[row] || 0);
+    const start = Math.max(before + (first || !content.warm ? 0 : ops.gap_us[row] || 0), 0), end = start + (ops.kernel_us[row] || 0);
     lane.rows.push(row);
     lane.starts.push(start);
     lane.ends.push(end);
