@@ -11,6 +11,7 @@ from browser.conftest import PICTURES
 from tests.pairs import Model, write
 from tests.report.reading import Page
 from tests.report.test_page import HOSTILE, named
+from tests.shared_reports import CLIP, shared
 
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
 AA = 4.5  # WCAG 2.2, 1.4.3: text
@@ -171,6 +172,20 @@ def test_the_roofline_and_the_levels_tell_what_is_selected(opened):
         shown = page.locator("#roofline output").text_content()
         row = content["ops"]["op"].index(int(shown.split(":")[0].removeprefix("line ")))
         assert f"kernel {content['ops']['kernel_us'][row]:,} us" in shown
+
+
+def test_the_roofs_of_a_real_report_meet_inside_the_picture(opened):
+    with opened(str(shared(CLIP))) as page:
+        page.locator("#roofline").scroll_into_view_if_needed()
+        meet, end = page.evaluate(
+            """() => {
+              const { roofs, home } = plots.roofline, memory = roofs.find((roof) => roof.gbs);
+              const highest = Math.max(...roofs.map((roof) => roof.tflops || 0));
+              return [Math.log10(highest) - Math.log10(memory.gbs / 1e3), home.x1];
+            }"""
+        )
+        assert meet < end
+        page.locator("#roofline").screenshot(path=PICTURES / "roofline-real.png")
 
 
 def test_ten_thousand_ops_are_fluent(opened, runs):

@@ -35,6 +35,8 @@ class Scatter extends Plot {
     const low = (values) => values.reduce((least, each) => Math.min(least, each), Infinity);
     const high = (values) => values.reduce((most, each) => Math.max(most, each), -Infinity);
     const box = { x0: low(xs) - 0.3, x1: high(xs) + 0.3, y0: low(ys) - 0.3, y1: Math.max(high(ys), high(tops)) + 0.3 };
+    const memory = this.roofs.find((roof) => roof.gbs);
+    if (this.classic && memory && tops.length) box.x1 = Math.max(box.x1, high(tops) - Math.log10(memory.gbs / 1e3) + 0.3); // where the roofs meet
     if (this.classic) return box;
     return { ...box, x1: Math.max(box.x1, box.y1), y0: Math.min(box.y0, box.x0) };
   }
@@ -99,6 +101,7 @@ class Scatter extends Plot {
         continue;
       }
       const level = Math.log10(roof.tflops), begin = memory ? Math.max(level - Math.log10(memory.gbs / 1e3), x0) : x0;
+      if (begin >= x1) continue;
       line(begin, level, x1, level);
       pen.textAlign = "right";
       pen.textBaseline = "bottom";
