@@ -68,8 +68,8 @@ def _sections(answers: Answers) -> list[Markup]:
 @cache
 def resource(folder: str, ending: str, names: tuple[str, ...] = ()) -> str:
     """The files of a folder of this room with this ending, or those of these names, in the order of their names."""
-    there = files("ttnn_mcp.report").joinpath(folder).iterdir()
-    chosen = sorted((file for file in there if file.name.endswith(ending)), key=lambda file: file.name)
+    everything = files("ttnn_mcp.report").joinpath(folder).iterdir()
+    chosen = sorted((file for file in everything if file.name.endswith(ending)), key=lambda file: file.name)
     return "\n".join(file.read_text(encoding="utf-8") for file in chosen if not names or file.name in names)
 
 
