@@ -65,6 +65,9 @@ campaigns: $(VENV)/ready  ## simulated agents on simulated devices with known op
 clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm; minutes)
 	@$(HERE) -m pytest clients
 
+browser: $(VENV)/ready .browser/ready  ## look at the page of a report in Chromium (pip fetches 200 MB; minutes)
+	@PYTHONPATH=.browser/python $(HERE) -m pytest browser -s
+
 real: $(VENV)/ready  ## prove all advice with real TTNN on mock devices (sets it up in .real, 1.8 GB; minutes)
 	@$(HERE) -m tests.real.rig
 
@@ -72,7 +75,7 @@ pins: $(VENV)/ready  ## choose newer versions of every package we use (needs uv)
 	@$(HERE) -m generate.pins
 
 clean:  ## forget everything that was set up
-	rm -rf $(VENV) .real .clients .bench .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) .real .clients .bench .browser .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
 
 # Everything below installs pinned packages whose hashes are checked. constraints.txt has two parts: what it takes to
 # run and to test, and behind its one dividing line what it takes to check.
@@ -98,4 +101,9 @@ $(VENV)/checkable: $(VENV)/ready
 	@echo "setting up .bench with the programs we measure against, once"
 	@$(PYTHON) -m venv .bench
 	@.bench/bin/python -m pip install -qq --disable-pip-version-check -r benchmarks/rivals.txt
+	@touch $@
+
+# What drives Chromium; Chromium itself is the machine's own.
+.browser/ready: browser/pins.txt | $(VENV)/ready
+	@$(INSTALL) --no-deps --target .browser/python -r browser/pins.txt
 	@touch $@

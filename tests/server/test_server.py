@@ -230,7 +230,7 @@ async def test_a_run_is_readable_by_its_address(connect):
 async def test_the_skill_is_offered_over_the_skills_extension(connect):
     skill = "skill://optimizing-ttnn-models/SKILL.md"
     built = server.build(Session(Settings()), FAKES)
-    assert built.extensions == {"io.modelcontextprotocol/skills": {"directoryRead": True}}
+    assert built.extensions["io.modelcontextprotocol/skills"] == {"directoryRead": True}
     listing = await built.get_request_handler("skills/list").handler(None, None)
     (entry,) = listing.skills
     assert entry["uri"] == skill

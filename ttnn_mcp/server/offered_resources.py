@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from ttnn_mcp.errors import ArgumentsInvalid, TtnnMcpError, nearest, shown, unforeseen
 from ttnn_mcp.served import pages
-from ttnn_mcp.server import skills
+from ttnn_mcp.server import skills, views
 from ttnn_mcp.server.changes import EXPERIMENTS_URI, RUNS_URI
 from ttnn_mcp.wire import compact
 
@@ -56,6 +56,7 @@ class OfferedResources:
         listed = [
             *(skills.resource(page) for page in pages.catalogue().values()),
             *(types.Resource(uri=uri, name=name, title=title, mime_type=JSON) for uri, name, title in LIVE),
+            views.resource(),
         ]
         return types.ListResourcesResult(resources=listed)
 
@@ -82,6 +83,8 @@ class OfferedResources:
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, text=text, mime_type=mime)])
 
     async def _text_at(self, uri: str) -> tuple[str, str]:
+        if uri == views.URI:
+            return views.text(), views.MIME
         served = pages.catalogue()
         page = served.get(uri) or served.get(f"{uri}.md")
         if page is not None:

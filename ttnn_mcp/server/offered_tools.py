@@ -7,6 +7,7 @@ other exceptions never reaches a client.
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 from contextlib import suppress
 from functools import cached_property
@@ -40,6 +41,8 @@ def offered(tool: Tool[Any, Any]) -> types.Tool:
         meta["anthropic/alwaysLoad"] = True
     if tool.search_hint:
         meta["anthropic/searchHint"] = tool.search_hint
+    if tool.view:
+        meta["ui"] = {"resourceUri": tool.view}
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -94,15 +97,30 @@ class OfferedTools:
 
         try:
             tool = answering.tool_named(name, self.tools)
+            pictured = "picture" in arguments and self._draws(tool, arguments)
             structured, text = await answering.answer(self.session, tool, arguments)
+            content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
+            if pictured:
+                content.append(await self._image(tool, arguments, structured))
         except TtnnMcpError as refusal:
             return _refused(str(refusal))
         except Exception:
             logger.exception("tool call failed")
             return _refused(unforeseen(name))
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=text)], structured_content=structured
-        )
+        return types.CallToolResult(content=content, structured_content=structured)
+
+    def _draws(self, tool: Tool[Any, Any], arguments: Mapping[str, object]) -> bool:
+        from ttnn_mcp.report import pictured  # noqa: PLC0415 - few calls ask for a picture
+
+        return pictured.wanted(tool, arguments)
+
+    async def _image(
+        self, tool: Tool[Any, Any], arguments: Mapping[str, object], answer: dict[str, Any]
+    ) -> types.ImageContent:
+        from ttnn_mcp.report import pictured  # noqa: PLC0415
+
+        png = await pictured.picture(self.session, tool, arguments, answer)
+        return types.ImageContent(type="image", data=base64.b64encode(png).decode(), mime_type="image/png")
 
     async def ask(self, name: str, arguments: Mapping[str, object]) -> dict[str, Any]:
         """A tool's structured answer, for resources and completion."""

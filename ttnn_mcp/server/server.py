@@ -12,7 +12,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 
 from ttnn_mcp import __version__
-from ttnn_mcp.server import prompts, skills
+from ttnn_mcp.server import prompts, skills, views
 from ttnn_mcp.server.offered_prompts import OfferedPrompts
 from ttnn_mcp.server.offered_resources import OfferedResources
 from ttnn_mcp.server.offered_tools import OfferedTools, offered
@@ -61,4 +61,5 @@ def build(session: Session, tools: Sequence[Tool[Any, Any]] | None = None) -> Se
         on_subscriptions_listen=Listening(session),
     )
     skills.extend(server)
+    views.extend(server)
     return server

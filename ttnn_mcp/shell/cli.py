@@ -179,6 +179,13 @@ def _baseline(options: argparse.Namespace) -> int:
     return 0
 
 
+def _report(options: argparse.Namespace) -> int:
+    from ttnn_mcp.shell.report_command import report  # noqa: PLC0415
+
+    sys.stdout.buffer.write(report(_session(options), options))
+    return 0
+
+
 def _doctor(options: argparse.Namespace) -> int:
     from ttnn_mcp.shell import doctor  # noqa: PLC0415
 
@@ -191,6 +198,7 @@ COMMANDS = {
     "doctor": _doctor,
     "gate": _gate,
     "baseline": _baseline,
+    "report": _report,
 }
 
 

@@ -10,6 +10,7 @@ from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, shown, suggestion
 from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.people_options import add_people
+from ttnn_mcp.shell.report_options import add_report
 
 MOST_MB = 1_000_000  # a terabyte
 EPILOG = """\
@@ -110,6 +111,7 @@ def command_line() -> argparse.ArgumentParser:
         "path", nargs="?", help="its report or folder; default: the run that --run or --root names"
     )
     add_people(commands, shared)
+    add_report(commands, shared)
     commands.add_parser("doctor", parents=[shared], help=DOCTOR, description=f"Print {DOCTOR}.")
     return parser
 

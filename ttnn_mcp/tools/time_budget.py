@@ -34,6 +34,12 @@ READ_ONCE = "weights read once, needed arithmetic beside it, all else in L1; cac
 NO_LINKS = "the report does not show the links of this collective"
 
 
+class Arguments(OfWindow):
+    """Arguments of time_budget; with `picture` an image of the window comes too, where a chat shows images."""
+
+    picture: bool | None = None
+
+
 class Answer(Wire):
     """Answer of time_budget."""
 
@@ -52,7 +58,7 @@ class Answer(Wire):
     window: Window
 
 
-def time_budget(facts: WindowFacts, _asked: OfWindow) -> Answer:
+def time_budget(facts: WindowFacts, _asked: Arguments) -> Answer:
     """How fast could this model be, and where does the time go?
 
     Lower bounds of the window, and a ledger that adds up to it: roofline, padding, fidelity, idle cores, waiting,
@@ -161,11 +167,12 @@ def _left_out(facts: WindowFacts) -> dict[str, float]:
 TOOL = Tool(
     name="time_budget",
     title="Time budget",
-    arguments=OfWindow,
+    arguments=Arguments,
     answer=Answer,
     ask=time_budget,
     about="window",
     needs=("performance",),
     budget=Budget(6_000, ("not_in_the_bounds", "ledger"), keep=3),
+    view="ui://ttnn-mcp/time-budget",
     search_hint="speed of light roofline of the whole model floor how fast could it be where does the time go",
 )

@@ -92,6 +92,7 @@ class Tool(Generic[Asked, Answered]):
         writes: true only where a call leaves something behind (in our own store; reports are never written).
         always_loaded: an entry tool: hosts that defer tools should show it from the start.
         search_hint: words by which hosts that defer tools find it.
+        view: the URI of the page that a host with MCP Apps shows beside its answer.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Tool(Generic[Asked, Answered]):
     writes: bool = False
     always_loaded: bool = False
     search_hint: str = ""
+    view: str = ""
 
     @property
     def description(self) -> str:

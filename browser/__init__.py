@@ -1,0 +1,1 @@
+"""The page of a report in a real Chromium: `make browser`."""

@@ -1,0 +1,53 @@
+"""The command `report`: where it writes, what it refuses to overwrite, and its errors."""
+
+import pytest
+
+from ttnn_mcp.shell import cli
+
+
+@pytest.fixture
+def report(tmp_path, capsys):
+    def asked(*words):
+        status = cli.main(["report", "--state", str(tmp_path / "state"), *map(str, words)])
+        return status, *capsys.readouterr()
+
+    return asked
+
+
+def test_a_page_is_written_where_it_is_wanted_and_again(report, tmp_path):
+    path = tmp_path / "report.html"
+    for _ in range(2):
+        status, out, _ = report("demo", "--output", path)
+        assert status == 0
+        assert str(path) in out
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_what_is_no_report_of_ours_is_not_overwritten(report, tmp_path):
+    path = tmp_path / "ops_perf_results.csv"
+    path.write_text("OP CODE\n", encoding="utf-8")
+    status, _, err = report("demo", "--output", path)
+    assert status == 1
+    assert "choose another file" in err
+    assert path.read_text(encoding="utf-8") == "OP CODE\n"
+
+
+@pytest.mark.parametrize("place", ["", "missing/report.html"])
+def test_a_place_that_cannot_be_written_is_a_sentence(report, tmp_path, place):
+    status, _, err = report("demo", "--output", tmp_path / place)
+    assert status == 1
+    assert "cannot be written" in err
+    assert "Traceback" not in err
+
+
+def test_an_unknown_run_is_a_sentence(report):
+    status, _, err = report("demoo")
+    assert status == 1
+    assert "No run 'demoo'" in err
+
+
+def test_a_terminal_gets_no_page(report, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    status, out, err = report("demo")
+    assert (status, out) == (1, "")
+    assert "--output" in err

@@ -1,0 +1,61 @@
+"""The answers as the JSON that a page carries: no text of a profile can end the element it stands in."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.report.answers import Answers
+
+# Within JSON these stand in texts only, and an escape says the same.
+ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def content_of(answers: Answers) -> dict[str, Any]:
+    """Everything the page's pictures and its readers need: the tools' answers, long tables by column."""
+    ops = answers.ops
+    return {
+        "ttnn_mcp": __version__,
+        "card": answers.card,
+        "check": answers.check,
+        "budget": answers.budget,
+        "ops": by_column(ops["ops"]) if ops else None,
+        "warm": ops["window"]["warm"] if ops else None,
+        "ops_total": ops["total"] if ops else None,
+        "rooflines": by_column(answers.rooflines) if answers.rooflines else None,
+        "stages": answers.stages,
+        "stage": _words(answers.stage_of_op),
+        "memory": answers.memory,
+        "levels": by_column(answers.levels) if answers.levels else None,
+        "base": answers.base,
+        "comparison": answers.comparison,
+    }
+
+
+def by_column(table: dict[str, Any]) -> dict[str, Any]:
+    """A table column by column; a column of texts holds each of them once."""
+    rows: list[list[Any]] = table["rows"]
+    columns: list[tuple[Any, ...]] = [*zip(*rows, strict=True)] if rows else [()] * len(table["columns"])
+    return {
+        name: _words(cells) if any(isinstance(cell, str) for cell in cells) else list(cells)
+        for name, cells in zip(table["columns"], columns, strict=True)
+    }
+
+
+def _words(cells: Sequence[str | None]) -> dict[str, Any]:
+    places: dict[str, int] = {}
+    at = [None if cell is None else places.setdefault(cell, len(places)) for cell in cells]
+    return {"words": list(places), "at": at}
+
+
+def embedded(content: dict[str, Any]) -> str:
+    """The content as JSON for an element of a page."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character, escape in ESCAPES.items():
+        text = text.replace(character, escape)
+    return text

@@ -1,0 +1,91 @@
+"""HTML from parts. A plain text that goes in comes out as text, whatever it holds: only `Markup` is taken as it is."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+UNITS = {"us": "us", "ms": "ms", "bytes": "B", "mb": "MB"}
+VOID = frozenset({"meta"})
+
+
+class Markup(str):
+    """HTML that is finished."""
+
+    __slots__ = ()
+
+
+def element(tag: str, *children: str, **attributes: object) -> Markup:
+    """An element; texts among its children are escaped. `class_`, `data_line` stand for `class`, `data-line`."""
+    written = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    if tag in VOID:
+        return Markup(f"<{tag}{written}>")
+    return Markup(f"<{tag}{written}>{joined(*children)}</{tag}>")
+
+
+def joined(*children: str) -> Markup:
+    """Several parts, one after the other."""
+    return Markup("".join(child if isinstance(child, Markup) else escape(child) for child in children))
+
+
+def number(value: Any) -> str:
+    """A value of an answer with all its digits; a dash where nothing was measured."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    return f"{value:,}"
+
+
+def percent(share: float | None) -> str:
+    """A share of an answer in percent, with all its digits."""
+    if share is None:
+        return "-"
+    return f"{(Decimal(str(share)) * 100).normalize():f}%"
+
+
+def heading(column: str) -> str:
+    """`kernel_us` -> `kernel [us]`."""
+    stem, _, last = column.rpartition("_")
+    return f"{stem.replace('_', ' ')} [{UNITS[last]}]" if stem and last in UNITS else column.replace("_", " ")
+
+
+def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
+    """A table of an answer; shares are shown in percent."""
+    kinds = ["number" if any(_is_number(row[place]) for row in rows) else None for place in range(len(columns))]
+    head = [
+        element("th", heading(name), scope="col", class_=kind) for name, kind in zip(columns, kinds, strict=True)
+    ]
+    body = [
+        element(
+            "tr",
+            *(
+                element("td", _written(column, cell), class_=kind)
+                for column, cell, kind in zip(columns, row, kinds, strict=True)
+            ),
+        )
+        for row in rows
+    ]
+    filled = element(
+        "table",
+        element("caption", caption),
+        element("thead", element("tr", *head)),
+        element("tbody", *body),
+    )
+    return element("div", filled, class_="wide", tabindex="0", role="region", aria_label=caption)
+
+
+def _written(column: str, cell: Any) -> str:
+    return percent(cell) if column.endswith("share") else number(cell)
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, (int, float)) and not isinstance(cell, bool)

@@ -1,0 +1,53 @@
+"""One row per op: list_ops, and the roofline of op_detail, for all ops that a page shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ttnn_mcp.analyses.stages.stages import stages_of
+from ttnn_mcp.tools import list_ops
+from ttnn_mcp.tools.parts.op_roofline import RooflineOf, roofline_said
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+
+    Answer = dict[str, Any]
+
+MOST_OPS = 50_000  # of one page: 5 MB, which browsers open at once (measured; ours)
+ROOFLINE = tuple(RooflineOf.model_fields)
+
+
+def ops_of(facts: WindowFacts) -> Answer:
+    """The ops of the window in the order they ran; of the critical device alone where all would be too many."""
+    device = None if len(facts.scope.ops) <= MOST_OPS else facts.scope.critical_device
+    everything = list_ops.Arguments.model_construct(sort="order", device=device, limit=MOST_OPS)
+    return list_ops.list_ops(facts, everything).spoken()
+
+
+def rooflines_of(facts: WindowFacts, ops: Answer) -> Answer:
+    """What op_detail says of the roofline of each op in `ops`."""
+    places = _places(facts, ops)
+    bounds, kernel_ns = facts.roofline_of_devices, facts.scope.ops.numbers("kernel_ns")
+    rows: list[list[object]] = []
+    for place in places.tolist():
+        spoken = roofline_said(bounds.take(np.array([place])), float(kernel_ns[place])).spoken()
+        rows.append([spoken.get(name) for name in ROOFLINE])
+    return {"columns": list(ROOFLINE), "rows": rows}
+
+
+def stages_of_ops(facts: WindowFacts, ops: Answer) -> list[str | None]:
+    """The stage of each op in `ops`, as model_stages tells them apart on the critical device."""
+    stage_at: dict[int, str] = {}
+    for stage in stages_of(facts.ops, facts.run.performance_report.signposts):
+        stage_at.update(dict.fromkeys(facts.ops.lines[stage.rows].tolist(), stage.kind))
+    return [stage_at.get(row[0]) for row in ops["ops"]["rows"]]
+
+
+def _places(facts: WindowFacts, ops: Answer) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Where the ops of the answer stand among those of the window."""
+    lines = facts.scope.ops.lines
+    order = np.argsort(lines)
+    wanted = np.array([row[0] for row in ops["ops"]["rows"]], dtype=np.int64)
+    return order[np.searchsorted(lines, wanted, sorter=order)].astype(np.int64)

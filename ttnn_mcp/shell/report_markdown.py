@@ -1,0 +1,122 @@
+"""A report as Markdown for a pull request: what its page says in text, without the pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.report.markup import heading, number, percent
+from ttnn_mcp.report.sections import WORDS, run_words, window_words
+from ttnn_mcp.shell.markdown import table, text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.report.answers import Answers
+
+    Answer = dict[str, Any]
+
+MARK = "## TTNN report"
+FINDINGS = 10  # with their evidence; a comment on GitHub holds 65,536 characters
+ROWS = 20
+
+
+def comment(answers: Answers) -> str:
+    """The report of a run as Markdown."""
+    against = f" against {text(run_words(answers.base))}" if answers.base else ""
+    lines = [f"{MARK}: {text(run_words(answers.card))}{against}", ""]
+    if answers.comparison:
+        lines += _compared(answers.comparison)
+    if answers.budget:
+        lines += _budget(answers.budget)
+    if answers.check:
+        lines += _findings(answers.check)
+    if answers.memory:
+        lines += _memory(answers.memory)
+    return "\n".join([*lines, *_listed([*answers.left_out, *answers.card.get("caveats", ())])]).rstrip() + "\n"
+
+
+def _verdict(label: str, answer: Answer) -> str:
+    outcome = WORDS.get(answer["verdict"], answer["verdict"])
+    return f"{label}: **{outcome}** - {text(answer['why'])}"
+
+
+def _compared(comparison: Answer) -> list[str]:
+    kernel, groups = comparison["kernel_ms"], comparison["groups"]
+    lines = [
+        _verdict("Against the baseline", comparison),
+        "",
+        (
+            f"Kernel time {number(kernel['before'])} -> {number(kernel['after'])} ms, change "
+            f"{percent(comparison['change_share'])}, noise {percent(comparison['noise_share'])} "
+            f"({text(comparison['noise_from'])})."
+        ),
+        "",
+        f"Before: {text(window_words(comparison['baseline_window']))}.",
+        "",
+        f"After: {text(window_words(comparison['window']))}.",
+        *_listed(comparison.get("caveats", ())),
+    ]
+    ranked = sorted(groups["rows"], key=lambda row: -abs(row[3]))
+    lines += _table("Ops before and after", {**groups, "rows": ranked})
+    for title, name in (("What makes the gain doubtful", "suspicious"), ("What changed", "changed")):
+        lines += _table(title, comparison.get(name))
+    return [*lines, ""]
+
+
+def _budget(budget: Answer) -> list[str]:
+    return [
+        _verdict("By its own measure", budget),
+        "",
+        f"Window: {text(window_words(budget['window']))}.",
+        *_table(f"Where {number(budget['window_us'])} us go", budget["ledger"]),
+        *_table("Lower bounds", budget["floors"]),
+        "",
+    ]
+
+
+def _findings(check: Answer) -> list[str]:
+    lines = [f"**Findings: {len(check['findings'])}**", ""]
+    for rank, finding in enumerate(check["findings"][:FINDINGS], start=1):
+        saving = finding["saving_us"]
+        saves = f"{number(saving['at_least'])} to {number(saving['at_most'])} us"
+        lines += [f"{rank}. **{finding['check']}** (step {finding['step']}): {text(finding['claim'])}"]
+        lines += [f"   - saves {saves}, if {text(finding['assumption'])}"]
+        lines += [
+            f"   - {label}: {text(finding[label])}" for label in ("fix", "verify", "caveat") if finding.get(label)
+        ]
+        lines += [f"   - evidence: {_cited(cell)}" for cell in finding["evidence"]]
+    more = len(check["findings"]) - FINDINGS
+    if more > 0:
+        lines += ["", f"{more} more findings, each saving less, are not listed."]
+    return [*lines, *_listed(check["trust"]), ""]
+
+
+def _cited(cell: Answer) -> str:
+    row = f"line {cell['row']}" if isinstance(cell["row"], int) else text(cell["row"])
+    unit = f" {cell['unit']}" if cell.get("unit") else ""
+    return f"{text(cell['source'])}, {row}: {text(cell['column'])} = {text(number(cell['value']))}{unit}"
+
+
+def _memory(memory: Answer) -> list[str]:
+    peak = memory["l1_peak"]
+    place = f"operation {peak['operation']}, {text(peak['name'])}"
+    line = f", {text(peak['line'])}" if "line" in peak else ""
+    level = f"L1 peak: **{number(peak['bytes_per_bank'])} B** of a bank, at {place}{line}."
+    return [level, *_table("Live at the peak", memory["live"]), *_listed(memory.get("caveats", ())), ""]
+
+
+def _table(title: str, answer: Answer | None) -> list[str]:
+    if not answer or not answer["rows"]:
+        return []
+    columns: Sequence[str] = answer["columns"]
+    rows = [
+        [percent(cell) if name.endswith("share") else number(cell) for name, cell in zip(columns, row, strict=True)]
+        for row in answer["rows"][:ROWS]
+    ]
+    left = len(answer["rows"]) - ROWS
+    more = ["", f"{left} more rows are not listed."] if left > 0 else []
+    return ["", f"**{title}**", "", *table([heading(name) for name in columns], rows), *more]
+
+
+def _listed(sentences: Sequence[str]) -> list[str]:
+    return ["", *(f"- {text(sentence)}" for sentence in sentences)] if sentences else []
