@@ -63,7 +63,10 @@ campaigns: $(VENV)/ready  ## simulated agents on simulated devices with known op
 	@$(HERE) -m tests.campaigns --campaigns $(or $(CAMPAIGNS),1000)
 
 clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm; minutes)
-	@$(HERE) -m pytest clients
+	@$(HERE) -m pytest clients --ignore clients/test_lab.py
+
+lab: $(VENV)/ready  ## 64 clients at one server over HTTP, a large report beside them, TLS by nginx
+	@$(HERE) -m pytest -s clients/test_lab.py
 
 real: $(VENV)/ready  ## prove all advice with real TTNN on mock devices (sets it up in .real, 1.8 GB; minutes)
 	@$(HERE) -m tests.real.rig
