@@ -30,6 +30,9 @@ test: $(VENV)/ready  ## run the tests; those on real reports too, where ../share
 test-shared: $(VENV)/ready  ## run only the tests that read the real reports beside the checkout (../shared)
 	@$(HERE) -m pytest -n auto -m shared
 
+lowest: .lowest/ready  ## run the tests of every door with the oldest versions that pyproject.toml allows
+	@.lowest/bin/python -m pytest -n auto $(LOWEST_TESTS)
+
 check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
 	@$(HERE) -m ruff check .
 	@$(HERE) -m ruff format --check .
@@ -63,7 +66,10 @@ campaigns: $(VENV)/ready  ## simulated agents on simulated devices with known op
 	@$(HERE) -m tests.campaigns --campaigns $(or $(CAMPAIGNS),1000)
 
 clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm; minutes)
-	@$(HERE) -m pytest clients
+	@$(HERE) -m pytest clients --ignore clients/test_lab.py
+
+lab: $(VENV)/ready  ## 64 clients at one server over HTTP, a large report beside them, TLS by nginx
+	@$(HERE) -m pytest -s clients/test_lab.py
 
 browser: $(VENV)/ready .browser/ready  ## look at the page of a report in Chromium (pip fetches 200 MB; minutes)
 	@PYTHONPATH=.browser/python $(HERE) -m pytest browser -s
@@ -75,7 +81,7 @@ pins: $(VENV)/ready  ## choose newer versions of every package we use (needs uv)
 	@$(HERE) -m generate.pins
 
 clean:  ## forget everything that was set up
-	rm -rf $(VENV) .real .clients .bench .browser .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) .real .clients .bench .browser .lowest .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
 
 # Everything below installs pinned packages whose hashes are checked. constraints.txt has two parts: what it takes to
 # run and to test, and behind its one dividing line what it takes to check.
@@ -94,6 +100,15 @@ $(VENV)/ready: constraints.txt pyproject.toml
 $(VENV)/checkable: $(VENV)/ready
 	@echo "adding the linters to $(VENV), once"
 	@$(INSTALL) --require-hashes --no-deps -r constraints.txt
+	@touch $@
+
+# The oldest versions that we allow; what those need in turn is as new as pip finds it.
+.lowest/ready: pyproject.toml generate/lowest.py
+	@echo "setting up .lowest with the oldest versions of our dependencies"
+	@test -x .lowest/bin/python || $(PYTHON) -m venv .lowest
+	@$(PYTHON) generate/lowest.py pyproject.toml > .lowest/versions.txt
+	@.lowest/bin/python -m pip install -qq --disable-pip-version-check -r .lowest/versions.txt
+	@.lowest/bin/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # What we measure against, and do not depend on.

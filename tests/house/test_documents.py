@@ -52,6 +52,8 @@ def test_the_versions_agree_everywhere():
     published = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
     assert published["version"] == version
     assert {package["version"] for package in published["packages"]} == {version}
+    for bundle in (".claude-plugin/plugin.json", "mcpb/manifest.json"):
+        assert json.loads((ROOT / bundle).read_text(encoding="utf-8"))["version"] == version
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert newest.group(1) == version
 

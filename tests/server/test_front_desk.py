@@ -13,9 +13,9 @@ from ttnn_mcp.server.front_desk import ANSWERS, META, FrontDesk, attend
 
 WITHOUT_DESK = """
 import asyncio
-from ttnn_mcp.server import transports
+from ttnn_mcp.server.stdio import over_stdio
 from ttnn_mcp.session.session import Session, Settings
-asyncio.run(transports.over_stdio(Session(Settings())))
+asyncio.run(over_stdio(Session(Settings())))
 """
 CLIENT = {"name": "client", "version": "1"}
 INITIALIZED = {"method": "notifications/initialized"}

@@ -66,7 +66,9 @@ def test_a_call_prints_one_line_of_json_and_exits_with_zero(shell):
         (["call", "list_ops", "limit"], "name=value"),
         (["call", "list_ops", "limit=1", "limit=2"], "twice"),
         (["serve", "--http", "0.0.0.0:8765"], "ssh -L"),
-        (["serve", "--http", "example.org:80"], "ssh -L"),
+        (["serve", "--http", "example.org:80"], "--allow-host"),
+        (["serve", "--token-file", "tokens"], "--http HOST:PORT"),
+        (["serve", "--http", "127.0.0.1:0", "--token-file", "no-such-file"], "No such file"),
         (["serve", "--http", "127.0.0.1:http"], "HOST:PORT"),
     ],
 )

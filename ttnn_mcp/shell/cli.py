@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.settings import CACHE_MB
-from ttnn_mcp.shell.command_line import command_line, loopback
+from ttnn_mcp.shell.command_line import command_line, http_door
 from ttnn_mcp.shell.people_options import PEOPLE
 from ttnn_mcp.shell.progress import awaited
 from ttnn_mcp.shell.terminal import speak_any_locale
@@ -115,21 +115,26 @@ def _session(options: argparse.Namespace, *, confined: bool = False) -> Session:
 def _serve(options: argparse.Namespace) -> int:
     import asyncio  # noqa: PLC0415
 
-    http = getattr(options, "http", None)
-    address = loopback(http) if http else None
-    heard = None if address or sys.stdin.isatty() else _first_answers()
+    door = http_door(options)
+    heard = None if door or sys.stdin.isatty() else _first_answers()
     if heard is not None and heard.ended:
         return 0
-    from ttnn_mcp.server import transports  # noqa: PLC0415
+    import logging  # noqa: PLC0415
 
-    gc.freeze()  # imported modules stay for good: later collections need not look at them
-    gc.enable()
-    if address is None:
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    if door is None:
+        from ttnn_mcp.server.stdio import over_stdio  # noqa: PLC0415
+
         if sys.stdin.isatty():
             print("Waiting for an MCP client on stdin. See --help for more; Ctrl-C ends.", file=sys.stderr)
-        asyncio.run(transports.over_stdio(_session(options), heard))
+        serving = over_stdio(_session(options), heard)
     else:
-        asyncio.run(transports.over_http(_session(options, confined=True), *address))
+        from ttnn_mcp.server.http.serving import over_http  # noqa: PLC0415
+
+        serving = over_http(_session(options, confined=True), door)
+    gc.freeze()  # imported modules stay for good: later collections need not look at them
+    gc.enable()
+    asyncio.run(serving)
     return 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, shown, suggestion
@@ -12,11 +12,15 @@ from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.people_options import add_people
 from ttnn_mcp.shell.report_options import add_report
 
+if TYPE_CHECKING:
+    from ttnn_mcp.server.http.door import Door
+
 MOST_MB = 1_000_000  # a terabyte
 EPILOG = """\
 examples:
   ttnn-mcp                                          serve one assistant over stdin and stdout
   ttnn-mcp serve --http 127.0.0.1:8765              serve several over HTTP, at /mcp
+  ttnn-mcp serve --http 0.0.0.0:8765 --token-file t serve a lab: each person has a token
   ttnn-mcp demo                                     what the server finds in a bundled profile
   ttnn-mcp profile -- pytest tests/test_my_model.py run it under Tracy, then say what is slow
   ttnn-mcp check                                    what to change first in your newest run
@@ -83,11 +87,7 @@ def command_line() -> argparse.ArgumentParser:
     serve = commands.add_parser(
         "serve", parents=[shared], help="serve MCP", description="Serve MCP over stdin and stdout, or over HTTP."
     )
-    serve.add_argument(
-        "--http",
-        metavar="HOST:PORT",
-        help="serve streamable HTTP at /mcp on this loopback address; only reports under the roots may be opened",
-    )
+    _add_http(serve)
     call = commands.add_parser(
         "call",
         parents=[shared],
@@ -131,6 +131,30 @@ def _add_gate(gate: argparse.ArgumentParser) -> None:
     gate.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
 
 
+def _add_http(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument(
+        "--http",
+        metavar="HOST:PORT",
+        help="serve streamable HTTP at /mcp on this address; only reports under the roots may be opened",
+    )
+    serve.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="answer only who sends a token of this file, one 'NAME TOKEN' per line; read again when it changes",
+    )
+    serve.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="a name under which a proxy serves this"
+    )
+    serve.add_argument(
+        "--allow-origin",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="a web page that may ask, as https://HOST",
+    )
+
+
 def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     group = parser.add_argument_group("which run")
     group.add_argument(
@@ -163,25 +187,17 @@ def _megabytes(written: str) -> int:
     return int(written)
 
 
-def loopback(address: str) -> tuple[str, int]:
-    """Host and port of `address`, which only this machine may reach.
+def http_door(options: argparse.Namespace) -> Door | None:
+    """Where HTTP is to be served, and for whom; None where the options ask for stdin and stdout.
 
     Raises:
-        ArgumentsInvalid: it is no address, or others can reach it.
+        ArgumentsInvalid: the options do not go together.
     """
-    from ipaddress import ip_address  # noqa: PLC0415
+    from ttnn_mcp.server.http.door import door  # noqa: PLC0415 - `call` needs none
 
-    host, _, port = address.rpartition(":")
-    host = host.strip("[]") or "127.0.0.1"
-    try:
-        local = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        local = False
-    if not port.isdigit() or int(port) > 65535:
-        raise ArgumentsInvalid(f"--http wants HOST:PORT, such as 127.0.0.1:8765, not '{shown(address)}'.")
-    if not local:
-        raise ArgumentsInvalid(
-            f"'{shown(host)}' is not this machine alone: the server has no login. "
-            "Serve on 127.0.0.1 and forward the port with ssh -L."
-        )
-    return host, int(port)
+    address = getattr(options, "http", None)
+    if address is None:
+        if getattr(options, "token_file", None) or getattr(options, "allow_host", None):
+            raise ArgumentsInvalid("--token-file, --allow-host and --allow-origin go with --http HOST:PORT.")
+        return None
+    return door(address, options.token_file, options.allow_host, options.allow_origin)

@@ -9,8 +9,9 @@ import pytest
 import uvicorn
 
 from tests.asking import session
-from ttnn_mcp.server import impatience, transports
-from ttnn_mcp.server.impatience import Impatient
+from ttnn_mcp.server.http import impatience, serving
+from ttnn_mcp.server.http.door import Door
+from ttnn_mcp.server.http.impatience import Impatient
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n"
 
@@ -30,10 +31,10 @@ async def served(monkeypatch):
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, http=Impatient, lifespan="off", log_level="warning"))
     with contextlib.suppress(asyncio.CancelledError):
-        serving = asyncio.create_task(server._serve([listening]))
+        task = asyncio.create_task(server._serve([listening]))
         yield listening.getsockname()[1]
         server.should_exit = True
-        await asyncio.wait_for(serving, 20)
+        await asyncio.wait_for(task, 20)
 
 
 async def conversation(port, *parts, pause=0.0):
@@ -87,8 +88,8 @@ async def test_a_connection_may_rest_between_requests(served):
 @pytest.fixture
 async def port(monkeypatch, capsys, tmp_path):
     """The port of our own server, which keeps two sessions, each for a moment."""
-    monkeypatch.setattr(transports, "SESSIONS", 2)
-    monkeypatch.setattr(transports, "SESSION_IDLE_S", 1.0)
+    monkeypatch.setattr(serving, "SESSIONS", 2)
+    monkeypatch.setattr(serving, "SESSION_IDLE_S", 1.0)
     servers, begun = [], uvicorn.Server.serve
 
     async def kept(server, sockets=None):
@@ -96,14 +97,14 @@ async def port(monkeypatch, capsys, tmp_path):
         await begun(server, sockets)
 
     monkeypatch.setattr(uvicorn.Server, "serve", kept)
-    serving = asyncio.create_task(transports.over_http(session(tmp_path), "127.0.0.1", 0))
+    task = asyncio.create_task(serving.over_http(session(tmp_path), Door("127.0.0.1", 0)))
     told = ""
     while "/mcp" not in told:
         await asyncio.sleep(0.05)
         told += capsys.readouterr().err
     yield int(told.split(":")[-1].split("/")[0])
     servers[0].should_exit = True
-    await asyncio.wait_for(serving, 20)
+    await asyncio.wait_for(task, 20)
 
 
 async def began(port):

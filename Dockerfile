@@ -1,0 +1,18 @@
+# A lab server, or one assistant's server without a Python of its own. Reports are mounted at /reports, read-only:
+#
+#   docker build -t ttnn-mcp .
+#   docker run -i --rm -v /data/reports:/reports:ro ttnn-mcp                               over stdin and stdout
+#   docker run --rm -p 8765:8765 -v /data/reports:/reports:ro -v "$PWD/tokens:/tokens:ro" ttnn-mcp \
+#       serve --http 0.0.0.0:8765 --token-file /tokens                                     for a lab
+FROM python:3.13-slim
+
+RUN useradd --create-home --uid 1000 ttnn
+COPY . /source
+RUN sed '/^# --- check/,$d' /source/constraints.txt > /pins.txt \
+ && pip install --no-cache-dir --require-hashes --no-deps -r /pins.txt \
+ && pip install --no-cache-dir --no-deps --no-build-isolation /source \
+ && rm -rf /source /pins.txt
+
+USER ttnn
+VOLUME ["/home/ttnn/.local/state/ttnn-mcp"]
+ENTRYPOINT ["ttnn-mcp", "--root", "/reports"]

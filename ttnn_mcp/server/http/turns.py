@@ -1,0 +1,85 @@
+"""Turns: how much of the server one client may take, and whether anything still runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR
+
+if TYPE_CHECKING:
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+AT_ONCE = 4  # questions of one client that are answered at the same time: as many as there are threads that read
+WAITING = 256  # more of them wait; an agent that asks in parallel has some ten
+STREAMS = frozenset({"subscriptions/listen"})  # open as long as the client likes, and no work
+
+
+@dataclass(slots=True)
+class Line:
+    """The questions of one client."""
+
+    waiting: int = 0
+    places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+
+class Turns:
+    """Gives every client the same share: a middleware of the SDK around each request.
+
+    A client is a token, without tokens a session, and without sessions a connection.
+    """
+
+    def __init__(self) -> None:
+        self._lines: defaultdict[object, Line] = defaultdict(Line)
+        self._closed = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Answer a request when it is its client's turn.
+
+        Raises:
+            MCPError: the client has too many questions open, or the server is being stopped.
+        """
+        if ctx.request_id is None or ctx.method in STREAMS:
+            return await call_next(ctx)
+        if self._closed:
+            raise MCPError(INTERNAL_ERROR, "The server is being stopped. Ask again when it is back.")
+        client = client_of(ctx)
+        line = self._lines[client]
+        if line.waiting >= WAITING + AT_ONCE:
+            raise MCPError(INTERNAL_ERROR, f"{line.waiting} of your questions are open. Wait for their answers.")
+        line.waiting += 1
+        self._idle.clear()
+        try:
+            async with line.places:
+                return await call_next(ctx)
+        finally:
+            line.waiting -= 1
+            if not line.waiting:
+                self._lines.pop(client, None)
+            if not self._lines:
+                self._idle.set()
+
+    async def closed(self, seconds: float) -> bool:
+        """Take no more requests, and wait for the answers of those that are here; False if that took too long."""
+        self._closed = True
+        try:
+            await asyncio.wait_for(self._idle.wait(), seconds)
+        except asyncio.TimeoutError:
+            return False
+        return True
+
+
+def client_of(ctx: ServerRequestContext[Any, Any]) -> object:
+    """Whose request this is: a token's name, else a session's id, else the connection."""
+    request = ctx.request
+    if request is None:
+        return None
+    user = request.scope.get("user")
+    if user is not None and user.is_authenticated:
+        return user.display_name
+    return request.headers.get("mcp-session-id") or request.client
