@@ -9,6 +9,7 @@ what two single runs of an unchanged segment differ by, and `SIDE` runs on eithe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,7 +75,7 @@ def course_of(times: Sequence[float] | Floats) -> Course:
     middles = [float(np.exp(np.median(part))) if len(part) else 0.0 for part in parts]
     turns = tuple(
         Turn(start + skipped, before, after)
-        for start, before, after in zip(starts, middles, middles[1:], strict=False)
+        for start, (before, after) in zip(starts, pairwise(middles), strict=True)
     )
     return Course(turns, noise_share, _newest(parts[-1], noise_share))
 
@@ -117,7 +118,7 @@ def _pruned(series: Floats, starts: list[int]) -> list[int]:
     while starts:
         parts = np.split(series, starts)
         sigma = _sigma(parts) or 0.0
-        gaps = [abs(float(after.mean() - before.mean())) for before, after in zip(parts, parts[1:], strict=False)]
+        gaps = [abs(float(after.mean() - before.mean())) for before, after in pairwise(parts)]
         least = int(np.argmin(gaps))
         if gaps[least] > max(CERTAIN * sigma, FLOOR_SHARE):
             return starts
