@@ -146,9 +146,10 @@ def _newest(part: Floats, noise_share: float | None) -> float | None:
 
 def _tail(score: float, freedom: int) -> float:
     """How often a t of so many degrees of freedom lies further from zero, by its integral over the angle."""
-    begin = np.arctan2(score, np.sqrt(freedom))
-    tail, whole = (
-        np.trapezoid(np.cos(angles) ** (freedom - 1), angles)
-        for angles in (np.linspace(start, np.pi / 2, _ANGLES) for start in (begin, 0.0))
-    )
-    return float(tail / whole)
+    return _area(float(np.arctan2(score, np.sqrt(freedom))), freedom) / _area(0.0, freedom)
+
+
+def _area(begin: float, freedom: int) -> float:
+    width = (np.pi / 2 - begin) / _ANGLES
+    angles = begin + (np.arange(_ANGLES) + 0.5) * width
+    return float((np.cos(angles) ** (freedom - 1)).sum() * width)
