@@ -8,6 +8,7 @@ comes from its runs: whoever writes the same runs writes the same part.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -99,10 +100,8 @@ class PartList:
         for gone in self._read.keys() - indexes:
             del self._read[gone]
         for name in sorted(indexes - self._read.keys()):
-            try:
+            with suppress(FileNotFoundError):  # removed since it was listed
                 self._read[name] = read_index(name, self._place.read(name))
-            except FileNotFoundError:  # removed since it was listed
-                continue
         parts = [part for part in self._read.values() if part is not None and {*part.files} <= names]
         return sorted(parts, key=lambda part: (-len(part.runs), part.id))
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import tempfile
 import time
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ttnn_mcp.errors import ArchiveUnusable, shown, shown_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable
 
 UNFINISHED = ".unfinished"
 ABANDONED_S = 3600.0  # a file this old that belongs to no part has no writer any more: a part takes a minute
@@ -90,7 +91,7 @@ class FolderPlace:
         return (self._folder / name).read_bytes()
 
     @contextmanager
-    def filled(self, name: str) -> Iterator[Path]:
+    def filled(self, name: str) -> Generator[Path]:
         """A path to fill; the file takes its place when the context ends without an error."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, written = tempfile.mkstemp(suffix=UNFINISHED, dir=self._folder)
@@ -145,7 +146,7 @@ class ObjectPlace:
         return self.filesystem.cat_file(f"{self._root}/{name}")
 
     @contextmanager
-    def filled(self, name: str) -> Iterator[Path]:
+    def filled(self, name: str) -> Generator[Path]:
         """A path to fill; the file is sent when the context ends without an error."""
         with tempfile.TemporaryDirectory(prefix="ttnn-mcp-") as folder:
             path = Path(folder) / name
@@ -176,9 +177,7 @@ def place_of(folder: str | Path) -> Place:
 def _filesystem(url: str) -> tuple[Any, str]:
     protocol = url.split("://", 1)[0]
     try:
-        from fsspec.core import url_to_fs  # noqa: PLC0415 - only object stores need it
-
-        return url_to_fs(url)
+        return importlib.import_module("fsspec.core").url_to_fs(url)  # only object stores need it
     except ImportError:
         raise ArchiveUnusable(
             f"{shown(url)} needs the packages for {shown(protocol)}://. Install them: pip install 'ttnn-mcp[s3]' "

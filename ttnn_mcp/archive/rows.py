@@ -113,7 +113,7 @@ def recorded_at(file_name: str, modified: float) -> int:
     stamp = _STAMP.search(file_name)
     if stamp:
         try:
-            return int(datetime(*map(int, stamp.groups())).timestamp())  # noqa: DTZ001 - the profiler writes local time
+            return int(datetime.strptime("_".join(stamp.groups()), "%Y_%m_%d_%H_%M_%S").timestamp())  # noqa: DTZ007 - local time
         except (ValueError, OverflowError, OSError):
             pass
     return int(modified)
