@@ -69,7 +69,7 @@ def run_key_of(run: Run) -> str:
 
 def signatures_of(run: Run, ops: OpTable) -> NDArray[np.int64]:
     """Per op, the column `signature`: the same for the same work on the same architecture, in any run."""
-    return _Kinds(ops, run.chip.arch).signature
+    return Kinds(ops, run.chip.arch).signature
 
 
 def rows_of(run: Run, provenance: Provenance = Provenance(), *, run_key: str | None = None) -> RunRows:  # noqa: B008
@@ -122,7 +122,7 @@ def recorded_at(file_name: str, modified: float) -> int:
 def _op_rows(ops: OpTable, arch: str | None, key: str, inside: NDArray[np.bool_]) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 - loaded with the report whose rows these are
 
-    kinds = _Kinds(ops, arch)
+    kinds = Kinds(ops, arch)
     columns: dict[str, object] = {
         "run_key": _categorical(Texts(np.zeros(len(ops), dtype=np.int64), (key,))),
         "line": ops.lines,
@@ -140,7 +140,7 @@ def _op_rows(ops: OpTable, arch: str | None, key: str, inside: NDArray[np.bool_]
     return pd.DataFrame({column.name: columns[column.name] for column in OPS})
 
 
-class _Kinds:
+class Kinds:
     """What many ops share, computed once per kind."""
 
     def __init__(self, ops: OpTable, arch: str | None) -> None:
