@@ -109,6 +109,25 @@ class Seen(NamedTuple):
         return self.earlier.timing.median_us * (1 + self.noise_share)
 
 
+def earlier_of(
+    cursor: DuckDBPyConnection, signatures: Sequence[int], alike: Alike
+) -> dict[int, list[Earlier]]:
+    """The entries of each signature in runs of the same architecture, clock and number of devices."""
+    wanted = sorted({*signatures})
+    parameters = [wanted, wanted[0], wanted[-1], alike.run_key, alike.arch, alike.clock_mhz, SAME_CLOCK, alike.devices]
+    rows = cursor.execute(SEEN, parameters).fetchall()
+    names = dict(cursor.execute(NAMES, [sorted({row[6]["run"] for row in rows})]).fetchall())
+    entries: dict[int, list[Earlier]] = {}
+    for signature, settings_hash, settings, fidelity, count, runs, middle, spread in rows:
+        timing = Timing(count, middle["us"], float(CERTAIN) * spread)
+        run = shown(names.get(middle["run"], ""))
+        setup = Setup(settings, fidelity)
+        entries.setdefault(signature, []).append(
+            Earlier(setup, settings_hash, timing, runs, run, middle["line"])
+        )
+    return entries
+
+
 def timing_of(kernel_us: NDArray[np.float64]) -> Timing:
     """The timing of these ops of one run."""
     mean = float(kernel_us.mean())
@@ -127,22 +146,3 @@ def compared(ours: Timing, setup: Setup, settings_hash: int, entries: Sequence[E
         noise = max(DEFAULT_SHARE, ours.noise_share, entry.timing.noise_share)
         seen.append(Seen(entry, differences, noise, entry.timing.median_us / ours.median_us - 1))
     return sorted(seen, key=lambda each: each.earlier.timing.median_us)
-
-
-def earlier_of(
-    cursor: DuckDBPyConnection, signatures: Sequence[int], alike: Alike
-) -> dict[int, list[Earlier]]:
-    """The entries of each signature in runs of the same architecture, clock and number of devices."""
-    wanted = sorted({*signatures})
-    parameters = [wanted, wanted[0], wanted[-1], alike.run_key, alike.arch, alike.clock_mhz, SAME_CLOCK, alike.devices]
-    rows = cursor.execute(SEEN, parameters).fetchall()
-    names = dict(cursor.execute(NAMES, [sorted({row[6]["run"] for row in rows})]).fetchall())
-    entries: dict[int, list[Earlier]] = {}
-    for signature, settings_hash, settings, fidelity, count, runs, middle, spread in rows:
-        timing = Timing(count, middle["us"], float(CERTAIN) * spread)
-        run = shown(names.get(middle["run"], ""))
-        setup = Setup(settings, fidelity)
-        entries.setdefault(signature, []).append(
-            Earlier(setup, settings_hash, timing, runs, run, middle["line"])
-        )
-    return entries

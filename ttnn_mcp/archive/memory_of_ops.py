@@ -1,0 +1,83 @@
+"""The ops of an open run beside the same work in earlier runs. Never keeps an answer waiting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.archive.patience import in_time
+from ttnn_mcp.archive.rows import Kinds, run_key_of
+from ttnn_mcp.archive.seen import WORK_AT_MOST, Alike, compared, earlier_of, timing_of
+from ttnn_mcp.archive.settings_apart import Setup
+from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.alike import first_rows, numbered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.archive.seen import Seen, Timing
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.run import Run
+
+    Rows = NDArray[np.int64]
+
+
+class Remembered(NamedTuple):
+    """One op beside the same work in earlier runs.
+
+    Attributes:
+        ours: the ops of the asking run that do the same work with the same settings.
+        seen: what earlier runs took, the fastest settings first.
+    """
+
+    ours: Timing
+    seen: tuple[Seen, ...]
+
+
+def remembered(run: Run, ops: OpTable, rows: Rows) -> Mapping[int, Remembered]:
+    """What earlier runs took for the work of some rows of `ops`, by row; empty without an archive.
+
+    Rows whose work no earlier run did are left out, and so is all but the heaviest work.
+    """
+    archive, arch, clock_ghz = run.kept.get(Archive), run.chip.arch, run.chip.clock_ghz
+    if archive is None or arch is None or clock_ghz is None or not len(rows):
+        return {}
+
+    def question(cursor: DuckDBPyConnection) -> Mapping[int, Remembered]:
+        alike = Alike(run_key_of(run), arch, clock_ghz * 1e3, len(run.performance_report.devices))
+        return _beside(cursor, ops, rows, alike)
+
+    return in_time(archive, question, {})
+
+
+def _beside(cursor: DuckDBPyConnection, ops: OpTable, rows: Rows, alike: Alike) -> dict[int, Remembered]:
+    work = signatures(ops)
+    places = np.flatnonzero(np.isin(work, _heaviest(work, ops.numbers("kernel_ns"), rows)))
+    part = ops.take(places)
+    kinds = Kinds(part, alike.arch)
+    entries = earlier_of(cursor, kinds.signature.tolist(), alike)
+    number = numbered(len(part), [kinds.signature, kinds.settings_hash])
+    kernel_us = part.numbers("kernel_ns") / 1e3
+    beside: dict[int, Remembered] = {}
+    for kind, first in enumerate(first_rows(number).tolist()):
+        earlier = entries.get(int(kinds.signature[first]))
+        if earlier:
+            same = number == kind
+            ours = timing_of(kernel_us[same])
+            setup = Setup(kinds.settings[first] or None, kinds.fidelity[first] or None)
+            seen = tuple(compared(ours, setup, int(kinds.settings_hash[first]), earlier))
+            beside |= dict.fromkeys(places[same].tolist(), Remembered(ours, seen))
+    asked = {int(row) for row in rows}
+    return {row: each for row, each in beside.items() if row in asked and each.seen}
+
+
+def _heaviest(work: Rows, kernel_ns: NDArray[np.float64], rows: Rows) -> Rows:
+    """The kinds of work of these rows with the most time."""
+    time = np.bincount(work[rows], weights=np.nan_to_num(kernel_ns[rows]), minlength=int(work.max()) + 1)
+    heaviest = np.argsort(-time, kind="stable")[:WORK_AT_MOST]
+    return heaviest[np.isin(heaviest, work[rows])]
