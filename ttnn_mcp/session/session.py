@@ -12,6 +12,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import ReportBroken, ReportMissing, RunUnknown, nearest, shown
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.session.naming import DEMO, check_name, known_run, only_one
@@ -39,6 +40,7 @@ class Session:
         roots: the folders in which reports may lie.
         registry: the record of runs opened before.
         kept: copies of large reports' columns, in the state folder; safe to remove.
+        archive: what was seen in earlier runs, in the state folder; None where it is switched off.
         skipped: sentences on what the latest search under the roots could not read.
     """
 
@@ -47,6 +49,7 @@ class Session:
         self.roots = Roots(settings)
         self.registry = Registry(settings.state_folder, self.roots.permits)
         self.kept = KeptFiles(settings.state_folder / "cache", settings.cache_mb * MB)
+        self.archive = Archive(settings.state_folder / "archive") if settings.archive_at_most_mb else None
         self.skipped: tuple[str, ...] = ()
         self._runs = OpenRuns()
         self._known: dict[str, KnownRun] = {}  # opened in this session, by id: the registry may be read-only
