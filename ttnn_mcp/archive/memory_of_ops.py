@@ -39,25 +39,27 @@ class Remembered(NamedTuple):
     seen: tuple[Seen, ...]
 
 
-def remembered(run: Run, ops: OpTable, rows: Rows) -> Mapping[int, Remembered]:
-    """What earlier runs took for the work of some rows of `ops`, by row; empty without an archive.
+def remembered(run: Run, ops: OpTable, lines: Rows) -> Mapping[int, Remembered]:
+    """What earlier runs took for the work of the ops of `ops` at some lines, by line; empty without an archive.
 
-    Rows whose work no earlier run did are left out, and so is all but the heaviest work.
+    Ops whose work no earlier run did are left out, and so is all but the heaviest work.
     """
     archive, arch, clock_ghz = run.kept.get(Archive), run.chip.arch, run.chip.clock_ghz
-    if archive is None or arch is None or clock_ghz is None or not len(rows):
+    if archive is None or arch is None or clock_ghz is None or not len(lines):
         return {}
 
     def question(cursor: DuckDBPyConnection) -> Mapping[int, Remembered]:
         alike = Alike(run_key_of(run), arch, clock_ghz * 1e3, len(run.performance_report.devices))
-        return _beside(cursor, ops, rows, alike)
+        return _beside(cursor, ops, lines, alike)
 
     return in_time(archive, question, {})
 
 
-def _beside(cursor: DuckDBPyConnection, ops: OpTable, rows: Rows, alike: Alike) -> dict[int, Remembered]:
+def _beside(cursor: DuckDBPyConnection, ops: OpTable, lines: Rows, alike: Alike) -> dict[int, Remembered]:
     work = signatures(ops)
-    places = np.flatnonzero(np.isin(work, _heaviest(work, ops.numbers("kernel_ns"), rows)))
+    places = np.flatnonzero(np.isin(work, _heaviest(work, ops.numbers("kernel_ns"), np.isin(ops.lines, lines))))
+    if not len(places):
+        return {}
     part = ops.take(places)
     kinds = Kinds(part, alike.arch)
     entries = earlier_of(cursor, kinds.signature.tolist(), alike)
@@ -71,13 +73,12 @@ def _beside(cursor: DuckDBPyConnection, ops: OpTable, rows: Rows, alike: Alike) 
             ours = timing_of(kernel_us[same])
             setup = Setup(kinds.settings[first] or None, kinds.fidelity[first] or None)
             seen = tuple(compared(ours, setup, int(kinds.settings_hash[first]), earlier))
-            beside |= dict.fromkeys(places[same].tolist(), Remembered(ours, seen))
-    asked = {int(row) for row in rows}
-    return {row: each for row, each in beside.items() if row in asked and each.seen}
+            beside |= dict.fromkeys(part.lines[same & np.isin(part.lines, lines)].tolist(), Remembered(ours, seen))
+    return {line: each for line, each in beside.items() if each.seen}
 
 
-def _heaviest(work: Rows, kernel_ns: NDArray[np.float64], rows: Rows) -> Rows:
-    """The kinds of work of these rows with the most time."""
-    time = np.bincount(work[rows], weights=np.nan_to_num(kernel_ns[rows]), minlength=int(work.max()) + 1)
-    heaviest = np.argsort(-time, kind="stable")[:WORK_AT_MOST]
-    return heaviest[np.isin(heaviest, work[rows])]
+def _heaviest(work: Rows, kernel_ns: NDArray[np.float64], asked: NDArray[np.bool_]) -> Rows:
+    """The kinds of work with the most time in the ops that are asked for."""
+    kinds, number = np.unique(work[asked], return_inverse=True)
+    time = np.bincount(number, weights=np.nan_to_num(kernel_ns[asked]), minlength=len(kinds))
+    return kinds[np.argsort(-time, kind="stable")[:WORK_AT_MOST]]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.comparison.clocks import SAME_CLOCK
 from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE
-from ttnn_mcp.archive.settings_apart import Apart, Setup, apart
+from ttnn_mcp.archive.settings_apart import Apart, Setup, apart, written
 from ttnn_mcp.archive.turns import CERTAIN
 from ttnn_mcp.errors import shown
 
@@ -42,12 +42,12 @@ class Timing(NamedTuple):
     """How long some ops with the same work and settings took.
 
     Attributes:
-        count: how many ops.
+        ops: how many they are.
         median_us: their median, the lower of two.
         noise_share: what two of them differ by in 19 of 20 cases, as a share; 0 for a single one.
     """
 
-    count: int
+    ops: int
     median_us: float
     noise_share: float
 
@@ -104,17 +104,30 @@ class Seen(NamedTuple):
         return "faster" if self.change < 0 else "slower"
 
     @property
+    def spoken(self) -> str:
+        """`61.0 us with in0_block_w=8 (ops_perf_results.csv, line 812)`, for a sentence."""
+        how = written(self.differences) or "the same settings"
+        return f"{self.earlier.timing.median_us:.1f} us with {how} ({self.earlier.run}, line {self.earlier.line})"
+
+    @property
     def surely_us(self) -> float:
         """The time that its settings take at most, by the noise."""
         return self.earlier.timing.median_us * (1 + self.noise_share)
 
 
-def earlier_of(
-    cursor: DuckDBPyConnection, signatures: Sequence[int], alike: Alike
-) -> dict[int, list[Earlier]]:
+def earlier_of(cursor: DuckDBPyConnection, signatures: Sequence[int], alike: Alike) -> dict[int, list[Earlier]]:
     """The entries of each signature in runs of the same architecture, clock and number of devices."""
     wanted = sorted({*signatures})
-    parameters = [wanted, wanted[0], wanted[-1], alike.run_key, alike.arch, alike.clock_mhz, SAME_CLOCK, alike.devices]
+    parameters = [
+        wanted,
+        wanted[0],
+        wanted[-1],
+        alike.run_key,
+        alike.arch,
+        alike.clock_mhz,
+        SAME_CLOCK,
+        alike.devices,
+    ]
     rows = cursor.execute(SEEN, parameters).fetchall()
     names = dict(cursor.execute(NAMES, [sorted({row[6]["run"] for row in rows})]).fetchall())
     entries: dict[int, list[Earlier]] = {}
@@ -122,9 +135,7 @@ def earlier_of(
         timing = Timing(count, middle["us"], float(CERTAIN) * spread)
         run = shown(names.get(middle["run"], ""))
         setup = Setup(settings, fidelity)
-        entries.setdefault(signature, []).append(
-            Earlier(setup, settings_hash, timing, runs, run, middle["line"])
-        )
+        entries.setdefault(signature, []).append(Earlier(setup, settings_hash, timing, runs, run, middle["line"]))
     return entries
 
 
@@ -146,3 +157,12 @@ def compared(ours: Timing, setup: Setup, settings_hash: int, entries: Sequence[E
         noise = max(DEFAULT_SHARE, ours.noise_share, entry.timing.noise_share)
         seen.append(Seen(entry, differences, noise, entry.timing.median_us / ours.median_us - 1))
     return sorted(seen, key=lambda each: each.earlier.timing.median_us)
+
+
+def telling(seen: Sequence[Seen], most: int) -> list[Seen]:
+    """The entries worth a citation: what was faster first, but never without what was slower."""
+    faster, slower, alike = (
+        [each for each in seen if each.verdict == verdict] for verdict in ("faster", "slower", "alike")
+    )
+    first = faster[: most - 1] if slower else faster
+    return [*first, *slower, *alike][:most]

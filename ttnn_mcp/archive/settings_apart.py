@@ -71,7 +71,7 @@ def _flat(path: tuple[str, ...], text: str, depth: int) -> list[tuple[tuple[str,
     struct = parse_struct(text) if depth else None
     if struct is None or not struct.fields:
         return [(path, text.strip())]
-    if struct.fields.keys() == {"x", "y"}:
+    if set(struct.fields) == {"x", "y"}:
         return [(path, f"{struct.fields['x']}x{struct.fields['y']}")]
     kind = [(path, struct.name)] if struct.name else []
     return kind + [place for key, value in struct.fields.items() for place in _flat((*path, key), value, depth - 1)]

@@ -208,6 +208,8 @@ class Session:
         run = await self._runs.run(Opening(run_id, pair, stamps), lambda: self._read(known, stamps))
         run.name = known.name
         run.notes = tuple(dict.fromkeys((*run.notes, *known.caveats)))
+        if run_id != DEMO and self.archive is not None:
+            run.kept.store(self.archive)  # for what earlier runs took; made reports are no evidence
         if run_id != DEMO and self._known.get(run_id) != known:
             self._known[run_id] = known
             await self.registry.remember(known)

@@ -54,7 +54,7 @@ def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
     """
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
     others = [check for check in CATALOGUE if check not in wanted]
-    diagnosis = diagnose(facts, wanted, min_saving_share=asked.min_saving_share, others=others)
+    diagnosis = diagnose(facts, wanted, min_saving_share=asked.min_saving_share, others=others, earlier_runs=True)
     page = diagnosis.findings[offset_of(asked.cursor, asked, facts.run.id) :]
     return Answer(
         kernel_ms=facts.total_ns / 1e6,
