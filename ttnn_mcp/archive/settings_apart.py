@@ -12,6 +12,8 @@ DEEPEST = 3  # structs in structs: a program config holds grids and lists, no mo
 SHOWN = 3  # settings named in a sentence
 VALUE_CHARS = 32
 FIDELITY = "math_fidelity"  # a column of its own, in the archive and in the report
+OF_RESULTS = {FIDELITY, "compute_kernel_config"}  # attributes that change what comes out
+KIND = "ProgramConfig"  # the classes of program configs end so
 _FLAGS = {"1": "true", "0": "false"}
 
 
@@ -85,20 +87,31 @@ def written(differences: tuple[Apart, ...]) -> str:
 
 
 def is_advised(differences: tuple[Apart, ...], fix: str) -> bool:
-    """Whether a fix asks for all of these differences: it names each, or the attribute it is part of.
+    """Whether a fix asks to change all of these, by name or by the attribute they are part of.
 
-    A value that it writes must be the one that was measured.
+    What changes results (fidelity, accumulation) must have the very value that the fix asks for.
     """
-    return bool(differences) and all(_is_named(each, fix) for each in differences)
+    return bool(differences) and all(
+        is_written(each, fix) if each.attribute in OF_RESULTS else _is_named(each, fix) for each in differences
+    )
+
+
+def is_spelt_out(differences: tuple[Apart, ...], fix: str) -> bool:
+    """Whether a fix asks for all of these with just these values."""
+    return bool(differences) and all(is_written(each, fix) for each in differences)
+
+
+def is_written(difference: Apart, fix: str) -> bool:
+    """Whether a fix writes the setting with this value."""
+    value = re.search(rf"\b{re.escape(difference.name)}\s*=\s*(\S+)", fix)
+    if value is None and difference.name == FIDELITY:
+        return re.search(rf"\b{re.escape(difference.value)}\b", fix) is not None
+    return value is not None and has_value(difference, value.group(1))
 
 
 def _is_named(difference: Apart, fix: str) -> bool:
-    value = re.search(rf"\b{re.escape(difference.name)}\s*=\s*(\S+)", fix)
-    if value:
-        return has_value(difference, value.group(1))
-    if difference.name == FIDELITY:
-        return re.search(rf"\b{re.escape(difference.value)}\b", fix) is not None
-    return any(re.search(rf"\b{re.escape(word)}\b", fix) for word in (difference.name, difference.attribute))
+    words = {difference.name, difference.attribute, *([KIND] if difference.attribute == "program_config" else [])}
+    return re.search(rf"\b\w*({'|'.join(map(re.escape, sorted(words)))})\b", fix) is not None
 
 
 def has_value(difference: Apart, value: object) -> bool:

@@ -1,18 +1,19 @@
 """Claims beside what earlier runs measured: the change that a claim advises, on the same work, chip and clock.
 
 What was faster raises the least that the claim saves; what was slower or alike becomes its caveat. Only a change
-counts whose settings are all those that the fix asks for: another one proves nothing about this one.
+of what the fix asks to change counts: another one proves nothing about this one.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.archive.memory_of_ops import remembered
-from ttnn_mcp.archive.settings_apart import is_advised
+from ttnn_mcp.archive.settings_apart import is_advised, is_spelt_out
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
@@ -57,8 +58,10 @@ def _backed(facts: WindowFacts, claim: Claim, earlier: Mapping[int, Remembered])
 
 
 def _tried(earlier: Remembered, fix: str) -> Seen | None:
-    """The fastest of the earlier settings that are what the fix asks for."""
-    return next((seen for seen in earlier.seen if is_advised(seen.differences, fix)), None)
+    """The fastest earlier settings of the kind that the fix asks for; else just what it asks for, which was no faster."""
+    faster = (seen for seen in earlier.seen if seen.verdict == "faster" and is_advised(seen.differences, fix))
+    others = (seen for seen in earlier.seen if seen.verdict != "faster" and is_spelt_out(seen.differences, fix))
+    return next(chain(faster, others), None)
 
 
 def _surer(
