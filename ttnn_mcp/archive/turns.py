@@ -56,7 +56,7 @@ class Course:
     Attributes:
         turns: where it changed, in order.
         noise_share: what two single runs of one stretch differ by in 19 of 20 cases; None with too few runs to tell.
-        newest_change: how far the newest run lies beyond its stretch's noise, as a share; None where it does not.
+        newest_change: how far the newest run lies from those before it, as a share; None within noise.
     """
 
     turns: tuple[Turn, ...]
@@ -77,7 +77,7 @@ def course_of(times: Sequence[float] | Floats) -> Course:
         Turn(start + skipped, before, after)
         for start, (before, after) in zip(starts, pairwise(middles), strict=True)
     )
-    return Course(turns, noise_share, _newest(parts[-1], noise_share))
+    return Course(turns, noise_share, _newest(parts))
 
 
 def _starts(series: Floats, first: int, end: int) -> set[int]:
@@ -134,14 +134,18 @@ def _sigma(parts: Sequence[Floats]) -> float | None:
     return float(np.sqrt(sum(float(((part - part.mean()) ** 2).sum()) for part in parts) / freedom))
 
 
-def _newest(part: Floats, noise_share: float | None) -> float | None:
+def _newest(parts: Sequence[Floats]) -> float | None:
     """How far the newest run lies from those before it in its stretch, where that is more than noise."""
-    if len(part) <= SIDE:
+    earlier = parts[-1][:-1]
+    calm = [*parts[:-1], earlier]
+    sigma = _sigma(calm) if len(earlier) >= SIDE else None
+    if sigma is None:
         return None
-    earlier = part[:-1]
-    sigma = max(float(earlier.std(ddof=1)), FLOOR_SHARE / CERTAIN)
-    change = float(np.expm1(part[-1] - np.median(earlier)))
-    return change if noise_share and abs(np.log1p(change)) > CERTAIN * sigma else None
+    sigma = max(sigma, FLOOR_SHARE / CERTAIN)
+    gap = float(parts[-1][-1] - earlier.mean())
+    freedom = sum(len(part) - 1 for part in calm)
+    chance = _tail(abs(gap) / (sigma * float(np.sqrt(1 + 1 / len(earlier)))), freedom)
+    return float(np.expm1(gap)) if chance < ALPHA and abs(gap) > CERTAIN * sigma else None
 
 
 def _tail(score: float, freedom: int) -> float:

@@ -58,7 +58,7 @@ def _backed(facts: WindowFacts, claim: Claim, earlier: Mapping[int, Remembered])
 
 
 def _tried(earlier: Remembered, fix: str) -> Seen | None:
-    """The fastest earlier settings of the kind that the fix asks for; else just what it asks for, which was no faster."""
+    """The fastest earlier settings like those that the fix asks for; else exactly those, which were no faster."""
     faster = (seen for seen in earlier.seen if seen.verdict == "faster" and is_advised(seen.differences, fix))
     others = (seen for seen in earlier.seen if seen.verdict != "faster" and is_spelt_out(seen.differences, fix))
     return next(chain(faster, others), None)
