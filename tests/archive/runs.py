@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.asking import session
 from tests.checks.matmul_programs import config, linear
 from tests.profiles import Iteration, Program, write_performance_report
 from ttnn_mcp.archive.rows import Provenance, rows_of

@@ -32,7 +32,7 @@ REPEATS = Columns("count", "devices", "min_us", "median_us", "max_us")
 class Arguments(OfRun):
     """Arguments of op_detail."""
 
-    op: int = Field(description="The op's line in its CSV; on a memory report alone, the operation id")
+    op: int = Field(description="Its line in the CSV; on a memory report alone, the operation id")
     whole: str | None = Field(None, description="Show this value in full (cores: of any device log)")
 
 
