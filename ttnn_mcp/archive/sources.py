@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_mcp.archive.places import filesystem_of, written_at
 from ttnn_mcp.errors import ReportMissing, nearest, shown, shown_path
-from ttnn_mcp.readers.discover import TT_TORCH_CSV, classify, discover
+from ttnn_mcp.readers.discover import SKIPPED, TT_TORCH_CSV, classify
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
+NAMES = "ops_perf_results*.csv"
 _WILD = frozenset("*?[")
 
 
@@ -66,7 +67,7 @@ def sources(patterns: Iterable[str]) -> Sources:
         if not listed:
             raise ReportMissing(
                 f"No performance report matches {shown(pattern)}.{_hint(pattern)} "
-                "Give files (ops_perf_results*.csv), folders, or wildcards in quotes."
+                f"Give files, folders with {NAMES}, or wildcards in quotes."
             )
         found.update((source.address, source) for source in listed)
     return Sources(list(found.values()), skipped)
@@ -93,14 +94,23 @@ def _on_disk(pattern: str, skipped: list[str]) -> list[Source]:
     paths: list[Path] = []
     for match in map(Path, matches):
         if match.is_dir():
-            below = discover([match])
-            skipped += below.skipped
-            paths += [report.path for report in below.reports if report.kind == "performance"]
+            paths += _below(match, skipped)
         elif not wild:
             paths += [report.path for report in classify(match) if report.kind == "performance"]
         elif match.suffix.lower() == ".csv" and match.is_file():
             paths.append(match)
     return [source for path in sorted(paths) for source in _source(path)]
+
+
+def _below(folder: Path, skipped: list[str]) -> list[Path]:
+    """All reports in a folder and below, by their names; unlike a run that is opened, each counts."""
+    paths: list[Path] = []
+    closed: list[OSError] = []
+    for place, folders, files in os.walk(folder, onerror=closed.append):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED)
+        paths += [Path(place) / name for name in files if _is_report(name)]
+    skipped += [f"{shown_path(failed.filename)} could not be looked into" for failed in closed]
+    return paths
 
 
 def _source(path: Path) -> list[Source]:
@@ -119,13 +129,12 @@ def _in_store(pattern: str) -> list[Source]:
     return [
         Source(f"{protocol}://{name.removeprefix('/')}", int(file["size"] or 0), int(written_at(file) * 1e9))
         for name, file in sorted(listed.items())
-        if file["type"] == "file" and _is_report(name, wild=pattern.endswith(".csv"))
+        if file["type"] == "file" and (pattern.endswith(".csv") or _is_report(name.rsplit("/", 1)[-1]))
     ]
 
 
-def _is_report(name: str, *, wild: bool) -> bool:
-    file = name.rsplit("/", 1)[-1]
-    return wild or file == TT_TORCH_CSV or (file.startswith("ops_perf_results") and file.endswith(".csv"))
+def _is_report(name: str) -> bool:
+    return name == TT_TORCH_CSV or (name.startswith("ops_perf_results") and name.endswith(".csv"))
 
 
 def _hint(pattern: str) -> str:
@@ -133,6 +142,8 @@ def _hint(pattern: str) -> str:
     if "://" in pattern:
         return ""
     missing = Path(os.path.expanduser(pattern))  # noqa: PTH111
+    if missing.is_dir():
+        return f" It holds no {NAMES}."
     while not missing.parent.is_dir() and missing.parent != missing:
         missing = missing.parent
     try:
