@@ -120,7 +120,7 @@ class ObjectPlace:
 
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
-        self.filesystem, self._root = _filesystem(self._url)
+        self.filesystem, self._root = filesystem_of(self._url)
         self._root = self._root.rstrip("/")
 
     @property
@@ -136,7 +136,7 @@ class ObjectPlace:
         except FileNotFoundError:
             return []
         return [
-            Entry(file["name"].rsplit("/", 1)[-1], int(file["size"] or 0), _written_at(file))
+            Entry(file["name"].rsplit("/", 1)[-1], int(file["size"] or 0), written_at(file))
             for file in listing
             if file["type"] == "file"
         ]
@@ -174,7 +174,12 @@ def place_of(folder: str | Path) -> Place:
     return ObjectPlace(text) if "://" in text else FolderPlace(Path(folder))
 
 
-def _filesystem(url: str) -> tuple[Any, str]:
+def filesystem_of(url: str) -> tuple[Any, str]:
+    """The file system of fsspec behind a URL, and the path in it.
+
+    Raises:
+        ArchiveUnusable: a package for it is missing, or there is no such kind of place.
+    """
     protocol = url.split("://", 1)[0]
     try:
         return importlib.import_module("fsspec.core").url_to_fs(url)  # only object stores need it
@@ -189,7 +194,8 @@ def _filesystem(url: str) -> tuple[Any, str]:
         ) from None
 
 
-def _written_at(file: dict[str, Any]) -> float:
+def written_at(file: dict[str, Any]) -> float:
+    """When a file of a listing was written, in seconds since 1970; now where the store does not tell."""
     moment = file.get("LastModified") or file.get("created") or file.get("mtime")
     if moment is None:
         return time.time()

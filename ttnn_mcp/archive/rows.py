@@ -72,14 +72,22 @@ def signatures_of(run: Run, ops: OpTable) -> NDArray[np.int64]:
     return Kinds(ops, run.chip.arch).signature
 
 
-def rows_of(run: Run, provenance: Provenance = Provenance(), *, run_key: str | None = None) -> RunRows:  # noqa: B008
+def rows_of(
+    run: Run, provenance: Provenance | None = None, *, run_key: str | None = None, modified: float | None = None
+) -> RunRows:
     """The rows of a run.
+
+    Args:
+        run: the run.
+        provenance: what a person says of it.
+        run_key: its key where that is known.
+        modified: when its report was written, in seconds since 1970, where its file is a copy.
 
     Raises:
         QuestionRefused: the run has no device times.
         ReportMissing: its report is gone.
     """
-    report = run.performance_report
+    report, provenance = run.performance_report, provenance or Provenance()
     key = run_key or fingerprint(report.csv.path)
     scope = run.scope()
     ops = report.ops
@@ -90,7 +98,7 @@ def rows_of(run: Run, provenance: Provenance = Provenance(), *, run_key: str | N
         "run_key": key,
         "name": quoting.line(report.csv.path.name)[:NAME_CHARS],
         "label": provenance.label,
-        "recorded_at": recorded_at(report.csv.path.name, report.csv.path.stat().st_mtime),
+        "recorded_at": recorded_at(report.csv.path.name, modified or report.csv.path.stat().st_mtime),
         "arch": run.chip.arch,
         "clock_mhz": round(clock * 1e3, 3) if clock else None,
         "devices": len(report.devices),

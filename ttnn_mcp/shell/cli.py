@@ -52,7 +52,14 @@ def _command(argv: list[str]) -> int:
     try:
         if options.command == "call":
             return _call(options, pairs)
-        commands = {"serve": _serve, "demo": _demo, "doctor": _doctor, "gate": _gate, "baseline": _baseline}
+        commands = {
+            "serve": _serve,
+            "demo": _demo,
+            "doctor": _doctor,
+            "gate": _gate,
+            "baseline": _baseline,
+            "archive": _archive,
+        }
         return commands[options.command or "serve"](options)
     except TtnnMcpError as refusal:
         print(refusal, file=sys.stderr)
@@ -80,6 +87,7 @@ def _session(options: argparse.Namespace, *, confined: bool = False) -> Session:
             confined=confined,
             state=options.state,
             cache_mb=CACHE_MB if options.cache_mb is None else options.cache_mb,
+            archive_mb=options.archive_mb,
         )
     )
 
@@ -178,6 +186,12 @@ def _baseline(options: argparse.Namespace) -> int:
 
     print(asyncio.run(baseline(_session(options), options.name, options.path)), end="")
     return 0
+
+
+def _archive(options: argparse.Namespace) -> int:
+    from ttnn_mcp.shell.archive_command import archive  # noqa: PLC0415
+
+    return archive(options, _session(options).settings)
 
 
 def _doctor(options: argparse.Namespace) -> int:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, shown
-from ttnn_mcp.session.settings import CACHE_MB
+from ttnn_mcp.session.settings import ARCHIVE_MB, ARCHIVE_VARIABLE, CACHE_MB
+from ttnn_mcp.shell.archive_parser import add_archive
 
 MOST_MB = 1_000_000  # a terabyte
 EPILOG = """\
@@ -19,6 +20,7 @@ examples:
   ttnn-mcp call open_run performance=path/to/report
   ttnn-mcp call list_ops group_by=op_code limit=5
   ttnn-mcp gate --baseline main --worse 3%          fail a build that made a model slower
+  ttnn-mcp archive add '/nightly/**/*.csv'          keep what many runs measured
   ttnn-mcp doctor                                   what this machine has
 
 Reports are looked for under --root, else $TT_METAL_HOME/generated, else ./generated.
@@ -89,6 +91,7 @@ def command_line() -> argparse.ArgumentParser:
     baseline.add_argument(
         "path", nargs="?", help="its report or folder; default: the run that --run or --root names"
     )
+    add_archive(commands, shared)
     for name, description in (("demo", "what is found in a bundled profile"), ("doctor", "what this machine has")):
         commands.add_parser(name, parents=[shared], help=description, description=f"Print {description}.")
     return parser
@@ -132,6 +135,13 @@ def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) ->
         default=default,
         metavar="MB",
         help=f"most that copies of large reports take there (default {CACHE_MB}; 0: none)",
+    )
+    group.add_argument(
+        "--archive-mb",
+        type=_megabytes,
+        default=default,
+        metavar="MB",
+        help=f"most that the archive of runs takes there (default ${ARCHIVE_VARIABLE} or {ARCHIVE_MB}; 0: none)",
     )
 
 
