@@ -59,6 +59,7 @@ def _command(argv: list[str]) -> int:
             "gate": _gate,
             "baseline": _baseline,
             "archive": _archive,
+            "history": _history,
         }
         return commands[options.command or "serve"](options)
     except TtnnMcpError as refusal:
@@ -192,6 +193,15 @@ def _archive(options: argparse.Namespace) -> int:
     from ttnn_mcp.shell.archive_command import archive  # noqa: PLC0415
 
     return archive(options, _session(options).settings)
+
+
+def _history(options: argparse.Namespace) -> int:
+    import asyncio  # noqa: PLC0415
+
+    from ttnn_mcp.shell.history_command import history  # noqa: PLC0415
+
+    print(asyncio.run(history(_session(options), options)), end="")
+    return 0
 
 
 def _doctor(options: argparse.Namespace) -> int:

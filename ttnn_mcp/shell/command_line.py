@@ -9,6 +9,7 @@ from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.session.settings import ARCHIVE_MB, ARCHIVE_VARIABLE, CACHE_MB
 from ttnn_mcp.shell.archive_parser import add_archive
+from ttnn_mcp.shell.history_parser import add_history
 
 MOST_MB = 1_000_000  # a terabyte
 EPILOG = """\
@@ -21,6 +22,7 @@ examples:
   ttnn-mcp call list_ops group_by=op_code limit=5
   ttnn-mcp gate --baseline main --worse 3%          fail a build that made a model slower
   ttnn-mcp archive add '/nightly/**/*.csv'          keep what many runs measured
+  ttnn-mcp history                                  since when is the newest run's model slower?
   ttnn-mcp doctor                                   what this machine has
 
 Reports are looked for under --root, else $TT_METAL_HOME/generated, else ./generated.
@@ -92,6 +94,7 @@ def command_line() -> argparse.ArgumentParser:
         "path", nargs="?", help="its report or folder; default: the run that --run or --root names"
     )
     add_archive(commands, shared)
+    add_history(commands, shared, raw)
     for name, description in (("demo", "what is found in a bundled profile"), ("doctor", "what this machine has")):
         commands.add_parser(name, parents=[shared], help=description, description=f"Print {description}.")
     return parser

@@ -122,7 +122,7 @@ def left_out(history: History) -> tuple[str, ...]:
         names = ", ".join(called(run) for run in history.unsure[-NAMED:])
         sentences.append(
             f"cannot tell whether {len(history.unsure)} more are of the same model, by their ops they may be: {names}; "
-            "archive them under one name to say so"
+            "runs that were archived with one --label count as one model"
         )
     if history.elsewhere:
         sentences.append(
