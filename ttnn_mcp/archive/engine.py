@@ -29,7 +29,6 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "allow_unsigned_extensions": False,
     "memory_limit": "1GB",  # enough for parts of a million rows; it must not drive out the server
-    "threads": 2,
     "temp_directory": "",  # no side files
     "enable_object_cache": True,  # footers are read once
 }
@@ -67,11 +66,11 @@ def _is_of_place(failed: Exception) -> bool:
     return isinstance(failed, OSError) or bool(rooms & {"duckdb", "_duckdb", "botocore", "aiobotocore", "aiohttp"})
 
 
-def connected(place: Place) -> DuckDBPyConnection:
+def connected(place: Place, threads: int = 2) -> DuckDBPyConnection:
     """The engine, in memory, able to read the place."""
     import duckdb  # noqa: PLC0415 - 0.15 s that only a use of the archive may cost
 
-    connection = duckdb.connect(":memory:", config=CONFIG)
+    connection = duckdb.connect(":memory:", config={**CONFIG, "threads": threads})
     if place.filesystem is not None:
         connection.register_filesystem(place.filesystem)
     return connection

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.archive.adding import Batch
 
+CLUSTER_WORKERS = 16  # batches are made for so many; more of them share what there is
 ALONE_BYTES = 20_000_000  # so much is read in about the second that starting processes takes
 
 
@@ -104,6 +105,8 @@ def one_pass(order: Order, listener: Listener) -> Outcome:
 
 
 def _workers(order: Order) -> int:
+    if order.cluster is not None:
+        return CLUSTER_WORKERS
     return order.jobs or os.cpu_count() or 1
 
 

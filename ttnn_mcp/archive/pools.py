@@ -71,7 +71,9 @@ def added_by_cluster(folder: str, work: Sequence[Batch], provenance: Provenance,
         futures = {
             client.submit(_refusal_as_result, folder, batch, provenance, pure=False): batch for batch in work
         }
-        for future, outcome in distributed.as_completed(futures, with_results=True, raise_errors=False):
+        for future, outcome in distributed.as_completed(
+            futures, loop=client.loop, with_results=True, raise_errors=False
+        ):
             batch = futures.pop(future)
             if future.status == "finished" and isinstance(outcome, Added):
                 yield outcome

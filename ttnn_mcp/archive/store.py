@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.archive.rows import RunRows
 
+WRITERS = 1  # thread: whoever writes much has several processes
+
 __all__ = ["OPS", "RUNS", "Archive"]
 
 
@@ -91,7 +93,7 @@ class Archive:
         if not new:
             return 0
         kept = [_kept(rows, mark) for rows, mark in new.values()]
-        with failing_as_ours("written", self.place.shown), connected(self.place) as engine:
+        with failing_as_ours("written", self.place.shown), connected(self.place, WRITERS) as engine:
             identity = part_id(new)
             size = write_part(engine, self.place, identity, [rows for rows, _ in new.values()])
             self._finish(identity, kept, size)
@@ -134,7 +136,7 @@ class Archive:
         identity = part_id(left)
         with failing_as_ours("written", self.place.shown):
             if left and identity not in {part.id for part in self._list.now()}:
-                with connected(self.place) as engine:
+                with connected(self.place, WRITERS) as engine:
                     views(engine, self.place, shares(parts))
                     size = write_part(engine, self.place, identity, None, without=without)
                 self._finish(identity, list(left.values()), size)
