@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ttnn_mcp.archive.schema import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ttnn_mcp.archive.places import Place
 
@@ -95,15 +95,21 @@ class PartList:
 
     def now(self) -> list[Part]:
         """The parts as they are now, the largest first."""
-        names = {entry.name for entry in self._place.entries()}
+        sizes = {entry.name: entry.size for entry in self._place.entries()}
+        names = sizes.keys()
         indexes = {name for name in names if name.endswith(INDEX)}
         for gone in self._read.keys() - indexes:
             del self._read[gone]
         for name in sorted(indexes - self._read.keys()):
             with suppress(FileNotFoundError):  # removed since it was listed
                 self._read[name] = read_index(name, self._place.read(name))
-        parts = [part for part in self._read.values() if part is not None and {*part.files} <= names]
+        parts = [part for part in self._read.values() if part is not None and _is_whole(part, sizes)]
         return sorted(parts, key=lambda part: (-len(part.runs), part.id))
+
+
+def _is_whole(part: Part, sizes: Mapping[str, int]) -> bool:
+    """Whether the part's files are there with the bytes that were written: one that is cut off would break all."""
+    return {*part.files} <= sizes.keys() and sum(sizes[name] for name in part.files[1:]) == part.size
 
 
 def shares(parts: Iterable[Part]) -> list[Share]:
