@@ -57,11 +57,11 @@ def behind(
     changes = times[1].sub(times[0], fill_value=0.0)
     order = changes.abs().sort_values(ascending=False, kind="stable").index[:SHOWN]
     at_turn = sides[1][sides[1]["run"] == places[turn.at]]
-    told: list[Behind] = []
+    changed: list[Behind] = []
     for op_code in order:
         first, second = (side[side["op_code"] == op_code] for side in sides)
         lines = at_turn.loc[at_turn["op_code"] == op_code, "line"]
-        told.append(
+        changed.append(
             Behind(
                 str(op_code),
                 float(times[0].get(op_code, 0.0)),
@@ -70,7 +70,7 @@ def behind(
                 int(lines.min()) if len(lines) else None,
             )
         )
-    return tuple(each for each in told if each.before_us != each.after_us)
+    return tuple(each for each in changed if each.before_us != each.after_us)
 
 
 def _per_run(side: pd.DataFrame, runs: Sequence[int], devices: int) -> pd.Series:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ttnn_mcp.archive.patience import in_time
 from ttnn_mcp.archive.rows import Kinds, run_key_of
-from ttnn_mcp.archive.seen import WORK_AT_MOST, Alike, compared, earlier_of, timing_of
+from ttnn_mcp.archive.precedents import WORK_AT_MOST, Alike, compared, earlier_of, timing_of
 from ttnn_mcp.archive.settings_apart import Setup
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.run.iterations import signatures
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
-    from ttnn_mcp.archive.seen import Seen, Timing
+    from ttnn_mcp.archive.precedents import Precedent, Timing
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
@@ -32,11 +32,11 @@ class Remembered(NamedTuple):
 
     Attributes:
         ours: the ops of the asking run that do the same work with the same settings.
-        seen: what earlier runs took, the fastest settings first.
+        precedents: what earlier runs took, the fastest settings first.
     """
 
     ours: Timing
-    seen: tuple[Seen, ...]
+    precedents: tuple[Precedent, ...]
 
 
 def remembered(run: Run, ops: OpTable, lines: Rows) -> Mapping[int, Remembered]:
@@ -72,9 +72,11 @@ def _beside(cursor: DuckDBPyConnection, ops: OpTable, lines: Rows, alike: Alike)
             same = number == kind
             ours = timing_of(kernel_us[same])
             setup = Setup(kinds.settings[first] or None, kinds.fidelity[first] or None)
-            seen = tuple(compared(ours, setup, int(kinds.settings_hash[first]), earlier))
-            beside |= dict.fromkeys(part.lines[same & np.isin(part.lines, lines)].tolist(), Remembered(ours, seen))
-    return {line: each for line, each in beside.items() if each.seen}
+            precedents = tuple(compared(ours, setup, int(kinds.settings_hash[first]), earlier))
+            beside |= dict.fromkeys(
+                part.lines[same & np.isin(part.lines, lines)].tolist(), Remembered(ours, precedents)
+            )
+    return {line: each for line, each in beside.items() if each.precedents}
 
 
 def _heaviest(work: Rows, kernel_ns: NDArray[np.float64], asked: NDArray[np.bool_]) -> Rows:

@@ -45,11 +45,11 @@ class Apart(NamedTuple):
 
 def apart(ours: Setup, theirs: Setup) -> tuple[Apart, ...]:
     """The settings that differ, with the values of `theirs`; none where a text was cut off and nobody can tell."""
-    here, there = named(ours), named(theirs)
-    names = [name for name in {**there, **here} if here.get(name, ("", ""))[1] != there.get(name, ("", ""))[1]]
-    if not here or not there:  # a setup has at least a fidelity, unless its text was cut off
+    here, others = named(ours), named(theirs)
+    names = [name for name in {**others, **here} if here.get(name, ("", ""))[1] != others.get(name, ("", ""))[1]]
+    if not here or not others:  # a setup has at least a fidelity, unless its text was cut off
         return ()
-    return tuple(Apart(name, {**here, **there}[name][0], there.get(name, ("", "unset"))[1]) for name in names)
+    return tuple(Apart(name, {**here, **others}[name][0], others.get(name, ("", "unset"))[1]) for name in names)
 
 
 def named(setup: Setup) -> dict[str, tuple[str, str]]:

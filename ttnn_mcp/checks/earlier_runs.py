@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.archive.memory_of_ops import Remembered
-    from ttnn_mcp.archive.seen import Seen
+    from ttnn_mcp.archive.precedents import Precedent
     from ttnn_mcp.checks.check import Check, Claim
 
 OWN_EVIDENCE = 3  # cells of the claim's own report that stay in front of the citation
@@ -57,15 +57,23 @@ def _backed(facts: WindowFacts, claim: Claim, earlier: Mapping[int, Remembered])
     return claim if heaviest is None else _doubted(claim, *measured[heaviest])
 
 
-def _tried(earlier: Remembered, fix: str) -> Seen | None:
+def _tried(earlier: Remembered, fix: str) -> Precedent | None:
     """The fastest earlier settings like those that the fix asks for; else exactly those, which were no faster."""
-    faster = (seen for seen in earlier.seen if seen.verdict == "faster" and is_advised(seen.differences, fix))
-    others = (seen for seen in earlier.seen if seen.verdict != "faster" and is_spelt_out(seen.differences, fix))
+    faster = (
+        precedent
+        for precedent in earlier.precedents
+        if precedent.verdict == "faster" and is_advised(precedent.differences, fix)
+    )
+    others = (
+        precedent
+        for precedent in earlier.precedents
+        if precedent.verdict != "faster" and is_spelt_out(precedent.differences, fix)
+    )
     return next(chain(faster, others), None)
 
 
 def _surer(
-    claim: Claim, sure: np.ndarray[tuple[int], np.dtype[np.float64]], ours: Remembered, tried: Seen
+    claim: Claim, sure: np.ndarray[tuple[int], np.dtype[np.float64]], ours: Remembered, tried: Precedent
 ) -> Claim:
     least = sure if claim.at_least_ns is None else np.maximum(sure, claim.at_least_ns)
     here = f"{ours.ours.median_us:.1f} here, noise {tried.noise_share:.0%}"
@@ -77,7 +85,7 @@ def _surer(
     )
 
 
-def _doubted(claim: Claim, ours: Remembered, tried: Seen) -> Claim:
+def _doubted(claim: Claim, ours: Remembered, tried: Precedent) -> Claim:
     outcome = "was slower" if tried.verdict == "slower" else "gained nothing"
     doubt = f"{outcome} before: {tried.spoken}, {ours.ours.median_us:.1f} here, noise {tried.noise_share:.0%}"
     return replace(
@@ -87,6 +95,6 @@ def _doubted(claim: Claim, ours: Remembered, tried: Seen) -> Claim:
     )
 
 
-def _cited(tried: Seen) -> Evidence:
+def _cited(tried: Precedent) -> Evidence:
     cell = round(tried.earlier.timing.median_us * 1e3)
     return Evidence(source=tried.earlier.run, row=tried.earlier.line, column=KERNEL, value=cell)

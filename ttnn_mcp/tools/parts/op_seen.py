@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.archive.memory_of_ops import Remembered, remembered
-from ttnn_mcp.archive.seen import telling
+from ttnn_mcp.archive.precedents import telling
 from ttnn_mcp.archive.settings_apart import has_value, written
 from ttnn_mcp.wire import Columns, Table
 
 if TYPE_CHECKING:
-    from ttnn_mcp.archive.seen import Seen
+    from ttnn_mcp.archive.precedents import Precedent
     from ttnn_mcp.run.run import Run
 
 SEEN_SHOWN = 3
@@ -28,16 +28,16 @@ def seen_of(run: Run, line: int) -> Table | None:
     earlier = _remembered(run, line)
     rows = [
         (
-            seen.verdict,
-            seen.earlier.timing.median_us,
-            written(seen.differences) or "the same",
-            seen.earlier.run,
-            seen.earlier.line,
-            seen.earlier.timing.ops,
-            seen.earlier.runs,
-            seen.noise_share,
+            precedent.verdict,
+            precedent.earlier.timing.median_us,
+            written(precedent.differences) or "the same",
+            precedent.earlier.run,
+            precedent.earlier.line,
+            precedent.earlier.timing.ops,
+            precedent.earlier.runs,
+            precedent.noise_share,
         )
-        for seen in (telling(earlier.seen, SEEN_SHOWN) if earlier else ())
+        for precedent in (telling(earlier.precedents, SEEN_SHOWN) if earlier else ())
     ]
     return SEEN_ROWS.table(rows) if rows else None
 
@@ -47,13 +47,15 @@ def tried_before(run: Run, line: int, setting: str, value: object) -> str | None
     earlier = _remembered(run, line)
     names = PRINTED_AS.get(setting, (setting,))
 
-    def is_asked(seen: Seen) -> bool:
-        return any(each.name in names and (value is None or has_value(each, value)) for each in seen.differences)
+    def is_asked(precedent: Precedent) -> bool:
+        return any(
+            each.name in names and (value is None or has_value(each, value)) for each in precedent.differences
+        )
 
     if earlier is None:
         return None
-    tried = sorted(filter(is_asked, earlier.seen), key=lambda seen: len(seen.differences))
-    parts = [f"{seen.verdict}, {seen.spoken}" for seen in tried[:QUOTED_IN_A_SENTENCE]]
+    tried = sorted(filter(is_asked, earlier.precedents), key=lambda precedent: len(precedent.differences))
+    parts = [f"{precedent.verdict}, {precedent.spoken}" for precedent in tried[:QUOTED_IN_A_SENTENCE]]
     here = f"{earlier.ours.median_us:.1f} here, noise {tried[0].noise_share:.0%}" if tried else ""
     return "; ".join([*parts, here]) if parts else None
 

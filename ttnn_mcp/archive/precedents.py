@@ -81,7 +81,7 @@ class Earlier(NamedTuple):
     line: int
 
 
-class Seen(NamedTuple):
+class Precedent(NamedTuple):
     """One entry, compared with the ops of the run that asks.
 
     Attributes:
@@ -147,22 +147,22 @@ def timing_of(kernel_us: NDArray[np.float64]) -> Timing:
     return Timing(len(kernel_us), middle, float(CERTAIN) * spread)
 
 
-def compared(ours: Timing, setup: Setup, settings_hash: int, entries: Sequence[Earlier]) -> list[Seen]:
+def compared(ours: Timing, setup: Setup, settings_hash: int, entries: Sequence[Earlier]) -> list[Precedent]:
     """The entries beside our ops, the fastest first; those whose settings cannot be told from ours are left out."""
-    seen: list[Seen] = []
+    precedents: list[Precedent] = []
     for entry in entries:
         differences = () if entry.settings_hash == settings_hash else apart(setup, entry.setup)
         if not differences and entry.settings_hash != settings_hash:
             continue
         noise = max(DEFAULT_SHARE, ours.noise_share, entry.timing.noise_share)
-        seen.append(Seen(entry, differences, noise, entry.timing.median_us / ours.median_us - 1))
-    return sorted(seen, key=lambda each: each.earlier.timing.median_us)
+        precedents.append(Precedent(entry, differences, noise, entry.timing.median_us / ours.median_us - 1))
+    return sorted(precedents, key=lambda each: each.earlier.timing.median_us)
 
 
-def telling(seen: Sequence[Seen], most: int) -> list[Seen]:
+def telling(precedents: Sequence[Precedent], most: int) -> list[Precedent]:
     """The entries worth a citation: what was faster first, but never without what was slower."""
     faster, slower, alike = (
-        [each for each in seen if each.verdict == verdict] for verdict in ("faster", "slower", "alike")
+        [each for each in precedents if each.verdict == verdict] for verdict in ("faster", "slower", "alike")
     )
     first = faster[: most - 1] if slower else faster
     return [*first, *slower, *alike][:most]
