@@ -18,5 +18,6 @@ def small_model(us=50.0, arch="wormhole_b0", **how):
 
 def report(folder: Path, day: int = 1, us: float = 50.0, **how) -> Path:
     """A report whose name tells the day in January 2026."""
-    made = write_performance_report(folder / f"day_{day}", small_model(us, **how), WARM)
-    return made.rename(made.with_name(f"ops_perf_results_2026_01_{day:02}_00_00_00.csv"))
+    place = folder / f"day_{day}"
+    made = write_performance_report(place, small_model(us, **how), WARM)
+    return made.rename(place / f"ops_perf_results_2026_01_{day:02}_00_00_00.csv")
