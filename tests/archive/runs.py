@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.asking import session
 from tests.checks.matmul_programs import config, linear
 from tests.profiles import Iteration, Program, write_performance_report
 from ttnn_mcp.archive.rows import Provenance, RunRows, rows_of
 from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.session.archiving import Archiving
 from ttnn_mcp.session.session import Session
 
 WARM = (Iteration(cold=True), Iteration(), Iteration())
@@ -38,6 +40,15 @@ def report_of(folder: Path, program: Program, *, day: int = 0) -> Path:
     made = write_performance_report(folder, program, WARM)
     month, date = divmod(day, 28)
     return made.rename(folder / f"ops_perf_results_2026_{month + 1:02}_{date + 1:02}_00_00_00.csv")
+
+
+def remembering(folder: Path) -> Session:
+    """A session that asks its archive; nothing comes into it but what a test adds."""
+    at = session(folder)
+    at.archive = Archive(at.settings.state_folder / "archive")
+    at.archiving = Archiving(at.settings, at.archive)
+    at.archiving.begin = lambda: None
+    return at
 
 
 def archive_of(at: Session) -> Archive:

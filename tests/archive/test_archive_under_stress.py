@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from tests.archive.runs import OP, archive_of, archived, even, model, nights, report_of
+from tests.archive.runs import OP, archive_of, archived, even, model, nights, remembering, report_of
 from tests.asking import ask, session
 from ttnn_mcp.archive.history import history_of
 from ttnn_mcp.archive.patience import in_time
@@ -25,7 +25,7 @@ def files(archive: Archive, ending: str):
 
 @pytest.fixture
 def at(tmp_path):
-    return session(tmp_path)
+    return remembering(tmp_path)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ async def test_a_damaged_file_costs_no_answer(at, here, tmp_path, ending, damage
     path = tmp_path / "state" / "archive" / name
     contents = path.read_bytes()
     path.write_bytes({"cut": contents[: len(contents) // 2], "emptied": b"", "nonsense": b"PAR1" * 40}[damage])
-    fresh = session(tmp_path)
+    fresh = remembering(tmp_path)
     assert await ask(fresh, "op_detail", run=here, op=OP) == plain
 
 
@@ -77,7 +77,7 @@ async def test_a_damaged_part_does_not_take_the_others_with_it(at, here, tmp_pat
     await archived(at, report_of(tmp_path / "b", model(110, block=16), day=2))
     path = tmp_path / "state" / "archive" / name
     path.write_bytes(path.read_bytes()[:-40])
-    fresh = session(tmp_path)
+    fresh = remembering(tmp_path)
     assert [each["was"] for each in await earlier(fresh, here)] == ["slower"]
     await archived(fresh, next(tmp_path.glob("a/*.csv")))  # and what was damaged can be added again
     assert [each["was"] for each in await earlier(fresh, here)] == ["faster", "slower"]
@@ -89,12 +89,12 @@ async def test_an_archive_of_a_newer_version_is_not_read(at, here, tmp_path):
     path = tmp_path / "state" / "archive" / name
     index = json.loads(path.read_text())
     path.write_text(json.dumps({**index, "format": index["format"] + 1}))
-    assert await earlier(session(tmp_path), here) == []
+    assert await earlier(remembering(tmp_path), here) == []
     assert path.exists()
 
 
 async def test_two_servers_see_what_either_adds(here, tmp_path):
-    one, other = session(tmp_path), session(tmp_path)
+    one, other = remembering(tmp_path), remembering(tmp_path)
     assert await earlier(one, here) == []
     reports = [
         report_of(tmp_path / name, FASTER if name == "a" else model(110, block=16), day=at)
@@ -136,7 +136,7 @@ async def test_a_question_that_is_too_slow_is_ended(at, tmp_path, monkeypatch):
 
 async def test_an_archive_that_is_off_says_so_only_where_it_is_asked(here, tmp_path):
     at = session(tmp_path)
-    at.archive = None
+    assert at.archive is None
     assert "earlier" not in await ask(at, "op_detail", run=here, op=OP)
     with pytest.raises(Exception, match="archive of runs is switched off"):
         await ask(at, "history", run=here)

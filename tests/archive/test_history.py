@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.archive.runs import OP, Night, archive_of, even, model, nights, report_of
-from tests.asking import session
+from tests.archive.runs import OP, Night, archive_of, even, model, nights, remembering, report_of
 from ttnn_mcp.archive.history import history_of
 from ttnn_mcp.archive.rows import rows_of
 from ttnn_mcp.errors import QuestionRefused, RunUnknown
@@ -15,7 +14,7 @@ NEWEST = "night_{}.csv"
 @pytest.fixture
 async def told(tmp_path):
     """`told(*nights, op=None)`: the history of the last of these nights, all made from one run."""
-    at = session(tmp_path)
+    at = remembering(tmp_path)
     of = rows_of(await at.run(str(report_of(tmp_path / "one", model()))))
     archive = archive_of(at)
 

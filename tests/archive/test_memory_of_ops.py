@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.archive.runs import OP, archive_of, archived, model, report_of
+from tests.archive.runs import OP, archive_of, archived, model, remembering, report_of
 from tests.asking import ask, session
 from tests.checks.programs import prefill
 from tests.profiles import Program
@@ -19,7 +19,7 @@ def rows(answer):
 @pytest.fixture
 def asked(tmp_path):
     """`await asked(subject, *earlier)`: op_detail of the subject's matmul after the earlier programs were archived."""
-    at = session(tmp_path)
+    at = remembering(tmp_path)
 
     async def detail(subject, *earlier):
         reports = [
@@ -124,7 +124,7 @@ async def finding(at, report, check):
 
 
 async def test_a_finding_saves_at_least_what_its_change_saved_before(tmp_path):
-    at, report = session(tmp_path), report_of(tmp_path / "here", of_prefill())
+    at, report = remembering(tmp_path), report_of(tmp_path / "here", of_prefill())
     before = await finding(at, report, "fidelity-above-operands")
     assert before["saving_us"]["at_least"] == 0
     await archived(at, report_of(tmp_path / "a", of_prefill(fidelity="HiFi2", kernel_ns=3_000_000), day=1))
@@ -145,7 +145,7 @@ async def test_a_finding_saves_at_least_what_its_change_saved_before(tmp_path):
     ("kernel_ns", "outcome"), [(4_400_000, "was slower before"), (4_010_000, "gained nothing")]
 )
 async def test_a_change_that_did_not_help_before_is_doubted(tmp_path, kernel_ns, outcome):
-    at, report = session(tmp_path), report_of(tmp_path / "here", of_prefill())
+    at, report = remembering(tmp_path), report_of(tmp_path / "here", of_prefill())
     await archived(at, report_of(tmp_path / "a", of_prefill(fidelity="HiFi2", kernel_ns=kernel_ns), day=1))
     doubted = await finding(at, report, "fidelity-above-operands")
     assert doubted["saving_us"]["at_least"] == 0
@@ -154,14 +154,14 @@ async def test_a_change_that_did_not_help_before_is_doubted(tmp_path, kernel_ns,
 
 @pytest.mark.parametrize("other", [{"fidelity": "LoFi"}, {"weights": "BFLOAT4_B"}])
 async def test_another_change_than_the_advised_proves_nothing(tmp_path, other):
-    at, report = session(tmp_path), report_of(tmp_path / "here", of_prefill())
+    at, report = remembering(tmp_path), report_of(tmp_path / "here", of_prefill())
     before = await finding(at, report, "fidelity-above-operands")
     await archived(at, report_of(tmp_path / "a", of_prefill(kernel_ns=3_000_000, **other), day=1))
     assert await finding(at, report, "fidelity-above-operands") == before
 
 
 async def test_a_finding_on_many_ops_is_raised_by_each_op(tmp_path):
-    at, report = session(tmp_path), report_of(tmp_path / "here", model(300, block=1))
+    at, report = remembering(tmp_path), report_of(tmp_path / "here", model(300, block=1))
     await archived(at, report_of(tmp_path / "a", model(150, block=4), day=1))
     raised = await finding(at, report, "matmul-program-config")
     assert raised["saving_us"]["at_least"] == pytest.approx(
@@ -172,8 +172,8 @@ async def test_a_finding_on_many_ops_is_raised_by_each_op(tmp_path):
 
 async def test_an_empty_archive_changes_no_answer(tmp_path):
     report = report_of(tmp_path / "here", model(300, block=1))
-    empty, off = session(tmp_path / "one"), session(tmp_path / "two")
-    off.archive = None
+    empty, off = remembering(tmp_path / "one"), session(tmp_path / "two")
+    assert off.archive is None
     for tool, more in (
         ("optimization_check", {}),
         ("op_detail", {"op": OP}),

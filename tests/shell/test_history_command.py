@@ -5,22 +5,23 @@ import json
 
 import pytest
 
-from tests.archive.runs import archive_of, even, model, nights, report_of
-from tests.asking import session
+from tests.archive.runs import archive_of, even, model, nights, remembering, report_of
 from ttnn_mcp.archive.rows import rows_of
 from ttnn_mcp.shell import cli
 
 
 @pytest.fixture
-def printed(tmp_path, capsys):
-    at = session(tmp_path)
+def printed(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("ttnn_mcp.session.archiving.Archiving.begin", lambda _: None)
+    at = remembering(tmp_path)
     report = report_of(tmp_path / "new", model(), day=200)
     rows = rows_of(asyncio.run(at.run(str(report))))
     archive_of(at).add(nights(rows, [*even(6, 0.8, op_code="Matmul"), *even(4)]))
 
     def asked(*words, status=0):
         state = [] if "--in" in words else ["--state", str(tmp_path / "state")]
-        assert cli.main(["history", *words, *state]) == status
+        on = [] if "--archive-mb" in words else ["--archive-mb", "500"]
+        assert cli.main(["history", *words, *state, *on]) == status
         return capsys.readouterr()
 
     asked.report, asked.archive = str(report), str(tmp_path / "state" / "archive")

@@ -2,15 +2,15 @@
 
 import pytest
 
-from tests.archive.runs import OP, Night, archive_of, even, model, nights, report_of
-from tests.asking import ask, session
+from tests.archive.runs import OP, Night, archive_of, even, model, nights, remembering, report_of
+from tests.asking import ask
 from tests.shared_reports import CLIP, shared
 from ttnn_mcp.archive.rows import Provenance, rows_of
 from ttnn_mcp.errors import QuestionRefused, RunUnknown
 
 
 async def test_the_demo_run_is_answered(tmp_path):
-    answer = await ask(session(tmp_path), "history", run="demo")
+    answer = await ask(remembering(tmp_path), "history", run="demo")
     assert answer["verdict"] == "too_few_runs"
     assert (
         answer["why"]
@@ -23,7 +23,7 @@ async def test_the_demo_run_is_answered(tmp_path):
 @pytest.fixture
 async def newest(tmp_path):
     """A session whose archive holds nights that turned, and the report they were made from, which is the newest."""
-    at = session(tmp_path)
+    at = remembering(tmp_path)
     report = report_of(tmp_path / "new", model(), day=200)
     rows = rows_of(await at.run(str(report)))
     before = even(6, 0.8, op_code="Matmul", build="0.80", label="net")
@@ -85,12 +85,12 @@ async def test_a_run_without_device_times_is_refused(tmp_path):
 
     memory = write_memory_report(tmp_path / "memory", demo_program())
     with pytest.raises(QuestionRefused, match="no performance report"):
-        await ask(session(tmp_path), "history", run=str(memory))
+        await ask(remembering(tmp_path), "history", run=str(memory))
 
 
 async def test_real_nights_of_one_model_are_one_history(tmp_path):
     """A real report and its copies with jittered times: eight nights, then eight on which its matmuls are slower."""
-    at, report = session(tmp_path), str(shared(CLIP))
+    at, report = remembering(tmp_path), str(shared(CLIP))
     real = rows_of(await at.run(report), Provenance(build="0.6x"))
     archive_of(at).add(nights(real, [*even(8), *even(8, 1.15, op_code="MinimalMatmulOp")]))
     answer = await ask(at, "history", run="night_15.csv")

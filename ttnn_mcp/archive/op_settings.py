@@ -27,6 +27,7 @@ _PASSING = re.compile(  # differs from call to call, or names a place in one pro
     r"address|semaphore|hash|_id$|_idx$|_ids$|trace|global_cb|barrier|path|file|name$|seed|tile$|worker_core"
 )
 _EMPTY = re.compile(r"\s*(std::nullopt|None|false|\{\}|\[\]|SmallVector\(\[\]\)|)\s*", re.IGNORECASE)
+_PATH = re.compile(r"[/\\]|(?<!:):(?!:)")  # a slash, or the colon of a drive; C++ has two colons
 _UNSET = re.compile(r"[A-Za-z_]\w*=std::nullopt;?")
 _SCOPE = re.compile(r"\b[A-Za-z_]\w*::")
 _FLAGS = {"1": "true", "true": "true", "True": "true"}
@@ -50,7 +51,7 @@ def op_settings(cell: str) -> OpSettings:
     work: dict[str, str] = {}
     tuned: dict[str, str] = {}
     for key, text in parse_attributes(cell).items():
-        if _PASSING.search(key) or _EMPTY.fullmatch(text) or "/" in text or "\\" in text:
+        if _PASSING.search(key) or _EMPTY.fullmatch(text) or _PATH.search(text):
             continue
         value = _short(key, text)
         if value:

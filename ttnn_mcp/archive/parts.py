@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from hashlib import blake2b
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_mcp.archive.schema import FORMAT
@@ -92,19 +93,25 @@ class PartList:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._read: dict[str, Part | None] = {}
+        self._lock = Lock()
 
     def now(self) -> list[Part]:
         """The parts as they are now, the largest first."""
+        with self._lock:
+            sizes = self._updated()
+            parts = [part for part in self._read.values() if part is not None and _is_whole(part, sizes)]
+        return sorted(parts, key=lambda part: (-len(part.runs), part.id))
+
+    def _updated(self) -> dict[str, int]:
+        """The sizes of all files by name, after the indexes that are new were read."""
         sizes = {entry.name: entry.size for entry in self._place.entries()}
-        names = sizes.keys()
-        indexes = {name for name in names if name.endswith(INDEX)}
+        indexes = {name for name in sizes if name.endswith(INDEX)}
         for gone in self._read.keys() - indexes:
             del self._read[gone]
         for name in sorted(indexes - self._read.keys()):
             with suppress(FileNotFoundError):  # removed since it was listed
                 self._read[name] = read_index(name, self._place.read(name))
-        parts = [part for part in self._read.values() if part is not None and _is_whole(part, sizes)]
-        return sorted(parts, key=lambda part: (-len(part.runs), part.id))
+        return sizes
 
 
 def _is_whole(part: Part, sizes: Mapping[str, int]) -> bool:

@@ -1,6 +1,6 @@
 """An archive of runs: Parquet files in a folder or an object store, asked through DuckDB.
 
-Why DuckDB: it is one package of 58 MB that reads and writes Parquet itself, without an extension to download; it reads
+Why DuckDB: it is one package of 61 MB that reads and writes Parquet itself, without an extension to download; it reads
 only the row groups that may hold a signature; and it takes a file system of fsspec for object stores.
 """
 

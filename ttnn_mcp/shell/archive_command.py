@@ -71,10 +71,10 @@ def _as_json(outcome: Outcome, folder: str, seconds: float) -> str:
 
 def _told(outcome: Outcome, seconds: float) -> str:
     lines = [
-        f"{outcome.new:,} runs added with {outcome.ops:,} ops in {clock_time(seconds)}; {outcome.known:,} known"
+        f"{_runs(outcome.new)} added with {outcome.ops:,} ops in {clock_time(seconds)}; {outcome.known:,} known"
     ]
     if outcome.left:
-        lines.append(f"{outcome.left:,} runs left to make room, the oldest first")
+        lines.append(f"{_runs(outcome.left)} left to make room, the oldest first")
     lines += outcome.skipped
     if outcome.damaged:
         lines.append(f"{len(outcome.damaged):,} could not be read:")
@@ -82,6 +82,10 @@ def _told(outcome: Outcome, seconds: float) -> str:
         if len(outcome.damaged) > DAMAGED_SHOWN:
             lines.append(f"  and {len(outcome.damaged) - DAMAGED_SHOWN:,} more (--json lists all)")
     return "\n".join(lines) + "\n"
+
+
+def _runs(count: int) -> str:
+    return f"{count:,} run{'s' if count != 1 else ''}"
 
 
 def _list(options: argparse.Namespace, folder: str) -> int:
@@ -116,7 +120,7 @@ def _forget(options: argparse.Namespace, folder: str) -> int:
     keys = {_named(written, known) for written in options.runs}
     count = store.forget(keys)
     sys.stdout.write(
-        f"{json.dumps({'forgotten': sorted(keys)})}\n" if options.json else f"{count:,} runs removed\n"
+        f"{json.dumps({'forgotten': sorted(keys)})}\n" if options.json else f"{_runs(count)} removed\n"
     )
     return 0
 
