@@ -31,7 +31,7 @@ def printed(tmp_path, capsys, monkeypatch):
 def test_a_history_is_told_for_people(printed):
     text = printed(printed.report).out
     assert text.startswith("ops_perf_results_2026_08_05_00_00_00.csv: turned\n")
-    assert "2026-01-07 00:00  kernel 323.2 us -> 397.4 us (+22.9%)  night_6.csv\n  Matmul  " in text
+    assert "2026-01-07 00:00  kernel 323.0 us -> 397.3 us (+23.0%)  night_6.csv\n  Matmul  " in text
     assert text.count("<- turned") == 1
     assert len([line for line in text.splitlines() if " us  " in line and line.startswith("  2026")]) == 11
 

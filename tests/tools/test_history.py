@@ -92,7 +92,7 @@ async def test_real_nights_of_one_model_are_one_history(tmp_path):
     """A real report and its copies with jittered times: eight nights, then eight on which its matmuls are slower."""
     at, report = remembering(tmp_path), str(shared(CLIP))
     real = rows_of(await at.run(report), Provenance(build="0.6x"))
-    archive_of(at).add(nights(real, [*even(8), *even(8, 1.15, op_code="MinimalMatmulOp")]))
+    archive_of(at).add(nights(real, [*even(8), *even(8, 1.15, op_code="MinimalMatmul")]))
     answer = await ask(at, "history", run="night_15.csv")
     assert [turn["run"] for turn in rows(answer["turns"])] == ["night_8.csv"]
-    assert rows(answer["behind"])[0]["op_code"] == "MinimalMatmulOp"
+    assert rows(answer["behind"])[0]["op_code"] == "MinimalMatmul"

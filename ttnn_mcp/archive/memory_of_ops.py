@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ttnn_mcp.archive.patience import in_time
-from ttnn_mcp.archive.rows import Kinds, run_key_of
 from ttnn_mcp.archive.precedents import WORK_AT_MOST, Alike, compared, earlier_of, timing_of
+from ttnn_mcp.archive.rows import Kinds, run_key_of
 from ttnn_mcp.archive.settings_apart import Setup
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.run.iterations import signatures
