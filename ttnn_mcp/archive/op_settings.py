@@ -34,7 +34,7 @@ _FLAGS = {"1": "true", "true": "true", "True": "true"}
 _FLAG_NAMES = re.compile(r"^(is_|has_|use_|enable_|transpose_|untilize|bcast_batch|user_run_batched|bfp8)")
 
 
-class OpSettings(NamedTuple):
+class WorkAndSettings(NamedTuple):
     """The parts of an ATTRIBUTES cell.
 
     Attributes:
@@ -46,7 +46,7 @@ class OpSettings(NamedTuple):
     tuned: str
 
 
-def op_settings(cell: str) -> OpSettings:
+def op_settings(cell: str) -> WorkAndSettings:
     """The parts of one ATTRIBUTES cell. Values that could hold a path are left out of both."""
     work: dict[str, str] = {}
     tuned: dict[str, str] = {}
@@ -56,7 +56,7 @@ def op_settings(cell: str) -> OpSettings:
         value = _short(key, text)
         if value:
             (tuned if _TUNED.search(key) else work)[key] = value
-    return OpSettings(_written(work), _written(tuned) if tuned else "")
+    return WorkAndSettings(_written(work), _written(tuned) if tuned else "")
 
 
 def _short(key: str, text: str) -> str:

@@ -32,7 +32,7 @@ class KeptRun(NamedTuple):
     stamp: str
 
 
-class Part(NamedTuple):
+class ArchivePart(NamedTuple):
     """Some runs that are stored together.
 
     Attributes:
@@ -59,7 +59,7 @@ class Part(NamedTuple):
 class Share(NamedTuple):
     """A part, and those of its runs that are read from another part."""
 
-    part: Part
+    part: ArchivePart
     elsewhere: frozenset[str]
 
 
@@ -73,7 +73,7 @@ def written_index(runs: Sequence[KeptRun], size: int) -> bytes:
     return json.dumps({"format": FORMAT, "bytes": size, "runs": [list(run) for run in runs]}).encode()
 
 
-def read_index(name: str, contents: bytes) -> Part | None:
+def read_index(name: str, contents: bytes) -> ArchivePart | None:
     """The part of an index file; None for a file that we did not write, or that is damaged."""
     try:
         index: Any = json.loads(contents)
@@ -84,7 +84,7 @@ def read_index(name: str, contents: bytes) -> Part | None:
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     identity = name.removesuffix(INDEX)
-    return Part(identity, runs, size) if identity == part_id(run.run_key for run in runs) else None
+    return ArchivePart(identity, runs, size) if identity == part_id(run.run_key for run in runs) else None
 
 
 class PartList:
@@ -92,10 +92,10 @@ class PartList:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._read: dict[str, Part | None] = {}
+        self._read: dict[str, ArchivePart | None] = {}
         self._lock = Lock()
 
-    def now(self) -> list[Part]:
+    def now(self) -> list[ArchivePart]:
         """The parts as they are now, the largest first."""
         with self._lock:
             sizes = self._updated()
@@ -119,7 +119,7 @@ def _is_whole(part: Part, sizes: Mapping[str, int]) -> bool:
     return {*part.files} <= sizes.keys() and sum(sizes[name] for name in part.files[1:]) == part.size
 
 
-def shares(parts: Iterable[Part]) -> list[Share]:
+def shares(parts: Iterable[ArchivePart]) -> list[Share]:
     """The parts to read so that each run is read once, although a killed writer may have left it in two."""
     taken: set[str] = set()
     chosen: list[Share] = []

@@ -78,13 +78,13 @@ class FolderPlace:
 
     def entries(self) -> list[Entry]:
         """All files; none where nothing was written yet."""
-        found: list[Entry] = []
+        listed: list[Entry] = []
         with suppress(FileNotFoundError), os.scandir(self._folder) as listing:
             for file in listing:
                 with suppress(OSError):
                     status = file.stat(follow_symlinks=False)
-                    found.append(Entry(file.name, status.st_size, status.st_mtime))
-        return found
+                    listed.append(Entry(file.name, status.st_size, status.st_mtime))
+        return listed
 
     def read(self, name: str) -> bytes:
         """The contents of a file."""

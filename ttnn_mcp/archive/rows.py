@@ -13,7 +13,7 @@ import numpy as np
 
 from ttnn_mcp import quoting
 from ttnn_mcp.analyses.devices.host_gaps import timeline_of
-from ttnn_mcp.archive.op_settings import OpSettings, op_settings
+from ttnn_mcp.archive.op_settings import WorkAndSettings, op_settings
 from ttnn_mcp.archive.schema import OPS
 from ttnn_mcp.hardware import canonical_architecture
 from ttnn_mcp.readers.fingerprint import fingerprint
@@ -156,7 +156,7 @@ class Kinds:
         self.codes = ops.texts("op_code").folded(op_name)
         self.fidelity = ops.texts("fidelity").folded(lambda text: _ODD.sub("", text)[:NAME_CHARS])
         parts = [op_settings(text) for text in attributes.distinct]
-        by_code = [*parts, OpSettings("{}", "")]
+        by_code = [*parts, WorkAndSettings("{}", "")]
         tuned = Texts(attributes.codes, tuple(part.tuned for part in parts)).folded(str)
         self.settings = tuned
         kinds = numbered(len(ops), [signatures(ops), attributes.codes])

@@ -60,7 +60,7 @@ def sources(patterns: Iterable[str]) -> Sources:
         ReportMissing: a pattern names nothing.
         ArchiveUnusable: a package for an object store is missing.
     """
-    found: dict[str, Source] = {}
+    reports: dict[str, Source] = {}
     skipped: list[str] = []
     for pattern in patterns:
         listed = _in_store(pattern) if "://" in pattern else _on_disk(pattern, skipped)
@@ -69,8 +69,8 @@ def sources(patterns: Iterable[str]) -> Sources:
                 f"No performance report matches {shown(pattern)}.{_hint(pattern)} "
                 f"Give files, folders with {NAMES}, or wildcards in quotes."
             )
-        found.update((source.address, source) for source in listed)
-    return Sources(list(found.values()), skipped)
+        reports.update((source.address, source) for source in listed)
+    return Sources(list(reports.values()), skipped)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.archive.engine import connected, failing_as_ours, views, write_part
-from ttnn_mcp.archive.parts import KeptRun, Part, PartList, part_id, shares, written_index
+from ttnn_mcp.archive.parts import ArchivePart, KeptRun, PartList, part_id, shares, written_index
 from ttnn_mcp.archive.places import ABANDONED_S, place_of
 from ttnn_mcp.archive.schema import OPS, RUNS
 
@@ -40,7 +40,7 @@ class Archive:
         self._seen: tuple[str, ...] | None = None
         self._lock = Lock()
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ArchivePart]:
         """Its parts as they are now, the largest first.
 
         Raises:
@@ -106,12 +106,12 @@ class Archive:
             ArchiveUnusable: the place cannot be written.
         """
         gone = {*run_keys}
-        there = gone & self.known().keys()
+        held = gone & self.known().keys()
         for part in [part for part in self.parts() if any(run.run_key in gone for run in part.runs)]:
             self._rewrite([part], without=gone)
-        return len(there)
+        return len(held)
 
-    def pack(self, parts: Iterable[Part]) -> None:
+    def pack(self, parts: Iterable[ArchivePart]) -> None:
         """Write the runs of several parts as one part, and remove them.
 
         Raises:
@@ -131,7 +131,7 @@ class Archive:
             stray = [file.name for file in self.place.entries() if file.name not in ours and file.modified < old]
             self.place.remove(name for name in stray if name.endswith((".parquet", ".unfinished")))
 
-    def _rewrite(self, parts: list[Part], *, without: Collection[str]) -> None:
+    def _rewrite(self, parts: list[ArchivePart], *, without: Collection[str]) -> None:
         left = {run.run_key: run for part in parts for run in part.runs if run.run_key not in without}
         identity = part_id(left)
         with failing_as_ours("written", self.place.shown):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ttnn_mcp.archive.parts import KeptRun, Part
+    from ttnn_mcp.archive.parts import ArchivePart, KeptRun
     from ttnn_mcp.archive.store import Archive
 
 PART_OPS = 1_000_000  # a part of so many ops is large: it takes some 20 MB, and is written in about a second
@@ -21,7 +21,7 @@ def pack_small(archive: Archive) -> int:
     small = [part for part in archive.parts() if part.ops < PART_OPS // 2]
     if len(small) <= SMALL_PARTS:
         return 0
-    pack: list[Part] = []
+    pack: list[ArchivePart] = []
     for part in sorted(small, key=_first_recorded):
         pack.append(part)
         if sum(packed.ops for packed in pack) >= PART_OPS:
@@ -54,5 +54,5 @@ def keep_within(archive: Archive, most_bytes: int) -> int:
     return archive.forget(leaving)
 
 
-def _first_recorded(part: Part) -> int:
+def _first_recorded(part: ArchivePart) -> int:
     return min(run.recorded_at for run in part.runs)

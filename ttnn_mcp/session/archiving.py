@@ -105,13 +105,13 @@ class Archiving:
     def _await(self, started: list[Popen[str]]) -> None:
         for process in started:
             try:
-                _, said = process.communicate(timeout=PATIENCE_S)
+                _, complaint = process.communicate(timeout=PATIENCE_S)
             except Exception as failed:  # noqa: BLE001 - no answer may fail because of the archive
                 process.kill()
                 self._say(type(failed).__name__)
                 continue
             if process.returncode == FAILED:
-                self._say(said.strip().splitlines()[-1] if said else "it ended early")
+                self._say(complaint.strip().splitlines()[-1] if complaint.strip() else "it ended early")
 
     def _say(self, why: str) -> None:
         """Say it once; the session goes on without."""
