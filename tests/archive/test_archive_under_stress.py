@@ -15,6 +15,7 @@ from ttnn_mcp.archive.history import history_of
 from ttnn_mcp.archive.patience import in_time
 from ttnn_mcp.archive.rows import rows_of
 from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.shell.copies import archive_state
 
 FASTER = model(61, block=8)
 
@@ -154,3 +155,15 @@ async def test_many_nights_are_told_in_the_bytes_of_a_list(at, tmp_path):
     answer = await ask(at, "history", run=str(report))
     assert len(json.dumps(answer, separators=(",", ":"), ensure_ascii=False)) <= 4_000
     assert answer["more_runs"] == 181 - len(answer["runs"]["rows"])
+
+
+async def test_the_doctor_tells_what_the_archive_holds_or_why_it_does_not_answer(at, tmp_path, monkeypatch):
+    archive = await archived(at, report_of(tmp_path / "a", FASTER, day=1))
+    assert archive_state(archive, 500) == "with an archive of 1 earlier runs: 0 of at most 500 MB"
+    assert archive_state(None, 0) == "no archive of earlier runs (--archive-mb 0): answers cite none"
+
+    def broken():
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(archive.place, "entries", broken)
+    assert archive_state(archive, 500).startswith("answers cite no earlier runs: The archive ")

@@ -114,7 +114,7 @@ class PartList:
         return sizes
 
 
-def _is_whole(part: Part, sizes: Mapping[str, int]) -> bool:
+def _is_whole(part: ArchivePart, sizes: Mapping[str, int]) -> bool:
     """Whether the part's files are there with the bytes that were written: one that is cut off would break all."""
     return {*part.files} <= sizes.keys() and sum(sizes[name] for name in part.files[1:]) == part.size
 
