@@ -21,7 +21,7 @@ UNFINISHED = ".unfinished"
 ABANDONED_S = 3600.0  # a file this old that belongs to no part has no writer any more: a part takes a minute
 
 
-class Entry(NamedTuple):
+class StoredFile(NamedTuple):
     """A file of the archive: its name, its size, and when it was written, in seconds since 1970."""
 
     name: str
@@ -37,7 +37,7 @@ class Place(Protocol):
         """Where it is, for people."""
         ...
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[StoredFile]:
         """All files; none where nothing was written yet."""
         ...
 
@@ -76,14 +76,14 @@ class FolderPlace:
         """Where it is, for people."""
         return shown_path(self._folder)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[StoredFile]:
         """All files; none where nothing was written yet."""
-        listed: list[Entry] = []
+        listed: list[StoredFile] = []
         with suppress(FileNotFoundError), os.scandir(self._folder) as listing:
             for file in listing:
                 with suppress(OSError):
                     status = file.stat(follow_symlinks=False)
-                    listed.append(Entry(file.name, status.st_size, status.st_mtime))
+                    listed.append(StoredFile(file.name, status.st_size, status.st_mtime))
         return listed
 
     def read(self, name: str) -> bytes:
@@ -128,7 +128,7 @@ class ObjectPlace:
         """Where it is, for people."""
         return shown(self._url)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[StoredFile]:
         """All files; none where nothing was written yet."""
         self.filesystem.invalidate_cache()
         try:
@@ -136,7 +136,7 @@ class ObjectPlace:
         except FileNotFoundError:
             return []
         return [
-            Entry(file["name"].rsplit("/", 1)[-1], int(file["size"] or 0), written_at(file))
+            StoredFile(file["name"].rsplit("/", 1)[-1], int(file["size"] or 0), written_at(file))
             for file in listing
             if file["type"] == "file"
         ]

@@ -12,7 +12,7 @@ from ttnn_mcp.archive.rows import Provenance
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import ArchiveUnusable, RunUnknown, nearest, shown
 from ttnn_mcp.session.settings import MB
-from ttnn_mcp.shell.archive_progress import Progress, clock_time
+from ttnn_mcp.shell.archive_progress import ProgressLine, clock_time
 
 if TYPE_CHECKING:
     import argparse
@@ -48,7 +48,7 @@ def _add(options: argparse.Namespace, folder: str, most_mb: int | None) -> int:
         cluster=options.dask,
         most_bytes=most_mb * MB if most_mb is not None else None,
     )
-    progress = Progress(sys.stderr, quiet=options.json)
+    progress = ProgressLine(sys.stderr, quiet=options.json)
     outcome = one_pass(order, progress)
     text = _as_json(outcome, folder, progress.seconds) if options.json else _told(outcome, progress.seconds)
     sys.stdout.write(text)
