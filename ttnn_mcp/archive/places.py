@@ -11,13 +11,14 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from uuid import uuid4
 
 from ttnn_mcp.errors import ArchiveUnusable, shown, shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-UNFINISHED = ".unfinished"
+BEGINNING, UNFINISHED = "ttnn-mcp-", ".unfinished"  # of the names of files that are being written
 ABANDONED_S = 3600.0  # a file this old that belongs to no part has no writer any more: a part takes a minute
 
 
@@ -93,10 +94,10 @@ class FolderPlace:
     @contextmanager
     def filled(self, name: str) -> Generator[Path]:
         """A path to fill; the file takes its place when the context ends without an error."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, written = tempfile.mkstemp(suffix=UNFINISHED, dir=self._folder)
-        os.close(handle)
-        path = Path(written)
+        self._folder.mkdir(
+            parents=True, exist_ok=True
+        )  # readable for others as the user's files are: a lab shares it
+        path = self._folder / f"{BEGINNING}{uuid4().hex}{UNFINISHED}"
         try:
             yield path
             path.replace(self._folder / name)
@@ -148,7 +149,7 @@ class ObjectPlace:
     @contextmanager
     def filled(self, name: str) -> Generator[Path]:
         """A path to fill; the file is sent when the context ends without an error."""
-        with tempfile.TemporaryDirectory(prefix="ttnn-mcp-") as folder:
+        with tempfile.TemporaryDirectory(prefix=BEGINNING) as folder:
             path = Path(folder) / name
             yield path
             self.filesystem.put_file(str(path), f"{self._root}/{name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,9 @@ def archive(options: argparse.Namespace, settings: Settings) -> int:
         raise ArchiveUnusable("The archive of this machine is switched off. Name another with --to or --in.")
     folder = str(settings.state_folder / "archive") if own else str(options.folder)
     if options.action == "add":
+        if own:
+            with suppress(OSError):  # writing says what is wrong
+                settings.state_folder.joinpath("archive").mkdir(mode=0o700, parents=True, exist_ok=True)
         most_mb = options.most_mb or (settings.archive_at_most_mb if own else None)
         return _add(options, folder, most_mb)
     return (_list if options.action == "list" else _forget)(options, folder)
