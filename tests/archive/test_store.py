@@ -194,13 +194,13 @@ def test_a_folder_that_is_a_file_is_our_error(tmp_path, days):
 def test_what_killed_writers_left_is_swept_when_it_is_old(archive, days, tmp_path):
     archive.add(days[:1])
     folder, old = tmp_path / "archive", time.time() - 2 * 3600
-    for name in ("tmp1.unfinished", "f" * 32 + ".ops.parquet", "notes.txt"):
+    for name in ("ttnn-mcp-tmp1.unfinished", "f" * 32 + ".ops.parquet", "mine.parquet", "mine.unfinished"):
         (folder / name).write_bytes(b"x")
         os.utime(folder / name, (old, old))
-    (folder / "young.unfinished").write_bytes(b"x")
+    (folder / "ttnn-mcp-young.unfinished").write_bytes(b"x")
     archive.sweep()
     left = {path.name for path in folder.iterdir()} - {name for part in archive.parts() for name in part.files}
-    assert left == {"notes.txt", "young.unfinished"}
+    assert left == {"mine.parquet", "mine.unfinished", "ttnn-mcp-young.unfinished"}
 
 
 def test_a_folder_with_wildcards_in_its_name_is_taken_as_it_is(tmp_path, days):
@@ -213,6 +213,18 @@ def test_an_index_tells_no_path(archive, days, tmp_path):
     archive.add(days[:1], ["0123456789abcdef"])
     index = json.loads(next((tmp_path / "archive").glob("*.json")).read_text())
     assert index["runs"] == [[key(days[0]), days[0].run["recorded_at"], ROWS, "0123456789abcdef"]]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no modes")
+def test_others_may_read_an_archive_as_they_may_read_other_files_of_the_user(archive, days, tmp_path):
+    before = os.umask(0o022)
+    try:
+        archive.add(days[:1])
+    finally:
+        os.umask(before)
+    folder = tmp_path / "archive"
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o644}
+    assert folder.stat().st_mode & 0o777 == 0o755
 
 
 def test_an_unknown_kind_of_place_is_named():

@@ -11,7 +11,7 @@ from tests.archive.reports import report
 from ttnn_mcp.archive.passes import Order, one_pass
 from ttnn_mcp.session import archiving as module
 from ttnn_mcp.session.session import Session, Settings
-from ttnn_mcp.shell.archive_progress import Progress
+from ttnn_mcp.shell.archive_progress import ProgressLine
 from ttnn_mcp.tools import TOOLS, answering
 
 PATIENCE_S = 120.0
@@ -76,7 +76,7 @@ async def test_a_run_is_added_once_however_many_questions_follow(tmp_path, sessi
 
 async def test_what_the_archive_holds_is_not_added_again(tmp_path, session, started):
     path = report(tmp_path)
-    one_pass(Order((str(path),), str(session.settings.state_folder / "archive")), Progress(io.StringIO()))
+    one_pass(Order((str(path),), str(session.settings.state_folder / "archive")), ProgressLine(io.StringIO()))
     await opened(session, path)
     wait_for_threads()
     assert started[0] == []

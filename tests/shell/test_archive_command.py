@@ -7,7 +7,7 @@ import pytest
 
 from tests.archive.reports import OPS, WARM, report
 from ttnn_mcp.archive.adding import Added
-from ttnn_mcp.shell.archive_progress import BAR_CHARS, ERASE, LINE_EVERY_S, Progress, clock_time
+from ttnn_mcp.shell.archive_progress import BAR_CHARS, ERASE, LINE_EVERY_S, ProgressLine, clock_time
 from ttnn_mcp.shell.cli import main
 
 ROWS = OPS * len(WARM)
@@ -120,7 +120,7 @@ def done(reports, size, ops):
 
 def test_the_line_tells_share_rate_and_time_left():
     clock = Clock()
-    progress = Progress(io.StringIO(), clock=clock)
+    progress = ProgressLine(io.StringIO(), clock=clock)
     progress.begins(2000, 400_000_000)
     clock.now += 10
     progress.goes_on(done(500, 100_000_000, 250_000))
@@ -131,7 +131,7 @@ def test_the_line_tells_share_rate_and_time_left():
 
 def test_on_a_terminal_the_line_is_written_over_and_removed():
     screen = Terminal()
-    progress = Progress(screen, clock=Clock())
+    progress = ProgressLine(screen, clock=Clock())
     progress.begins(2, 100)
     progress.goes_on(done(1, 50, 5))
     progress.ends()
@@ -142,7 +142,7 @@ def test_on_a_terminal_the_line_is_written_over_and_removed():
 
 def test_in_a_log_a_line_comes_now_and_then():
     log, clock = io.StringIO(), Clock()
-    progress = Progress(log, clock=clock)
+    progress = ProgressLine(log, clock=clock)
     progress.begins(3, 300)
     for seconds in (1, LINE_EVERY_S, 1):
         clock.now += seconds
@@ -154,7 +154,7 @@ def test_in_a_log_a_line_comes_now_and_then():
 
 def test_quiet_is_quiet():
     screen, clock = Terminal(), Clock()
-    progress = Progress(screen, quiet=True, clock=clock)
+    progress = ProgressLine(screen, quiet=True, clock=clock)
     progress.begins(1, 1)
     clock.now += 1000
     progress.goes_on(done(1, 1, 1))

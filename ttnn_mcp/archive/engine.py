@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.archive.parts import Share
     from ttnn_mcp.archive.places import Place
     from ttnn_mcp.archive.rows import RunRows
-    from ttnn_mcp.archive.schema import Column
+    from ttnn_mcp.archive.schema import ArchiveColumn
 
 GROUP_ROWS = (
     16_384  # of a row group: a signature is in few of them, as they are sorted by it, and only these are read
@@ -91,7 +91,7 @@ def views(connection: DuckDBPyConnection, place: Place, chosen: Sequence[Share])
         connection.execute(f"CREATE OR REPLACE VIEW {view} AS {text}")
 
 
-def _select(columns: tuple[Column, ...], addresses: list[str], without: Collection[str] = ()) -> str:
+def _select(columns: tuple[ArchiveColumn, ...], addresses: list[str], without: Collection[str] = ()) -> str:
     listed = ", ".join(f'"{name}"' for name in names(columns))
     files = ", ".join(map(_quoted, addresses))
     condition = f" WHERE run_key NOT IN ({', '.join(map(_quoted, sorted(without)))})" if without else ""

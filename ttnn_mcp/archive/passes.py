@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.archive.adding import Batch
 
-CLUSTER_WORKERS = 16  # batches are made for so many; more of them share what there is
+CLUSTER_WORKERS = 4  # batches are made for so many; more of them share what there is
 ALONE_BYTES = 20_000_000  # so much is read in about the second that starting processes takes
 
 

@@ -11,17 +11,18 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from uuid import uuid4
 
 from ttnn_mcp.errors import ArchiveUnusable, shown, shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-UNFINISHED = ".unfinished"
+BEGINNING, UNFINISHED = "ttnn-mcp-", ".unfinished"  # of the names of files that are being written
 ABANDONED_S = 3600.0  # a file this old that belongs to no part has no writer any more: a part takes a minute
 
 
-class Entry(NamedTuple):
+class StoredFile(NamedTuple):
     """A file of the archive: its name, its size, and when it was written, in seconds since 1970."""
 
     name: str
@@ -37,7 +38,7 @@ class Place(Protocol):
         """Where it is, for people."""
         ...
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[StoredFile]:
         """All files; none where nothing was written yet."""
         ...
 
@@ -76,14 +77,14 @@ class FolderPlace:
         """Where it is, for people."""
         return shown_path(self._folder)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[StoredFile]:
         """All files; none where nothing was written yet."""
-        listed: list[Entry] = []
+        listed: list[StoredFile] = []
         with suppress(FileNotFoundError), os.scandir(self._folder) as listing:
             for file in listing:
                 with suppress(OSError):
                     status = file.stat(follow_symlinks=False)
-                    listed.append(Entry(file.name, status.st_size, status.st_mtime))
+                    listed.append(StoredFile(file.name, status.st_size, status.st_mtime))
         return listed
 
     def read(self, name: str) -> bytes:
@@ -93,10 +94,10 @@ class FolderPlace:
     @contextmanager
     def filled(self, name: str) -> Generator[Path]:
         """A path to fill; the file takes its place when the context ends without an error."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, written = tempfile.mkstemp(suffix=UNFINISHED, dir=self._folder)
-        os.close(handle)
-        path = Path(written)
+        self._folder.mkdir(
+            parents=True, exist_ok=True
+        )  # readable for others as the user's files are: a lab shares it
+        path = self._folder / f"{BEGINNING}{uuid4().hex}{UNFINISHED}"
         try:
             yield path
             path.replace(self._folder / name)
@@ -128,7 +129,7 @@ class ObjectPlace:
         """Where it is, for people."""
         return shown(self._url)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[StoredFile]:
         """All files; none where nothing was written yet."""
         self.filesystem.invalidate_cache()
         try:
@@ -136,7 +137,7 @@ class ObjectPlace:
         except FileNotFoundError:
             return []
         return [
-            Entry(file["name"].rsplit("/", 1)[-1], int(file["size"] or 0), written_at(file))
+            StoredFile(file["name"].rsplit("/", 1)[-1], int(file["size"] or 0), written_at(file))
             for file in listing
             if file["type"] == "file"
         ]
@@ -148,7 +149,7 @@ class ObjectPlace:
     @contextmanager
     def filled(self, name: str) -> Generator[Path]:
         """A path to fill; the file is sent when the context ends without an error."""
-        with tempfile.TemporaryDirectory(prefix="ttnn-mcp-") as folder:
+        with tempfile.TemporaryDirectory(prefix=BEGINNING) as folder:
             path = Path(folder) / name
             yield path
             self.filesystem.put_file(str(path), f"{self._root}/{name}")

@@ -8,13 +8,14 @@ only the row groups that may hold a signature; and it takes a file system of fss
 
 from __future__ import annotations
 
+import re
 import time
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.archive.engine import connected, failing_as_ours, views, write_part
 from ttnn_mcp.archive.parts import ArchivePart, KeptRun, PartList, part_id, shares, written_index
-from ttnn_mcp.archive.places import ABANDONED_S, place_of
+from ttnn_mcp.archive.places import ABANDONED_S, BEGINNING, UNFINISHED, place_of
 from ttnn_mcp.archive.schema import OPS, RUNS
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.archive.rows import RunRows
 
+OURS = re.compile(rf"[0-9a-f]{{32}}\.(ops|runs)\.parquet|{BEGINNING}\w+{re.escape(UNFINISHED)}")
 WRITERS = 1  # thread: whoever writes much has several processes
 
 __all__ = ["OPS", "RUNS", "Archive"]
@@ -120,7 +122,7 @@ class Archive:
         self._rewrite(list(parts), without=frozenset())
 
     def sweep(self) -> None:
-        """Remove what killed writers left.
+        """Remove what killed writers left, and no file that others put there.
 
         Raises:
             ArchiveUnusable: the place cannot be written.
@@ -129,7 +131,7 @@ class Archive:
             ours = {name for part in self._list.now() for name in part.files}
             old = time.time() - ABANDONED_S
             stray = [file.name for file in self.place.entries() if file.name not in ours and file.modified < old]
-            self.place.remove(name for name in stray if name.endswith((".parquet", ".unfinished")))
+            self.place.remove(name for name in stray if OURS.fullmatch(name))
 
     def _rewrite(self, parts: list[ArchivePart], *, without: Collection[str]) -> None:
         left = {run.run_key: run for part in parts for run in part.runs if run.run_key not in without}

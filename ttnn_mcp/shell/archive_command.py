@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from ttnn_mcp.archive.rows import Provenance
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import ArchiveUnusable, RunUnknown, nearest, shown
 from ttnn_mcp.session.settings import MB
-from ttnn_mcp.shell.archive_progress import Progress, clock_time
+from ttnn_mcp.shell.archive_progress import ProgressLine, clock_time
 
 if TYPE_CHECKING:
     import argparse
@@ -34,6 +35,9 @@ def archive(options: argparse.Namespace, settings: Settings) -> int:
         raise ArchiveUnusable("The archive of this machine is switched off. Name another with --to or --in.")
     folder = str(settings.state_folder / "archive") if own else str(options.folder)
     if options.action == "add":
+        if own:
+            with suppress(OSError):  # writing says what is wrong
+                settings.state_folder.joinpath("archive").mkdir(mode=0o700, parents=True, exist_ok=True)
         most_mb = options.most_mb or (settings.archive_at_most_mb if own else None)
         return _add(options, folder, most_mb)
     return (_list if options.action == "list" else _forget)(options, folder)
@@ -48,7 +52,7 @@ def _add(options: argparse.Namespace, folder: str, most_mb: int | None) -> int:
         cluster=options.dask,
         most_bytes=most_mb * MB if most_mb is not None else None,
     )
-    progress = Progress(sys.stderr, quiet=options.json)
+    progress = ProgressLine(sys.stderr, quiet=options.json)
     outcome = one_pass(order, progress)
     text = _as_json(outcome, folder, progress.seconds) if options.json else _told(outcome, progress.seconds)
     sys.stdout.write(text)

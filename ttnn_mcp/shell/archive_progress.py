@@ -16,7 +16,7 @@ LINE_EVERY_S = 15.0  # in a log, where no line can be written over
 ERASE = "\r\x1b[K"
 
 
-class Progress:
+class ProgressLine:
     """Writes the line over itself on a terminal, and a new one now and then into a log."""
 
     def __init__(self, stream: TextIO, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
