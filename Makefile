@@ -65,6 +65,9 @@ fuzz: $(VENV)/ready  ## damaged reports through every tool: MINUTES=10 PART=file
 campaigns: $(VENV)/ready  ## simulated agents on simulated devices with known optima: CAMPAIGNS=1000
 	@$(HERE) -m tests.campaigns --campaigns $(or $(CAMPAIGNS),1000)
 
+cluster: .cluster/ready  ## prove the archive at size: 2,000 reports over a Dask cluster, S3 on loopback (20 GB; minutes)
+	@.cluster/bin/python -m tests.cluster $(if $(REPORTS),--reports $(REPORTS)) $(if $(FOLDER),--folder $(FOLDER))
+
 clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm; minutes)
 	@$(HERE) -m pytest clients --ignore clients/test_lab.py
 
@@ -81,7 +84,8 @@ pins: $(VENV)/ready  ## choose newer versions of every package we use (needs uv)
 	@$(HERE) -m generate.pins
 
 clean:  ## forget everything that was set up
-	rm -rf $(VENV) .real .clients .bench .browser .lowest .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) .real .clients .bench .browser .lowest .cluster build dist \
+		.pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # Everything below installs pinned packages whose hashes are checked. constraints.txt has two parts: what it takes to
 # run and to test, and behind its one dividing line what it takes to check.
@@ -109,6 +113,16 @@ $(VENV)/checkable: $(VENV)/ready
 	@$(PYTHON) generate/lowest.py pyproject.toml > .lowest/versions.txt
 	@.lowest/bin/python -m pip install -qq --disable-pip-version-check -r .lowest/versions.txt
 	@.lowest/bin/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# What the archive needs beyond one machine, in an environment of its own: the versions that were tried.
+.cluster/ready: tests/cluster/packages.txt constraints.txt pyproject.toml
+	@echo "setting up .cluster with Dask and an S3-compatible server, once"
+	@$(PYTHON) -m venv .cluster
+	@sed '/^# --- check/,$$d' constraints.txt > .cluster/pins.txt
+	@.cluster/bin/python -m pip install -qq --disable-pip-version-check --require-hashes --no-deps -r .cluster/pins.txt
+	@.cluster/bin/python -m pip install -qq --disable-pip-version-check -r tests/cluster/packages.txt
+	@.cluster/bin/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # What we measure against, and do not depend on.

@@ -70,7 +70,9 @@ def session(roots, state, *, confined=False):
     """A session as the server holds one."""
     from ttnn_mcp.session.session import Session, Settings
 
-    return Session(Settings(roots=tuple(Path(root) for root in roots), state=Path(state), confined=confined))
+    return Session(
+        Settings(roots=tuple(Path(root) for root in roots), state=Path(state), confined=confined, archive_mb=0)
+    )
 
 
 async def ask(at, tool, arguments):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ from tests.shared_reports import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+
+os.environ["TTNN_MCP_ARCHIVE_MB"] = "0"  # thousands of sessions: those that test the archive switch it on
 
 
 def pytest_collection_finish() -> None:

@@ -8,7 +8,8 @@
     |-- RunUnknown             no run by that id or path
     |-- QuestionRefused        the run cannot answer this, or the argument names nothing in it
     |-- ArgumentsInvalid       the call's arguments do not fit the tool
-    `-- StoreUnusable          the log of experiments cannot be read or written
+    |-- StoreUnusable          the log of experiments cannot be read or written
+    `-- ArchiveUnusable        the archive of runs cannot be read or written, or a package for it is missing
 
 We write their text, and it reaches the assistant as it is. It quotes foreign text only as short, cleaned names of
 files, columns, ops and signposts. Any other exception is a bug.
@@ -59,6 +60,10 @@ class ArgumentsInvalid(TtnnMcpError):  # noqa: N818
 
 class StoreUnusable(TtnnMcpError):  # noqa: N818
     """The log of experiments cannot be read or written; no record is lost."""
+
+
+class ArchiveUnusable(TtnnMcpError):  # noqa: N818
+    """The archive of runs cannot be read or written, or a package that it needs is not installed."""
 
 
 LONGEST_GUESSED = 200  # characters: comparing takes longer with both lengths, and none of our names is longer

@@ -17,7 +17,7 @@ from ttnn_mcp.wire import Columns, Table, Wire
 
 FOLDER = PACKAGE / "tools"
 ROOMS = {"answering", "budget", "cursor", "schema", "tool", "validation"}  # what all tools share
-NAME = re.compile(r"[a-z]+(_[a-z]+)+|experiments")
+NAME = re.compile(r"[a-z]+(_[a-z]+)+|experiments|history")
 
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim
+from ttnn_mcp.checks.earlier_runs import backed
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.worth import ALWAYS
@@ -60,11 +61,17 @@ class Diagnosis:
 
 
 def diagnose(
-    facts: WindowFacts, checks: Sequence[Check], *, min_saving_share: float = 0.0, others: Sequence[Check] = ()
+    facts: WindowFacts,
+    checks: Sequence[Check],
+    *,
+    min_saving_share: float = 0.0,
+    others: Sequence[Check] = (),
+    earlier_runs: bool = False,
 ) -> Diagnosis:
     """Run every check and settle their claims; `others` count only for the ops that they explain."""
     asked = [ask(check, facts) for check in checks]
     claims = [(outcome.check, claim) for outcome in asked for claim in outcome.claims]
+    claims = backed(facts, claims) if earlier_runs else claims
     findings = _settled(facts, claims)
     risks = {check.id for check, claim in claims if not claim.promise_ns}
     least_ns = min_saving_share * facts.total_ns

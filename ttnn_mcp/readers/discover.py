@@ -28,7 +28,7 @@ _DEPTH = 6  # generated/profiler/reports/<name>/<timestamp>/rank<N>
 _FOLDERS = 5000  # scanned per root; a larger tree is not a folder of reports
 _ENTRIES = 20_000  # looked at per folder; tensors/ of a detailed report can hold more
 _DEPTH_OF_PAIR = 3  # searched below a folder that a caller gives as one run
-_SKIPPED = frozenset({"tensors", "graphs", "npe_viz", "node_modules", "__pycache__", "site-packages"})
+SKIPPED = frozenset({"tensors", "graphs", "npe_viz", "node_modules", "__pycache__", "site-packages"})
 _DATABASE_SUFFIXES = frozenset({".sqlite", ".sqlite3", ".db"})
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 
@@ -204,7 +204,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        return not entry.name.startswith(".") and entry.name not in _SKIPPED and entry.is_dir()
+        return not entry.name.startswith(".") and entry.name not in SKIPPED and entry.is_dir()
     except OSError:
         return False
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
+from ttnn_mcp.errors import ReportBroken, shown
+from ttnn_mcp.session.pair import stamps_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.pair import Pair, Stamps
+    from ttnn_mcp.session.registry import KnownRun
 
 KEPT_OPEN = 4  # runs held in memory; a million rows take a few hundred MB
 
@@ -20,6 +25,29 @@ class Opening(NamedTuple):
     id: str
     pair: Pair
     stamps: Stamps
+
+
+async def read_unchanged(known: KnownRun, stamps: Stamps, kept: KeptFiles) -> Run:
+    """The run, read from reports that are still the ones with these stamps.
+
+    Raises:
+        ReportError: one cannot be read, or changed meanwhile.
+    """
+    from ttnn_mcp.session.opening import read_run  # noqa: PLC0415 - numpy and pandas load with the first report
+
+    try:
+        run = await read_run(known.id, known.name, known.performance, known.memory, known.rank, kept=kept)
+    except MemoryError:
+        raise ReportBroken(
+            f"Memory ran short while run '{shown(known.name)}' was read. Ask again when other questions are "
+            "answered, or on a machine with more of it."
+        ) from None
+    if await asyncio.to_thread(stamps_of, known.pair) != stamps:
+        raise ReportBroken(
+            f"The report of run '{shown(known.name)}' changed while it was read. Wait until the run has ended, "
+            "then ask again."
+        )
+    return run
 
 
 class OpenRuns:

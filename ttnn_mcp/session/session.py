@@ -12,10 +12,12 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.errors import ReportBroken, ReportMissing, RunUnknown, nearest, shown
+from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.errors import ReportMissing, RunUnknown, nearest, shown
 from ttnn_mcp.readers.kept_files import KeptFiles
+from ttnn_mcp.session.archiving import Archiving
 from ttnn_mcp.session.naming import DEMO, check_name, known_run, only_one
-from ttnn_mcp.session.open_runs import Opening, OpenRuns
+from ttnn_mcp.session.open_runs import Opening, OpenRuns, read_unchanged
 from ttnn_mcp.session.pair import Pair, identity, stamps_of
 from ttnn_mcp.session.places import DEMO_CAVEAT, OUTSIDE, Roots, demo_reports, is_there, place_of
 from ttnn_mcp.session.registry import ID, KnownRun, Registry
@@ -39,6 +41,8 @@ class Session:
         roots: the folders in which reports may lie.
         registry: the record of runs opened before.
         kept: copies of large reports' columns, in the state folder; safe to remove.
+        archive: what was seen in earlier runs, in the state folder; None where it is switched off.
+        archiving: adds the runs of this session to it.
         skipped: sentences on what the latest search under the roots could not read.
     """
 
@@ -47,6 +51,8 @@ class Session:
         self.roots = Roots(settings)
         self.registry = Registry(settings.state_folder, self.roots.permits)
         self.kept = KeptFiles(settings.state_folder / "cache", settings.cache_mb * MB)
+        self.archive = Archive(settings.state_folder / "archive") if settings.archive_at_most_mb else None
+        self.archiving = Archiving(settings, self.archive)
         self.skipped: tuple[str, ...] = ()
         self._runs = OpenRuns()
         self._known: dict[str, KnownRun] = {}  # opened in this session, by id: the registry may be read-only
@@ -205,6 +211,7 @@ class Session:
         run = await self._runs.run(Opening(run_id, pair, stamps), lambda: self._read(known, stamps))
         run.name = known.name
         run.notes = tuple(dict.fromkeys((*run.notes, *known.caveats)))
+        self.archiving.note(run)
         if run_id != DEMO and self._known.get(run_id) != known:
             self._known[run_id] = known
             await self.registry.remember(known)
@@ -228,20 +235,7 @@ class Session:
         return replace(known, name=earlier.name, named_by_hand=True) if earlier and earlier.named_by_hand else known
 
     async def _read(self, known: KnownRun, stamps: Stamps) -> Run:
-        from ttnn_mcp.session.opening import read_run  # noqa: PLC0415 - numpy and pandas load with the first report
-
-        try:
-            run = await read_run(known.id, known.name, known.performance, known.memory, known.rank, kept=self.kept)
-        except MemoryError:
-            raise ReportBroken(
-                f"Memory ran short while run '{shown(known.name)}' was read. Ask again when other questions are "
-                "answered, or on a machine with more of it."
-            ) from None
-        if await asyncio.to_thread(stamps_of, known.pair) != stamps:
-            raise ReportBroken(
-                f"The report of run '{shown(known.name)}' changed while it was read. Wait until the run has ended, "
-                "then ask again."
-            )
+        run = await read_unchanged(known, stamps, self.kept)
         earlier = [former for former in self._known.values() if former.pair == known.pair and former.id != known.id]
         if earlier:
             run.notes = (f"the report was overwritten: before, its file held run {earlier[-1].id}",)

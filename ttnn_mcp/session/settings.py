@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MB = 1_000_000
+ARCHIVE_MB = 500  # some 25,000 runs of 1,000 ops: one takes 20 kB
+ARCHIVE_VARIABLE = "TTNN_MCP_ARCHIVE_MB"
+LONGEST_NUMBER = 10  # digits; more is no number of megabytes
 CACHE_MB = 1_000  # copies of some eight reports of a million rows: one takes 120 MB
 
 
@@ -26,6 +29,8 @@ class Settings:
         confined: only paths under the roots may be opened or named (HTTP), after symlinks are resolved.
         state: the folder for opened runs and experiments; None means the user's state folder.
         cache_mb: how much the copies of large reports' columns may take in the state folder; 0 for none.
+        archive_mb: how much the archive of runs may take there; 0 for none; None means $TTNN_MCP_ARCHIVE_MB, or the
+            default without it.
     """
 
     roots: Sequence[Path] = ()
@@ -35,6 +40,7 @@ class Settings:
     confined: bool = False
     state: Path | None = None
     cache_mb: int = CACHE_MB
+    archive_mb: int | None = None
 
     @property
     def searched(self) -> tuple[Path, ...]:
@@ -43,6 +49,14 @@ class Settings:
             return tuple(self.roots)
         home = os.environ.get("TT_METAL_HOME")
         return (Path(home) / "generated" if home else Path.cwd() / "generated",)
+
+    @property
+    def archive_at_most_mb(self) -> int:
+        """How much the archive of runs may take; 0 for none, also where the variable holds no number."""
+        if self.archive_mb is not None:
+            return self.archive_mb
+        written = os.environ.get(ARCHIVE_VARIABLE, str(ARCHIVE_MB)).strip()
+        return int(written) if written.isascii() and written.isdigit() and len(written) < LONGEST_NUMBER else 0
 
     @property
     def state_folder(self) -> Path:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, shown, suggestion
-from ttnn_mcp.session.settings import CACHE_MB
+from ttnn_mcp.session.settings import ARCHIVE_MB, ARCHIVE_VARIABLE, CACHE_MB
+from ttnn_mcp.shell.archive_parser import add_archive
+from ttnn_mcp.shell.history_parser import add_history
 from ttnn_mcp.shell.people_options import add_people
 from ttnn_mcp.shell.report_options import add_report
 
@@ -29,6 +31,8 @@ examples:
   ttnn-mcp call                                     list the tools; their answers are JSON
   ttnn-mcp call open_run performance=path/to/report
   ttnn-mcp gate --baseline main --worse 3%          fail a build that made a model slower
+  ttnn-mcp archive add '/nightly/**/*.csv'          keep what many runs measured
+  ttnn-mcp history                                  since when is the newest run's model slower?
   ttnn-mcp doctor                                   what this machine has
 
 Reports are looked for under --root, else $TT_METAL_HOME/generated, else ./generated.
@@ -112,6 +116,8 @@ def command_line() -> argparse.ArgumentParser:
     )
     add_people(commands, shared)
     add_report(commands, shared)
+    add_archive(commands, shared)
+    add_history(commands, shared, raw)
     commands.add_parser("doctor", parents=[shared], help=DOCTOR, description=f"Print {DOCTOR}.")
     return parser
 
@@ -178,6 +184,13 @@ def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) ->
         default=default,
         metavar="MB",
         help=f"most that copies of large reports take there (default {CACHE_MB}; 0: none)",
+    )
+    group.add_argument(
+        "--archive-mb",
+        type=_megabytes,
+        default=default,
+        metavar="MB",
+        help=f"most that the archive of runs takes there (default ${ARCHIVE_VARIABLE} or {ARCHIVE_MB}; 0: none)",
     )
 
 

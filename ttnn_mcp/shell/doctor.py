@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.served import documents
-from ttnn_mcp.shell.copies import space_of
+from ttnn_mcp.shell.copies import archive_state, space_of
 from ttnn_mcp.tools import TOOLS, answering
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ async def report(session: Session) -> str:
     ]
     lines += ["", "Reports are looked for under", *[f"  {root}{_doubt(root)}" for root in settings.searched]]
     lines += ["", "What is remembered lies in", f"  {settings.state_folder}", f"  {space_of(session.kept)}"]
+    lines.append(f"  {archive_state(session.archive, settings.archive_at_most_mb)}")
     lines += ["", "Runs", *await _runs(session)]
     return "\n".join(lines) + "\n"
 

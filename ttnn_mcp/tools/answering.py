@@ -61,6 +61,7 @@ async def answer(session: Session, tool: AnyTool, arguments: Mapping[str, object
     asked = validated(tool, arguments)
     structured = cleaned((await _asked(session, tool, asked)).spoken())
     text = compact(structured)
+    session.archiving.begin()
     size = len(text.encode())
     if size > LIMIT_BYTES:
         narrowing = tool.narrow or ("other arguments",)

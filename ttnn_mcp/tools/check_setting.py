@@ -15,6 +15,7 @@ from ttnn_mcp.analyses.settings.trial import Op, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.parts.op_at import row_at
+from ttnn_mcp.tools.parts.op_seen import tried_before
 from ttnn_mcp.tools.parts.setting_values import setting_value
 from ttnn_mcp.tools.parts.setting_wording import caveat, expected, instead, why
 from ttnn_mcp.tools.tool import OfRun, Tool
@@ -96,6 +97,7 @@ class Answer(Wire):
     choices: list[Choice] | None = None
     next_up: Choice | None = None
     needs: Quoting | None = None
+    earlier: Quoting | None = None
     caveat: Quoting | None = None
 
 
@@ -113,7 +115,7 @@ async def check_setting(run: Run, asked: Arguments) -> Answer:
     room = await room_at(run, asked.op)
     bench = _Bench(settings, asked.setting, limit, room, older=_may_be_older(run))
     if asked.value is None:
-        return _listed(asked, op, bench)
+        return _listed(asked, op, bench, tried_before(run, asked.op, asked.setting, None))
     value = setting_value(asked.setting, asked.value)
     judgement = bench.judged(value)
     trial = judgement.trial
@@ -135,6 +137,7 @@ async def check_setting(run: Run, asked: Arguments) -> Answer:
         else trial.instead,
         buffers=judgement.l1,
         needs=None if trial.broken else trial.needs or None,
+        earlier=tried_before(run, asked.op, asked.setting, value),
         caveat=caveat(op, judgement, limit, run.chip.arch, measured=room is not None),
     )
 
@@ -173,7 +176,7 @@ def _op(run: Run, row: int) -> Op:
     return op_of(table.take(np.array([row])), run.chip, before)
 
 
-def _listed(asked: Arguments, op: Op, bench: _Bench) -> Answer:
+def _listed(asked: Arguments, op: Op, bench: _Bench, earlier: str | None) -> Answer:
     legal = bench.legal()
     if not legal:
         raise QuestionRefused(f"{asked.setting} has no short list of values here: name one to have it judged.")
@@ -200,6 +203,7 @@ def _listed(asked: Arguments, op: Op, bench: _Bench) -> Answer:
         choices=choices,
         next_up=up,
         needs=legal[0][1].trial.needs or None,
+        earlier=earlier,
     )
 
 

@@ -32,7 +32,7 @@ class Arguments(Closed):
     """Arguments of compare_runs."""
 
     baseline: str = Field(description="Run before the change")
-    candidate: str | None = Field(None, description="Run after it; default: the newest")
+    candidate: str | None = Field(None, description="Run after it; default: newest")
     iteration: Literal["last", "all"] | int = Field("last", description="Window of both")
     candidate_iteration: int | None = Field(None, description="Iteration, if the candidate's differs")
     start_signpost: str | None = None

@@ -35,7 +35,7 @@ QUEUES = "not in a report: see the model's code"
 class Arguments(OfWindow):
     """Arguments of host_overhead."""
 
-    wall_ms: float | None = Field(None, gt=0, description="Time of one iteration measured with the profiler off")
+    wall_ms: float | None = Field(None, gt=0, description="Of one iteration, profiler off")
 
 
 class Cold(Wire):

@@ -42,13 +42,13 @@ class Arguments(OfWindow):
 
     op_code: str | None = Field(None, description="Only this op; any of its names")
     category: str | None = Field(None, description="One of " + ", ".join(FAMILIES))
-    device: int | None = Field(None, description="Only this device")
-    max_cores: int | None = Field(None, ge=1, description="Only on so many cores or fewer")
-    bound: Bound | None = Field(None, description="Only bound by this")
-    layer: int | None = Field(None, ge=1, description="Only this layer")
+    device: int | None = None  # a filter, as its name and the tool's description say; so are the next three
+    max_cores: int | None = Field(None, ge=1)
+    bound: Bound | None = None
+    layer: int | None = Field(None, ge=1)
     group_by: GroupBy = Field("none", description="Fold ops that are alike")
     sort: Literal["kernel", "gap", "order"] = Field("kernel", description="Largest kernel or gap first, or as run")
-    min_share: float = Field(0.0, ge=0, le=1, description="Drop ops or groups below this share")
+    min_share: float = Field(0.0, ge=0, le=1, description="Drop ops or groups below")
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=200, description="Rows per page")
     cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor")
 

@@ -31,7 +31,7 @@ NONE_FOUND = "No report found. open_run takes any path; run='demo' shows what an
 class Arguments(Closed):
     """Arguments of list_runs."""
 
-    limit: int = Field(20, ge=1, le=100, description="Most runs to list")
+    limit: int = Field(20, ge=1, le=100)
 
 
 class Answer(Wire):

@@ -17,6 +17,7 @@ from ttnn_mcp.tools.parts.op_cells import Placed, attributes_of_op, operands_of_
 from ttnn_mcp.tools.parts.op_cores import CoresOfOp, cores_of_op
 from ttnn_mcp.tools.parts.op_inside import Inside, inside_of
 from ttnn_mcp.tools.parts.op_roofline import RooflineOf, roofline_said
+from ttnn_mcp.tools.parts.op_seen import SEEN_ROWS, seen_of
 from ttnn_mcp.tools.parts.ttnn_call import Call, call_of
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Wire
@@ -31,7 +32,7 @@ REPEATS = Columns("count", "devices", "min_us", "median_us", "max_us")
 class Arguments(OfRun):
     """Arguments of op_detail."""
 
-    op: int = Field(description="The op's line in its CSV; on a memory report alone, the operation id")
+    op: int = Field(description="Its line in the CSV; on a memory report alone, the operation id")
     whole: str | None = Field(None, description="Show this value in full (cores: of any device log)")
 
 
@@ -54,6 +55,7 @@ class Answer(Wire):
     more_attributes: int = 0
     more_operands: int = 0
     repeats: Annotated[Table, REPEATS] | None = None
+    earlier: Annotated[Table, SEEN_ROWS] | None = None
     call: Call | None = None
     loc: Quoted | None = None
     caveat: Quoting | None = None
@@ -87,6 +89,7 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
         more_operands=more_operands,
         attributes=attributes_of_op(op, asked.whole),
         repeats=_repeats(ops, row),
+        earlier=seen_of(run, asked.op),
         call=await call_of(run, operation, asked.whole) if operation is not None else None,
         loc=shown_path(op.texts("loc")[0]) or None,
         caveat="; ".join(filter(None, (_why_no_call(run, operation), why_no_cores))) or None,

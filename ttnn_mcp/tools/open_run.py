@@ -38,7 +38,7 @@ class Arguments(Closed):
     performance: str | None = Field(None, description="Path of the CSV or its folder")
     memory: str | None = Field(None, description="Path of db.sqlite or its folder")
     name: str | None = Field(None, max_length=80, description="Name for the pair")
-    rank: int | None = Field(None, ge=0, le=65_535, description="Rank of a multi-host memory report; default 0")
+    rank: int | None = Field(None, ge=0, le=65_535, description="Of a multi-host memory report; default 0")
     run: str | None = Field(None, description="Or one id, path or 'demo'")
 
 

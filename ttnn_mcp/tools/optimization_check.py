@@ -28,7 +28,7 @@ CAVEATS_SHOWN = 4
 class Arguments(OfWindow):
     """Arguments of optimization_check."""
 
-    steps: list[Annotated[int, Field(ge=1, le=7)]] | None = Field(None, description="Only these of the 7 steps")
+    steps: list[Annotated[int, Field(ge=1, le=7)]] | None = Field(None, description="Only these steps")
     min_saving_share: float = Field(0.005, ge=0, le=1, description="Drop findings below this share of kernel time")
     cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor")
 
@@ -54,7 +54,7 @@ def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
     """
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
     others = [check for check in CATALOGUE if check not in wanted]
-    diagnosis = diagnose(facts, wanted, min_saving_share=asked.min_saving_share, others=others)
+    diagnosis = diagnose(facts, wanted, min_saving_share=asked.min_saving_share, others=others, earlier_runs=True)
     page = diagnosis.findings[offset_of(asked.cursor, asked, facts.run.id) :]
     return Answer(
         kernel_ms=facts.total_ns / 1e6,

@@ -33,13 +33,13 @@ class Arguments(BaseModel):
 class OfRun(Arguments):
     """Arguments of a tool that looks at one run."""
 
-    run: str | None = Field(None, description="Id, path or 'demo'; default: the newest")
+    run: str | None = Field(None, description="Id, path or 'demo'; default: newest")
 
 
 class OfWindow(OfRun):
     """Arguments of a tool that looks at some rows of one run."""
 
-    iteration: Iteration = Field("last", description="last (warm), all, or 1..n")
+    iteration: Iteration = Field("last", description="last (warm) or 1..n")
     start_signpost: str | None = None  # their names say it: only rows after, only rows before
     end_signpost: str | None = None
 

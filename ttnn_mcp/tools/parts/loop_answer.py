@@ -26,7 +26,7 @@ class Arguments(Closed):
     finding: str | None = Field(None, description="Check that it follows")
     hypothesis: str | None = None
     baseline: str | None = Field(None, description="Run before; default: best so far")
-    candidate: str | None = Field(None, description="Run after; default: the newest")
+    candidate: str | None = Field(None, description="Run after; default: newest")
     repeats: list[str] | None = None
     pcc: float | None = Field(None, description="Against the reference")
     note: str | None = None

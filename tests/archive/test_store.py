@@ -1,0 +1,232 @@
+"""An archive's files: added once, whole or not at all, found by signature, removed by key."""
+
+import json
+import os
+import time
+
+import pytest
+
+from tests.archive.reports import OPS, WARM, report
+from tests.archive.test_rows import rows
+from ttnn_mcp.archive.best_seen import best_seen
+from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.archive.upkeep import keep_within, pack_small
+from ttnn_mcp.errors import ArchiveUnusable
+
+ROWS = OPS * len(WARM)
+COUNTS = "SELECT count(*), count(DISTINCT (run_key, line)), count(DISTINCT run_key) FROM ops"
+
+
+@pytest.fixture
+def archive(tmp_path):
+    return Archive(tmp_path / "archive")
+
+
+@pytest.fixture(scope="module")
+def days(tmp_path_factory):
+    """Five runs of one model, each 10 us faster than the one before."""
+    folder = tmp_path_factory.mktemp("days")
+    return [rows(report(folder, day=day, us=100 - 10 * day)) for day in range(1, 6)]
+
+
+def counts(archive):
+    with archive.connection() as engine:
+        return engine.execute(COUNTS).fetchall()[0]
+
+
+def key(of):
+    return of.run["run_key"]
+
+
+def best(archive, of, **how):
+    row = of.ops.iloc[-2]
+    asked = {"arch": "wormhole_b0", "clock_mhz": of.run["clock_mhz"], **how}
+    with archive.connection() as engine:
+        return best_seen(engine, [row["signature"]], **asked).get(row["signature"])
+
+
+def test_an_empty_archive_answers(archive, days):
+    assert counts(archive) == (0, 0, 0)
+    assert archive.known() == {}
+    assert best(archive, days[0]) is None
+    assert not archive.place.entries()
+
+
+def test_a_run_is_added_once(archive, days):
+    assert archive.add(days[:2]) == 2
+    assert archive.add(days[:3]) == 1
+    assert archive.add(days[:3]) == 0
+    assert archive.add([days[3], days[3]]) == 1
+    assert counts(archive) == (4 * ROWS, 4 * ROWS, 4)
+    assert {*archive.known()} == {key(day) for day in days[:4]}
+
+
+def test_what_was_kept_is_read_back(archive, days):
+    archive.add(days[:1])
+    with archive.connection() as engine:
+        ops = engine.execute("SELECT * FROM ops ORDER BY line").df()
+        run = engine.execute("SELECT * FROM runs").df().iloc[0]
+    kept = days[0]
+    for name in ("line", "signature", "settings_hash", "kernel_us", "in_window", "device", "cores"):
+        assert ops[name].tolist() == kept.ops[name].tolist(), name
+    assert ops["operands"].tolist() == kept.ops["operands"].astype(str).tolist()
+    assert {name: run[name] for name in ("run_key", "arch", "window_us", "ops")} == {
+        name: kept.run[name] for name in ("run_key", "arch", "window_us", "ops")
+    }
+
+
+def test_a_writer_that_dies_leaves_no_half_a_run(archive, days, monkeypatch):
+    archive.add(days[:1])
+    with monkeypatch.context() as dying:
+        dying.setattr(Archive, "_finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            archive.add(days[1:3])
+    assert counts(archive) == (ROWS, ROWS, 1)
+    assert archive.add(days[1:3]) == 2
+    assert counts(archive) == (3 * ROWS, 3 * ROWS, 3)
+
+
+def test_a_pack_whose_writer_died_before_it_removed_the_parts_doubles_nothing(archive, days, monkeypatch):
+    for day in days[:3]:
+        archive.add([day])
+    with monkeypatch.context() as dying:
+        dying.setattr(type(archive.place), "remove", lambda *_: None)
+        archive.pack(archive.parts()[:2])
+    assert len(archive.parts()) == 4
+    assert counts(archive) == (3 * ROWS, 3 * ROWS, 3)
+    archive.pack(archive.parts())
+    assert len(archive.parts()) == 1
+    assert counts(archive) == (3 * ROWS, 3 * ROWS, 3)
+
+
+def test_parts_that_share_a_run_count_it_once(tmp_path, days):
+    one, other = Archive(tmp_path / "a"), Archive(tmp_path / "a")
+    one.add(days[:2])
+    known = other.known
+    other.known = dict  # another writer that did not see it yet
+    other.add(days[1:3])
+    other.known = known
+    assert counts(Archive(tmp_path / "a")) == (3 * ROWS, 3 * ROWS, 3)
+
+
+def test_runs_are_forgotten_and_the_others_stay(archive, days):
+    archive.add(days[:3])
+    assert archive.forget([key(days[1]), "f" * 32]) == 1
+    assert {*archive.known()} == {key(days[0]), key(days[2])}
+    assert counts(archive) == (2 * ROWS, 2 * ROWS, 2)
+    archive.forget(archive.known())
+    assert counts(archive) == (0, 0, 0)
+    assert not archive.place.entries()
+
+
+def test_the_best_seen_is_the_fastest_run_with_a_line_to_look_it_up(archive, days):
+    archive.add(days)
+    seen = best(archive, days[0])
+    assert (seen.median_us, seen.run_key, seen.runs_seen) == (50.0, key(days[4]), 5)
+    cited = days[4].ops.set_index("line").loc[seen.line]
+    assert (cited["kernel_us"], cited["signature"]) == (50.0, seen.signature)
+    assert cited["in_window"]
+    assert seen.name == days[4].run["name"]
+    assert best(archive, days[0], without=key(days[4])).median_us == 60.0
+
+
+def test_nothing_is_seen_across_an_architecture_or_a_clock(archive, days):
+    archive.add(days)
+    clock = days[0].run["clock_mhz"]
+    assert best(archive, days[0], arch="blackhole") is None
+    assert best(archive, days[0], clock_mhz=clock * 1.02) is None
+    assert best(archive, days[0], clock_mhz=clock * 1.005) is not None
+
+
+def test_many_small_parts_become_few(archive, days, monkeypatch):
+    for day in days:
+        archive.add([day])
+    assert pack_small(archive) == 0
+    monkeypatch.setattr("ttnn_mcp.archive.upkeep.SMALL_PARTS", 4)
+    assert pack_small(archive) == 5
+    assert len(archive.parts()) == 1
+    assert counts(archive) == (5 * ROWS, 5 * ROWS, 5)
+
+
+def test_the_runs_recorded_first_leave_first(archive, days):
+    for some in ([days[3], days[0]], [days[4], days[1], days[2]]):
+        archive.add(some)
+    size = sum(part.size for part in archive.parts())
+    assert keep_within(archive, size) == 0
+    assert keep_within(archive, size - 1) == 1
+    assert key(days[0]) not in archive.known()
+    assert {*archive.known()} == {key(day) for day in days[1:]}
+    keep_within(archive, 0)
+    assert archive.known() == {}
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"format": 99, "bytes": 1, "runs": []}', bytes(range(256))])
+def test_a_damaged_index_hides_its_part_and_nothing_else(archive, days, damage, tmp_path):
+    archive.add(days[:1])
+    archive.add(days[1:2])
+    next((tmp_path / "archive").glob("*.json")).write_bytes(damage)
+    assert counts(Archive(tmp_path / "archive")) == (ROWS, ROWS, 1)
+
+
+def test_an_index_under_another_name_is_not_believed(archive, days, tmp_path):
+    archive.add(days[:1])
+    index = next((tmp_path / "archive").glob("*.json"))
+    for file in (tmp_path / "archive").glob(index.stem + ".*"):
+        file.rename(file.with_name(file.name.replace(index.stem, "0" * 32)))
+    assert archive.known() == {}
+
+
+def test_a_damaged_table_is_our_error(archive, days, tmp_path):
+    archive.add(days[:1])
+    table = next((tmp_path / "archive").glob("*.ops.parquet"))
+    table.write_bytes(b"PAR1 no longer".ljust(table.stat().st_size))
+    with pytest.raises(ArchiveUnusable, match="cannot be read"):
+        counts(Archive(tmp_path / "archive"))
+
+
+def test_a_folder_that_is_a_file_is_our_error(tmp_path, days):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ArchiveUnusable, match="cannot be read"):
+        Archive(tmp_path / "file").add(days[:1])
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_what_killed_writers_left_is_swept_when_it_is_old(archive, days, tmp_path):
+    archive.add(days[:1])
+    folder, old = tmp_path / "archive", time.time() - 2 * 3600
+    for name in ("ttnn-mcp-tmp1.unfinished", "f" * 32 + ".ops.parquet", "mine.parquet", "mine.unfinished"):
+        (folder / name).write_bytes(b"x")
+        os.utime(folder / name, (old, old))
+    (folder / "ttnn-mcp-young.unfinished").write_bytes(b"x")
+    archive.sweep()
+    left = {path.name for path in folder.iterdir()} - {name for part in archive.parts() for name in part.files}
+    assert left == {"mine.parquet", "mine.unfinished", "ttnn-mcp-young.unfinished"}
+
+
+def test_a_folder_with_wildcards_in_its_name_is_taken_as_it_is(tmp_path, days):
+    archive = Archive(tmp_path / "nightly [a-z]*? it's")
+    archive.add(days[:1])
+    assert counts(archive) == (ROWS, ROWS, 1)
+
+
+def test_an_index_tells_no_path(archive, days, tmp_path):
+    archive.add(days[:1], ["0123456789abcdef"])
+    index = json.loads(next((tmp_path / "archive").glob("*.json")).read_text())
+    assert index["runs"] == [[key(days[0]), days[0].run["recorded_at"], ROWS, "0123456789abcdef"]]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no modes")
+def test_others_may_read_an_archive_as_they_may_read_other_files_of_the_user(archive, days, tmp_path):
+    before = os.umask(0o022)
+    try:
+        archive.add(days[:1])
+    finally:
+        os.umask(before)
+    folder = tmp_path / "archive"
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o644}
+    assert folder.stat().st_mode & 0o777 == 0o755
+
+
+def test_an_unknown_kind_of_place_is_named():
+    with pytest.raises(ArchiveUnusable, match=r"nowhere://|ttnn-mcp\[s3\]"):
+        Archive("nowhere://bucket")

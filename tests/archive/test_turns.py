@@ -1,0 +1,97 @@
+"""Turns of a series: found where they were made, and not in noise."""
+
+import numpy as np
+import pytest
+
+from tests.archive.series import drawn_out, false_alarms, heavy_tailed, level, power, stepped, with_odd_runs
+from ttnn_mcp.archive.turns import ALPHA, FLOOR_SHARE, LONGEST, SIDE, course_of
+
+SEEDS = 300  # `python -m tests.archive.series` takes thousands
+ONE_ALARM_TOO_MANY = 0.03  # of 300 series at 1 %, more than nine turn in one of a thousand tries
+
+
+def flat(count, value=100.0):
+    return [value * (1 + 0.001 * (at % 2)) for at in range(count)]
+
+
+@pytest.mark.parametrize("count", [6, 9, 20])
+def test_noise_alone_hardly_ever_turns(count):
+    assert false_alarms(level(count), SEEDS) <= ONE_ALARM_TOO_MANY
+
+
+@pytest.mark.parametrize(
+    ("made", "most"), [(heavy_tailed(20), 0.03), (with_odd_runs(20), 0.1), (drawn_out(20, 0.3), 0.05)]
+)
+def test_noise_that_is_not_normal_seldom_turns(made, most):
+    assert false_alarms(made, SEEDS // 2) <= most
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted", "least"),
+    [
+        (stepped(6, (3, 0.08)), [3], 0.95),
+        (stepped(8, (4, 0.05)), [4], 0.85),
+        (stepped(20, (17, 0.05)), [17], 0.9),
+        (stepped(20, (10, -0.05)), [10], 0.95),
+        (stepped(25, (10, 0.08), (15, 1 / 1.08 - 1)), [10, 15], 0.95),
+        (stepped(30, (10, 0.08), (20, -0.15)), [10, 20], 0.95),
+    ],
+)
+def test_what_turned_is_found_where_it_did(made, wanted, least):
+    assert power(made, wanted, SEEDS // 3) >= least
+
+
+def test_a_turn_tells_both_levels():
+    (turn,) = course_of([*flat(5), *flat(5, 110.0)]).turns
+    assert (turn.at, turn.before, turn.after) == (5, pytest.approx(100), pytest.approx(110))
+    assert turn.change == pytest.approx(0.1)
+
+
+def test_a_single_odd_run_is_no_turn_but_the_newest_is_told():
+    assert course_of([*flat(6), 130.0, *flat(6)]).turns == ()
+    assert course_of([*flat(6), 130.0, *flat(6)]).newest_change is None
+    course = course_of([*flat(6), 130.0])
+    assert course.turns == ()
+    assert course.newest_change == pytest.approx(0.3, abs=0.001)
+
+
+@pytest.mark.parametrize(("after", "turns"), [(SIDE - 1, 0), (SIDE, 1)])
+def test_a_turn_takes_runs_on_both_sides(after, turns):
+    assert len(course_of([*flat(6), *flat(after, 130.0)]).turns) == turns
+    assert len(course_of([*flat(after, 130.0), *flat(6)]).turns) == turns
+
+
+@pytest.mark.parametrize(("share", "turns"), [(0.9 * FLOOR_SHARE, 0), (1.2 * FLOOR_SHARE, 1)])
+def test_a_change_below_the_least_noise_is_no_turn_however_even_the_runs(share, turns):
+    assert len(course_of([100.0] * 30 + [100 * (1 + share)] * 30).turns) == turns
+
+
+def test_a_change_within_what_two_runs_differ_by_is_no_turn_however_many_runs():
+    random = np.random.default_rng(5)
+    noisy = 100 * np.exp(random.normal(0, 0.05, 200))
+    noisy[100:] *= 1.06
+    assert course_of(noisy).turns == ()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 2 * SIDE - 1])
+def test_too_few_runs_cannot_turn(count):
+    course = course_of(flat(count))
+    assert course.turns == ()
+    assert (course.noise_share is None) == (count < 3)
+
+
+def test_the_noise_is_that_between_two_runs_of_one_stretch():
+    random = np.random.default_rng(1)
+    stepped_up = np.concatenate([np.full(300, 100.0), np.full(300, 150.0)])[:LONGEST] * np.exp(
+        random.normal(0, 0.01, LONGEST)
+    )
+    assert course_of(stepped_up).noise_share == pytest.approx(np.expm1(1.96 * 2**0.5 * 0.01), rel=0.15)
+
+
+def test_of_a_long_series_the_newest_runs_are_looked_at():
+    (turn,) = course_of([*flat(30, 50.0), *flat(LONGEST - 10), *flat(10, 120.0)]).turns
+    assert turn.at == 30 + LONGEST - 10
+
+
+def test_one_false_alarm_in_a_hundred_is_what_we_promise():
+    assert ALPHA == 0.01

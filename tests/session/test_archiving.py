@@ -1,0 +1,134 @@
+"""Opened runs come into the archive after the answer, and an archive that fails costs no answer."""
+
+import io
+import logging
+import threading
+import time
+
+import pytest
+
+from tests.archive.reports import report
+from ttnn_mcp.archive.passes import Order, one_pass
+from ttnn_mcp.session import archiving as module
+from ttnn_mcp.session.session import Session, Settings
+from ttnn_mcp.shell.archive_progress import ProgressLine
+from ttnn_mcp.tools import TOOLS, answering
+
+PATIENCE_S = 120.0
+
+
+@pytest.fixture
+def session(tmp_path, monkeypatch):
+    monkeypatch.delenv("TTNN_MCP_ARCHIVE_MB")
+    return Session(Settings(state=tmp_path / "state"))
+
+
+async def opened(session, path):
+    return await answering.answer(session, answering.tool_named("open_run", TOOLS), {"performance": str(path)})
+
+
+def wait_for_threads():
+    until = time.monotonic() + PATIENCE_S
+    for thread in [thread for thread in threading.enumerate() if thread.name in ("archiving", "archived")]:
+        thread.join(until - time.monotonic())
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The commands that would run; none does."""
+    commands = []
+
+    class Ended:
+        returncode = 0
+
+        def __init__(self, words, **how):
+            commands.append((words[3:], how))
+
+        def communicate(self, timeout):
+            assert timeout > 0
+            return "", self.said
+
+        said = ""
+
+    monkeypatch.setattr("subprocess.Popen", Ended)
+    return commands, Ended
+
+
+async def test_an_opened_run_is_in_the_archive_soon_after_the_answer(tmp_path, session):
+    await opened(session, report(tmp_path))
+    wait_for_threads()
+    wait_for_threads()  # the first thread starts the second
+    (run,) = session.archive.known().values()
+    assert run.ops > 0
+    assert run.stamp
+
+
+async def test_a_run_is_added_once_however_many_questions_follow(tmp_path, session, started):
+    path = report(tmp_path)
+    for _ in range(3):
+        await opened(session, path)
+        wait_for_threads()
+    ((words, how),) = started[0]
+    assert words[:3] == ["archive", "add", str(path)]
+    assert how["start_new_session"]
+    assert how["cwd"] == session.settings.state_folder / "archive"
+
+
+async def test_what_the_archive_holds_is_not_added_again(tmp_path, session, started):
+    path = report(tmp_path)
+    one_pass(Order((str(path),), str(session.settings.state_folder / "archive")), ProgressLine(io.StringIO()))
+    await opened(session, path)
+    wait_for_threads()
+    assert started[0] == []
+
+
+@pytest.mark.parametrize("settings", [{"archive_mb": 0}, {}])
+async def test_the_switch_turns_it_off(tmp_path, monkeypatch, started, settings):
+    monkeypatch.setenv("TTNN_MCP_ARCHIVE_MB", "500" if settings else "0")
+    session = Session(Settings(state=tmp_path / "state", **settings))
+    await opened(session, report(tmp_path))
+    wait_for_threads()
+    assert started[0] == []
+    assert session.archive is None
+
+
+@pytest.mark.parametrize(("written", "most"), [("20", 20), ("off", 0), ("-1", 0), ("", 0), ("9" * 30, 0)])
+def test_the_variable_sets_the_bound_and_anything_else_is_none(monkeypatch, written, most):
+    monkeypatch.setenv("TTNN_MCP_ARCHIVE_MB", written)
+    assert Settings().archive_at_most_mb == most
+    assert Settings(archive_mb=7).archive_at_most_mb == 7
+
+
+async def test_the_demo_is_no_measurement(session, started):
+    await answering.answer(session, answering.tool_named("open_run", TOOLS), {"run": "demo"})
+    wait_for_threads()
+    assert started[0] == []
+
+
+async def test_an_archive_that_cannot_be_written_is_said_once_and_costs_no_answer(
+    tmp_path, session, started, caplog
+):
+    started[1].returncode = module.FAILED
+    started[1].said = "noise\nThe archive cannot be written."
+    with caplog.at_level(logging.WARNING):
+        for day in (1, 2, 3):
+            answer, _ = await opened(session, report(tmp_path, day, us=40 + day))
+            assert answer["id"]
+            wait_for_threads()
+            wait_for_threads()
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 1
+    assert "The archive cannot be written." in said[0]
+    assert len(started[0]) == 1
+
+
+async def test_a_state_folder_that_is_a_file_costs_no_answer(tmp_path, monkeypatch, caplog):
+    monkeypatch.delenv("TTNN_MCP_ARCHIVE_MB")
+    (tmp_path / "state").write_text("mine")
+    session = Session(Settings(state=tmp_path / "state"))
+    with caplog.at_level(logging.WARNING):
+        for day in (1, 2):
+            answer, _ = await opened(session, report(tmp_path, day, us=40 + day))
+            assert answer["id"]
+            wait_for_threads()
+    assert len([record for record in caplog.records if "archive" in record.getMessage()]) == 1

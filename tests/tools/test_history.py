@@ -1,0 +1,98 @@
+"""history: a model's or an op's time over the runs that were seen."""
+
+import pytest
+
+from tests.archive.runs import OP, Night, archive_of, even, model, nights, remembering, report_of
+from tests.asking import ask
+from tests.shared_reports import CLIP, shared
+from ttnn_mcp.archive.rows import Provenance, rows_of
+from ttnn_mcp.errors import QuestionRefused, RunUnknown
+
+
+async def test_the_demo_run_is_answered(tmp_path):
+    answer = await ask(remembering(tmp_path), "history", run="demo")
+    assert answer["verdict"] == "too_few_runs"
+    assert (
+        answer["why"]
+        == "1 run, 70% or more of their ops alike, on wormhole_b0 at 1000 MHz; a turn takes 3 on either side"
+    )
+    assert len(answer["runs"]["rows"]) == 1
+    assert "turns" not in answer
+
+
+@pytest.fixture
+async def newest(tmp_path):
+    """A session whose archive holds nights that turned, and the report they were made from, which is the newest."""
+    at = remembering(tmp_path)
+    report = report_of(tmp_path / "new", model(), day=200)
+    rows = rows_of(await at.run(str(report)))
+    before = even(6, 0.8, op_code="Matmul", build="0.80", label="net")
+    archive_of(at).add(nights(rows, [*before, *even(4, build="0.81", label="net"), Night(clock_mhz=500.0)]))
+    return at, str(report)
+
+
+def rows(table):
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+async def test_a_turn_is_told_with_its_run_builds_and_ops(newest):
+    at, report = newest
+    answer = await ask(at, "history", run=report)
+    assert answer["verdict"] == "turned"
+    (turn,) = rows(answer["turns"])
+    assert (turn["of"], turn["run"], turn["build"]) == ("kernel", "net", "0.80 -> 0.81")
+    assert turn["change_share"] == pytest.approx(0.23, abs=0.02)
+    (op,) = rows(answer["behind"])
+    assert (op["op_code"], op["how"], op["op"]) == ("Matmul", "same ops and settings", 15)
+    assert answer["runs"]["rows"][0][0] == "ops_perf_results_2026_08_05_00_00_00.csv"
+    assert len(answer["runs"]["rows"]) == 11
+    assert answer["left_out"] == [
+        "1 with the same work at another clock or on another number of devices: never compared"
+    ]
+
+
+async def test_an_op_is_followed_by_its_line(newest):
+    at, report = newest
+    answer = await ask(at, "history", run=report, op=OP)
+    assert (answer["op_code"], answer["verdict"]) == ("Matmul", "turned")
+    assert answer["runs"]["columns"] == ["run", "recorded", "time_us", "build"]
+    assert "with this Matmul" in answer["why"]
+    assert (await ask(at, "history", run=report, op=19))["verdict"] == "steady"
+
+
+async def test_a_newest_run_that_stands_out_is_told_before_it_is_a_turn(tmp_path, newest):
+    at, _ = newest
+    slow = str(report_of(tmp_path / "slow", model(130), day=250))
+    answer = await ask(at, "history", run=slow)
+    assert "slower than those before it: beyond noise, but a turn takes 3 such runs" in answer["newest"]
+
+
+async def test_a_model_is_found_by_what_it_was_called_after_its_reports_are_gone(newest):
+    at, _ = newest
+    answer = await ask(at, "history", run="net")
+    assert (answer["run"], answer["verdict"], len(answer["runs"]["rows"])) == ("net", "turned", 10)
+
+
+async def test_a_name_that_nobody_knows_is_answered_with_those_there_are(newest):
+    at, _ = newest
+    with pytest.raises(RunUnknown, match="Call list_runs"):
+        await ask(at, "history", run="nobody")
+
+
+async def test_a_run_without_device_times_is_refused(tmp_path):
+    from tests.profiles import write_memory_report
+    from tests.profiles.demo_model import demo_program
+
+    memory = write_memory_report(tmp_path / "memory", demo_program())
+    with pytest.raises(QuestionRefused, match="no performance report"):
+        await ask(remembering(tmp_path), "history", run=str(memory))
+
+
+async def test_real_nights_of_one_model_are_one_history(tmp_path):
+    """A real report and its copies with jittered times: eight nights, then eight on which its matmuls are slower."""
+    at, report = remembering(tmp_path), str(shared(CLIP))
+    real = rows_of(await at.run(report), Provenance(build="0.6x"))
+    archive_of(at).add(nights(real, [*even(8), *even(8, 1.15, op_code="MinimalMatmul")]))
+    answer = await ask(at, "history", run="night_15.csv")
+    assert [turn["run"] for turn in rows(answer["turns"])] == ["night_8.csv"]
+    assert rows(answer["behind"])[0]["op_code"] == "MinimalMatmul"

@@ -1,0 +1,173 @@
+"""The history of a model or of one op: its time in each run, where it turned, and the ops behind each turn."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.archive.behind import Behind, behind
+from ttnn_mcp.archive.engine import failing_as_ours
+from ttnn_mcp.archive.past_runs import (
+    PastRun,
+    counts_by,
+    past_run,
+    run_named,
+    runs_alike,
+    runs_elsewhere,
+    work_of,
+)
+from ttnn_mcp.archive.rows import rows_of
+from ttnn_mcp.archive.same_model import kin_of
+from ttnn_mcp.archive.turns import Course, course_of
+from ttnn_mcp.errors import QuestionRefused, RunUnknown, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from duckdb import DuckDBPyConnection
+
+    from ttnn_mcp.archive.rows import RunRows
+    from ttnn_mcp.archive.store import Archive
+    from ttnn_mcp.archive.turns import Turn
+    from ttnn_mcp.run.run import Run
+
+Measure = Literal["kernel", "window"]
+
+
+class Turned(NamedTuple):
+    """A turn of a history.
+
+    Attributes:
+        of: kernel time, or the whole window with its gaps.
+        turn: where, as a place in `History.runs`.
+        ops: what is behind a turn of the kernel time, by op.
+    """
+
+    of: Measure
+    turn: Turn
+    ops: tuple[Behind, ...]
+
+
+class History(NamedTuple):
+    """A model's or an op's time over runs.
+
+    Attributes:
+        subject: the run that was asked for.
+        op_code: the op; None for the whole model.
+        runs: the runs, oldest first.
+        times_us: the time in each: the kernel time of the window, or the op's mean.
+        course: how the times went.
+        turns: where they turned, in order.
+        through: how many runs are alike only to others of them.
+        unsure: runs that may be of the same model; ops cannot tell.
+        elsewhere: how many runs did the heaviest work at another clock or on other devices.
+    """
+
+    subject: PastRun
+    op_code: str | None
+    runs: tuple[PastRun, ...]
+    times_us: tuple[float, ...]
+    course: Course
+    turns: tuple[Turned, ...]
+    through: int
+    unsure: tuple[PastRun, ...]
+    elsewhere: int
+
+
+def history_of(archive: Archive, run: Run | str, line: int | None) -> History:
+    """The history of an open run, or of the newest one in the archive by that name; of the op at `line` if given.
+
+    Raises:
+        ArchiveUnusable: the archive cannot be read.
+        RunUnknown: the archive has no run of that name.
+        QuestionRefused: the run has no device times or no known clock, or no op is at that line.
+    """
+    fresh = None if isinstance(run, str) else rows_of(run)
+    with archive.connection() as cursor, failing_as_ours("read", archive.place.shown):
+        if fresh is not None:
+            return _told(cursor, past_run(fresh.run), fresh, line)
+        subject = run_named(cursor, str(run))
+        if subject is None:
+            raise RunUnknown(f"No run '{shown(run)}', neither under the roots nor in the archive. Call list_runs.")
+        return _told(cursor, subject, None, line)
+
+
+def _told(cursor: DuckDBPyConnection, subject: PastRun, fresh: RunRows | None, line: int | None) -> History:
+    if subject.arch is None or subject.clock_mhz is None:
+        raise QuestionRefused(
+            f"{shown(subject.called)} does not tell its architecture or clock, and only runs with the same are "
+            "compared. Profile with a build that writes DEVICE ARCH."
+        )
+    runs = runs_alike(cursor, subject)
+    work = work_of(cursor, runs, fresh)
+    place = [run.run_key for run in runs].index(subject.run_key)
+    mine = work[work["run"] == place]
+    if not len(mine):
+        raise QuestionRefused(f"{shown(subject.called)} has no ops in its window: there is nothing to follow.")
+    if line is not None:
+        return _of_op(cursor, subject, runs, work, _op_at(cursor, subject, fresh, line))
+    kin = kin_of(place, counts_by(work, "signature"), counts_by(work, "op_code"), [run.label for run in runs])
+    heaviest = int(mine.groupby("signature")["kernel_us"].sum().idxmax())
+    same = tuple(runs[each] for each in kin.same)
+    times = tuple(run.kernel_us for run in same)
+    course = course_of(times)
+    turns = [Turned("kernel", turn, behind(work, kin.same, turn, course, subject.devices)) for turn in course.turns]
+    return History(
+        subject,
+        None,
+        same,
+        times,
+        course,
+        (*turns, *_of_windows(same, course)),
+        len(kin.through),
+        tuple(runs[each] for each in kin.unsure),
+        runs_elsewhere(cursor, subject, heaviest),
+    )
+
+
+def _of_windows(runs: tuple[PastRun, ...], kernels: Course) -> list[Turned]:
+    """Turns of the whole window that the kernels do not explain; only warm windows tell of the host."""
+    walls = [run.window_us for run in runs if run.warm and run.window_us and np.isfinite(run.window_us)]
+    if len(walls) < len(runs):
+        return []
+    known = [turn.at for turn in kernels.turns]
+    turns = course_of(walls).turns
+    return [Turned("window", turn, ()) for turn in turns if all(abs(turn.at - at) > 1 for at in known)]
+
+
+def _of_op(
+    cursor: DuckDBPyConnection,
+    subject: PastRun,
+    runs: list[PastRun],
+    work: pd.DataFrame,
+    op: tuple[int, str],
+) -> History:
+    signature, op_code = op
+    mine = work[work["signature"] == signature]
+    summed = mine.groupby("run")[["ops", "kernel_us"]].sum()
+    places = tuple(int(place) for place in summed.index)
+    times = tuple((summed["kernel_us"] / summed["ops"]).tolist())
+    course = course_of(times)
+    turns = tuple(
+        Turned("kernel", turn, behind(mine, places, turn, course, subject.devices)) for turn in course.turns
+    )
+    elsewhere = runs_elsewhere(cursor, subject, signature)
+    series = tuple(runs[place] for place in places)
+    return History(subject, op_code, series, times, course, turns, 0, (), elsewhere)
+
+
+def _op_at(cursor: DuckDBPyConnection, subject: PastRun, fresh: RunRows | None, line: int) -> tuple[int, str]:
+    """Signature and name of the op at a line of the subject's report."""
+    if fresh is not None:
+        ops = fresh.ops[fresh.ops["line"].to_numpy() == line]
+        rows = list(zip(ops["signature"].tolist(), ops["op_code"].astype(str).tolist(), strict=True))
+    else:
+        query = "SELECT signature, op_code FROM ops WHERE run_key = ? AND line = ?"
+        rows = cursor.execute(query, [subject.run_key, line]).fetchall()
+    if not rows:
+        raise QuestionRefused(
+            f"No timed device op at line {line} of {shown(subject.called)}. list_ops gives the lines."
+        )
+    return int(rows[0][0]), str(rows[0][1])

@@ -1,0 +1,168 @@
+"""What the archive knows of an op: how long the same work took in earlier runs, with these settings and with others.
+
+The same work is the same signature: op, operands and architecture. Only runs of the same clock and the same number of
+devices count, and never the run that asks. Ops with the same settings are one entry, whatever run they are of, so a
+lucky run does not make its settings look good. Two entries differ only beyond the noise of both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.analyses.comparison.clocks import SAME_CLOCK
+from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE
+from ttnn_mcp.archive.settings_apart import Apart, Setup, apart, written
+from ttnn_mcp.archive.turns import CERTAIN
+from ttnn_mcp.errors import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+WORK_AT_MOST = 200  # kinds of work asked for at once, the heaviest: an answer names fewer
+SEEN = """
+SELECT o.signature, o.settings_hash, any_value(o.settings), any_value(o.fidelity),
+    count(*), count(DISTINCT o.run_key),
+    list({'us': o.kernel_us, 'line': o.line, 'run': o.run_key} ORDER BY o.kernel_us, o.run_key, o.line)
+        [(count(*) + 1) // 2] AS middle,
+    coalesce(stddev_samp(o.kernel_us) / avg(o.kernel_us), 0)
+FROM ops o JOIN runs r USING (run_key)
+WHERE o.signature IN (SELECT unnest(?::BIGINT[])) AND o.signature BETWEEN ? AND ? AND o.in_window AND o.kernel_us > 0
+    AND r.run_key <> ? AND r.arch = ? AND abs(r.clock_mhz / ? - 1) <= ? AND r.devices = ?
+GROUP BY o.signature, o.settings_hash
+"""
+NAMES = "SELECT run_key, coalesce(label, name) FROM runs WHERE run_key IN (SELECT unnest(?::VARCHAR[]))"
+
+
+class Timing(NamedTuple):
+    """How long some ops with the same work and settings took.
+
+    Attributes:
+        ops: how many they are.
+        median_us: their median, the lower of two.
+        noise_share: what two of them differ by in 19 of 20 cases, as a share; 0 for a single one.
+    """
+
+    ops: int
+    median_us: float
+    noise_share: float
+
+
+class Alike(NamedTuple):
+    """What a run must share with the one that asks, and whom it must not be."""
+
+    run_key: str
+    arch: str
+    clock_mhz: float
+    devices: int
+
+
+class Earlier(NamedTuple):
+    """Ops of earlier runs with the same work and settings.
+
+    Attributes:
+        setup: their settings.
+        settings_hash: the same for the same settings.
+        timing: how long they took.
+        runs: how many runs they are of.
+        run: the run with the median, by its label or file name.
+        line: the line of the median in that run's report.
+    """
+
+    setup: Setup
+    settings_hash: int
+    timing: Timing
+    runs: int
+    run: str
+    line: int
+
+
+class Precedent(NamedTuple):
+    """One entry, compared with the ops of the run that asks.
+
+    Attributes:
+        earlier: the entry.
+        differences: the settings in which it differs from ours; none if it has ours.
+        noise_share: the difference in time that proves nothing.
+        change: its time over ours, less 1: -0.3 is 30 % faster.
+    """
+
+    earlier: Earlier
+    differences: tuple[Apart, ...]
+    noise_share: float
+    change: float
+
+    @property
+    def verdict(self) -> str:
+        """Faster or slower than ours, or alike within the noise."""
+        if abs(self.change) <= self.noise_share:
+            return "alike"
+        return "faster" if self.change < 0 else "slower"
+
+    @property
+    def spoken(self) -> str:
+        """`61.0 us with in0_block_w=8 (ops_perf_results.csv, line 812)`, for a sentence."""
+        how = written(self.differences) or "the same settings"
+        return f"{self.earlier.timing.median_us:.1f} us with {how} ({self.earlier.run}, line {self.earlier.line})"
+
+    @property
+    def surely_us(self) -> float:
+        """The time that its settings take at most, by the noise."""
+        return self.earlier.timing.median_us * (1 + self.noise_share)
+
+
+def earlier_of(cursor: DuckDBPyConnection, signatures: Sequence[int], alike: Alike) -> dict[int, list[Earlier]]:
+    """The entries of each signature in runs of the same architecture, clock and number of devices."""
+    wanted = sorted({*signatures})
+    parameters = [
+        wanted,
+        wanted[0],
+        wanted[-1],
+        alike.run_key,
+        alike.arch,
+        alike.clock_mhz,
+        SAME_CLOCK,
+        alike.devices,
+    ]
+    rows = cursor.execute(SEEN, parameters).fetchall()
+    names = dict(cursor.execute(NAMES, [sorted({row[6]["run"] for row in rows})]).fetchall())
+    entries: dict[int, list[Earlier]] = {}
+    for signature, settings_hash, settings, fidelity, count, runs, middle, spread in rows:
+        timing = Timing(count, middle["us"], float(CERTAIN) * spread)
+        run = shown(names.get(middle["run"], ""))
+        setup = Setup(settings, fidelity)
+        entries.setdefault(signature, []).append(Earlier(setup, settings_hash, timing, runs, run, middle["line"]))
+    return entries
+
+
+def timing_of(kernel_us: NDArray[np.float64]) -> Timing:
+    """The timing of these ops of one run."""
+    mean = float(kernel_us.mean())
+    spread = float(kernel_us.std(ddof=1)) / mean if len(kernel_us) > 1 and mean else 0.0
+    middle = float(np.sort(kernel_us)[(len(kernel_us) - 1) // 2])
+    return Timing(len(kernel_us), middle, float(CERTAIN) * spread)
+
+
+def compared(ours: Timing, setup: Setup, settings_hash: int, entries: Sequence[Earlier]) -> list[Precedent]:
+    """The entries beside our ops, the fastest first; those whose settings cannot be told from ours are left out."""
+    precedents: list[Precedent] = []
+    for entry in entries:
+        differences = () if entry.settings_hash == settings_hash else apart(setup, entry.setup)
+        if not differences and entry.settings_hash != settings_hash:
+            continue
+        noise = max(DEFAULT_SHARE, ours.noise_share, entry.timing.noise_share)
+        precedents.append(Precedent(entry, differences, noise, entry.timing.median_us / ours.median_us - 1))
+    return sorted(precedents, key=lambda each: each.earlier.timing.median_us)
+
+
+def telling(precedents: Sequence[Precedent], most: int) -> list[Precedent]:
+    """The entries worth a citation: what was faster first, but never without what was slower."""
+    faster, slower, alike = (
+        [each for each in precedents if each.verdict == verdict] for verdict in ("faster", "slower", "alike")
+    )
+    first = faster[: most - 1] if slower else faster
+    return [*first, *slower, *alike][:most]

@@ -1,0 +1,100 @@
+"""Claims beside what earlier runs measured: the change that a claim advises, on the same work, chip and clock.
+
+What was faster raises the least that the claim saves; what was slower or alike becomes its caveat. Only a change
+of what the fix asks to change counts: another one proves nothing about this one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.archive.memory_of_ops import remembered
+from ttnn_mcp.archive.settings_apart import is_advised, is_spelt_out
+from ttnn_mcp.wire import Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.archive.memory_of_ops import Remembered
+    from ttnn_mcp.archive.precedents import Precedent
+    from ttnn_mcp.checks.check import Check, Claim
+
+OWN_EVIDENCE = 3  # cells of the claim's own report that stay in front of the citation
+KERNEL = "DEVICE KERNEL DURATION [ns]"
+
+
+def backed(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> list[tuple[Check, Claim]]:
+    """The claims, each with what earlier runs say of its change."""
+    rows = [claim.rows for _, claim in claims if claim.promise_ns and claim.gap_ns is None]
+    if not rows:
+        return [*claims]
+    lines = facts.ops.lines[np.unique(np.concatenate(rows))]
+    earlier = remembered(facts.run, facts.scope.ops, lines)
+    return [(check, _backed(facts, claim, earlier)) for check, claim in claims] if earlier else [*claims]
+
+
+def _backed(facts: WindowFacts, claim: Claim, earlier: Mapping[int, Remembered]) -> Claim:
+    if not claim.promise_ns or claim.gap_ns is not None:
+        return claim
+    measured = {
+        place: (earlier[line], tried)
+        for place, line in enumerate(facts.ops.lines[claim.rows].tolist())
+        if line in earlier and (tried := _tried(earlier[line], claim.fix))
+    }
+    sure = np.zeros(len(claim.rows))
+    for place, (_, tried) in measured.items():
+        if tried.verdict == "faster":
+            saved = facts.kernel_ns[claim.rows[place]] - tried.surely_us * 1e3
+            sure[place] = min(max(saved, 0.0), claim.at_most_ns[place])
+    if sure.any():
+        return _surer(claim, sure, *measured[int(np.argmax(sure))])
+    heaviest = max(measured, key=lambda place: facts.kernel_ns[claim.rows[place]], default=None)
+    return claim if heaviest is None else _doubted(claim, *measured[heaviest])
+
+
+def _tried(earlier: Remembered, fix: str) -> Precedent | None:
+    """The fastest earlier settings like those that the fix asks for; else exactly those, which were no faster."""
+    faster = (
+        precedent
+        for precedent in earlier.precedents
+        if precedent.verdict == "faster" and is_advised(precedent.differences, fix)
+    )
+    others = (
+        precedent
+        for precedent in earlier.precedents
+        if precedent.verdict != "faster" and is_spelt_out(precedent.differences, fix)
+    )
+    return next(chain(faster, others), None)
+
+
+def _surer(
+    claim: Claim, sure: np.ndarray[tuple[int], np.dtype[np.float64]], ours: Remembered, tried: Precedent
+) -> Claim:
+    least = sure if claim.at_least_ns is None else np.maximum(sure, claim.at_least_ns)
+    here = f"{ours.ours.median_us:.1f} here, noise {tried.noise_share:.0%}"
+    return replace(
+        claim,
+        at_least_ns=least,
+        assumption=f"{claim.assumption}; at least what was measured: {tried.spoken}, {here}",
+        evidence=(*claim.evidence[:OWN_EVIDENCE], _cited(tried)),
+    )
+
+
+def _doubted(claim: Claim, ours: Remembered, tried: Precedent) -> Claim:
+    outcome = "was slower" if tried.verdict == "slower" else "gained nothing"
+    doubt = f"{outcome} before: {tried.spoken}, {ours.ours.median_us:.1f} here, noise {tried.noise_share:.0%}"
+    return replace(
+        claim,
+        caveat="; ".join(filter(None, (claim.caveat, doubt))),
+        evidence=(*claim.evidence[:OWN_EVIDENCE], _cited(tried)),
+    )
+
+
+def _cited(tried: Precedent) -> Evidence:
+    cell = round(tried.earlier.timing.median_us * 1e3)
+    return Evidence(source=tried.earlier.run, row=tried.earlier.line, column=KERNEL, value=cell)

@@ -1,0 +1,121 @@
+"""Keeping the runs of a session in the archive: after the answer, in a process of its own, never failing one.
+
+A process of its own, because computing the rows of a million ops beside answers would slow them, and because the shell
+must end when its answer is printed. It runs `ttnn-mcp archive add` at low priority.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import suppress
+from threading import Lock, Thread
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.session.naming import DEMO
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from subprocess import Popen
+
+    from ttnn_mcp.archive.store import Archive
+    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.session.settings import Settings
+
+PATIENCE_S = 600.0  # for one run: a report of a million rows takes some ten seconds
+NICENESS = 10
+FAILED = 1  # as the shell's exit status; damaged reports have another one and are told where they are opened
+_ADD = "import os, sys; os.nice({nice}); from ttnn_mcp.shell.cli import main; sys.exit(main(sys.argv[1:]))"
+_LOG = logging.getLogger(__name__)
+
+
+class Archiving:
+    """Adds the runs that a session opened to its archive."""
+
+    def __init__(self, settings: Settings, archive: Archive | None) -> None:
+        self._settings = settings
+        self._archive = archive
+        self._waiting: list[tuple[Path, str | None]] = []
+        self._noted: set[tuple[Path, int]] = set()
+        self._lock = Lock()
+        self._failed = False
+
+    def note(self, run: Run) -> None:
+        """Remember a run that was opened; nothing is read or written yet. The demo's times are made: it is left out."""
+        if self._archive is None or run.performance is None or run.id == DEMO:
+            return
+        run.kept.store(self._archive)  # answers about the run may ask it for earlier ones
+        if self._failed:
+            return
+        path = run.performance.csv.path
+        with suppress(OSError, ValueError):
+            mark = (path, path.stat().st_mtime_ns)
+            if mark not in self._noted:
+                self._noted.add(mark)
+                self._waiting.append((path.absolute(), run.memory.build if run.memory else None))
+
+    def begin(self) -> None:
+        """The answer is there: add what was noted, in the background."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            Thread(target=self._add, args=(waiting,), name="archiving").start()
+
+    @property
+    def _folder(self) -> Path:
+        return self._settings.state_folder / "archive"
+
+    def _add(self, waiting: list[tuple[Path, str | None]]) -> None:
+        """Start the processes; ends at once, so that a command need not wait for them."""
+        try:
+            by_build: dict[str | None, list[str]] = {}
+            for path, build in waiting:
+                if self._is_new(path):
+                    by_build.setdefault(build, []).append(str(path))
+            started = [self._started(paths, build) for build, paths in by_build.items()]
+        except Exception as failed:  # noqa: BLE001 - no answer may fail because of the archive
+            self._say(type(failed).__name__)
+            return
+        if started:
+            Thread(target=self._await, args=(started,), name="archived", daemon=True).start()
+
+    def _is_new(self, path: Path) -> bool:
+        from ttnn_mcp.archive.sources import Source  # noqa: PLC0415
+
+        status = path.stat()
+        stamp = Source(str(path), status.st_size, status.st_mtime_ns).stamp
+        return self._archive is not None and all(run.stamp != stamp for run in self._archive.known().values())
+
+    def _started(self, paths: list[str], build: str | None) -> Popen[str]:
+        import subprocess  # noqa: PLC0415
+
+        words = ["archive", "add", *paths, "--jobs", "1", "--json", "--state", str(self._settings.state_folder)]
+        words += ["--archive-mb", str(self._settings.archive_at_most_mb), *(["--build", build] if build else [])]
+        # the name of a package is looked up in the current folder first: it must be one of ours
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-c", _ADD.format(nice=NICENESS), *words],
+            cwd=self._folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def _await(self, started: list[Popen[str]]) -> None:
+        for process in started:
+            try:
+                _, complaint = process.communicate(timeout=PATIENCE_S)
+            except Exception as failed:  # noqa: BLE001 - no answer may fail because of the archive
+                process.kill()
+                self._say(type(failed).__name__)
+                continue
+            if process.returncode == FAILED:
+                self._say(complaint.strip().splitlines()[-1] if complaint.strip() else "it ended early")
+
+    def _say(self, why: str) -> None:
+        """Say it once; the session goes on without."""
+        with self._lock:
+            if not self._failed:
+                self._failed = True
+                _LOG.warning("Runs are not archived in this session: %s (--archive-mb 0 switches it off)", why)

@@ -1,0 +1,59 @@
+"""The command `history`: the answer of the tool, for a terminal or as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.shell.check_report import duration
+from ttnn_mcp.tools import TOOLS, answering
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from ttnn_mcp.session.session import Session
+
+
+async def history(session: Session, options: argparse.Namespace) -> str:
+    """What to print."""
+    if options.folder is not None:
+        session.archive = Archive(options.folder)
+    asked = {"run": options.subject, "op": options.op}
+    stated = {name: value for name, value in asked.items() if value is not None}
+    tool = answering.tool_named("history", TOOLS)
+    answer, text = await answering.answer(session, tool, stated)
+    return f"{text}\n" if options.json else "\n".join(_lines(answer)) + "\n"
+
+
+def _lines(answer: dict[str, Any]) -> Iterator[str]:
+    of = f"{answer['op_code']} in " if "op_code" in answer else ""
+    yield f"{of}{answer['run']}: {answer['verdict'].replace('_', ' ')}"
+    yield f"  {answer['why']}"
+    if "noise_share" in answer:
+        yield f"  two runs differ by up to {answer['noise_share']:.1%} without a change"
+    turned = {row["run"] for row in _rows(answer, "turns")}
+    for row in _rows(answer, "turns"):
+        times = f"{duration(row['before_us'])} -> {duration(row['after_us'])} ({row['change_share']:+.1%})"
+        yield f"\n{row['recorded']}  {row['of']} {times}  {row['run']}{_build(row)}"
+        for op in (op for op in _rows(answer, "behind") if row["of"] == "kernel" and op["at"] == row["run"]):
+            line = f", line {op['op']}" if op["op"] is not None else ""
+            yield f"  {op['op_code']}  {duration(op['before_us'])} -> {duration(op['after_us'])}: {op['how']}{line}"
+    yield ""
+    for row in _rows(answer, "runs"):
+        mark = "  <- turned" if row["run"] in turned else ""
+        yield f"  {row['recorded']}  {duration(row['time_us']):>12}  {row['run']}{_build(row)}{mark}"
+    if answer.get("more_runs"):
+        yield f"  and {answer['more_runs']} older"
+    yield from (
+        f"  {sentence}" for sentence in (*filter(None, [answer.get("newest")]), *answer.get("left_out", ()))
+    )
+
+
+def _build(row: dict[str, Any]) -> str:
+    return f"  {row['build']}" if row["build"] else ""
+
+
+def _rows(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    table = answer.get(name, {"columns": [], "rows": []})
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]

@@ -1,0 +1,131 @@
+"""What history says of a series: its tables and sentences."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.archive.same_model import SAME
+from ttnn_mcp.archive.turns import LONGEST, SIDE
+from ttnn_mcp.errors import shown
+from ttnn_mcp.wire import Columns, Table
+
+if TYPE_CHECKING:
+    from ttnn_mcp.archive.history import History
+    from ttnn_mcp.archive.past_runs import PastRun
+
+RUNS = Columns("run", "recorded", "time_us", "window_us", "build", maybe=("window_us",), quoted=("run", "build"))
+TURNS = Columns("of", "run", "recorded", "before_us", "after_us", "change_share", "build", quoted=("run", "build"))
+BEHIND = Columns("at", "op_code", "before_us", "after_us", "how", "op", quoted=("at", "op_code"))
+TURNS_SHOWN = 4  # the newest
+NAMED = 3  # runs named in a sentence
+
+
+def called(run: PastRun) -> str:
+    """A run's name as it may be quoted."""
+    return shown(run.called)
+
+
+def _when(run: PastRun) -> str:
+    return datetime.fromtimestamp(run.recorded_at).strftime("%Y-%m-%d %H:%M")  # noqa: DTZ006 - file names hold local time
+
+
+def _version(run: PastRun) -> str | None:
+    return shown(run.version) if run.version else None
+
+
+def runs(history: History) -> Table:
+    """Every run of the series, newest first."""
+    pairs = list(zip(history.runs, history.times_us, strict=True))[::-1]
+    if history.op_code is not None:
+        return RUNS.table(
+            [(called(run), _when(run), us, _version(run)) for run, us in pairs], without=["window_us"]
+        )
+    return RUNS.table([(called(run), _when(run), us, run.window_us, _version(run)) for run, us in pairs])
+
+
+def turns(history: History) -> Table | None:
+    """The newest turns, in order."""
+    rows = [
+        (
+            turned.of,
+            called(history.runs[turned.turn.at]),
+            _when(history.runs[turned.turn.at]),
+            turned.turn.before,
+            turned.turn.after,
+            turned.turn.change,
+            _builds(history.runs[turned.turn.at - 1], history.runs[turned.turn.at]),
+        )
+        for turned in history.turns[-TURNS_SHOWN:]
+    ]
+    return TURNS.table(rows) if rows else None
+
+
+def _builds(before: PastRun, after: PastRun) -> str | None:
+    if before.version == after.version:
+        return _version(after)
+    return f"{_version(before) or 'unknown'} -> {_version(after) or 'unknown'}"
+
+
+def ops_behind(history: History) -> Table | None:
+    """The ops behind these turns of the kernel time."""
+    rows = [
+        (
+            called(history.runs[turned.turn.at]),
+            shown(op.op_code),
+            op.before_us,
+            op.after_us,
+            op.how,
+            op.line,
+        )
+        for turned in history.turns[-TURNS_SHOWN:]
+        for op in turned.ops
+    ]
+    return BEHIND.table(rows) if rows else None
+
+
+def why(history: History) -> str:
+    """What the series is, and what it takes to turn."""
+    arch, clock = history.subject.arch or "", history.subject.clock_mhz or 0.0
+    of = (
+        f"{SAME:.0%} or more of their ops alike"
+        if history.op_code is None
+        else f"with this {shown(history.op_code)}"
+    )
+    count = len(history.runs)
+    parts = [f"{count} run{'' if count == 1 else 's'}, {of}, on {shown(arch)} at {clock:.0f} MHz"]
+    if history.through:
+        parts.append(f"{history.through} of them alike only to others of them")
+    if count < 2 * SIDE:
+        parts.append(f"a turn takes {SIDE} on either side")
+    if count > LONGEST:
+        parts.append(f"the newest {LONGEST} were searched for turns")
+    return "; ".join(parts)
+
+
+def newest(history: History) -> str | None:
+    """Whether the newest run is the first of a turn that is not yet sure."""
+    change = history.course.newest_change
+    if change is None:
+        return None
+    word = "slower" if change > 0 else "faster"
+    return (
+        f"{called(history.runs[-1])} is {abs(change):.1%} {word} than those before it: beyond noise, but a turn takes "
+        f"{SIDE} such runs"
+    )
+
+
+def left_out(history: History) -> tuple[str, ...]:
+    """Runs that do not count, and why."""
+    sentences: list[str] = []
+    if history.unsure:
+        names = ", ".join(called(run) for run in history.unsure[-NAMED:])
+        sentences.append(
+            f"cannot tell whether {len(history.unsure)} more are of the same model, by their ops they may be: {names}; "
+            "runs that were archived with one --label count as one model"
+        )
+    if history.elsewhere:
+        sentences.append(
+            f"{history.elsewhere} with the same work at another clock or on another number of devices: never compared"
+        )
+    return tuple(sentences)
