@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.performance.row_shape import RowShape
 
 ROOM = 1.05  # for the rows to come, if they are as long as the ones before
+# What a block takes is freed with it. glibc gives freed memory back to the system, and each page costs time when it
+# is asked for again, unless a larger piece was freed before (mallopt(3): M_MMAP_THRESHOLD grows with it). Measured
+# with 200,000 rows: 165,000 page faults and 0.4 s without, 2,400 with.
+FREED_BYTES = 1 << 23
 
 
 Number = TypeVar("Number", bound=np.generic)
@@ -78,6 +82,7 @@ class PlainRows:
         texts: NDArray[np.int32] = np.empty((len(self._groups), 0), dtype=np.int32)
         is_filled = np.zeros(len(numbers), dtype=np.bool_)
         rows = 0
+        np.empty(FREED_BYTES, dtype=np.uint8)  # freed at once
         for read, part in self._blocks(shape):
             if read is None:
                 return None
