@@ -79,8 +79,10 @@ def _is_large(path: Path, large_bytes: int) -> bool:
 
 def _as_parts(report: Performance) -> list[bytes | memoryview]:
     iterations = report.iterations
-    more = {"counts": {name: getattr(iterations, name) for name in COUNTS}, "trust": caveats_of(report)}
-    arrays = {"number": _short(iterations.number), "signatures": _short(signatures(report.steady))}
+    figures, bits = report.figures()
+    counts = {name: getattr(iterations, name) for name in COUNTS}
+    more = {"counts": counts, "trust": caveats_of(report), "figures": figures}
+    arrays = {"number": _short(iterations.number), "signatures": _short(signatures(report.steady)), "bits": bits}
     return packed(report.csv, more, arrays)
 
 
@@ -95,8 +97,9 @@ def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
         return None
     try:
         csv, more, arrays = unpacked(contents, path)
-        numbers = {name: array.astype(np.int64) for name, array in arrays.items()}
+        numbers = {name: arrays[name].astype(np.int64) for name in ("number", "signatures")}
         report = Performance(csv, Iterations(numbers["number"], **more["counts"]))
+        report.know(more["figures"], arrays["bits"])
         report.known_caveats = tuple(more["trust"])
         if any(len(array) != len(report.steady) for array in numbers.values()):
             return None
