@@ -26,7 +26,6 @@ from ttnn_mcp.analyses.op_kinds.convs import Convs, convs_of
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MatmulChoice, matmul_choice
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.analyses.time_budget.least_times import LeastTimes, least_times_of
-from ttnn_mcp.run.iterations import signatures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +58,6 @@ class WindowFacts:
         self.ops: OpTable = scope.critical
         self.outcomes: dict[str, object] = {}
         self.lock = RLock()
-        self._shapes: dict[int, str] = {}  # by signature
 
     def __len__(self) -> int:
         return len(self.ops)
@@ -230,11 +228,7 @@ class WindowFacts:
 
     def shapes(self, row: int) -> str:
         """`1x1x32[19]x1280 * 1280x5120 -> ...` of the op's operands."""
-        kind = int(signatures(self.ops)[row])
-        text = self._shapes.get(kind)
-        if text is None:
-            text = self._shapes[kind] = self.ops.shapes(row)
-        return text
+        return self.ops.shapes(row)
 
     def cite(self, row: int, *names: str) -> tuple[Evidence, ...]:
         """Cells of the op behind a claim; `kernel_ns` if none are named."""

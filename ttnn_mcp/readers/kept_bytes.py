@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 UNFINISHED = ".part"
 MARK = b"ttnn-mcp kept 1\n"
 HEAD = struct.Struct("<16sQL36x")  # mark, bytes that follow, their checksum; 64 bytes keep what follows aligned
-PART_BYTES = 1 << 20  # read and summed while it is in the cache of a core
-LARGE_BYTES = 1 << 22  # from where numpy asks for huge pages
 
 
 def contents_of(path: Path, name: str, most_bytes: int) -> memoryview | None:
@@ -39,23 +37,8 @@ def contents_of(path: Path, name: str, most_bytes: int) -> memoryview | None:
         mark, size, checksum = HEAD.unpack(file.read(HEAD.size))
         if mark != MARK or size != status.st_size - HEAD.size:
             return None
-        contents = _room(size)
-        found = zlib.crc32(name.encode())
-        for start in range(0, size, PART_BYTES):
-            part = contents[start : start + PART_BYTES]
-            if file.readinto(part) != len(part):
-                return None
-            found = zlib.crc32(part, found)
-    return contents.toreadonly() if found == checksum else None
-
-
-def _room(size: int) -> memoryview:
-    """So many bytes; large ones from numpy, which asks for huge pages: 24 MB cost 6,000 page faults otherwise."""
-    if size < LARGE_BYTES:
-        return memoryview(bytearray(size))
-    import numpy as np  # noqa: PLC0415 - 0.1 s that only large files may cost
-
-    return np.empty(size, dtype=np.uint8).data
+        contents = file.read(size)
+    return memoryview(contents) if len(contents) == size and checksum_of(name, [contents]) == checksum else None
 
 
 def checksum_of(name: str, parts: Sequence[bytes | memoryview]) -> int:

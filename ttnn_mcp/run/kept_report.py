@@ -56,10 +56,11 @@ def performance_of(path: Path, kept: KeptFiles | None = None, large_bytes: int =
     name = f"{contents}-{code}"
     report = _from_copy(path, kept, name)
     if report is not None:
+        report.contents = contents
         return report
     report = _read(path)
-    if fingerprint(path, kept) == contents:  # otherwise it changed while it was read
-        kept.write(name, _as_parts(report))
+    if fingerprint(path, kept) == contents and kept.write(name, _as_parts(report)):  # else it changed meanwhile
+        report.contents = contents
     return report
 
 
