@@ -16,7 +16,7 @@ from ttnn_mcp.tools.tool import About, OfRun, OfWindow, Report
 from ttnn_mcp.wire import Columns, Table, Wire
 
 FOLDER = PACKAGE / "tools"
-ROOMS = {"answering", "budget", "cursor", "schema", "tool", "validation"}  # what all tools share
+ROOMS = {"answering", "budget", "cursor", "kept_answers", "schema", "tool", "validation"}  # what all tools share
 NAME = re.compile(r"[a-z]+(_[a-z]+)+|experiments")
 
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
