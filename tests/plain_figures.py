@@ -106,6 +106,29 @@ def conv_l1_bytes(row, block_h):
     )
 
 
+def floor_us(rows, gb_s, ghz, cores):
+    """What the ops need at least: their bytes in DRAM at this rate, or the matrix engine's time on all cores."""
+    least = 0.0
+    for row in rows:
+        parts = [part for part in ("INPUT_0", "INPUT_1", "INPUT_2", "OUTPUT_0") if elements(row, part)]
+        in_dram = [part for part in parts if "DRAM" in row[f"{part}_MEMORY"]]
+        read = sum(elements(row, part) * TILE_BYTES.get(row[f"{part}_DATATYPE"], 4096) / 1024 for part in in_dram)
+        engine = 0.0
+        if "atmul" in row["OP CODE"]:
+            *outer, height, width = dims(row, "OUTPUT_0")
+            tiles = outer[0] * outer[1] * ceil(height / 32) * ceil(width / 32) * ceil(dims(row, "INPUT_1")[2] / 32)
+            engine = tiles * TILE_CYCLES[row["MATH FIDELITY"]] / cores / ghz
+        least += min(number(row, KERNEL), max(read / gb_s, engine))
+    return least / 1e3
+
+
+def useful_flops(row):
+    """Multiplications and additions of a matmul's logical shapes."""
+    height, width = (int(row[f"OUTPUT_0_{dim}_PAD[LOGICAL]"].split("[")[1].rstrip("]")) for dim in "YX")
+    *outer, _, _ = dims(row, "OUTPUT_0")
+    return 2 * outer[0] * outer[1] * height * width * dims(row, "INPUT_1")[2]
+
+
 def layer_times_us(rows, first, ops):
     """Kernel time per layer of `ops` rows each, the first of which begins at `first`."""
     times = defaultdict(float)
