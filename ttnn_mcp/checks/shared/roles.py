@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LAYERS_AT_LEAST = 3  # two equal blocks may be anything, such as two encoders (ours)
 NEARLY_ALL = 0.9  # of the layers, and of the claim's ops: the first or last layer of a model may lack an op (ours)
 STRETCHES_AT_MOST = 4  # of neighbouring roles: a transformer's linears are QKV, output, up and down (ours)
-TENTHS_BELOW_NS = 1e4  # a time that is told to a tenth of a microsecond
+TENTHS_BELOW_NS = 1e4  # a time that is told to a tenth of a microsecond (ours)
 LAYERS_NAMED = 2  # layers named that differ: more are only counted (ours)
 
 
