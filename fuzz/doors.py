@@ -63,7 +63,17 @@ def columns_of(report, folder):
 
     read = performance_of(report, None if folder is None else KeptFiles(folder, 1 << 30), 0)
     iterations = (*read.iterations.number.tolist(), read.iterations.count, read.iterations.found_by)
-    return read.csv.frame.to_json(), read.csv.headers, read.csv.lost, read.csv.caveats, iterations
+    return _cells(read.csv.frame), read.csv.headers, read.csv.lost, read.csv.caveats, iterations
+
+
+def _cells(frame):
+    """Per column, its cells: numbers as bytes, so that NaN is NaN, and texts."""
+    return {
+        name: [column.distinct[code] if code >= 0 else None for code in column.codes.tolist()]
+        if hasattr(column, "codes")
+        else frame.numbers(name).tobytes()
+        for name, column in frame.columns.items()
+    }
 
 
 def session(roots, state, *, confined=False):

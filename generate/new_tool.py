@@ -9,7 +9,7 @@ import sys
 
 from generate.layout import ROOT, after_last, imported, left_to_do, refuse, write
 
-TOOLS = ROOT / "ttnn_mcp" / "tools" / "__init__.py"
+TOOLS = ROOT / "ttnn_mcp" / "tools" / "catalogue.py"
 NAME = re.compile(r"[a-z]+(_[a-z]+)+")
 MODULE = '''"""{name}: FILL IN the question."""
 

@@ -16,7 +16,16 @@ from ttnn_mcp.tools.tool import About, OfRun, OfWindow, Report
 from ttnn_mcp.wire import Columns, Table, Wire
 
 FOLDER = PACKAGE / "tools"
-ROOMS = {"answering", "budget", "cursor", "schema", "tool", "validation"}  # what all tools share
+ROOMS = {
+    "answering",
+    "budget",
+    "catalogue",
+    "cursor",
+    "kept_answers",
+    "schema",
+    "tool",
+    "validation",
+}  # what all tools share
 NAME = re.compile(r"[a-z]+(_[a-z]+)+|experiments|history")
 
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
@@ -31,11 +40,11 @@ def test_the_list_names_every_tool_there_is():
     for path in sorted(FOLDER.glob("*.py")):
         if path.stem not in ROOMS | {"__init__"}:
             assert path in listed, (
-                f"{where(path)} is not offered: add `{path.stem}.TOOL,` to TOOLS in {where(FOLDER)}/__init__.py, or "
+                f"{where(path)} is not offered: add `{path.stem}.TOOL,` to TOOLS in {where(FOLDER)}/catalogue.py, or "
                 "move it to tools/parts/ if it is part of a tool"
             )
     assert len(listed) == len(set(listed)), (
-        f"a tool is in TOOLS twice: leave one line in {where(FOLDER)}/__init__.py"
+        f"a tool is in TOOLS twice: leave one line in {where(FOLDER)}/catalogue.py"
     )
 
 

@@ -95,7 +95,7 @@ async def test_segformer_host_rows_are_plumbing(at):
     run = str(shared(SEGFORMER))
     card = await ask(at, "open_run", run=run)
     assert (card["rows"]["device"], card["rows"]["host"]) == (398, 781)
-    assert any("781 of them to/from-torch plumbing" in caveat for caveat in card["caveats"])
+    assert any("781 host rows, all to/from-torch plumbing" in caveat for caveat in card["caveats"])
     assert card["kernel_ms"] == pytest.approx(5.182, abs=0.001)
     by_op = shares(await ask(at, "list_ops", run=run, group_by="op_code"))
     assert by_op["InterleavedToShardedDeviceOperation"] == pytest.approx(0.115, abs=0.001)

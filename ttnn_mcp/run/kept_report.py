@@ -56,10 +56,11 @@ def performance_of(path: Path, kept: KeptFiles | None = None, large_bytes: int =
     name = f"{contents}-{code}"
     report = _from_copy(path, kept, name)
     if report is not None:
+        report.contents = contents
         return report
     report = _read(path)
-    if fingerprint(path, kept) == contents:  # otherwise it changed while it was read
-        kept.write(name, _as_parts(report))
+    if fingerprint(path, kept) == contents and kept.write(name, _as_parts(report)):  # else it changed meanwhile
+        report.contents = contents
     return report
 
 
@@ -79,8 +80,10 @@ def _is_large(path: Path, large_bytes: int) -> bool:
 
 def _as_parts(report: Performance) -> list[bytes | memoryview]:
     iterations = report.iterations
-    more = {"counts": {name: getattr(iterations, name) for name in COUNTS}, "trust": caveats_of(report)}
-    arrays = {"number": _short(iterations.number), "signatures": _short(signatures(report.steady))}
+    figures, bits = report.figures()
+    counts = {name: getattr(iterations, name) for name in COUNTS}
+    more = {"counts": counts, "trust": caveats_of(report), "figures": figures}
+    arrays = {"number": _short(iterations.number), "signatures": _short(signatures(report.steady)), "bits": bits}
     return packed(report.csv, more, arrays)
 
 
@@ -95,8 +98,9 @@ def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
         return None
     try:
         csv, more, arrays = unpacked(contents, path)
-        numbers = {name: array.astype(np.int64) for name, array in arrays.items()}
+        numbers = {name: arrays[name].astype(np.int64) for name in ("number", "signatures")}
         report = Performance(csv, Iterations(numbers["number"], **more["counts"]))
+        report.know(more["figures"], arrays["bits"])
         report.known_caveats = tuple(more["trust"])
         if any(len(array) != len(report.steady) for array in numbers.values()):
             return None

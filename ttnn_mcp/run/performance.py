@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,25 @@ from ttnn_mcp.run.ops.outlasting_kernels import outlasting, within_firmware
 from ttnn_mcp.run.ops.wrapped_counters import unwrapped, wrapped
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 
 DEVICE_TYPE = "tt_dnn_device"
+FIGURES = (  # of all rows, computed once per file: each a JSON value
+    "arch_stated",
+    "clock_ghz",
+    "impossible",
+    "impossible_left_out",
+    "most_cores_used",
+    "outlasting",
+    "sub_device_cores",
+    "traced",
+    "unplaced",
+    "worker_cores_stated",
+)
 CLOCK_TOLERANCE = 0.03  # of an architecture's clock, to recognise it by; measured clocks differ by under 0.1 %
 
 
@@ -30,11 +44,13 @@ class Performance:
         csv: the report as it was read.
         no_device_ids: whether no row has a DEVICE ID; then all rows count as rows of device 0.
         rows: all rows of the report.
+        contents: the fingerprint of the file's contents, where the report has a copy; else None.
         known_caveats: what `trust` says of the report, where that was computed before.
     """
 
     def __init__(self, csv: PerformanceCsv, iterations: Iterations | None = None) -> None:
         self.csv = csv
+        self.contents: str | None = None
         self.known_caveats: tuple[str, ...] | None = None
         self._known_iterations = iterations  # where they were computed before
         rows = OpTable.of(csv)
@@ -49,6 +65,24 @@ class Performance:
         signpost = types.among("signpost")
         has_name = self.rows.texts("op_code").codes >= 0
         return device, signpost, has_name & ~device & ~signpost
+
+    def figures(self) -> tuple[dict[str, Any], NDArray[np.int8]]:
+        """What is computed of all rows: figures as JSON values, and per row the masks that are true of it, as bits."""
+        masks = (*self._kinds, self._wrapped, self._outlasting)
+        bits = sum((mask.astype(np.int8) << place for place, mask in enumerate(masks)), np.zeros(1, dtype=np.int8))
+        return {name: getattr(self, name) for name in FIGURES}, bits
+
+    def know(self, figures: Mapping[str, Any], bits: NDArray[np.int8]) -> None:
+        """Take what `figures` returned for the same file, so that it is not computed again.
+
+        Raises:
+            KeyError, ValueError: it did not.
+        """
+        if len(bits) != len(self.rows):
+            raise ValueError("not of these rows")
+        device, signpost, host, wrapped_rows, outlast = ((bits >> place & 1).astype(np.bool_) for place in range(5))
+        known = {name: figures[name] for name in FIGURES}
+        vars(self).update(known, _kinds=(device, signpost, host), _wrapped=wrapped_rows, _outlasting=outlast)
 
     @cached_property
     def _placed(self) -> NDArray[np.bool_]:

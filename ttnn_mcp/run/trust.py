@@ -132,6 +132,12 @@ def _counts_again(report: Performance) -> int:
     return len(ids) - len(np.unique(report.ops.numbers("call_count")))
 
 
+def fallbacks(report: Performance) -> int:
+    """Host rows that may be ops which fall back to the host: all but what from_torch and to_torch call."""
+    names = report.host_rows.texts("op_code")
+    return int((~names.where(lambda text: _TORCH.sub("", text) in PLUMBING)).sum())
+
+
 def _odd_cells(report: Performance) -> list[str]:
     caveats: list[str] = []
     if report.no_device_ids and report.rows.has("device"):
@@ -159,13 +165,12 @@ def _model_columns(report: Performance) -> list[str]:
 
 
 def _plumbing(report: Performance) -> list[str]:
-    names = report.host_rows.texts("op_code")
+    names, others = report.host_rows.texts("op_code"), fallbacks(report)
     if not len(names):
         return []
-    plumbing = int(names.where(lambda text: _TORCH.sub("", text) in PLUMBING).sum())
-    if plumbing == len(names):
-        return [f"{plumbing} host rows, {plumbing} of them to/from-torch plumbing: no fallbacks, no device time"]
+    if not others:
+        return [f"{len(names)} host rows, all to/from-torch plumbing: no fallbacks"]
     other_names = [text for text in names.occurring() if _TORCH.sub("", text) not in PLUMBING]
     examples = ", ".join(map(shown, other_names[:3])) + (", ..." if len(other_names) > 3 else "")
-    counted = f"{len(names)} host rows, {plumbing} of them to/from-torch plumbing"
-    return [f"{counted}; {len(names) - plumbing} may be ops that fall back to the host: {examples}"]
+    counted = f"{len(names)} host rows, {len(names) - others} of them to/from-torch plumbing"
+    return [f"{counted}; {others} may be ops that fall back to the host: {examples}"]

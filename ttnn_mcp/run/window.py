@@ -10,7 +10,6 @@ import numpy as np
 
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.run.iterations import device_order, iterations_of, signatures
-from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.wire import Window
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def _ran_before(report: Performance, rows: OpTable) -> bool:
     covers a device whose earlier row was dropped.
     """
     everything, signature = report.steady, signatures(report.steady)
-    device = numbered(len(everything), [everything.numbers("device").astype(np.int64)])
+    device = everything.numbers("device").astype(np.int64)  # ids are small: the reader refuses others
     chosen = np.zeros(int(everything.lines.max()) + 1, dtype=np.bool_)
     chosen[rows.lines] = True
     inside = chosen[everything.lines]

@@ -1,52 +1,16 @@
-"""The tools, in the order they are listed."""
+"""The tools. `TOOLS`, of the catalogue, loads with its first use: a call at a shell needs one tool only."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from ttnn_mcp.tools import (
-    check_setting,
-    compare_runs,
-    device_balance,
-    experiments,
-    history,
-    host_overhead,
-    list_ops,
-    list_runs,
-    memory_summary,
-    model_stages,
-    op_detail,
-    open_run,
-    optimization_check,
-    query_run,
-    reshard_detect,
-    sharding_summary,
-    skill_step,
-    tensor_formats,
-    time_budget,
-)
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ttnn_mcp.tools.tool import Tool
+    from ttnn_mcp.tools.catalogue import TOOLS as TOOLS
 
-TOOLS: tuple[Tool[Any, Any], ...] = (
-    optimization_check.TOOL,
-    list_runs.TOOL,
-    open_run.tool_over(lambda: TOOLS),
-    list_ops.TOOL,
-    op_detail.TOOL,
-    sharding_summary.TOOL,
-    reshard_detect.TOOL,
-    host_overhead.TOOL,
-    tensor_formats.TOOL,
-    memory_summary.TOOL,
-    check_setting.TOOL,
-    device_balance.TOOL,
-    compare_runs.TOOL,
-    experiments.TOOL,
-    history.TOOL,
-    query_run.TOOL,
-    skill_step.TOOL,
-    time_budget.TOOL,
-    model_stages.TOOL,
-)
+
+def __getattr__(name: str) -> object:
+    if name != "TOOLS":
+        raise AttributeError(name)
+    from ttnn_mcp.tools.catalogue import TOOLS  # noqa: PLC0415 - 0.2 s for the modules that other tools need
+
+    return TOOLS

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown, unforeseen
 from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.tools.budget import LIMIT_BYTES, fitted
+from ttnn_mcp.tools.kept_answers import keep, kept_answer, kept_name
 from ttnn_mcp.tools.validation import validated
 from ttnn_mcp.wire import compact
 
@@ -59,7 +60,12 @@ async def answer(session: Session, tool: AnyTool, arguments: Mapping[str, object
         TtnnMcpError: whatever the tool refuses, or an answer larger than its reader could take.
     """
     asked = validated(tool, arguments)
-    structured = cleaned((await _asked(session, tool, asked)).spoken())
+    opened = await _opened(session, tool, asked)
+    name = await asyncio.to_thread(kept_name, cast("Run", opened), tool, asked) if _is_of_run(tool) else None
+    kept = await asyncio.to_thread(kept_answer, session.kept, name) if name else None
+    if kept is not None:
+        return kept
+    structured = cleaned((await _asked(session, tool, asked, opened)).spoken())
     text = compact(structured)
     session.archiving.begin()
     size = len(text.encode())
@@ -69,18 +75,30 @@ async def answer(session: Session, tool: AnyTool, arguments: Mapping[str, object
             f"{tool.name} has {size // 1000} kB to say, and one answer may have {LIMIT_BYTES // 1000} kB. "
             f"Narrow it with {' or '.join(narrowing)}."
         )
+    if name:
+        await asyncio.to_thread(keep, session.kept, name, text)
     return structured, text
 
 
-async def _asked(session: Session, tool: AnyTool, asked: Arguments) -> Wire:
+def _is_of_run(tool: AnyTool) -> bool:
+    return tool.about not in ("session", "pair")
+
+
+async def _opened(session: Session, tool: AnyTool, asked: Arguments) -> object:
+    """What the tool is about: the session, the run or several runs, which have the reports that it needs."""
+    if tool.about == "session":
+        return session
+    opened = await (tool.opens(session, asked) if tool.opens else session.run(cast("OfRun", asked).run))
+    _check_reports(tool, *(cast("SeveralRuns", opened).runs if tool.about == "pair" else [cast("Run", opened)]))
+    return opened
+
+
+async def _asked(session: Session, tool: AnyTool, asked: Arguments, opened: object) -> Wire:
     if tool.about == "session":
         return await _awaited(tool.ask(session, asked))
-    opened = await (tool.opens(session, asked) if tool.opens else session.run(cast("OfRun", asked).run))
     if tool.about == "pair":
-        _check_reports(tool, *cast("SeveralRuns", opened).runs)
         return cast("Wire", await asyncio.to_thread(tool.ask, opened, asked))
     run = cast("Run", opened)
-    _check_reports(tool, run)
     if tool.awaited:
         return await _awaited(tool.ask(run, asked))
     replays = run.memory is not None and (tool.replay or tool.about == "replay")

@@ -13,7 +13,7 @@ from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import single_line
 from ttnn_mcp.readers.manifest import manifest_beside
-from ttnn_mcp.run.trust import caveats_of
+from ttnn_mcp.run.trust import caveats_of, fallbacks
 from ttnn_mcp.tools.answering import answerable
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Budget, Tool
@@ -47,6 +47,7 @@ class RowCounts(Wire):
 
     device: int
     host: int
+    fallbacks: int
     signpost: int
 
 
@@ -126,6 +127,7 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
         rows=RowCounts(
             device=len(performance.ops) + len(performance.untimed),
             host=len(performance.host_rows),
+            fallbacks=fallbacks(performance),
             signpost=len(performance.signposts),
         )
         if performance

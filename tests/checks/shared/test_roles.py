@@ -1,5 +1,8 @@
 """What a finding says about layers: the roles of its ops, where they are the same in nearly all layers."""
 
+import csv
+import statistics
+
 import numpy as np
 import pytest
 
@@ -16,13 +19,20 @@ from ttnn_mcp.wire import bytes_of
 NAMES = ("LayerNorm", "Permute", "Unary", "Matmul", "Softmax", "Typecast", "Tilize", "Untilize", "Concat")
 
 
-def layers(count: int, slow: tuple[int, ...] = ()) -> Program:
+def csv_times(name: str, op_code: str) -> list[float]:
+    """The kernel times of some ops, as the file has them."""
+    with shared(name).open(newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if op_code in row["OP CODE"]]
+    return [float(row["DEVICE KERNEL DURATION [ns]"]) for row in rows]
+
+
+def layers(count: int, slow: tuple[int, ...] = (), slow_ns: int = 30_000) -> Program:
     """An embedding, then layers of nine ops; all of a slow layer take longer."""
     program = Program()
     x = program.op("EmbeddingsDeviceOperation", [program.tensor([1, 1, 32, 32])])
     for layer in range(1, count + 1):
         for name in NAMES:
-            x = program.op(f"{name}DeviceOperation", [x], kernel_ns=30_000 if layer in slow else 20_000)
+            x = program.op(f"{name}DeviceOperation", [x], kernel_ns=slow_ns if layer in slow else 20_000)
     return program
 
 
@@ -40,10 +50,10 @@ def ten(tmp_path_factory):
 @pytest.mark.parametrize(
     ("roles", "place"),
     [
-        ((5,), "role 5 of 9 in each of 10 layers"),
-        ((2, 5), "roles 2, 5 of 9 in each of 10 layers"),
-        ((2, 3, 4, 9), "roles 2-4, 9 of 9 in each of 10 layers"),
-        ((1, 3, 5, 7), "roles 1, 3, 5, 7 of 9 in each of 10 layers"),
+        ((5,), "role 5 of 9 in each of 10 layers: 20 us x 10"),
+        ((2, 5), "roles 2, 5 of 9 in each of 10 layers: 40 us x 10"),
+        ((2, 3, 4, 9), "roles 2-4, 9 of 9 in each of 10 layers: 80 us x 10"),
+        ((1, 3, 5, 7), "roles 1, 3, 5, 7 of 9 in each of 10 layers: 80 us x 10"),
         ((1, 3, 5, 7, 9), ""),
     ],
 )
@@ -52,7 +62,7 @@ def test_few_stretches_of_roles_are_named(ten, roles, place):
 
 
 def test_nearly_all_layers_are_enough(ten):
-    assert place_in_layers(ten, rows_of(ten, 5, among=9)) == "role 5 of 9 in 9 of 10 layers"
+    assert place_in_layers(ten, rows_of(ten, 5, among=9)) == "role 5 of 9 in 9 of 10 layers: 20 us x 9"
     assert place_in_layers(ten, rows_of(ten, 5, among=8)) == ""
 
 
@@ -65,14 +75,14 @@ def test_no_ops_have_no_place(ten):
     assert place_in_layers(ten, np.array([], dtype=np.int64)) == ""
 
 
-@pytest.mark.parametrize(("count", "place"), [(2, ""), (3, "role 4 of 9 in each of 3 layers")])
+@pytest.mark.parametrize(("count", "place"), [(2, ""), (3, "role 4 of 9 in each of 3 layers: 20 us x 3")])
 def test_two_alike_blocks_are_not_yet_layers(tmp_path, count, place):
     case = case_of(tmp_path, layers(count))
     assert case.layering_here.count == count
     assert place_in_layers(case, rows_of(case, 4)) == place
 
 
-@pytest.mark.parametrize(("beside", "place"), [(1, "role 4 of 9 in each of 9 layers"), (2, "")])
+@pytest.mark.parametrize(("beside", "place"), [(1, "role 4 of 9 in each of 9 layers: 20 us x 9"), (2, "")])
 def test_nearly_all_ops_stand_in_layers(tmp_path, beside, place):
     program = layers(9)
     for _ in range(beside):
@@ -84,10 +94,10 @@ def test_nearly_all_ops_stand_in_layers(tmp_path, beside, place):
 @pytest.mark.parametrize(
     ("slow", "ending"),
     [
-        ((), "in each of 10 layers"),
-        ((7,), "in each of 10 layers; layer 7 differs"),
-        ((3, 7), "in each of 10 layers; layers 3 and 7 differ"),
-        ((3, 5, 7), "in each of 10 layers; 3 layers differ"),
+        ((), "in each of 10 layers: 20 us x 10"),
+        ((7,), "in each of 10 layers: 20 us x 10; layer 7 differs"),
+        ((3, 7), "in each of 10 layers: 20 us x 10; layers 3 and 7 differ"),
+        ((3, 5, 7), "in each of 10 layers: 20 us x 10; 3 layers differ"),
     ],
 )
 def test_layers_that_differ_are_named_or_counted(tmp_path, slow, ending):
@@ -104,10 +114,13 @@ def test_the_ops_of_another_role_do_not_say_that_a_layer_differs(tmp_path):
 def test_the_findings_on_a_real_encoder_say_their_roles():
     case = real_case(CLIP)
     places = {one.check: one.claim.rpartition("; role")[2] for one in diagnose(case, CATALOGUE).findings}
-    assert places["norm-on-few-cores"] == "s 1, 21 of 29 in each of 32 layers"
-    assert places["hot-operands-in-dram"] == "s 25-26 of 29 in each of 32 layers; 4 layers differ"
+    times = csv_times(CLIP, "LayerNorm")[-65:-1]  # two in each of the last window's layers, and one behind them
+    usual = statistics.median(first + second for first, second in zip(times[::2], times[1::2], strict=True))
+    assert places["norm-on-few-cores"] == f"s 1, 21 of 29 in each of 32 layers: {usual / 1e3:.0f} us x 32"
+    assert places["hot-operands-in-dram"].startswith("s 25-26 of 29 in each of 32 layers: ")
+    assert places["hot-operands-in-dram"].endswith(" us x 32; 4 layers differ")
     assert places["unfused-attention"].startswith("s 13-16 of 29 in each of 32 layers")
-    assert places["minimal-matmul-on-few-rows"] == "s 2-4, 19, 22, 28 of 29 in each of 32 layers"
+    assert places["minimal-matmul-on-few-rows"].startswith("s 2-4, 19, 22, 28 of 29 in each of 32 layers: ")
 
 
 def test_a_real_model_without_layers_has_no_roles():
@@ -118,3 +131,11 @@ async def test_the_answer_stays_small(tmp_path):
     answer = await ask(session(tmp_path), "optimization_check", run=str(shared(CLIP)))
     assert " of 29 in each of 32 layers" in str(answer["findings"])
     assert bytes_of(answer) <= 6_000
+
+
+@pytest.mark.parametrize(
+    ("kernel_ns", "told"), [(9_940, "9.9 us x 5"), (10_000, "10 us x 5"), (1_240_000, "1.2 ms x 5")]
+)
+def test_the_time_in_a_layer_is_told_as_finely_as_it_needs(tmp_path, kernel_ns, told):
+    case = case_of(tmp_path, layers(5, (1, 2, 3, 4, 5), kernel_ns))
+    assert place_in_layers(case, rows_of(case, 4)).endswith(told)

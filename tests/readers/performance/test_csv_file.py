@@ -96,7 +96,7 @@ def test_cells_that_are_no_numbers_count_as_not_measured_and_are_told(tmp_path):
     cells[columns.index("CORE COUNT")] = "many"
     path.write_text("\n".join([*rows[:2], ",".join(cells), *rows[3:]]) + "\n")
     report = read_performance_csv(path)
-    assert np.isnan(report.frame["cores"].iloc[1])
+    assert np.isnan(report.frame.numbers("cores")[1])
     assert report.caveats == ("1 cells of CORE COUNT are no numbers and count as not measured",)
 
 

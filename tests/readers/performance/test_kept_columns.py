@@ -3,23 +3,23 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
+from ttnn_mcp.readers.performance.frame import Frame
 from ttnn_mcp.readers.performance.kept_columns import packed, unpacked
 
 NAN = np.nan
 
 
 def there_and_back(values):
-    frame = pd.DataFrame({"kernel_ns": np.array(values, dtype=np.float64)})
+    frame = Frame(len(values), {"kernel_ns": np.array(values, dtype=np.float64)})
     csv = PerformanceCsv(Path("ops.csv"), "C7", False, True, frame, {"kernel_ns": "x"}, (), ())
     contents = b"".join(bytes(part) for part in packed(csv, {"a": 1}, {"n": np.arange(3, dtype=np.int8)}))
     again, more, arrays = unpacked(memoryview(contents), Path("ops.csv"))
     assert more == {"a": 1}
     assert arrays["n"].tolist() == [0, 1, 2]
-    return again.frame["kernel_ns"].to_numpy(), len(contents)
+    return again.frame.numbers("kernel_ns"), len(contents)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ import os
 import string
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.cells_of_frames import cells as cells_of
+from tests.cells_of_frames import check_same_cells
 from tests.shared_reports import shared
 from ttnn_mcp.readers.performance import csv_file, plain_rows, plain_texts, row_shape
 from ttnn_mcp.readers.performance.csv_file import BLANK, read_performance_csv
@@ -45,11 +46,11 @@ def same_as_the_csv_module(frame, path):
     assert len(frame) == len(expected)
     for header, name in NUMBERS.items():
         values = [np.nan if row[header] in BLANK else float(row[header]) for row in expected]
-        np.testing.assert_array_equal(frame[name].to_numpy(), values)
+        np.testing.assert_array_equal(frame.numbers(name), values)
     for header, name in TEXTS.items():
         cells = [None if row[header] in BLANK else row[header] for row in expected]
-        assert [None if pd.isna(cell) else cell for cell in frame[name]] == cells
-        assert list(frame[name].cat.categories) == sorted(set(cells) - {None})
+        assert cells_of(frame.texts(name)) == cells
+        assert list(frame.texts(name).distinct) == sorted(set(cells) - {None})
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
@@ -71,7 +72,7 @@ def test_rows_in_many_blocks_are_all_read(tmp_path, monkeypatch):
 def test_whole_numbers_of_every_length_are_exact(tmp_path, digits):
     cells = ["9" * digits, "1" + "0" * (digits - 1), "1234567890123456789"[:digits]]
     path = written(tmp_path / "ops.csv", [[*ROW[:4], cell, *ROW[5:]] for cell in cells])
-    assert plain(path)["kernel_ns"].tolist() == [float(cell) for cell in cells]
+    assert plain(path).numbers("kernel_ns").tolist() == [float(cell) for cell in cells]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,4 @@ def test_real_reports_are_plain_and_read_like_the_parser_reads_them(folder, monk
         slow = read_performance_csv(path)
         monkeypatch.undo()
         assert quick.caveats == slow.caveats
-        assert list(quick.frame.columns) == list(slow.frame.columns)
-        for name in quick.frame.columns:
-            mine, other = (report.frame[name].astype(object) for report in (quick, slow))
-            assert mine.where(mine.notna(), None).tolist() == other.where(other.notna(), None).tolist(), name
+        check_same_cells(quick.frame, slow.frame)

@@ -1,7 +1,7 @@
 """Rows get the same number exactly when they agree in every column."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_mcp.run.ops.alike import first_rows, numbered
@@ -9,7 +9,6 @@ from ttnn_mcp.run.ops.alike import first_rows, numbered
 CELLS = st.sampled_from([0, 1, 2, -1, 7, 2**31, 2**62, -(2**63), 2**63 - 1, 2**40 + 1])
 
 
-@settings(deadline=None)  # the first call imports pandas
 @given(st.integers(1, 6).flatmap(lambda width: st.lists(st.tuples(*[CELLS] * width), min_size=1, max_size=40)))
 def test_equal_rows_and_only_they_share_a_number(rows):
     table = np.array(rows, dtype=np.int64)

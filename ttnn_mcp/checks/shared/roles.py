@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.checks.shared.wording import took
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,11 +17,12 @@ if TYPE_CHECKING:
 LAYERS_AT_LEAST = 3  # two equal blocks may be anything, such as two encoders (ours)
 NEARLY_ALL = 0.9  # of the layers, and of the claim's ops: the first or last layer of a model may lack an op (ours)
 STRETCHES_AT_MOST = 4  # of neighbouring roles: a transformer's linears are QKV, output, up and down (ours)
+TENTHS_BELOW_NS = 1e4  # a time that is told to a tenth of a microsecond (ours)
 LAYERS_NAMED = 2  # layers named that differ: more are only counted (ours)
 
 
 def place_in_layers(facts: WindowFacts, rows: Rows) -> str:
-    """'role 5 of 29 in each of 32 layers; layer 31 differs': the role of the rows in the layers of the window.
+    """'role 5 of 29 in each of 32 layers: 93 us x 32; layer 31 differs': the rows' role, and its usual time in a layer.
 
     Returns:
         An empty text if the window has no layers, or the rows are not the same part of nearly all of them.
@@ -37,9 +40,15 @@ def place_in_layers(facts: WindowFacts, rows: Rows) -> str:
     which = ", ".join(_stretch(int(part[0]), int(part[-1])) for part in stretches)
     least = int(layers.min())
     every = f"each of {layering.count}" if least == layering.count else f"{least} of {layering.count}"
-    return (
-        f"role{'s' * (len(roles) > 1)} {which} of {layering.roles} in {every} layers{_differing(layering, inside)}"
-    )
+    named = f"role{'s' * (len(roles) > 1)} {which} of {layering.roles} in {every} layers"
+    return f"{named}: {_usual_time(facts, layering, inside)} x {least}{_differing(layering, inside)}"
+
+
+def _usual_time(facts: WindowFacts, layering: Layering, rows: Rows) -> str:
+    """The median over the layers of what these rows take in one."""
+    times = np.bincount(layering.layer[rows], weights=facts.kernel_ns[rows])
+    usual_ns = float(np.median(times[np.unique(layering.layer[rows])]))
+    return took(usual_ns) if usual_ns >= TENTHS_BELOW_NS else f"{usual_ns / 1e3:.1f} us"
 
 
 def _stretch(first: int, last: int) -> str:

@@ -1,38 +1,32 @@
 """The performance report: an ops_perf_results CSV of any generation since 2024, read once.
 
-Only the columns we use are read, by name. Repeated text becomes categories, so that a million rows hold each
-distinct ATTRIBUTES text once. Cells that are not numbers, or cannot be true, become "not measured"; a caveat
+Only the columns we use are read, by name. Repeated text becomes codes, so that a million rows hold each distinct
+ATTRIBUTES text once. Cells that are not numbers, or cannot be true, become "not measured"; a caveat
 counts them.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# (pandas' stubs leave many types unknown)
-
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.errors import ReportBroken, shown
-from ttnn_mcp.readers.performance.cells import as_numbers, as_texts, bounded, impossible, is_number
+from ttnn_mcp.readers.performance.cells import bounded, impossible, is_number
 from ttnn_mcp.readers.performance.columns import BY_NAME
-from ttnn_mcp.readers.performance.csv_bytes import CsvBytes
-from ttnn_mcp.readers.performance.header import does_not_read, header_of, line_in
+from ttnn_mcp.readers.performance.header import header_of
 from ttnn_mcp.readers.performance.plain_rows import plain_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    import pandas as pd
+    from numpy.typing import NDArray
 
+    from ttnn_mcp.readers.performance.frame import Frame, TextColumn
     from ttnn_mcp.readers.performance.header import Header
 
 ROWS_AT_MOST = 2_000_000
-ROWS_AT_A_TIME = 1 << 16  # when the type of a column has to be inferred
 OP_CODES_AT_MOST = 5_000  # different device ops; TTNN has a few hundred
 COUNTED_BYTES = 1 << 28  # device rows are counted in files up to this size
 DEVICE_TYPE_MARK = b"tt_dnn_device"
@@ -58,7 +52,7 @@ class PerformanceCsv:
     generation: str
     compiler: bool
     logical_shapes: bool
-    frame: pd.DataFrame
+    frame: Frame
     headers: dict[str, str]
     lost: tuple[str, ...]
     caveats: tuple[str, ...]
@@ -86,63 +80,22 @@ def read_performance_csv(path: Path) -> PerformanceCsv:
     )
 
 
-def _columns(path: Path, header: Header) -> tuple[pd.DataFrame, list[str]]:
-    import pandas as pd  # noqa: PLC0415 - half a second that only reading a report may cost
+def _columns(path: Path, header: Header) -> tuple[Frame, list[str]]:
+    frame, tail, caveats = plain_frame(path, header, ROWS_AT_MOST, BLANK), b"", list[str]()
+    if frame is None:
+        from ttnn_mcp.readers.performance.parsed_rows import parsed  # noqa: PLC0415 - pandas takes 0.4 s to load
 
-    plain = plain_frame(path, header, ROWS_AT_MOST, BLANK)
-    try:
-        try:
-            frame, caveats, tail = (plain, [], b"") if plain is not None else _read(path, header, sure=True)
-        except (ReportBroken, pd.errors.ParserError):
-            raise
-        except ValueError:  # a number cell holds text: read in pieces, infer types, and count such cells
-            frame, caveats, tail = _read(path, header, sure=False)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, MemoryError) as failed:
-        raise ReportBroken(does_not_read(path, line_in(failed))) from None
+        frame, unread, caveats, tail = parsed(path, header, ROWS_AT_MOST + 1, BLANK)
+        caveats += _counted(header, unread, "are no numbers and count as not measured")
     if len(frame) > ROWS_AT_MOST:
         raise ReportBroken(
             f"{shown(path.name)} has more than {ROWS_AT_MOST} rows. Profile fewer iterations, or keep some: "
             f"head -n {ROWS_AT_MOST + 1} of it into a new file."
         )
     if len(frame) and _cut_off(tail, len(header.names)):
-        frame = frame.iloc[:-1]
+        frame = frame.taken(slice(-1), len(frame) - 1)
         caveats.append(f"line {len(frame) + 2} is cut off: the file is truncated or still being written")
     return frame, caveats
-
-
-def _read(path: Path, header: Header, *, sure: bool) -> tuple[pd.DataFrame, list[str], bytes]:
-    """The columns we read, caveats, and the bytes after the last line break.
-
-    `sure` expects a number in every number cell, which is faster; pandas raises ValueError where that is wrong.
-    """
-    import pandas as pd  # noqa: PLC0415
-
-    names = [header.read.get(place, f"#{place}") for place in range(len(header.names))]
-    numbers = [name for name in header.read.values() if is_number(name)]
-    texts = dict.fromkeys((name for name in header.read.values() if not is_number(name)), "category")
-    options: dict[str, Any] = {
-        "names": names,  # our own name for every field: the file may have a name twice
-        "header": 0,
-        "usecols": list(header.read.values()),
-        "dtype": {**texts, **dict.fromkeys(numbers, "float64")} if sure else texts,
-        "na_values": list(BLANK),
-        "keep_default_na": False,
-        "skip_blank_lines": False,  # a blank line counts as well: rows are named by their line
-        "encoding_errors": "replace",
-        "nrows": ROWS_AT_MOST + 1,
-    }
-    with closing(CsvBytes(path)) as file:
-        source: Any = file  # pandas needs `read` only, but its stubs ask for a whole file
-        if sure:
-            frame = pd.read_csv(source, **options)
-            unread: dict[str, int] = {}
-        else:
-            with pd.read_csv(source, chunksize=ROWS_AT_A_TIME, low_memory=False, **options) as pieces:
-                frame, unread = _joined(pieces, numbers)
-        if not isinstance(frame.index, pd.RangeIndex):  # pandas makes an index of fields beyond the header
-            raise ReportBroken(does_not_read(path, 2))
-        odd = _counted(header, unread, "are no numbers and count as not measured")
-        return frame, [*file.caveats, *odd], file.tail
 
 
 def _counted(header: Header, cells: dict[str, int], verdict: str) -> list[str]:
@@ -151,62 +104,37 @@ def _counted(header: Header, cells: dict[str, int], verdict: str) -> list[str]:
     return [f"{', '.join(counts)} {verdict}"] if counts else []
 
 
-def _joined(pieces: Iterator[pd.DataFrame], numbers: list[str]) -> tuple[pd.DataFrame, dict[str, int]]:
-    """All pieces as one frame of float64 and categories; and per number column, how many cells are not numbers."""
-    import pandas as pd  # noqa: PLC0415
-
-    unread = dict.fromkeys(numbers, 0)
-    parts: dict[str, list[Any]] = {}
-    texts: dict[str, dict[str, int]] = {}
-    for piece in pieces:
-        if not isinstance(piece.index, pd.RangeIndex):
-            return piece, unread
-        for name in piece.columns:
-            if name in unread:
-                values, odd = as_numbers(piece[name])
-                unread[name] += odd
-            else:
-                number = texts.setdefault(name, {})
-                distinct = [number.setdefault(str(text), len(number)) for text in piece[name].cat.categories]
-                values = np.array([*distinct, -1], dtype=np.int64)[piece[name].cat.codes.to_numpy()]
-            parts.setdefault(name, []).append(values)
-    columns: dict[str, Any] = {name: np.concatenate(part) for name, part in parts.items()}
-    for name, number in texts.items():
-        columns[name] = pd.Categorical.from_codes(columns[name], categories=pd.Index(list(number), dtype="str"))
-    return pd.DataFrame(columns), unread
-
-
-def _without_impossible(path: Path, frame: pd.DataFrame, header: Header, caveats: list[str]) -> pd.DataFrame:
+def _without_impossible(path: Path, frame: Frame, header: Header, caveats: list[str]) -> Frame:
     """The frame without impossible values and without texts that are too long or too many; adds to `caveats`."""
-    changed: dict[str, Any] = {}
+    changed: dict[str, TextColumn | NDArray[np.float64]] = {}
     wrong: dict[str, int] = {}
     for name in header.read.values():
         if is_number(name):
-            values = frame[name].to_numpy()
+            values = frame.numbers(name)
             beyond = impossible(BY_NAME[name], values)
             if beyond.any():
                 changed[name] = np.where(beyond, np.nan, values)
                 wrong[name] = int(beyond.sum())
             continue
-        column = frame[name]
-        texts, change = bounded(name, as_texts(column))
-        if texts is not column:
-            changed[name] = texts
+        texts, change = bounded(name, frame.texts(name))
         if change:
+            changed[name] = texts
             caveats.append(f"{header.headers.get(name, name)} {change}")
     caveats += _counted(header, wrong, "cannot be true (infinite, negative or absurd) and count as not measured")
-    frame = frame.assign(**changed) if changed else frame
+    frame = frame.assigned(changed) if changed else frame
     _refuse_many_ops(path, frame)
     return frame
 
 
-def _refuse_many_ops(path: Path, frame: pd.DataFrame) -> None:
+def _refuse_many_ops(path: Path, frame: Frame) -> None:
     """Raise if there are too many different device ops; signposts may all differ."""
-    codes = frame["op_code"].cat.codes.to_numpy()
-    if len(frame["op_code"].cat.categories) <= OP_CODES_AT_MOST:
+    codes = frame.texts("op_code").codes
+    if len(frame.texts("op_code").distinct) <= OP_CODES_AT_MOST:
         return
     if "op_type" in frame:
-        codes = codes[(frame["op_type"] == DEVICE_TYPE_MARK.decode()).to_numpy()]
+        types = frame.texts("op_type")
+        is_device = np.array([*(text == DEVICE_TYPE_MARK.decode() for text in types.distinct), False])
+        codes = codes[is_device[types.codes]]
     names = len(np.unique(codes))
     if names > OP_CODES_AT_MOST:
         raise ReportBroken(

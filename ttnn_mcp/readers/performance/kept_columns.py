@@ -6,7 +6,6 @@ pyarrow, a dependency of 40 MB, to load what is a plain copy of memory here; pic
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# (pandas' stubs leave many types unknown)
 
 from __future__ import annotations
 
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
+from ttnn_mcp.readers.performance.frame import Frame, TextColumn, lengthened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,26 +26,22 @@ if TYPE_CHECKING:
 
 LENGTH = struct.Struct("<Q")  # bytes of the header
 ALIGNED = 64  # bytes: columns begin at multiples of it
-KINDS = ("str", "object")  # of distinct texts: pandas has none of a column without any, and names that "object"
 DTYPES = ("<f8", "|i1", "<i2", "<i4", "<i8")
 WHOLE = ("|i1", "<i2", "<i4")  # in which whole numbers are tried; the least of each stands for "not measured"
 BLANK = "blank"  # written as: a column without any value
+NO_NUMBERS: NDArray[np.float64] = np.zeros(0)
 
 
 def packed(
     csv: PerformanceCsv, more: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> list[bytes | memoryview]:
     """The report's bytes in parts; `more` (JSON values) and `arrays` come back with it."""
-    columns: list[tuple[str, list[str] | None, str, str]] = []
+    columns: list[tuple[str, tuple[str, ...] | None, str]] = []
     values: list[NDArray[Any]] = []
-    for name in csv.frame.columns:
-        column = csv.frame[name]
-        is_text = column.dtype == "category"
-        values.append(column.cat.codes.to_numpy() if is_text else _shortened(column.to_numpy(dtype=np.float64)))
-        texts = list(column.cat.categories) if is_text else None
-        kind = str(column.cat.categories.dtype) if is_text else ""
-        is_blank = not is_text and len(values[-1]) < len(csv.frame)
-        columns.append((name, texts, kind, BLANK if is_blank else _written_as(values[-1])))
+    for name, column in csv.frame.columns.items():
+        texts = column.distinct if isinstance(column, TextColumn) else None
+        values.append(column.codes if isinstance(column, TextColumn) else _shortened(csv.frame.numbers(name)))
+        columns.append((name, texts, BLANK if len(values[-1]) < len(csv.frame) else _written_as(values[-1])))
     values += arrays.values()
     header = {
         "generation": csv.generation,
@@ -74,24 +70,16 @@ def unpacked(contents: memoryview, path: Path) -> tuple[PerformanceCsv, dict[str
     Raises:
         ValueError, TypeError, KeyError, RecursionError: the bytes are not from `packed`.
     """
-    import pandas as pd  # noqa: PLC0415 - half a second that only reading a report may cost
-
     start = LENGTH.size + LENGTH.unpack_from(contents)[0]
     header = json.loads(bytes(contents[LENGTH.size : start]))
     rows, place = header["rows"], start + len(_padding(start))
+    if not isinstance(rows, int) or rows < 0:
+        raise ValueError("not written by us")
     arrays: dict[str, NDArray[Any]] = {}
-    frame: dict[str, Any] = {}
-    blank = np.full(rows, np.nan)
-    for name, texts, kind, written_as in header["columns"]:
-        if written_as == BLANK:
-            frame[name] = blank
-            continue
-        values, place = _array(contents, place, rows, written_as)
-        if texts is not None and kind not in KINDS:
-            raise ValueError("not written by us")
-        frame[name] = (
-            _lengthened(values) if texts is None else pd.Categorical.from_codes(values, pd.Index(texts, dtype=kind))
-        )
+    columns: dict[str, TextColumn | NDArray[Any]] = {}
+    for name, texts, written_as in header["columns"]:
+        values, place = (NO_NUMBERS, place) if written_as == BLANK else _array(contents, place, rows, written_as)
+        columns[name] = values if texts is None else _text_column(values, texts)
     for name, written_as, count in header["arrays"]:
         arrays[name], place = _array(contents, place, count, written_as)
     csv = PerformanceCsv(
@@ -99,7 +87,7 @@ def unpacked(contents: memoryview, path: Path) -> tuple[PerformanceCsv, dict[str
         generation=header["generation"],
         compiler=header["compiler"],
         logical_shapes=header["logical_shapes"],
-        frame=pd.DataFrame(frame, index=pd.RangeIndex(rows), copy=False),
+        frame=Frame(rows, columns),
         headers=header["headers"],
         lost=tuple(header["lost"]),
         caveats=tuple(header["caveats"]),
@@ -118,18 +106,20 @@ def _shortened(values: NDArray[np.float64]) -> NDArray[Any]:
         limits = np.iinfo(written_as)
         if limits.min < least and most <= limits.max:
             short = np.where(np.isnan(values), limits.min, values).astype(written_as)
-            return short if np.array_equal(_lengthened(short), values, equal_nan=True) else values
+            return short if np.array_equal(lengthened(short), values, equal_nan=True) else values
     return values
 
 
-def _lengthened(values: NDArray[Any]) -> NDArray[np.float64]:
-    if values.dtype == np.float64:
-        return values
-    numbers = values.astype(np.float64)
-    missing = values == np.iinfo(values.dtype).min
-    if missing.any():
-        numbers[missing] = np.nan
-    return numbers
+def _text_column(codes: NDArray[Any], distinct: list[str]) -> TextColumn:
+    """The column.
+
+    Raises:
+        ValueError: these are no codes of such texts.
+    """
+    least, most = (int(codes.min()), int(codes.max())) if len(codes) else (-1, -1)
+    if codes.dtype.kind != "i" or not -1 <= least <= most < len(distinct):
+        raise ValueError("not written by us")
+    return TextColumn(codes, tuple(distinct))
 
 
 def _written_as(array: NDArray[Any]) -> str:

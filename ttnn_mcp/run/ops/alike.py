@@ -12,30 +12,35 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROOM = 1 << 62  # numbers of rows stay below it while columns are added
+TABLE_AT_MOST = 1 << 20  # numbers below it are told apart by a table of them, which stays in the cache of a core
+TABLE_PER_ROW = 8  # a table with more room than that takes longer than sorting the rows
 
 
 def numbered(rows: int, columns: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     """A number per row, from 0 in order of appearance: equal for rows that agree in all columns, and only for them.
 
-    The columns become the digits of one number per row. Before the next digit would overflow 64 bits, the distinct
-    numbers so far are replaced by 0, 1, 2, ..., which makes room.
+    The columns become the digits of one number per row. Before the numbers outgrow a table, or if that is too late,
+    before the next digit would overflow 64 bits, the distinct numbers so far are replaced by 0, 1, 2, ..., which makes
+    room.
     """
-    folded, room = np.zeros(rows, dtype=np.int64), 1
+    folded, room, table = np.zeros(rows, dtype=np.int64), 1, min(rows * TABLE_PER_ROW, TABLE_AT_MOST)
     if not rows:
         return folded
     for column in columns:
-        digit, least, base = column, int(column.min()), int(column.max()) - int(column.min()) + 1
+        least, most = int(column.min()), int(column.max())
+        base = most - least + 1
         if base == 1:
             continue
-        if room * base > ROOM:
-            folded, room = _counted(folded)
-        if room * base > ROOM:
-            digit, base = _counted(column)
-            least = 0
+        digit = column if not least or base > ROOM else column - least
+        most_room = table if room <= table else ROOM
+        if room * base > most_room:
+            folded, room = _counted(folded, room, table)
+        if room * base > most_room:
+            digit, base = _counted(digit, base, table)
         folded = folded * base
-        folded += digit if not least else digit - least
+        folded += digit
         room *= base
-    return _counted(folded)[0]
+    return _by_appearance(*_counted(folded, room, table))
 
 
 def first_rows(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -45,9 +50,19 @@ def first_rows(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return rows
 
 
-def _counted(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """The distinct values numbered from 0 in order of appearance, and how many there are."""
-    import pandas as pd  # noqa: PLC0415 - loaded with the report whose rows these are
+def _counted(values: NDArray[np.int64], room: int, table: int) -> tuple[NDArray[np.int64], int]:
+    """The distinct values, which lie below `room`, replaced by 0, 1, 2, ... in their order; and how many there are."""
+    if room > table:
+        distinct, numbers = np.unique(values, return_inverse=True)
+        return numbers.astype(np.int64, copy=False), len(distinct)
+    occurs = np.zeros(room, dtype=np.int64)
+    occurs[values] = 1
+    number = np.cumsum(occurs)
+    return (number - 1)[values], int(number[-1])
 
-    codes, distinct = pd.factorize(values)
-    return codes.astype(np.int64, copy=False), len(distinct)
+
+def _by_appearance(numbers: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """The numbers below `count`, all of which occur, replaced by 0, 1, 2, ... in order of appearance."""
+    place: NDArray[np.int64] = np.empty(count, dtype=np.int64)
+    place[np.argsort(first_rows(numbers))] = np.arange(count)
+    return place[numbers]

@@ -6,8 +6,6 @@ row, each distinct text once, so that a question about a million rows is asked a
 single rows (`cite`, `at_line`) is for the few rows that an answer names.
 """
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from functools import cached_property
@@ -27,10 +25,10 @@ from ttnn_mcp.wire import Evidence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pandas as pd
     from numpy.typing import NDArray
 
     from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
+    from ttnn_mcp.readers.performance.frame import Frame
 
 CORRECTED = "corrected"  # column of our own: whether a row's times come from firmware ends, not from its own cells
 
@@ -46,7 +44,7 @@ class OpTable:
 
     def __init__(
         self,
-        frame: pd.DataFrame,
+        frame: Frame,
         lines: NDArray[np.int64],
         report: PerformanceCsv,
         places: NDArray[np.int64] | None = None,
@@ -83,15 +81,16 @@ class OpTable:
             if name not in self._frame:
                 self._numbers[name] = np.full(len(self), np.nan)
             else:
-                values = self._frame[name].to_numpy(dtype=np.float64)
-                self._numbers[name] = values if self._places is None else values[self._places]
+                self._numbers[name] = self._frame.numbers(name, self._places)
         return self._numbers[name]
 
     def texts(self, name: str) -> Texts:
         """A text column: empty in all rows if the report has no such column."""
         if name not in self._texts:
             has_column = name in self._frame
-            self._texts[name] = texts_of(self._frame[name], self._places) if has_column else no_texts(len(self))
+            self._texts[name] = (
+                texts_of(self._frame.texts(name), self._places) if has_column else no_texts(len(self))
+            )
         return self._texts[name]
 
     def named(self, *canonical_names: str) -> NDArray[np.bool_]:
@@ -133,7 +132,7 @@ class OpTable:
         self, *, kernel_ns: NDArray[np.float64], gap_ns: NDArray[np.float64], corrected_rows: NDArray[np.bool_]
     ) -> OpTable:
         """The same rows with other times; `cite` names another column for the `corrected_rows` (a mask)."""
-        return self._assigned(kernel_ns=kernel_ns, gap_ns=gap_ns, **{CORRECTED: corrected_rows})
+        return self._assigned(kernel_ns=kernel_ns, gap_ns=gap_ns, **{CORRECTED: corrected_rows.astype(np.float64)})
 
     def of_one_device(self) -> OpTable:
         """The same rows as rows of device 0: for a report without any DEVICE ID."""
@@ -169,14 +168,14 @@ class OpTable:
             value=shown(operand.cell(row, part)),
         )
 
-    def _assigned(self, **columns: NDArray[np.float64] | NDArray[np.bool_]) -> OpTable:
-        frame = self._frame if self._places is None else self._frame.iloc[self._places]
-        return OpTable(frame.assign(**columns), self.lines, self._report)
+    def _assigned(self, **columns: NDArray[np.float64]) -> OpTable:
+        frame = self._frame if self._places is None else self._frame.taken(self._places, len(self))
+        return OpTable(frame.assigned(columns), self.lines, self._report)
 
     def _is_corrected(self, row: int) -> bool:
         if CORRECTED not in self._frame:
             return False
-        return bool(self._frame[CORRECTED].iloc[row if self._places is None else int(self._places[row])])
+        return bool(self.numbers(CORRECTED)[row])
 
 
 def _plain(value: float) -> float | int | None:
@@ -185,11 +184,11 @@ def _plain(value: float) -> float | int | None:
     return int(value) if value == int(value) else value
 
 
-def _line_numbers(frame: pd.DataFrame) -> NDArray[np.int64]:
+def _line_numbers(frame: Frame) -> NDArray[np.int64]:
     """The line of each row; a line break within a cell moves all later rows down."""
     lines = np.arange(2, len(frame) + 2, dtype=np.int64)
     for name in ("op_code", "attributes"):
-        if name in frame and any("\n" in text for text in frame[name].cat.categories):
-            breaks = texts_of(frame[name]).mapped(lambda text: text.count("\n"), missing=0, dtype=np.int64)
+        if name in frame and any("\n" in text for text in frame.texts(name).distinct):
+            breaks = texts_of(frame.texts(name)).mapped(lambda text: text.count("\n"), missing=0, dtype=np.int64)
             lines[1:] += np.cumsum(breaks)[:-1]
     return lines

@@ -20,8 +20,9 @@ from ttnn_mcp.run.ops.texts import Texts, no_texts, texts_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
     from numpy.typing import NDArray
+
+    from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 
 DIMS = ("W", "Z", "Y", "X")  # outermost first; Y and X are the tiled ones
 ELEMENTS_AT_MOST = 1 << 40  # at least a thousand GB; the largest card has 64. Products of dims stay within 64 bits
@@ -41,7 +42,7 @@ class Operand:
     """
 
     name: str
-    columns: dict[str, pd.Series]
+    columns: dict[str, TextColumn]
     places: NDArray[np.int64] | None
     rows: int
     has_logical: bool
@@ -178,13 +179,13 @@ class Operand:
 
 
 def operands_of(
-    frame: pd.DataFrame, role: str, places: NDArray[np.int64] | None = None, *, has_logical: bool
+    frame: Frame, role: str, places: NDArray[np.int64] | None = None, *, has_logical: bool
 ) -> tuple[Operand, ...]:
     """The operands of a role (INPUT, OUTPUT) in order, for the frame's rows at `places` (None means all)."""
-    parts: dict[int, dict[str, pd.Series]] = {}
+    parts: dict[int, dict[str, TextColumn]] = {}
     for header in frame.columns:
         match = OPERAND_HEADER.match(header)
         if match and match[1] == role:
-            parts.setdefault(int(match[2]), {}).setdefault(match[3], frame[header])
+            parts.setdefault(int(match[2]), {}).setdefault(match[3], frame.texts(header))
     rows = len(frame) if places is None else len(places)
     return tuple(Operand(f"{role}_{number}", parts[number], places, rows, has_logical) for number in sorted(parts))

@@ -12,8 +12,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
     from numpy.typing import NDArray
+
+    from ttnn_mcp.readers.performance.frame import TextColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +64,14 @@ class Texts:
         return Texts(self.codes[rows], self.distinct)
 
 
-def texts_of(column: pd.Series, places: NDArray[np.int64] | None = None) -> Texts:
-    """A categorical column, or its rows at `places`, as codes and distinct texts."""
-    codes = column.cat.codes.to_numpy()
-    codes = (codes if places is None else codes[places]).astype(np.int64)
-    texts = column.cat.categories
+def texts_of(column: TextColumn, places: NDArray[np.int64] | None = None) -> Texts:
+    """A text column, or its rows at `places`."""
+    codes, texts = (column.codes if places is None else column.codes[places]), column.distinct
     if len(texts) > len(codes):  # a window of few rows holds few of a long report's texts
         used, codes = np.unique(codes, return_inverse=True)
         absent = int(len(used) > 0 and used[0] < 0)
-        return Texts(codes - absent, tuple(map(str, texts[used[absent:]])))
-    return Texts(codes, tuple(map(str, texts)))
+        return Texts(codes.astype(np.int64) - absent, tuple(texts[code] for code in used[absent:].tolist()))
+    return Texts(codes.astype(np.int64), texts)
 
 
 def no_texts(rows: int) -> Texts:

@@ -1,0 +1,128 @@
+"""An answer about a large report is kept for the next start, and never stands for another question, report or code."""
+
+import json
+
+import pytest
+
+from tests.asking import ask
+from tests.profiles import Iteration, write_performance_report
+from tests.programs import block
+from ttnn_mcp.readers import fingerprint as fingerprints
+from ttnn_mcp.readers.performance.device_log import NAME as DEVICE_LOG
+from ttnn_mcp.run import kept_report
+from ttnn_mcp.session.session import Session, Settings
+from ttnn_mcp.tools import answering, kept_answers
+
+
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    """Ask as after a restart; the answer, and whether it was computed."""
+    monkeypatch.setattr(kept_report.performance_of, "__defaults__", (None, 0))
+    monkeypatch.setattr(kept_answers, "STARTED_NS", 1 << 62)
+    monkeypatch.setattr(kept_answers, "SETTLED_NS", -1)
+    kept_answers._code.cache_clear()
+    computed = []
+    true_asked = answering._asked
+
+    def noted(*asked):
+        computed.append(asked)
+        return true_asked(*asked)
+
+    monkeypatch.setattr(answering, "_asked", noted)
+
+    async def ask_anew(tool="optimization_check", cache_mb=100, **arguments):
+        monkeypatch.setattr(fingerprints, "_known", {})
+        computed.clear()
+        session = Session(Settings(state=tmp_path / "state", cache_mb=cache_mb))
+        return await ask(session, tool, **arguments), bool(computed)
+
+    yield ask_anew
+    kept_answers._code.cache_clear()
+
+
+@pytest.fixture
+def report(tmp_path):
+    return write_performance_report(tmp_path / "report", block(), [Iteration(cold=True), Iteration(), Iteration()])
+
+
+@pytest.mark.parametrize("tool", ["optimization_check", "list_ops", "host_overhead", "time_budget"])
+async def test_the_same_question_after_a_restart_is_answered_alike_and_not_computed(asked, report, tool):
+    first, was_computed = await asked(tool, run=str(report))
+    assert was_computed
+    again, was_computed = await asked(tool, run=str(report))
+    assert not was_computed
+    assert json.dumps(again) == json.dumps(first)
+
+
+async def test_other_arguments_are_another_question(asked, report):
+    await asked(run=str(report))
+    assert (await asked(run=str(report), iteration="all"))[1]
+    assert (await asked(run=str(report), steps=[1]))[1]
+    assert not (await asked(run=str(report), steps=[1]))[1]
+
+
+async def test_a_changed_report_is_answered_anew(asked, report):
+    before, _ = await asked("list_ops", run=str(report))
+    report.write_bytes(report.read_bytes().replace(b"MatmulDeviceOperation", b"MatmulDeviceOperatioN"))
+    after, was_computed = await asked("list_ops", run=str(report))
+    assert was_computed
+    assert after != before
+
+
+async def test_another_device_log_beside_the_report_is_seen(asked, report):
+    log = report.parent / DEVICE_LOG
+    for change in (lambda: log.write_bytes(log.read_bytes() + b"\n"), log.unlink):
+        await asked(run=str(report))
+        change()
+        assert (await asked(run=str(report)))[1]
+        assert not (await asked(run=str(report)))[1]
+
+
+async def test_beside_a_device_log_that_may_still_change_nothing_is_kept(asked, report, monkeypatch):
+    monkeypatch.setattr(kept_answers, "SETTLED_NS", 1 << 62)
+    assert (await asked(run=str(report)))[1]
+    assert (await asked(run=str(report)))[1]
+
+
+async def test_the_same_contents_at_another_place_are_another_run(asked, report, tmp_path):
+    await asked(run=str(report))
+    other = tmp_path / "other" / report.name
+    other.parent.mkdir()
+    other.write_bytes(report.read_bytes())
+    assert (await asked(run=str(other)))[1]
+
+
+async def test_other_code_answers_anew(asked, report, monkeypatch):
+    await asked(run=str(report))
+    kept_answers._code.cache_clear()
+    monkeypatch.setattr(kept_answers, "__version__", "0.0.0")
+    assert (await asked(run=str(report)))[1]
+    assert not (await asked(run=str(report)))[1]
+
+
+async def test_code_that_changed_while_it_ran_keeps_nothing(asked, report, monkeypatch):
+    monkeypatch.setattr(kept_answers, "STARTED_NS", 0)
+    assert (await asked(run=str(report)))[1]
+    assert (await asked(run=str(report)))[1]
+
+
+async def test_without_a_cache_nothing_is_kept(asked, report):
+    assert (await asked(run=str(report), cache_mb=0))[1]
+    assert (await asked(run=str(report), cache_mb=0))[1]
+
+
+async def test_an_answer_in_which_a_check_failed_is_not_kept(asked, report, monkeypatch):
+    monkeypatch.setattr(kept_answers, "FAILED", "kernel_ms")
+    assert (await asked(run=str(report)))[1]
+    assert (await asked(run=str(report)))[1]
+
+
+@pytest.mark.parametrize("contents", [b"", b"{", b"[1]", b"\xff", b"[" * 20_000])
+async def test_a_kept_answer_that_is_none_is_computed_anew(asked, report, tmp_path, contents):
+    first, _ = await asked(run=str(report))
+    kept = Session(Settings(state=tmp_path / "state")).kept
+    (name,) = [file.stem for file in kept.folder.iterdir() if file.name.startswith("1-")]
+    assert kept.write(name, [contents])
+    again, was_computed = await asked(run=str(report))
+    assert was_computed
+    assert again == first

@@ -1,0 +1,87 @@
+"""The columns of a report: numbers and texts as numpy arrays, kept as short as they were read or stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """One text per row, each distinct text stored once.
+
+    Attributes:
+        codes: per row, an index into `distinct`; -1 means that the cell is empty.
+        distinct: the texts.
+    """
+
+    codes: NDArray[np.signedinteger[Any]]
+    distinct: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The rows of a file, column by column.
+
+    Attributes:
+        rows: how many rows there are.
+        columns: per name, texts or numbers: float64 (NaN = not measured), whole numbers whose least value stands for
+            "not measured", or no numbers at all where no row has one.
+    """
+
+    rows: int
+    columns: Mapping[str, TextColumn | NDArray[Any]]
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.columns
+
+    def numbers(self, name: str, places: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """A number column, or its rows at `places`, with NaN for "not measured"."""
+        values = self.columns[name]
+        assert not isinstance(values, TextColumn)  # noqa: S101 - `columns` declares which columns hold numbers
+        if len(values) != self.rows:
+            return np.full(self.rows if places is None else len(places), np.nan)
+        return lengthened(values if places is None else values[places])
+
+    def texts(self, name: str) -> TextColumn:
+        """A text column."""
+        column = self.columns[name]
+        assert isinstance(column, TextColumn)  # noqa: S101 - likewise
+        return column
+
+    def assigned(self, columns: Mapping[str, TextColumn | NDArray[Any]]) -> Frame:
+        """The same rows with some columns more, or others of the same name."""
+        return Frame(self.rows, {**self.columns, **columns})
+
+    def taken(self, places: NDArray[np.int64] | slice, rows: int) -> Frame:
+        """The rows at `places`, of which there are `rows`."""
+        return Frame(rows, {name: _taken(column, places, self.rows) for name, column in self.columns.items()})
+
+
+def lengthened(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Whole numbers as float64, NaN for the least that their type has; float64 as it is."""
+    if values.dtype == np.float64:
+        return values
+    numbers = values.astype(np.float64)
+    missing = values == np.iinfo(values.dtype).min
+    if missing.any():
+        numbers[missing] = np.nan
+    return numbers
+
+
+def _taken(
+    column: TextColumn | NDArray[Any], places: NDArray[np.int64] | slice, rows: int
+) -> TextColumn | NDArray[Any]:
+    if isinstance(column, TextColumn):
+        return TextColumn(column.codes[places], column.distinct)
+    return column[places] if len(column) == rows else column

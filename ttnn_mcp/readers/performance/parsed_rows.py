@@ -1,0 +1,143 @@
+"""The columns of any CSV, read by pandas: for files that are not plain (quotes, odd rows, words for numbers)."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (pandas' stubs leave many types unknown)
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.errors import ReportBroken
+from ttnn_mcp.readers.performance.cells import is_number
+from ttnn_mcp.readers.performance.csv_bytes import CsvBytes
+from ttnn_mcp.readers.performance.frame import Frame, TextColumn
+from ttnn_mcp.readers.performance.header import does_not_read, line_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.readers.performance.header import Header
+
+ROWS_AT_A_TIME = 1 << 16  # when the type of a column has to be inferred
+
+
+class Parsed(NamedTuple):
+    """What a file holds.
+
+    Attributes:
+        frame: its columns.
+        unread: per number column, how many of its cells are not numbers.
+        caveats: sentences on the file.
+        tail: the bytes after the last line break.
+    """
+
+    frame: Frame
+    unread: dict[str, int]
+    caveats: list[str]
+    tail: bytes
+
+
+def parsed(path: Path, header: Header, rows_at_most: int, blanks: tuple[str, ...]) -> Parsed:
+    """The columns that we read, at most `rows_at_most` rows of them.
+
+    Raises:
+        ReportBroken: the file is no CSV, or its rows do not fit the header.
+    """
+    import pandas as pd  # noqa: PLC0415 - 0.4 s that only such a file may cost
+
+    try:
+        try:
+            return _read(path, header, rows_at_most, blanks, sure=True)
+        except (ReportBroken, pd.errors.ParserError):
+            raise
+        except ValueError:  # a number cell holds text: read in pieces, infer types, and count such cells
+            return _read(path, header, rows_at_most, blanks, sure=False)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, MemoryError) as failed:
+        raise ReportBroken(does_not_read(path, line_in(failed))) from None
+
+
+def _read(path: Path, header: Header, rows_at_most: int, blanks: tuple[str, ...], *, sure: bool) -> Parsed:
+    """The file, read with a number expected in every number cell (`sure`, faster: pandas raises ValueError), or not."""
+    import pandas as pd  # noqa: PLC0415
+
+    names = [header.read.get(place, f"#{place}") for place in range(len(header.names))]
+    numbers = [name for name in header.read.values() if is_number(name)]
+    texts = dict.fromkeys((name for name in header.read.values() if not is_number(name)), "category")
+    options: dict[str, Any] = {
+        "names": names,  # our own name for every field: the file may have a name twice
+        "header": 0,
+        "usecols": list(header.read.values()),
+        "dtype": {**texts, **dict.fromkeys(numbers, "float64")} if sure else texts,
+        "na_values": list(blanks),
+        "keep_default_na": False,
+        "skip_blank_lines": False,  # a blank line counts as well: rows are named by their line
+        "encoding_errors": "replace",
+        "nrows": rows_at_most,
+    }
+    with closing(CsvBytes(path)) as file:
+        source: Any = file  # pandas needs `read` only, but its stubs ask for a whole file
+        if sure:
+            frame, unread = _joined(path, iter([pd.read_csv(source, **options)]), numbers)
+        else:
+            with pd.read_csv(source, chunksize=ROWS_AT_A_TIME, low_memory=False, **options) as pieces:
+                frame, unread = _joined(path, iter(pieces), numbers)
+        return Parsed(frame, unread, file.caveats, file.tail)
+
+
+def _joined(path: Path, pieces: Iterator[pd.DataFrame], numbers: list[str]) -> tuple[Frame, dict[str, int]]:
+    """All pieces as one frame; and per number column, how many cells are not numbers."""
+    import pandas as pd  # noqa: PLC0415
+
+    unread = dict.fromkeys(numbers, 0)
+    parts: dict[str, list[NDArray[Any]]] = {}
+    texts: dict[str, dict[str, int]] = {}
+    rows = 0
+    for piece in pieces:
+        if not isinstance(piece.index, pd.RangeIndex):  # pandas makes an index of fields beyond the header
+            raise ReportBroken(does_not_read(path, 2))
+        rows += len(piece)
+        for name in piece.columns:
+            if name in unread:
+                values, odd = _as_numbers(piece[name])
+                unread[name] += odd
+            else:
+                values = _as_codes(piece[name], texts.setdefault(name, {}))
+            parts.setdefault(name, []).append(values)
+    joined = {name: np.concatenate(part) for name, part in parts.items()}
+    columns = {
+        name: TextColumn(_short(values, texts[name]), tuple(texts[name])) if name in texts else values
+        for name, values in joined.items()
+    }
+    return Frame(rows, columns), unread
+
+
+def _as_codes(column: pd.Series, number: dict[str, int]) -> NDArray[np.int64]:
+    """A code per cell; `number` has the code of each distinct text, and gets new ones.
+
+    pandas 3 turns categories into numbers if all of them look like numbers.
+    """
+    distinct = [number.setdefault(str(text), len(number)) for text in column.cat.categories]
+    return np.array([*distinct, -1], dtype=np.int64)[column.cat.codes.to_numpy()]
+
+
+def _short(codes: NDArray[np.int64], distinct: dict[str, int]) -> NDArray[np.signedinteger[Any]]:
+    return codes.astype(np.min_scalar_type(-max(len(distinct), 1)))
+
+
+def _as_numbers(column: pd.Series) -> tuple[NDArray[np.float64], int]:
+    """The column as float64 (NaN = not measured), and how many of its cells hold something else than a number."""
+    import pandas as pd  # noqa: PLC0415
+
+    if pd.api.types.is_float_dtype(column.dtype):
+        return column.to_numpy(), 0
+    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
+        return column.to_numpy(dtype=np.float64), 0
+    numbers = pd.to_numeric(column.astype("str"), errors="coerce").where(column.notna())
+    return numbers.to_numpy(dtype=np.float64), int((numbers.isna() & column.notna()).sum())
