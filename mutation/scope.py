@@ -13,7 +13,7 @@ TESTS = ROOT / "tests" / "checks"
 SHARED = CHECKS / "shared"
 ANALYSES = ROOT / "ttnn_mcp" / "analyses"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
-WITH_TESTS_OF_THEIR_OWN = tuple(ANALYSES / room for room in ("time_budget",))  # tools ask these
+WITH_TESTS_OF_THEIR_OWN = tuple(ANALYSES / room for room in ("layers", "time_budget"))  # tools ask these
 OF_ALL_CHECKS = ("check.py", "needs.py", "unexplained.py", "worth.py")
 
 
@@ -57,7 +57,7 @@ def tests_of(path: Path) -> list[Path]:
     beside = _beside(path.parent)
     if path.parent in WITH_TESTS_OF_THEIR_OWN:
         tests = sorted(beside.glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
-        return [*tests, *(ROOT / "tests" / "tools").glob(f"test_{path.parent.name}.py")]
+        return [*tests, *_tests_of_tools(path.parent)]
     own = [test for test in (beside / f"test_{path.name}", TESTS / f"test_{path.parent.name}.py") if test.is_file()]
     if path.parent not in {SHARED, KINDS}:
         return own or [test for test in sorted(TESTS.glob("test_step*.py")) if name_of(path) in imports_of(test)]
@@ -68,9 +68,23 @@ def tests_of(path: Path) -> list[Path]:
     return [*dict.fromkeys((*own, *sorted(tests)))]
 
 
+@cache
+def _tests_of_tools(room: Path) -> tuple[Path, ...]:
+    """The tests of the tools that a room's modules answer."""
+    names = {name_of(path) for path in _modules_in(room)}
+    tools = (path for path in (ROOT / "ttnn_mcp" / "tools").glob("*.py") if imports_of(path) & names)
+    tests = (_beside(tool.parent) / f"test_{tool.name}" for tool in sorted(tools))
+    return tuple(test for test in tests if test.is_file())
+
+
 def _beside(room: Path) -> Path:
     """Where the tests of a room's modules lie."""
     return ROOT / "tests" / room.relative_to(ROOT / "ttnn_mcp")
+
+
+def mirrored(path: Path) -> str:
+    """Where the test of a module belongs."""
+    return (_beside(path.parent) / f"test_{path.name}").relative_to(ROOT).as_posix()
 
 
 def _users(path: Path, among: list[Path]) -> set[Path]:

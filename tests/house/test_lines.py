@@ -1,12 +1,15 @@
 """`make lines` itself: what it changes, what it leaves, and that tests of a check notice."""
 
 import ast
+import importlib
+import sys
 
 import pytest
 
 from mutation import scope
 from mutation.guards import guards
-from mutation.module import mutants_of
+from mutation.live import Live, UnfitError
+from mutation.module import Module, mutants_of
 from mutation.thresholds import moved, thresholds
 
 SOURCE = """
@@ -118,6 +121,55 @@ def test_what_checks_know_of_a_kind_of_op_is_held_by_the_tests_beside_it_and_of_
     assert tests[0] == "analyses/op_kinds/test_layouts.py"
     assert "checks/step2_layouts/test_tilize_round_trip.py" in tests
     assert "checks/step4_metal_trace/test_stalled_on_host.py" not in tests
+
+
+IMPORTED = """
+LINE = 5
+
+class Case:
+    def over(self, number):
+        return number > LINE and number
+
+def loud(number):
+    return number > LINE
+"""
+
+
+def live(tmp_path, monkeypatch):
+    """A module that is imported, and its mutants."""
+    path = tmp_path / "imported_for_lines.py"
+    path.write_text(IMPORTED)
+    tree, mutants, _ = mutants_of(IMPORTED)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, path.stem, raising=False)
+    imported = importlib.import_module(path.stem)
+    functions = {
+        (each.__name__, each.__code__.co_firstlineno): [each] for each in (imported.Case.over, imported.loud)
+    }
+    module = Module(path, path.stem, tree, mutants, {}, ())
+    return Live(module, imported, functions), {one.what: one for one in mutants}
+
+
+def test_a_mutant_takes_the_place_of_what_was_imported(tmp_path, monkeypatch):
+    alive, mutants = live(tmp_path, monkeypatch)
+    case = alive.imported.Case()
+    assert case.over(0) is False
+    mutants["left out: number > LINE"].change()
+    assert alive.replace(alive.module.tree) == {("over", 5)}
+    assert case.over(0) == 0
+
+
+def test_so_does_a_number(tmp_path, monkeypatch):
+    alive, mutants = live(tmp_path, monkeypatch)
+    mutants["LINE moved from 5 to 7"].change()
+    assert alive.replace(alive.module.tree) is None
+    assert [alive.imported.loud(number) for number in (7, 8)] == [False, True]
+
+
+def test_what_changes_nothing_here_is_tried_the_long_way(tmp_path, monkeypatch):
+    alive, _ = live(tmp_path, monkeypatch)
+    with pytest.raises(UnfitError):
+        alive.replace(alive.module.tree)
 
 
 def test_a_mutant_carries_the_excuse_of_its_line():
