@@ -8,7 +8,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: trials run side by side, and forks have no threads
 
@@ -25,18 +25,25 @@ if TYPE_CHECKING:
     from mutation.mutant import Mutant
 
 
+MOST_BY_SUPPORT = 300  # mutants where only what tests use changed: a minute or two on two cores
+
+
 @dataclass
 class Report:
     """Prints what is wrong, and counts."""
 
-    out: TextIO
+    out: int  # where to: standard output is quiet while tests run
     counts: Counter[str] = field(default_factory=Counter)
     needed: set[tuple[Path, int]] = field(default_factory=set)  # excuses: module, line
 
     def wrong(self, text: str) -> None:
         """Something that fails the command and is no survivor."""
         self.counts["wrong"] += 1
-        print(text, file=self.out)
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """One line."""
+        os.write(self.out, f"{text}\n".encode())
 
     def outcome(self, module: Module, number: int, *, noticed: bool) -> None:
         """What came of a mutant."""
@@ -45,7 +52,7 @@ class Report:
         self.counts[kind] += 1
         if not noticed:
             self.needed.add((module.path, mutant.line))
-            print(f"{module.at(mutant.line)} {kind}: {mutant.what}{_because(mutant)}", file=self.out)
+            self.note(f"{module.at(mutant.line)} {kind}: {mutant.what}{_because(mutant)}")
 
     def tried(self) -> int:
         """How many mutants came to an end."""
@@ -55,8 +62,8 @@ class Report:
 def main() -> int:
     asked = _arguments()
     started = time.monotonic()
-    modules = [module_of(path) for path in _paths(asked) if asked.only in path.as_posix()]
-    report = Report(os.fdopen(os.dup(1), "w", buffering=1))
+    report = Report(os.dup(1))
+    modules = _modules(asked, report)
     for module in (module for module in modules if module.mutants and not module.tests):
         report.wrong(f"{module.at(1)} has no test: write {scope.mirrored(module.path)}")
     testable = [module for module in modules if module.mutants and module.tests]
@@ -65,10 +72,9 @@ def main() -> int:
     for module in testable:
         for line in sorted(line for line in module.excuses if (module.path, line) not in report.needed):
             report.wrong(f"{module.at(line)} needs no excuse, tests notice all: remove `# unmoved`")
-    print(
+    report.note(
         f"{len(modules)} modules: {report.counts['noticed']} mutants noticed, {report.counts['excused']} excused, "
-        f"{report.counts['survived']} survived, in {(time.monotonic() - started) / 60:.1f} minutes",
-        file=report.out,
+        f"{report.counts['survived']} survived, in {(time.monotonic() - started) / 60:.1f} minutes"
     )
     return 1 if report.counts["survived"] or report.counts["wrong"] else 0
 
@@ -95,12 +101,23 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _paths(asked: argparse.Namespace) -> list[Path]:
-    paths = scope.changed(asked.since) if asked.changed else scope.with_lines()
-    if paths is None:
-        print("git does not tell what changed, so all are tried")
-        return scope.with_lines()
-    return paths
+def _modules(asked: argparse.Namespace, report: Report) -> list[Module]:
+    changed = scope.changed(asked.since) if asked.changed else None
+    if changed is None:
+        if asked.changed:
+            report.note("git does not tell what changed, so all are tried")
+        return [module_of(path) for path in scope.with_lines() if asked.only in path.as_posix()]
+    own = [module_of(path) for path in changed.own if asked.only in path.as_posix()]
+    reached: list[Module] = []
+    for path in (path for path in scope.in_turn(changed.reached) if asked.only in path.as_posix()):
+        if sum(len(module.mutants) for module in reached) < MOST_BY_SUPPORT:
+            reached.append(module_of(path))
+    if len(reached) < len(changed.reached):
+        report.note(
+            f"{len(changed.reached)} modules have tests that use what changed: {len(reached)} of them are tried, "
+            "others with other commits (all without CHANGED=1)"
+        )
+    return own + reached
 
 
 def _because(mutant: Mutant) -> str:

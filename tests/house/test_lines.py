@@ -189,18 +189,36 @@ def test_the_tests_of_a_step_hold_each_of_its_checks():
 def changed(monkeypatch, *names):
     answers = {"diff": list(names), "ls-files": []}
     monkeypatch.setattr(scope, "_git", lambda *words: answers[words[0]])
-    return [path.stem for path in scope.changed("HEAD~1")]
+    change = scope.changed("HEAD~1")
+    return [path.stem for path in change.own], [path.stem for path in change.reached]
 
 
-def test_what_changed_is_the_check_its_test_or_what_the_test_is_built_from(monkeypatch):
-    assert changed(monkeypatch, "README.md", "mutation/scope.py") == []
-    assert changed(monkeypatch, "ttnn_mcp/checks/step4_metal_trace/stalled_on_host.py") == ["stalled_on_host"]
-    assert changed(monkeypatch, "tests/checks/step4_metal_trace/test_stalled_on_host.py") == ["stalled_on_host"]
-    assert changed(monkeypatch, "tests/analyses/op_kinds/test_few_cores.py") == ["few_cores"]
-    built = changed(monkeypatch, "tests/checks/programs.py")
-    assert "wide_weights" in built
-    assert "stalled_on_host" not in built
-    assert "stalled_on_host" in changed(monkeypatch, "tests/checks/asking.py")
+def test_what_changed_is_the_check_or_its_test(monkeypatch):
+    assert changed(monkeypatch, "README.md", "mutation/scope.py") == ([], [])
+    check, test = "step4_metal_trace/stalled_on_host.py", "step4_metal_trace/test_stalled_on_host.py"
+    assert changed(monkeypatch, f"ttnn_mcp/checks/{check}") == (["stalled_on_host"], [])
+    assert changed(monkeypatch, f"tests/checks/{test}") == (["stalled_on_host"], [])
+    assert changed(monkeypatch, "tests/analyses/op_kinds/test_few_cores.py") == (["few_cores"], [])
+
+
+def test_what_tests_are_built_from_reaches_the_checks_that_they_hold(monkeypatch):
+    own, reached = changed(monkeypatch, "tests/checks/programs.py")
+    assert not own
+    assert "wide_weights" in reached
+    assert "stalled_on_host" not in reached
+
+
+@pytest.mark.parametrize(
+    ("support", "module"),
+    [
+        ("tests/checks/asking.py", "stalled_on_host"),
+        ("tests/checks/conftest.py", "stalled_on_host"),
+        ("tests/asking.py", "layering"),
+        ("tests/profiles/schema.py", "stalled_on_host"),
+    ],
+)
+def test_so_does_what_all_of_them_use(monkeypatch, support, module):
+    assert module in changed(monkeypatch, support)[1]
 
 
 def test_without_git_nothing_is_known_to_have_changed(monkeypatch):
