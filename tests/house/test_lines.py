@@ -16,6 +16,7 @@ SOURCE = """
 from ttnn_mcp.hardware import TILE_SIDE
 LINE = 0.5
 COUNT = 1
+NOBODY = -1
 TABLE = {"a": 10}
 lower = 7
 
