@@ -20,9 +20,8 @@ TESTS = ALL_TESTS / "checks"
 SHARED = CHECKS / "shared"
 ANALYSES = ROOT / "ttnn_mcp" / "analyses"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
-WITH_TESTS_OF_THEIR_OWN = tuple(
-    ANALYSES / room for room in ("dataflow", "devices", "inside_kernel", "layers", "stages", "time_budget")
-)  # tools ask these
+ROOMS_OF_TOOLS = ("dataflow", "devices", "inside_kernel", "layers", "stages", "time_budget")  # tools ask these
+WITH_TESTS_OF_THEIR_OWN = (ANALYSES, *(ANALYSES / room for room in ROOMS_OF_TOOLS))
 OF_ALL_CHECKS = ("check.py", "needs.py", "unexplained.py", "worth.py")
 
 

@@ -43,6 +43,19 @@ def test_an_op_differs_from_a_twentieth_and_a_microsecond_on(tmp_path, usual_ns,
     assert not differs or layering.layer[layering.differs].tolist() == [3]
 
 
+def test_ops_outside_the_layers_have_nothing_to_differ_from(tmp_path):
+    program = layered()
+    program.device_ops[-1].kernel_ns = 90_000
+    assert not of(tmp_path, program).differs.any()
+
+
+def test_ops_that_do_not_repeat_have_no_layers(tmp_path):
+    program = Program("wormhole_b0")
+    for family in ("Embeddings", "LayerNorm", "Unary", "BinaryNg", "Transpose"):
+        program.op(f"{family}DeviceOperation", [program.tensor([1, 1, 32, 512])])
+    assert of(tmp_path, program) is None
+
+
 def test_no_ops_have_no_layers(tmp_path):
     run = asyncio.run(session(tmp_path).run(str(write_performance_report(tmp_path, layered(), [Iteration()]))))
     signposts = run.performance_report.signposts
