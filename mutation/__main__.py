@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import sys
 import time
@@ -13,44 +12,82 @@ from typing import TYPE_CHECKING
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: trials run side by side, and forks have no threads
 
+import pytest
+
 from mutation import scope, trial
-from mutation.module import Module, module_of
+from mutation.module import module_of
+from mutation.session import Trials
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mutation.module import Module
     from mutation.mutant import Mutant
 
-SLOWER = 10  # times as long as the tests take without a mutant: then it loops
-LEAST_SECONDS = 60  # on a busy machine
-WARM_UP = scope.TESTS / "step4_metal_trace" / "test_stalled_on_host.py"
+
+MOST_BY_SUPPORT = 300  # mutants where only what tests use changed: a minute or two on two cores
 
 
 @dataclass
-class Trials:
-    """What is tried: one for the whole process, because forked workers inherit it."""
+class Report:
+    """Prints what is wrong, and counts."""
 
-    modules: list[Module] = field(default_factory=list)
-    seconds: dict[int, int] = field(default_factory=dict)
-    heard: bool = False
+    out: int  # where to: standard output is quiet while tests run
+    counts: Counter[str] = field(default_factory=Counter)
+    needed: set[tuple[Path, int]] = field(default_factory=set)  # excuses: module, line
 
+    def wrong(self, text: str) -> None:
+        """Something that fails the command and is no survivor."""
+        self.counts["wrong"] += 1
+        self.note(text)
 
-TRIALS = Trials()
+    def note(self, text: str) -> None:
+        """One line."""
+        os.write(self.out, f"{text}\n".encode())
+
+    def outcome(self, module: Module, number: int, *, noticed: bool) -> None:
+        """What came of a mutant."""
+        mutant = module.mutants[number]
+        kind = "noticed" if noticed else "excused" if mutant.excuse else "survived"
+        self.counts[kind] += 1
+        if not noticed:
+            self.needed.add((module.path, mutant.line))
+            self.note(f"{module.at(mutant.line)} {kind}: {mutant.what}{_because(mutant)}")
+
+    def tried(self) -> int:
+        """How many mutants came to an end."""
+        return sum(self.counts[kind] for kind in ("noticed", "excused", "survived"))
 
 
 def main() -> int:
     asked = _arguments()
     started = time.monotonic()
-    paths = [path for path in _paths(asked) if asked.only in path.as_posix()]
-    TRIALS.heard = asked.verbose
-    TRIALS.modules = [module_of(path) for path in paths]
-    trial.warm_up(WARM_UP)
-    counts = _try_all(asked.jobs)
-    print(
-        f"{len(paths)} modules: {counts['noticed']} mutants noticed, {counts['excused']} excused, "
-        f"{counts['survived']} survived, in {(time.monotonic() - started) / 60:.1f} minutes"
+    report = Report(os.dup(1))
+    modules = _modules(asked, report)
+    for module in (module for module in modules if module.mutants and not module.tests):
+        report.wrong(f"{module.at(1)} has no test: write {scope.mirrored(module.path)}")
+    testable = [module for module in modules if module.mutants and module.tests]
+    if testable:
+        _try_all(testable, asked, report)
+    for module in testable:
+        for line in sorted(line for line in module.excuses if (module.path, line) not in report.needed):
+            report.wrong(f"{module.at(line)} needs no excuse, tests notice all: remove `# unmoved`")
+    report.note(
+        f"{len(modules)} modules: {report.counts['noticed']} mutants noticed, {report.counts['excused']} excused, "
+        f"{report.counts['survived']} survived, in {(time.monotonic() - started) / 60:.1f} minutes"
     )
-    return 1 if counts["survived"] or counts["wrong"] else 0
+    return 1 if report.counts["survived"] or report.counts["wrong"] else 0
+
+
+def _try_all(modules: list[Module], asked: argparse.Namespace, report: Report) -> None:
+    if not asked.verbose:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nowhere, stream)
+    tests = sorted({str(test) for module in modules for test in module.tests})
+    pytest.main([*trial.OPTIONS, "-s", *tests], plugins=[Trials(modules, asked.jobs, report, quick=asked.quick)])
+    if report.tried() < sum(len(module.mutants) for module in modules) and not report.counts["wrong"]:
+        report.wrong("the trials broke off: --verbose shows what pytest says")
 
 
 def _arguments() -> argparse.Namespace:
@@ -59,69 +96,28 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--since", help="the commit that --changed compares with")
     parser.add_argument("--only", default="", help="only modules whose path contains this")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("--quick", action="store_true", help="do not try again what may have survived")
     parser.add_argument("--verbose", action="store_true", help="show what pytest says")
     return parser.parse_args()
 
 
-def _paths(asked: argparse.Namespace) -> list[Path]:
-    paths = scope.changed(asked.since) if asked.changed else scope.with_lines()
-    if paths is None:
-        print("git does not tell what changed, so all are tried")
-        return scope.with_lines()
-    return paths
-
-
-def _try_all(jobs: int) -> Counter[str]:
-    """Try every mutant, print what is wrong, and count."""
-    counts: Counter[str] = Counter()
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        TRIALS.seconds = dict(pool.imap_unordered(_limit, range(len(TRIALS.modules))))
-    testable = [place for place in range(len(TRIALS.modules)) if _is_testable(place, counts)]
-    asked = [(place, number) for place in testable for number in range(len(TRIALS.modules[place].mutants))]
-    needed: set[tuple[int, int]] = set()  # excuses: module, line
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        for place, number, noticed in pool.imap(_attempt, asked):
-            module, mutant = TRIALS.modules[place], TRIALS.modules[place].mutants[number]
-            kind = "noticed" if noticed else "excused" if mutant.excuse else "survived"
-            counts[kind] += 1
-            if not noticed:
-                needed.add((place, mutant.line))
-                print(f"{module.at(mutant.line)} {kind}: {mutant.what}{_because(mutant)}", flush=True)
-    for place in testable:
-        for line in sorted(line for line in TRIALS.modules[place].excuses if (place, line) not in needed):
-            counts["wrong"] += 1
-            print(f"{TRIALS.modules[place].at(line)} needs no excuse, tests notice all: remove `# unmoved`")
-    return counts
-
-
-def _limit(place: int) -> tuple[int, int]:
-    """Seconds that the tests of a module may take; 0 where they fail without a mutant."""
-    module = TRIALS.modules[place]
-    started = time.monotonic()
-    if module.tests and trial.is_noticed(module, None, 3600, heard=TRIALS.heard):
-        return place, 0
-    return place, max(LEAST_SECONDS, round(SLOWER * (time.monotonic() - started)))
-
-
-def _is_testable(place: int, counts: Counter[str]) -> bool:
-    module = TRIALS.modules[place]
-    if module.tests and TRIALS.seconds[place]:
-        return True
-    if module.mutants:
-        counts["wrong"] += 1
-        mirrored = f"tests/{module.path.relative_to(scope.ROOT / 'ttnn_mcp').parent}/test_{module.path.name}"
-        names = " ".join(path.relative_to(scope.ROOT).as_posix() for path in module.tests)
-        print(
-            f"{module.at(1)} " + (f"fails as it is: pytest {names}" if names else f"has no test: write {mirrored}")
+def _modules(asked: argparse.Namespace, report: Report) -> list[Module]:
+    changed = scope.changed(asked.since) if asked.changed else None
+    if changed is None:
+        if asked.changed:
+            report.note("git does not tell what changed, so all are tried")
+        return [module_of(path) for path in scope.with_lines() if asked.only in path.as_posix()]
+    own = [module_of(path) for path in changed.own if asked.only in path.as_posix()]
+    reached: list[Module] = []
+    for path in (path for path in scope.in_turn(changed.reached) if asked.only in path.as_posix()):
+        if sum(len(module.mutants) for module in reached) < MOST_BY_SUPPORT:
+            reached.append(module_of(path))
+    if len(reached) < len(changed.reached):
+        report.note(
+            f"{len(changed.reached)} modules have tests that use what changed: {len(reached)} of them are tried, "
+            "others with other commits (all without CHANGED=1)"
         )
-    return False
-
-
-def _attempt(asked: tuple[int, int]) -> tuple[int, int, bool]:
-    place, number = asked
-    module = TRIALS.modules[place]
-    noticed = trial.is_noticed(module, module.mutants[number], TRIALS.seconds[place], heard=TRIALS.heard)
-    return place, number, noticed
+    return own + reached
 
 
 def _because(mutant: Mutant) -> str:

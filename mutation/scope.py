@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import ast
 import subprocess
+from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
 CHECKS = ROOT / "ttnn_mcp" / "checks"
-TESTS = ROOT / "tests" / "checks"
+ALL_TESTS = ROOT / "tests"
+TESTS = ALL_TESTS / "checks"
 SHARED = CHECKS / "shared"
 ANALYSES = ROOT / "ttnn_mcp" / "analyses"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
-WITH_TESTS_OF_THEIR_OWN = tuple(ANALYSES / room for room in ("time_budget",))  # tools ask these
+ROOMS_OF_TOOLS = ("dataflow", "devices", "inside_kernel", "layers", "stages", "time_budget")  # tools ask these
+WITH_TESTS_OF_THEIR_OWN = (ANALYSES, *(ANALYSES / room for room in ROOMS_OF_TOOLS))
 OF_ALL_CHECKS = ("check.py", "needs.py", "unexplained.py", "worth.py")
 
 
 def name_of(path: Path) -> str:
     """tests/checks/asking.py -> tests.checks.asking."""
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 def with_lines() -> list[Path]:
@@ -40,16 +48,28 @@ def _modules_in(room: Path) -> list[Path]:
 def imports_of(path: Path) -> set[str]:
     """The modules that a module imports, those it imports only for types left out."""
     found: set[str] = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    conditions = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
-    for_types = [node for node in conditions if ast.unparse(node.test) == "TYPE_CHECKING"]
-    typing = {id(part) for node in for_types for part in ast.walk(node)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in typing:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            base = name_of(path).split(".")
+            package = base if path.name == "__init__.py" else base[:-1]
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            module = ".".join((*above, *([node.module] if node.module else [])))
+            found |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
     return found
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """All of them, those for types left out."""
+    waiting: list[ast.stmt] = [*tree.body]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            waiting += getattr(node, name, [])
 
 
 def tests_of(path: Path) -> list[Path]:
@@ -57,7 +77,7 @@ def tests_of(path: Path) -> list[Path]:
     beside = _beside(path.parent)
     if path.parent in WITH_TESTS_OF_THEIR_OWN:
         tests = sorted(beside.glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
-        return [*tests, *(ROOT / "tests" / "tools").glob(f"test_{path.parent.name}.py")]
+        return [*tests, *_tests_of_tools(path.parent)]
     own = [test for test in (beside / f"test_{path.name}", TESTS / f"test_{path.parent.name}.py") if test.is_file()]
     if path.parent not in {SHARED, KINDS}:
         return own or [test for test in sorted(TESTS.glob("test_step*.py")) if name_of(path) in imports_of(test)]
@@ -68,9 +88,23 @@ def tests_of(path: Path) -> list[Path]:
     return [*dict.fromkeys((*own, *sorted(tests)))]
 
 
+@cache
+def _tests_of_tools(room: Path) -> tuple[Path, ...]:
+    """The tests of the tools that a room's modules answer."""
+    names = {name_of(path) for path in _modules_in(room)}
+    tools = (path for path in (ROOT / "ttnn_mcp" / "tools").glob("*.py") if imports_of(path) & names)
+    tests = (_beside(tool.parent) / f"test_{tool.name}" for tool in sorted(tools))
+    return tuple(test for test in tests if test.is_file())
+
+
 def _beside(room: Path) -> Path:
     """Where the tests of a room's modules lie."""
     return ROOT / "tests" / room.relative_to(ROOT / "ttnn_mcp")
+
+
+def mirrored(path: Path) -> str:
+    """Where the test of a module belongs."""
+    return (_beside(path.parent) / f"test_{path.name}").relative_to(ROOT).as_posix()
 
 
 def _users(path: Path, among: list[Path]) -> set[Path]:
@@ -84,20 +118,47 @@ def _users(path: Path, among: list[Path]) -> set[Path]:
     return users
 
 
-def changed(since: str | None) -> list[Path] | None:
-    """The modules whose lines a change may have left untested; None where git cannot tell what changed."""
+@dataclass(frozen=True)
+class Changed:
+    """The modules whose lines a change may have left untested.
+
+    Attributes:
+        own: those that changed, or one of their tests did.
+        reached: those whose tests use something that changed.
+    """
+
+    own: list[Path]
+    reached: list[Path]
+
+
+def changed(since: str | None) -> Changed | None:
+    """What changed; None where git cannot tell."""
     base = since or _fork_point()
     if base is None:
         return None
     names = _git("diff", "--name-only", base) + _git("ls-files", "--others", "--exclude-standard")
     files = {ROOT / name for name in names}
-    rooms = (_beside(room) for room in (KINDS, *WITH_TESTS_OF_THEIR_OWN))
-    supports = [path for path in TESTS.rglob("*.py") if path.name != "__init__.py"]
-    supports += [path for room in rooms for path in _modules_in(room)]
-    tests = {test for path in files if path in supports for test in (path, *_users(path, supports))}
-    if TESTS / "asking.py" in files:
-        tests = set(supports)
-    return [path for path in with_lines() if path in files or tests & set(tests_of(path))]
+    tests = _reached([path for path in files if path.is_relative_to(ALL_TESTS) and path.suffix == ".py"])
+    held = {path: {path, *tests_of(path)} for path in with_lines()}
+    own = [path for path, holding in held.items() if holding & files]
+    return Changed(own, [path for path, holding in held.items() if path not in own and holding & tests])
+
+
+def _reached(files: list[Path]) -> set[Path]:
+    """The tests that use these files of tests; a conftest.py is used by all tests beside and below it."""
+    used = {path for path in files if not path.name.startswith("test_") and path.is_file()}
+    if not used:
+        return set()
+    among = [*ALL_TESTS.rglob("*.py")]
+    used |= {user for path in used for user in _users(path, among)}
+    beside = [path.parent for path in used if path.name == "conftest.py"]
+    return used | {path for path in among if any(path.is_relative_to(folder) for folder in beside)}
+
+
+def in_turn(paths: list[Path]) -> list[Path]:
+    """In an order that differs from commit to commit."""
+    head = _git("rev-parse", "HEAD")
+    return sorted(paths, key=lambda path: sha256(f"{head}{path.relative_to(ROOT)}".encode()).digest())
 
 
 def _fork_point() -> str | None:

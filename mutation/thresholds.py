@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MOVE = 0.3  # of the number, up and down: the share by which the review moved them
 NOT_A_LINE = {"step"}  # a number of a check's record that is no threshold
 PLAIN = {0, 1}  # compared with as they are: none, first, one
+NO_PLACE = -1  # so named, it stands for no row: any other number that is none would do
 
 
 def moved(number: float) -> tuple[float, float]:
@@ -56,7 +57,7 @@ def _named(tree: ast.Module) -> Iterator[Mutant]:
         if isinstance(target, ast.Name) and target.id.isupper():
             for node, put, parent in slots(statement):
                 keyword = parent.arg if isinstance(parent, ast.keyword) else None
-                if keyword not in NOT_A_LINE:
+                if keyword not in NOT_A_LINE and ast.unparse(parent) != str(NO_PLACE):
                     yield from _moves(node, put, f"{target.id}.{keyword}" if keyword else target.id)
 
 
@@ -67,7 +68,7 @@ def _imported(tree: ast.Module) -> Iterator[Mutant]:
             continue
         for alias in statement.names:
             value = getattr(importlib.import_module(statement.module or ""), alias.name, None)
-            if not alias.name.isupper() or not _is_number(value):
+            if not alias.name.isupper() or not _is_number(value) or value == NO_PLACE:
                 continue
             for number in moved(value):
                 assign = ast.Assign([ast.Name(alias.asname or alias.name, ast.Store())], ast.Constant(number))

@@ -1,32 +1,26 @@
-"""One trial: a process of its own that imports a mutant instead of its module, and runs the tests of the module.
+"""One trial from the start, `python -m mutation.trial <module> <number>`: a process that imports a mutant instead.
 
-The parent has imported all that a check stands on (pandas, readers, analyses), and forgot the checks: a child that
-it forks imports those anew, which takes milliseconds, and forgets everything when it ends.
+Some changes show only so: those in a record, in a default, in what other modules made of a number when they were
+imported. It exits with 0 if all tests pass.
 """
 
 from __future__ import annotations
 
-import gc
 import importlib.abc
 import importlib.machinery
 import importlib.util
-import io
 import os
-import signal
+import subprocess
 import sys
 import tempfile
-from contextlib import redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mutation.module import module_of
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from mutation.module import Module
-    from mutation.mutant import Mutant
 
-ANEW = ("tests", *(f"ttnn_mcp.{room}" for room in ("checks", "experiments", "tools", "server", "shell")))
-STANDS_ON_ANALYSES = tuple(f"ttnn_mcp.{room}" for room in ("analyses", "session"))  # besides those
 NOT_NEEDED = ("cacheprovider", "xdist", "unraisableexception")
 OPTIONS = ["-x", "-q", "--assert=plain", "--tb=no", *(word for name in NOT_NEEDED for word in ("-p", f"no:{name}"))]
 
@@ -47,49 +41,36 @@ class _Instead(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoade
         return compile(self.tree, self.path, "exec")
 
 
-def warm_up(test: Path) -> None:
-    """Run some test here, so that all that is imported on the way is there for every trial; forget the checks."""
-    with tempfile.TemporaryDirectory(prefix="lines-") as scratch, redirect_stdout(io.StringIO()):
-        _pytest(scratch, [test])
-    _forget(ANEW)
-    gc.freeze()  # what is here now stays: forks need not look through it
-
-
-def _forget(rooms: tuple[str, ...]) -> None:
-    for name in [name for name in sys.modules if name.startswith(rooms)]:
-        del sys.modules[name]
-
-
-def is_noticed(module: Module, mutant: Mutant | None, seconds: int, *, heard: bool) -> bool:
-    """Whether a test fails, or does not end, with the mutant in the module's place; None is the module itself."""
+def is_noticed(module: Module, number: int, seconds: int) -> bool:
+    """Whether a test fails, or does not end, with the mutant in the module's place."""
+    words = [sys.executable, "-m", "mutation.trial", str(module.path), str(number)]
     with tempfile.TemporaryDirectory(prefix="lines-") as scratch:
-        child = os.fork()
-        if not child:
-            _run(module, mutant, seconds, scratch, heard=heard)
-        _, status = os.waitpid(child, 0)
-    return status != 0
+        try:
+            done = subprocess.run(
+                words,
+                check=False,
+                timeout=seconds,
+                env=os.environ | {"PYTEST_DEBUG_TEMPROOT": scratch},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            return True
+    return done.returncode != 0
 
 
-def _run(module: Module, mutant: Mutant | None, seconds: int, scratch: str, *, heard: bool) -> None:
-    """In the child: never returns."""
-    code = 70
-    try:
-        signal.alarm(seconds)
-        if not heard:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, 1)
-            os.dup2(nowhere, 2)
-        if mutant:
-            mutant.change()
-        if module.name.startswith(STANDS_ON_ANALYSES):
-            _forget(STANDS_ON_ANALYSES)
-        sys.meta_path.insert(0, _Instead(module))
-        code = _pytest(scratch, module.tests)
-    finally:
-        os._exit(code)
-
-
-def _pytest(scratch: str, tests: Sequence[Path]) -> int:
+def main(path: str, number: str) -> int:
+    """Import the mutant, run its tests."""
     import pytest  # noqa: PLC0415
 
-    return int(pytest.main([*OPTIONS, f"--basetemp={scratch}/tests", *map(str, tests)]))
+    module = module_of(Path(path))
+    for name in [name for name in sys.modules if name.startswith("ttnn_mcp")]:
+        del sys.modules[name]  # finding the mutants imported them
+    module.mutants[int(number)].change()
+    sys.meta_path.insert(0, _Instead(module))
+    return int(pytest.main([*OPTIONS, *map(str, module.tests)]))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

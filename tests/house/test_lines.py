@@ -1,18 +1,22 @@
 """`make lines` itself: what it changes, what it leaves, and that tests of a check notice."""
 
 import ast
+import importlib
+import sys
 
 import pytest
 
 from mutation import scope
 from mutation.guards import guards
-from mutation.module import mutants_of
+from mutation.live import Live, UnfitError
+from mutation.module import Module, mutants_of
 from mutation.thresholds import moved, thresholds
 
 SOURCE = """
 from ttnn_mcp.hardware import TILE_SIDE
 LINE = 0.5
 COUNT = 1
+NOBODY = -1
 TABLE = {"a": 10}
 lower = 7
 
@@ -120,6 +124,55 @@ def test_what_checks_know_of_a_kind_of_op_is_held_by_the_tests_beside_it_and_of_
     assert "checks/step4_metal_trace/test_stalled_on_host.py" not in tests
 
 
+IMPORTED = """
+LINE = 5
+
+class Case:
+    def over(self, number):
+        return number > LINE and number
+
+def loud(number):
+    return number > LINE
+"""
+
+
+def live(tmp_path, monkeypatch):
+    """A module that is imported, and its mutants."""
+    path = tmp_path / "imported_for_lines.py"
+    path.write_text(IMPORTED)
+    tree, mutants, _ = mutants_of(IMPORTED)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, path.stem, raising=False)
+    imported = importlib.import_module(path.stem)
+    functions = {
+        (each.__name__, each.__code__.co_firstlineno): [each] for each in (imported.Case.over, imported.loud)
+    }
+    module = Module(path, path.stem, tree, mutants, {}, ())
+    return Live(module, imported, functions), {one.what: one for one in mutants}
+
+
+def test_a_mutant_takes_the_place_of_what_was_imported(tmp_path, monkeypatch):
+    alive, mutants = live(tmp_path, monkeypatch)
+    case = alive.imported.Case()
+    assert case.over(0) is False
+    mutants["left out: number > LINE"].change()
+    assert alive.replace(alive.module.tree) == {("over", 5)}
+    assert case.over(0) == 0
+
+
+def test_so_does_a_number(tmp_path, monkeypatch):
+    alive, mutants = live(tmp_path, monkeypatch)
+    mutants["LINE moved from 5 to 7"].change()
+    assert alive.replace(alive.module.tree) is None
+    assert [alive.imported.loud(number) for number in (7, 8)] == [False, True]
+
+
+def test_what_changes_nothing_here_is_tried_the_long_way(tmp_path, monkeypatch):
+    alive, _ = live(tmp_path, monkeypatch)
+    with pytest.raises(UnfitError):
+        alive.replace(alive.module.tree)
+
+
 def test_a_mutant_carries_the_excuse_of_its_line():
     _, mutants, excuses = mutants_of("A = 1\nB = 2  # ours # unmoved: only worded\n")
     assert [one.excuse for one in mutants] == [None, None, "only worded", "only worded"]
@@ -137,18 +190,27 @@ def test_the_tests_of_a_step_hold_each_of_its_checks():
 def changed(monkeypatch, *names):
     answers = {"diff": list(names), "ls-files": []}
     monkeypatch.setattr(scope, "_git", lambda *words: answers[words[0]])
-    return [path.stem for path in scope.changed("HEAD~1")]
+    change = scope.changed("HEAD~1")
+    return [path.stem for path in change.own], [path.stem for path in change.reached]
 
 
-def test_what_changed_is_the_check_its_test_or_what_the_test_is_built_from(monkeypatch):
-    assert changed(monkeypatch, "README.md", "mutation/scope.py") == []
-    assert changed(monkeypatch, "ttnn_mcp/checks/step4_metal_trace/stalled_on_host.py") == ["stalled_on_host"]
-    assert changed(monkeypatch, "tests/checks/step4_metal_trace/test_stalled_on_host.py") == ["stalled_on_host"]
-    assert changed(monkeypatch, "tests/analyses/op_kinds/test_few_cores.py") == ["few_cores"]
-    built = changed(monkeypatch, "tests/checks/programs.py")
-    assert "wide_weights" in built
-    assert "stalled_on_host" not in built
-    assert "stalled_on_host" in changed(monkeypatch, "tests/checks/asking.py")
+def test_what_changed_is_the_check_or_its_test(monkeypatch):
+    assert changed(monkeypatch, "README.md", "mutation/scope.py") == ([], [])
+    check, test = "step4_metal_trace/stalled_on_host.py", "step4_metal_trace/test_stalled_on_host.py"
+    assert changed(monkeypatch, f"ttnn_mcp/checks/{check}") == (["stalled_on_host"], [])
+    assert changed(monkeypatch, f"tests/checks/{test}") == (["stalled_on_host"], [])
+    assert changed(monkeypatch, "tests/analyses/op_kinds/test_few_cores.py") == (["few_cores"], [])
+
+
+def test_what_tests_are_built_from_reaches_what_they_hold(monkeypatch):
+    """In one test, because it reads the imports of all tests."""
+    own, reached = changed(monkeypatch, "tests/checks/programs.py")
+    assert not own
+    assert "wide_weights" in reached
+    assert "stalled_on_host" not in reached
+    for support in ("checks/asking.py", "checks/conftest.py", "profiles/schema.py"):  # the last by its package
+        assert "stalled_on_host" in changed(monkeypatch, f"tests/{support}")[1]
+    assert "layering" in changed(monkeypatch, "tests/asking.py")[1]
 
 
 def test_without_git_nothing_is_known_to_have_changed(monkeypatch):

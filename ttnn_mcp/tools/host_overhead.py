@@ -8,7 +8,6 @@ import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.devices.host_gaps import (
-    COLD_GAPS_SHARE,
     DEVICE_BOUND,
     HOST_BOUND,
     Timeline,
@@ -141,8 +140,8 @@ def judged(report: Performance, scope: Scope, line: Timeline, wall_ms: float | N
             "cold: these ops were compiled in this pass, so the gaps are compile and load time. Profile 2 or more "
             "iterations in one run, or pass wall_ms measured with the profiler off"
         )
-    count, long_ns = line.long_gaps
-    if long_ns > COLD_GAPS_SHARE * line.gap_ns and line.busy < DEVICE_BOUND:
+    if line.interrupted and line.busy < DEVICE_BOUND:
+        count, long_ns = line.long_gaps
         return "unknown", (
             f"{count} gaps of a millisecond and more hold {long_ns / 1e6:.1f} of {line.gap_ns / 1e6:.1f} ms: "
             "a sync, a print or a compile sits in this window. Pass wall_ms measured with the profiler off"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.analyses.tables import ops_of
 from tests.checks.rows import case_of, put
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
@@ -51,6 +52,32 @@ def test_fewer_makers_than_inputs_are_all_there_are(program, tmp_path):
     made(program, "BFLOAT8_B")
     joined(program, [made(program), program.tensor(SHAPE), program.tensor(SHAPE)])
     assert edges(tmp_path, program) == []
+
+
+def test_a_lone_maker_is_not_looked_for_at_the_other_end(program, tmp_path):
+    """All outputs have one description, also that of the op that reads."""
+    x = made(program)
+    put(program, DeviceOp("Joins", (x, program.tensor(SHAPE)), (program.tensor(SHAPE),)))
+    assert edges(tmp_path, program) == []
+
+
+def test_makers_of_another_description_are_not_taken_instead(program, tmp_path):
+    joined(program, [made(program)])
+    joined(program, [made(program, "BFLOAT8_B"), program.tensor(SHAPE, "BFLOAT8_B")])
+    assert edges(tmp_path, program) == []
+
+
+def test_each_op_has_as_many_makers_as_inputs(program, tmp_path):
+    parts = [made(program) for _ in range(3)]
+    joined(program, parts)
+    joined(program, parts[1:])
+    assert edges(tmp_path, program) == [(0, 3), (1, 3), (1, 4)]
+
+
+@pytest.mark.parametrize("lost", ["^INPUT", "^OUTPUT"])
+def test_without_columns_there_are_no_others(program, tmp_path, lost):
+    joined(program, [made(program), made(program)])
+    assert [len(each) for each in other_makers(ops_of(tmp_path, program, without=lost))] == [0, 0]
 
 
 def test_what_is_made_later_is_not_read(program, tmp_path):

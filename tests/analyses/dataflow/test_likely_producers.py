@@ -37,6 +37,16 @@ def test_an_input_whose_columns_were_lost_has_no_maker(tmp_path):
     assert flow.makers_of(len(flow.producers)).tolist() == [NOBODY, NOBODY]
 
 
+@pytest.mark.parametrize("lost", ["^OUTPUT", "^INPUT", "PUT_"])
+def test_without_columns_nobody_made_anything(tmp_path, lost):
+    program = Program()
+    relu(program, relu(program, program.tensor(SHAPE)))
+    flow = Flow(ops_of(tmp_path, program, without=lost))
+    assert bool(flow.keys) is (lost != "PUT_")
+    assert flow.makers_of(0).tolist() == [NOBODY, NOBODY]
+    assert flow.outputs_made[1].tolist() == ([0, 1] if lost == "^INPUT" else [])
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -107,6 +107,45 @@ def test_a_doubtful_op_reads_what_stands_before_it_and_writes_what_stands_behind
     assert found.makers.tolist() == [NOBODY, 0, 1, 2, 3]
 
 
+def test_what_reads_a_doubtful_op_by_another_input_keeps_its_first(tmp_path):
+    program = Program()
+    first, other = (relu(program, program.tensor([1, 1, 32, 32]), width) for width in (64, 160))
+    relu(program, first, 96, 10_000)
+    y = relu(program, first, 96, 90_000)
+    put(program, binary("ADD", other, y, program.tensor([1, 1, 32, 128]), 1_000))
+    found = joins(tmp_path, program)
+    assert found.doubtful.tolist() == [False, False, True, True, False]
+    assert [made_by[4] for made_by in found.by_input[:2]] == [1, 3]
+
+
+def test_a_doubtful_op_has_no_second_input(tmp_path):
+    program = Program()
+    x, y = (relu(program, program.tensor([1, 1, 32, 32]), width) for width in (64, 96))
+    for kernel_ns in (10_000, 90_000):
+        put(program, binary("ADD", x, y, program.tensor([1, 1, 32, 128]), kernel_ns))
+    found = joins(tmp_path, program)
+    assert found.flow.producers[1].tolist() == [NOBODY, NOBODY, 1, 1]
+    assert found.by_input[1].tolist() == [NOBODY] * 4
+
+
+def test_borrowed_rows_are_doubtful_whatever_their_times(tmp_path):
+    program = Program()
+    for width, following in ((64, 96), (128, 160)):
+        relu(program, program.tensor([1, 1, 32, width // 2]), width)
+        x, y, z = (program.tensor([1, 1, 32, 64]) for _ in range(3))
+        put(program, binary("ADD", x, y, z, 1_000))
+        relu(program, program.tensor([1, 1, 32, width]), following)
+    assert joins(tmp_path, program).doubtful.tolist() == [False, False, False, False, True, False]
+
+
+def test_without_ops_or_inputs_there_are_no_joins(tmp_path):
+    program = Program()
+    relu(program, relu(program, program.tensor([1, 1, 32, 32]), 64), 96)
+    ops = ops_of(tmp_path, program, without="^INPUT")
+    assert Joins(Flow(ops)).makers.tolist() == [NOBODY, NOBODY]
+    assert Joins(Flow(ops.take(np.arange(0)))).doubtful.tolist() == []
+
+
 def test_bits_of_all_readers_are_put_together(tmp_path):
     program = Program()
     x = relu(program, program.tensor([1, 1, 32, 32]), 64)

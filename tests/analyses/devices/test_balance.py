@@ -45,6 +45,13 @@ def test_launches_are_matched_by_call_count_whatever_the_order_of_rows(tmp_path,
     assert found.left_out == 0
 
 
+@pytest.mark.parametrize("encodes_device", [False, True])
+def test_without_ops_there_is_nothing_to_compare(tmp_path, rows, encodes_device):
+    case = read(write_rows(tmp_path / "ops_perf_results_1.csv", rows, header_of(rows, "C7")))
+    found = balance_of(case.scope.ops.take(np.arange(0)), encodes_device=encodes_device)
+    assert (found.devices, found.matched, len(found.rows)) == ((), "not_matched", 0)
+
+
 def test_totals_and_shares_are_sums_over_rows(tmp_path, rows):
     found = balance(tmp_path, rows)
     assert found.kernel_ns.tolist() == [3 * (100_000 + 40_000), 450_000, 480_000, 3 * (300_000 + 70_000)]

@@ -19,8 +19,9 @@ def cause(folder, **changed):
     return uneven_ring(run.scope("all", None, None).ops, 0)
 
 
-def test_a_causal_ring_that_is_not_balanced(tmp_path):
-    assert "ring of 4" in cause(tmp_path)
+@pytest.mark.parametrize("devices", [2, 4])
+def test_a_causal_ring_that_is_not_balanced(tmp_path, devices):
+    assert f"ring of {devices}" in cause(tmp_path, ring_size=str(devices))
 
 
 @pytest.mark.parametrize("changed", [{"is_causal": "false"}, {"is_balanced": "true"}, {"ring_size": "1"}])

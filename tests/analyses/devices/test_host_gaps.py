@@ -14,7 +14,13 @@ from tests.profiles import (
     write_rows,
 )
 from tests.profiles.ops import unary
-from ttnn_mcp.analyses.devices.host_gaps import static_shapes, timeline_of, timelines_of, trace_saving_ns
+from ttnn_mcp.analyses.devices.host_gaps import (
+    static_shapes,
+    timeline_of,
+    timelines_of,
+    trace_region_bytes,
+    trace_saving_ns,
+)
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance
 
@@ -60,6 +66,33 @@ def test_gaps_of_a_millisecond_are_long(tmp_path):
     assert line.long_gaps == (2, 3_000_000)
 
 
+@pytest.mark.parametrize(("others", "interrupted"), [(1_010_000, False), (990_000, True)])
+def test_a_window_is_interrupted_where_long_gaps_are_most_of_its_gaps(tmp_path, others, interrupted):
+    line = timeline(tmp_path, (0, 10_000), (1_000_000, 10_000), (others // 2, 10_000), (others // 2, 10_000))
+    assert line.interrupted is interrupted
+
+
+def test_an_overlap_counts_beside_gaps_that_are_longer(tmp_path):
+    line = timeline(tmp_path, (0, 10_000), (50_000, 10_000), (-4_000, 10_000))
+    assert line.spent_ns == pytest.approx([10_000, 8_000, 8_000], abs=2)
+
+
+@pytest.mark.parametrize("ends", [(0, 1, 2), (1,)])
+def test_where_an_end_is_not_known_nothing_is_shared_out(tmp_path, ends):
+    rows = performance_rows(program_of((0, 10_000), (2_000, 20_000), (-1_000, 30_000)), [Iteration()])
+    for place in ends:
+        rows[place]["DEVICE FW END CYCLE"] = ""
+    csv = read_performance_csv(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7")))
+    line = timeline_of(Performance(csv).ops, 1.0)
+    assert line.spent_ns.tolist() == [10_000, 20_000, 30_000]
+    assert len(ends) == 1 or line.wall_ns == 62_000
+
+
+@pytest.mark.parametrize(("ops", "megabytes"), [(1, 1), (256, 1), (257, 2)])
+def test_a_trace_region_is_whole_megabytes_for_four_kilobytes_an_op(ops, megabytes):
+    assert trace_region_bytes(ops) == megabytes * 1024**2
+
+
 @pytest.mark.parametrize(
     ("overlap", "busy"), [(501, 10_000 + 20_000 - 501), (499, 30_000)], ids=["two ops at a time", "drifting clocks"]
 )
@@ -103,6 +136,10 @@ def test_iterations_of_the_same_shapes_are_static(tmp_path):
     program = program_of((0, 10_000), (2_000, 20_000), (3_000, 30_000))
     assert static_shapes(report_of(tmp_path / "two", program, [Iteration(), Iteration()])) is True
     assert static_shapes(report_of(tmp_path / "one", program, [Iteration()])) is None
+    assert (
+        static_shapes(report_of(tmp_path / "replay", program, [Iteration(capture=True), Iteration(trace=(1, 1))]))
+        is None
+    )
 
 
 def test_ops_side_by_side_share_their_time(tmp_path):

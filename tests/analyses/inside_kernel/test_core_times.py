@@ -27,6 +27,7 @@ def test_a_core_takes_from_its_first_start_to_its_last_end(tmp_path):
     )
     assert times is not None
     assert times.core_ns == {A: 2_000}  # 4,000 cycles at 2 GHz
+    assert times.zones_ns == {}  # the firmware around a kernel is no zone of it
     assert times.kernel_ns == 2_000
 
 

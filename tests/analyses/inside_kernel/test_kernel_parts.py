@@ -25,6 +25,7 @@ HEADERS = {
     "back": "DEVICE COMPUTE CB RESERVE BACK [ns]",
     "max": "DEVICE KERNEL DURATION PER CORE MAX [ns]",
     "avg": "DEVICE KERNEL DURATION PER CORE AVG [ns]",
+    "cores": "CORE COUNT",
 }
 
 
@@ -84,6 +85,15 @@ def test_a_part_is_the_bound_where_it_ran_alone_most_of_the_time(tmp_path, times
 def test_measured_waits_decide_where_all_ran_to_the_end(tmp_path, front, back, expected):
     ran = {"NCRISC": 9_900, "BRISC": 10_000, "TRISC0": 9_900}
     assert bound(tmp_path, **ran, front=front, back=back) == expected
+
+
+def test_waits_are_those_of_a_core_so_they_need_the_number_of_cores(tmp_path):
+    assert bound(tmp_path, NCRISC=9_900, BRISC=10_000, TRISC0=9_900, front=6_000, cores=1) == "reader"
+    assert bound(tmp_path, NCRISC=9_900, BRISC=10_000, TRISC0=9_900, front=6_000, cores=0) == "cannot_tell"
+
+
+def test_without_times_of_processors_that_is_the_reason(tmp_path):
+    assert parts(tmp_path).bound(0, KERNEL_NS)[1] == "the report has no times per processor"
 
 
 def test_waits_of_compute_that_ended_early_do_not_make_it_the_bound(tmp_path):

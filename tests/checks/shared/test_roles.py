@@ -47,6 +47,12 @@ def ten(tmp_path_factory):
     return case_of(tmp_path_factory.mktemp("ten"), layers(10))
 
 
+def test_a_window_without_layers_has_no_places_in_them(tmp_path):
+    case = case_of(tmp_path, layers(1))
+    assert case.layering_here is None
+    assert place_in_layers(case, np.arange(3)) == ""
+
+
 @pytest.mark.parametrize(
     ("roles", "place"),
     [

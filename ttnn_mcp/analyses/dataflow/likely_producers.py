@@ -87,17 +87,15 @@ class Flow:
     def producer(self, operand: Operand) -> NDArray[np.int64]:
         """Per row, the row that produced this input; NOBODY where none did (a weight, or the model's input)."""
         keys, rows = self.outputs_made
-        input_keys = self.keys.get(operand.name)
+        input_keys = self.keys[operand.name]
         made_by = np.full(len(self.ops), NOBODY, dtype=np.int64)
-        if input_keys is None or not len(keys):
-            return made_by
         # (key, row) pairs become one number each; the last number below the row's own is the last producer before it
         span = len(self.ops) + 1
         _, place = np.unique(np.concatenate((keys, input_keys)), return_inverse=True)
         sequence = place[: len(keys)] * span + rows
         queries = place[len(keys) :] * span + np.arange(len(self.ops))
         places = np.searchsorted(sequence, queries, side="left") - 1
-        usable = (places >= 0) & operand.present
+        usable = places >= 0
         usable[usable] &= place[: len(keys)][places[usable]] == place[len(keys) :][usable]
         made_by[usable] = rows[places[usable]]
         return made_by

@@ -30,7 +30,7 @@ OVERLAP_NS = (
 COLD_GAP_NS = 1e6  # a millisecond between ops is compiling, loading or Python, never dispatch
 REGION_BYTES_PER_OP = 4096  # recorded commands of an op, in order of magnitude (ours)
 REGION_STEP = 1 << 20  # regions are given in whole megabytes (ours)
-COLD_GAPS_SHARE = 0.5  # of the gap time in such gaps: then the window is not steady, whatever its label
+COLD_GAPS_SHARE = 0.5  # of the gap time: most of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,11 @@ class Timeline:
         long = self.gaps_ns[self.gaps_ns >= COLD_GAP_NS]
         return len(long), float(long.sum())
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether such gaps are most of its gap time: then the window is not steady, whatever its label."""
+        return self.long_gaps[1] > COLD_GAPS_SHARE * self.gap_ns
+
 
 @artefact
 def timeline_of(ops: OpTable, clock_ghz: float | None) -> Timeline:
@@ -87,7 +92,7 @@ def timeline_of(ops: OpTable, clock_ghz: float | None) -> Timeline:
     gaps = ops.numbers("gap_ns")[1:]
     ends = ops.numbers("fw_end_cycle")
     took, spent = float(kernel.sum()), kernel
-    if clock_ghz and len(ops) and np.isfinite(ends[[0, -1]]).all():
+    if clock_ghz and np.isfinite(ends[[0, -1]]).all():
         # gap = kernel start - previous end, so a kernel starts at FW END - KERNEL DURATION (measured on 7 reports)
         wall = float(np.nanmax(ends) - ends[0]) / clock_ghz + float(kernel[0])
         if ((gaps < -OVERLAP_NS).any() or took - wall > OVERLAP_NS) and np.isfinite(ends).all():

@@ -109,6 +109,6 @@ def _paired(marks: tuple[Mark, ...]) -> list[tuple[tuple[Core, str, str], int, i
         place = (mark.core, mark.processor, mark.zone)
         if mark.starts:
             opened[place].append(mark.cycle)
-        elif opened[place] and mark.cycle >= opened[place][-1]:
+        elif opened[place]:
             pairs.append((place, opened[place].pop(), mark.cycle))
     return pairs

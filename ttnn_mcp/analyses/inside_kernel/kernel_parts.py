@@ -30,7 +30,7 @@ PROCESSORS = {
     "writer": ("brisc_ns",),
     "ethernet": ("erisc_ns",),
 }
-ROUNDING_NS = 2.0  # three times, each rounded to a whole nanosecond
+ROUNDING_NS = 2  # three times, each rounded to a whole nanosecond
 MOST = 0.5  # of the kernel's time: a state that lasts longer is the kernel's main state
 
 

@@ -47,27 +47,27 @@ def by_loc(ops: OpTable, devices: list[NDArray[np.int64]]) -> Marked | None:
     """Layers by the numbers in LOC; an op without one belongs to the layer that runs before and behind it."""
     texts = ops.texts("loc")
     names = [_numbered(text) for text in texts.distinct]
-    named = [*dict.fromkeys(name for name in names if name)]
-    places = {name: place for place, name in enumerate(named, start=1)}
-    known = np.array([*(places.get(name or "", 0) for name in names), 0], dtype=np.int64)[texts.codes]
+    named = [*dict.fromkeys(("", *names))]
+    places = {name: place for place, name in enumerate(named)}
+    known = np.array([*(places[name] for name in names), 0], dtype=np.int64)[texts.codes]
     occurring: list[int] = known[known > 0].tolist()
     order = [*dict.fromkeys(occurring)]
     if len(order) < LAYERS_AT_LEAST:
         return None
-    numbers = np.zeros(len(places) + 1, dtype=np.int64)
+    numbers = np.zeros(len(named), dtype=np.int64)
     numbers[order] = np.arange(1, len(order) + 1)
     layer = numbers[known]
     for rows in devices:
         layer[rows] = _between_equals(layer[rows])
-    why = f"{len(order)} layers by LOC: layer 1 is '{shown(named[order[0] - 1])}'"
+    why = f"{len(order)} layers by LOC: layer 1 is '{shown(named[order[0]])}'"
     return Marked(len(order), layer, why) if _covers(layer) else None
 
 
-def _numbered(loc: str) -> str | None:
-    """`model.layers.3` of `loc("model.layers.3.mlp.up_proj")`."""
+def _numbered(loc: str) -> str:
+    """`model.layers.3` of `loc("model.layers.3.mlp.up_proj")`; empty without a number."""
     text = FILE_PLACE.sub("", loc)
     match = NUMBERED.search(text)
-    return text[text.rfind('"', 0, match.start()) + 1 : match.end()] if match else None
+    return text[text.rfind('"', 0, match.start()) + 1 : match.end()] if match else ""
 
 
 def _between_equals(layer: NDArray[np.int64]) -> NDArray[np.int64]:

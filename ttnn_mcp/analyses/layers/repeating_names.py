@@ -58,18 +58,16 @@ def _periods(names: NDArray[np.int64]) -> list[int]:
     order = np.argsort(names, kind="stable")
     repeats = names[order][1:] == names[order][:-1]
     distances, counts = np.unique(np.diff(order)[repeats], return_counts=True)
-    usable = (distances >= OPS_AT_LEAST) & (distances <= len(names) // 2)
+    usable = distances >= OPS_AT_LEAST
     likely = np.argsort(-(counts[usable] * distances[usable]), kind="stable")[:PERIODS_TRIED]
     return [int(distance) for distance in distances[usable][likely]]
 
 
 def _longest(names: NDArray[np.int64], period: int) -> Layers | None:
-    """The longest stretch that repeats with this period."""
+    """The longest stretch that repeats with this period, a distance of equal names; None if it is no two layers."""
     matches = np.concatenate(([False], names[:-period] == names[period:], [False]))
     edges = np.flatnonzero(matches[1:] != matches[:-1])
     starts, ends = edges[::2], edges[1::2]
-    if not len(starts):
-        return None
     longest = int(np.argmax(ends - starts))
     repeats = int(ends[longest] - starts[longest] + period)
     count, slack = divmod(repeats, period)

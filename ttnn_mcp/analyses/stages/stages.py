@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,7 +89,7 @@ def stages_of(ops: OpTable, signposts: OpTable) -> list[Stage]:
 def lm_heads(ops: OpTable) -> NDArray[np.int64]:
     """Matmuls onto the vocabulary: far wider than the model, and in a pass only matmuls of equal width follow."""
     multiplies = np.flatnonzero(ops.of_family("matmul"))
-    if not len(multiplies) or not ops.outputs or not ops.inputs:
+    if not ops.outputs or not ops.inputs:
         return np.zeros(0, dtype=np.int64)
     width, inner = ops.outputs[0].logical[multiplies, 3], ops.inputs[0].logical[multiplies, 3]
     wide = (width >= VOCABULARY) & (width >= WIDENS * inner)
@@ -152,9 +152,10 @@ def _by_attention(ops: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | No
     if not attentions:
         return None
     codes = np.full(len(ops), KINDS.index(attentions[0][1]), dtype=np.int64)
-    for (before, earlier, _), (after, later, _) in pairwise(attentions):
-        if earlier != later:
-            codes[_boundary(ops, before, after) :] = KINDS.index(later)
+    stretches = [list(stretch) for _, stretch in groupby(attentions, key=lambda attention: attention[1])]
+    for earlier, later in pairwise(stretches):
+        (before, _, _), (after, kind, _) = earlier[-1], later[0]
+        codes[_boundary(ops, before, after) :] = KINDS.index(kind)
     why = {kind: f"{reason} (line {int(ops.lines[row])})" for row, kind, reason in reversed(attentions)}
     patches = _patches(ops, codes)
     if patches is not None:
@@ -169,15 +170,16 @@ def _patches(ops: OpTable, codes: NDArray[np.int64]) -> int | None:
     inside = codes == KINDS.index(ENCODER)
     attends = [row for row, kind, _ in attentions_of(ops) if kind == ENCODER]
     makes = np.flatnonzero(inside & (ops.of_family("conv") | ops.named("Fold")))
-    return int(makes[0]) if len(makes) and attends and makes[0] < attends[0] else None
+    return int(makes[0]) if len(makes) and makes[0] < attends[0] else None
 
 
 def chosen_behind(stage: Stage, stages: list[Stage]) -> NDArray[np.int64]:
     """The sampling ops that directly follow this stage: each of its tokens needs them."""
-    sampling = next((each.rows for each in stages if each.kind == SAMPLING), None)
+    nothing = np.zeros(0, dtype=np.int64)
+    if stage.kind != DECODE:
+        return nothing
+    sampling = np.concatenate([nothing, *(each.rows for each in stages if each.kind == SAMPLING)])
     others = np.concatenate([each.rows for each in stages if each.kind != SAMPLING])
-    if sampling is None or stage.kind != DECODE or not len(others):
-        return np.zeros(0, dtype=np.int64)
     others = np.sort(others)
     last = others[np.maximum(np.searchsorted(others, sampling) - 1, 0)]
     return sampling[np.isin(last, stage.rows)]

@@ -70,7 +70,7 @@ def _kept(ops: OpTable, rows: NDArray[np.int64], numbers: tuple[int, ...]) -> tu
     """(bytes, bytes per position) of these inputs; integer tensors are positions or page tables, not keys or values."""
     held = per_token = 0.0
     for operand in (ops.inputs[number] for number in numbers if number < len(ops.inputs)):
-        keeps = operand.present[rows] & ~operand.dtype.among(*INTEGERS)[rows]
+        keeps = ~operand.dtype.among(*INTEGERS)[rows]
         shape, sizes = operand.padded[rows[keeps]], operand.bytes[rows[keeps]]
         held += float(sizes.sum())
         per_token += float((sizes / np.maximum(shape[:, 0] * shape[:, 2], 1)).sum())

@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.devices.host_gaps import (
-    COLD_GAPS_SHARE,
     DEVICE_BOUND,
     TRACED_GAP_NS,
     static_shapes,
@@ -35,10 +34,9 @@ def look(facts: WindowFacts) -> Claims:
         return
     if line.busy >= DEVICE_BOUND:
         return
-    count, long_ns = line.long_gaps
-    if long_ns > COLD_GAPS_SHARE * line.gap_ns:
+    if line.interrupted:
         yield CannotTell(
-            f"{count} gaps of over 1 ms hold most of the waiting: a sync or print in the loop; remove it"
+            f"{line.long_gaps[0]} gaps of over 1 ms hold most of the waiting: a sync or print in the loop; remove it"
         )
         return
     rows = np.arange(len(facts), dtype=np.int64)
