@@ -14,7 +14,7 @@ SHARED = CHECKS / "shared"
 ANALYSES = ROOT / "ttnn_mcp" / "analyses"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
 WITH_TESTS_OF_THEIR_OWN = tuple(ANALYSES / room for room in ("time_budget",))  # tools ask these
-OF_ALL_CHECKS = ("check.py", "needs.py", "unexplained.py", "worth.py")
+OF_ALL_CHECKS = ("check.py", "needs.py", "overlaps.py", "unexplained.py", "worth.py")
 
 
 def name_of(path: Path) -> str:
