@@ -1,6 +1,6 @@
 """A bias runs as an addition of its own behind a matmul that could add it.
 
-`ttnn.linear(x, w, bias=b)` adds a row to its output while it packs: TTNN 0.81.1 runs one op for it at every shape that
+`ttnn.linear(x, w, bias=row)` adds a row to its output while it packs: TTNN 0.81.1 runs one op for it at every shape that
 was tried on mock devices, with and without `core_grid`. As an op of its own the addition reads the whole output again
 and writes it again. tt-metal's optimisation guides measured 5.05 us in one op and 10.99 in two.
 
@@ -44,7 +44,7 @@ def look(facts: WindowFacts) -> Claims:
         assumption="added while packing, a row costs the matmul next to nothing",
         evidence=(cite_attribute(facts, row, "binary_op_type"), *cite_op(facts, row, (bias, "DATATYPE"))),
         fix=(
-            f"ttnn.linear(x, w, bias=b) at line {facts.line(maker)}, its program and kernel config as now; b is "
+            f"ttnn.linear(x, w, bias=row) at line {facts.line(maker)}, its program and kernel config as now; row is "
             f"[1, 1, 1, {bias.logical[row, 3]}] in tiles"
         ),
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
