@@ -101,6 +101,16 @@ def test_other_ops_first_change_nothing(check):
     assert check.ask(program).claim.rows.tolist() == [2]
 
 
+def test_what_is_no_cast_stays(check):
+    """A cast of no move, and another op before one."""
+    program = Program("wormhole_b0")
+    cast(program, program.tensor(SIDE), "BFLOAT8_B")
+    before(program)
+    last = max(place for place, op in enumerate(program.device_ops) if "Typecast" in op.op_code)
+    program.device_ops[last].op_code = "MadeUpDeviceOperation"
+    assert check.ask(program).status == "clean"
+
+
 def test_casts_without_moves_stay(check):
     program = Program("wormhole_b0")
     cast(program, program.tensor(SIDE), "BFLOAT8_B")

@@ -53,9 +53,8 @@ def _masked(facts: WindowFacts) -> Rows:
     """Prefill attention with one mask value per pair of rows."""
     if len(facts.ops.inputs) <= len(("q", "k", "v")):
         return np.zeros(0, dtype=np.int64)
-    q, k, _, mask = facts.ops.inputs[:4]
-    rows = q.logical[:, 2]
-    square = (k.logical[:, 2] == rows) & (mask.logical[:, 2] == rows) & (mask.logical[:, 3] == rows)
+    rows, mask = facts.ops.inputs[0].logical[:, 2], facts.ops.inputs[3].logical
+    square = (mask[:, 2] == rows) & (mask[:, 3] == rows)
     return np.flatnonzero(facts.named("ScaledDotProductAttention") & square & (rows >= LONG))
 
 

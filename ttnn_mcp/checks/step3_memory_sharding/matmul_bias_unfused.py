@@ -1,8 +1,8 @@
 """A bias runs as an addition of its own behind a matmul that could add it.
 
-`ttnn.linear(x, w, bias=row)` adds a row to its output while it packs: TTNN 0.81.1 runs one op for it at every shape that
-was tried on mock devices, with and without `core_grid`. As an op of its own the addition reads the whole output again
-and writes it again. tt-metal's optimisation guides measured 5.05 us in one op and 10.99 in two.
+`ttnn.linear(x, w, bias=row)` adds a row to its output while it packs: TTNN 0.81.1 runs one op for it at every shape
+that was tried on mock devices, with and without `core_grid`. As an op of its own the addition reads the whole output
+again and writes it again. tt-metal's optimisation guides measured 5.05 us in one op and 10.99 in two.
 
 The line: an addition of one row to a matmul's output, which no other op reads; the matmul has no bias yet, and the sum
 keeps the type; together 0.5 % of the window (the change is safe: the same sum). The bound is the additions' whole time.
