@@ -16,18 +16,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.analyses.op_kinds.casts import moves_beside_casts
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
-MOVES = ("InterleavedToSharded", "ShardedToInterleaved")
-
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such casts."""
-    partners = _moves_beside(facts)
+    partners = moves_beside_casts(facts.ops, facts.joins)
     rows = np.flatnonzero(partners >= 0)
     if not len(rows):
         return
@@ -50,22 +48,6 @@ def look(facts: WindowFacts) -> Claims:
         verify="re-profile; list_ops(op_code='TypecastDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="readers are inferred from shapes; a wider type makes the shards larger",
     )
-
-
-def _moves_beside(facts: WindowFacts) -> Rows:
-    """Per op, the move that could write the type of its cast; -1 for none."""
-    joins, x, y = facts.joins, facts.ops.inputs[0], facts.ops.outputs[0]
-    whole = x.dtype.among(*NO_MANTISSA) | y.dtype.among(*NO_MANTISSA)
-    casts = facts.named("Typecast") & ~whole & x.layout.among("TILE")
-    alone, moves = joins.reader_counts == 1, facts.named(*MOVES)
-    partners = np.full(len(facts), -1, dtype=np.int64)
-    makers, readers = joins.edges
-    before = (casts & alone)[makers] & moves[readers]
-    partners[makers[before]] = readers[before]
-    widens = np.flatnonzero(casts & (x.element_bytes < y.element_bytes))
-    behind = widens[(moves & alone)[joins.makers[widens]]]  # the last op has no reader
-    partners[behind] = joins.makers[behind]
-    return partners
 
 
 CHECK = Check(

@@ -21,8 +21,8 @@ from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-LONG = 512  # rows: below it the pairs above the diagonal are few, and nothing was measured
-CAUSAL = 0.5  # of the pairs are left
+LONG = 512  # rows: what was measured (tt-metal perf_automation, BGE-M3); shorter ones have few pairs
+CAUSAL = 0.5  # of the pairs are left (tt-metal PR #19503, its model of the op)
 
 
 def look(facts: WindowFacts) -> Claims:

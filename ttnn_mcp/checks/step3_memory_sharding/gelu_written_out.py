@@ -13,22 +13,16 @@ Silent about an erf alone. Scalars are not compared: programs from the cache pri
 
 from __future__ import annotations
 
-import re
-
-import numpy as np
-
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Rows, WindowFacts, ops_named
+from ttnn_mcp.analyses.op_kinds.gelu_formulas import gelu_formulas
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
-_ERF = re.compile(r"UnaryOpType::ERF\b")
-SCALES = ("BinaryOpType::MUL", "BinaryOpType::DIV")
-
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such formulas."""
-    centres, rows = _formulas(facts)
+    centres, rows = gelu_formulas(facts.ops)
     if not len(rows):
         return
     row = facts.heaviest(centres, 1)[0]
@@ -48,25 +42,6 @@ def look(facts: WindowFacts) -> Claims:
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="the formula is inferred from the order of the ops; what else reads their results is not known",
     )
-
-
-def _formulas(facts: WindowFacts) -> tuple[Rows, Rows]:
-    """The erf ops, and all ops of their formulas."""
-    texts = facts.ops.texts("attributes")
-    erf = texts.where(lambda text: _ERF.search(text) is not None)
-    adds = texts.where(lambda text: "BinaryOpType::ADD" in text)
-    scales = texts.where(lambda text: any(kind in text for kind in SCALES))
-    centres = np.flatnonzero(erf & _shifted(adds, 1) & _shifted(scales, 2))
-    formulas = (centres, centres + 1, centres + 2)
-    around = tuple((centres + step)[_shifted(scales, step)[centres]] for step in (-1, 3))
-    return centres, np.unique(np.concatenate((*formulas, *around)))
-
-
-def _shifted(mask: Mask, by: int) -> Mask:
-    """Per op, the mask of the op that ran `by` ops later."""
-    places = np.arange(len(mask)) + by
-    inside = (places >= 0) & (places < len(mask))
-    return inside & mask[np.where(inside, places, 0)]
 
 
 CHECK = Check(
