@@ -22,7 +22,7 @@ ANALYSES = ROOT / "ttnn_mcp" / "analyses"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
 ROOMS_OF_TOOLS = ("dataflow", "devices", "inside_kernel", "layers", "stages", "time_budget")  # tools ask these
 WITH_TESTS_OF_THEIR_OWN = (ANALYSES, *(ANALYSES / room for room in ROOMS_OF_TOOLS))
-OF_ALL_CHECKS = ("check.py", "needs.py", "unexplained.py", "worth.py")
+OF_ALL_CHECKS = ("check.py", "needs.py", "overlaps.py", "unexplained.py", "worth.py")
 
 
 def name_of(path: Path) -> str:

@@ -49,6 +49,8 @@ def test_one_fidelity_too_high_is_found_alone(tmp_path):
 
 
 def test_one_norm_on_one_core_is_found_alone(tmp_path):
+    """By its cores, and by the run's own evidence: the other norms of its shape were faster on more."""
     assert found(tmp_path, spoilt(decode(), "LayerNormDeviceOperation", cores=1, kernel_ns=110_000)) == [
-        "norm-on-few-cores"
+        "faster-elsewhere",
+        "norm-on-few-cores",
     ]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.asking import ask, session
+from tests.checks.made_checks import four_ops, saves
 from tests.checks.rows import ONE_PASS, case_of, pass_time, real_case
 from tests.profiles import L1, Program, write_run
 from tests.profiles.demo_model import demo_program
@@ -19,48 +20,9 @@ from ttnn_mcp.checks.worth import Worth
 REAL = (CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER)
 
 
-def saves(name: str, part: float, *, gap: bool = False, sure: float = 0.0, general: bool = False) -> Check:
-    """A check that claims `part` of every op's time, or of all gaps."""
-
-    def look(case):
-        rows = np.arange(len(case), dtype=np.int64)
-        yield Claim(
-            claim=name,
-            rows=rows,
-            at_most_ns=np.zeros(len(rows)) if gap else part * case.kernel_ns,
-            at_least_ns=sure * case.kernel_ns,
-            gap_ns=(0.0, part * case.gap_ns) if gap else None,
-            assumption="made",
-            evidence=case.cite(0),
-            fix="",
-            verify="",
-        )
-
-    return Check(name, name, 1, look, general=general)
-
-
 @pytest.fixture
 def case(tmp_path):
-    program = Program()
-    for width in range(1, 5):
-        x = program.tensor([1, 1, 32, 32 * width], "UINT16", placement=L1)
-        program.op("MadeUpOfNoFamily", [x], kernel_ns=10_000)
-    return case_of(tmp_path, program)
-
-
-def test_two_changes_that_halve_an_op_leave_a_quarter(case):
-    found = diagnose(case, [saves("first", 0.5), saves("second", 0.5)])
-    assert sorted(one.saving_us.at_most for one in found.findings) == pytest.approx([10, 20])
-    assert found.findings[1].assumption == "made; less what first already save"
-
-
-def test_a_general_finding_promises_what_the_specific_ones_leave(case):
-    found = diagnose(case, [saves("general", 0.9, general=True), saves("specific", 0.5)])
-    by_name = {one.check: one for one in found.findings}
-    assert by_name["specific"].saving_us.at_most == pytest.approx(20)
-    assert by_name["specific"].assumption == "made"
-    assert by_name["general"].saving_us.at_most == pytest.approx(18)
-    assert by_name["general"].assumption == "made; less what specific already save"
+    return case_of(tmp_path, four_ops())
 
 
 def test_an_op_in_two_patterns_is_counted_once(case):
@@ -88,23 +50,6 @@ def test_where_nothing_took_time_no_share_of_it_is_a_finding(tmp_path):
     assert timeless.total_ns == 0
     with_a_line = replace(saves("worth", 0.5), worth=Worth(time=0.01))
     assert [one.check for one in diagnose(timeless, [with_a_line, saves("risk", 0.0)]).findings] == ["risk"]
-
-
-def test_nothing_is_saved_twice_however_much_is_claimed(case):
-    found = diagnose(case, [saves(str(n), 0.9) for n in range(9)])
-    assert sum(one.saving_us.at_most for one in found.findings) <= case.total_ns / 1e3
-
-
-def test_gaps_are_a_purse_of_their_own(case):
-    found = diagnose(case, [saves("ops", 1.0), saves("gaps", 0.8, gap=True), saves("again", 0.8, gap=True)])
-    by_name = {one.check: one.saving_us.at_most for one in found.findings}
-    assert by_name["ops"] == pytest.approx(case.total_ns / 1e3)
-    assert by_name["gaps"] + by_name["again"] == pytest.approx(case.gap_ns / 1e3)
-
-
-def test_what_is_sure_never_exceeds_what_is_possible(case):
-    found = diagnose(case, [saves("first", 0.9), saves("second", 0.5, sure=0.5)])
-    assert all(one.saving_us.at_least <= one.saving_us.at_most for one in found.findings)
 
 
 def test_small_savings_are_dropped_and_risks_are_not(case):

@@ -156,9 +156,8 @@ ATTENTION = (
     Story(
         "sdpa-grid-1k", "tt-metal PR#56898", "SDPA prefill of 1024 rows, grid 8x8 of 110: 371.7 us",
         "device grid 11x10 (345.1 us)",
-        attention_alone("blackhole", [1, 32, 1024, 128], 371.7, dtype="BFLOAT8_B", causal=True), "right", "right, wide", 26.6,
+        attention_alone("blackhole", [1, 32, 1024, 128], 371.7, dtype="BFLOAT8_B", causal=True), "right", "right", 26.6,
         "grid", made_up="chunks of 128",
-        unknown="the chunks and the grid share one time: what chunks of 256 would give is not known beforehand",
     ),
     Story(
         "vit-chunks", "tt-metal skill tt-dit", "SDPA of a ViT decoder with default chunks",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.step1_data_formats import (
     cast_before_attention,
+    cast_beside_move,
     eight_bit_weights_stream,
     fidelity_above_operands,
     fidelity_below_operands,
@@ -41,9 +42,12 @@ from ttnn_mcp.checks.step2_layouts import (
     whole_rows_copied,
 )
 from ttnn_mcp.checks.step3_memory_sharding import (
+    activation_beside_binary,
+    attention_mask_read,
     decode_heads_as_prefill,
     decode_matmul_bandwidth,
     faster_elsewhere,
+    gelu_written_out,
     grid_left_idle,
     hot_operands_in_dram,
     l1_pressure,
@@ -51,6 +55,7 @@ from ttnn_mcp.checks.step3_memory_sharding import (
     long_lived_l1_tensor,
     low_core_count,
     matmul_activation_unfused,
+    matmul_bias_unfused,
     matmul_operands_in_l1_interleaved,
     matmul_program_config,
     matmuls_on_one_input,
@@ -117,6 +122,7 @@ CATALOGUE: tuple[Check, ...] = (
     float32_between_bfloat16.CHECK,
     group_norm_welford.CHECK,
     norm_fidelity_high.CHECK,
+    cast_beside_move.CHECK,
     layout_conversion_share.CHECK,
     tilize_round_trip.CHECK,
     constant_converted_repeatedly.CHECK,
@@ -158,6 +164,10 @@ CATALOGUE: tuple[Check, ...] = (
     matmuls_on_one_input.CHECK,
     minimal_matmul_on_many_rows.CHECK,
     matmuls_through_dram.CHECK,
+    matmul_bias_unfused.CHECK,
+    activation_beside_binary.CHECK,
+    gelu_written_out.CHECK,
+    attention_mask_read.CHECK,
     stalled_on_host.CHECK,
     host_calls_inside.CHECK,
     tensor_through_host.CHECK,

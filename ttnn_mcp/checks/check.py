@@ -87,6 +87,13 @@ class Claim:
         """The most that it can save."""
         return self.gap_ns[1] if self.gap_ns is not None else float(self.at_most_ns.sum())
 
+    @property
+    def sure(self) -> bool:
+        """Whether it saves something for certain."""
+        if self.gap_ns is not None:
+            return self.gap_ns[0] > 0
+        return self.at_least_ns is not None and bool((self.at_least_ns > 0).any())
+
 
 def _highest(bounds: Floats, at: Rows, rows: int) -> Floats:
     highest = np.full(rows, -np.inf)

@@ -1,9 +1,6 @@
 """Runs all checks on one window: findings ranked by their savings, and the status of each step.
 
-No microsecond is saved twice. Findings are taken in the order of their promise, those of general checks last. Each
-takes its part of the time of an op that earlier ones left: two changes that each save half leave a quarter, not
-nothing. Savings in gaps between ops are budgeted separately from savings in kernels. Risks promise no saving, and are
-never dropped.
+No microsecond is saved twice (see `overlaps`). Risks promise no saving, and are never dropped.
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ import numpy as np
 
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim
 from ttnn_mcp.checks.earlier_runs import backed
+from ttnn_mcp.checks.overlaps import settlements
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.worth import ALWAYS
@@ -25,9 +23,8 @@ from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.checks.overlaps import Settlement
     from ttnn_mcp.checks.worth import Worth
 
 _log = logging.getLogger(__name__)
@@ -138,51 +135,24 @@ def _for_author(check: Check, claim: Claim, facts: WindowFacts) -> Claim:
 
 
 def _settled(facts: WindowFacts, claims: list[tuple[Check, Claim]]) -> list[Finding]:
-    left: NDArray[np.float64] = np.array(facts.kernel_ns)
-    gaps_left = max(0.0, float(facts.gap_ns))
-    ranked: list[Finding] = []
-    before: list[tuple[str, Claim]] = []
-    for check, claim in sorted(claims, key=lambda pair: (pair[0].general, -pair[1].promise_ns)):
-        if claim.gap_ns is not None:
-            most = min(claim.gap_ns[1], gaps_left)
-            least = min(claim.gap_ns[0], most)
-            gaps_left -= most
-        else:
-            took = facts.kernel_ns[claim.rows]
-            still = np.divide(left[claim.rows], took, out=np.zeros_like(took), where=took > 0)
-            per_row = np.minimum(claim.at_most_ns, took) * still
-            left[claim.rows] -= per_row
-            most = float(per_row.sum())
-            sure = claim.at_least_ns
-            least = 0.0 if sure is None else float(np.minimum(sure * still, per_row).sum())
-        saving = Saving(at_least=least / 1e3, at_most=most / 1e3)
-        shared = (
-            [name for name, other in before if _share_time(claim, other)] if most + 1 < claim.promise_ns else []
-        )
-        ranked.append(_finding(facts, check, claim, saving, shared))
-        before.append((check.id, claim))
+    ranked = [
+        _finding(facts, check, claim, settlement)
+        for (check, claim), settlement in zip(claims, settlements(facts, claims), strict=True)
+    ]
     return sorted(ranked, key=lambda finding: (-finding.saving_us.at_most, -finding.share))
 
 
-def _share_time(claim: Claim, other: Claim) -> bool:
-    """Whether both claim a part of the same time."""
-    if not other.promise_ns:
-        return False
-    if claim.gap_ns is not None or other.gap_ns is not None:
-        return claim.gap_ns is not None and other.gap_ns is not None
-    return bool(np.isin(claim.rows, other.rows[other.at_most_ns > 0]).any())
-
-
-def _finding(facts: WindowFacts, check: Check, claim: Claim, saving: Saving, shared_with: Sequence[str]) -> Finding:
+def _finding(facts: WindowFacts, check: Check, claim: Claim, settlement: Settlement) -> Finding:
     assumption = claim.assumption
-    if shared_with:
-        assumption += f"; less what {' and '.join(dict.fromkeys(shared_with))} already save"
+    if settlement.counted_under:
+        names = " and ".join(settlement.counted_under)
+        assumption += f"; alone up to {claim.promise_ns / 1e3:.0f} us, the rest counts under {names}"
     return Finding(
         check=check.id,
         step=check.step,
         claim="; ".join(part for part in (claim.claim, place_in_layers(facts, claim.rows)) if part),
         share=facts.share(claim.rows) if claim.gap_ns is None else facts.gap_share,
-        saving_us=saving,
+        saving_us=Saving(at_least=settlement.at_least_ns / 1e3, at_most=settlement.at_most_ns / 1e3),
         assumption=assumption,
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
         fix=claim.fix,

@@ -7,7 +7,7 @@ import pytest
 from tests.checks.matmul_programs import config, decoding, linear
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
-from tests.profiles import Program
+from tests.profiles import Iteration, Program
 from tests.profiles.model import DeviceOp
 
 TIME, CONFIG = "DEVICE KERNEL DURATION [ns]", "ATTRIBUTES.program_config"
@@ -103,16 +103,49 @@ def test_attention_has_twins_too(check):
     assert outcome.at_most_ns == 3_000_000
 
 
-def test_an_op_that_takes_no_config_is_none_of_them(check):
-    """A norm of equal operands and another config is told by the norm's own check."""
-    program = twins((1, 100), (8, 41))
-    for at, (name, us) in enumerate((("slow", 90), ("quick", 30))):
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [("LayerNorm", "program_config"), ("OptimizedConvNew", "block_config"), ("Conv2d", "enable_act_double_buffer")],
+)
+def test_norms_and_convs_have_twins_too(check, name, setting):
+    claim = check.ask(configured(name, {setting: "slow"}, {setting: "quick"})).claim
+    assert claim.rows.tolist() == [0]
+    assert (claim.at_least_ns.tolist(), claim.at_most_ns.tolist()) == ([60_000], [60_000])
+    assert claim.fix == f"the {setting} that op_detail(op=8) prints"
+    assert [one.value for one in claim.evidence] == [90_000, "slow", 30_000, "quick"]
+
+
+def configured(name, *attributes, cores=(64, 64)):
+    """An op of one input that took 90 us, and one that took 30."""
+    program = Program("wormhole_b0")
+    for at, (given, us) in enumerate(zip(attributes, (90, 30), strict=True)):
         x, y = program.tensor([1, 1, 1024, 1024]), program.tensor([1, 1, 1024, 1024])
-        op = DeviceOp("LayerNormDeviceOperation", (x,), (y,), us * 1000, attributes={"program_config": name})
-        put(program, op)
+        put(program, DeviceOp(f"{name}DeviceOperation", (x,), (y,), us * 1000, cores=cores[at], attributes=given))
         other = program.tensor([1, 1, 64, 32 * (at + 1)])
         put(program, DeviceOp("MadeUpOfNoFamily", (other,), (other,), 1_000))
+    return program
+
+
+def test_where_only_the_cores_differ_the_grid_is_the_setting(check):
+    claim = check.ask(configured("LayerNorm", *({"program_config": "one"},) * 2, cores=(8, 64))).claim
+    assert claim.fix == "the core grid that op_detail(op=8) prints"
+    assert [one.value for one in claim.evidence] == [90_000, 8, 30_000, 64]
+
+
+def test_other_ops_have_no_config_to_take_over(check):
+    program = twins((1, 100), (8, 41))
+    for attributes, ns in (({"program_config": "slow"}, 90_000), ({"program_config": "quick"}, 30_000)):
+        x, y = program.tensor([1, 1, 1024, 1024]), program.tensor([1, 1, 1024, 1024])
+        put(program, DeviceOp("MadeUpOfNoFamily", (x,), (y,), ns, attributes=attributes))
     assert check.ask(program).claim.rows.tolist() == [0]
+
+
+def test_the_times_of_another_pass_prove_nothing(check):
+    """It may have run at another clock: only this window's ops are asked."""
+    quick = twins((8, 41))
+    slow = [Iteration(cold=True, kernel_scale=0.1), Iteration()]
+    assert check.ask(quick, slow).status == "clean"
+    assert check.ask(twins((1, 100), (8, 41)), slow).claim.at_least_ns.tolist() == [59_000]
 
 
 def test_what_ops_without_attributes_were_told_is_not_known(check):
@@ -136,7 +169,7 @@ def test_a_window_without_kernel_time_is_clean(check):
 
 
 def test_other_ops_are_not_applicable(check):
-    assert check.ask(no_such_ops()).why == "no matmuls and no fused attention"
+    assert check.ask(no_such_ops()).why == "no matmuls, fused attention, norms or convs"
 
 
 @pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])

@@ -28,10 +28,23 @@ def test_a_conv_on_a_fixed_grid_is_told_what_the_whole_grid_would_leave_its_busi
     assert "at line 3 uses 64 of 110; its busiest core would have 75% of its tiles" in claim.claim
     assert claim.at_most_ns.tolist() == [25_000]
     assert "shard_layout=ttnn.TensorMemoryLayout.BLOCK_SHARDED" in claim.fix
-    assert "ttnn.CoreCoord(0, 0), ttnn.CoreCoord(10, 9)" in claim.fix
+    assert "ttnn.CoreCoord(0, 0), ttnn.CoreCoord(10, 9))}), transpose_shards=True)" in claim.fix
     assert {one.column: one.value for one in claim.evidence}["CORE COUNT"] == 64
     assert claim.caveat == "ttnn may round the grid to what channels divide into"
     assert "op_detail(op=3)" in claim.verify
+
+
+@pytest.mark.parametrize(
+    ("how", "transposed"),
+    [
+        ({"layout": "BLOCK", "per_core": (8, 1), "block": (8, 6), "channel_cores": 8}, True),  # 6 of 11, 7 of 10
+        ({"layout": "BLOCK", "per_core": (5, 2), "block": (5, 6), "channel_cores": 8}, False),  # 4 either way
+        ({"layout": "HEIGHT", "per_core": (8, 1), "block": (2, 6)}, False),
+    ],
+)
+def test_rows_lie_along_the_columns_where_that_leaves_less(check, how, transposed):
+    claims = check.ask(with_conv("blackhole", grid=(8, 8), **how)).claims
+    assert ["transpose_shards" in claim.fix for claim in claims] == [transposed]
 
 
 def test_one_percent_of_the_window_is_the_line(check):

@@ -66,6 +66,16 @@ def test_a_copy_in_front_of_halo_is_named_with_who_wrote_interleaved(check):
     assert "memory_config that line 7 writes (L1 HEIGHT_SHARDED 256x64 on 64 cores)" in claim.fix
 
 
+@pytest.mark.parametrize("name", ["Typecast", "Upsample"])
+def test_what_writes_no_shards_needs_the_copy(check, name):
+    def made_by(op_code):
+        program = with_all(copied)
+        program.device_ops[0].op_code = f"{op_code}DeviceOperation"
+        return program
+
+    check.pair(made_by, silent=name, fires="Slice")
+
+
 def test_one_percent_of_the_window_is_the_line_for_either(check):
     check.share_pair(copied, 0.01, of="time")
     check.share_pair(packed, 0.01, of="time")

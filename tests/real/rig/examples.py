@@ -145,6 +145,7 @@ VALUES: dict[str, Callable[[Examples], Any]] = {
     "slope": lambda of: 0.1,
     "alpha": lambda of: 1.0,
     "mask": lambda of: of.tiles(1, 1, 128, 128),
+    "row": lambda of: of.tiles(1, 1, 1, 1024),  # of the ordinary matmul's output
     "r": lambda of: of.ttnn.FabricRouterConfig(),
     "t": lambda of: of.tiles(1, 1, 1, 1),
     "y": lambda of: of.tiles(1, 1, 64, 4096),  # of eight devices

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 TAKES_A_TYPE = ("output_dtype", "dtype")  # attributes of ops that can write another type
 TAKES_NONE = ("Unary", "Typecast")  # although they print such an attribute
+TAKES_A_TYPE_ON_ITS_WAY = (
+    "InterleavedToSharded",
+    "ShardedToInterleaved",
+)  # `output_dtype` of TTNN 0.81.1, in tiles
 ACCEPTED = ("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")  # by sdpa_device_operation.cpp of tt-metal
 
 
@@ -70,3 +74,19 @@ def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> NDArray[np.int64]:
     )
     settable = (takes_type > 0) & ~ops.named(*TAKES_NONE)[maker[rows]]
     return rows[settable & (reader_counts(flow)[maker[rows]] == 1)]
+
+
+def moves_beside_casts(ops: OpTable, joins: Joins) -> NDArray[np.int64]:
+    """Per op, the move that could write the type of its cast: behind it, or before one that widens; -1 for none."""
+    x, y = ops.inputs[0], ops.outputs[0]
+    whole = x.dtype.among(*NO_MANTISSA) | y.dtype.among(*NO_MANTISSA)
+    casts = ops.named("Typecast") & ~whole & x.layout.among("TILE")
+    alone, moves = joins.reader_counts == 1, ops.named(*TAKES_A_TYPE_ON_ITS_WAY)
+    partners = np.full(len(ops), -1, dtype=np.int64)
+    makers, readers = joins.edges
+    before = (casts & alone)[makers] & moves[readers]
+    partners[makers[before]] = readers[before]
+    widens = np.flatnonzero(casts & (x.element_bytes < y.element_bytes))
+    behind = widens[(moves & alone)[joins.makers[widens]]]  # the last op has no reader
+    partners[behind] = joins.makers[behind]
+    return partners

@@ -42,8 +42,23 @@ def least_tiles(conv: Conv, size: Size, grid: tuple[int, int]) -> int:
     if conv.layout == HEIGHT:
         return ceil(size.rows / (x * y)) * conv.per_core_w
     if conv.layout == BLOCK:
-        return min(ceil(size.rows / a) * ceil(size.columns / b) for a, b in ((x, y), (y, x)))
+        return min(_of_block(size, grid), _of_block(size, (y, x)))
     return conv.per_core_h * ceil(size.columns / (x * y))
+
+
+def should_transpose(conv: Conv, size: Size, grid: tuple[int, int]) -> bool:
+    """Whether the busiest core of a BLOCK_SHARDED conv has fewer tiles with rows along the grid's columns.
+
+    That is `transpose_shards=True`: without it TTNN 0.81.1 cuts the rows over the grid's rows (tried on a mock device).
+    """
+    x, y = grid
+    return conv.layout == BLOCK and _of_block(size, (y, x)) < _of_block(size, grid)
+
+
+def _of_block(size: Size, grid: tuple[int, int]) -> int:
+    """Tiles of the busiest core with the output's rows cut over the grid's rows."""
+    x, y = grid
+    return ceil(size.rows / y) * ceil(size.columns / x)
 
 
 def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Conv:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 QUICKER = 0.9  # of the time: two runs of one program differ by up to 5 % (domain practice)
-CHOICES = ("program_config", "user_core_coord", "config")  # how to do the work, not which work
+CHOICES = (  # how to do the work, not which work; the last five are a conv's
+    *("program_config", "user_core_coord", "config", "block_config", "parallelization_config"),
+    *("enable_act_double_buffer", "enable_weights_double_buffer", "enable_split_reader"),
+)
 
 
 @dataclass(frozen=True, slots=True)

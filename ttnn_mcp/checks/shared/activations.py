@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.checks.check import Evidence, WindowFacts
+from ttnn_mcp.checks.check import Evidence, Mask, WindowFacts
 from ttnn_mcp.checks.shared.wording import cite_attribute
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ def function_in(attributes: Attributes) -> str:
 def keeps_type(facts: WindowFacts, row: int) -> bool:
     """Whether its output has the data type of its input."""
     return facts.ops.outputs[0].dtype[row] == facts.ops.inputs[0].dtype[row]
+
+
+def keep_width(facts: WindowFacts) -> Mask:
+    """Ops whose output has elements of the size of their INPUT_0's."""
+    return facts.ops.inputs[0].element_bytes == facts.ops.outputs[0].element_bytes
 
 
 def cite_function(facts: WindowFacts, row: int) -> Evidence:

@@ -3,8 +3,8 @@
 The run's own evidence outranks a model: two matmuls of equal shapes, types, placements, fidelity and remaining
 attributes do the same work, and the slower one can take the config of the faster one.
 
-The line: Matmul, Linear, MinimalMatmul, SparseMatmul and fused attention; equal in everything the report shows but
-program_config, core grid and the cores used; every op of the faster config takes under 90 % of every op of the
+The line: matmuls, fused attention, norms and convs; equal in everything the report shows but program_config, core
+grid, a conv's blocks and buffers, and the cores used; every op of the faster config takes under 90 % of every op of the
 slower one (two runs of one program differ by up to 5 %), 5 us and more, and the difference is at least 0.5 % of the
 window. at_least counts the slowest op of the faster config, at_most the fastest: this is no model.
 
@@ -19,8 +19,8 @@ import re
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.op_kinds.twins import slower_than_twins
-from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.analyses.op_kinds.twins import CHOICES, slower_than_twins
+from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Subject, WindowFacts
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_each, example, time_of, took
@@ -28,21 +28,24 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 
 ALIKE = ("Matmul", "Linear", "MinimalMatmul", "SparseMatmul")
-MATMULS_AND_ATTENTION = Subject(
-    lambda facts: facts.named(*ALIKE) | facts.of_family("attention"), "no matmuls and no fused attention"
+CONFIGURED = Subject(
+    lambda facts: facts.named(*ALIKE) | facts.of_family("attention", "norm", "conv"),
+    "no matmuls, fused attention, norms or convs",
 )
 _FIELDS = re.compile(r"(in0_block_w|per_core_[MN]|[qk]_chunk_size)=(\d+)")
 
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all ops that have a faster twin."""
-    able = MATMULS_AND_ATTENTION.mask(facts) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
+    able = CONFIGURED.mask(facts) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
     slower = slower_than_twins(facts.ops, np.flatnonzero(able))
     rows = slower.rows
     if not len(rows):
         return
     row = facts.heaviest(rows)[0]
     twin = int(slower.twins[rows == row][0])
+    pairs = ((facts.attributes(row).get(key), facts.attributes(twin).get(key), key) for key in CHOICES)
+    setting = next((key for slow, quick, key in pairs if slow != quick), "")
     yield Claim(
         claim=(
             f"{len(rows)} op{'s take' if len(rows) > 1 else ' takes'} longer ({time_of(facts, rows)}) than with "
@@ -53,8 +56,8 @@ def look(facts: WindowFacts) -> Claims:
         at_most_ns=slower.at_most_ns,
         at_least_ns=slower.at_least_ns,
         assumption="measured in this run: the slowest and the fastest op of the faster config",
-        evidence=cite_each((row, twin), lambda n: (*facts.cite(n), cite_attribute(facts, n, "program_config"))),
-        fix=f"the program_config (or core grid) that op_detail(op={facts.line(twin)}) prints",
+        evidence=cite_each((row, twin), lambda n: (*facts.cite(n), *_cells(facts, n, setting))),
+        fix=f"the {setting or 'core grid'} that op_detail(op={facts.line(twin)}) prints",
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us is that of line {facts.line(twin)} now; PCC",
         caveat="L1 may be fuller here than there: the config may not fit beside other tensors",
     )
@@ -65,12 +68,16 @@ def _told(facts: WindowFacts, twin: int) -> str:
     return shown(f" with {fields[0][0]}={fields[0][1]}") if fields else ""
 
 
+def _cells(facts: WindowFacts, row: int, setting: str) -> tuple[Evidence, ...]:
+    return (cite_attribute(facts, row, setting),) if setting else facts.cite(row, "cores")
+
+
 CHECK = Check(
     id="faster-elsewhere",
     title="the same op is faster elsewhere in this run",
     step=3,
     look=look,
-    of=MATMULS_AND_ATTENTION,
+    of=CONFIGURED,
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=SAFE),
     compiled=optimized("chooses matmul configs"),

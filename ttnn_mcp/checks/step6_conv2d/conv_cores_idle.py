@@ -6,15 +6,17 @@ A conv takes as long as its busiest core. A fixed 8 x 8 grid on a chip of 110 co
 The line: with the whole grid and the same shard layout the busiest core would have at least a fifth fewer output
 tiles, and the saving is 1 % of the window. The bound takes time in proportion to the busiest core's tiles, and never
 below the roofline. It counts whole tiles: 64 tiles of rows on 110 cores leave 46 idle, but nothing can be gained. If
-the report does not state the grid, the largest number of cores of any op stands for it (a lower bound). Silent about
-layouts: another one may use more cores (conv-shard-layout-slow, low-core-count).
+the report does not state the grid, the largest number of cores of any op stands for it (a lower bound). Without
+`transpose_shards=True` TTNN 0.81.1 cuts the rows of a BLOCK_SHARDED conv over the grid's rows: on 5 x 4 cores into
+four, with it into five (a mock device). Silent about layouts: another one may use more cores (conv-shard-layout-slow).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.convs import share_on_grid
+from ttnn_mcp.analyses.op_kinds.conv_cores import should_transpose
+from ttnn_mcp.analyses.op_kinds.convs import share_on_grid, sizes_of
 from ttnn_mcp.checks.check import Claim, Claims, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES
 from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
@@ -34,6 +36,8 @@ def look(facts: WindowFacts) -> Claims:
         return
     took = facts.kernel_ns[rows]
     row, conv = convs.configured(facts.heaviest(rows, 1))[0]
+    transposed = should_transpose(conv, sizes_of(facts.ops, rows[rows == row])[0], (x, y))
+    across = ", transpose_shards=True" if transposed else ""
     yield Claim(
         claim=(
             f"{kinds(facts, rows)} ({time_of(facts, rows)}) leave idle cores that could share the work: "
@@ -47,7 +51,7 @@ def look(facts: WindowFacts) -> Claims:
         fix=(
             f"ttnn.Conv2dConfig(override_sharding_config=True, shard_layout=ttnn.TensorMemoryLayout.{conv.layout}, "
             "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), "
-            f"ttnn.CoreCoord({x - 1}, {y - 1}))}})), without reshard_if_not_optimal"
+            f"ttnn.CoreCoord({x - 1}, {y - 1}))}}){across}), without reshard_if_not_optimal"
         ),
         verify=f"re-profile; op_detail(op={facts.line(row)}) shows more cores and kernel_us falls, no new Reshard",
         caveat=(

@@ -7,9 +7,10 @@ it, which compacts L1 for `reallocate_halo_output` although L1 is not short.
 The line: the copies (or the Moves) cost 1 % of the window. A Move counts only if the conv would also fit with the gap
 that the Move closes (at most the size of the halo tensor), by the conv's own formulas and with 5 % to spare.
 
-Silent about Halo, about the first copy of the model's input, about slices (see conv-sliced-in-dram) and about tensors
-that just left their shards (see placement-round-trip). Producers are inferred from shapes, types and placements; only
-a memory report makes them certain.
+Silent about Halo, about the first copy of the model's input, about slices (see conv-sliced-in-dram), about tensors
+that just left their shards (see placement-round-trip), and behind ops that write no shards: Typecast and Upsample of
+an interleaved tensor. Untilize, slice, pad, permute, norms and element-wise ops do (TTNN 0.81.1). Producers are
+inferred from shapes, types and placements; only a memory report makes them certain.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.run.ops.op_names import canonical
 
 COPIES = ("InterleavedToSharded", "Reshard")
+WRITES_NO_SHARDS = ("Typecast", "Upsample")  # of an interleaved input: TTNN 0.81.1 refuses (a mock device)
 OUT_OF_SHARDS = ("ShardedToInterleaved", "ShardedToInterleavedPartial")  # half of a placement-round-trip
 
 
@@ -48,7 +50,7 @@ def _feeding_halo(facts: WindowFacts) -> Rows:
     moves = _makers_of(facts, halos, "Move")
     copies = _makers_of(facts, np.append(halos, moves), *COPIES)
     source = facts.joins.makers[copies]
-    return copies[(source != NOBODY) & ~facts.named(*OUT_OF_SHARDS)[source]]
+    return copies[(source != NOBODY) & ~facts.named(*OUT_OF_SHARDS, *WRITES_NO_SHARDS)[source]]
 
 
 def _idle_moves(facts: WindowFacts) -> Rows:

@@ -1,0 +1,61 @@
+"""A typecast runs beside a move that could write the type itself.
+
+`ttnn.to_memory_config(x, memory_config, dtype=...)` runs one op where it shards a tensor or makes one interleaved: TTNN
+0.81.1 passes the type on as `output_dtype` (seen on a mock device). A cast before or behind such a move reads and
+writes the tensor once more; without it one path of an encoder took 82 us less (tt-metal's perf_automation guide).
+
+The line: a Typecast between floats, in tiles, that alone reads what an InterleavedToSharded or ShardedToInterleaved
+wrote, or whose result such a move alone reads; together 0.5 % of the window (the same rounding). The bound is the
+casts' whole time.
+
+Silent if another op also reads the tensor between the two, about casts that narrow behind a move
+(output-wider-than-consumer), and about reshards: with another type TTNN copies instead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.casts import moves_beside_casts
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all such casts."""
+    partners = moves_beside_casts(facts.ops, facts.joins)
+    rows = np.flatnonzero(partners >= 0)
+    if not len(rows):
+        return
+    row = facts.heaviest(rows, 1)[0]
+    move, x, y = int(partners[row]), facts.ops.inputs[0], facts.ops.outputs[0]
+    yield Claim(
+        claim=(
+            f"Typecasts run beside moves that could write the type ({len(rows)}x, {time_of(facts, rows)}): "
+            f"{x.dtype[row]} to {y.dtype[row]}, {example(facts, row)}, {op_name(facts, move)} at line "
+            f"{facts.line(move)}"
+        ),
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows],
+        assumption="the move converts while it copies, at no extra cost",
+        evidence=cite_op(facts, row, (x, "DATATYPE"), (y, "DATATYPE")),
+        fix=(
+            f"ttnn.to_memory_config(x, memory_config, dtype=ttnn.{y.dtype[row].lower()}) at line {facts.line(move)}, "
+            f"and no ttnn.typecast at line {facts.line(row)}"
+        ),
+        verify="re-profile; list_ops(op_code='TypecastDeviceOperation').total.count falls, PCC >= 0.99",
+        caveat="readers are inferred from shapes; a wider type makes the shards larger",
+    )
+
+
+CHECK = Check(
+    id="cast-beside-move",
+    title="a typecast that a move could make",
+    step=1,
+    look=look,
+    of=ops_named("no typecasts", "Typecast"),
+    needs=(OPERANDS,),
+    worth=Worth(time=SAFE),
+)

@@ -1,0 +1,92 @@
+"""An activation runs as an op of its own beside an element-wise op that could apply it.
+
+`ttnn.add`, `subtract`, `multiply` and `divide` apply functions to their operands as they read them and to their result
+as they write it: `ttnn.mul(a, b, input_tensor_a_activations=[ttnn.UnaryOpType.SILU])` is SwiGLU in one op
+(tt-metal's tech report LLMs/llms.md, 2.5.6). As an op of its own the function reads and writes its tensor once more.
+
+The line: a unary op of one function that TTNN 0.81.1 accepts there (tried on a mock device), in tiles, that keeps the
+type; it alone reads the result of such an op, or such an op alone reads its result; together 0.5 % of the window (the
+change is safe: the same function on the same values). The bound is the unary ops' whole time.
+
+Silent if another op also reads the tensor between the two, about functions that TTNN refuses there (mish, softplus),
+and behind matmuls and convs, which have checks of their own.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.activations import cite_function, function_in, function_of, keep_width
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
+
+APPLIED = frozenset(  # by element-wise ops of TTNN 0.81.1
+    (
+        *("RELU", "RELU6", "GELU", "SILU", "SIGMOID", "TANH", "HARDSIGMOID", "HARDSWISH", "EXP", "SQRT"),
+        *("SQUARE", "NEG", "ABS", "RECIP", "RSQRT", "LOG"),
+    )
+)
+CALLS = {"ADD": "add", "SUB": "subtract", "MUL": "multiply", "DIV": "divide"}
+_KIND = re.compile(r"BinaryOpType::(ADD|SUB|MUL|DIV)\b")
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all activations that a neighbour could apply."""
+    behind, partners = _neighbours(facts)
+    rows = np.flatnonzero(partners >= 0)
+    if not len(rows):
+        return
+    row = facts.heaviest(rows, 1)[0]
+    function, partner = function_of(facts, row), int(partners[row])
+    kind = _KIND.findall(facts.ops.texts("attributes")[partner])[0]
+    slot = "activations" if behind[row] else _operand(facts, row, partner)
+    yield Claim(
+        claim=(
+            f"Activations run beside element-wise ops that could apply them ({len(rows)}x, {time_of(facts, rows)}): "
+            f"{function} {example(facts, row)}, {kind} at line {facts.line(partner)}"
+        ),
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows],
+        assumption="applied where the values pass anyway, the function costs next to nothing",
+        evidence=(cite_function(facts, row), *cite_op(facts, row)),
+        fix=f"ttnn.{CALLS[kind]}(a, b, {slot}=[ttnn.UnaryOpType.{function}]), without the op at line {facts.line(row)}",
+        verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
+        caveat="readers are inferred from shapes; a function with approximation may differ slightly in the last bit",
+    )
+
+
+def _neighbours(facts: WindowFacts) -> tuple[np.ndarray[tuple[int], np.dtype[np.bool_]], Rows]:
+    """Per op: whether its function goes into the op before, and the row of the op that it goes into; -1 for none."""
+    joins, size = facts.joins, len(facts)
+    able = facts.ops.texts("attributes").where(lambda text: _KIND.search(text) is not None)
+    unary = np.flatnonzero(keep_width(facts) & facts.ops.inputs[0].layout.among("TILE"))
+    known = facts.attributes_of_ops.numbers(unary, lambda attributes: float(function_in(attributes) in APPLIED)) > 0
+    rows = unary[known]
+    alone = joins.reader_counts == 1
+    partners = np.full(size, -1, dtype=np.int64)
+    makers, readers = joins.edges
+    into = np.isin(makers, rows) & alone[makers] & able[readers]
+    partners[makers[into]] = readers[into]
+    before = rows[(able & alone)[joins.makers[rows]]]  # the last op has no reader
+    partners[before] = joins.makers[before]
+    return np.isin(np.arange(size), before), partners
+
+
+def _operand(facts: WindowFacts, row: int, partner: int) -> str:
+    return "input_tensor_a_activations" if facts.joins.makers[partner] == row else "input_tensor_b_activations"
+
+
+CHECK = Check(
+    id="activation-beside-binary",
+    title="activation not fused into its element-wise neighbour",
+    step=3,
+    look=look,
+    of=ops_named("no unary ops", "Unary"),
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(time=SAFE),
+    compiled="enable_create_d2m_subgraphs=True with optimization_level >= 1: the compiler then joins element-wise ops",
+)

@@ -1,0 +1,70 @@
+"""Fused attention reads a square mask from DRAM.
+
+Attention reads its mask tile by tile beside Q and K, and multiplies the pairs that the mask switches off all the same.
+With `is_causal=True` it makes the mask itself and skips the pairs above the diagonal: half of the work. A mask that
+only hides padding is not needed where nothing is padded: without one a BGE-M3 encoder of 24 layers took 237 us less
+at batch 1 (tt-metal's perf_automation guide).
+
+The line: prefill attention of 512 rows and more over as many keys, with a mask of one value per pair; 1 % of the window
+to save. The bound is half of the op: the causal case.
+
+Silent about causal calls, decode, joint and ring attention, and keys of another number than Q (cross attention). The
+report does not show what the mask hides, so the finding is a trial: only a causal or an empty mask can go.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import TWO_OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+LONG = 512  # rows: what was measured (tt-metal perf_automation, BGE-M3); shorter ones have few pairs
+CAUSAL = 0.5  # of the pairs are left (tt-metal PR #19503, its model of the op)
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all attention with a square mask."""
+    rows = _masked(facts)
+    if not len(rows):
+        return
+    row, mask = facts.heaviest(rows, 1)[0], facts.ops.inputs[3]
+    yield Claim(
+        claim=(
+            f"Attention reads a square mask ({len(rows)}x, {time_of(facts, rows)}): {mask.shape_text(row)} "
+            f"{mask.dtype[row]}, {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=(1 - CAUSAL) * facts.kernel_ns[rows],
+        assumption="a causal mask leaves half of the pairs; without padding to hide no mask is needed",
+        evidence=cite_op(facts, row, (mask, "DATATYPE"), (mask, "MEMORY")),
+        fix=(
+            "ttnn.transformer.scaled_dot_product_attention(q, k, v, is_causal=True, program_config=<as now>) if the "
+            "mask is causal; is_causal=False and no attn_mask if nothing is padded"
+        ),
+        verify=f"re-profile; op_detail(op={facts.line(row)}) shows no INPUT_3 and kernel_us falls; PCC >= 0.99",
+        caveat="a mask of another pattern must stay; with keys that are no multiple of 32 pad it with -inf (#54833)",
+    )
+
+
+def _masked(facts: WindowFacts) -> Rows:
+    """Prefill attention with one mask value per pair of rows."""
+    if len(facts.ops.inputs) <= len(("q", "k", "v")):
+        return np.zeros(0, dtype=np.int64)
+    rows, mask = facts.ops.inputs[0].logical[:, 2], facts.ops.inputs[3].logical
+    square = (mask[:, 2] == rows) & (mask[:, 3] == rows)
+    return np.flatnonzero(facts.named("ScaledDotProductAttention") & square & (rows >= LONG))
+
+
+CHECK = Check(
+    id="attention-mask-read",
+    title="a mask that attention could do without",
+    step=3,
+    look=look,
+    of=ops_named("no prefill attention", "ScaledDotProductAttention"),
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="call torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True) without attn_mask",
+)

@@ -1,0 +1,56 @@
+"""GELU runs as its formula, op by op: a scaling, erf, plus one, and two multiplications.
+
+x / 2 * (1 + erf(x / sqrt(2))) is one function of TTNN: a matmul applies `ttnn.UnaryOpType.GELU` as it packs its output,
+and `ttnn.gelu(x)` is one op. Each op of the formula reads and writes the whole tensor, five times together. Compilers
+meet the formula too: tt-mlir learned to recognise it in PR #4442. Fused into a matmul, GELU took 0.8 us where an op of
+its own took 7.6 (tt-metal's perf_automation guide).
+
+The line: a unary ERF, an addition directly behind it and a multiplication directly behind that; together with a second
+multiplication and the scaling in front 0.5 % of the window. The bound is the time of all of them.
+
+Silent about an erf alone. Scalars are not compared: programs from the cache print those of their first call.
+"""
+
+from __future__ import annotations
+
+from ttnn_mcp.analyses.op_kinds.gelu_formulas import gelu_formulas
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import ATTRIBUTES
+from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all such formulas."""
+    centres, rows = gelu_formulas(facts.ops)
+    if not len(rows):
+        return
+    row = facts.heaviest(centres, 1)[0]
+    yield Claim(
+        claim=(
+            f"GELU runs as its formula around erf ({len(centres)}x, {len(rows)} ops, {time_of(facts, rows)}): "
+            f"{example(facts, row)}, plus one at line {facts.line(row + 1)}"
+        ),
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows],
+        assumption="a matmul applies GELU while packing, at next to no cost; as one op it keeps about a fifth",
+        evidence=(*cite_op(facts, row), cite_attribute(facts, row + 1, "binary_op_type")),
+        fix=(
+            'ttnn.linear(x, w, activation="gelu", core_grid=ttnn.CoreGrid(y=g.y, x=g.x)) with g = '
+            "device.compute_with_storage_grid_size() where a matmul makes x; otherwise ttnn.gelu(x)"
+        ),
+        verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
+        caveat="the formula is inferred from the order of the ops; what else reads their results is not known",
+    )
+
+
+CHECK = Check(
+    id="gelu-written-out",
+    title="GELU as its formula",
+    step=3,
+    look=look,
+    of=ops_named("no unary ops", "Unary"),
+    needs=(ATTRIBUTES,),
+    worth=Worth(time=SAFE),
+    compiled="call torch.nn.functional.gelu in the model, and no formula of your own: the compiler has an op for it",
+)
