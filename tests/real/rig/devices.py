@@ -6,6 +6,7 @@ Used inside the environment that `environment.ready` makes.
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from dataclasses import dataclass
 from importlib import import_module
@@ -99,6 +100,8 @@ def imported(kind: str) -> Any:
     path.write_text(description(KINDS[kind]))
     os.environ["TT_METAL_MOCK_CLUSTER_DESC_PATH"] = str(path)
     os.environ.setdefault("TT_METAL_CACHE", str(folder / "cache"))
+    # importing a report, TTNN asks git about the folder in which it is installed: not for this checkout's remote
+    os.environ["GIT_CEILING_DIRECTORIES"] = str(Path(sys.prefix).parent)
     os.environ["TT_METAL_LOGGER_LEVEL"] = os.environ["TT_LOGGER_LEVEL"] = "FATAL"
     os.chdir(folder)  # TTNN writes a folder `generated` where it stands
     import_module("loguru").logger.remove()
