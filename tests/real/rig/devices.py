@@ -50,6 +50,7 @@ T3000 = Chips(
 )  # fmt: skip
 KINDS = {
     "n150": Chips("wormhole_b0", "n150", harvested=512),  # 8x8 workers
+    "n300": Chips("wormhole_b0", "n300", harvested=768),  # one of two, two rows off: 8x7 workers
     "p100": Chips("blackhole", "p100", harvested=0, eth_harvested=288, pcie_harvested=2),  # 13x10 workers
     "p150": Chips("blackhole", "p150", harvested=1, eth_harvested=288, pcie_harvested=2),  # 12x10 workers
     "p300": Chips(

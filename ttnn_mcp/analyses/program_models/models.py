@@ -55,6 +55,9 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "TopkRouteFinishDeviceOperation": topk.finished,
     "AllGatherDeviceOperation": collectives.all_gather,
     "ReduceScatterDeviceOperation": collectives.reduce_scatter,
+    "AllBroadcastDeviceOperation": collectives.broadcast,
+    "BroadcastDeviceOperation": collectives.broadcast,
+    "MeshPartitionDeviceOperation": movement.cut_out,
     "BinaryNgDeviceOperation": elementwise.binary,
     "BinaryDeviceOperation": elementwise.binary,
     "TernaryDeviceOperation": elementwise.ternary,
@@ -100,7 +103,13 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
 
 
 IN_PLACE = {"PagedFusedUpdateCacheDeviceOperation"}  # both outputs are operands: the graph prints neither
-COLLECTIVES = {"AllGatherDeviceOperation", "ReduceScatterDeviceOperation"}
+COLLECTIVES = {
+    "AllGatherDeviceOperation",
+    "ReduceScatterDeviceOperation",
+    "AllBroadcastDeviceOperation",
+    "BroadcastDeviceOperation",
+    "MeshPartitionDeviceOperation",
+}
 
 
 class TtnnModels:
