@@ -36,7 +36,7 @@ def paged(bench: Bench) -> dict[str, Any]:
         caches = [bench.tensor(*cache, dtype=now["cache"]) for _ in range(2)]
         return [bench.tensor(1, now["batch"], now["heads"], now["head"]), *caches, *words]
 
-    case["grid"] = now["grid"] = [8, bench.grid[1] if bench.grid[1] < 8 else 8]
+    case["grid"] = now["grid"] = [8, min(8, bench.grid[1])]
     return bench.trial(Question("sdpa_decode", case, setting, value, operands, call, "SdpaDecode"))
 
 
