@@ -71,7 +71,9 @@ async def test_a_token_s_chunk_needs_only_be_a_power_of_two(asked, arch, size):
 async def test_a_prompt_s_chunk_begins_where_chunks_begin(asked):
     answer = await asked(prompt(), "q_chunk_size", 128)
     assert answer["legal"] is True
-    assert "128 pairs of chunks per head become 32" in (await asked(prompt(), "k_chunk_size", 256))["expected"]  # 1024 keys are attended
+    assert (
+        "128 pairs of chunks per head become 32" in (await asked(prompt(), "k_chunk_size", 256))["expected"]
+    )  # 1024 keys are attended
     for setting, letter in (("q_chunk_size", "q"), ("k_chunk_size", "k")):
         refused = await asked(prompt(), setting, 96)
         assert refused["legal"] is False

@@ -17,9 +17,15 @@ def high(rows, columns):
 def weights(device):
     kept = [
         ttnn.from_torch(torch.randn(1, 1, ROWS, columns), dtype=ttnn.bfloat16, layout=layout, device=device)
-        for columns, layout in ((WIDE, ttnn.TILE_LAYOUT), (2 * WIDE, ttnn.TILE_LAYOUT), (WIDE, ttnn.ROW_MAJOR_LAYOUT))
+        for columns, layout in (
+            (WIDE, ttnn.TILE_LAYOUT),
+            (2 * WIDE, ttnn.TILE_LAYOUT),
+            (WIDE, ttnn.ROW_MAJOR_LAYOUT),
+        )
     ]
-    kept.append(ttnn.from_torch(torch.randn(1, 1, 33, 40), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device))
+    kept.append(
+        ttnn.from_torch(torch.randn(1, 1, 33, 40), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    )
     return kept
 
 

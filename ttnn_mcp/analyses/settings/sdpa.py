@@ -48,12 +48,10 @@ def attention_in(op: Op) -> Attention | DecodeAttention | str:
     q, k, v = op.table.inputs[:_QKV]
     config = op.attributes.struct("program_config")
     grid = worker_grid(op.chip) if config is None else grid_of(config)
-    if grid is None:
-        return "its grid is not known"
     also = len(op.table.inputs) > _MASK and bool(op.table.inputs[_MASK].present[0])
     start = op.attributes.number("chunk_start_idx")
-    if start is not None and not also:
-        return "the report does not show its page table"
+    if grid is None or (start is not None and not also):
+        return "its grid is not known" if grid is None else "the report does not show its page table"
     return Attention(
         heads=int(prod(q.padded[0, :2].tolist())),
         rows=int(q.logical[0, 2]),

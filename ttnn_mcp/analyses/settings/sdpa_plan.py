@@ -73,7 +73,9 @@ class Attention:
         }
         if self.start is not None and all(rules.values()):
             for side, chunk in (("q", self.q_chunk), ("k", self.k_chunk)):
-                rules[f"chunk_start_idx, {self.start}, is a multiple of {side}_chunk_size"] = self.start % chunk == 0
+                rules[f"chunk_start_idx, {self.start}, is a multiple of {side}_chunk_size"] = (
+                    self.start % chunk == 0
+                )
         elif self.causal:
             rules["causal: as many keys as queries"] = self.rows == self.keys
         if self.device_grid is not None:
@@ -156,7 +158,13 @@ class Attention:
 
     def _is_chained(self, rows: int) -> bool:
         """Whether cores pass keys on: causal chunks only if all their pairs read the same number of key chunks."""
-        if not (self.chains and self.causal) or self.start is not None or self.mask_bytes or rows > CHAIN_ROWS or self._chunks % 2:
+        if (
+            not (self.chains and self.causal)
+            or self.start is not None
+            or self.mask_bytes
+            or rows > CHAIN_ROWS
+            or self._chunks % 2
+        ):
             return False
         narrow, wide_head = self.k_bytes < _HALF, ceil(self.head / TILE_SIDE) >= WIDE_HEAD
         least = CHAIN_CORES if narrow or self.fp32 or not wide_head else WIDE_CHAIN_CORES
