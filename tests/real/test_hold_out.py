@@ -31,6 +31,14 @@ FEW_HEADS = {**DECODE, "heads": 8, "kv_heads": 1, "keys": 1024}
 BANKED = {
     "m": 32, "k": 4096, "n": 4096, "b": "bfloat8_b", "cores": 32, "banks": 12, "in0_block_w": 4, "per_core_N": 4,
 }  # fmt: skip
+PAGED = {
+    "batch": 8, "heads": 32, "kv_heads": 8, "head": 128, "block": 64, "pages": 33, "dtype": "bfloat16",
+    "cache": "bfloat8_b", "k_chunk_size": 128, "grid": [8, 8],
+}  # fmt: skip
+CHUNK = {
+    "batch": 1, "heads": 8, "kv_heads": 1, "rows": 512, "head": 128, "dtype": "bfloat16", "cache": "bfloat8_b",
+    "block": 64, "start": 512, "causal": True, "q_chunk_size": 64, "k_chunk_size": 64, "pages": 64, "grid": [8, 8],
+}  # fmt: skip
 HELD = [  # op, case, setting, value, L1 before, bytes per core; None where TTNN refused
     ("conv2d", CONV, "act_block_h_override", 256, 16_384, 127_616),  # the rows of BLOCK are doubled too
     ("conv2d", {**CONV, "layout": "HEIGHT", "k": 3}, "output_layout", "ROW_MAJOR", 16_384, None),
@@ -43,6 +51,10 @@ HELD = [  # op, case, setting, value, L1 before, bytes per core; None where TTNN
     ("sdpa_decode", {**FEW_HEADS, "heads": 32}, "k_chunk_size", 32, 0, 135_168),  # eight cores share a head
     ("sdpa_decode", DECODE, "k_chunk_size", 96, 0, None),
     ("sdpa_decode", {**DECODE, "keys": 512}, "k_chunk_size", 1024, 0, None),
+    ("sdpa_decode", {**PAGED, "pages": 32}, "k_chunk_size", 256, 0, 258_240),
+    ("sdpa_decode", PAGED, "k_chunk_size", 192, 0, None),
+    ("sdpa", CHUNK, "k_chunk_size", 128, 0, 215_296),
+    ("sdpa", {**CHUNK, "start": 64}, "k_chunk_size", 128, 0, None),  # a chunk begins where chunks begin
     ("matmul DRAM-sharded", BANKED, "in0_block_w", 16, 8_192, 697_344),  # gathered in a scratchpad
 ]
 

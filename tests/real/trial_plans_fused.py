@@ -14,16 +14,17 @@ from ttnn_mcp.hardware import TILE_SIDE
 
 def attention(row: Row, arch: str) -> Planned:
     now = changed(row)
-    tile, grid = tile_of(now["dtype"]), now.get("grid", (8, 8))
+    tile, grid, start = tile_of(now["dtype"]), now.get("grid", (8, 8)), now.get("start")
+    cached = tile_of(now.get("cache", now["dtype"]))
     plan = Attention(
         heads=now["heads"] * now.get("batch", 1),
         rows=now["rows"],
-        keys=now["keys"],
+        keys=now["keys"] if start is None else now["rows"] + start,
         head=now["head"],
         value_head=now["head"],
         q_bytes=tile,
-        k_bytes=tile,
-        v_bytes=tile,
+        k_bytes=cached,
+        v_bytes=cached,
         out_bytes=tile,
         grid=(grid[0], grid[1]),
         device_grid=(row["grid"][0], row["grid"][1]),
@@ -33,27 +34,37 @@ def attention(row: Row, arch: str) -> Planned:
         fp32=now.get("fp32", False),
         mask_bytes=tile_of(now["mask"]) if now.get("mask") else 0.0,
         chains=arch == "blackhole",
+        start=start,
+        page_bytes=_words(now["pages"], arch) if start is not None else 0,
     )
     return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
 
 
-def decode(row: Row, _arch: str) -> Planned:
+def _words(count: int, arch: str) -> int:
+    """Bytes of so many positions or pages, aligned as rows in DRAM are."""
+    aligned = 64 if arch == "blackhole" else 32
+    return ceil(count * 4 / aligned) * aligned
+
+
+def decode(row: Row, arch: str) -> Planned:
     now = changed(row)
-    tile = tile_of(now["dtype"])
+    tile, pages, grid = tile_of(now["dtype"]), now.get("pages", 0), now.get("grid", (8, 8))
     plan = DecodeAttention(
         batch=now["batch"],
         heads=now["heads"],
         key_heads=now["kv_heads"],
-        keys=now["keys"],
+        keys=pages * now["block"] if pages else now["keys"],
         head=now["head"],
         value_head=now["head"],
         k_chunk=now["k_chunk_size"],
-        grid=(8, 8),
+        grid=(grid[0], grid[1]),
         device_grid=(row["grid"][0], row["grid"][1]),
         q_bytes=tile,
         k_bytes=tile_of(now.get("cache", now["dtype"])),
         v_bytes=tile_of(now.get("cache", now["dtype"])),
         out_bytes=tile,
+        paged=pages > 0,
+        words_bytes=_words(pages, arch) + 2 * _words(now["batch"], arch) if pages else 0,
     )
     return Planned(plan.rules(), lambda: plan.buffers, lambda: 0)
 

@@ -37,7 +37,7 @@ L1 = {
     "blackhole": (1_572_864, 111_744),
 }  # of a core; first circular buffer: 0.81.1
 KINDS = {
-    **dict.fromkeys(("n150", "n300", "t3k", "galaxy"), "wormhole"),
+    **dict.fromkeys(("n150", "n300", "t3k", "t3000", "galaxy"), "wormhole"),
     **dict.fromkeys(("p100", "p150", "p300", "bh8"), "blackhole"),
 }
 SMALL_BYTES = 32_768  # l1_small_size of the devices that the trials ran on

@@ -20,10 +20,10 @@ def tensor(*shape, dtype="bf", rows=False, place="DRAM"):
     return Spec(shape, DTYPES[dtype], not rows, Placement("INTERLEAVED", place))
 
 
-def sharded(*shape, layout, shard, cores, dtype="bf", buffer="L1"):
+def sharded(*shape, layout, shard, cores, dtype="bf", buffer="L1", rows=False):
     """A tensor in shards on the first columns and rows of cores."""
     spec = ShardSpec((((0, 0), (cores[0] - 1, cores[1] - 1)),), shard)
-    return Spec(shape, DTYPES[dtype], tiled=True, placement=Placement(f"{layout}_SHARDED", buffer, spec))
+    return Spec(shape, DTYPES[dtype], tiled=not rows, placement=Placement(f"{layout}_SHARDED", buffer, spec))
 
 
 def modelled(name, inputs, out, *, factory="", attributes="", room=BANK, machine=WORMHOLE, **asked):

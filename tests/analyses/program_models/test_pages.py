@@ -1,8 +1,10 @@
 """Ops that work page by page against what dry captures of TTNN 0.81.1 showed: never less, little more."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.analyses.program_models.programs import modelled, sharded, tensor
+from tests.analyses.program_models.programs import WORMHOLE, modelled, sharded, tensor
 
 X, B8, F32 = (tensor(1, 8, 256, 512, dtype=dtype) for dtype in ("bf", "b8", "f32"))
 ROWS, LONG = tensor(1, 1, 256, 512, rows=True), tensor(1, 1, 256, 8192, rows=True)
@@ -88,7 +90,6 @@ AT_LEAST = [
     ("PermuteDeviceOperation", "MultiCoreTiledGeneric", "", [X], X, 12_320),
     ("ReshapeViewDeviceOperation", "ReshapeViewTiledProgramFactory", "", [X], X, 5888),
     ("ReshapeViewDeviceOperation", "ReshapeViewRM", "", [ROWS], tensor(1, 2, 64, 1024, rows=True), 8480),
-    ("InterleavedToShardedDeviceOperation", "I2S", "", [tensor(4096, 128, rows=True)], tensor(1, 128), 1152),
 ]
 
 
@@ -120,9 +121,12 @@ def test_shards_stay_where_they_lie():
     assert modelled("ReshardDeviceOperation", [x], X) is None
     assert modelled("MoveDeviceOperation", [x], x) == 0
     assert modelled("MoveDeviceOperation", [X], X, factory="MoveProgramFactory") == 4096
-    assert modelled("MoveDeviceOperation", [X], X, factory="MoveOverlapProgramFactory") is None
+    assert modelled("MoveDeviceOperation", [X], X, factory="MoveOverlapProgramFactory") == 16 * 2048
+    assert modelled("MoveDeviceOperation", [ROWS], ROWS, factory="MoveOverlapProgramFactory") == 4 * 1024
+    assert modelled("MoveDeviceOperation", [X], X) is None  # before 0.78 nobody tells whether places overlap
     assert modelled("ShardedToInterleavedDeviceOperation", [x], tensor(1, 1, 256, 512)) == 0
-    assert modelled("ShardedToInterleavedDeviceOperation", [x], tensor(1, 1, 256, 512, dtype="f32")) == 8192
+    assert modelled("ShardedToInterleavedDeviceOperation", [x], tensor(1, 1, 256, 512, dtype="f32")) == 65_536
+    assert modelled("InterleavedToShardedDeviceOperation", [tensor(1, 1, 256, 512, dtype="b8")], x) == 16 * 1088
 
 
 def test_operands_in_like_shards_take_nothing_but_their_activations():
@@ -131,7 +135,10 @@ def test_operands_in_like_shards_take_nothing_but_their_activations():
     uneven = sharded(1, 1, 224, 512, layout="HEIGHT", shard=(32, 512), cores=(8, 1))
     found = [modelled("BinaryNgDeviceOperation", [a, b], a) for a, b in ((x, x), (x, other), (uneven, uneven))]
     assert found == [0, 12_288, 12_288]
-    assert modelled("BinaryNgDeviceOperation", [x, x], x, attributes="UnaryOpType::SILU") == 2048
+    assert modelled("BinaryNgDeviceOperation", [x, x], x, attributes="BinaryOpType::MUL, UnaryOpType::SILU") == 4096
+    assert (
+        modelled("BinaryNgDeviceOperation", [x, x], x, attributes="BinaryOpType::ADD, UnaryOpType::SILU") == 16_384
+    )
     assert modelled("UntilizeDeviceOperation", [x], x, factory="UntilizeShardSpecIdenticalProgramFactory") == 0
 
 
@@ -147,3 +154,78 @@ def test_what_has_no_model_is_not_guessed():
     assert modelled("ReduceScatterDeviceOperation", [ROWS], X, factory="ReduceScatterProgram") is None
     assert modelled("UnaryDeviceOperation", [X], ()) is None
     assert modelled("UnaryDeviceOperation", [tensor(0, 32)], X) is None
+
+
+def test_rows_that_become_shards_pass_through_four_aligned_ones():
+    shards = sharded(1, 1, 1024, 512, layout="BLOCK", shard=(128, 64), cores=(8, 8), rows=True)
+    found = [
+        modelled(
+            "InterleavedToShardedDeviceOperation", [tensor(1, 1, 1024, 512, rows=True)], shards, machine=machine
+        )
+        for machine in (WORMHOLE, replace(WORMHOLE, arch="blackhole"))
+    ]
+    assert found == [640, 768]
+    assert modelled("ShardedToInterleavedDeviceOperation", [shards], tensor(1, 1, 1024, 512, rows=True)) == 0
+
+
+@pytest.mark.parametrize(
+    ("widths", "dtype", "measured"),
+    [((64, 64), "bf", 24_576), ((64, 160), "b8", 36_288), ((64, 160), "f32", 86_016)],
+)
+def test_tiles_in_shards_are_joined_row_by_row(widths, dtype, measured):
+    parts = [
+        sharded(1, 1, 4096, one, layout="HEIGHT", shard=(64, one), cores=(8, 8), dtype=dtype) for one in widths
+    ]
+    out = replace(parts[0], shape=(1, 1, 4096, sum(widths)))
+    assert modelled("ConcatDeviceOperation", parts, out, factory="ConcatS2STiledProgramFactory") == measured
+    assert modelled("ConcatDeviceOperation", parts, out, factory="ConcatS2SMultiProgramFactory") == 0
+
+
+@pytest.mark.parametrize(("one", "other", "measured"), [(33, 63, 43_008), (100, 200, 129_024), (7, 5, 18_432)])
+def test_tiles_that_are_not_full_are_joined_as_rows(one, other, measured):
+    parts, out = [tensor(1, 1, 64, one), tensor(1, 1, 64, other)], tensor(1, 1, 64, one + other)
+    assert modelled("ConcatDeviceOperation", parts, out, factory="ConcatTiledUnalignedProgramFactory") == measured
+
+
+@pytest.mark.parametrize(
+    ("shape", "measured"),
+    [((1, 1024), 262_144), ((100, 1024), 262_144), ((32, 128_256), 516_096), ((31, 64), 16_384)],
+)
+def test_rows_of_tiles_that_are_not_full_stay_whole(shape, measured):
+    x, out = tensor(1, 1, *shape), tensor(1, 1, *shape, rows=True)
+    assert modelled("UntilizeCodegenDeviceOperation", [x], out, factory="UntilizeCodegenProgramFactory") == measured
+
+
+def test_shards_change_their_layout_where_they_lie():
+    x = sharded(1, 1, 1024, 512, layout="BLOCK", shard=(128, 64), cores=(8, 8))
+    rows = tensor(1, 1, 1024, 512, rows=True)
+    unpadded = "UntilizeWithUnpaddingMultiCoreShardedProgramFactory"
+    assert modelled("UntilizeWithUnpaddingDeviceOperation", [x], rows, factory=unpadded) == 8192
+    assert modelled("TilizeDeviceOperation", [x], x, factory="TilizeMultiCoreShardedProgramFactory") == 0
+    assert modelled("TransposeDeviceOperation", [x], x, factory="TransposeWHShardedProgramFactory") == 0
+    assert modelled("UnaryDeviceOperation", [x], x, attributes="UnaryOpType::LOGIT") == 4096
+    assert modelled("UnaryDeviceOperation", [x], x) == 0
+    assert modelled("TypecastDeviceOperation", [x], replace(x, dtype="BFLOAT8_B")) == 6272
+    assert modelled("TernaryDeviceOperation", [x, x, x], x) == 0
+    words, table = tensor(1, 32, rows=True, dtype="f32"), tensor(32_000, 4096, rows=True)
+    out = sharded(1, 1, 32, 4096, layout="WIDTH", shard=(32, 128), cores=(8, 4))
+    assert modelled("EmbeddingsDeviceOperation", [words, table], out) == 16_512
+
+
+@pytest.mark.parametrize(
+    ("printed", "dtype", "measured"),
+    [
+        ("MUL, SmallVector([UnaryOpType::SILU]), SmallVector([]), SmallVector([])", "bf", 4096),
+        ("MUL, SmallVector([UnaryOpType::SILU]), SmallVector([UnaryOpType::SILU]), SmallVector([])", "bf", 8192),
+        ("MUL, SmallVector([]), SmallVector([]), SmallVector([UnaryOpType::SILU])", "bf", 0),
+        ("MUL, SmallVector([UnaryOpType::SILU]), SmallVector([]), SmallVector([])", "b8", 8704),
+        ("ADD, SmallVector([UnaryOpType::SILU]), SmallVector([]), SmallVector([])", "f32", 8192),
+        ("DIV, SmallVector([UnaryOpType::SILU]), SmallVector([]), SmallVector([])", "b8", 2176),
+        ("RSUB, SmallVector([]), SmallVector([]), SmallVector([])", "bf", 16_384),
+        ("LOGICAL_AND, SmallVector([]), SmallVector([]), SmallVector([])", "b8", 17_408),
+    ],
+)
+def test_operands_in_shards_are_prepared_a_few_tiles_at_a_time(printed, dtype, measured):
+    x = sharded(1, 1, 256, 512, layout="HEIGHT", shard=(32, 512), cores=(8, 1), dtype=dtype)
+    attributes = f"operation_attributes_t(BinaryOpType::{printed}, std::nullopt)"
+    assert modelled("BinaryNgDeviceOperation", [x, x], x, attributes=attributes) == measured

@@ -6,6 +6,7 @@ Used inside the environment that `environment.ready` makes.
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from dataclasses import dataclass
 from importlib import import_module
@@ -49,6 +50,7 @@ T3000 = Chips(
 )  # fmt: skip
 KINDS = {
     "n150": Chips("wormhole_b0", "n150", harvested=512),  # 8x8 workers
+    "n300": Chips("wormhole_b0", "n300", harvested=768),  # one of two, two rows off: 8x7 workers
     "p100": Chips("blackhole", "p100", harvested=0, eth_harvested=288, pcie_harvested=2),  # 13x10 workers
     "p150": Chips("blackhole", "p150", harvested=1, eth_harvested=288, pcie_harvested=2),  # 12x10 workers
     "p300": Chips(
@@ -99,6 +101,8 @@ def imported(kind: str) -> Any:
     path.write_text(description(KINDS[kind]))
     os.environ["TT_METAL_MOCK_CLUSTER_DESC_PATH"] = str(path)
     os.environ.setdefault("TT_METAL_CACHE", str(folder / "cache"))
+    # importing a report, TTNN asks git about the folder in which it is installed: not for this checkout's remote
+    os.environ["GIT_CEILING_DIRECTORIES"] = str(Path(sys.prefix).parent)
     os.environ["TT_METAL_LOGGER_LEVEL"] = os.environ["TT_LOGGER_LEVEL"] = "FATAL"
     os.chdir(folder)  # TTNN writes a folder `generated` where it stands
     import_module("loguru").logger.remove()
@@ -108,7 +112,9 @@ def imported(kind: str) -> Any:
 
 
 def opened(ttnn: Any, **options: Any) -> Any:
-    """One device."""
+    """One device. An n300 dispatches from a row of workers, as it does by default."""
+    if Path(os.environ["TT_METAL_MOCK_CLUSTER_DESC_PATH"]).stem == "n300":
+        options.setdefault("dispatch_core_config", ttnn.DispatchCoreConfig(ttnn.DispatchCoreType.WORKER))
     return ttnn.open_device(device_id=0, l1_small_size=L1_SMALL_BYTES, **options)
 
 

@@ -138,6 +138,14 @@ CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
     ),
     "ttnn.experimental.nlp_create_qkv_heads_decode": _heads,
     "ttnn.experimental.nlp_concat_heads_decode": _decoded,
+    "ttnn.experimental.rotary_embedding_llama": lambda of: (
+        [of.tiles(1, 8, 128, 64), of.tiles(1, 1, 128, 64), of.tiles(1, 1, 128, 64), of.tiles(1, 1, 32, 32)],
+        {},
+    ),
+    "ttnn.experimental.deepseek_grouped_gate": lambda of: (
+        [of.tiles(1, 1, 32, 256), of.tiles(1, 1, 32, 256)],
+        {"route_scale": 2.5},
+    ),
 }
 VALUES: dict[str, Callable[[Examples], Any]] = {
     "g": lambda of: of.device.compute_with_storage_grid_size(),

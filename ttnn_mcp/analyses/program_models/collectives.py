@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 PACKET_BYTES = 4352  # of the fabric: printed in AllGatherParams
 PACKETS, FEWER_PACKETS = 12, 9  # that all_gather holds; the fewer with the one link of Wormhole
+BROADCAST = 3  # packets that a broadcast holds
 SCATTERED = 48  # four buffers of 12 packets, of at most two tiles
 
 
@@ -31,3 +32,9 @@ def reduce_scatter(program: Program) -> int | None:
         return None
     tile = program.x.tile_bytes
     return SCATTERED * min(PACKET_BYTES // tile, 2) * tile
+
+
+def broadcast(program: Program) -> int | None:
+    """Packets of whole pages."""
+    page = program.x.page_bytes
+    return BROADCAST * (PACKET_BYTES // page) * page if page <= PACKET_BYTES else None

@@ -20,23 +20,45 @@ if TYPE_CHECKING:
 
 _HALF = TILE_BYTES["BFLOAT16"]
 _WITH_SCRATCH = ("LOGIT", "CBRT")  # unary ops that keep a copy
-# binary ops that do something to an operand first, as no attribute prints
+# binary ops that do something to operands first, as no attribute prints
 _PREPARED = re.compile(r"BinaryOpType::(?:(LOGICAL_\w+|LOGADDEXP2?|HYPOT|LDEXP)|RSUB)\b")
+_KIND = re.compile(r"BinaryOpType::(\w+)")
+_BEFORE = re.compile(r"BinaryOpType::\w+, SmallVector\((\[.*?\])\), SmallVector\((\[.*?\])\), SmallVector")
+TOGETHER, FEW = 8, 2  # tiles of a shard that are prepared at a time: by the matrix unit, by the vector unit
 
 
 def binary(program: Program) -> int:
     """Two pages of each operand and of the output, unless all lie in like shards; one for each activation before."""
     out = program.out
     tensors = list(program.inputs[:2])
-    sizes = [] if _in_like_shards([*tensors, out]) else [2 * tensor.tile_bytes for tensor in [*tensors, out]]
+    in_place = _in_like_shards([*tensors, out])
+    sizes = [] if in_place else [2 * tensor.tile_bytes for tensor in [*tensors, out]]
     if len(tensors) == 1:
         sizes.append(max(out.tile_bytes, _HALF))  # the scalar
     if len(tensors) > 1 and tensors[0].shape[-2:] != tensors[1].shape[-2:]:
         sizes.append(2 * max(tensor.tile_bytes for tensor in tensors))  # the one that is spread
-    prepared = _PREPARED.search(program.attributes)
-    before = 0 if prepared is None else 2 if prepared[1] else 1
-    activations = min(program.attributes.count("UnaryOpType") + before, 2)
-    return sum(sizes) + activations * max(_HALF, *(tensor.tile_bytes for tensor in tensors))
+    before = _prepared(program)
+    if in_place:
+        return sum(sizes) + before * _together(program) * program.x.tile_bytes
+    return sum(sizes) + before * max(_HALF, *(tensor.tile_bytes for tensor in tensors))
+
+
+def _prepared(program: Program) -> int:
+    """Operands that something is done to first."""
+    printed, prepared = _BEFORE.search(program.attributes), _PREPARED.search(program.attributes)
+    if printed is None:
+        asked = program.attributes.count("UnaryOpType")
+    else:
+        asked = sum("UnaryOpType" in operand for operand in printed.groups())
+    return min(asked + (0 if prepared is None else 2 if prepared[1] else 1), 2)
+
+
+def _together(program: Program) -> int:
+    """Tiles of a shard prepared at a time: few where the vector unit works, on FLOAT32, products and quotients."""
+    kind = _KIND.search(program.attributes)
+    name, dtypes = kind[1] if kind else "", {tensor.dtype for tensor in program.inputs[:2]}
+    is_vector = dtypes == {"FLOAT32"} or name == "DIV" or (name == "MUL" and dtypes == {"BFLOAT16"})
+    return FEW if is_vector else TOGETHER
 
 
 def _in_like_shards(tensors: Sequence[Spec]) -> bool:
@@ -53,13 +75,16 @@ def _in_like_shards(tensors: Sequence[Spec]) -> bool:
 
 
 def ternary(program: Program) -> int:
-    """Two pages of each of three operands and of the output."""
+    """Two pages of each of three operands and of the output, unless all lie in like shards."""
+    if _in_like_shards([*program.inputs, program.out]):
+        return 0
     most = max(tensor.tile_bytes for tensor in [*program.inputs, program.out])
     return 8 * most
 
 
 def unary(program: Program) -> int:
-    """Two pages in, two out; a few kinds keep a copy."""
+    """Two pages in, two out, unless both lie in like shards; a few kinds keep a copy."""
     x, out = program.x, program.out
     scratch = 2 * x.tile_bytes if any(name in program.attributes for name in _WITH_SCRATCH) else 0
-    return 2 * (x.tile_bytes + out.tile_bytes) + scratch
+    in_place = x.dtype == out.dtype and _in_like_shards([x, out])
+    return scratch if in_place else 2 * (x.tile_bytes + out.tile_bytes) + scratch

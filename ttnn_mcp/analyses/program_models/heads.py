@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _HALF = TILE_BYTES["BFLOAT16"]
 _WITH_NEW = 2  # operands: the cache, and the new rows
+_WORDS = 32  # bytes to which positions and page tables are filled up; on Blackhole twice as many
+_CACHES = 4  # operands of a fused update: two caches, each with its new rows
+_ALL_TOKENS = re.compile(r"(?!RotaryEmbeddingParams\(\d+, \d)")  # else: the length, then the one token
 _HEADS = re.compile(
     r"\(\d+, \d+, (\d+), (\d), "
 )  # heads of queries, of keys; their width; whether keys are transposed
@@ -29,8 +32,17 @@ def rotary_llama(program: Program) -> int:
 
 
 def rotary(program: Program) -> int:
-    """Four double buffers of a head, four single tiles, and the output twice."""
+    """Four double buffers of a head, four single tiles, and the output twice; for one token two rows of a head more."""
     x = program.x
+    rows = 0 if _ALL_TOKENS.match(program.attributes) else 2
+    return (10 + rows) * x.columns * x.tile_bytes + 4 * x.tile_bytes
+
+
+def rotary_hf(program: Program) -> int:
+    """Sharded: three intermediates of a head and a tile. Otherwise as the older op."""
+    x = program.x
+    if x.sharded_in_l1:
+        return 3 * x.columns * x.tile_bytes + x.tile_bytes
     return 10 * x.columns * x.tile_bytes + 4 * x.tile_bytes
 
 
@@ -43,6 +55,17 @@ def paged_update(program: Program) -> int | None:
     head = cache.columns
     words = sum(spec.row_bytes for spec in program.inputs[2:])
     return (2 + users) * head * cache.tile_bytes + 4 * head * _HALF + 2 * _HALF + max(words, 64)
+
+
+def fused_update(program: Program) -> int | None:
+    """As above for two caches on cores of their own, without the two rows more."""
+    if len(program.inputs) < _CACHES:
+        return None
+    cache, new = program.x, program.inputs[1]
+    users = new.shape[-3] if len(new.shape) > 2 else 1
+    least = 2 * _WORDS if program.machine.arch == "blackhole" else _WORDS
+    words = sum(ceil(spec.row_bytes / least) * least for spec in program.inputs[_CACHES:])
+    return (2 + users) * cache.columns * cache.tile_bytes + 4 * cache.columns * _HALF + words
 
 
 def fill_paged(program: Program) -> int:
@@ -65,17 +88,27 @@ def update_cache(program: Program) -> int | None:
 
 
 def heads_joined(program: Program) -> int:
-    """All heads of a row of tiles, twice."""
+    """All heads of a row of tiles, twice; nothing for shards."""
     x = program.x
+    if x.sharded_in_l1 and program.out.sharded_in_l1:
+        return 0
     heads = x.shape[-3] if len(x.shape) > 2 else 1
     return 2 * heads * x.columns * x.tile_bytes
 
 
 def heads_split(program: Program) -> int | None:
-    """A head, twice; three times as much if keys are transposed."""
+    """A head twice, at least four tiles; three times four tiles if keys are transposed, before 0.78 of a head."""
     printed = _HEADS.search(program.attributes)
     if printed is None:
         head = min(min(out.rows, out.columns) for out in program.outputs)
         return 3 * 2 * head * program.x.tile_bytes
-    head = ceil(int(printed[1]) / TILE_SIDE)
-    return (3 if printed[2] == "1" else 1) * 2 * head * program.x.tile_bytes
+    head, turned = ceil(int(printed[1]) / TILE_SIDE), printed[2] == "1"
+    if program.factory:
+        return (3 * 4 if turned else 2 * max(head, 2)) * program.x.tile_bytes
+    return (3 if turned else 1) * 2 * head * program.x.tile_bytes
+
+
+def heads_from_shards(program: Program) -> int | None:
+    """A copy of the keys' shard, to be transposed."""
+    shard = program.outputs[1].shard if len(program.outputs) > 1 else None
+    return shard[0] * shard[1] * program.x.tile_bytes if shard is not None else None

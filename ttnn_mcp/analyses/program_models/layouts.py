@@ -25,6 +25,8 @@ def tilized(program: Program) -> int | None:
     """Rows to tiles: a row of tiles in and out, or a block of it if rows are few and long."""
     x, out = program.x, program.out
     in_tile = TILE_SIDE * TILE_SIDE * (4 if x.tile_bytes == _FULL else 2)
+    if "Sharded" in program.factory:  # from shards into like shards
+        return 0
     if "Block" in program.factory:
         tiles = _block_of(out, program.machine)
         return tiles * (in_tile + out.tile_bytes + in_tile // TILE_SIDE) + 4 * TILE_SIDE
@@ -39,11 +41,21 @@ def untilized(program: Program) -> int | None:
         return _block_of(x, program.machine) * (x.tile_bytes + out_tile)
     if "Identical" in program.factory:  # from shards into like shards
         return 0
-    if "Codegen" in program.factory:  # as few columns of tiles as leave no core without work
-        few = ceil(x.tiles / program.machine.cores)
-        share = next((size for size in range(few, x.columns) if x.columns % size == 0), x.columns)
-        return 2 * share * (x.tile_bytes + out_tile)
+    if "Codegen" in program.factory:
+        return 2 * _share_of_row(x, program.machine) * (x.tile_bytes + out_tile)
+    if "UnpaddingMultiCoreSharded" in program.factory and x.shard is not None:  # reads its shard where it lies
+        return 2 * x.shard[1] * out_tile
     return x.columns * (x.tile_bytes + out_tile)
+
+
+def _share_of_row(x: Spec, machine: Machine) -> int:
+    """Columns of tiles at a time: as few as leave no core without work; all where tiles are not full."""
+    few = ceil(x.tiles / machine.cores)
+    if x.shape[-2] % TILE_SIDE or x.shape[-1] % TILE_SIDE:
+        return x.columns
+    if x.tiles == x.columns:
+        return few
+    return next((size for size in range(few, x.columns) if x.columns % size == 0), x.columns)
 
 
 def embedded(program: Program) -> int:
@@ -52,6 +64,8 @@ def embedded(program: Program) -> int:
     table = max(program.inputs, key=lambda spec: spec.shape[-1])
     if not out.tiled:
         return 2 * table.row_bytes + _INDICES
+    if out.sharded_in_l1 and out.shard is not None:  # writes its shard where it lies
+        return 2 * out.shard[1] * _HALF + 128
     row = out.columns * (out.tile_bytes + _HALF)
     return (2 * row if 2 * row + 128 <= program.room.running else row) + 128
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.analyses.program_models import (
     attention,
     collectives,
+    decode,
     elementwise,
     heads,
     layouts,
@@ -16,6 +17,7 @@ from ttnn_mcp.analyses.program_models import (
     places,
     reductions,
     softmaxes,
+    topk,
 )
 from ttnn_mcp.analyses.program_models.program import Machine, Program, machine_of
 
@@ -33,18 +35,29 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "LayerNormDeviceOperation": norms.layer_norm,
     "SoftmaxDeviceOperation": softmaxes.softmax,
     "SDPAOperation": attention.sdpa,
+    "JointSDPADeviceOperation": attention.joint,
+    "SdpaDecodeDeviceOperation": decode.attention,
     "RotaryEmbeddingLlamaDeviceOperation": heads.rotary_llama,
     "RotaryEmbeddingDeviceOperation": heads.rotary,
+    "RotaryEmbeddingHfDeviceOperation": heads.rotary_hf,
+    "PagedFusedUpdateCacheDeviceOperation": heads.fused_update,
     "PagedUpdateCacheDeviceOperation": heads.paged_update,
     "PagedFillCacheDeviceOperation": heads.fill_paged,
     "UpdateKVCacheOperation": heads.update_cache,
     "NLPConcatHeadsDeviceOperation": heads.heads_joined,
     "NlpCreateHeadsDeviceOperation": heads.heads_split,
+    "CreateQKVHeadsDeviceOperation": heads.heads_from_shards,
     "NLPCreateQKVHeadsDecodeDeviceOperation": movement.nothing,
     "NLPConcatHeadsDecodeDeviceOperation": movement.nothing,
-    "TopKDeviceOperation": places.top_k,
+    "TopKDeviceOperation": topk.top_k,
+    "TopkRoutePrepDeviceOperation": topk.prepared,
+    "TopkLargeIndicesDeviceOperation": topk.large_indices,
+    "TopkRouteFinishDeviceOperation": topk.finished,
     "AllGatherDeviceOperation": collectives.all_gather,
     "ReduceScatterDeviceOperation": collectives.reduce_scatter,
+    "AllBroadcastDeviceOperation": collectives.broadcast,
+    "BroadcastDeviceOperation": collectives.broadcast,
+    "MeshPartitionDeviceOperation": movement.cut_out,
     "BinaryNgDeviceOperation": elementwise.binary,
     "BinaryDeviceOperation": elementwise.binary,
     "TernaryDeviceOperation": elementwise.ternary,
@@ -65,7 +78,7 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "GatherCodegenDeviceOperation": places.gather,
     "CopyDeviceOperation": movement.copied,
     "CloneOperation": movement.copied,
-    "ConcatDeviceOperation": movement.two_pages,
+    "ConcatDeviceOperation": movement.joined,
     "SplitDeviceOperation": movement.two_pages,
     "UpsampleOperation": movement.upsampled,
     "SliceDeviceOperation": movement.cut_out,
@@ -89,7 +102,14 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
 }
 
 
-COLLECTIVES = {"AllGatherDeviceOperation", "ReduceScatterDeviceOperation"}
+IN_PLACE = {"PagedFusedUpdateCacheDeviceOperation"}  # both outputs are operands: the graph prints neither
+COLLECTIVES = {
+    "AllGatherDeviceOperation",
+    "ReduceScatterDeviceOperation",
+    "AllBroadcastDeviceOperation",
+    "BroadcastDeviceOperation",
+    "MeshPartitionDeviceOperation",
+}
 
 
 class TtnnModels:
@@ -108,7 +128,7 @@ class TtnnModels:
     def bytes_per_core(self, launch: Launch, operation: int, room: Room) -> int | None:
         """Bytes on the fullest core; None if no model is exact."""
         model = MODELS.get(launch.name)
-        if model is None or not launch.outputs:
+        if model is None or not (launch.outputs or launch.name in IN_PLACE):
             return None
         if any(min(spec.shape) < 1 for spec in (*launch.inputs, *launch.outputs)):
             return None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 _HALF = TILE_BYTES["BFLOAT16"]
+IN_SHARDS = {"ConcatS2SRMProgramFactory", "ConcatS2SMultiProgramFactory", "ConcatBlockShardedProgramFactory"}
 REPEATED = 8  # pages that repeats read at a time
 ROWS_OF_SLICE = 8192  # bytes
 BYTES_TOGETHER, SIXTEEN = 32_768, 16  # padding by rows works on so many bytes, in sixteens of rows
@@ -31,11 +32,32 @@ def cut_out(program: Program) -> int:
 
 
 def into_shards(program: Program) -> int:
-    """Interleaved to sharded and back: two pages to convert; rows use a buffer of four aligned rows."""
+    """A shard of tiles where they are converted; rows that become shards pass through four aligned ones."""
     x, out = program.x, program.out
-    if not x.tiled:
-        return 4 * (min(x.row_bytes, out.row_bytes) + 2 * TILE_SIDE)
-    return 0 if x.dtype == out.dtype else 2 * max(x.tile_bytes, out.tile_bytes)
+    if x.tiled:
+        of_shard = out.shard or x.shard
+        tiles = of_shard[0] * of_shard[1] if of_shard is not None else 2
+        return 0 if x.dtype == out.dtype else tiles * (x if out.sharded_in_l1 else out).tile_bytes
+    placement = out.placement
+    if not out.sharded_in_l1 or placement is None or placement.shard is None:
+        return 0
+    aligned = _PIECE if program.machine.arch == "blackhole" else TILE_SIDE  # as rows in DRAM are
+    row = placement.shard.shape[-1] * ELEMENT_BYTES[x.dtype]
+    return 4 * ceil((row + aligned) / aligned) * aligned
+
+
+def joined(program: Program) -> int:
+    """Concat: rows of shards where they lie; of tiles in shards a row of each and twice of all, else two pages."""
+    tensors, out = program.inputs, program.out
+    tile = max(program.x.tile_bytes, _HALF)
+    if program.factory == "ConcatTiledUnalignedProgramFactory":
+        return 3 * (sum(spec.columns for spec in tensors) + out.columns) * tile
+    if program.factory == "ConcatS2STiledProgramFactory":
+        shards = [spec.shard[1] if spec.shard is not None else spec.columns for spec in tensors]
+        return 2 * sum(shards) * tile + sum(shards) * out.tile_bytes
+    if program.factory in IN_SHARDS:
+        return 0
+    return two_pages(program)
 
 
 def two_pages(program: Program) -> int:
@@ -52,11 +74,14 @@ def copied(program: Program) -> int:
 
 
 def moved(program: Program) -> int | None:
-    """Shards need no buffer, interleaved tensors two pages; overlapping ones use a copy, which is not modelled."""
+    """Shards need no buffer, interleaved tensors two pages; where both places overlap, what a core has of them."""
     x = program.x
     if x.sharded_in_l1:
         return 0
-    return None if "Overlap" in program.factory or not program.factory else 2 * x.page_bytes
+    if "Overlap" in program.factory:
+        pages = x.tiles if x.tiled else x.batch * x.shape[-2]
+        return ceil(pages / program.machine.cores) * x.page_bytes
+    return 2 * x.page_bytes if program.factory else None
 
 
 def nothing(program: Program) -> int | None:
@@ -70,6 +95,8 @@ def turned(program: Program) -> int:
     x = program.x
     if program.factory == "MultiCoreRowInvariant":
         return 2 * x.row_bytes
+    if program.factory == "TransposeWHShardedProgramFactory":
+        return 0
     copies = 3 if "Generic" in program.factory or not program.factory else 2
     return 2 * copies * x.tile_bytes + 8 * TILE_SIDE
 

@@ -1,40 +1,29 @@
-"""Buffers of ops about the places of elements: sort, top-k, argmax, scatter, gather.
+"""Buffers of ops about the places of elements: sort, argmax, scatter, gather.
 
 Measured on TTNN 0.81.1 mock devices, Wormhole and Blackhole, per program factory.
 """
 
 from __future__ import annotations
 
-import re
-from math import ceil
+from math import ceil, log2
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
-SMALL_PLACES = 65_535  # the last place that 16 bits name
-_KEPT = re.compile(r"TopkParams\((\d+),")
 _ALIGNED = 32  # bytes
 _SORTED_WITH = 2  # operands beside the first: places, and what goes there
+BYTES_OF_TWO = (
+    8  # of a row: two cores gain as much reading as they lose gathering once each has this times the cores
+)
 CHUNK_SHARE = 0.9 / 8  # of the room: what scatter reads of a row at a time
 
 
 def _aligned(size: float) -> int:
     return ceil(size / _ALIGNED) * _ALIGNED
-
-
-def top_k(program: Program) -> int | None:
-    """On one core: six tiles of values and of their places, and three for each tile of what is kept."""
-    printed = _KEPT.match(program.attributes)
-    if program.factory != "TopKSingleCoreProgramFactory" or printed is None:
-        return None
-    x = program.x
-    kept = ceil(int(printed[1]) / TILE_SIDE)
-    place = _HALF if x.shape[-1] <= SMALL_PLACES else TILE_BYTES["UINT32"]
-    return (6 + 3 * kept) * (max(x.tile_bytes, _HALF) + place)
 
 
 def sort(program: Program) -> int | None:
@@ -66,6 +55,8 @@ def argmax(program: Program) -> int | None:
     smallest = piece // ELEMENT_BYTES["BFLOAT16"]  # elements that no two cores share: what pages are aligned to
     parts = ceil(x.shape[-1] / smallest)
     cores = min(program.machine.cores, parts)
+    if several:  # fewer cores for short rows: a power of two
+        cores = min(cores, 1 << ceil(log2(max(x.shape[-1] * size / BYTES_OF_TWO, 1)) / 2))
     read = _aligned(ceil(parts / cores) * smallest * size)
     values = _aligned(out.shape[-1] * size)
     return 2 * read + row + cores * (row + values) if several else read + row + cores * (row + values)

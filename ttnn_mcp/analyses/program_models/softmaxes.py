@@ -28,7 +28,7 @@ _STABLE = re.compile(r", 1, [01]\)$")  # numeric_stable, printed before it
 def softmax(program: Program) -> int | None:
     """Bytes per core of a softmax."""
     x = program.x
-    if x.sharded_in_l1:
+    if x.sharded_in_l1 and program.factory != "SoftmaxProgramFactoryAttentionOptimized":
         return _sharded_softmax(program)
     if program.factory in {"SoftmaxProgramFactoryGeneralHSmall", "SoftmaxProgramFactoryGeneralHLarge"}:
         return _along_height(program)

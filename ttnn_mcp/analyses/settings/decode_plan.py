@@ -35,6 +35,8 @@ class DecodeAttention:
         cores_per_head: max_cores_per_head_batch.
         q_bytes, k_bytes, v_bytes, out_bytes: of a tile of each.
         half_tiles: whether few heads take half a tile: queries are BFLOAT16 and the attention is causal.
+        paged: whether a page table says where the keys lie.
+        words_bytes: of positions and of a row of the page table.
         in_place: whether the output is sharded, so that its buffer is the tensor itself.
     """
 
@@ -54,14 +56,16 @@ class DecodeAttention:
     cores_per_head: int = CORES_PER_HEAD
     half_tiles: bool = True
     in_place: bool = False
+    paged: bool = False
+    words_bytes: int = 0
 
     def rules(self) -> dict[str, bool]:
         """The rules that TTNN asserts, in words, and whether each holds."""
         chunk = self.k_chunk
         rules = {
             "k_chunk_size: a power of 2, at least 32": chunk >= TILE_SIDE and chunk & (chunk - 1) == 0,
-            f"the {self.keys} keys of the cache are a multiple of k_chunk_size": chunk > 0
-            and self.keys % chunk == 0,
+            f"the {self.keys} keys of the cache are a multiple of k_chunk_size": self.paged
+            or (chunk > 0 and self.keys % chunk == 0),
             f"a core for each of {self.batch} in the batch": self.grid[0] * self.grid[1] >= self.batch,
         }
         if self.device_grid is not None:
@@ -86,6 +90,7 @@ class DecodeAttention:
             "OUT_SUMS": BLOCKS_OF_OUTPUT * rows * value * tile,
             "STATISTICS": STATISTICS * rows * tile,
             "FROM_OTHERS": (rows * value + 2 * rows) * (self.cores_of_a_head - 1) * tile,
+            "WORDS": self.words_bytes,
             "OUT": 0 if self.in_place else rows * value * self.out_bytes,
         }
         return {name: int(size) for name, size in sizes.items() if size}

@@ -18,7 +18,7 @@ from ttnn_mcp.analyses.settings.decode_plan import DecodeAttention
 from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.sdpa_plan import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
-from ttnn_mcp.hardware import TILE_BYTES, canonical_dtype
+from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, canonical_dtype
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ PLAIN = "ScaledDotProductAttention", "SDPA"  # prefill; ring and joint forms hav
 DECODE = "ScaledDotProductAttentionDecode", "SdpaDecode"
 _MASK = 3  # place of the mask among the inputs
 _QKV = 3
-_ODD_FORMS = ("chunk_start_idx", "head_dim_v", "sliding_window_size", "chunk_start_idx_tensor", "attention_sink")
+_ODD_FORMS = ("head_dim_v", "sliding_window_size", "chunk_start_idx_tensor", "attention_sink")
 
 
 def attention_in(op: Op) -> Attention | DecodeAttention | str:
@@ -41,20 +41,21 @@ def attention_in(op: Op) -> Attention | DecodeAttention | str:
     if name not in PLAIN or len(op.table.inputs) < _QKV:
         return f"the program of {name} is not modelled"
     if any(op.attributes.text_of(key) for key in _ODD_FORMS) or op.attributes.flag("use_mla"):
-        return "chunked prefill, sliding windows, sinks and latent attention are not modelled"
+        return "sliding windows, sinks and latent attention are not modelled"
     sizes = [tile_bytes(op, place) for place in range(_QKV)]
     if None in sizes:
         return "operands of unknown data type"
     q, k, v = op.table.inputs[:_QKV]
     config = op.attributes.struct("program_config")
     grid = worker_grid(op.chip) if config is None else grid_of(config)
-    if grid is None:
-        return "its grid is not known"
-    masked = len(op.table.inputs) > _MASK and bool(op.table.inputs[_MASK].present[0])
+    also = len(op.table.inputs) > _MASK and bool(op.table.inputs[_MASK].present[0])
+    start = op.attributes.number("chunk_start_idx")
+    if grid is None or (start is not None and not also):
+        return "its grid is not known" if grid is None else "the report does not show its page table"
     return Attention(
         heads=int(prod(q.padded[0, :2].tolist())),
         rows=int(q.logical[0, 2]),
-        keys=int(k.logical[0, 2]),
+        keys=int(k.logical[0, 2]) if start is None else int(q.logical[0, 2]) + int(start),
         head=int(q.padded[0, 3]),
         value_head=int(v.padded[0, 3]),
         q_bytes=float(sizes[0] or 0),
@@ -67,8 +68,10 @@ def attention_in(op: Op) -> Attention | DecodeAttention | str:
         k_chunk=(config.number("k_chunk_size") if config else None) or DEFAULT_CHUNK,
         causal=op.attributes.flag("is_causal") is not False,
         fp32=accumulates_fp32(op),
-        mask_bytes=float(tile_bytes(op, _MASK) or TILE_BYTES["BFLOAT16"]) if masked else 0.0,
+        mask_bytes=float(tile_bytes(op, _MASK) or TILE_BYTES["BFLOAT16"]) if also and start is None else 0.0,
         chains=op.chip.arch == "blackhole",
+        start=None if start is None else int(start),
+        page_bytes=0 if start is None else _words(op, _MASK, 1),
     )
 
 
@@ -76,8 +79,8 @@ def _decode_in(op: Op) -> DecodeAttention | str:
     """The attention of one token, or the reason why its buffers are not modelled."""
     attributes, inputs = op.attributes, op.table.inputs
     odd = any(attributes.text_of(key) for key in _ODD_FORMS)
-    if odd or attributes.flag("use_mla") or attributes.flag("paged_attention"):
-        return "paged caches, sliding windows, sinks and latent attention are not modelled"
+    if odd or attributes.flag("use_mla"):
+        return "sliding windows, sinks and latent attention are not modelled"
     if attributes.flag("is_causal") is False or inputs[0].sharded[0] or inputs[0].layout[0] != "TILE":
         return "attention of one token is modelled only if it is causal and its queries are interleaved tiles"
     sizes = [tile_bytes(op, place) for place in range(_QKV)]
@@ -87,11 +90,18 @@ def _decode_in(op: Op) -> DecodeAttention | str:
     if None in sizes or grid is None or not chunk.isdecimal() or not int(chunk):
         return "the report does not print its data types, its grid or its chunk"
     q, k, v = inputs[:_QKV]
+    paged = bool(attributes.flag("paged_attention"))
+    words = [place for place in range(_QKV, len(inputs)) if inputs[place].present[0]]
+    if paged and not words:
+        return "the report does not show its page table"
+    # positions in a tensor are read twice; a page table comes last
+    bytes_of = [_words(op, place, 1 if paged and place == words[-1] else 2) for place in words]
+    keys = int(inputs[words[-1]].logical[0, 3]) * int(k.padded[0, 2]) if paged else int(k.padded[0, 2])
     return DecodeAttention(
         batch=max(int(q.logical[0, 1]), 1),
         heads=int(q.logical[0, 2]),
         key_heads=max(int(k.logical[0, 1]), 1),
-        keys=int(k.padded[0, 2]),
+        keys=keys,
         head=int(k.padded[0, 3]),
         value_head=int(v.padded[0, 3]),
         k_chunk=int(chunk),
@@ -104,7 +114,16 @@ def _decode_in(op: Op) -> DecodeAttention | str:
         cores_per_head=(config.number("max_cores_per_head_batch") if config else None) or grid[0] * grid[1],
         half_tiles=canonical_dtype(q.dtype[0]) == "BFLOAT16",
         in_place=bool(op.table.outputs[0].sharded[0]),
+        paged=paged,
+        words_bytes=sum(bytes_of),
     )
+
+
+def _words(op: Op, place: int, times: int) -> int:
+    """Bytes of a row of positions or of a page table, as rows in DRAM are aligned."""
+    aligned = 64 if op.chip.arch == "blackhole" else 32
+    row = int(op.table.inputs[place].logical[0, 3]) * int(ELEMENT_BYTES["UINT32"])
+    return times * ceil(row / aligned) * aligned
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ class Attention:
         q_bytes, k_bytes, v_bytes, out_bytes: of a tile of each.
         mask_bytes: of a tile of the mask that was passed; 0 for none.
         chains: whether the chip is a Blackhole.
+        start: of a chunk of queries before a paged cache; None for whole sequences.
+        page_bytes: of a row of its page table.
     """
 
     heads: int
@@ -60,6 +62,8 @@ class Attention:
     fp32: bool = False
     mask_bytes: float = 0.0
     chains: bool = False
+    start: int | None = None
+    page_bytes: int = 0
 
     def rules(self) -> dict[str, bool]:
         """The rules that TTNN asserts, in words, and whether each holds."""
@@ -67,7 +71,12 @@ class Attention:
             "q_chunk_size: a multiple of 32": self.q_chunk > 0 and self.q_chunk % TILE_SIDE == 0,
             "k_chunk_size: a multiple of 32": self.k_chunk > 0 and self.k_chunk % TILE_SIDE == 0,
         }
-        if self.causal:
+        if self.start is not None and all(rules.values()):
+            for side, chunk in (("q", self.q_chunk), ("k", self.k_chunk)):
+                rules[f"chunk_start_idx, {self.start}, is a multiple of {side}_chunk_size"] = (
+                    self.start % chunk == 0
+                )
+        elif self.causal:
             rules["causal: as many keys as queries"] = self.rows == self.keys
         if self.device_grid is not None:
             cores = self.device_grid[0] * self.device_grid[1]
@@ -86,6 +95,7 @@ class Attention:
             "Q": (2 if self._reads_ahead else 1) * rows * head * self.q_bytes,
             "K": (3 if third else 2) * keys * head * self.k_bytes,
             "V": (3 if third else 2) * keys * value * self.v_bytes,
+            "PAGES": self.page_bytes,
             "CHAIN": (128 if third else 96) * chained,
             "MASK": self._mask(rows, keys),
             "SCALARS": (2 if self.fp32 else 3) * _HALF,  # the streaming kernel has one more, for reciprocals
@@ -148,7 +158,13 @@ class Attention:
 
     def _is_chained(self, rows: int) -> bool:
         """Whether cores pass keys on: causal chunks only if all their pairs read the same number of key chunks."""
-        if not (self.chains and self.causal) or self.mask_bytes or rows > CHAIN_ROWS or self._chunks % 2:
+        if (
+            not (self.chains and self.causal)
+            or self.start is not None
+            or self.mask_bytes
+            or rows > CHAIN_ROWS
+            or self._chunks % 2
+        ):
             return False
         narrow, wide_head = self.k_bytes < _HALF, ceil(self.head / TILE_SIDE) >= WIDE_HEAD
         least = CHAIN_CORES if narrow or self.fp32 or not wide_head else WIDE_CHAIN_CORES
