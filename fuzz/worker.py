@@ -28,7 +28,7 @@ from fuzz.verdict import Flaw
 CPU_SECONDS = 10.0  # one call may take
 WALL_SECONDS = 120.0  # on a machine that others use, too; beyond it a call waits for something that never comes
 GROWTH_KB = 1 << 20  # one call may add to the memory held
-ADDRESS_BYTES = 6 << 30  # a call that asks for more fails instead of taking the machine
+ADDRESS_BYTES = 6 << 30  # a call that asks for more than a fork begins with fails instead of taking the machine
 LOOKS_PER_SECOND = 4
 KNOWN_AFTER = (
     2.0  # CPU seconds after which a call is ended at a place that was slow before: more is learned elsewhere
@@ -154,7 +154,8 @@ def _serve(pipe, traces):
     sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
     with open(traces, "a") as file, doors.logged() as raised:  # noqa: PTH123
         faulthandler.register(signal.SIGUSR1, file=file, all_threads=True)
-        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES, ADDRESS_BYTES))
+        most = ADDRESS_BYTES + int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         asyncio.run(_answer_all(pipe, raised))
 

@@ -17,7 +17,9 @@ ARCHITECTURE = ROOT / "pyproject.toml"
 
 README_TABLE = re.compile(r"(?<=\| tool \| question \|\n\|---\|---\|\n)(?:\|.*\n)*")
 REFERENCE_TABLE = re.compile(r"(?<=\| question \| call \| read \|\n\|---\|---\|---\|\n)(?:\|.*\n)*")
-SIDE_BY_SIDE = re.compile(r'(name = "rooms of tools/".*?layers = \[\n)    "[^"\n]*"', re.DOTALL)
+SIDE_BY_SIDE = re.compile(
+    r'(name = "rooms of tools/".*?layers = \[\n(?:    "\w+",\n)*)    "[^"\n]* \| [^"\n]*"', re.DOTALL
+)
 SAMPLES = {"string": '"..."', "integer": "1", "number": "1.0", "boolean": "True", "array": "[]", "object": "{}"}
 
 

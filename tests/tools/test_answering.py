@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from tests.archive.runs import remembering
 from tests.asking import ask, required, session
 from tests.profiles import Iteration, write_memory_report, write_performance_report, write_run
 from tests.programs import block
@@ -137,7 +138,7 @@ async def test_a_misspelt_setting_names_the_nearest(tmp_path):
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.budget], ids=lambda tool: tool.name)
 async def test_an_answer_keeps_to_its_budget(tool, tmp_path):
     arguments = {"op": 57} if "op" in tool.arguments.model_fields else {}
-    answer = await ask(session(tmp_path), tool.name, run="demo", **arguments)
+    answer = await ask(remembering(tmp_path), tool.name, run="demo", **arguments)
     assert bytes_of(answer) <= tool.budget.size
 
 

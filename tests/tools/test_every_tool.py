@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.archive.runs import remembering
 from tests.asking import ask, required, session
 from tests.profiles import (
     CSV_GENERATIONS,
@@ -46,7 +47,7 @@ async def ask_all(at, run: str, op: int) -> dict[str, str]:
 @pytest.mark.parametrize("generation", CSV_GENERATIONS)
 async def test_every_csv_generation_is_answered(tmp_path, generation):
     path = write_performance_report(tmp_path / "perf", demo_program(), generation=generation)
-    said = await ask_all(session(tmp_path), str(path), CONV)
+    said = await ask_all(remembering(tmp_path), str(path), CONV)
     for tool in TOOLS:
         if "memory" not in tool.needs:
             assert said[tool.name].startswith("{"), (tool.name, said[tool.name])
@@ -67,7 +68,7 @@ async def test_every_database_generation_is_answered(tmp_path, generation):
 
 async def test_a_linked_run_is_answered_by_every_tool(tmp_path):
     made = write_run(tmp_path / "home", demo_program())
-    at = session(tmp_path)
+    at = remembering(tmp_path)
     await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory), name="both")
     for tool, text in (await ask_all(at, "both", CONV)).items():
         assert text.startswith("{"), (tool, text)

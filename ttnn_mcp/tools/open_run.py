@@ -51,7 +51,7 @@ class RowCounts(Wire):
     signpost: int
 
 
-class Provenance(Wire):
+class Captured(Wire):
     """How `ttnn-mcp profile` made the report, as its manifest says."""
 
     command: Quoted | None = None
@@ -93,7 +93,7 @@ class Answer(Wire):
     answerable: tuple[str, ...]
     not_answerable: tuple[str, ...]
     caveats: tuple[Quoting, ...]
-    capture: Provenance | None = None
+    capture: Captured | None = None
 
 
 def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
@@ -148,10 +148,10 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
     )
 
 
-def _capture(run: Run) -> Provenance | None:
+def _capture(run: Run) -> Captured | None:
     report = run.performance.csv.path if run.performance else run.memory.path if run.memory else None
     manifest = manifest_beside(report) if report else None
-    return Provenance(**asdict(manifest)) if manifest else None
+    return Captured(**asdict(manifest)) if manifest else None
 
 
 def _one_report(run: Run) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from ttnn_mcp.shell.capture.build import Build
 from ttnn_mcp.shell.capture.commands import again
-from ttnn_mcp.shell.capture.failures import IN_OUTPUT, Listener
+from ttnn_mcp.shell.capture.failures import IN_OUTPUT, OutputWatch
 
 WORDS = {
     "Tracy tools were not found. Please make sure you are on a Tracy-enabled build (default).": "tools-missing",
@@ -33,7 +33,7 @@ OLD = Build(None, frozenset({"-v"}), joins=True, records_graph=False)
 
 
 def heard(line):
-    listener = Listener()
+    listener = OutputWatch()
     listener.heard(f"2026-01-02 03:04:05.678 | ERROR    | tracy:main:99 - {line}")
     return list(listener.found.values())
 
@@ -44,7 +44,7 @@ def test_a_known_failure_is_recognised(line, name):
 
 
 def test_a_module_that_was_only_tried_is_not_the_failure():
-    listener = Listener()
+    listener = OutputWatch()
     listener.heard("ModuleNotFoundError: No module named 'pyarrow'")
     assert list(listener.found) == ["module-missing"]
     listener.heard("pandas.errors.EmptyDataError: No columns to parse from file")
@@ -89,6 +89,6 @@ def test_the_next_command_leaves_out_variables_that_are_set(monkeypatch):
 
 
 def test_the_report_is_where_tracy_says():
-    listener = Listener()
+    listener = OutputWatch()
     listener.heard("\x1b[32mINFO\x1b[0m - OPs csv generated at: /a b/ops_perf_results_1.csv\x1b[0m")
     assert listener.report == "/a b/ops_perf_results_1.csv"

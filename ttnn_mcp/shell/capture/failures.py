@@ -127,7 +127,7 @@ def conflicts(environment: Mapping[str, str]) -> Fault | None:
     return Fault("conflict", f"{what}, and {' and '.join(clashing)} switches it on.", without=tuple(clashing))
 
 
-class Listener:
+class OutputWatch:
     """Looks through the output for known failures and for the place of the report."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from ttnn_mcp.session.settings import Settings
 from ttnn_mcp.shell.capture import manifests, memory_run
 from ttnn_mcp.shell.capture.build import Build, build_of
 from ttnn_mcp.shell.capture.commands import again, under_tracy
-from ttnn_mcp.shell.capture.failures import LOSING, Fault, Listener, conflicts
+from ttnn_mcp.shell.capture.failures import LOSING, Fault, OutputWatch, conflicts
 from ttnn_mcp.shell.capture.streaming import streamed
 from ttnn_mcp.shell.capture.target import target_of
 
@@ -62,7 +62,7 @@ class Capture:
             )
         target = target_of(self.command)
         self.build = build_of(target.python)
-        started, listener = time.time(), Listener()
+        started, listener = time.time(), OutputWatch()
         with tempfile.TemporaryDirectory(prefix="ttnn-mcp-") as folder:
             status_file = Path(folder, "status")
             tracy_status = streamed(under_tracy(target, self.build, self.options, status_file), listener.heard)
@@ -92,7 +92,7 @@ class Capture:
         self.tell(f"Next: {again(failure, self.build, self.options, self.memory, self.command)}")
 
 
-def _report(listener: Listener, started: float) -> Path | None:
+def _report(listener: OutputWatch, started: float) -> Path | None:
     """The CSV that Tracy names, if it is new; else the newest one that was written since the start."""
     with suppress(OSError):
         if listener.report and Path(listener.report).stat().st_mtime >= started - CLOCK_S:
