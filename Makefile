@@ -25,13 +25,14 @@ demo: $(VENV)/ready  ## what ttnn-mcp finds in a bundled profile
 	@$(HERE) -m ttnn_mcp demo
 
 test: $(VENV)/ready  ## run the tests; those on real reports too, where ../shared lies beside the checkout
-	@$(HERE) -m pytest -n auto --dist worksteal -m "not package"
+	@$(HERE) -m pytest -n auto --dist worksteal -m "not slow"
 
 test-shared: $(VENV)/ready  ## run only the tests that read the real reports beside the checkout (../shared)
 	@$(HERE) -m pytest -n auto -m shared
 
 lowest: .lowest/ready  ## run the tests of every door with the oldest versions that pyproject.toml allows
-	@.lowest/bin/python -m pytest -n auto $(LOWEST_TESTS)
+	@.lowest/bin/python -m pytest -n auto -m "not slow" tests/test_golden.py tests/test_stdio.py tests/readers tests/server \
+		tests/tools tests/archive tests/session
 
 check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
 	@$(HERE) -m ruff check .
@@ -39,7 +40,7 @@ check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
 	@$(HERE) -m pyright --pythonpath $(HERE)
 	@$(VENV)/bin/lint-imports
 	@$(HERE) -m pytest tests/test_contracts.py tests/test_skill_documents.py tests/house
-	@$(HERE) -m pytest -n auto -m package tests/generate tests/test_wheel.py
+	@$(HERE) -m pytest -n auto -m slow tests/generate tests/test_wheel.py tests/campaigns
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
 	@$(HERE) -m ruff check --fix .

@@ -6,6 +6,8 @@ from tests.campaigns.__main__ import AGENTS, faults
 from tests.campaigns.campaign import Campaign, campaign
 from tests.campaigns.device import Levers, Truth
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("agent", AGENTS)
 async def test_no_agent_makes_the_loop_keep_a_loss_repeat_itself_or_stop_too_early(tmp_path, agent):

@@ -43,7 +43,7 @@ assert sys.argv[2] in {tool.name for tool in TOOLS}
 assert [check.step for check in CATALOGUE] == sorted(check.step for check in CATALOGUE)
 """
 
-pytestmark = pytest.mark.package
+pytestmark = pytest.mark.slow
 
 
 def python(scratch: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
