@@ -10,15 +10,15 @@ import sys
 from pathlib import Path
 
 REQUIREMENT = re.compile(
-    r'^ {4}"([A-Za-z0-9_.-]+)>=([0-9.]+)[^"]*",', re.MULTILINE
+    r'^ {4}"(([A-Za-z0-9_.-]+)>=([0-9.]+)[^"]*)",', re.MULTILINE
 )  # tomllib is new in Python 3.11
 
 
 def lowest(text):
-    """Lines for pip: what the package needs at its lower bounds, what its tests need at any version."""
+    """Lines for pip: what the package needs at its lower bounds, what its tests need."""
     needed, tests = text.split("\ndependencies = ["), text.split("\ntest = [")
-    lines = [f"{name}=={bound}" for name, bound in REQUIREMENT.findall(needed[1].split("\n]")[0])]
-    return lines + [name for name, _bound in REQUIREMENT.findall(tests[1].split("\n]")[0])]
+    lines = [f"{name}=={bound}" for _, name, bound in REQUIREMENT.findall(needed[1].split("\n]")[0])]
+    return lines + [requirement for requirement, _, _ in REQUIREMENT.findall(tests[1].split("\n]")[0])]
 
 
 if __name__ == "__main__":

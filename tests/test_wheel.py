@@ -31,7 +31,7 @@ os.chdir(sys.argv[1])
 print(getattr(build, sys.argv[2])(sys.argv[3]))
 """
 
-EXTRAS = {"matplotlib"}  # what is imported only where it is asked for
+EXTRAS = {"duckdb", "matplotlib"}  # what is imported only where it is asked for
 
 pytestmark = pytest.mark.slow
 

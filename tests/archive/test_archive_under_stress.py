@@ -139,7 +139,7 @@ async def test_an_archive_that_is_off_says_so_only_where_it_is_asked(here, tmp_p
     at = session(tmp_path)
     assert at.archive is None
     assert "earlier" not in await ask(at, "op_detail", run=here, op=OP)
-    with pytest.raises(Exception, match="archive of runs is switched off"):
+    with pytest.raises(Exception, match="There is no archive of runs"):
         await ask(at, "history", run=here)
 
 
@@ -160,7 +160,10 @@ async def test_many_nights_are_told_in_the_bytes_of_a_list(at, tmp_path):
 async def test_the_doctor_tells_what_the_archive_holds_or_why_it_does_not_answer(at, tmp_path, monkeypatch):
     archive = await archived(at, report_of(tmp_path / "a", FASTER, day=1))
     assert archive_state(archive, 500) == "with an archive of 1 earlier runs: 0 of at most 500 MB"
-    assert archive_state(None, 0) == "no archive of earlier runs (--archive-mb 0): answers cite none"
+    assert (
+        archive_state(None, 0)
+        == "no archive of earlier runs (--archive-mb 0, or without the extra `archive`): answers cite none"
+    )
 
     def broken():
         raise PermissionError(13, "Permission denied")

@@ -2,6 +2,7 @@
 
 import io
 import logging
+import sys
 import threading
 import time
 
@@ -11,6 +12,7 @@ from tests.archive.reports import report
 from ttnn_mcp.archive.passes import Order, one_pass
 from ttnn_mcp.session import archiving as module
 from ttnn_mcp.session.session import Session, Settings
+from ttnn_mcp.session.settings import ENGINE
 from ttnn_mcp.shell.archive_progress import ProgressLine
 from ttnn_mcp.tools import TOOLS, answering
 
@@ -132,3 +134,11 @@ async def test_a_state_folder_that_is_a_file_costs_no_answer(tmp_path, monkeypat
             assert answer["id"]
             wait_for_threads()
     assert len([record for record in caplog.records if "archive" in record.getMessage()]) == 1
+
+
+def test_without_its_engine_there_is_no_archive(tmp_path, monkeypatch):
+    """DuckDB is an extra: everything else works without it."""
+    monkeypatch.setitem(sys.modules, ENGINE, None)
+    at = Session(Settings(state=tmp_path, archive_mb=5))
+    assert at.archive is None
+    assert at.settings.archive_at_most_mb == 0

@@ -43,4 +43,4 @@ def test_a_history_of_an_op_in_another_archive_is_json_for_scripts(printed):
 
 def test_what_is_refused_is_said_on_stderr(printed):
     assert "nobody" in printed("nobody", status=1).err
-    assert "archive of runs is switched off" in printed(printed.report, "--archive-mb", "0", status=1).err
+    assert "There is no archive of runs" in printed(printed.report, "--archive-mb", "0", status=1).err

@@ -47,7 +47,7 @@ def failing_as_ours(done: str, place: str) -> Generator[None]:
         raise
     except ImportError as missing:
         raise ArchiveUnusable(
-            f"The archive needs the package {missing.name or 'duckdb'}. Install ttnn-mcp with all it needs."
+            f"The archive needs the package {missing.name or 'duckdb'}. Install the extra: ttnn-mcp[archive]."
         ) from None
     except MemoryError:
         raise ArchiveUnusable(f"Memory ran short at the archive {place}. Ask again when less is running.") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MB = 1_000_000
+ENGINE = "duckdb"  # of the archive: 61 MB, and so an extra
 ARCHIVE_MB = 500  # some 25,000 runs of 1,000 ops: one takes 20 kB
 ARCHIVE_VARIABLE = "TTNN_MCP_ARCHIVE_MB"
 LONGEST_NUMBER = 10  # digits; more is no number of megabytes
@@ -52,7 +54,9 @@ class Settings:
 
     @property
     def archive_at_most_mb(self) -> int:
-        """How much the archive of runs may take; 0 for none, also where the variable holds no number."""
+        """How much the archive of runs may take; 0 for none: without its engine, or if the variable is no number."""
+        if find_spec(ENGINE) is None:
+            return 0
         if self.archive_mb is not None:
             return self.archive_mb
         written = os.environ.get(ARCHIVE_VARIABLE, str(ARCHIVE_MB)).strip()

@@ -32,7 +32,9 @@ def archive(options: argparse.Namespace, settings: Settings) -> int:
     """Do what the options ask for, print the result, and return the exit status."""
     own = options.folder is None
     if own and not settings.archive_at_most_mb:
-        raise ArchiveUnusable("The archive of this machine is switched off. Name another with --to or --in.")
+        raise ArchiveUnusable(
+            "This machine keeps no archive: it is switched off, or the extra `archive` is not installed."
+        )
     folder = str(settings.state_folder / "archive") if own else str(options.folder)
     if options.action == "add":
         if own:

@@ -24,7 +24,7 @@ def space_of(kept: KeptFiles) -> str:
 def archive_state(archive: Archive | None, most_mb: int) -> str:
     """What the archive of earlier runs holds, or why answers cite none."""
     if archive is None:
-        return "no archive of earlier runs (--archive-mb 0): answers cite none"
+        return "no archive of earlier runs (--archive-mb 0, or without the extra `archive`): answers cite none"
     try:
         parts = archive.parts()
     except ArchiveUnusable as broken:

@@ -48,8 +48,8 @@ async def history(session: Session, asked: Arguments) -> Answer:
     """How a model's or op's time went over all runs seen: each run, where it turned beyond noise, the ops behind."""
     if session.archive is None:
         raise QuestionRefused(
-            "The archive of runs is switched off, so nothing is known of earlier ones. "
-            "Start ttnn-mcp without --archive-mb 0 and without TTNN_MCP_ARCHIVE_MB."
+            "There is no archive of runs, so nothing is known of earlier ones. Install the extra `archive` "
+            "(ttnn-mcp[archive]), and start without --archive-mb 0 and TTNN_MCP_ARCHIVE_MB=0."
         )
     answer = told(await _asked(session, session.archive, asked))
     return await asyncio.to_thread(fitted, answer, BUDGET, asked, "")
