@@ -174,7 +174,7 @@ def test_every_python_block_compiles(page: Path) -> None:
 
 @every_document
 def test_every_block_of_code_names_its_language(page: Path) -> None:
-    named = [len(blocks(page, language)) for language in ("python", "bash", "yaml", "nginx")]
+    named = [len(blocks(page, language)) for language in ("python", "bash", "yaml", "json", "toml", "nginx")]
     assert len(blocks(page)) == sum(named)
 
 

@@ -6,6 +6,7 @@ from tests.profiles import Iteration, header_of, performance_rows, write_perform
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
+from ttnn_mcp.run import window
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.window import scope_of
 
@@ -117,3 +118,10 @@ def test_const_eval_ops_stay_out_of_the_steady_state(tmp_path):
     assert (scope.window.rows, scope.window.iteration, scope.window.of_iterations) == (OPS, 3, 3)
     assert "3 const-eval ops left out" in scope.window.why
     assert scope_of(here, "all").window.rows == 3 * OPS
+
+
+def test_an_iteration_without_a_device_op_is_refused(tmp_path, monkeypatch):
+    """Rows of a damaged report may belong to no iteration."""
+    monkeypatch.setattr(window, "_chosen", lambda *_: 99)
+    with pytest.raises(QuestionRefused, match="iteration 99"):
+        scope_of(report(tmp_path, [Iteration(cold=True), Iteration()]))

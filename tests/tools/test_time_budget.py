@@ -7,6 +7,8 @@ import pytest
 from tests.asking import ask, session
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
+from ttnn_mcp.analyses.window_facts import facts_of
+from ttnn_mcp.tools import time_budget as module
 
 WARM = (Iteration(cold=True), Iteration())
 
@@ -204,3 +206,29 @@ async def test_the_demo_run_is_answered(at):
     answer = await ask(at, "time_budget", run="demo")
     assert sum(ledger(answer).values()) == pytest.approx(answer["window_us"], abs=0.1)
     assert answer["verdict"] == "above_floor"
+
+
+async def test_bounds_above_the_window_say_that_its_times_are_wrong(at, tmp_path, monkeypatch):
+    run = report(tmp_path, multiplication(150_000), WARM)
+    (what, ns, why), *others = module._floors(facts_of(await at.run(run), (await at.run(run)).scope()))
+    monkeypatch.setattr(module, "_floors", lambda _: [(what, 150_000 * 1.06, why), *others])
+    answer = await ask(at, "time_budget", run=run)
+    assert "as_it_is" not in floors(answer)
+    assert answer["verdict"] == "cannot_tell"
+    assert answer["why"].startswith(module.TOO_SHORT)
+    monkeypatch.setattr(module, "_floors", lambda _: [(what, 150_000 * 1.04, why), *others])
+    again = session(tmp_path)
+    answer = await ask(again, "time_budget", run=run)
+    assert floors(answer)["as_it_is"] == answer["window_us"]
+    assert ns > 0
+
+
+async def test_a_use_beyond_the_peak_is_no_measurement(at, tmp_path):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 1024, 1024])], kernel_ns=100_000)
+    for measured, told in (("104", {"dram": 104.0}), ("1023", {})):
+        rows = [row | {"DRAM BW UTIL (%)": measured} for row in performance_rows(program, WARM)]
+        header = [*dict.fromkeys([*header_of(rows, "C5"), "DRAM BW UTIL (%)"])]
+        run = str(write_rows(tmp_path / f"{measured}.csv", rows, header))
+        inside = (await ask(at, "op_detail", run=run, op=2)).get("inside") or {}
+        assert list((inside.get("measured_pct") or {}).values()) == list(told.values())

@@ -92,6 +92,8 @@ def scope_of(
         why = " ".join((f"found by {iterations.found_by}", within)).strip()
         cold = ops.take((iterations.number == 1) & (chosen > 1))
     rows = rows.take(device_order(rows))
+    if not len(rows):
+        raise QuestionRefused(f"No device op of iteration {chosen} can be told apart. Ask with iteration='all'.")
     warm = report.traced if iterations.found_by == "trace replays" else _ran_before(report, rows)
     if chosen is not None and iterations.may_be_layers:
         why += "; equal layers of one pass would look the same: iteration='all' takes all of them"

@@ -78,7 +78,7 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
         op_code=shown(op.texts("op_code")[0]),
         device=int(op.numbers("device")[0]),
         kernel_us=kernel_ns / 1e3,
-        gap_us=_measured(op, "gap_ns", 1e3),
+        gap_us=_measured(op, "gap_ns", 1e3, least=0.0),  # it began before the last one ended
         cores=_whole(op, "cores"),
         worker_cores=run.chip.worker_cores,
         fidelity=shown(op.texts("fidelity")[0]) or None,
@@ -105,9 +105,9 @@ def _bounds(run: Run, line: int, op: OpTable) -> Roofline:
     return roofline_of(op, run.chip)  # const-eval: outside every window
 
 
-def _measured(ops: OpTable, name: str, per: float) -> float | None:
+def _measured(ops: OpTable, name: str, per: float, least: float = -np.inf) -> float | None:
     value = float(ops.numbers(name)[0])
-    return value / per if np.isfinite(value) else None
+    return max(value / per, least) if np.isfinite(value) else None
 
 
 def _whole(ops: OpTable, name: str) -> int | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.roofline.roofline import WHY_IMPOSSIBLE
+from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_IMPOSSIBLE
 from ttnn_mcp.analyses.time_budget.ledger import Entry, ledger_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.run.ops.groups import grouped
@@ -31,6 +31,7 @@ MINOR = 0.01  # of the time: an entry below it names its heaviest kind only
 AS_IT_IS = "these ops and formats at peak rates on all cores; no gaps, no vector arithmetic"
 CHEAPER = "the same with BFLOAT4_B weights, BFLOAT8_B activations, LoFi, if PCC allows"
 READ_ONCE = "weights read once, needed arithmetic beside it, all else in L1; caches not counted"
+TOO_SHORT = "these ops need more time than the window took, so its times or their shapes are wrong"
 NO_LINKS = "the report does not show the links of this collective"
 
 
@@ -74,10 +75,15 @@ def time_budget(facts: WindowFacts, _asked: Arguments) -> Answer:
     window_ns = sum(entry.time_ns for entry in entries)
     if not window_ns:
         raise QuestionRefused(f"All kernel times of this window are 0: {REPROFILE}.")
-    floors = _floors(facts)
+    floors = [(what, min(ns, window_ns), why) for what, ns, why in _floors(facts) if ns <= IMPOSSIBLE * window_ns]
     modelled = facts.share(np.flatnonzero(least.complete & least.bounded))
     on_cores, on_cores_caveat = cores_of_window(facts)
-    verdict, why = _judged(floors[0][1] / window_ns, modelled, entries, window_ns)
+    as_it_is_ns = next((ns for what, ns, _ in floors if what == "as_it_is"), None)
+    verdict, why = (
+        ("cannot_tell", f"{TOO_SHORT}: {REPROFILE}")
+        if as_it_is_ns is None
+        else _judged(as_it_is_ns / window_ns, modelled, entries, window_ns)
+    )
     return Answer(
         verdict=verdict,
         why=why,

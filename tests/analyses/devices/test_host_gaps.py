@@ -1,7 +1,9 @@
 """Host gaps: time between ops of one device, by hand."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.analyses.tables import performance_of, put
@@ -154,3 +156,8 @@ def test_ops_one_after_the_other_share_nothing(tmp_path):
     line = timeline(tmp_path, (0, 10_000), (2_000, 20_000))
     assert not line.side_by_side
     assert line.spent_ns.tolist() == [10_000, 20_000]
+
+
+def test_ops_that_overlap_leave_no_gap(tmp_path):
+    line = replace(timeline(tmp_path, (0, 100), (50, 100)), gaps_ns=np.array([-10.0, -10.0, 5.0]))
+    assert line.median_gap_ns == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -41,3 +42,13 @@ def test_what_ttnn_recorded_tells_whose_result_nobody_reads(model, unread):
     replay = asyncio.run(replayed())
     places = np.arange(len(replay.operations))[unread_operations(replay, len(replay.operations) - 1)]
     assert [replay.memory.operations.names[place] for place in places] == unread
+
+
+def test_without_buffers_nothing_is_known_of_who_was_read():
+    """A damaged report: tensors with makers, and no buffer at all."""
+    none = np.array([], dtype=np.int64)
+    spans = SimpleNamespace(starts=none, ends=none)
+    lives = SimpleNamespace(
+        spans=spans, last_reads=none, last_touches=none, producers=np.array([0, 1]), rows=np.array([-1, -1])
+    )
+    assert len(unread_operations(SimpleNamespace(lifetimes=lives), 5)) == 0

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from ttnn_mcp.readers.graph import launches
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.readers.graph.launches import launch_of
 from ttnn_mcp.readers.memory.columns import Tensor
@@ -91,3 +92,10 @@ def test_what_cannot_be_read_gives_no_launch():
     assert launched([tensor([32, 32], dtype="DataType::INVALID")], []) is None
     assert launched([{"shape": "what", "dtype": "BFLOAT16"}], []) is None
     assert launched([tensor([32, 32])], [tensor([32, 32])], ends=False).outputs == ()
+
+
+def test_what_is_no_list_counts_as_none():
+    """As in a damaged graph."""
+    node = {"node_type": "function_start", "params": {"name": "create_device_tensor"}, "arguments": 7}
+    assert launches._created([node]) == []
+    assert launches._outputs([{"connections": 5}], 0, 0) == []

@@ -71,7 +71,7 @@ class Timeline:
     def median_gap_ns(self) -> float:
         """The usual gap; robust against the few that hold a sync or a compile."""
         known = self.gaps_ns[np.isfinite(self.gaps_ns)]
-        return float(np.median(known)) if len(known) else float("nan")
+        return max(float(np.median(known)), 0.0) if len(known) else float("nan")  # below 0 the ops overlap
 
     @property
     def long_gaps(self) -> tuple[int, float]:

@@ -25,7 +25,7 @@ def unread_operations(replay: Replayed, until: int) -> Integers:
     unread = (
         (lives.last_reads == NOBODY) & (lives.last_touches == spans.starts // 2) & (spans.ends <= before(until))
     )
-    by_operation = lives.producers >= 0
+    by_operation = (lives.producers >= 0) & bool(len(unread))  # without buffers nothing tells who was read
     makers, rows = lives.producers[by_operation], lives.rows[by_operation]
     wasted = (rows >= 0) & unread[rows] & (spans.starts[rows] // 2 == makers)
     return np.setdiff1d(makers[wasted], makers[~wasted])

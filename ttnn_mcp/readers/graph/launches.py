@@ -6,7 +6,7 @@ Read for device ops whose circular buffers the graph leaves out, one at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ttnn_mcp.readers.graph.graph_params import number
 from ttnn_mcp.readers.graph.specs import Spec, made_spec, read_spec
@@ -44,7 +44,7 @@ def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch | None
     device_op = graph.device_ops[place]
     nodes = graph.nodes
     start = nodes[device_op.started_at]
-    operands = start.get("input_tensors") or ()
+    operands = _listed(start, "input_tensors")
     gave = _outputs(nodes, device_op.started_at, device_op.ended_at) if device_op.completed else []
     inputs, outputs = ([_spec(nodes, counter, tensors) for counter in counters] for counters in (operands, gave))
     if device_op.completed and not any(outputs):
@@ -54,17 +54,17 @@ def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch | None
         return None
     params: Params = start.get("params") or {}
     factory = str(params.get("program_factory_type") or "").rpartition("::")[2]
-    printed = next((str(text) for text in start.get("arguments") or ()), "")
+    printed = next((str(text) for text in _listed(start, "arguments")), "")
     return Launch(device_op.name, factory, printed, known, tuple(spec for spec in outputs if spec is not None))
 
 
 def _outputs(nodes: list[Params], start: int, end: int) -> list[object]:
     """Tensors that the end of the device op leads to; of several outputs those that it made itself."""
-    tensors = [counter for counter in nodes[end].get("connections") or () if _is_tensor(nodes, counter)]
+    tensors = [counter for counter in _listed(nodes[end], "connections") if _is_tensor(nodes, counter)]
     if tensors:
         return tensors
     made = [node for node in nodes[start:end] if node.get("node_type") == "function_end"]
-    firsts = (counter for node in made for counter in (node.get("connections") or ())[:1])
+    firsts = (counter for node in made for counter in _listed(node, "connections")[:1])
     return [counter for counter in firsts if _is_tensor(nodes, counter)]
 
 
@@ -72,12 +72,18 @@ def _created(nodes: list[Params]) -> list[Spec | None]:
     """What the device op asked the allocator for: shape, data type, layout, then its place."""
     made: list[Spec | None] = []
     for node in nodes:
-        printed = [str(text) for text in node.get("arguments") or ()]
+        printed = [str(text) for text in _listed(node, "arguments")]
         named = node.get("node_type") == "function_start" and "create_device_tensor" in str(node.get("params"))
         if named and len(printed) > 3:
             place = next((text for text in printed[3:] if text.startswith("MemoryConfig")), "")
             made.append(read_spec(*printed[:3], place))
     return made
+
+
+def _listed(node: Params, name: str) -> list[object]:
+    """A list of the node; empty where the graph has none, or another thing in its place."""
+    listed: object = node.get(name)
+    return cast("list[object]", listed) if isinstance(listed, list) else []
 
 
 def _is_tensor(nodes: list[Params], counter: object) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.inside_kernel.kernel_parts import PARTS, Bound, kernel_parts_of
@@ -14,6 +13,7 @@ from ttnn_mcp.wire import Quoting, Us, Wire
 if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
+MOST_PCT = 105  # of a peak: more cannot be, and is no measurement
 TOLD = 0.1  # of the kernel's time: less changes no decision about the op
 LONG_FIRMWARE_NS = 5_000  # the longest usual firmware time around a kernel is 4.8 us (Wormhole reports of 2026)
 MEASURED = {
@@ -46,7 +46,7 @@ def inside_of(op: OpTable) -> Inside | None:
     """What the report tells about the one op in this table; None where its times decide nothing."""
     parts = kernel_parts_of(op)
     measured = {name: op.numbers(column).item() for name, column in MEASURED.items()}
-    measured = {name: round(value, 1) for name, value in measured.items() if np.isfinite(value)}
+    measured = {name: round(value, 1) for name, value in measured.items() if 0 <= value <= MOST_PCT}
     kernel = op.numbers("kernel_ns").item()
     uneven = _told(parts.uneven_ns.item(), kernel)
     if not (parts.present.any() or measured or uneven) or not kernel:
