@@ -72,6 +72,12 @@ cluster: .cluster/ready  ## prove the archive at size: 2,000 reports over a Dask
 clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm; minutes)
 	@$(HERE) -m pytest clients --ignore clients/test_lab.py
 
+bundle:  ## pack dist/ttnn-mcp.mcpb for Claude Desktop (needs npx; the host needs uv)
+	@rm -rf build/mcpb && mkdir -p build/mcpb dist
+	@git archive HEAD ttnn_mcp resources skills pyproject.toml README.md LICENSE | tar -x -C build/mcpb
+	@cp mcpb/manifest.json build/mcpb/
+	@npx --yes @anthropic-ai/mcpb@2 pack build/mcpb dist/ttnn-mcp.mcpb
+
 lab: $(VENV)/ready  ## 64 clients at one server over HTTP, a large report beside them, TLS by nginx
 	@$(HERE) -m pytest -s clients/test_lab.py
 
