@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,3 +57,18 @@ def test_ops_come_in_the_order_they_ran():
 def test_every_step_has_a_title_and_a_page():
     assert [*STEP_TITLES] == [*STEP_PAGES] == [1, 2, 3, 4, 5, 6, 7]
     assert [page[:7] for page in STEP_PAGES.values()] == [f"step-0{step}" for step in STEP_PAGES]
+
+
+@pytest.mark.parametrize(
+    ("at_least", "gap_ns", "promise_ns", "sure"),
+    [
+        (None, None, 11, False),
+        ([0, 0], None, 11, False),
+        ([0, 1], None, 11, True),
+        ([0, 1], (0.0, 7.0), 7, False),
+        (None, (1.0, 7.0), 7, True),
+    ],
+)
+def test_what_a_claim_saves_stands_in_its_ops_or_in_the_gaps(at_least, gap_ns, promise_ns, sure):
+    made = replace(claim([1, 2], [5, 6], at_least), gap_ns=gap_ns)
+    assert (made.promise_ns, made.sure) == (promise_ns, sure)

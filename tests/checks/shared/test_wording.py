@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from tests.checks.asking import asker
 from tests.checks.programs import configured, conv, linear, prefill, relu
 from tests.profiles import Program
-from ttnn_mcp.checks.shared.wording import cite_op, cite_setting, example, kernel_config, kinds, took
+from ttnn_mcp.checks.shared.wording import (
+    FLOAT32_UNCONFIGURED,
+    OTHERS_UNCONFIGURED,
+    UNCONFIGURED,
+    cite_op,
+    cite_setting,
+    example,
+    kernel_config,
+    kinds,
+    took,
+    unprinted,
+)
 
 
 @pytest.mark.parametrize(("ns", "text"), [(19_476_700, "19.5 ms"), (999_000, "999 us"), (1_000_000, "1.0 ms")])
@@ -110,3 +123,16 @@ def test_kinds_that_do_not_occur_are_not_counted(tmp_path):
     program = Program("wormhole_b0")
     conv(program)
     assert kinds(case_of(tmp_path, program), np.array([0])) == "1 conv"
+
+
+def test_only_a_matmul_that_writes_float32_keeps_its_sums_in_float32():
+    """Measured with TTNN 0.81.1 on mock devices; a conv that writes FLOAT32 was not."""
+
+    def flags(name, dtype):
+        output = SimpleNamespace(dtype=[dtype])
+        return unprinted(SimpleNamespace(names=[name], ops=SimpleNamespace(outputs=[output])), 0)
+
+    assert flags("Matmul", "FLOAT32") == FLOAT32_UNCONFIGURED
+    assert flags("Matmul", "BFLOAT16") == UNCONFIGURED["Matmul"]
+    assert flags("Conv2d", "FLOAT32") == OTHERS_UNCONFIGURED
+    assert flags("MinimalMatmul", "FLOAT32") == UNCONFIGURED["MinimalMatmul"]

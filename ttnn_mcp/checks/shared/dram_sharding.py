@@ -30,8 +30,7 @@ DEEPEST_BLOCK = 8  # tiles: tt_transformers/tt/model_config.py; wider ones need 
 STREAMING_BLOCK = 4  # tiles: measured 101, 244 and 280 GB/s at 1, 4 and 8 (same study)
 USUAL_CORES = 32  # that hold the activation: the aim of tt_transformers/tt/model_config.py
 L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors (ours)
-DECODE_L1_SHARE = 0.75  # for operands of one row of tiles, which need less (ours)
-ALONE_L1_SHARE = 0.75  # where all operands of the op stay in DRAM (ours)
+ROOMY_L1_SHARE = 0.75  # where operands need less of it: one row of tiles, or all of them in DRAM (ours)
 
 
 class Faster(NamedTuple):
@@ -98,7 +97,7 @@ def two_sided_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
     """The same, and "2D": both sides of the output are divided, whatever their ratio."""
     grid = worker_grid(facts.chip)
     operands = (facts.ops.inputs[0], facts.ops.inputs[1], facts.ops.outputs[0])
-    share = ALONE_L1_SHARE if all(operand.in_dram[row] for operand in operands) else L1_SHARE
+    share = ROOMY_L1_SHARE if all(operand.in_dram[row] for operand in operands) else L1_SHARE
     return suggested_for(facts.ops, row, grid, share * facts.safe_l1_bytes, two_sided=True) if grid else None
 
 
@@ -127,7 +126,7 @@ def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
     ]
     for cores, block in sorted(fitting, key=lambda pair: (-pair[1], abs(pair[0] - USUAL_CORES))):
         config = DramSharded(tiles, banks, columns * rows, cores, block, 1, -(-tiles.n // cores), packer_l1=True)
-        if all(config.rules().values()) and sum(config.buffers.values()) <= DECODE_L1_SHARE * facts.safe_l1_bytes:
+        if all(config.rules().values()) and sum(config.buffers.values()) <= ROOMY_L1_SHARE * facts.safe_l1_bytes:
             return cores, block
     return None
 
