@@ -4,13 +4,18 @@ import json
 
 import pytest
 
+from tests.archive.runs import Night, nights
 from tests.asking import ask
 from tests.profiles import Iteration, write_performance_report
 from tests.programs import block
+from ttnn_mcp.archive.rows import rows_of
 from ttnn_mcp.readers import fingerprint as fingerprints
+from ttnn_mcp.readers.manifest import NAME as MANIFEST
 from ttnn_mcp.readers.performance.device_log import NAME as DEVICE_LOG
 from ttnn_mcp.run import kept_report
+from ttnn_mcp.session.archiving import Archiving
 from ttnn_mcp.session.session import Session, Settings
+from ttnn_mcp.session.settings import ARCHIVE_VARIABLE
 from ttnn_mcp.tools import answering, kept_answers
 
 
@@ -76,6 +81,34 @@ async def test_another_device_log_beside_the_report_is_seen(asked, report):
         change()
         assert (await asked(run=str(report)))[1]
         assert not (await asked(run=str(report)))[1]
+
+
+async def test_a_manifest_that_comes_later_is_seen(asked, report):
+    await asked("open_run", run=str(report))
+    manifest = report.parent / MANIFEST
+    manifest.write_text('{"command": "pytest a.py"}')
+    card, was_computed = await asked("open_run", run=str(report))
+    assert was_computed
+    assert card["capture"]["command"] == "pytest a.py"
+    assert not (await asked("open_run", run=str(report)))[1]
+
+
+async def test_an_earlier_run_in_the_archive_is_seen_and_the_run_itself_is_none(
+    asked, report, tmp_path, monkeypatch
+):
+    monkeypatch.setenv(ARCHIVE_VARIABLE, "5")
+    monkeypatch.setattr(Archiving, "begin", lambda _: None)
+    session = Session(Settings(state=tmp_path / "state"))
+    rows = rows_of(await session.run(str(report)))
+    await asked(run=str(report))
+    session.archive.add([rows])
+    assert not (await asked(run=str(report)))[1]
+    (night,) = nights(rows, [Night()])
+    session.archive.add([night])
+    assert (await asked(run=str(report)))[1]
+    assert not (await asked(run=str(report)))[1]
+    session.archive.forget([str(night.run["run_key"])])
+    assert not (await asked(run=str(report)))[1]  # as before it came
 
 
 async def test_beside_a_device_log_that_may_still_change_nothing_is_kept(asked, report, monkeypatch):

@@ -1,7 +1,8 @@
 """Answers about large reports, kept with the copies of their columns: a restart need not compute them again.
 
-An answer follows from the report's contents, the device log beside it, the run's name and notes, the arguments and our
-code. All of these are in the name under which it is kept, so that whatever changes, the answer is computed anew.
+An answer follows from the report's contents, the device log and the manifest beside it, the run's name and notes, the
+earlier runs in the archive, which it may cite, the arguments and our code. All of these are in the name under which it
+is kept, so that whatever changes, the answer is computed anew.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp import __version__
+from ttnn_mcp.archive.rows import run_key_of
+from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.readers.fingerprint import SETTLED_NS
+from ttnn_mcp.readers.manifest import NAME as MANIFEST
 from ttnn_mcp.readers.performance.device_log import NAME as DEVICE_LOG
 
 if TYPE_CHECKING:
@@ -35,10 +40,12 @@ def kept_name(run: Run, tool: Tool[Any, Any], asked: Arguments) -> str | None:
     if report is None or report.contents is None or run.memory is not None or tool.awaited:
         return None
     path, code = report.csv.path, _code()
-    log = _stamp(path.parent / DEVICE_LOG)
-    if code is None or log is None or tool.about not in ("run", "window"):
+    beside = [_stamp(path.parent / name) for name in (DEVICE_LOG, MANIFEST)]
+    earlier = _earlier_runs(run)
+    if code is None or earlier is None or None in beside or tool.about not in ("run", "window"):
         return None
-    mark = (report.contents, log, run.id, run.name, run.notes, str(path), tool.name, asked.model_dump_json(), code)
+    described = (run.id, run.name, run.notes, str(path))
+    mark = (report.contents, beside, earlier, described, tool.name, asked.model_dump_json(), code)
     return "1-" + blake2b(repr(mark).encode(errors="replace"), digest_size=16).hexdigest()
 
 
@@ -59,6 +66,15 @@ def keep(kept: KeptFiles, name: str, text: str) -> None:
     """Keep an answer, unless something failed in it."""
     if FAILED not in text:
         kept.write(name, [text.encode()])
+
+
+def _earlier_runs(run: Run) -> list[str] | None:
+    """The keys of the runs that an answer may cite; None where the archive cannot be read now."""
+    archive = run.kept.get(Archive)
+    try:
+        return sorted(archive.known().keys() - {run_key_of(run)}) if archive else []
+    except TtnnMcpError:
+        return None
 
 
 def _stamp(file: Path) -> tuple[int, ...] | None:
