@@ -105,7 +105,8 @@ class _Parts:
             return None
         try:
             if tool == "optimization_check":
-                return await _all_findings(self.session, self.run)
+                check = answering.tool_named(tool, TOOLS)
+                return await answering.all_findings(self.session, check, {"run": self.run.id})
             return await _ask(self.session, tool, run=self.run.id)
         except QuestionRefused as refusal:
             self.left_out.append(f"No {tool}: {refusal}")
@@ -125,15 +126,4 @@ def _answerable(run: Run, tool: str, left_out: list[str]) -> bool:
 
 async def _ask(session: Session, name: str, **arguments: object) -> Answer:
     answer, _text = await answering.answer(session, answering.tool_named(name, TOOLS), arguments)
-    return answer
-
-
-async def _all_findings(session: Session, run: Run) -> Answer:
-    """optimization_check with the findings of all its pages."""
-    answer = await _ask(session, "optimization_check", run=run.id)
-    following = answer.pop("next_cursor", None)
-    while following is not None:
-        page = await _ask(session, "optimization_check", run=run.id, cursor=following)
-        answer["findings"] = [*answer["findings"], *page["findings"]]
-        following = page.get("next_cursor")
     return answer

@@ -17,6 +17,8 @@ MOST = 3  # each of caveats, findings and past changes: the tools tell the rest
 
 async def known_facts(ask: Ask, run: str | None) -> str:
     """The facts as a short list, from answers of our tools; or the reason why the run cannot be read yet."""
+    from ttnn_mcp.tools.answering import records  # noqa: PLC0415 - tools load with the first question
+
     try:
         card = await ask("open_run", {"run": run} if run else {})
         check = await ask("optimization_check", {"run": card["id"]})
@@ -30,14 +32,9 @@ async def known_facts(ask: Ask, run: str | None) -> str:
         *(f"* caveat: {caveat}" for caveat in card["caveats"][:MOST]),
         *(_finding(finding) for finding in check["findings"][:MOST]),
         f"* unexplained by any check: {check['unexplained_share']:.0%} of kernel time",
-        *(f"* tried before: {quoted(row['change'])} -> {row['verdict']}" for row in _rows(loop["log"])[-MOST:]),
+        *(f"* tried before: {quoted(row['change'])} -> {row['verdict']}" for row in records(loop["log"])[-MOST:]),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A table's rows by the names of its columns."""
-    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
 
 
 def _described(window: Mapping[str, Any]) -> str:

@@ -35,11 +35,11 @@ def archive(options: argparse.Namespace, settings: Settings) -> int:
         raise ArchiveUnusable(
             "This machine keeps no archive: it is switched off, or the extra `archive` is not installed."
         )
-    folder = str(settings.state_folder / "archive") if own else str(options.folder)
+    folder = str(settings.archive_folder) if own else str(options.folder)
     if options.action == "add":
         if own:
             with suppress(OSError):  # writing says what is wrong
-                settings.state_folder.joinpath("archive").mkdir(mode=0o700, parents=True, exist_ok=True)
+                settings.archive_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         most_mb = options.most_mb or (settings.archive_at_most_mb if own else None)
         return _add(options, folder, most_mb)
     return (_list if options.action == "list" else _forget)(options, folder)

@@ -42,14 +42,7 @@ async def asked(session: Session, command: str, words: Sequence[str], tell: Call
 
 async def all_findings(session: Session, stated: Mapping[str, object]) -> dict[str, Any]:
     """All pages of findings in one answer."""
-    tool = answering.tool_named(PAGED, TOOLS)
-    whole, _text = await answering.answer(session, tool, stated)
-    following_page = whole.pop("next_cursor", None)
-    while following_page is not None:
-        page, _text = await answering.answer(session, tool, {**stated, "cursor": following_page})
-        whole["findings"] += page["findings"]
-        following_page = page.get("next_cursor")
-    return whole
+    return await answering.all_findings(session, answering.tool_named(PAGED, TOOLS), stated)
 
 
 def worded_for(reader: argparse.Namespace, asked: Answered, words: Sequence[str]) -> str:

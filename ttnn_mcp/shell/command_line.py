@@ -210,7 +210,7 @@ def http_door(options: argparse.Namespace) -> Door | None:
 
     address = getattr(options, "http", None)
     if address is None:
-        if getattr(options, "token_file", None) or getattr(options, "allow_host", None):
+        if any(getattr(options, name, None) for name in ("token_file", "allow_host", "allow_origin")):
             raise ArgumentsInvalid("--token-file, --allow-host and --allow-origin go with --http HOST:PORT.")
         return None
     return door(address, options.token_file, options.allow_host, options.allow_origin)

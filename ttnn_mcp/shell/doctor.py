@@ -65,8 +65,7 @@ async def _runs(session: Session) -> list[str]:
         listed, _text = await answering.answer(session, answering.tool_named("list_runs", TOOLS), {})
     except TtnnMcpError as refusal:
         return [f"  {refusal}"]
-    table = listed["runs"]
-    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    rows = answering.records(listed["runs"])
     lines = [f"  {row['id']}  {row['name']}: {await _looked_into(session, row['id'])}" for row in rows[:OPENED]]
     if len(rows) > OPENED:
         lines.append(f"  and {len(rows) - OPENED} older")

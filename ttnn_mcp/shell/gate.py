@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ttnn_mcp.analyses.comparison.reasons import OF_GAIN
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.shell import markdown
+from ttnn_mcp.tools.answering import records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,8 +75,7 @@ def _stages(answer: Mapping[str, Any]) -> list[tuple[str, float]]:
     table = answer.get("stages")
     if table is None:
         return []
-    rows: list[dict[str, Any]] = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-    return [(row["key"], row["after_us"] / row["before_us"] - 1) for row in rows if row["before_us"]]
+    return [(row["key"], row["after_us"] / row["before_us"] - 1) for row in records(table) if row["before_us"]]
 
 
 def pull_request(answer: Mapping[str, Any], judgement: Ruling, names: Sequence[str]) -> str:

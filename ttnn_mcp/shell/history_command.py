@@ -55,5 +55,4 @@ def _build(row: dict[str, Any]) -> str:
 
 
 def _rows(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    table = answer.get(name, {"columns": [], "rows": []})
-    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    return answering.records(answer[name]) if name in answer else []

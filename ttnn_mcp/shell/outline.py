@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp.quoting import single_line
+from ttnn_mcp.report.sections import window_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,13 +72,7 @@ def window_text(window: Any) -> str:
     """A window as a sentence."""
     if not isinstance(window, dict) or "kind" not in window:
         return written(window)
-    shown = cast("dict[str, Any]", window)
-    kind = worded(shown["kind"])
-    if shown.get("iteration"):
-        kind += f" {shown['iteration']} of {shown['of_iterations']}"
-    warm = "warm" if shown["warm"] else "not warm"
-    rows = f"{shown['rows']:,} ops (lines {shown['first_row']} to {shown['last_row']})"
-    return f"{kind}, {warm}, {rows}: {shown['why']}"
+    return window_words(cast("dict[str, Any]", window))
 
 
 def _inner(value: Any) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     AnyTool = Tool[Any, Any]
 
-__all__ = ["answer", "answerable", "compact", "tool_named", "unforeseen"]
+__all__ = ["all_findings", "answer", "answerable", "compact", "records", "tool_named", "unforeseen"]
 
 
 class SeveralRuns(Protocol):
@@ -78,6 +78,26 @@ async def answer(session: Session, tool: AnyTool, arguments: Mapping[str, object
     if name:
         await asyncio.to_thread(keep, session.kept, name, text)
     return structured, text
+
+
+async def all_findings(session: Session, tool: AnyTool, arguments: Mapping[str, object]) -> dict[str, Any]:
+    """The answer of optimization_check with the findings of all its pages.
+
+    Raises:
+        TtnnMcpError: whatever the tool refuses.
+    """
+    whole, _text = await answer(session, tool, arguments)
+    following = whole.pop("next_cursor", None)
+    while following is not None:
+        page, _text = await answer(session, tool, {**arguments, "cursor": following})
+        whole["findings"] = [*whole["findings"], *page["findings"]]
+        following = page.get("next_cursor")
+    return whole
+
+
+def records(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of an answer's table by the names of its columns."""
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
 
 
 def _is_of_run(tool: AnyTool) -> bool:
