@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ttnn_mcp.analyses.comparison.clocks import SAME_CLOCK
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from duckdb import DuckDBPyConnection
 
-SAME_CLOCK = 0.01  # share; measured clocks of one architecture differ by far less (as in comparing two runs)
 _BEST = """
 WITH alike AS (
     SELECT run_key, name, recorded_at FROM runs

@@ -94,8 +94,12 @@ def views(connection: DuckDBPyConnection, place: Place, chosen: Sequence[Share])
 def _select(columns: tuple[ArchiveColumn, ...], addresses: list[str], without: Collection[str] = ()) -> str:
     listed = ", ".join(f'"{name}"' for name in names(columns))
     files = ", ".join(map(_quoted, addresses))
-    condition = f" WHERE run_key NOT IN ({', '.join(map(_quoted, sorted(without)))})" if without else ""
-    return f"SELECT {listed} FROM read_parquet([{files}], union_by_name = true){condition}"  # noqa: S608 - quoted
+    return f"SELECT {listed} FROM read_parquet([{files}], union_by_name = true){_leaving_out(without)}"  # noqa: S608 - quoted
+
+
+def _leaving_out(run_keys: Collection[str]) -> str:
+    """The condition without these runs; nothing without any."""
+    return f" WHERE run_key NOT IN ({', '.join(map(_quoted, sorted(run_keys)))})" if run_keys else ""
 
 
 def _quoted(text: str) -> str:
@@ -124,13 +128,12 @@ def write_part(
         sources = {"runs": "new_runs", "ops": "new_ops"}
         for name, frame in _frames(runs).items():
             connection.register(f"new_{name}", frame)
-    condition = f" WHERE run_key NOT IN ({', '.join(map(_quoted, sorted(without)))})" if without else ""
     size = 0
     for name, ending, columns, order in (
         ("ops", OPS_FILE, OPS, "signature, run_key, line"),
         ("runs", RUNS_FILE, RUNS, "recorded_at, run_key"),
     ):
-        select = f"SELECT {casts(columns)} FROM {sources[name]}{condition} ORDER BY {order}"  # noqa: S608 - ours
+        select = f"SELECT {casts(columns)} FROM {sources[name]}{_leaving_out(without)} ORDER BY {order}"  # noqa: S608 - ours
         with place.filled(identity + ending) as path:
             connection.execute(
                 f"COPY ({select}) TO {_quoted(str(path))} "

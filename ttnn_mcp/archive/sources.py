@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_mcp.archive.places import filesystem_of, written_at
 from ttnn_mcp.errors import ReportMissing, nearest, shown, shown_path
-from ttnn_mcp.readers.discover import SKIPPED, TT_TORCH_CSV, classify
+from ttnn_mcp.readers.discover import SKIPPED, classify, is_performance_name
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -108,7 +108,7 @@ def _below(folder: Path, skipped: list[str]) -> list[Path]:
     closed: list[OSError] = []
     for place, folders, files in os.walk(folder, onerror=closed.append):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED)
-        paths += [Path(place) / name for name in files if _is_report(name)]
+        paths += [Path(place) / name for name in files if is_performance_name(name)]
     skipped += [f"{shown_path(failed.filename)} could not be looked into" for failed in closed]
     return paths
 
@@ -129,12 +129,8 @@ def _in_store(pattern: str) -> list[Source]:
     return [
         Source(f"{protocol}://{name.removeprefix('/')}", int(file["size"] or 0), int(written_at(file) * 1e9))
         for name, file in sorted(listed.items())
-        if file["type"] == "file" and (pattern.endswith(".csv") or _is_report(name.rsplit("/", 1)[-1]))
+        if file["type"] == "file" and (pattern.endswith(".csv") or is_performance_name(name.rsplit("/", 1)[-1]))
     ]
-
-
-def _is_report(name: str) -> bool:
-    return name == TT_TORCH_CSV or (name.startswith("ops_perf_results") and name.endswith(".csv"))
 
 
 def _hint(pattern: str) -> str:

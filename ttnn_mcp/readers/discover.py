@@ -136,7 +136,7 @@ def _classify_folder(folder: Path) -> tuple[FoundReport, ...]:
 
 def _reports_in(folder: Path, entries: list[os.DirEntry[str]]) -> Iterator[FoundReport]:
     """The reports in this folder, not below it: at most one of each kind."""
-    tables = [entry for entry in entries if _is_table(entry.name) and _is_file(entry)]
+    tables = [entry for entry in entries if is_performance_name(entry.name) and _is_file(entry)]
     dated = sorted(((_modified(entry), entry.name) for entry in tables), reverse=True)
     if dated:
         older = [name for _, name in dated[1:]]
@@ -216,7 +216,8 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _is_table(name: str) -> bool:
+def is_performance_name(name: str) -> bool:
+    """Whether a file of this name is a performance report."""
     return name == TT_TORCH_CSV or (name.startswith("ops_perf_results") and name.endswith(".csv"))
 
 

@@ -60,10 +60,6 @@ class Archiving:
             waiting, self._waiting = self._waiting, []
             Thread(target=self._add, args=(waiting,), name="archiving").start()
 
-    @property
-    def _folder(self) -> Path:
-        return self._settings.state_folder / "archive"
-
     def _add(self, waiting: list[tuple[Path, str | None]]) -> None:
         """Start the processes; ends at once, so that a command need not wait for them."""
         try:
@@ -91,10 +87,10 @@ class Archiving:
         words = ["archive", "add", *paths, "--jobs", "1", "--json", "--state", str(self._settings.state_folder)]
         words += ["--archive-mb", str(self._settings.archive_at_most_mb), *(["--build", build] if build else [])]
         # the name of a package is looked up in the current folder first: it must be one of ours
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._settings.archive_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-c", _ADD.format(nice=NICENESS), *words],
-            cwd=self._folder,
+            cwd=self._settings.archive_folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

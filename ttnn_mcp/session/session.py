@@ -51,7 +51,7 @@ class Session:
         self.roots = Roots(settings)
         self.registry = Registry(settings.state_folder, self.roots.permits)
         self.kept = KeptFiles(settings.state_folder / "cache", settings.cache_mb * MB)
-        self.archive = Archive(settings.state_folder / "archive") if settings.archive_at_most_mb else None
+        self.archive = Archive(settings.archive_folder) if settings.archive_at_most_mb else None
         self.archiving = Archiving(settings, self.archive)
         self.skipped: tuple[str, ...] = ()
         self._runs = OpenRuns()

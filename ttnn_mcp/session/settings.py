@@ -63,6 +63,11 @@ class Settings:
         return int(written) if written.isascii() and written.isdigit() and len(written) < LONGEST_NUMBER else 0
 
     @property
+    def archive_folder(self) -> Path:
+        """Where the archive of runs lies, if there is one."""
+        return self.state_folder / "archive"
+
+    @property
     def state_folder(self) -> Path:
         """The folder that stores opened runs and experiments."""
         if self.state is not None:

@@ -64,7 +64,7 @@ class Door:
     @property
     def allowed_origins(self) -> list[str]:
         """The Origin headers that are answered where one is sent; web browsers send it."""
-        own = [f"{scheme}://{name}:*" for scheme in ("http",) for name in (*LOOPBACK, self.shown_host)]
+        own = [f"http://{name}:*" for name in (*LOOPBACK, self.shown_host)]
         return [*dict.fromkeys((*own, *self.origins))]
 
 
