@@ -8,7 +8,7 @@ import pytest
 
 from tests.archive.reports import OPS, WARM, report
 from tests.archive.test_rows import rows
-from ttnn_mcp.archive.best_seen import best_seen
+from ttnn_mcp.archive.precedents import Alike, earlier_of
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.archive.upkeep import keep_within, pack_small
 from ttnn_mcp.errors import ArchiveUnusable
@@ -38,17 +38,20 @@ def key(of):
     return of.run["run_key"]
 
 
-def best(archive, of, **how):
-    row = of.ops.iloc[-2]
-    asked = {"arch": "wormhole_b0", "clock_mhz": of.run["clock_mhz"], **how}
+def seen(archive, of, **how):
+    """What the archive knows of the work that a run's last op but one did: one entry, all its runs share the settings."""
+    signature = int(of.ops.iloc[-2]["signature"])
+    alike = Alike("", "wormhole_b0", of.run["clock_mhz"], of.run["devices"])
     with archive.connection() as engine:
-        return best_seen(engine, [row["signature"]], **asked).get(row["signature"])
+        entries = earlier_of(engine, [signature], alike._replace(**how)).get(signature, [])
+    assert len(entries) <= 1
+    return entries[0] if entries else None
 
 
 def test_an_empty_archive_answers(archive, days):
     assert counts(archive) == (0, 0, 0)
     assert archive.known() == {}
-    assert best(archive, days[0]) is None
+    assert seen(archive, days[0]) is None
     assert not archive.place.entries()
 
 
@@ -119,23 +122,23 @@ def test_runs_are_forgotten_and_the_others_stay(archive, days):
     assert not archive.place.entries()
 
 
-def test_the_best_seen_is_the_fastest_run_with_a_line_to_look_it_up(archive, days):
+def test_work_is_found_with_its_median_and_a_line_to_look_it_up(archive, days):
     archive.add(days)
-    seen = best(archive, days[0])
-    assert (seen.median_us, seen.run_key, seen.runs_seen) == (50.0, key(days[4]), 5)
-    cited = days[4].ops.set_index("line").loc[seen.line]
-    assert (cited["kernel_us"], cited["signature"]) == (50.0, seen.signature)
+    entry = seen(archive, days[0])
+    assert (entry.timing.median_us, entry.runs, entry.run) == (70.0, 5, days[2].run["name"])
+    cited = days[2].ops.set_index("line").loc[entry.line]
+    assert (cited["kernel_us"], cited["signature"]) == (70.0, days[0].ops.iloc[-2]["signature"])
     assert cited["in_window"]
-    assert seen.name == days[4].run["name"]
-    assert best(archive, days[0], without=key(days[4])).median_us == 60.0
+    assert seen(archive, days[0], run_key=key(days[2])).runs == 4  # a run is no precedent of itself
 
 
-def test_nothing_is_seen_across_an_architecture_or_a_clock(archive, days):
+def test_nothing_is_seen_across_an_architecture_a_clock_or_a_number_of_devices(archive, days):
     archive.add(days)
     clock = days[0].run["clock_mhz"]
-    assert best(archive, days[0], arch="blackhole") is None
-    assert best(archive, days[0], clock_mhz=clock * 1.02) is None
-    assert best(archive, days[0], clock_mhz=clock * 1.005) is not None
+    assert seen(archive, days[0], arch="blackhole") is None
+    assert seen(archive, days[0], clock_mhz=clock * 1.02) is None
+    assert seen(archive, days[0], devices=2) is None
+    assert seen(archive, days[0], clock_mhz=clock * 1.005) is not None
 
 
 def test_many_small_parts_become_few(archive, days, monkeypatch):

@@ -9,14 +9,15 @@ from pathlib import Path
 
 from tests.cluster.made_reports import DAMAGED
 from tests.cluster.processes import KEYS, Cluster, asked, command, finished, free_port, listening, running
-from ttnn_mcp.archive.best_seen import best_seen
+from ttnn_mcp.archive.precedents import WORK_AT_MOST, Alike, earlier_of
 from ttnn_mcp.archive.store import Archive
 
 DAMAGED_STATUS = 3
 FASTER_AT_LEAST = 1.6
-BEST_SEEN_S = 0.5
+SEEN_S = 0.5
 IN_STORE = 25  # reports that go to the object store
-ROWS = "SELECT count(*), count(DISTINCT (run_key, line, device)), count(DISTINCT run_key) FROM ops"
+# hashes are counted: ten million whole keys would not fit into the memory that an archive's engine is given
+ROWS = "SELECT count(*), count(DISTINCT hash(run_key, line, device)), count(DISTINCT run_key) FROM ops"
 
 
 def two_workers_against_one(claims, folder, stack, count):
@@ -74,32 +75,33 @@ def over_the_cluster(claims, folder, stack, reports, ops):
 
 
 def query_times(claims, folder, ops):
-    """The best seen of single signatures and of twenty at once, each asked by an archive that was just opened too."""
+    """What answers ask of single signatures, by an archive that was just opened too, and of as many as one answer asks."""
     with Archive(folder / "archive").connection() as engine:
         kinds = engine.execute(
-            "SELECT o.signature, r.arch, r.clock_mhz, count(*) FROM ops o JOIN runs r USING (run_key) "
-            "GROUP BY ALL ORDER BY count(*) DESC, 1"
+            "SELECT o.signature, r.arch, r.clock_mhz, r.devices, count(*) FROM ops o JOIN runs r USING (run_key) "
+            "WHERE o.in_window AND o.kernel_us > 0 GROUP BY ALL ORDER BY count(*) DESC, 1"
         ).fetchall()
-    claims.note(f"{len(kinds)} signatures; the most frequent has {kinds[0][3]:,} rows")
+    claims.note(f"{len(kinds)} signatures; the most frequent has {kinds[0][4]:,} rows")
     took = []
-    for signature, arch, clock, rows in [*kinds[:5], *kinds[:: max(1, len(kinds) // 15)]]:
+    for signature, arch, clock, devices, rows in [*kinds[:5], *kinds[:: max(1, len(kinds) // 15)]]:
         began = time.perf_counter()
         with Archive(folder / "archive").connection() as engine:
-            best = best_seen(engine, [signature], arch=arch, clock_mhz=clock)
+            entries = earlier_of(engine, [signature], Alike("", arch, clock, devices))
         took.append(time.perf_counter() - began)
-        assert best[signature].rows_seen <= rows
+        assert sum(entry.timing.ops for entry in entries[signature]) >= rows
     worst, usual = max(took), statistics.median(took)
     measured = f"at most {worst:.3f} s, median {usual:.3f} s, the archive opened anew each time"
-    claims.hold(f"best seen over {ops:,} rows takes under {BEST_SEEN_S} s", worst < BEST_SEEN_S, measured)
+    claims.hold(
+        f"what was seen of a signature, over {ops:,} rows, takes under {SEEN_S} s", worst < SEEN_S, measured
+    )
     archive = Archive(folder / "archive")
     archive.connection().close()
-    some = [kind for kind in kinds if kind[1:3] == kinds[0][1:3]][:20]
+    some = [kind for kind in kinds if kind[1:4] == kinds[0][1:4]][:WORK_AT_MOST]
     began = time.perf_counter()
     with archive.connection() as engine:
-        best = best_seen(engine, [kind[0] for kind in some], arch=kinds[0][1], clock_mhz=kinds[0][2])
-    claims.note(
-        f"the {len(best)} most frequent signatures at once, archive open: {time.perf_counter() - began:.3f} s"
-    )
+        found = earlier_of(engine, [kind[0] for kind in some], Alike("", *kinds[0][1:4]))
+    took_s = time.perf_counter() - began
+    claims.note(f"{len(found)} signatures at once, as an answer asks, archive open: {took_s:.3f} s")
 
 
 def in_an_object_store(claims, folder, stack):
