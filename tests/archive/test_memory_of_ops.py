@@ -102,7 +102,7 @@ async def test_check_setting_says_how_a_value_did_before(asked, tmp_path):
     question = {"run": str(next(tmp_path.glob("here/*.csv"))), "op": OP, "setting": "in0_block_w"}
     better = await ask(asked.at, "check_setting", **question, value=8)
     assert better["earlier"] == (
-        "faster, 61.0 us with in0_block_w=8 (ops_perf_results_2026_01_02_00_00_00.csv, line 18); 93.0 here, noise 2%"
+        "faster, 61.0 us with in0_block_w=8 (ops_perf_results_2026_01_02_00_00_00.csv, line 15); 93.0 here, noise 2%"
     )
     assert (await ask(asked.at, "check_setting", **question, value=16))["earlier"].startswith("slower, 110.0 us")
     assert "earlier" not in await ask(asked.at, "check_setting", **question, value=4)
