@@ -114,7 +114,7 @@ async def test_a_slow_archive_is_not_waited_for(at, here, tmp_path, monkeypatch,
     await archived(at, report_of(tmp_path / "a", FASTER, day=1))
     monkeypatch.setattr("ttnn_mcp.archive.patience.PATIENCE_S", 0.05)
     started = time.monotonic()
-    answer = in_time(archive_of(at), lambda _cursor: time.sleep(1.0) or "late", "nothing")
+    answer = in_time(archive_of(at), lambda _cursor: time.sleep(1.0) or "late", "nothing", asker="")
     assert answer == "nothing"
     assert time.monotonic() - started < 0.9
     assert "did not answer" in caplog.text
@@ -131,7 +131,7 @@ async def test_a_question_that_is_too_slow_is_ended(at, tmp_path, monkeypatch):
         finally:
             ended.set()
 
-    assert in_time(archive_of(at), forever, None) is None
+    assert in_time(archive_of(at), forever, None, asker="") is None
     assert await asyncio.to_thread(ended.wait, 30)
 
 

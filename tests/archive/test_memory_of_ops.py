@@ -6,6 +6,7 @@ from tests.archive.runs import OP, archive_of, archived, model, remembering, rep
 from tests.asking import ask, session
 from tests.checks.programs import prefill
 from tests.profiles import Program
+from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.wire import bytes_of
 
 HERE, FASTER, SLOWER = model(93), model(61, block=8), model(110, block=16)
@@ -38,6 +39,16 @@ async def test_op_detail_cites_what_was_faster_and_what_was_slower(asked):
     assert (faster["run"], faster["ops"], faster["runs"]) == ("ops_perf_results_2026_01_02_00_00_00.csv", 4, 1)
     assert (slower["was"], slower["kernel_us"], slower["settings"]) == ("slower", 110, "in0_block_w=16")
     assert {faster["noise_share"], slower["noise_share"]} == {0.02}
+
+
+async def test_the_engine_is_not_loaded_for_an_archive_without_other_runs(asked, tmp_path, monkeypatch):
+    await archived(asked.at, report_of(tmp_path / "same", HERE))
+    opened = []
+    monkeypatch.setattr(Archive, "connection", lambda _: opened.append("opened"))
+    assert "earlier" not in await asked(HERE)
+    assert not opened
+    await asked(HERE, FASTER)
+    assert opened
 
 
 async def test_a_citation_is_a_cell_of_the_earlier_report(asked, tmp_path):

@@ -11,6 +11,7 @@ from ttnn_mcp.archive.precedents import WORK_AT_MOST, Alike, compared, earlier_o
 from ttnn_mcp.archive.rows import Kinds, run_key_of
 from ttnn_mcp.archive.settings_apart import Setup
 from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.errors import ReportMissing
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import first_rows, numbered
 
@@ -48,11 +49,16 @@ def remembered(run: Run, ops: OpTable, lines: Rows) -> Mapping[int, Remembered]:
     if archive is None or arch is None or clock_ghz is None or not len(lines):
         return {}
 
+    try:
+        run_key = run_key_of(run)
+    except ReportMissing:  # since it was opened
+        return {}
+    alike = Alike(run_key, arch, clock_ghz * 1e3, len(run.performance_report.devices))
+
     def question(cursor: DuckDBPyConnection) -> Mapping[int, Remembered]:
-        alike = Alike(run_key_of(run), arch, clock_ghz * 1e3, len(run.performance_report.devices))
         return _beside(cursor, ops, lines, alike)
 
-    return in_time(archive, question, {})
+    return in_time(archive, question, {}, asker=run_key)
 
 
 def _beside(cursor: DuckDBPyConnection, ops: OpTable, lines: Rows, alike: Alike) -> dict[int, Remembered]:
