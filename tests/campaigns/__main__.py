@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import sys
 import tempfile
 from collections import Counter
@@ -11,6 +12,7 @@ from statistics import median
 from typing import get_args
 
 from tests.campaigns.campaign import Agent, Campaign, campaign
+from ttnn_mcp.session.settings import ARCHIVE_VARIABLE
 
 AGENTS: tuple[Agent, ...] = get_args(Agent)
 
@@ -25,6 +27,7 @@ def main() -> int:
     parser.add_argument("--campaigns", type=int, default=1000, help="in all, of four agents in turn")
     parser.add_argument("--seed", type=int, default=0, help="of the first campaign")
     asked = parser.parse_args()
+    os.environ[ARCHIVE_VARIABLE] = "0"  # a simulated run is no knowledge, and its report goes with its campaign
     wrong: list[str] = []
     ended: dict[Agent, list[Campaign]] = {agent: [] for agent in AGENTS}
     with ProcessPoolExecutor() as pool:
