@@ -76,6 +76,22 @@ async def test_a_run_is_added_once_however_many_questions_follow(tmp_path, sessi
     assert how["cwd"] == session.settings.state_folder / "archive"
 
 
+async def test_reports_opened_meanwhile_wait_and_go_together(tmp_path, session, started, monkeypatch):
+    ended = threading.Event()
+    monkeypatch.setattr(started[1], "communicate", lambda *_, timeout: (ended.wait(timeout), ""))
+    paths = [report(tmp_path, day, us=40 + day) for day in (1, 2, 3)]
+    for path in paths:
+        await opened(session, path)
+    session.archiving.begin()
+    for thread in [thread for thread in threading.enumerate() if thread.name == "archiving"]:
+        thread.join(PATIENCE_S)
+    assert [words[2] for words, _ in started[0]] == [str(paths[0])]
+    ended.set()
+    for _ in range(4):  # each thread starts the next
+        wait_for_threads()
+    assert [words[2:4] for words, _ in started[0][1:]] == [[str(path) for path in paths[1:]]]
+
+
 async def test_what_the_archive_holds_is_not_added_again(tmp_path, session, started):
     path = report(tmp_path)
     one_pass(Order((str(path),), str(session.settings.state_folder / "archive")), ProgressLine(io.StringIO()))

@@ -38,6 +38,7 @@ class Archiving:
         self._waiting: list[tuple[Path, str | None]] = []
         self._noted: set[tuple[Path, int]] = set()
         self._lock = Lock()
+        self._busy = False
         self._failed = False
 
     def note(self, run: Run) -> None:
@@ -55,10 +56,17 @@ class Archiving:
                 self._waiting.append((path.absolute(), run.memory.build if run.memory else None))
 
     def begin(self) -> None:
-        """The answer is there: add what was noted, in the background."""
-        if self._waiting:
+        """The answer is there: add what was noted, in the background.
+
+        What is noted while earlier runs are added waits for them: a session that opens fifty reports must not start
+        fifty processes.
+        """
+        with self._lock:
+            if self._busy or not self._waiting:
+                return
             waiting, self._waiting = self._waiting, []
-            Thread(target=self._add, args=(waiting,), name="archiving").start()
+            self._busy = True
+        Thread(target=self._add, args=(waiting,), name="archiving").start()
 
     def _add(self, waiting: list[tuple[Path, str | None]]) -> None:
         """Start the processes; ends at once, so that a command need not wait for them."""
@@ -70,9 +78,8 @@ class Archiving:
             started = [self._started(paths, build) for build, paths in by_build.items()]
         except Exception as failed:  # noqa: BLE001 - no answer may fail because of the archive
             self._say(type(failed).__name__)
-            return
-        if started:
-            Thread(target=self._await, args=(started,), name="archived", daemon=True).start()
+            started = []
+        Thread(target=self._await, args=(started,), name="archived", daemon=True).start()
 
     def _is_new(self, path: Path) -> bool:
         from ttnn_mcp.archive.sources import Source  # noqa: PLC0415
@@ -99,6 +106,7 @@ class Archiving:
         )
 
     def _await(self, started: list[Popen[str]]) -> None:
+        """Wait for the processes, then go on with what was noted since."""
         for process in started:
             try:
                 _, complaint = process.communicate(timeout=PATIENCE_S)
@@ -108,6 +116,10 @@ class Archiving:
                 continue
             if process.returncode == FAILED:
                 self._say(complaint.strip().splitlines()[-1] if complaint.strip() else "it ended early")
+        with self._lock:
+            self._busy = False
+        with suppress(RuntimeError):  # no new thread while the program ends
+            self.begin()
 
     def _say(self, why: str) -> None:
         """Say it once; the session goes on without."""
