@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import os
 import sys
 import tempfile
@@ -18,6 +19,7 @@ AGENTS: tuple[Agent, ...] = get_args(Agent)
 
 
 def played(agent: Agent, seed: int) -> Campaign:
+    gc.collect()  # the runs of the campaign before: few objects, but much memory
     with tempfile.TemporaryDirectory() as folder:
         return asyncio.run(campaign(Path(folder), agent, seed))
 

@@ -3,15 +3,18 @@
 import asyncio
 import os
 import time
+import weakref
 
 import pytest
 
-from tests.asking import session
+from tests.asking import ask, session
 from tests.profiles import write_performance_report
 from tests.programs import block
+from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers import fingerprint
 from ttnn_mcp.session import opening
+from ttnn_mcp.session.open_runs import KEPT_OPEN
 
 
 @pytest.fixture
@@ -33,6 +36,20 @@ def slow(monkeypatch):
 
     monkeypatch.setattr(opening, "read_run", waiting)
     return gate, begun, reads
+
+
+async def test_runs_that_are_dropped_leave_memory_with_all_that_was_computed(tmp_path):
+    at = session(tmp_path)
+    computed = []
+    for number in range(KEPT_OPEN + 3):
+        path = write_performance_report(tmp_path / f"run{number}", block(layers=number + 1))
+        await ask(at, "optimization_check", run=str(path))
+        facts = facts_of(run := await at.run(str(path)), run.scope())
+        computed.append((weakref.ref(run), weakref.ref(facts)))
+        del run, facts
+    held = [run() is not None for run, _ in computed]
+    assert held == [False] * 3 + [True] * KEPT_OPEN
+    assert held == [facts() is not None for _, facts in computed]
 
 
 async def test_one_slow_report_keeps_nobody_from_other_runs(tmp_path, path, slow):
