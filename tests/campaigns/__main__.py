@@ -40,13 +40,14 @@ def main() -> int:
         for count, game in enumerate(as_completed(games), start=1):
             ending = game.result()
             ended[ending.agent].append(ending)
-            wrong += [f"{ending.agent} {games[game]}: {fault}" for fault in faults(ending)]
+            found = [f"{ending.agent} {games[game]}: {fault}" for fault in faults(ending)]
+            sys.stdout.writelines(f"\n{fault}\n" for fault in found)
+            wrong += found
             if count % 20 == 0 or count == len(games):
                 sys.stderr.write(f"\r{count} of {len(games)} campaigns, {len(wrong)} faults ")
     sys.stderr.write("\n")
     for agent, campaigns in ended.items():
         sys.stdout.write(f"{summary(agent, campaigns)}\n")
-    sys.stdout.writelines(f"{fault}\n" for fault in wrong[:40])
     return 1 if wrong else 0
 
 
