@@ -15,6 +15,7 @@ from ttnn_mcp.tools.experiments import TOOL
 
 BASE = Model()
 GOOD = replace(BASE, weights="BFLOAT8_B", up_ns=60_000)
+SLOW = replace(GOOD, up_ns=150_000, reshard_in=2)
 WARM = (Iteration(cold=True), Iteration(), Iteration(kernel_scale=1.001))
 
 
@@ -60,7 +61,7 @@ async def test_a_good_change_is_kept_and_says_where_it_took_hold(record, report)
 
 async def test_profiling_again_after_a_slower_edit_does_not_move_the_bar(record, report):
     base, good = report("base", BASE), report("good", GOOD)
-    slow = report("slow", replace(GOOD, up_ns=150_000, reshard_in=2))
+    slow = report("slow", SLOW)
     assert verdict(await record(baseline=base, candidate=good)) == "keep"
     assert verdict(await record(candidate=slow)) == "revert"
     told = await record("take it back", baseline=slow, candidate=report("back", again(GOOD)))
@@ -87,6 +88,15 @@ async def test_one_reading_is_consumed_once(record, report, tmp_path):
         told = await record(f"attempt {number}", baseline=base, candidate=str(candidate))
         assert verdict(told) == "inconclusive"
         assert codes(told)[0] == "recorded_before"
+
+
+async def test_a_slow_report_of_another_change_reverts_nothing(record, report):
+    base, good, slow = (report(name, how) for name, how in (("base", BASE), ("good", GOOD), ("slow", SLOW)))
+    assert verdict(await record("first", baseline=base, candidate=slow)) == "revert"
+    assert verdict(await record("second", baseline=base, candidate=good)) == "keep"
+    for mistaken in (slow, base):
+        told = await record("third", candidate=mistaken)
+        assert (verdict(told), codes(told)) == ("inconclusive", ["recorded_before"])
 
 
 async def test_the_baseline_itself_is_no_win(record, report, tmp_path):

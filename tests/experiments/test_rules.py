@@ -103,6 +103,7 @@ def test_other_hardware_gives_no_figure_even_with_wall_times(compare):
         (-0.10, "several_changes", "inconclusive"),
         (0.10, "several_changes", "revert"),
         (0.10, "other_clock", "inconclusive"),
+        (0.10, "recorded_before", "inconclusive"),
         (0.0, "several_changes", "inconclusive"),
     ],
 )
