@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Family = Literal["formats", "placement", "settings", "shapes"]
 Kind = Literal["data type", "layout", "fidelity", "placement", "config", "cores", "shape"]
 SAME = -1
-_CORES = 100_000  # more than any mesh has: a code of two counts
+_CORES = 100_000  # more than any mesh has: a code of two counts # unmoved: only written and read back
 _FAMILIES: dict[Kind, Family] = {
     "data type": "formats",
     "layout": "formats",
