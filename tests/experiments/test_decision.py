@@ -129,6 +129,34 @@ def test_a_loop_ends_with_its_budget(limits, reason):
     assert decided([before_the_target, *done], LOOK, target=target, now=start + 7200).reason == reason
 
 
+def test_a_share_of_the_roofline_is_no_time_that_a_floor_could_forbid():
+    target = Target(RUN, "roofline_share", 0.9)
+    assert decided(look=replace(LOOK, lowest_ns=2e9), target=target).reason == "promising"
+
+
+def test_a_target_does_not_end_a_loop_whose_best_run_cannot_be_read():
+    assert decided(target=Target(RUN, "latency_ms", 1.0)).reason == "blocked"
+
+
+@pytest.mark.parametrize(("status", "told"), [("out_of_reach", True), ("within_reach", False), (None, False)])
+def test_a_target_that_all_findings_do_not_reach_is_told_with_the_next_one(status, told):
+    progress = Progress(status, "", stop=False) if status else None
+    assert ("do not reach the target" in decided(look=LOOK, progress=progress).why) is told
+
+
+def test_only_tries_of_the_finding_are_told_with_it():
+    assert "tried in" not in decided([tried("another", "revert", 1)], LOOK).why
+
+
+def test_a_try_that_others_followed_or_that_promised_less_asks_for_no_more_iterations():
+    followed = decided([tried("first", "inconclusive", 1), tried("another", "revert", 2)], LOOK).why
+    assert "tried in #1" in followed
+    assert "more iterations" not in followed
+    grown = decided([tried("first", "revert", 1, at_most_us=100.0)], LOOK).why
+    assert "tried in #1" in grown
+    assert "more iterations" not in grown
+
+
 def test_two_rounds_without_a_gain_ask_for_a_look_at_the_budget():
     flat = [tried("x", "revert", 1), tried("y", "inconclusive", 2)]
     assert "time_budget" in decided(flat, LOOK).why

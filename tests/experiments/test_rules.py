@@ -145,3 +145,37 @@ def test_a_lower_peak_of_l1_counts_where_time_and_accuracy_hold(change, pcc, rea
 def test_a_gain_in_memory_is_a_tile_at_least_and_no_floor(after, caveats, gain):
     delta = MemoryDelta((Figure("l1_peak", 100_000, after),), caveats)
     assert (memory_gain(delta) is not None) == gain
+
+
+@pytest.mark.parametrize(
+    ("step", "walls", "judged_by"),
+    [
+        (3, True, "kernel"),
+        (4, True, "wall"),
+        (5, True, "wall"),
+        (5, False, "wall"),
+        (7, True, "kernel"),
+        (None, True, "wall"),  # nothing changed in the kernels, and wall times were given
+        (None, False, "kernel"),
+    ],
+)
+def test_which_figure_counts_where_kernels_stay_as_they_were(compare, step, walls, judged_by):
+    found = measure(compare(BASE), step, Walls(5.0, 4.0, profiled=False) if walls else None)
+    assert found.judged_by == judged_by
+
+
+def test_kernels_that_changed_count_before_wall_times_that_were_given(compare):
+    assert (
+        measure(compare(replace(BASE, up_ns=50_000)), None, Walls(5.0, 4.0, profiled=False)).judged_by == "kernel"
+    )
+
+
+def test_other_work_gives_a_host_step_no_figure_without_wall_times(compare):
+    """Twice the rows: another batch, or longer inputs."""
+    found = compare(replace(BASE, rows=512))
+    assert "another batch" in measure(found, 4, None).barrier
+    assert measure(found, 4, Walls(5.0, 4.0, profiled=False)).summary == "wall 5 -> 4 ms (-20.0%)"
+
+
+def test_wall_times_of_one_batch_are_not_told_per_sample(compare):
+    assert "per sample" not in measure(compare(BASE), 4, Walls(5.0, 4.0, profiled=False)).summary
