@@ -39,6 +39,12 @@ def test_ops_of_the_same_record_are_partners_before_ops_of_the_same_shape_or_nam
     assert pairs(aligned(before, after)) == [(1, 0)]
 
 
+def test_an_op_keeps_the_partner_of_its_record_where_another_of_its_shape_comes_first():
+    before, after = tokens(["A.1.a"], ["A.1.b", "A.1.a"])
+    assert pairs(aligned(before, after)) == [(0, 1)]
+    assert pairs(aligned(after, before)) == [(1, 0)]
+
+
 def test_a_partner_of_another_shape_joins_the_gap_beside_it_that_has_more_ops_of_its_name():
     before, after = tokens(["X.1.a", "A.1.a", "A.2.a", "A.3.a", "Y.1.a"], ["X.1.a", "A.9.a", "Y.1.a"])
     found = aligned(before, after)

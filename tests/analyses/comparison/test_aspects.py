@@ -52,12 +52,10 @@ def test_the_cores_of_both_sides_are_told_where_both_reports_count_them(told):
     assert told(*cores, ("CORE COUNT", "")) == told(*cores, ("", "CORE COUNT")) == {}
 
 
-def test_a_cell_that_one_report_leaves_empty_is_no_difference(told):
-    assert (
-        told([{"fidelity": None}], [{"fidelity": "LoFi"}])
-        == told([{"fidelity": "LoFi"}], [{"fidelity": None}])
-        == {}
-    )
+@pytest.mark.parametrize("written", ["HiFi4", "LoFi"])
+def test_a_cell_that_one_report_leaves_empty_is_no_difference(told, written):
+    empty, full = [{"fidelity": None}, {}, {"fidelity": "LoFi"}], [{"fidelity": written}, {}, {"fidelity": "LoFi"}]
+    assert told(empty, full) == told(full, empty) == {}
 
 
 def test_an_operand_that_one_side_lacks_is_no_difference(told):

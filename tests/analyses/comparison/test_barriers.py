@@ -64,6 +64,7 @@ WHOLE = window("whole_report", None)
         (windows(window(), window()), ""),
         (windows(window(), WHOLE), "windows differ"),
         (windows(window(), WHOLE, same_arithmetic=True), ""),
+        (windows(WHOLE, window(), same_arithmetic=True), ""),
         (windows(window("whole_report", 3), window("whole_report", 2)), "the windows hold 3 and 2 iterations"),
         (windows(window("whole_report", 3), window("whole_report", 3)), ""),
         (windows(window(of=3), window(of=2)), ""),  # iterations of files that hold more or fewer of them

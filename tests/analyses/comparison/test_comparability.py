@@ -1,15 +1,18 @@
 """The verdict and the words around it."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from tests.analyses.comparison.test_comparison import opened, run_of
 from tests.pairs import Model
 from tests.profiles import Program, write_performance_report
-from ttnn_mcp.analyses.comparison.comparability import judgement_of
+from ttnn_mcp.analyses.comparison.comparability import _verdict, judgement_of
 from ttnn_mcp.analyses.comparison.comparison import Comparison
+from ttnn_mcp.analyses.comparison.deltas import Delta
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
+from ttnn_mcp.analyses.comparison.noise import Noise
 
 KEPT = [("Softmax", 900_000), ("Unary", 100_000)]
 
@@ -46,6 +49,27 @@ def test_two_per_cent_decide(tmp_path, kernel_ns, verdict):
     after = [("Softmax", kernel_ns - 100_000), KEPT[1]]
     assert judged(tmp_path, KEPT, after).figures.startswith("kernel 1.000 -> ")
     assert judged(tmp_path, KEPT, after).verdict == verdict
+
+
+def test_other_models_are_told_with_their_kernel_times(tmp_path):
+    assert judged(tmp_path, KEPT, [("Concat", 500_000)]).why == (
+        "no op in common: these are different models (kernel time -50.0%)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("gained", "lost", "verdict"),
+    [(["a -9%"], ["b +9%"], "mixed"), (["a -9%"], [], "faster"), ([], ["b +9%"], "faster"), ([], [], "faster")],
+)
+def test_stages_that_gained_beside_stages_that_lost_are_no_gain(gained, lost, verdict):
+    found = SimpleNamespace(
+        change_share=-0.1,
+        noise=Noise(0.02, "default", ""),
+        total=Delta("total", 1_000_000, 900_000, 1, 1),
+        stages_moved=(gained, lost),
+        groups=lambda _: [],
+    )
+    assert _verdict(found)[0] == verdict
 
 
 def test_a_batch_that_is_not_certain_gives_no_time_per_sample(tmp_path):
