@@ -77,6 +77,7 @@ def test_the_program_of_the_baseline_is_no_try_of_another():
     known = [replace(one, candidate=replace(one.candidate, program="p")) for one in known]
     assert codes(new("a", "z", before={"program": "p"}, after={"program": "p"}), known) == []
     assert codes(new("a", "z", before={"program": "q"}, after={"program": "p"}), known) == ["tried_before"]
+    assert codes(new("a", "z", before={"program": "q"}, after={"program": "r"}), known) == []
 
 
 def test_the_same_run_again_is_told_as_a_record_and_as_no_other_try():

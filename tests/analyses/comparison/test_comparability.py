@@ -37,6 +37,11 @@ def test_the_names_that_are_gone_and_new_are_told_the_costliest_two_of_each(tmp_
     )
 
 
+def test_names_of_one_side_alone_are_told(tmp_path):
+    assert judged(tmp_path / "a", [*KEPT, ("Permute", 20_000)], KEPT).why.endswith("; Permute gone (-20.0 us)")
+    assert judged(tmp_path / "b", KEPT, [*KEPT, ("Concat", 3_000)]).why.endswith("; Concat new (+3.0 us)")
+
+
 def test_no_name_is_told_where_all_of_them_stay(tmp_path):
     assert ";" not in judged(tmp_path, KEPT, [("Softmax", 700_000), KEPT[1]]).figures
 

@@ -44,6 +44,44 @@ def test_without_time_before_no_clock_is_told():
     assert doubts.other_clock(clocked(0, 80, 100)) is None
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ({}, {}, None),
+        ({"noc_util_pct": 5.0}, {"noc_util_pct": 7.0}, None),
+        ({"noc_util_pct": 0.0}, {}, None),
+        ({"noc_util_pct": 5.0}, {}, "NoC trace in the baseline only"),
+        (
+            {},
+            {"fpu_util_pct": 5.0, "ncrisc_ns": 9.0},
+            "hardware counters, times per processor in the candidate only",
+        ),
+    ],
+)
+def test_options_that_one_side_was_profiled_with_are_told(before, after, told):
+    ops = [
+        SimpleNamespace(numbers=lambda name, filled=filled: np.array([np.nan, filled.get(name, np.nan)]))
+        for filled in (before, after)
+    ]
+    reason = doubts.profiler_on_one_side(SimpleNamespace(ops=ops))
+    assert reason is None if told is None else reason.what.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ([1.0], [2.0], None),
+        ([np.nan], [np.nan], None),
+        ([np.nan], [2.0], "candidate"),
+        ([1.0], [np.nan], "baseline"),
+    ],
+)
+def test_a_trace_of_one_side_is_told(before, after, told):
+    ops = [SimpleNamespace(numbers=lambda _, each=each: np.array(each)) for each in (before, after)]
+    reason = doubts.trace_on_one_side(SimpleNamespace(ops=ops))
+    assert reason is None if told is None else reason.what.startswith(f"only the {told} replays")
+
+
 def signed(monkeypatch, caveats=(), dropped=(), *, traced=False):
     """A run whose report says these things."""
     report = SimpleNamespace(caveats=caveats, dropped=dropped, traced=traced)

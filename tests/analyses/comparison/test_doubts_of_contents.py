@@ -63,6 +63,20 @@ def test_equal_times_of_ten_ops_are_no_chance(ops, told):
     assert (same_reading(made(names=(names, names))) is not None) == told
 
 
+def test_one_run_is_told_where_its_windows_are_one_too():
+    found = made(names=(("A",), ("A",)))
+    found.after.run.id = found.before.run.id
+    assert "same run and window" in same_reading(found).what
+    found.after.scope.window.of_iterations = 4
+    assert same_reading(found) is None
+
+
+def test_two_windows_of_one_run_may_have_equal_times():
+    found = made(passes=(3, 4))
+    found.after.run.id = found.before.run.id
+    assert same_reading(found) is None
+
+
 def test_other_times_are_another_reading():
     assert same_reading(made(times=(range(10), range(1, 11)))) is None
 
