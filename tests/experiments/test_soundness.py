@@ -239,7 +239,7 @@ def test_an_export_replaces_an_export_and_no_other_file(tmp_path):
 def test_why_a_file_cannot_be_read_is_told(tmp_path):
     file = tmp_path / "file"
     file.touch()
-    with pytest.raises(StoreUnusable, match="Not a directory"):
+    with pytest.raises(StoreUnusable, match="File exists"):
         write_document(file / "export.json", [], [])
     with pytest.raises(StoreUnusable, match="no name of a file"):
         write_document(tmp_path / "a\0b", [], [])

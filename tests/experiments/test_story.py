@@ -117,3 +117,15 @@ def test_a_target_met_by_kernel_time_alone_asks_for_wall_time():
     said = progress_of(LATENCY, Reach(9.0, None), wall_known=False, worth_trying=None)
     assert said.status == "met"
     assert "confirm it by wall time" in said.why
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "words"),
+    [
+        ("latency_ms", 10.0, "10 ms"),
+        ("samples_per_s", 100.0, "100 samples/s at batch 4"),
+        ("roofline_share", 0.6, "60% of the roofline"),
+    ],
+)
+def test_a_target_is_told_as_people_write_it(kind, value, words):
+    assert Target(RunSeen("a", "a", None, None, 1, True), kind, value, 4).text == words

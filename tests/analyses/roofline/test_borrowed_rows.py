@@ -17,15 +17,15 @@ def add(program, width, kind="ADD"):
     put(program, binary(kind, x, y, z, 1_000))
 
 
-def rows(folder, *steps):
+def rows(folder, *steps, devices=1, without=""):
     """An int is an add of that width, a pair a function from one width to another."""
-    program = Program()
+    program = Program(devices=devices)
     for step in steps:
         if isinstance(step, int):
             add(program, step)
         else:
             relu(program, *step)
-    return borrowed(ops_of(folder, program)).tolist()
+    return borrowed(ops_of(folder, program, without=without)).tolist()
 
 
 def test_an_add_that_fits_neither_neighbour_but_repeats_another_row_borrowed_it(tmp_path):
@@ -53,3 +53,20 @@ def test_neighbours_are_the_nearest_ops_that_cannot_have_borrowed(tmp_path):
 
 def test_other_ops_have_shapes_in_their_hash(tmp_path):
     assert rows(tmp_path, (32, 64), (128, 160), (128, 160), (32, 64)) == [False] * 4
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (64, (96, 128), (160, 192), 64, (96, 64)),  # the last op of a device writes what the first add reads
+        ((64, 96), (96, 128), 64, (160, 192), 64),  # the first op of a device reads what the last add writes
+    ],
+)
+def test_ops_of_another_device_and_the_add_itself_are_no_neighbours(tmp_path, steps):
+    assert sum(rows(tmp_path, *steps)) == 2
+    assert sum(rows(tmp_path, *steps, devices=2)) == 4
+
+
+@pytest.mark.parametrize("without", ["INPUT", "OUTPUT"])
+def test_without_operands_nothing_is_borrowed(tmp_path, without):
+    assert not any(rows(tmp_path, (32, 64), 64, (128, 160), 64, without=without))
