@@ -20,11 +20,11 @@ SHAPE = [1, 1, 1024, 1024]
 
 
 def program(kernel_ns, where=L1, fidelity="HiFi4", **settings):
-    """One matmul with its operands in L1 or DRAM, behind an op that takes long."""
+    """One op with its operands in L1 or DRAM, behind another that takes long."""
     made = Program()
     made.op("SoftmaxDeviceOperation", [made.tensor([1, 1, 64, 64])], kernel_ns=900_000)
     x = made.tensor(SHAPE, placement=where)
-    made.op("MatmulDeviceOperation", [x, x], kernel_ns=kernel_ns, fidelity=fidelity, attributes=settings)
+    made.op("UnaryDeviceOperation", [x], kernel_ns=kernel_ns, fidelity=fidelity, attributes=settings)
     return made
 
 
@@ -102,6 +102,7 @@ def doubtful(before, after, corrected, *, change=-0.2, pairs=((0, 0), (1, 1))):
         (doubtful([100, 100], [99, 99], ([0, 0], [1, 0]), change=-0.01), False),  # nothing is gained
         (doubtful([100, 100], [60, 100], ([1, 0], [0, 0])), False),  # the candidate's times were measured
         (doubtful([100, 100], [60, 50], ([0, 1], [1, 0])), True),  # a partner's time is as doubtful
+        (doubtful([100, 100, 100], [60, 50, 90], ([0, 1, 0], [1, 0, 0]), pairs=((0, 0), (1, 1), (2, 2))), False),
         (doubtful([100], [60], ([0], [1]), pairs=((0, 0),)), True),
         (doubtful([100, 100], [60, 99], ([0, 0], [1, 0])), True),
         (doubtful([100, 100], [60, 97], ([0, 0], [1, 0])), False),

@@ -127,6 +127,14 @@ def test_ops_that_are_gone_altogether_have_no_place_that_still_has_them():
     assert [(each.what, each.took, each.of) for each in engaged_of(found)] == [("A gone", 2, 2)]
 
 
+def test_an_op_that_went_in_another_way_is_no_place_that_still_has_it():
+    found = made("XAXAB", "XXC", [(0, 0), (2, 1)], edits=[Edit((1,), ()), Edit((3, 4), (2,))])
+    assert [(each.what, each.took, each.of) for each in engaged_of(found)] == [
+        ("A + B -> C", 1, 1),
+        ("A gone", 1, 1),
+    ]
+
+
 def test_a_place_with_something_between_its_ops_is_not_as_it_was():
     """The second A and B are there, and Z has come between them."""
     before, after = "ABABAB", "CAZBAB"

@@ -71,7 +71,7 @@ def test_what_a_neighbour_shows_afterwards_was_fused_into_it(joined, before, aft
 
 
 def test_ops_that_became_others_are_left_as_they_are(tmp_path):
-    before, after = table(tmp_path, MATMUL, UNARY), table(tmp_path, FUSED, UNARY)
+    before, after = table(tmp_path, FUSED, NORM), table(tmp_path, MATMUL, UNARY)
     rows = np.array([0])
     replaced = Edit((1,), (1,))
     plain = Alignment(rows, rows, rows == 0, (replaced,))

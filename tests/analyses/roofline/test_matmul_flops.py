@@ -58,6 +58,17 @@ def test_the_padded_width_decides_whether_inputs_fit(tmp_path):
     assert counted(table(tmp_path, op)) == [(WHOLE, WHOLE, "")]
 
 
+def test_what_is_gathered_has_its_lines_in_the_output(tmp_path):
+    op = ("AllGatherMatmulAsync", [[1, 1, 32, 64], B], [A, OUT])
+    assert counted(table(tmp_path, op)) == [(WHOLE, WHOLE, "")]
+
+
+def test_a_gathering_matmul_that_gathers_nothing_may_read_its_batch_once(tmp_path):
+    """Its lines are those of A for each batch of B; an output of one batch says less."""
+    op = ("AllGatherMatmulAsync", [A, [1, 4, 128, 96]], [OUT])
+    assert counted(table(tmp_path, op)) == [(4 * WHOLE, 4 * WHOLE, "")]
+
+
 def test_decoding_attention_has_its_lines_in_the_output(tmp_path):
     op = ("AttnMatmul", [[1, 8, 32, 64], [32, 1, 64, 128]], [[1, 8, 32, 128]])
     assert counted(table(tmp_path, op))[0][0] == 2 * 8 * 32 * 64 * 128
