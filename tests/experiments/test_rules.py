@@ -1,6 +1,7 @@
 """The loop's rules, with a pair at every line."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,7 @@ from tests.pairs import Model
 from tests.profiles import Iteration
 from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
+from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
 from ttnn_mcp.experiments.memory_gain import MemoryGain, memory_gain
@@ -179,3 +181,22 @@ def test_other_work_gives_a_host_step_no_figure_without_wall_times(compare):
 
 def test_wall_times_of_one_batch_are_not_told_per_sample(compare):
     assert "per sample" not in measure(compare(BASE), 4, Walls(5.0, 4.0, profiled=False)).summary
+
+
+@pytest.mark.parametrize(("after_ms", "faster"), [(98.5, False), (98.1, False), (97.9, True)])
+def test_two_per_cent_of_wall_time_are_noise_however_quiet_the_kernels(after_ms, faster):
+    quiet = SimpleNamespace(noise=Noise(0.005, "repeats", ""), work=SimpleNamespace(batch=None))
+    judged = SimpleNamespace(verdict="unchanged", other_hardware=False, only_batch=False)
+    assert measure(quiet, 4, Walls(100.0, after_ms, profiled=False), judged).faster is faster
+
+
+def test_without_a_figure_nothing_is_faster_or_slower():
+    assert measured(-0.5).faster
+    assert measured(0.5).slower
+    assert not measured(-0.5, barrier="other chip").faster
+    assert not measured(0.5, barrier="other chip").slower
+
+
+def test_kernels_of_one_model_have_a_figure(compare):
+    found = measure(compare(replace(BASE, up_ns=50_000)), 1, None)
+    assert (found.barrier, found.faster) == (None, True)

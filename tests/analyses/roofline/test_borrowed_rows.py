@@ -67,6 +67,10 @@ def test_ops_of_another_device_and_the_add_itself_are_no_neighbours(tmp_path, st
     assert sum(rows(tmp_path, *steps, devices=2)) == 4
 
 
+def test_ops_that_repeat_beside_an_add_show_their_own(tmp_path):
+    assert not any(rows(tmp_path, (32, 64), (128, 160), (128, 160), (32, 64), 64))
+
+
 @pytest.mark.parametrize("without", ["INPUT", "OUTPUT"])
 def test_without_operands_nothing_is_borrowed(tmp_path, without):
     assert not any(rows(tmp_path, (32, 64), 64, (128, 160), 64, without=without))
