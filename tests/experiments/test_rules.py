@@ -190,6 +190,14 @@ def test_two_per_cent_of_wall_time_are_noise_however_quiet_the_kernels(after_ms,
     assert measure(quiet, 4, Walls(100.0, after_ms, profiled=False), judged).faster is faster
 
 
+def test_wall_times_of_another_batch_on_another_chip_are_told_as_they_are():
+    two = SimpleNamespace(noise=Noise(0.02, "default", ""), work=SimpleNamespace(batch=(1, 8)))
+    for only_batch, change in ((True, -0.75), (False, 1.0)):
+        judged = SimpleNamespace(verdict="not_comparable", other_hardware=False, only_batch=only_batch)
+        found = measure(two, 4, Walls(1.0, 2.0, profiled=False), judged)
+        assert (found.change_share, "per sample" in found.summary) == (change, only_batch)
+
+
 def test_without_a_figure_nothing_is_faster_or_slower():
     assert measured(-0.5).faster
     assert measured(0.5).slower

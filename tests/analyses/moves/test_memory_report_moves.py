@@ -125,6 +125,22 @@ def test_a_copy_that_others_read_stays():
     assert patterns(*calls, places={2: WIDE, 3: DRAM}) == [(1, "other", "no"), (3, "other", "no")]
 
 
+def test_a_chain_stays_one_where_a_further_move_is_none_of_it():
+    calls = [
+        (RELU, [], [1]),
+        (MOVE, [1], [2]),
+        (MOVE, [2], [3]),
+        (MOVE, [3], [4]),
+        (RELU, [3], [5]),
+        (RELU, [4], [6]),
+    ]
+    assert patterns(*calls, places={2: WIDE, 3: DRAM, 4: L1}) == [
+        (1, "chain", "certain"),
+        (2, "chain", "partly"),
+        (3, "other", "no"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("places", "waits", "pattern"),
     [

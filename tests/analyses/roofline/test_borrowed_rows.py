@@ -4,6 +4,7 @@ import pytest
 
 from tests.analyses.tables import ops_of, put
 from tests.profiles import Program
+from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, unary
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
 
@@ -17,7 +18,12 @@ def add(program, width, kind="ADD"):
     put(program, binary(kind, x, y, z, 1_000))
 
 
-def rows(folder, *steps, devices=1, without=""):
+def split(program, width):
+    x, y, z = (program.tensor([1, 1, 32, each]) for each in (2 * width, width, width))
+    program.call("ttnn.split", (x,), (y, z), (DeviceOp("SplitDeviceOperation", (x,), (y, z), 1_000),))
+
+
+def rows(folder, *steps, devices=1, without="", splits=False):
     """An int is an add of that width, a pair a function from one width to another."""
     program = Program(devices=devices)
     for step in steps:
@@ -25,6 +31,8 @@ def rows(folder, *steps, devices=1, without=""):
             add(program, step)
         else:
             relu(program, *step)
+    if splits:
+        split(program, 320)
     return borrowed(ops_of(folder, program, without=without)).tolist()
 
 
@@ -65,6 +73,11 @@ def test_other_ops_have_shapes_in_their_hash(tmp_path):
 def test_ops_of_another_device_and_the_add_itself_are_no_neighbours(tmp_path, steps):
     assert sum(rows(tmp_path, *steps)) == 2
     assert sum(rows(tmp_path, *steps, devices=2)) == 4
+
+
+def test_operands_that_both_rows_lack_are_nothing_in_common(tmp_path):
+    steps = (32, 64), 64, (64, 96), (96, 128), 64, (128, 160)
+    assert rows(tmp_path, *steps, splits=True)[4]
 
 
 def test_ops_that_repeat_beside_an_add_show_their_own(tmp_path):
