@@ -42,6 +42,16 @@ def test_the_words_come_before_the_step(change, step, meant):
     assert statement_of(change, step).meant(ALL) == meant
 
 
+def test_another_value_of_the_same_setting_is_not_meant():
+    assert statement_of("LoFi", None).meant([Engaged("fidelity", "Matmul", "fidelity HiFi4 -> HiFi2")]) == []
+
+
+def test_only_settings_are_meant_by_their_names():
+    trace = statement_of("Metal Trace without the softmax and its program_config", None)
+    assert trace.meant([Engaged("added", "Softmax", "Softmax new")]) == []
+    assert trace.meant([CONFIG]) == [CONFIG]
+
+
 def test_how_it_was_read_is_told():
     assert statement_of("weights to bfp8", 3).basis == "BFLOAT8_B: by the words of the change"
     assert statement_of("tuning", 3).basis == "placement, config, cores: by step 3"
