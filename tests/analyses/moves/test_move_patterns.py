@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.tables import performance_of
-from tests.profiles import DRAM, L1, Program, block_sharded, height_sharded
+from tests.profiles import DRAM, L1, Placement, Program, block_sharded, height_sharded
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.dataflow.readers import Joins
@@ -161,6 +161,14 @@ def test_what_waits_elsewhere_was_not(tmp_path, first, second):
     assert patterns(tmp_path, *ops) == ["round-trip"] * 2
 
 
+def test_what_waits_in_shards_in_dram_was_not_put_aside_and_what_is_no_copy_neither(tmp_path):
+    banks = Placement("DRAM", "WIDTH_SHARDED")
+    ops = op("relu"), op("in", 0, places=(DRAM, banks)), *[op("slice")] * 9, op("out", 1), op("matmul", 11)
+    assert patterns(tmp_path, *ops) == ["round-trip"] * 2
+    late = op("norm", places=(DRAM, DRAM)), *[op("slice")] * 9, op("in", 0), op("matmul", 10)
+    assert patterns(tmp_path, *late) == ["norm-to-matmul"]
+
+
 def test_a_return_long_after_another_one_is_no_second_half(tmp_path):
     ops = op("relu"), op("out", 0), op("in", 1), op("relu", 2), *[op("slice")] * 4, op("in", 1), op("relu", 8)
     found = judged(tmp_path, *ops)
@@ -270,3 +278,15 @@ def test_moves_without_operands_or_ops_are_judged_by_their_names(tmp_path):
         )
         == ["other"] * 2
     )
+
+
+def test_no_ops_have_no_moves(tmp_path):
+    table = performance_of(tmp_path, _one_relu()).ops.take(np.zeros(0, dtype=np.int64))
+    joins = Known(SimpleNamespace(ops=table, producers=(np.zeros(0, dtype=np.int64),)))
+    assert len(verdicts_of(joins, _kinds(table), None).pattern) == 0
+
+
+def _one_relu():
+    program = Program()
+    program.op("UnaryDeviceOperation", [program.tensor(SHAPE)])
+    return program

@@ -66,8 +66,6 @@ def verdicts_of(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity 
     """Judge every op that has a `kind` (a code of KINDS; NONE = no move); first come, first served."""
     ops, count = joins.ops, len(joins.ops)
     verdicts = Verdicts(np.full(count, NONE), np.full(count, NO), np.zeros(count))
-    if not count:
-        return verdicts
     follows = (joins.makers != NOBODY) & (kind != NONE) & (kind[joins.makers] != NONE)
     sure, unseen = np.full(count, LIKELY), np.zeros(count, dtype=np.bool_)
     if identity is not None:
