@@ -54,6 +54,7 @@ def test_the_most_promising_finding_comes_first_and_noise_is_left_out():
         ([("revert", {})], 399, True),  # the growth is within the noise
         ([("revert", {})], 401, False),  # it promises more than when it was tried
         ([("revert", {"pcc": 0.9})], 401, True),  # more to gain does not mend accuracy
+        ([("revert", {"pcc": None})], 401, False),
         ([("revert", {"at_most_us": None})], 401, True),  # nobody knows what it promised then
         ([("inconclusive", {})], 300, False),
         ([("inconclusive", {})] * TRIES, 300, True),

@@ -169,6 +169,19 @@ def test_what_waits_in_shards_in_dram_was_not_put_aside_and_what_is_no_copy_neit
     assert patterns(tmp_path, *late) == ["norm-to-matmul"]
 
 
+def test_a_move_that_put_a_tensor_aside_is_no_end_of_a_chain(tmp_path):
+    ops = (
+        op("relu"),
+        op("reshard", 0),
+        op("out", 1),
+        op("relu", 2),
+        *[op("slice")] * 5,
+        op("in", 2),
+        op("matmul", 9),
+    )
+    assert patterns(tmp_path, *ops) == ["chain", "other", "other"]
+
+
 def test_a_return_long_after_another_one_is_no_second_half(tmp_path):
     ops = op("relu"), op("out", 0), op("in", 1), op("relu", 2), *[op("slice")] * 4, op("in", 1), op("relu", 8)
     found = judged(tmp_path, *ops)

@@ -74,11 +74,10 @@ def verdicts_of(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity 
     back = follows & (((kind == IN) & (kind[joins.makers] == OUT)) | ((kind == OUT) & (kind[joins.makers] == IN)))
     late = back & (kind == IN) & (np.arange(count) - joins.makers > HELD_AT_MOST)
     late = _put_aside(verdicts, joins, late, soon=back & ~late)
-    back &= verdicts.pattern == NONE
     bits = _bits(ops, kind)
     passes = bits == _PASSES
     read = joins.readers_among(np.where(passes, joins.readers_among(bits), bits))
-    read = np.where(unseen, read | _REST, read)
+    read = np.where(unseen, _REST, read)
     alone = (joins.reader_counts == 1) & ~unseen
     _round_trips(
         verdicts, joins, kind, back=back, sure=sure, alone=(alone | (read == _IN)) & ~_among(joins.makers, late)
