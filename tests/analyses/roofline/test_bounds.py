@@ -46,9 +46,14 @@ def test_launch_traffic_or_l1_bind_an_op_without_arithmetic(bound, side, kernel_
     assert bound("Unary", kernel_ns, side=side, where=where) == (binds, "")
 
 
-@pytest.mark.parametrize(("kernel_ns", "binds"), [(297_000, "compute"), (364_000, "overhead")])
-def test_the_larger_of_arithmetic_and_traffic_is_suggested_from_a_tenth_of_the_time_on(bound, kernel_ns, binds):
-    assert bound("Matmul", kernel_ns, inputs=2, fidelity="HiFi4") == (binds, "")
+@pytest.mark.parametrize(
+    ("fidelity", "kernel_ns", "binds"),
+    [("HiFi4", 297_000, "compute"), ("HiFi4", 364_000, "overhead"), ("LoFi", 100_000, "dram")],
+)
+def test_the_larger_of_arithmetic_and_traffic_is_suggested_from_a_tenth_of_the_time_on(
+    bound, fidelity, kernel_ns, binds
+):
+    assert bound("Matmul", kernel_ns, inputs=2, fidelity=fidelity) == (binds, "")
 
 
 @pytest.mark.parametrize(("kernel_ns", "why"), [(14_010, ""), (13_730, WHY_IMPOSSIBLE)])

@@ -82,7 +82,7 @@ def verdicts_of(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity 
     _round_trips(
         verdicts, joins, kind, back=back, sure=sure, alone=(alone | (read == _IN)) & ~_among(joins.makers, late)
     )
-    _chains(verdicts, joins, follows & ~back & alone[joins.makers], sure)
+    _chains(verdicts, joins, follows & alone[joins.makers], sure)
     _by_neighbours(verdicts, joins, kind, bits, read)
     verdicts.decide(kind != NONE, OTHER, NO, 0.0)
     return verdicts
