@@ -276,6 +276,16 @@ def test_a_memory_report_proves_or_refutes_a_join(tmp_path, identity, found):
     assert judged(tmp_path, *ops, identity=identity) == found
 
 
+def test_each_move_of_a_chain_is_as_certain_as_its_join(tmp_path):
+    """The second join is of a tensor that several operations read."""
+    identity = SimpleNamespace(
+        passed_on=lambda maker, _: (maker,), read_once=lambda tensor: tensor == 1, times_read=lambda _: 1
+    )
+    ops = op("relu"), op("in", 0), op("reshard", 1), op("reshard", 2), op("matmul", 3)
+    found = judged(tmp_path, *ops, identity=identity)
+    assert {row: avoidable for row, (_, avoidable, _) in found.items()} == {1: "certain", 2: "certain", 3: "likely"}
+
+
 def test_readers_that_only_the_memory_report_knows_are_of_no_known_kind(tmp_path):
     ops = op("norm"), op("in", 0), op("matmul", 1)
     assert patterns(tmp_path, *ops, identity=linked(passes=None, times=2)) == ["other"]

@@ -154,7 +154,7 @@ def _by_neighbours(
     verdicts.decide(detour, DETOUR, np.where(first - rows <= HELD_AT_MOST, LIKELY, PARTLY), took)
     detoured = np.zeros(len(kind), dtype=np.bool_)
     detoured[readers[(verdicts.pattern == DETOUR)[sources]]] = True
-    verdicts.decide(goes_in & detoured[makers] & (read[makers] == _IN), DETOUR, LIKELY, took)  # nobody reads row -1
+    verdicts.decide(detoured[makers] & (read[makers] == _IN), DETOUR, LIKELY, took)  # nobody reads row -1
 
     normed = goes_in & (maker_bits == _NORM) & (read == _MATMUL)
     verdicts.decide(normed, NORM, np.where(read[makers] == _IN, LIKELY, PARTLY), took)
