@@ -171,7 +171,7 @@ def _confirm(follows: NDArray[np.bool_], sure: NDArray[np.int64], joins: Joins, 
         if tensors is None:
             continue
         follows[row] = bool(tensors)
-        if tensors and all(identity.read_once(tensor) for tensor in tensors):
+        if all(identity.read_once(tensor) for tensor in tensors):
             sure[row] = CERTAIN
 
 
