@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from mutation.mutant import Put
 
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 LEAVES = (ast.Return, ast.Continue, ast.Break, ast.Raise)
 
 
@@ -21,7 +22,7 @@ def guards(tree: ast.Module) -> Iterator[Mutant]:
     yield from _records(tree)
     for statement in tree.body:
         for function in statement.body if isinstance(statement, ast.ClassDef) else [statement]:
-            if isinstance(function, ast.FunctionDef | ast.Assign):  # a record's functions stand in an assignment
+            if isinstance(function, FUNCTIONS | ast.Assign):  # a record's functions stand in an assignment
                 yield from _in_code(function)
 
 
@@ -40,7 +41,7 @@ def _records(tree: ast.Module) -> Iterator[Mutant]:
                 yield Mutant(item.lineno, f"need left out: {shown(item)}", partial(setattr, node, "value", without))
 
 
-def _in_code(function: ast.FunctionDef | ast.Assign) -> Iterator[Mutant]:
+def _in_code(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign) -> Iterator[Mutant]:
     tests = {id(part) for test in _tests(function) for part in ast.walk(test)}
     types = {id(part) for annotation in _types(function) for part in ast.walk(annotation)}
     for node, put, _ in slots(function):
@@ -100,7 +101,7 @@ def _types(function: ast.AST) -> Iterator[ast.AST]:
     for node in ast.walk(function):
         if isinstance(node, ast.AnnAssign | ast.arg) and node.annotation:
             yield node.annotation
-        elif isinstance(node, ast.FunctionDef) and node.returns:
+        elif isinstance(node, FUNCTIONS) and node.returns:
             yield node.returns
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
             yield node.args[1]

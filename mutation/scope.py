@@ -19,9 +19,12 @@ ALL_TESTS = ROOT / "tests"
 TESTS = ALL_TESTS / "checks"
 SHARED = CHECKS / "shared"
 ANALYSES = ROOT / "ttnn_mcp" / "analyses"
+EXPERIMENTS = ROOT / "ttnn_mcp" / "experiments"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
-ROOMS_OF_TOOLS = ("dataflow", "devices", "inside_kernel", "layers", "stages", "time_budget")  # tools ask these
-WITH_TESTS_OF_THEIR_OWN = (ANALYSES, *(ANALYSES / room for room in ROOMS_OF_TOOLS))
+ROOMS_OF_TOOLS = (  # tools ask these
+    *("comparison", "dataflow", "devices", "inside_kernel", "layers", "moves", "roofline", "stages", "time_budget"),
+)
+WITH_TESTS_OF_THEIR_OWN = (ANALYSES, EXPERIMENTS, *(ANALYSES / room for room in ROOMS_OF_TOOLS))
 OF_ALL_CHECKS = ("check.py", "needs.py", "overlaps.py", "unexplained.py", "worth.py")
 
 

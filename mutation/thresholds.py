@@ -33,7 +33,7 @@ def thresholds(tree: ast.Module) -> Iterator[Mutant]:
     yield from _named(tree)
     yield from _imported(tree)
     for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _compared(function)
 
 
@@ -77,7 +77,7 @@ def _imported(tree: ast.Module) -> Iterator[Mutant]:
                 yield Mutant(alias.lineno, what, partial(tree.body.insert, place + 1, assign))
 
 
-def _compared(function: ast.FunctionDef) -> Iterator[Mutant]:
+def _compared(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Mutant]:
     """Bare numbers in comparisons, which should have had a name."""
     for node, put, parent in slots(function):
         if isinstance(parent, ast.Compare) and isinstance(node, ast.Constant) and node.value not in PLAIN:

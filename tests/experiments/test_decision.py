@@ -54,6 +54,7 @@ def test_the_most_promising_finding_comes_first_and_noise_is_left_out():
         ([("revert", {})], 399, True),  # the growth is within the noise
         ([("revert", {})], 401, False),  # it promises more than when it was tried
         ([("revert", {"pcc": 0.9})], 401, True),  # more to gain does not mend accuracy
+        ([("revert", {"pcc": None})], 401, False),
         ([("revert", {"at_most_us": None})], 401, True),  # nobody knows what it promised then
         ([("inconclusive", {})], 300, False),
         ([("inconclusive", {})] * TRIES, 300, True),
@@ -127,6 +128,34 @@ def test_a_loop_ends_with_its_budget(limits, reason):
     done = [replace(tried("x", "revert", n), recorded=start + n) for n in (1, 2)]
     before_the_target = replace(tried("x", "revert", 3), recorded=start - 1)
     assert decided([before_the_target, *done], LOOK, target=target, now=start + 7200).reason == reason
+
+
+def test_a_share_of_the_roofline_is_no_time_that_a_floor_could_forbid():
+    target = Target(RUN, "roofline_share", 0.9)
+    assert decided(look=replace(LOOK, lowest_ns=2e9), target=target).reason == "promising"
+
+
+def test_a_target_does_not_end_a_loop_whose_best_run_cannot_be_read():
+    assert decided(target=Target(RUN, "latency_ms", 1.0)).reason == "blocked"
+
+
+@pytest.mark.parametrize(("status", "told"), [("out_of_reach", True), ("within_reach", False), (None, False)])
+def test_a_target_that_all_findings_do_not_reach_is_told_with_the_next_one(status, told):
+    progress = Progress(status, "", stop=False) if status else None
+    assert ("do not reach the target" in decided(look=LOOK, progress=progress).why) is told
+
+
+def test_only_tries_of_the_finding_are_told_with_it():
+    assert "tried in" not in decided([tried("another", "revert", 1)], LOOK).why
+
+
+def test_a_try_that_others_followed_or_that_promised_less_asks_for_no_more_iterations():
+    followed = decided([tried("first", "inconclusive", 1), tried("another", "revert", 2)], LOOK).why
+    assert "tried in #1" in followed
+    assert "more iterations" not in followed
+    grown = decided([tried("first", "revert", 1, at_most_us=100.0)], LOOK).why
+    assert "tried in #1" in grown
+    assert "more iterations" not in grown
 
 
 def test_two_rounds_without_a_gain_ask_for_a_look_at_the_budget():

@@ -1,10 +1,16 @@
 """What the statement of a change explains, and what it does not."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from ttnn_mcp.analyses.comparison.deltas import Delta
+from ttnn_mcp.analyses.comparison.engaged import Engaged
+from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.comparison.reasons import Reason
-from ttnn_mcp.experiments.doubts_of_change import older_than_baseline, unexplained
+from ttnn_mcp.experiments.doubts_of_change import doubts_of_change, older_than_baseline, unexplained
 from ttnn_mcp.experiments.statement import statement_of
+from ttnn_mcp.experiments.walls import Walls
 
 GONE = Reason("ops_missing", "32 Softmax, 2 LayerNorm gone, nothing in their place (baseline line 4)")
 LESS = Reason("ops_missing", "matmuls, convolutions and attention do 40% of the baseline's arithmetic")
@@ -27,6 +33,11 @@ def test_a_statement_explains_what_it_names(change, step, left):
     assert unexplained([GONE, TRACED, CLOCK], statement_of(change, step)) == left
 
 
+def test_a_name_that_explains_what_is_gone_explains_nothing_else():
+    other = Reason("zero_times", "32 Softmax gone")
+    assert unexplained([GONE, other], statement_of("removed the second softmax", None)) == [other]
+
+
 def test_less_arithmetic_is_not_explained_by_the_name_of_an_op():
     assert unexplained([LESS], statement_of("softmax removed", None)) == [LESS]
 
@@ -43,3 +54,67 @@ def test_less_arithmetic_is_not_explained_by_the_name_of_an_op():
 )
 def test_a_report_is_stale_by_the_time_in_its_name(before, after, stale):
     assert (older_than_baseline(before, after) is not None) == stale
+
+
+def doubts(text, changes=(), *, change=-0.2, step=None, walls=None, complete=True, kernels_ns=(1e6, 0.8e6)):
+    """The codes of what is doubtful about a change of 1 ms."""
+    sides = [
+        SimpleNamespace(
+            run=SimpleNamespace(
+                performance_report=SimpleNamespace(csv=SimpleNamespace(path=SimpleNamespace(name="a.csv")))
+            ),
+            kernel_ns=kernel_ns,
+        )
+        for kernel_ns in kernels_ns
+    ]
+    comparison = SimpleNamespace(
+        before=sides[0],
+        after=sides[1],
+        noise=Noise(0.02, "default", ""),
+        change_share=change,
+        total=Delta("total", 1_000_000, round(1_000_000 * (1 + change)), 1, 1),
+        alignment=SimpleNamespace(complete=complete),
+    )
+    return [each.code for each in doubts_of_change(comparison, statement_of(text, step), changes, step, walls)]
+
+
+def took(kind, op, what, delta_ns):
+    return Engaged(kind, op, what, delta_ns=delta_ns)
+
+
+QUICK, IDLE = (took("fidelity", "Matmul", "fidelity HiFi4 -> LoFi", ns) for ns in (-200_000, -20_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "more", "told"),
+    [
+        ("LoFi", [QUICK], {}, []),
+        ("LoFi", [], {}, ["not_engaged"]),
+        ("fidelity", [], {}, []),  # names no value that an op could lack
+        ("LoFi", [IDLE], {}, ["gain_elsewhere"]),
+        ("LoFi", [IDLE], {"change": -0.02}, []),  # nothing is gained
+        ("LoFi", [IDLE], {"complete": False}, []),  # nothing is known of single ops
+        ("fidelity", [took("config", "Matmul", "axis", -1)], {}, []),  # nothing is said of what changed
+        ("LoFi", [IDLE, took("added", "Reshard", "Reshard new", -200_000)], {}, []),  # it came with the change
+        ("LoFi", [IDLE, took("added", "Softmax", "Softmax new", -200_000)], {}, ["gain_elsewhere"]),
+        ("LoFi", [IDLE, took("config", "Reshard", "axis", -200_000)], {}, ["gain_elsewhere"]),
+    ],
+)
+def test_a_gain_is_that_of_the_ops_that_the_change_is_about(text, changes, more, told):
+    assert doubts(text, changes, **more) == told
+
+
+@pytest.mark.parametrize(
+    ("change", "step", "told"),
+    [(0.021, 4, ["kernels_worse"]), (0.021, 5, ["kernels_worse"]), (0.021, 3, []), (0.019, 4, [])],
+)
+def test_trace_and_queues_leave_kernels_as_they_are(change, step, told):
+    assert doubts("x", change=change, step=step) == told
+
+
+@pytest.mark.parametrize(
+    ("before_ms", "after_ms", "told"),
+    [(0.99, 0.79, []), (0.97, 0.9, ["wall_below_kernels"]), (1.5, 0.78, ["wall_below_kernels"])],
+)
+def test_wall_times_hold_the_kernels_of_their_side(before_ms, after_ms, told):
+    assert doubts("x", walls=Walls(before_ms, after_ms, profiled=False)) == told

@@ -48,6 +48,71 @@ def test_a_pcc_that_was_missing_may_be_given_later():
     assert codes(new("q", "b"), lacking)[0] == "recorded_before"
 
 
+@pytest.mark.parametrize(
+    ("earlier", "now", "known"),
+    [
+        ({}, {}, ["recorded_before"]),  # both have a PCC
+        ({"pcc": None}, {}, []),
+        ({"pcc": None}, {"pcc": None}, ["recorded_before"]),
+        ({}, {"wall_after_ms": 5.0}, []),
+        ({"wall_after_ms": 5.0}, {"wall_after_ms": 5.0}, ["recorded_before"]),
+    ],
+)
+def test_what_an_undecided_record_lacked_may_be_given_later(earlier, now, known):
+    lacking = chain(("a", "b", "inconclusive", 700_000, earlier))
+    assert codes(new("a", "b", **now), lacking) == known
+
+
+def test_what_was_decided_is_not_completed_by_a_pcc():
+    decided = chain(("a", "b", "revert", 900_000, {"pcc": None}))
+    assert codes(new("a", "b"), decided) == ["recorded_before"]
+
+
+def test_the_baseline_as_its_own_candidate_is_told_by_the_comparison():
+    assert codes(new("d", "d")) == []
+
+
+def test_the_program_of_the_baseline_is_no_try_of_another():
+    known = chain(("a", "b", "revert", 900_000, {}))
+    known = [replace(one, candidate=replace(one.candidate, program="p")) for one in known]
+    assert codes(new("a", "z", before={"program": "p"}, after={"program": "p"}), known) == []
+    assert codes(new("a", "z", before={"program": "q"}, after={"program": "p"}), known) == ["tried_before"]
+    assert codes(new("a", "z", before={"program": "q"}, after={"program": "r"}), known) == []
+
+
+def test_the_same_run_again_is_told_as_a_record_and_as_no_other_try():
+    known = chain(("a", "b", "revert", 900_000, {}))
+    known = [replace(one, candidate=replace(one.candidate, program="p")) for one in known]
+    assert codes(new("a", "b", after={"program": "p"}), known) == ["recorded_before"]
+
+
+def test_a_part_of_the_best_run_is_no_run_that_beats_it():
+    known = chain(("a", "b", "keep", 800_000, {}))
+    known = [replace(one, candidate=replace(one.candidate, reading="whole")) for one in known]
+    assert codes(new("a", "b", 100_000, after={"reading": "part"}), known, part=True) == ["baseline_moved"]
+
+
+def measured_again(kernel_ns, *, story=None, program="p", run="fresh", of_known="p"):
+    known = [replace(one, candidate=replace(one.candidate, program=of_known)) for one in LOOP[2:3]]
+    made = new(run, "z", 100_000)
+    made = replace(made, baseline=replace(made.baseline, program=program, kernel_ns=kernel_ns))
+    return [reason.code for reason in doubts_of_log(known, story, made)]
+
+
+@pytest.mark.parametrize(
+    ("more", "doubts"),
+    [
+        ({}, ["baseline_measured_again"]),
+        ({"story": story_of(LOOP, [])}, ["baseline_measured_again"]),
+        ({"run": "d"}, []),  # the run itself: another part of it
+        ({"program": "q"}, []),
+        ({"program": None, "of_known": None}, []),  # of an earlier version, which told no programs
+    ],
+)
+def test_only_the_program_of_another_run_is_measured_again(more, doubts):
+    assert measured_again(900_000, **more) == doubts
+
+
 def test_another_stage_of_the_same_runs_is_another_reading():
     known = chain(("a", "b", "inconclusive", 700_000, {}))
     known = [replace(one, candidate=replace(one.candidate, reading="prefill")) for one in known]
@@ -90,3 +155,6 @@ def test_a_report_that_was_overwritten_is_noticed():
     same_file = RunSeen("new", "new", "/reports/b.csv", None, 1, True)
     assert "experiment 1 that file held run b" in overwritten(LOOP, same_file)
     assert overwritten(LOOP, replace(same_file, id="b")) is None
+    assert overwritten(LOOP, replace(same_file, performance="/reports/other.csv")) is None
+    nowhere = [replace(one, candidate=replace(one.candidate, performance=None)) for one in LOOP]
+    assert overwritten(nowhere, replace(same_file, performance=None)) is None

@@ -1,6 +1,7 @@
 """The loop's rules, with a pair at every line."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,7 @@ from tests.pairs import Model
 from tests.profiles import Iteration
 from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
+from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
 from ttnn_mcp.experiments.memory_gain import MemoryGain, memory_gain
@@ -146,3 +148,64 @@ def test_a_lower_peak_of_l1_counts_where_time_and_accuracy_hold(change, pcc, rea
 def test_a_gain_in_memory_is_a_tile_at_least_and_no_floor(after, caveats, gain):
     delta = MemoryDelta((Figure("l1_peak", 100_000, after),), caveats)
     assert (memory_gain(delta) is not None) == gain
+
+
+@pytest.mark.parametrize(
+    ("step", "walls", "judged_by"),
+    [
+        (3, True, "kernel"),
+        (4, True, "wall"),
+        (5, True, "wall"),
+        (5, False, "wall"),
+        (7, True, "kernel"),
+        (None, True, "wall"),  # nothing changed in the kernels, and wall times were given
+        (None, False, "kernel"),
+    ],
+)
+def test_which_figure_counts_where_kernels_stay_as_they_were(compare, step, walls, judged_by):
+    found = measure(compare(BASE), step, Walls(5.0, 4.0, profiled=False) if walls else None)
+    assert found.judged_by == judged_by
+
+
+def test_kernels_that_changed_count_before_wall_times_that_were_given(compare):
+    assert (
+        measure(compare(replace(BASE, up_ns=50_000)), None, Walls(5.0, 4.0, profiled=False)).judged_by == "kernel"
+    )
+
+
+def test_other_work_gives_a_host_step_no_figure_without_wall_times(compare):
+    """Twice the rows: another batch, or longer inputs."""
+    found = compare(replace(BASE, rows=512))
+    assert "another batch" in measure(found, 4, None).barrier
+    assert measure(found, 4, Walls(5.0, 4.0, profiled=False)).summary == "wall 5 -> 4 ms (-20.0%)"
+
+
+def test_wall_times_of_one_batch_are_not_told_per_sample(compare):
+    assert "per sample" not in measure(compare(BASE), 4, Walls(5.0, 4.0, profiled=False)).summary
+
+
+@pytest.mark.parametrize(("after_ms", "faster"), [(98.5, False), (98.1, False), (97.9, True)])
+def test_two_per_cent_of_wall_time_are_noise_however_quiet_the_kernels(after_ms, faster):
+    quiet = SimpleNamespace(noise=Noise(0.005, "repeats", ""), work=SimpleNamespace(batch=None))
+    judged = SimpleNamespace(verdict="unchanged", other_hardware=False, only_batch=False)
+    assert measure(quiet, 4, Walls(100.0, after_ms, profiled=False), judged).faster is faster
+
+
+def test_wall_times_of_another_batch_on_another_chip_are_told_as_they_are():
+    two = SimpleNamespace(noise=Noise(0.02, "default", ""), work=SimpleNamespace(batch=(1, 8)))
+    for only_batch, change in ((True, -0.75), (False, 1.0)):
+        judged = SimpleNamespace(verdict="not_comparable", other_hardware=False, only_batch=only_batch)
+        found = measure(two, 4, Walls(1.0, 2.0, profiled=False), judged)
+        assert (found.change_share, "per sample" in found.summary) == (change, only_batch)
+
+
+def test_without_a_figure_nothing_is_faster_or_slower():
+    assert measured(-0.5).faster
+    assert measured(0.5).slower
+    assert not measured(-0.5, barrier="other chip").faster
+    assert not measured(0.5, barrier="other chip").slower
+
+
+def test_kernels_of_one_model_have_a_figure(compare):
+    found = measure(compare(replace(BASE, up_ns=50_000)), 1, None)
+    assert (found.barrier, found.faster) == (None, True)

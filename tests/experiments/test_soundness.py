@@ -10,7 +10,7 @@ from math import inf, nan
 import pytest
 
 from tests.experiments.writer import experiment
-from ttnn_mcp.errors import QuestionRefused, ReportMissing
+from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable
 from ttnn_mcp.experiments.exchange import read_document, write_document
 from ttnn_mcp.experiments.experiment import Target
 from ttnn_mcp.experiments.store import FILE, Store
@@ -196,3 +196,50 @@ async def test_runs_that_may_not_be_named_are_left_out_of_the_log(tmp_path):
     assert [one.change for one in known] == ["seen"]
     assert targets == []
     assert len((await store.all())[0]) == 2
+
+
+@pytest.mark.parametrize(("size", "told"), [(20_000_000, "no export"), (20_000_001, "too large")])
+def test_a_document_of_more_than_twenty_megabytes_is_not_read(tmp_path, size, told):
+    path = tmp_path / "x.json"
+    with path.open("wb") as file:
+        file.truncate(size)
+    with pytest.raises(QuestionRefused, match=told):
+        read_document(path)
+
+
+@pytest.mark.parametrize("count", [50_000, 50_001])
+def test_fifty_thousand_targets_are_imported_at_most(tmp_path, count):
+    run = json.dumps({key: value for key, value in asdict(RUN).items() if value is not None or key == "memory"})
+    target = f'{{"baseline": {run}, "kind": "latency_ms", "value": 5.0}}'
+    path = tmp_path / "x.json"
+    path.write_text(
+        '{"format": "ttnn-mcp experiments", "version": 1, "experiments": [], "targets": ['
+        + ", ".join([target] * count)
+        + "]}"
+    )
+    if count > 50_000:
+        with pytest.raises(QuestionRefused, match="targets is missing or out of range"):
+            read_document(path)
+    else:
+        assert len(read_document(path).targets) == count
+
+
+def test_an_export_replaces_an_export_and_no_other_file(tmp_path):
+    path = tmp_path / "export.json"
+    for number in range(2):
+        write_document(path, [experiment(f"{number}")], [])
+    assert [one.change for one in read_document(path).experiments] == ["1"]
+    other = tmp_path / "model.py"
+    other.write_text("import ttnn")
+    with pytest.raises(QuestionRefused, match=r"model\.py exists and is no export"):
+        write_document(other, [], [])
+    assert other.read_text() == "import ttnn"
+
+
+def test_why_a_file_cannot_be_read_is_told(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(StoreUnusable, match="File exists"):
+        write_document(file / "export.json", [], [])
+    with pytest.raises(StoreUnusable, match="no name of a file"):
+        write_document(tmp_path / "a\0b", [], [])

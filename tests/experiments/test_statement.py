@@ -29,13 +29,27 @@ ALL = (WEIGHTS, LOFI, SHARDED, CONFIG, FUSED, GONE, TRACED)
         ("removed a typecast", None, [FUSED, GONE]),
         ("Metal Trace", 4, [TRACED]),
         ("tuning", 1, [WEIGHTS, LOFI]),
+        ("tuning", 2, [FUSED, GONE]),
+        ("tuning", 3, [SHARDED, CONFIG]),
         ("tuning", 4, [TRACED]),
+        ("tuning", 5, []),
+        ("tuning", 6, [WEIGHTS, SHARDED, CONFIG]),
         ("tuning", None, []),
         ("tuning", 7, []),
     ],
 )
 def test_the_words_come_before_the_step(change, step, meant):
     assert statement_of(change, step).meant(ALL) == meant
+
+
+def test_another_value_of_the_same_setting_is_not_meant():
+    assert statement_of("LoFi", None).meant([Engaged("fidelity", "Matmul", "fidelity HiFi4 -> HiFi2")]) == []
+
+
+def test_only_settings_are_meant_by_their_names():
+    trace = statement_of("Metal Trace without the softmax and its program_config", None)
+    assert trace.meant([Engaged("added", "Softmax", "Softmax new")]) == []
+    assert trace.meant([CONFIG]) == [CONFIG]
 
 
 def test_how_it_was_read_is_told():

@@ -20,6 +20,7 @@ from tests.experiments.writer import experiment
 from ttnn_mcp.experiments import schema
 from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.store import FILE, Store, StoreUnusable
+from ttnn_mcp.experiments.stored_rows import selected
 
 ROOT = Path(__file__).parents[2]
 KILLS = 6  # a writer starts in a third of a second; what one run leaves out, the next hundred runs find
@@ -224,3 +225,23 @@ async def test_an_experiment_is_imported_once_and_a_newer_target_stays(tmp_path)
     known, targets = await here.all()
     assert [one.uid for one in known] == [saved.uid]
     assert [one.value for one in targets] == [5.0]
+
+
+@pytest.mark.parametrize("column", ["finding", "at_most_us", "rounds", "hours"])
+def test_columns_of_the_third_version_are_read_from_then_on(column):
+    assert [selected(("id", column), version) for version in (1, 2, 3, 4)] == [
+        "id, NULL",
+        "id, NULL",
+        f"id, {column}",
+        f"id, {column}",
+    ]
+
+
+async def test_a_store_that_another_program_holds_is_told_with_how_long_it_was_waited_for(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    await store.add(experiment("kept"))
+    monkeypatch.setattr("ttnn_mcp.experiments.store.PATIENCE_S", 0.05)
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreUnusable, match="another program has held it for 20 s"):
+            await store.add(experiment("refused"))

@@ -117,3 +117,41 @@ def test_a_target_met_by_kernel_time_alone_asks_for_wall_time():
     said = progress_of(LATENCY, Reach(9.0, None), wall_known=False, worth_trying=None)
     assert said.status == "met"
     assert "confirm it by wall time" in said.why
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "words"),
+    [
+        ("latency_ms", 10.0, "10 ms"),
+        ("samples_per_s", 100.0, "100 samples/s at batch 4"),
+        ("roofline_share", 0.6, "60% of the roofline"),
+    ],
+)
+def test_a_target_is_told_as_people_write_it(kind, value, words):
+    assert Target(RunSeen("a", "a", None, None, 1, True), kind, value, 4).text == words
+
+
+def test_the_target_of_another_model_is_none_of_this_loop():
+    other = Target(RunSeen("m", "m", None, None, 1, True), "latency_ms", 5.0, recorded=9.0)
+    assert story_of(LOOP, [other], "a").target is None
+    assert story_of(LOOP, [other], "m").target == other
+
+
+def test_a_gain_of_wall_time_or_memory_follows_the_best_run_and_replaces_none():
+    by_wall = {"judged_by": "wall", "wall_after_ms": 5.0}
+    after = chain(("a", "b", "keep", 900_000, {}), ("b", "c", "keep", 900_000, by_wall))
+    assert (story_of(after, []).best.id, story_of(after, []).wall_ms) == ("c", 5.0)
+    beside = chain(("a", "b", "keep", 900_000, {}), ("a", "c", "keep", 800_000, by_wall))
+    assert (story_of(beside, []).best.id, story_of(beside, []).wall_ms) == ("b", None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wall_known", "told"),
+    [("latency_ms", False, True), ("latency_ms", True, False), ("roofline_share", False, False)],
+)
+def test_a_figure_by_kernel_time_alone_is_told_so(kind, wall_known, told):
+    target = Target(RunSeen("a", "a", None, None, 1, True), kind, 0.5)
+    said = progress_of(
+        target, Reach(0.1 if kind == "roofline_share" else 5.0, None), wall_known=wall_known, worth_trying=None
+    )
+    assert ("by kernel time alone" in said.why) is told

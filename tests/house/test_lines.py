@@ -97,6 +97,24 @@ def test_types_and_defaults_are_no_guards():
     assert not [what for what in mutated(guards) if "int | None" in what or what.endswith("LINE")]
 
 
+def test_functions_that_wait_are_no_exception():
+    text = "async def look(case: int | None):\n    if not case:\n        return\n    return case > 3 and case\n"
+    assert [mutant.what for mutant in mutants_of(text)[1]] == [
+        "never taken: if not case",
+        "number in `case > 3` moved from 3 to 4",
+        "number in `case > 3` moved from 3 to 2",
+        "left out: case > 3",
+        "left out: case",
+    ]
+
+
+def test_what_judges_a_change_is_held_by_the_tests_beside_it_and_of_its_tool():
+    rules = scope.EXPERIMENTS / "rules.py"
+    assert rules in scope.with_lines()
+    tests = [path.relative_to(scope.ROOT / "tests").as_posix() for path in scope.tests_of(rules)]
+    assert (tests[0], tests[-1]) == ("experiments/test_rules.py", "tools/test_experiments.py")
+
+
 def test_the_tests_of_a_check_are_the_module_named_like_it():
     check = scope.CHECKS / "step4_metal_trace" / "stalled_on_host.py"
     assert scope.tests_of(check) == [scope.TESTS / "step4_metal_trace" / "test_stalled_on_host.py"]

@@ -113,7 +113,7 @@ def _spent(story: Story, target: Target, now: float) -> str | None:
 def _beyond(target: Target, outlook: Outlook) -> str | None:
     """A sentence if no program on this chip can meet the target."""
     lowest_ms = outlook.lowest_ns / 1e6
-    if target.kind == "roofline_share" or not lowest_ms:
+    if target.kind == "roofline_share":
         return None
     allowed_ms = target.value if target.kind == "latency_ms" else 1e3 * target.batch / target.value
     if allowed_ms >= lowest_ms:

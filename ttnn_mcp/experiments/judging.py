@@ -88,7 +88,7 @@ def judged(
         *_accuracy_lost(comparison),
     ]
     reasons = list({reason.code: reason for reason in reversed(reasons)}.values())[::-1]
-    gain = memory_gain(memory) if measured.barrier is None and measured.judged_by != "wall" else None
+    gain = memory_gain(memory) if measured.judged_by != "wall" else None
     verdict, why = decide(measured, draft.pcc, reasons, gain)
     if attempt.pcc is None and draft.pcc is not None:
         why += " (the lowest global comparison of the memory report: none was given)"

@@ -82,7 +82,7 @@ def measure(
             "kernel", comparison.change_share, comparison.noise.share, judgement.figures, barrier=barrier
         )
     per = comparison.per_sample
-    if judgement.only_batch and per is not None:
+    if judgement.only_batch and per is not None:  # unmoved: another batch has times per sample
         summary = (
             f"{judgement.barriers[0]}: kernel {per.before_ns / 1e6:.4g} -> {per.after_ns / 1e6:.4g} ms per sample"
         )
@@ -106,7 +106,7 @@ def _by_wall(comparison: Comparison, walls: Walls | None, *, per_sample: bool) -
     under = " under the profiler" if walls.profiled else ""
     summary = f"wall{under} {walls.before_ms:.4g} -> {walls.after_ms:.4g} ms"
     batch = comparison.work.batch
-    if per_sample and batch is not None:
+    if per_sample and batch is not None:  # unmoved: what is told per sample has two batches
         change = (walls.after_ms / batch[1]) / (walls.before_ms / batch[0]) - 1
         summary += f", batch {batch[0]} -> {batch[1]}: per sample"
     return Measurement("wall", change, noise, f"{summary} ({change:+.1%})")

@@ -184,7 +184,7 @@ async def _migrate(connection: aiosqlite.Connection) -> None:
     for statements in MIGRATIONS[version:]:
         for statement in statements:
             await connection.execute(statement)
-    if version < VERSION:
+    if version < VERSION:  # unmoved: only spares a write of the same number
         await connection.execute(f"PRAGMA user_version = {VERSION:d}")
 
 

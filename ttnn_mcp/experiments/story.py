@@ -45,12 +45,12 @@ class Story:
     @property
     def wall_ms(self) -> float | None:
         """Wall time in ms of the best run with the profiler off; None where nobody gave one."""
-        return next((step.wall_after_ms for step in reversed(self.kept) if step.candidate.id == self.best.id), None)
+        return self.kept[-1].wall_after_ms if self.kept else None
 
     @property
     def final_pcc(self) -> float | None:
         """The PCC that was recorded with the best run; None where nobody gave one."""
-        return next((step.pcc for step in reversed(self.kept) if step.candidate.id == self.best.id), None)
+        return self.kept[-1].pcc if self.kept else None
 
     def of_step(self, step: int) -> tuple[Experiment, ...]:
         """The experiments for a step of the skill."""

@@ -46,3 +46,21 @@ def test_only_what_differs_counts_as_work():
     after = np.insert(before, 500_000, -1)
     assert lcs.cells(before, after) == 0
     assert len(lcs.common(before, after)[0]) == 1_000_000
+
+
+def test_symbols_that_occur_often_and_that_do_not_occur_have_their_places():
+    places = lcs._Places(np.array([3, 1, 3, 3, 2, 2, 3]))
+    expected = {3: 0b1001101, 2: 0b110000, 1: 0b10, 7: 0}
+    for _ in range(2):
+        assert {symbol: places.bits(symbol) for symbol in expected} == expected
+
+
+def test_the_places_of_so_many_symbols_are_held_as_memory_allows(monkeypatch):
+    """32 MB of integers: those of 32,000 symbols, in a sequence of 8,000."""
+    sequence = np.repeat(np.arange(2_667), 3)[:8_000]
+    assert lcs._Places(sequence)._room == 32_000_000 // 1_001
+    monkeypatch.setattr(lcs, "PLACES_HELD_BYTES", 2_002)
+    places = lcs._Places(sequence)
+    for symbol in range(5):
+        places.bits(symbol)
+    assert len(places._bits) == 2

@@ -4,6 +4,7 @@ import pytest
 
 from tests.analyses.tables import ops_of, put
 from tests.profiles import Program
+from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, unary
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
 
@@ -17,15 +18,22 @@ def add(program, width, kind="ADD"):
     put(program, binary(kind, x, y, z, 1_000))
 
 
-def rows(folder, *steps):
+def split(program, width):
+    x, y, z = (program.tensor([1, 1, 32, each]) for each in (2 * width, width, width))
+    program.call("ttnn.split", (x,), (y, z), (DeviceOp("SplitDeviceOperation", (x,), (y, z), 1_000),))
+
+
+def rows(folder, *steps, devices=1, without="", splits=False):
     """An int is an add of that width, a pair a function from one width to another."""
-    program = Program()
+    program = Program(devices=devices)
     for step in steps:
         if isinstance(step, int):
             add(program, step)
         else:
             relu(program, *step)
-    return borrowed(ops_of(folder, program)).tolist()
+    if splits:
+        split(program, 320)
+    return borrowed(ops_of(folder, program, without=without)).tolist()
 
 
 def test_an_add_that_fits_neither_neighbour_but_repeats_another_row_borrowed_it(tmp_path):
@@ -53,3 +61,29 @@ def test_neighbours_are_the_nearest_ops_that_cannot_have_borrowed(tmp_path):
 
 def test_other_ops_have_shapes_in_their_hash(tmp_path):
     assert rows(tmp_path, (32, 64), (128, 160), (128, 160), (32, 64)) == [False] * 4
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (64, (96, 128), (160, 192), 64, (96, 64)),  # the last op of a device writes what the first add reads
+        ((64, 96), (96, 128), 64, (160, 192), 64),  # the first op of a device reads what the last add writes
+    ],
+)
+def test_ops_of_another_device_and_the_add_itself_are_no_neighbours(tmp_path, steps):
+    assert sum(rows(tmp_path, *steps)) == 2
+    assert sum(rows(tmp_path, *steps, devices=2)) == 4
+
+
+def test_operands_that_both_rows_lack_are_nothing_in_common(tmp_path):
+    steps = (32, 64), 64, (64, 96), (96, 128), 64, (128, 160)
+    assert rows(tmp_path, *steps, splits=True)[4]
+
+
+def test_ops_that_repeat_beside_an_add_show_their_own(tmp_path):
+    assert not any(rows(tmp_path, (32, 64), (128, 160), (128, 160), (32, 64), 64))
+
+
+@pytest.mark.parametrize("without", ["INPUT", "OUTPUT"])
+def test_without_operands_nothing_is_borrowed(tmp_path, without):
+    assert not any(rows(tmp_path, (32, 64), 64, (128, 160), 64, without=without))

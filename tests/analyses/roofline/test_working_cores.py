@@ -63,3 +63,7 @@ def test_an_unknown_architecture_has_unknown_banks(tmp_path):
     chip = chip_of(report, None)
     assert dram_banks(replace(chip, arch=None)) is None
     assert dram_banks(replace(chip, dram_peak_gb_s=None)) is None
+
+
+def test_cores_of_an_unknown_chip_are_those_that_ops_used(cores):
+    assert cores(DRAM_SHARDED.format(""), arch="wormhole_b0", dram_peak_gb_s=None) == 64

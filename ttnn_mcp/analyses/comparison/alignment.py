@@ -121,12 +121,9 @@ def _partners(before: Tokens, after: Tokens) -> tuple[Rows, Rows] | None:
 
 def _symbols(before: Tokens, after: Tokens) -> tuple[Rows, Rows]:
     """Both windows as sequences of LEVELS symbols per op; symbols of different levels are never equal."""
-    symbols = np.empty((len(before) + len(after), LEVELS), dtype=np.int64)
-    for level, (left, right) in enumerate(
-        ((before.name, after.name), (before.shape, after.shape), (before.record, after.record))
-    ):
-        codes = np.unique(np.concatenate((left, right)), return_inverse=True)[1]
-        symbols[:, level] = codes * LEVELS + level
+    pairs = (before.name, after.name), (before.shape, after.shape), (before.record, after.record)
+    codes = (np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in pairs)
+    symbols = np.stack([code.ravel() * LEVELS + level for level, code in enumerate(codes)], axis=1)
     return symbols[: len(before)].ravel(), symbols[len(before) :].ravel()
 
 

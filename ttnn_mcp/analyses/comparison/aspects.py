@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Family = Literal["formats", "placement", "settings", "shapes"]
 Kind = Literal["data type", "layout", "fidelity", "placement", "config", "cores", "shape"]
 SAME = -1
-_CORES = 100_000  # more than any mesh has: a code of two counts
+_CORES = 100_000  # more than any mesh has: a code of two counts # unmoved: only written and read back
 _FAMILIES: dict[Kind, Family] = {
     "data type": "formats",
     "layout": "formats",
@@ -62,30 +62,29 @@ class Aspect:
 
 def aspects_of(left: OpTable, right: OpTable, *, padded: bool) -> Iterator[Aspect]:
     """All aspects of two tables whose rows are partners."""
-    everywhere, nothing = np.ones(len(left), dtype=np.bool_), np.zeros(len(left), dtype=np.int64)
-    yield _of_texts("fidelity", "fidelity", left.texts("fidelity"), right.texts("fidelity"), everywhere)
+    nothing = np.zeros(len(left), dtype=np.int64)
+    yield _of_texts("fidelity", "fidelity", left.texts("fidelity"), right.texts("fidelity"))
     yield _of_settings(left.texts("attributes"), right.texts("attributes"))
     for side, before, after in (("in", left.inputs, right.inputs), ("out", left.outputs, right.outputs)):
         for number, (operand_before, operand_after) in enumerate(zip(before, after, strict=False)):
             label, in_both = f"{side}{number}", operand_before.present & operand_after.present
-            yield _of_texts(label, "data type", operand_before.dtype, operand_after.dtype, in_both)
-            yield _of_texts(label, "layout", operand_before.layout, operand_after.layout, in_both)
-            yield _of_texts(label, "placement", operand_before.placement, operand_after.placement, in_both)
+            yield _of_texts(label, "data type", operand_before.dtype, operand_after.dtype)
+            yield _of_texts(label, "layout", operand_before.layout, operand_after.layout)
+            yield _of_texts(label, "placement", operand_before.placement, operand_after.placement)
             dims = (dims_of(operand, padded=padded) for operand in (operand_before, operand_after))
             moved = np.not_equal(*dims).any(axis=1) & in_both
             yield Aspect("shape", np.where(moved, 0, SAME), {0: f"{label} shape"}, nothing, nothing)
     yield _of_cores(left.numbers("cores"), right.numbers("cores"))
 
 
-def _of_texts(label: str, kind: Kind, before: Texts, after: Texts, in_both: NDArray[np.bool_]) -> Aspect:
+def _of_texts(label: str, kind: Kind, before: Texts, after: Texts) -> Aspect:
     words: list[str] = sorted({*before.distinct, *after.distinct})
     place = {word: number for number, word in enumerate(words)}
     code_before, code_after = (
         texts.mapped(place.__getitem__, missing=SAME, dtype=np.int64) for texts in (before, after)
     )
-    differs = (
-        in_both & (code_before != code_after) & (code_before >= 0) & (code_after >= 0)
-    )  # an empty cell is another generation's
+    written = (code_before >= 0) & (code_after >= 0)  # an empty cell is another generation's, or of no operand
+    differs = written & (code_before != code_after)
     codes = np.where(differs, code_before * len(words) + code_after, SAME)
     occurring: list[int] = np.unique(codes[codes != SAME]).tolist()
     labels = {

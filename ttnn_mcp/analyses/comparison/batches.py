@@ -52,7 +52,7 @@ class Work:
 def work_of(alignment: Alignment, before: OpTable, after: OpTable, *, padded: bool) -> Work:
     """Compare the sizes of the first output over all pairs."""
     left, right = before.take(alignment.before), after.take(alignment.after)
-    if not len(left) or not all(ops.inputs and ops.outputs for ops in (before, after)):
+    if not all(ops.inputs and ops.outputs for ops in (before, after)):
         return Work(1.0, None, differs=False, share=0.0)
     sizes_before, sizes_after = (dims_of(ops.outputs[0], padded=padded) for ops in (left, right))
     elements_before, elements_after = (
@@ -61,7 +61,7 @@ def work_of(alignment: Alignment, before: OpTable, after: OpTable, *, padded: bo
     )
     measured = (elements_before > 0) & (elements_after > 0)
     ratios = np.where(measured, elements_after / np.where(measured, elements_before, 1.0), 1.0)
-    changed = measured & (ratios != 1.0)
+    changed = ratios != 1.0
     share = float(changed.sum() / max(1, int(measured.sum())))
     if share < MOST or _same_work(before, after, padded=padded):
         return Work(1.0, None, differs=False, share=share)
@@ -101,7 +101,7 @@ def _arithmetic(ops: OpTable, *, padded: bool) -> float | None:
     """Floating-point operations of all matmuls, convolutions and attentions; None where too few are modelled."""
     flops = flops_of(ops, Reasons(len(ops)))[int(padded)]
     engine, kernel = on_engine(ops), ops.numbers("kernel_ns")
-    modelled = kernel[engine & np.isfinite(flops)].sum()
+    modelled = kernel[np.isfinite(flops)].sum()
     return float(np.nansum(flops)) if modelled >= MODELLED * kernel[engine].sum() > 0 else None
 
 
@@ -117,12 +117,12 @@ def _batch(ops: OpTable, row: int) -> int | None:
 
 
 def _by_outermost(before: NDArray[np.int64], after: NDArray[np.int64], ratio: float) -> tuple[int, int] | None:
-    """(before, after) of the outermost dimension, if only it differs and does so in the same way everywhere."""
+    """(before, after) of the outermost dimension of tensors that changed, if only it differs, everywhere alike."""
     pairs: set[tuple[int | None, int | None]] = set()
     explained = np.zeros(len(before), dtype=np.bool_)
     for dim in (0, 1):  # W, or Z of a tensor with three dimensions
         other_dims = np.arange(4) != dim
-        alone = (before[:, dim] != after[:, dim]) & (before[:, other_dims] == after[:, other_dims]).all(axis=1)
+        alone = (before[:, other_dims] == after[:, other_dims]).all(axis=1)
         alone &= (before[:, :dim] == 1).all(axis=1)
         pairs |= set(zip(before[alone, dim].tolist(), after[alone, dim].tolist(), strict=True))
         explained |= alone
@@ -133,5 +133,6 @@ def _only(pairs: set[tuple[int | None, int | None]], ratio: float) -> tuple[int,
     if len(pairs) != 1:
         return None
     [(before, after)] = pairs
-    fits = before and after and abs(after / before - ratio) < 1e-3 * ratio
-    return (before, after) if before and after and fits else None
+    if not before or not after:
+        return None
+    return (before, after) if abs(after / before - ratio) < 1e-3 * ratio else None

@@ -29,7 +29,7 @@ def caveats_of(comparison: Comparison) -> list[str]:
     elif windows[0].warm != windows[1].warm:
         names = f"baseline {window_name(windows[0])}, candidate {window_name(windows[1])}"
         caveats.append(f"{names}: kernel times hold, gaps do not")
-    elif not windows[0].warm and not windows[1].warm:
+    elif not windows[0].warm:
         caveats.append("both windows are cold: kernel times hold, gaps do not; profile 2 or more iterations")
     if comparison.clock_ratio != 1.0:
         clocks = (run.performance_report.clock_ghz for run in (before.run, after.run))
@@ -53,10 +53,10 @@ def _common_signposts(comparison: Comparison) -> list[str]:
     names = [
         side.run.performance_report.signposts.texts("op_code") for side in (comparison.before, comparison.after)
     ]
-    in_both = {*names[0].occurring()} & {*names[1].occurring()}
+    of_candidate = {*names[1].occurring()}
     codes, first_rows = np.unique(names[0].codes, return_index=True)
     in_order: list[int] = codes[np.argsort(first_rows)].tolist()
-    common = [name for code in in_order if code >= 0 and (name := names[0].distinct[code]) in in_both]
+    common = [name for code in in_order if (name := names[0].distinct[code]) in of_candidate]
     if not common:
         return []
     listed = ", ".join(f"'{shown(name)}'" for name in common[:SIGNPOSTS_NAMED])

@@ -22,7 +22,9 @@ _OPTIONS = {  # columns that are filled only if the profiler was asked for more,
 
 def other_clock(comparison: Comparison) -> Reason | None:
     """Clocks that differ so that cycles and nanoseconds disagree: DRAM does not follow the clock of the cores."""
-    if comparison.clock_ratio == 1.0 or not comparison.total.before_ns:
+    if comparison.clock_ratio == 1.0:  # unmoved: at one clock, cycles and time say the same
+        return None
+    if not comparison.total.before_ns:
         return None
     noise, in_cycles = comparison.noise.share, comparison.change_share
     in_time = float(comparison.ops[1].numbers("kernel_ns").sum() / comparison.total.before_ns - 1)

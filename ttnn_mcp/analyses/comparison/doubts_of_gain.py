@@ -38,8 +38,8 @@ def gain_elsewhere(comparison: Comparison) -> Reason | None:
     touched = np.zeros(len(pairs.before), dtype=np.bool_)
     for aspect in comparison.aspects:
         touched |= aspect.codes != SAME
-    if not pairs.complete or not (touched.any() or pairs.edits):
-        return None  # what changed is not in the report, such as a kernel's source
+    if not (touched.any() or pairs.edits):
+        return None  # what changed is not in the report, such as a kernel's source, or was not aligned
     elsewhere = int(after[pairs.after[~touched]].sum()) - int(before[pairs.before[~touched]].sum())
     acted = total.delta_ns - elsewhere
     if acted < -noise * total.before_ns:

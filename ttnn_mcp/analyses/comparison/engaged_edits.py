@@ -41,8 +41,9 @@ def edits_engaged(comparison: Comparison) -> Iterator[Engaged]:
         pattern = roles[place.first : place.first + place.length].tobytes()
         kinds.setdefault((pattern, *_words(comparison, place.edit)), []).append(place)
     for (pattern, op, what), places in sorted(kinds.items(), key=lambda kind: -len(kind[1]))[:LOOKED_AT]:
-        untouched = _untouched(roles, partner, np.frombuffer(pattern, dtype=np.int64))
         firsts = np.array([place.first for place in places], dtype=np.int64)
+        intact = _untouched(roles, partner, np.frombuffer(pattern, dtype=np.int64))
+        untouched = np.setdiff1d(intact, firsts)  # what was inserted behind the last op leaves its place intact
         ns, delta_ns = _times(comparison, places)
         yield Engaged(
             kind="fusion" if places[0].edit.before else "added",

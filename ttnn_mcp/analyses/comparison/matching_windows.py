@@ -7,7 +7,7 @@ iterations are joined until both windows are one pass.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ttnn_mcp.run.window import Scope
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
-Iteration = Literal["last", "all"] | int
+Iteration: TypeAlias = Literal["last", "all"] | int
 ABOUT_THE_SAME = 2.0  # times the ops: a change of a model alters the number of its ops by less
 
 

@@ -66,8 +66,6 @@ def verdicts_of(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity 
     """Judge every op that has a `kind` (a code of KINDS; NONE = no move); first come, first served."""
     ops, count = joins.ops, len(joins.ops)
     verdicts = Verdicts(np.full(count, NONE), np.full(count, NO), np.zeros(count))
-    if not count:
-        return verdicts
     follows = (joins.makers != NOBODY) & (kind != NONE) & (kind[joins.makers] != NONE)
     sure, unseen = np.full(count, LIKELY), np.zeros(count, dtype=np.bool_)
     if identity is not None:
@@ -76,16 +74,15 @@ def verdicts_of(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity 
     back = follows & (((kind == IN) & (kind[joins.makers] == OUT)) | ((kind == OUT) & (kind[joins.makers] == IN)))
     late = back & (kind == IN) & (np.arange(count) - joins.makers > HELD_AT_MOST)
     late = _put_aside(verdicts, joins, late, soon=back & ~late)
-    back &= verdicts.pattern == NONE
     bits = _bits(ops, kind)
     passes = bits == _PASSES
     read = joins.readers_among(np.where(passes, joins.readers_among(bits), bits))
-    read = np.where(unseen, read | _REST, read)
+    read = np.where(unseen, _REST, read)
     alone = (joins.reader_counts == 1) & ~unseen
     _round_trips(
         verdicts, joins, kind, back=back, sure=sure, alone=(alone | (read == _IN)) & ~_among(joins.makers, late)
     )
-    _chains(verdicts, joins, follows & ~back & alone[joins.makers], sure)
+    _chains(verdicts, joins, follows & alone[joins.makers], sure)
     _by_neighbours(verdicts, joins, kind, bits, read)
     verdicts.decide(kind != NONE, OTHER, NO, 0.0)
     return verdicts
@@ -157,7 +154,7 @@ def _by_neighbours(
     verdicts.decide(detour, DETOUR, np.where(first - rows <= HELD_AT_MOST, LIKELY, PARTLY), took)
     detoured = np.zeros(len(kind), dtype=np.bool_)
     detoured[readers[(verdicts.pattern == DETOUR)[sources]]] = True
-    verdicts.decide(goes_in & made & detoured[makers] & (read[makers] == _IN), DETOUR, LIKELY, took)
+    verdicts.decide(detoured[makers] & (read[makers] == _IN), DETOUR, LIKELY, took)  # nobody reads row -1
 
     normed = goes_in & (maker_bits == _NORM) & (read == _MATMUL)
     verdicts.decide(normed, NORM, np.where(read[makers] == _IN, LIKELY, PARTLY), took)
@@ -174,7 +171,7 @@ def _confirm(follows: NDArray[np.bool_], sure: NDArray[np.int64], joins: Joins, 
         if tensors is None:
             continue
         follows[row] = bool(tensors)
-        if tensors and all(identity.read_once(tensor) for tensor in tensors):
+        if all(identity.read_once(tensor) for tensor in tensors):
             sure[row] = CERTAIN
 
 

@@ -34,7 +34,9 @@ def borrowed(ops: OpTable) -> NDArray[np.bool_]:
     stretch of time, in any order.
     """
     suspects = ops.named(*SHAPELESS_HASH)
-    if not suspects.any() or not ops.inputs or not ops.outputs:
+    if not suspects.any():  # unmoved: only spares time
+        return np.zeros(len(ops), dtype=np.bool_)
+    if not ops.inputs or not ops.outputs:
         return np.zeros(len(ops), dtype=np.bool_)
     order = device_order(ops)
     reads = np.stack([operand.elements[order] for operand in ops.inputs], axis=1)

@@ -148,7 +148,7 @@ def _bound(
     bound.add(left & (kernel_ns <= LAUNCH_MAYBE_NS), "overhead")
     bound.add(left & on_chip, "l1")
     for binds in ("compute", "dram"):
-        bound.add(left & np.isfinite(compute_ns) & (efficiency >= SUGGESTS) & (larger == binds), binds)
+        bound.add(np.isfinite(compute_ns) & (efficiency >= SUGGESTS) & (larger == binds), binds)
     bound.add(left, "overhead")
     return bound.texts()
 

@@ -72,7 +72,7 @@ def touched_of(ops: OpTable, weigh: Callable[[Operand], NDArray[np.float64]], wh
     touched = Touched(ops, attributes_of(ops), reads, writes, why)
     for concerns, correct in _EXCEPTIONS:
         rows = np.flatnonzero(ops.texts("op_code").where(concerns))
-        if len(rows):
+        if len(rows):  # unmoved: only spares time
             correct(touched, rows)
     return touched
 

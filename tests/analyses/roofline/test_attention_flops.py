@@ -1,0 +1,68 @@
+"""Arithmetic of attention by its kinds: each with what tells it from the others."""
+
+import pytest
+
+from tests.analyses.roofline.arithmetic import counted, table
+from ttnn_mcp.analyses.roofline.attention_flops import WHY_OPERANDS, WHY_PLACE, WHY_POSITION, WHY_WINDOWS
+
+Q, K, V, OUT = [1, 4, 128, 64], [1, 4, 256, 64], [1, 4, 256, 32], [1, 4, 128, 32]
+EACH = 2 * 4 * (64 + 32)  # per pair of a query and a key, over four heads
+PLAIN = ("SDPA", [Q, K, V], [OUT])
+RING = {"logical_n": 1024, "ring_size": 4}
+CAUSAL = {"is_causal": True}
+
+
+@pytest.mark.parametrize(
+    ("code", "settings", "pairs", "why"),
+    [
+        ("SDPA", {}, 128 * 256, ""),
+        ("SDPA", CAUSAL, 128 * 256 / 2, ""),
+        ("SDPA", {**CAUSAL, "is_balanced": True}, 128 * 256 / 2, ""),
+        ("ChunkedSDPA", CAUSAL, None, WHY_POSITION),
+        ("ChunkedSDPA", {**CAUSAL, "chunk_start_idx": 64}, 128 * (64 + 128 / 2), ""),
+        ("PagedSDPA", {}, None, WHY_POSITION),
+        ("SdpaDecode", CAUSAL, None, WHY_POSITION),
+        ("SdpaDecode", {"is_causal": False}, 128 * 256, ""),  # the heads lie in the rows
+        ("SdpaDecode", {}, None, WHY_POSITION),
+        ("SDPA", {"is_causal": False}, 128 * 256, ""),
+        ("WindowedSDPA", {}, None, WHY_WINDOWS),
+        ("WindowedSDPA", CAUSAL, None, WHY_WINDOWS),
+        ("SDPA", {"sliding_window_size": 32}, None, WHY_WINDOWS),
+        ("SDPA", {**CAUSAL, "sliding_window_size": 32}, 32 * (128 - 16), ""),
+        ("SDPA", {**CAUSAL, "sliding_window_size": 128}, 128 * 256 / 2, ""),
+        ("RingSDPA", RING, 128 * 1024, ""),
+        ("RingSDPA", {**RING, **CAUSAL}, 128 * 128 / 2, WHY_PLACE),
+        ("RingSDPA", {**RING, **CAUSAL, "is_balanced": True}, 128 * 1024 / 2, ""),
+        ("RingDistributedSDPA", RING, 128 * 256 / 4, ""),
+        ("RingDistributedSDPA", {**RING, **CAUSAL}, 128 * 256 / 2 / 4, ""),
+        ("SDPA", {**RING, **CAUSAL}, 128 * 256 / 2, ""),
+    ],
+)
+def test_pairs_of_queries_and_keys_by_kind(tmp_path, code, settings, pairs, why):
+    [(useful, performed, told)] = counted(table(tmp_path, (code, [Q, K, V], [OUT], settings)))
+    assert (useful, told) == (None if pairs is None else EACH * pairs, why)
+    assert performed == useful
+
+
+def test_joint_queries_are_queries_and_keys_of_their_own(tmp_path):
+    joint = [1, 4, 32, 64]
+    op = ("JointSDPA", [Q, K, V, joint], [OUT])
+    assert counted(table(tmp_path, op, without="INPUT_[4-9]"))[0][0] == EACH * (128 + 32) * (256 + 32)
+    assert counted(table(tmp_path, op, without="INPUT_[3-9]"))[0][0] == EACH * 128 * 256
+    assert counted(table(tmp_path, ("SDPA", [Q, K, V, joint], [OUT])))[0][0] == EACH * 128 * 256
+
+
+def test_query_key_and_output_are_all_it_takes(tmp_path):
+    assert counted(table(tmp_path, PLAIN, without="INPUT_[2-9]"))[0][0] == EACH * 128 * 256
+
+
+@pytest.mark.parametrize("without", ["INPUT_[1-9]", "OUTPUT"])
+def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
+    assert counted(table(tmp_path, PLAIN, without=without)) == [(None, None, WHY_OPERANDS)]
+
+
+@pytest.mark.parametrize("blank", ["INPUT_0", "INPUT_1", "OUTPUT_0"])
+def test_a_row_without_one_of_them_shows_none(tmp_path, blank):
+    found = counted(table(tmp_path, PLAIN, PLAIN, blank=blank))
+    assert [each[0] for each in found] == [None, EACH * 128 * 256]
+    assert found[0][2] == WHY_OPERANDS

@@ -1,0 +1,84 @@
+"""Arithmetic of matmuls: where the report shows it, and where it does not."""
+
+import pytest
+
+from tests.analyses.roofline.arithmetic import counted, table
+from ttnn_mcp.analyses.roofline.matmul_flops import WHY_EXPERTS, WHY_OPERANDS, WHY_UNFIT
+
+A, B, OUT = [1, 1, 64, 128], [1, 1, 128, 96], [1, 1, 64, 96]
+WHOLE = 2 * 64 * 128 * 96
+PLAIN = ("Matmul", [A, B], [OUT])
+UNKNOWN = (None, None, WHY_OPERANDS)
+
+
+def test_two_inputs_and_an_output_are_all_it_takes(tmp_path):
+    assert counted(table(tmp_path, PLAIN, without="INPUT_[2-9]")) == [(WHOLE, WHOLE, "")]
+
+
+@pytest.mark.parametrize("without", ["INPUT_[1-9]", "OUTPUT"])
+def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
+    assert counted(table(tmp_path, PLAIN, without=without)) == [UNKNOWN]
+
+
+@pytest.mark.parametrize("blank", ["INPUT_0", "INPUT_1", "OUTPUT_0"])
+@pytest.mark.parametrize("code", ["Matmul", "AllGatherMatmulAsync"])
+def test_a_row_without_one_of_them_shows_none(tmp_path, code, blank):
+    plain = (code, [A, B], [OUT])
+    assert counted(table(tmp_path, plain, plain, blank=blank)) == [UNKNOWN, (WHOLE, WHOLE, "")]
+
+
+def test_inputs_that_fit_need_no_turn(tmp_path):
+    square = [1, 1, 64, 64]
+    turned = {"transpose_a": True, "transpose_b": True}
+    ops = [
+        ("Matmul", [A, A], [square], {"transpose_b": True}),
+        ("Matmul", [A, A], [[1, 1, 128, 128]], {"transpose_a": True}),
+    ]
+    product = 2 * 64 * 128 * 64, 2 * 128 * 64 * 128
+    assert [each[0] for each in counted(table(tmp_path, *ops))] == [*product]
+    unturned = [("Matmul", [A, B], [OUT], {key: value}) for key, value in turned.items()]
+    assert counted(table(tmp_path, *unturned)) == [(WHOLE, WHOLE, "")] * 2
+
+
+def test_what_does_not_fit_is_told_unless_it_is_gathered_first(tmp_path):
+    narrow = [1, 1, 64, 32]
+    ops = ("Matmul", [narrow, B], [OUT]), ("AllGatherMatmulAsync", [narrow, B], [A, OUT])
+    assert counted(table(tmp_path, *ops)) == [(None, None, WHY_UNFIT), (WHOLE, WHOLE, "")]
+
+
+def test_a_whole_input_of_a_gathering_matmul_tells_its_lines_by_itself(tmp_path):
+    """Its outputs are parts: none is as wide as the product."""
+    parts = [[1, 1, 64, 32]] * 3
+    assert counted(table(tmp_path, ("AllGatherMatmulAsync", [A, B], parts))) == [(WHOLE, WHOLE, "")]
+
+
+def test_the_padded_width_decides_whether_inputs_fit(tmp_path):
+    """Its product is written as parts; a logical width of 100 against 128 is only padding."""
+    op = ("Matmul", [[1, 1, 64, 100], B], [[1, 1, 64, 32]] * 3)
+    assert counted(table(tmp_path, op)) == [(WHOLE, WHOLE, "")]
+
+
+def test_what_is_gathered_has_its_lines_in_the_output(tmp_path):
+    op = ("AllGatherMatmulAsync", [[1, 1, 32, 64], B], [A, OUT])
+    assert counted(table(tmp_path, op)) == [(WHOLE, WHOLE, "")]
+
+
+def test_a_gathering_matmul_that_gathers_nothing_may_read_its_batch_once(tmp_path):
+    """Its lines are those of A for each batch of B; an output of one batch says less."""
+    op = ("AllGatherMatmulAsync", [A, [1, 4, 128, 96]], [OUT])
+    assert counted(table(tmp_path, op)) == [(4 * WHOLE, 4 * WHOLE, "")]
+
+
+def test_decoding_attention_has_its_lines_in_the_output(tmp_path):
+    op = ("AttnMatmul", [[1, 8, 32, 64], [32, 1, 64, 128]], [[1, 8, 32, 128]])
+    assert counted(table(tmp_path, op))[0][0] == 2 * 8 * 32 * 64 * 128
+
+
+def test_experts_that_are_counted_need_no_reason_and_plain_matmuls_none(tmp_path):
+    sparse = ("SparseMatmul", [A, [1, 8, 128, 96]], [[1, 8, 64, 96]])
+    ops = ((*sparse, {"nnz": 2}), sparse, PLAIN)
+    assert counted(table(tmp_path, *ops)) == [
+        (2 * WHOLE, 2 * WHOLE, ""),
+        (None, None, WHY_EXPERTS),
+        (WHOLE, WHOLE, ""),
+    ]
