@@ -48,7 +48,7 @@ class Agent:
 def block(heading: str, roots: Path) -> str:
     """The first block of settings below this heading of install.md, filled in."""
     section = INSTALL.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    (text, *_) = re.findall(r"```(?:json|toml|yaml)\n(.*?)```", section, re.S)
+    (text, *_) = re.findall(r"```(?:json|toml|yaml)\n(.*?)```", section, re.DOTALL)
     return text.replace("COMMAND", str(OURS)).replace("/path/to/tt-metal/generated", str(roots))
 
 
@@ -108,8 +108,13 @@ def _continue(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
 
 
 def _cline(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
-    _written(home / ".cline" / "data" / "settings" / "cline_mcp_settings.json", block("Claude Desktop", home))
-    return [*command("cline", "cline"), "--yolo", "go"], OFFLINE
+    settings = home / ".cline" / "data" / "settings"
+    _written(settings / "cline_mcp_settings.json", block("Claude Desktop", home))
+    provider = {"provider": "openai-compatible", "apiKey": "none", "model": "scripted", "baseUrl": f"{model}/v1"}
+    known = {"openai-compatible": {"settings": provider, "updatedAt": "2026-01-01T00:00:00.000Z"}}
+    providers = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": known}
+    _written(settings / "providers.json", json.dumps(providers))
+    return [*command("cline", "cline"), "--yolo", "go"], {**OFFLINE, "CLINE_SESSION_BACKEND_MODE": "local"}
 
 
 def quoted(text: str) -> str:

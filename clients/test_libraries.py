@@ -64,4 +64,7 @@ def test_the_model_of_an_agent_is_offered_every_tool_at_once(model):
 
 @pytest.mark.parametrize("number", range(len(SCRIPT)))
 def test_the_model_of_an_agent_is_shown_our_words_once_and_whole(model, number):
-    assert model.seen(number).text == answer(number)
+    shown = model.seen(number).text
+    if number in (REFUSAL, MISSPELT) and shown.startswith("{"):
+        (shown,) = json.loads(shown).values()  # pydantic-ai: {"error": ...}
+    assert shown == answer(number)

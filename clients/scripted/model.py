@@ -5,6 +5,7 @@ A wire is a module with `PATH` (what a request's path holds), `tools`, `results`
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 
@@ -74,6 +75,6 @@ def as_text(content):
 
 def events(*payloads, named=False):
     """Payloads as a stream of server-sent events; `named` by their type."""
-    from json import dumps
-
-    return "".join((f"event: {one['type']}\n" if named else "") + f"data: {dumps(one)}\n\n" for one in payloads)
+    return "".join(
+        (f"event: {one['type']}\n" if named else "") + f"data: {json.dumps(one)}\n\n" for one in payloads
+    )

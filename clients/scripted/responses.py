@@ -45,9 +45,13 @@ def reply(request, call):
     if call:
         space, _, name = call.name.rpartition(SPACE)
         item = {
-            **{"id": f"fc_{uuid4().hex}", "type": "function_call", "status": "completed"},
+            "id": f"fc_{uuid4().hex}",
+            "type": "function_call",
+            "status": "completed",
             **({"namespace": space} if space else {}),
-            **{"call_id": f"call_{call.number:04}", "name": name, "arguments": json.dumps(call.arguments)},
+            "call_id": f"call_{call.number:04}",
+            "name": name,
+            "arguments": json.dumps(call.arguments),
         }
     begun, done = _response([], "in_progress"), _response([item], "completed")
     if not request.get("stream"):
@@ -63,12 +67,24 @@ def reply(request, call):
 
 def _response(output, status):
     usage = {
-        **{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2},
+        "input_tokens": 1,
+        "output_tokens": 1,
+        "total_tokens": 2,
         "input_tokens_details": {"cached_tokens": 0},
         "output_tokens_details": {"reasoning_tokens": 0},
     }
     return {
-        **{"id": f"resp_{uuid4().hex}", "object": "response", "created_at": 1, "model": "scripted"},
-        **{"status": status, "output": output, "usage": usage, "parallel_tool_calls": False},
-        **{"tool_choice": "auto", "tools": [], "error": None, "incomplete_details": None, "metadata": {}},
+        "id": f"resp_{uuid4().hex}",
+        "object": "response",
+        "created_at": 1,
+        "model": "scripted",
+        "status": status,
+        "output": output,
+        "usage": usage,
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+        "error": None,
+        "incomplete_details": None,
+        "metadata": {},
     }

@@ -81,9 +81,11 @@ class OfferedTools:
         """The tools as they are listed."""
         return [offered(tool) for tool in self.tools]
 
-    async def list_tools(self, _ctx: Ctx, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(self, ctx: Ctx, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """tools/list."""
-        return types.ListToolsResult(tools=self.listing)
+        if _knows_structure(ctx):
+            return types.ListToolsResult(tools=self.listing)
+        return types.ListToolsResult(tools=[tool.model_copy(update={"output_schema": None}) for tool in self.listing])
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
         """tools/call, with progress messages while it runs."""
@@ -92,8 +94,8 @@ class OfferedTools:
             result = await self._called(params.name, params.arguments or {})
         finally:
             beat.cancel()
-        if ctx.protocol_version < STRUCTURE_SINCE:
-            result.structured_content = None  # unknown to such a client; Cline would show the answer twice, and cut it
+        if not _knows_structure(ctx):
+            result.structured_content = None  # Cline shows all it gets: it would show the answer twice, and cut it
         return result
 
     async def _called(self, name: str, arguments: Mapping[str, object]) -> types.CallToolResult:
@@ -134,6 +136,11 @@ class OfferedTools:
 
         structured, _text = await answering.answer(self.session, answering.tool_named(name, self.tools), arguments)
         return structured
+
+
+def _knows_structure(ctx: Ctx) -> bool:
+    """Whether the client's version of the protocol has structured answers; else the text is all that is sent."""
+    return ctx.protocol_version >= STRUCTURE_SINCE
 
 
 def _refused(sentence: str) -> types.CallToolResult:
