@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clients.installed import ROOT, command
+from clients.installed import ROOT, package
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +52,10 @@ def block(heading: str, roots: Path) -> str:
     return text.replace("COMMAND", str(OURS)).replace("/path/to/tt-metal/generated", str(roots))
 
 
+def _program(name: str, file: str) -> list[str]:
+    return [str(package(name) / "node_modules" / ".bin" / file)]  # a script for the node on PATH, or a binary
+
+
 def _written(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
@@ -65,7 +69,7 @@ def _codex(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
     )
     _written(home / ".codex" / "config.toml", provider + block("Codex", home))
     words = ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go"]
-    return [*command("codex", "codex"), *words], OFFLINE
+    return [*_program("codex", "codex"), *words], OFFLINE
 
 
 def _gemini(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
@@ -76,7 +80,7 @@ def _gemini(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
     }
     _written(home / ".gemini" / "settings.json", json.dumps(settings))
     words = ["--yolo", "--skip-trust", "--model", "gemini-2.5-flash", "--prompt", "go"]
-    return [*command("gemini", "gemini"), *words], {
+    return [*_program("gemini", "gemini"), *words], {
         "GEMINI_API_KEY": "none",
         "GOOGLE_GEMINI_BASE_URL": model,
     }
@@ -91,7 +95,7 @@ def _opencode(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
     settings = json.loads(block("opencode", home)) | {"provider": {"scripted": provider}}
     _written(home / "opencode.json", json.dumps(settings))
     quiet = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
-    words = [*command("opencode", "opencode")[1:], "run", "--model", "scripted/scripted", "go"]  # it is no script
+    words = [*_program("opencode", "opencode"), "run", "--model", "scripted/scripted", "go"]
     return words, {**OFFLINE, **{f"OPENCODE_DISABLE_{each}": "1" for each in quiet}}
 
 
@@ -101,7 +105,7 @@ def _continue(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
         f"    model: scripted\n    apiBase: {model}/v1\n    apiKey: none\n"
     )
     settings = _written(home / "config.yaml", models + block("Continue", home))
-    return [*command("continue", "cn"), "--config", str(settings), "--auto", "-p", "go"], {
+    return [*_program("continue", "cn"), "--config", str(settings), "--auto", "-p", "go"], {
         **OFFLINE,
         "CONTINUE_CLI_ENABLE_TELEMETRY": "0",
     }
@@ -114,18 +118,38 @@ def _cline(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
     known = {"openai-compatible": {"settings": provider, "updatedAt": "2026-01-01T00:00:00.000Z"}}
     providers = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": known}
     _written(settings / "providers.json", json.dumps(providers))
-    return [*command("cline", "cline"), "--yolo", "go"], {**OFFLINE, "CLINE_SESSION_BACKEND_MODE": "local"}
+    return [*_program("cline", "cline"), "go on"], {**OFFLINE, "CLINE_SESSION_BACKEND_MODE": "local"}
 
 
-def quoted(text: str) -> str:
-    """As JSON.stringify writes a string."""
-    return json.dumps(text, ensure_ascii=False)
+def _in_json(start: str, end: str) -> Callable[[str], str]:
+    """As JSON.stringify writes a text between these."""
+    return lambda text: start + json.dumps(text, ensure_ascii=False) + end
 
 
+def _refused_by_gemini(text: str) -> str:
+    asked = '{"name":"open_run","args":{"run":"dmo"}}'
+    answer = f'{{"content":[{{"type":"text","text":{json.dumps(text)}}}],"isError":true}}'
+    response = f'[{{"functionResponse":{{"name":"open_run","response":{answer}}}}}]'
+    return f"MCP tool 'open_run' reported tool error for function call: {asked} with response: {response}"
+
+
+_continued = _in_json('[{"type":"text","text":', "}]")
 AGENTS = (
     Agent("codex", _codex, "mcp__ttnn/"),
-    Agent("gemini", _gemini, "mcp_ttnn_"),
+    Agent(
+        "gemini",
+        _gemini,
+        "mcp_ttnn_",
+        lambda text: f"<untrusted_context>\n{text}\n</untrusted_context>",
+        _refused_by_gemini,
+    ),
     Agent("opencode", _opencode, "ttnn_"),
-    Agent("continue", _continue, "", lambda text: f'[{{"type":"text","text":{quoted(text)}}}]'),
-    Agent("cline", _cline, "ttnn__", lambda text: f'{{"content":[{{"type":"text","text":{quoted(text)}}}]}}'),
+    Agent("continue", _continue, "", _continued, _continued),
+    Agent(
+        "cline",
+        _cline,
+        "ttnn__",
+        _in_json('{"content":[{"text":', ',"type":"text"}],"isError":false}'),
+        _in_json('{"content":[{"text":', ',"type":"text"}],"isError":true}'),
+    ),
 )
