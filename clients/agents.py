@@ -118,7 +118,11 @@ def _cline(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
     known = {"openai-compatible": {"settings": provider, "updatedAt": "2026-01-01T00:00:00.000Z"}}
     providers = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": known}
     _written(settings / "providers.json", json.dumps(providers))
-    return [*_program("cline", "cline"), "go on"], {**OFFLINE, "CLINE_SESSION_BACKEND_MODE": "local"}
+    return [*_program("cline", "cline"), "go on"], {
+        **OFFLINE,
+        "CLINE_SESSION_BACKEND_MODE": "local",
+        "CLINE_MESSAGE_BUILDER_MAX_TOOL_RESULT_CHARS": "20000",  # as install.md says, for the longest pages
+    }
 
 
 def _in_json(start: str, end: str) -> Callable[[str], str]:

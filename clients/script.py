@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from ttnn_mcp.errors import TtnnMcpError
-from ttnn_mcp.served.documents import skill_page
+from ttnn_mcp.served.documents import skill_page, skill_pages
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS, answering
 
@@ -14,7 +14,7 @@ SCRIPT = (
     ("list_ops", {"run": "demo", "limit": 3}),
     ("open_run", {"run": "dmo"}),  # refused
     ("list_ops", {"run": "demo", "limmit": 3}),  # refused: some clients check the arguments themselves
-    ("skill_step", {"page": "key-concepts"}),
+    ("skill_step", {"page": max(skill_pages(), key=lambda page: len(skill_page(page)))}),
 )
 ANSWERS, REFUSAL, MISSPELT, PAGE = (0, 1), 2, 3, 4
 

@@ -12,6 +12,7 @@ from clients.scripted.model import Model
 from clients.scripted.server import serving
 from ttnn_mcp.tools import TOOLS
 
+CUT_CHARS = 8_000  # where Cline begins to cut unless it is told otherwise; the others show more
 TIMED = re.compile(r"^Wall time: [\d.]+ seconds\nOutput:\n?")
 
 
@@ -46,6 +47,7 @@ def shown(met, number):
 @pytest.mark.parametrize("number", ANSWERS)
 def test_the_model_is_shown_an_answer_once_and_whole(met, number):
     assert shown(met, number) == met.agent.shows(answer(number))
+    assert len(met.model.seen(number).text) < CUT_CHARS
 
 
 def test_a_refusal_arrives_as_our_sentence(met):
