@@ -32,6 +32,9 @@ SEARCHES = {  # how a model that has not seen our words might look for each
     "device_balance": "multi device all_gather imbalance",
     "compare_runs": "before after regression",
     "experiments": "record experiment log",
+    "history": "slower since when",
+    "time_budget": "how fast could the model be",
+    "model_stages": "prefill decode time",
     "query_run": "sql query",
     "skill_step": "optimization guide",
 }
