@@ -67,3 +67,22 @@ async def test_a_refusal_reads_the_same_in_an_old_version():
 async def test_a_default_answer_fits_a_host_that_shows_the_whole_result_as_json(tool):
     result = await result_of("2024-11-05", tool.name, required(tool, "demo", 50))
     assert len(compact(result)) < CLINE_CHARS
+
+
+def parts_of(schema, path=""):
+    """Every schema inside a schema, with where it stands."""
+    for name in ("properties", "$defs"):
+        for key, part in schema.get(name, {}).items():
+            yield from ((f"{path}.{key}", part), *parts_of(part, f"{path}.{key}"))
+    for name in ("items", "propertyNames", "additionalProperties"):
+        if isinstance(schema.get(name), dict):
+            yield from ((f"{path}.{name}", schema[name]), *parts_of(schema[name], f"{path}.{name}"))
+    for part in schema.get("anyOf", ()):
+        yield from parts_of(part, path)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_no_part_of_a_schema_only_describes(tool):
+    """Linters of hosts take a part without any constraint for one that was forgotten."""
+    for schema in (tool.input_schema, tool.output_schema):
+        assert [path for path, part in parts_of(schema) if not part.keys() - {"description", "default", "title"}] == []
