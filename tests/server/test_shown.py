@@ -85,4 +85,6 @@ def parts_of(schema, path=""):
 def test_no_part_of_a_schema_only_describes(tool):
     """Linters of hosts take a part without any constraint for one that was forgotten."""
     for schema in (tool.input_schema, tool.output_schema):
-        assert [path for path, part in parts_of(schema) if not part.keys() - {"description", "default", "title"}] == []
+        assert [
+            path for path, part in parts_of(schema) if not part.keys() - {"description", "default", "title"}
+        ] == []

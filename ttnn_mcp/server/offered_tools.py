@@ -85,7 +85,9 @@ class OfferedTools:
         """tools/list."""
         if _knows_structure(ctx):
             return types.ListToolsResult(tools=self.listing)
-        return types.ListToolsResult(tools=[tool.model_copy(update={"output_schema": None}) for tool in self.listing])
+        return types.ListToolsResult(
+            tools=[tool.model_copy(update={"output_schema": None}) for tool in self.listing]
+        )
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
         """tools/call, with progress messages while it runs."""
