@@ -6,17 +6,19 @@ import pytest
 from mcp.client import Client
 
 from generate.first_answers import CLIENT, replies
-from tests.asking import required
+from tests.asking import required, session
+from tests.shared_reports import DEEPLAB, SEGFORMER, shared
 from ttnn_mcp.served.documents import skill_page, skill_pages
 from ttnn_mcp.server import server
-from ttnn_mcp.session.session import Session, Settings
+from ttnn_mcp.session.settings import ARCHIVE_VARIABLE
 from ttnn_mcp.tools import TOOLS
+from ttnn_mcp.tools.answering import answer, tool_named
 from ttnn_mcp.wire import compact
 
+A_CONV = 67  # of the demo
 CLINE_CHARS = (
     8_000  # Cline 3.0.65 cuts the middle out of anything longer: maxToolResultChars of its message builder
 )
-LONG_BY_NATURE = {"skill_step"}  # a page is as long as it is
 
 
 async def result_of(version, name, arguments):
@@ -34,8 +36,7 @@ async def result_of(version, name, arguments):
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_page_of_the_skill_is_plain_text(tmp_path, mode):
-    session = Session(Settings(state=tmp_path, roots=(tmp_path,)))
-    async with Client(server.build(session), mode=mode) as client:
+    async with Client(server.build(session(tmp_path)), mode=mode) as client:
         for page in skill_pages():
             result = await client.call_tool("skill_step", {"page": page})
             assert [block.text for block in result.content] == [skill_page(page)]
@@ -51,10 +52,10 @@ async def test_a_page_of_the_skill_is_plain_text(tmp_path, mode):
     [("2024-11-05", False), ("2025-03-26", False), ("2025-06-18", True), ("2025-11-25", True)],
 )
 async def test_only_a_client_that_knows_structured_answers_is_sent_them(version, structured):
-    result = await result_of(version, "optimization_check", {"run": "demo"})
-    answer = json.loads(result["content"][0]["text"])
-    assert answer["findings"]
-    assert result.get("structuredContent") == (answer if structured else None)
+    result = await result_of(version, "list_ops", {"run": "demo", "limit": 1})
+    said = json.loads(result["content"][0]["text"])
+    assert said["ops"]["rows"]
+    assert result.get("structuredContent") == (said if structured else None)
 
 
 async def test_a_refusal_reads_the_same_in_an_old_version():
@@ -63,10 +64,27 @@ async def test_a_refusal_reads_the_same_in_an_old_version():
     assert "Did you mean limit?" in result["content"][0]["text"]
 
 
-@pytest.mark.parametrize("tool", [each for each in TOOLS if each.name not in LONG_BY_NATURE], ids=lambda t: t.name)
-async def test_a_default_answer_fits_a_host_that_shows_the_whole_result_as_json(tool):
-    result = await result_of("2024-11-05", tool.name, required(tool, "demo", 50))
-    assert len(compact(result)) < CLINE_CHARS
+async def shown_by_cline(at, tool, arguments):
+    """The result as Cline shows it, which knows no structured answers."""
+    _structured, text = await answer(at, tool, arguments)
+    return compact({"content": [{"text": text, "type": "text"}], "isError": False})
+
+
+async def test_a_default_answer_fits_a_host_that_shows_the_whole_result_as_json(tmp_path, monkeypatch):
+    monkeypatch.setenv(ARCHIVE_VARIABLE, "1")  # history needs an archive
+    at = session(tmp_path)
+    for tool in TOOLS:
+        if not tool.prose:  # a page is as long as it is
+            shown = await shown_by_cline(at, tool, required(tool, "demo", A_CONV))
+            assert len(shown) < CLINE_CHARS, tool.name
+
+
+@pytest.mark.parametrize("report", [DEEPLAB, SEGFORMER])  # the longest diagnoses of the real reports
+async def test_a_diagnosis_of_a_real_report_fits_too(tmp_path, report):
+    shown = await shown_by_cline(
+        session(tmp_path), tool_named("optimization_check", TOOLS), {"run": str(shared(report))}
+    )
+    assert len(shown) < CLINE_CHARS
 
 
 def parts_of(schema, path=""):
