@@ -69,7 +69,7 @@ campaigns: $(VENV)/ready  ## simulated agents on simulated devices with known op
 cluster: .cluster/ready  ## prove the archive at size: 2,000 reports over a Dask cluster, S3 on loopback (20 GB; minutes)
 	@.cluster/bin/python -m tests.cluster $(if $(REPORTS),--reports $(REPORTS)) $(if $(FOLDER),--folder $(FOLDER))
 
-clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm; minutes)
+clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm and pip, 2.9 GB; minutes)
 	@$(HERE) -m pytest clients --ignore clients/test_lab.py
 
 bundle:  ## pack dist/ttnn-mcp.mcpb for Claude Desktop (needs npx; the host needs uv)

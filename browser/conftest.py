@@ -1,15 +1,14 @@
 """Chromium, and the pages it opens. Without Chromium the tests are skipped with a reason."""
 
-import asyncio
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
 
+from browser.elsewhere import elsewhere
 from tests.asking import session
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import page
@@ -40,9 +39,7 @@ def written(tmp_path_factory):
     def of(run, against=None):
         if (run, against) not in files:
             path = folder / f"{len(files)}.html"
-            with ThreadPoolExecutor(1) as elsewhere:  # Playwright's own loop runs in this thread
-                answers = elsewhere.submit(lambda: asyncio.run(answers_of(session(folder), run, against))).result()
-            text = page(answers)
+            text = page(elsewhere(lambda: answers_of(session(folder), run, against)))
             path.write_text(text, encoding="utf-8")
             files[run, against] = path
         return files[run, against]

@@ -1,12 +1,11 @@
 """The MCP App in a host of ours: handshake, answer, ops by calls through the host, themes, and refusals."""
 
-import asyncio
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from browser.conftest import PICTURES
+from browser.elsewhere import elsewhere
 from tests.asking import ask, session
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.server import views
@@ -28,11 +27,6 @@ window.addEventListener("message", async ({ data, source }) => {
 let start;
 function show(html, given) { start = given; frame.srcdoc = html; }
 </script>"""
-
-
-def elsewhere(work):
-    with ThreadPoolExecutor(1) as pool:  # Playwright's own loop runs in this thread
-        return pool.submit(lambda: asyncio.run(work())).result()
 
 
 @pytest.fixture

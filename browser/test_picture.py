@@ -1,11 +1,11 @@
 """The picture of an answer, drawn by matplotlib: what it shows stands where the numbers say."""
 
-import asyncio
 import io
 import time
 
 import pytest
 
+from browser.elsewhere import elsewhere
 from tests.asking import session
 from tests.pairs import Model, write
 from ttnn_mcp.report import pictured
@@ -24,7 +24,7 @@ def drawn(folder, run):
         answer, _ = await answering.answer(at, TOOL, arguments)
         return await pictured.picture(at, TOOL, arguments, answer)
 
-    return Image.open(io.BytesIO(asyncio.run(picture()))).convert("RGB")
+    return Image.open(io.BytesIO(elsewhere(picture))).convert("RGB")
 
 
 def share(picture, colour):

@@ -1,12 +1,12 @@
 """The trace by Perfetto's own schema; and in its trace processor, where that can be had."""
 
-import asyncio
 import os
 import shutil
 from pathlib import Path
 
 import pytest
 
+from browser.elsewhere import elsewhere
 from tests.asking import session
 from tests.language_model import LanguageModel
 from tests.profiles import write_performance_report
@@ -19,7 +19,7 @@ Event = schema.TrackEvent
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory):
-    return asyncio.run(answers_of(session(tmp_path_factory.mktemp("state")), "demo", None))
+    return elsewhere(lambda: answers_of(session(tmp_path_factory.mktemp("state")), "demo", None))
 
 
 def packets_of(answers):
@@ -115,7 +115,7 @@ def test_every_track_hangs_on_a_process(answers):
 
 def test_stages_of_a_language_model_are_slices(tmp_path):
     path = write_performance_report(tmp_path, LanguageModel().prefill().decode().decode())
-    told = asyncio.run(answers_of(session(tmp_path), str(path), None))
+    told = elsewhere(lambda: answers_of(session(tmp_path), str(path), None))
     assert told.stages["stages"]["rows"]
     stages = slices_of(packets_of(told), "stages")
     assert {name for name, *_ in stages} == {row[0] for row in told.stages["stages"]["rows"]}

@@ -13,20 +13,22 @@ import pytest
 from clients.installed import ROOT, node
 
 
+@pytest.fixture(scope="session")
+def environment():
+    """What a client finds in its environment: little, and the node that runs it first on PATH."""
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR", "SYSTEMROOT")}
+    return {**kept, "PATH": f"{Path(node()[0]).parent}{os.pathsep}{kept['PATH']}"}
+
+
 @pytest.fixture
-def server(tmp_path):
+def server(tmp_path, environment):
     """The command that starts the server, the environment to start it in, and an empty folder to start it from."""
     home, roots = tmp_path / "home", tmp_path / "roots"
     for folder in (home, roots):
         folder.mkdir()
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR", "SYSTEMROOT")}
-    kept["PATH"] = f"{Path(node()[0]).parent}{os.pathsep}{kept['PATH']}"
     return SimpleNamespace(
-        command=[  # by `env`, since clients pass on few variables
-            *("env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "ttnn_mcp"),
-            *("--root", str(roots), "--state", str(tmp_path / "state")),
-        ],
-        env={**kept, "HOME": str(home)},
+        command=started_in(roots),
+        env={**environment, "HOME": str(home)},
         folder=home,
     )
 
@@ -48,15 +50,26 @@ def ran(server):
     """Run a client's command in the server's environment: its exit status, stdout and stderr."""
 
     def run(words, cwd=server.folder, seconds=120, **more):
-        return subprocess.run(
-            words,
-            cwd=cwd,
-            env={**server.env, **more},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
+        return ran_in(words, cwd, {**server.env, **more}, seconds)
 
     return run
+
+
+def started_in(folder):
+    """The command that starts the server with its state in a folder; by `env`, since clients pass on few variables."""
+    words = ("env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "ttnn_mcp")
+    return [*words, "--root", str(folder), "--state", str(folder / "state")]
+
+
+def ran_in(words, folder, environment, seconds):
+    """Run a command in a folder and an environment: its exit status, stdout and stderr."""
+    return subprocess.run(
+        words,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )

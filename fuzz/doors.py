@@ -42,6 +42,14 @@ def tools():
     return {tool.name: (tool.input_schema, tool.output_schema) for tool in TOOLS}
 
 
+@cache
+def pages():
+    """The tools whose answer is sent as a page of plain text."""
+    from ttnn_mcp.tools import TOOLS
+
+    return {tool.name for tool in TOOLS if tool.prose}
+
+
 def refusal():
     """The class of our own sentences."""
     from ttnn_mcp.errors import TtnnMcpError

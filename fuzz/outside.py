@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from fuzz import verdict
+from fuzz import doors, verdict
 from fuzz.verdict import Flaw
 from fuzz.worker import TICKS
 
@@ -24,6 +24,9 @@ def judged(tool, answer):
         return "failure", [Flaw("content", tool, f"{len(texts)} blocks")]
     if result.get("isError"):
         return "refusal", verdict.sentence_flaws(tool, texts[0])
+    if tool in doors.pages():
+        found = verdict.page_flaws(tool, texts[0])
+        return "answer", [*found, Flaw("two answers", tool)] if "structuredContent" in result else found
     found = verdict.flaws(tool, texts[0])
     if not found and json.loads(texts[0]) != result.get("structuredContent"):
         found = [Flaw("two answers", tool, "text and structured content differ")]

@@ -62,6 +62,11 @@ def flaws(tool, text):
     return list(dict.fromkeys(found))
 
 
+def page_flaws(tool, text):
+    """What is wrong with a page that is sent as plain text."""
+    return list(_walk({"text": text}, tool, tool))
+
+
 def sentence_flaws(tool, sentence):
     """What is wrong with a refusal."""
     if doors.BUG in sentence:

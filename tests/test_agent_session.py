@@ -38,7 +38,7 @@ def serving(tmp_path):
             async def ask(tool, **arguments):
                 result = await client.call_tool(tool, arguments)
                 assert not result.is_error, result.content
-                return result.structured_content
+                return result.structured_content or result.content[0].text
 
             yield ask
 
@@ -52,7 +52,7 @@ async def test_an_agent_goes_through_the_loop_and_resumes_it_after_losing_its_co
         found = await ask("optimization_check", run=card["id"])
         assert found["findings"][0]["saving_us"]["at_most"] > 0
         step = await ask("skill_step", page=found["findings"][0]["read_next"].removesuffix(".md"))
-        assert "PCC" in step["text"]
+        assert "PCC" in step
         await ask("experiments", action="target", baseline=card["id"], target="1.06 ms")
 
         kept = await ask(

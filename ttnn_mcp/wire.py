@@ -146,8 +146,8 @@ class Columns:
 
     def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         names = {"items": {"enum": [*self.names]}} if self.maybe else {"const": [*self.names]}
-        rows = {"rows": {"description": f"{QUOTED}: {', '.join(self.quoted)}"}} if self.quoted else {}
-        return {**handler(core), "properties": {"columns": names, **rows}}
+        quoted = {"type": "array", "description": f"{QUOTED}: {', '.join(self.quoted)}"}
+        return {**handler(core), "properties": {"columns": names, **({"rows": quoted} if self.quoted else {})}}
 
     def _checked(self, table: Table) -> Table:
         left_out = set(self.names) - set(table.columns)

@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from fuzz import doors, figures, verdict
+from fuzz.outside import judged
 from fuzz.verdict import flaws, gap_savings, sentence_flaws
 from ttnn_mcp.wire import Share, Wire
 
@@ -192,6 +193,16 @@ def test_no_entry_of_a_ledger_is_negative_or_above_its_window():
 def test_pages_may_have_lines_and_nothing_else():
     assert kinds("skill_step", {"page": "x", "text": "a\nb"}) == set()
     assert kinds("skill_step", {"page": "x", "text": "a\rb"}) == {"unclean text"}
+
+
+def test_a_page_over_the_wire_is_plain_text_without_structure():
+    def over_the_wire(text, **more):
+        _status, flaws = judged("skill_step", {"result": {"content": [{"type": "text", "text": text}], **more}})
+        return {flaw.kind for flaw in flaws}
+
+    assert over_the_wire("# a\nb") == set()
+    assert over_the_wire("a\rb") == {"unclean text"}
+    assert over_the_wire("# a", structuredContent={"text": "# a"}) == {"two answers"}
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BEAT_SECONDS = 1.0  # some clients reset their timeout on progress, so they wait for long reads
+STRUCTURE_SINCE = "2025-06-18"  # the version of the protocol that brought structured answers; versions are dates
 
 
 def offered(tool: Tool[Any, Any]) -> types.Tool:
@@ -48,7 +49,7 @@ def offered(tool: Tool[Any, Any]) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
+        output_schema=None if tool.prose else tool.output_schema,
         annotations=types.ToolAnnotations(
             read_only_hint=not tool.writes,
             destructive_hint=False,
@@ -80,17 +81,24 @@ class OfferedTools:
         """The tools as they are listed."""
         return [offered(tool) for tool in self.tools]
 
-    async def list_tools(self, _ctx: Ctx, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(self, ctx: Ctx, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """tools/list."""
-        return types.ListToolsResult(tools=self.listing)
+        if _knows_structure(ctx):
+            return types.ListToolsResult(tools=self.listing)
+        return types.ListToolsResult(
+            tools=[tool.model_copy(update={"output_schema": None}) for tool in self.listing]
+        )
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
         """tools/call, with progress messages while it runs."""
         beat = asyncio.create_task(_beat(ctx, params.name))
         try:
-            return await self._called(params.name, params.arguments or {})
+            result = await self._called(params.name, params.arguments or {})
         finally:
             beat.cancel()
+        if not _knows_structure(ctx):
+            result.structured_content = None  # Cline shows all it gets: it would show the answer twice, and cut it
+        return result
 
     async def _called(self, name: str, arguments: Mapping[str, object]) -> types.CallToolResult:
         from ttnn_mcp.tools import answering  # noqa: PLC0415 - the tools load after the first answer of the protocol
@@ -99,6 +107,8 @@ class OfferedTools:
             tool = answering.tool_named(name, self.tools)
             pictured = "picture" in arguments and self._draws(tool, arguments)
             structured, text = await answering.answer(self.session, tool, arguments)
+            if tool.prose:
+                return types.CallToolResult(content=[types.TextContent(type="text", text=structured[tool.prose])])
             content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
             if pictured:
                 content.append(await self._image(tool, arguments, structured))
@@ -128,6 +138,11 @@ class OfferedTools:
 
         structured, _text = await answering.answer(self.session, answering.tool_named(name, self.tools), arguments)
         return structured
+
+
+def _knows_structure(ctx: Ctx) -> bool:
+    """Whether the client's version of the protocol has structured answers; else the text is all that is sent."""
+    return ctx.protocol_version >= STRUCTURE_SINCE
 
 
 def _refused(sentence: str) -> types.CallToolResult:

@@ -43,5 +43,6 @@ TOOL = Tool(
     arguments=Arguments,
     answer=Answer,
     ask=skill_step,
+    prose="text",
     search_hint="how to optimize ttnn guide step documentation tenstorrent skill",
 )

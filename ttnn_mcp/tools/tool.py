@@ -93,6 +93,8 @@ class Tool(Generic[Asked, Answered]):
         always_loaded: an entry tool: hosts that defer tools should show it from the start.
         search_hint: words by which hosts that defer tools find it.
         view: the URI of the page that a host with MCP Apps shows beside its answer.
+        prose: the field of its answer that is a page to read. The server sends the page alone, as plain text: hosts
+            would show it as a JSON string, with its lines escaped.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Tool(Generic[Asked, Answered]):
     always_loaded: bool = False
     search_hint: str = ""
     view: str = ""
+    prose: str = ""
 
     @property
     def description(self) -> str:
