@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from tests.stories.attention import ATTENTION
+from tests.stories.conversions import CONVERSIONS
+from tests.stories.decoding import DECODING
 from tests.stories.layouts import LAYOUTS
 from tests.stories.matmuls import MATMULS
+from tests.stories.spread import SPREAD
 from tests.stories.systems import SYSTEMS
 
-STORIES = (*ATTENTION, *MATMULS, *LAYOUTS, *SYSTEMS)
+STORIES = (*ATTENTION, *MATMULS, *LAYOUTS, *SYSTEMS, *DECODING, *CONVERSIONS, *SPREAD)
 __all__ = ["STORIES"]
