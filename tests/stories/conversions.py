@@ -8,6 +8,7 @@ from tests.stories.matmuls import both_sided, multiply
 from tests.stories.story import SHAPE, SPLIT, TIMES, Story, run_op
 
 PARTS = ((512, 4, 270), (512, 4, 270), (1536, 12, 815))  # columns and heads of Q, K and V on one of four chips, us
+WRITES = {"output_dtype": "DataType::BFLOAT16"}
 
 
 def part_of(first: int, columns: int):
@@ -31,7 +32,7 @@ def cast_behind_tilize():
     for heads, us in ((4, 95), (4, 95), (12, 285)):
         whole, rows = (program.tensor([heads, tokens, 128], layout="ROW_MAJOR") for tokens in (4096, 2048))
         run_op(program, "Slice", (whole,), rows, us / 2)
-        tiles = run_op(program, "Tilize", (rows,), program.tensor(rows.shape), us - 10)
+        tiles = run_op(program, "Tilize", (rows,), program.tensor(rows.shape), us - 10, attributes=WRITES)
         wide = run_op(program, "Typecast", (tiles,), program.tensor(rows.shape, "FLOAT32"), us)
         run_op(program, "Unary", (wide,), program.tensor(rows.shape, "FLOAT32"), us)
     return program
@@ -57,7 +58,7 @@ def cast_of_dispatched():
     program = Program("blackhole", grid=(11, 10))
     tokens, rows = (program.tensor([1, 1, count, 7168], layout="ROW_MAJOR") for count in (16_384, 8192))
     run_op(program, "MadeUpOfNoFamily", (tokens,), rows, 900)
-    tiles = run_op(program, "Tilize", (rows,), program.tensor(rows.shape), 480)
+    tiles = run_op(program, "Tilize", (rows,), program.tensor(rows.shape), 480, attributes=WRITES)
     narrow = run_op(program, "Typecast", (tiles,), program.tensor(rows.shape, "BFLOAT8_B"), 460)
     multiply(program, 8192, 7168, 2048, 2_400, both_sided(28, 6, grid=(11, 10)), x=narrow, activations="BFLOAT8_B")
     return program
@@ -130,7 +131,7 @@ CONVERSIONS = (
     ),
     Story(
         "moe-cast", "tt-metal PR#43842", "experts' input tilized as BFLOAT16, then cast to BFLOAT8_B",
-        "to_layout with dtype", cast_of_dispatched, "other change", "other change", None, r"to_layout\(.*dtype", made_up=f"{SHAPE}, {TIMES}",
+        "to_layout with dtype", cast_of_dispatched, "named", "named", None, r"to_layout\(.*dtype", made_up=f"{SHAPE}, {TIMES}",
     ),
     Story(
         "table-rows", "tt-mlir PR#6276, #3550", "an embedding table of 768 MB in tiles, untilized in every call",

@@ -59,20 +59,6 @@ def logits_of_all_rows():
     return program
 
 
-def glm_heads():
-    """64 users, 12 query heads and one of keys and values on each of eight chips."""
-    program = Program()
-    x = program.tensor([64, 1792])
-    split = run_op(program, "ReshapeView", (x,), program.tensor([64, 1, 1, 1792]), 25)
-    parts = [program.tensor([64, heads, 1, 128]) for heads in (12, 1, 1)]
-    attributes = {"num_q_heads": 12, "num_kv_heads": 1, "head_dim": 128, "transpose_k_heads": False}
-    op = run_op(program, "NlpCreateHeads", (split,), parts[0], 30, attributes=attributes)
-    program.device_ops[-1].outputs = (op, *parts[1:])
-    for part, us in zip(parts, (15, 5, 5), strict=True):
-        run_op(program, "ReshapeView", (part,), program.tensor([1, 64, part.shape[1], 128]), us)
-    return program
-
-
 def rope_of_half_a_head():
     """64 users, one tile for each head of each of them; half of each head is turned."""
     program = Program()
@@ -163,10 +149,6 @@ DECODING = (
     Story(
         "lm-head-rows", "tt-metal PR#41275", "LM head over all rows of a prompt", "over the last 32 rows",
         logits_of_all_rows, "other change", "other change", None, "last|before the matmul", made_up=f"{SHAPE}, {TIMES}",
-    ),
-    Story(
-        "glm-heads", "tt-mlir #8757", "GLM decode: reshape, heads split, three reshapes: 80 us",
-        "nlp_create_qkv_heads_decode (7 us)", glm_heads, "other change", "other change", 73, "create_qkv_heads_decode", made_up=f"{SHAPE}, {SPLIT}",
     ),
     Story(
         "glm-rope", "tt-mlir #8755", "GLM decode: slice, rope, slice, slice, concat on [B,H,1,D]: 108 us",
