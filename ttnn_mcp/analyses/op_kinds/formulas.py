@@ -1,0 +1,128 @@
+"""Functions that TTNN has as one op, written out: norms, softmax and the rotary embedding of two halves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.dataflow.readers import Joins
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+
+class Formula(NamedTuple):
+    """A function's name, its ops in order, and the op that writes what the function returns."""
+
+    name: str
+    rows: tuple[int, ...]
+    last: int
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Masks of the ops that formulas are made of."""
+
+    joins: Joins
+    sums: NDArray[np.bool_]  # over the last dim
+    thin: NDArray[np.bool_]  # element-wise on what a sum wrote
+    multiplies: NDArray[np.bool_]
+    divides: NDArray[np.bool_]
+    subtracts: NDArray[np.bool_]
+    adds: NDArray[np.bool_]
+    squares: NDArray[np.bool_]
+    roots: NDArray[np.bool_]
+    exponents: NDArray[np.bool_]
+    negates: NDArray[np.bool_]
+
+
+def formulas_of(ops: OpTable, joins: Joins) -> list[Formula]:
+    """The formulas among the ops of one device, in the order of their sums, exponents and negations."""
+    if not ops.inputs or not ops.outputs:
+        return []
+    parts = _parts(ops, joins)
+    return [*_norms(parts), *_softmaxes(parts), *_rotations(ops, parts)]
+
+
+def _parts(ops: OpTable, joins: Joins) -> _Parts:
+    said, one_column = ops.texts("attributes"), ops.outputs[0].logical[:, 3] == 1
+
+    def kind(*names: str) -> NDArray[np.bool_]:
+        return said.where(lambda text: any(f"OpType::{name}" in text for name in names))
+
+    multiplies = ops.named("Binary") & kind("MUL")
+    return _Parts(
+        joins,
+        sums=ops.named("Reduce") & one_column & (ops.inputs[0].logical[:, 3] > 1),
+        thin=ops.of_family("eltwise") & one_column,
+        multiplies=multiplies,
+        divides=ops.named("Binary") & kind("DIV"),
+        subtracts=ops.named("Binary") & kind("SUB"),
+        adds=ops.named("Binary") & kind("ADD"),
+        squares=multiplies | kind("SQUARE", "POW"),
+        roots=kind("RSQRT", "SQRT"),
+        exponents=ops.named("Unary") & kind("EXP,", "EXP)", "EXP}"),
+        negates=ops.named("Unary") & kind("NEG,", "NEG)", "NEG}"),
+    )
+
+
+def _norms(parts: _Parts) -> Iterator[Formula]:
+    """Square, sum, root and product; LayerNorm subtracts the mean first."""
+    joins = parts.joins
+    for total in np.flatnonzero(parts.sums).tolist():
+        square = int(joins.makers[total])
+        scale = joins.chain(total, parts.thin)
+        readers = joins.readers(scale[-1])
+        if square == NOBODY or not parts.squares[square] or not parts.roots[scale].any() or len(readers) != 1:
+            continue
+        last = readers[0]
+        if not (parts.multiplies | parts.divides)[last]:
+            continue
+        mean = _mean_before(parts, int(joins.makers[square]))
+        rows = (*mean, square, *scale, last)
+        yield Formula("LayerNorm" if mean else "RMSNorm", rows, last)
+
+
+def _mean_before(parts: _Parts, row: int) -> tuple[int, ...]:
+    """The sum (or greatest value) of a row, and the subtraction of it; nothing if `row` does not subtract it."""
+    if row == NOBODY or not parts.subtracts[row]:
+        return ()
+    reduced = (int(made_by[row]) for made_by in parts.joins.by_input[1:])
+    means = [made_by for made_by in reduced if made_by != NOBODY and parts.sums[made_by]]
+    return (*means, row) if means else ()
+
+
+def _softmaxes(parts: _Parts) -> Iterator[Formula]:
+    """Exponent, sum and quotient; usually the greatest value is subtracted first."""
+    joins = parts.joins
+    for power in np.flatnonzero(parts.exponents).tolist():
+        totals = [reader for reader in joins.readers(power) if parts.sums[reader]]
+        if len(totals) != 1:
+            continue
+        scale = joins.chain(totals[0], parts.thin)
+        readers = joins.readers(scale[-1])
+        if len(readers) == 1 and (parts.multiplies | parts.divides)[readers[0]]:
+            before = _mean_before(parts, int(joins.makers[power]))
+            yield Formula("softmax", (*before, power, *scale, readers[0]), readers[0])
+
+
+def _rotations(ops: OpTable, parts: _Parts) -> Iterator[Formula]:
+    """The sum of x * cos and concat(-x2, x1) * sin."""
+    joins, slices, joined = parts.joins, ops.named("Slice"), ops.named("Concat")
+    for negation in np.flatnonzero(parts.negates).tolist():
+        chain = joins.chain(negation, joined | parts.multiplies | parts.adds)
+        if len(chain) != len(("negation", "concat", "product", "sum")):
+            continue
+        _, halves, product, last = chain
+        if not (joined[halves] and parts.multiplies[product] and parts.adds[last]):
+            continue
+        made = [int(made_by[row]) for row in (negation, halves, last) for made_by in joins.by_input]
+        others = {row for row in made if row != NOBODY and (slices | parts.multiplies)[row]}
+        yield Formula("rotary embedding", tuple(sorted({*chain, *others})), last)
