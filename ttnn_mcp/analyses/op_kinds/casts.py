@@ -77,7 +77,7 @@ def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> NDArray[np.int64]:
 
 
 def moves_beside_casts(ops: OpTable, joins: Joins) -> NDArray[np.int64]:
-    """Per op, the move or tilize that could write its cast's type: behind it, or before one that widens; -1 for none."""
+    """Per op, the move or tilize that could write its cast's type: behind it, or before one that widens; or -1."""
     x, y = ops.inputs[0], ops.outputs[0]
     whole = x.dtype.among(*NO_MANTISSA) | y.dtype.among(*NO_MANTISSA)
     casts, in_tiles = ops.named("Typecast") & ~whole, x.layout.among("TILE")

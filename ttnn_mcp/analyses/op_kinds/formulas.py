@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,7 +56,8 @@ def _parts(ops: OpTable, joins: Joins) -> _Parts:
     said, one_column = ops.texts("attributes"), ops.outputs[0].logical[:, 3] == 1
 
     def kind(*names: str) -> NDArray[np.bool_]:
-        return said.where(lambda text: any(f"OpType::{name}" in text for name in names))
+        spelled = re.compile(rf"OpType::({'|'.join(names)})\b")
+        return said.where(lambda text: spelled.search(text) is not None)
 
     multiplies = ops.named("Binary") & kind("MUL")
     return _Parts(
@@ -66,10 +68,10 @@ def _parts(ops: OpTable, joins: Joins) -> _Parts:
         divides=ops.named("Binary") & kind("DIV"),
         subtracts=ops.named("Binary") & kind("SUB"),
         adds=ops.named("Binary") & kind("ADD"),
-        squares=multiplies | kind("SQUARE", "POW"),
+        squares=multiplies | kind("SQUARE", "POW", "POWER"),
         roots=kind("RSQRT", "SQRT"),
-        exponents=ops.named("Unary") & kind("EXP,", "EXP)", "EXP}"),
-        negates=ops.named("Unary") & kind("NEG,", "NEG)", "NEG}"),
+        exponents=ops.named("Unary") & kind("EXP"),
+        negates=ops.named("Unary") & kind("NEG"),
     )
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 REPEATS = ("Repeat", "RepeatInterleave")
 _PARTS = ("Slice", "Clone", "Copy")  # of a concat that repeats heads one by one
 _PASSES = ("Reshape", "Typecast")  # between the repeat and attention
-PASSED_AT_MOST = 2
 
 
 def repeated_heads(joins: Joins) -> dict[int, tuple[int, ...]]:
@@ -45,7 +44,7 @@ def _repeating(joins: Joins, maker: int) -> tuple[int, ...]:
     """The ops that repeated the heads of what `maker` wrote; nothing if it holds each head once."""
     ops, passes = joins.ops, joins.ops.named(*_PASSES)
     passed: list[int] = []
-    while passes[maker] and len(passed) < PASSED_AT_MOST and joins.makers[maker] != NOBODY:
+    while passes[maker] and joins.makers[maker] != NOBODY:
         passed.append(maker)
         maker = int(joins.makers[maker])
     if ops.named(*REPEATS)[maker] and _times(joins, maker, maker):

@@ -40,7 +40,7 @@ def look(facts: WindowFacts) -> Claims:
     if len(firsts):
         shorter = np.minimum(facts.kernel_ns[firsts], facts.kernel_ns[seconds])
         yield _claim(
-            facts, seconds, shorter, f"{len(firsts)} caches are updated beside another one", int(seconds[0]),
+            facts, seconds, shorter, f"{len(firsts)} updates run beside that of another cache", int(seconds[0]),
             "ttnn.experimental.paged_fused_update_cache(k_cache, k, v_cache, v, update_idxs_tensor=positions, "
             "page_table=page_table), k and v on cores apart: nlp_create_qkv_heads_decode(overlap_qk_coregrid=False)",
         )  # fmt: skip

@@ -33,13 +33,14 @@ def look(facts: WindowFacts) -> Claims:
     call = f"ttnn.transformer.scaled_dot_product_attention{'_decode' if decodes else ''}"
     yield Claim(
         claim=(
-            f"{len(rows)} ops repeat heads for {len(found)} attention op{'s' * (len(found) > 1)} "
+            f"{len(rows)} op{'s repeat' if len(rows) > 1 else ' repeats'} heads for {len(found)} attention "
+            f"op{'s' * (len(found) > 1)} "
             f"({time_of(facts, rows)}): {op_name(facts, row)} {example(facts, row)}"
         ),
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
         assumption="attention reads a key head for each of its query heads; no op repeats it",
-        evidence=(*cite_op(facts, row), *facts.cite(reader)),
+        evidence=cite_op(facts, row, (facts.ops.outputs[0], "DATATYPE")),
         fix=f"{call}(q, k, v, ...) at line {facts.line(reader)} on grouped heads, K and V as before the repeat",
         verify="re-profile; compare_runs.removed lists the repeats; PCC >= 0.99",
         caveat="who reads what is told by shapes; a cache that holds repeated heads must hold each head once",

@@ -52,7 +52,7 @@ def look(facts: WindowFacts) -> Claims:
         rows=rows,
         at_most_ns=facts.kernel_ns[rows],
         assumption="the norm adds while it reads; nothing else reads the sum",
-        evidence=(*cite_op(facts, row), *facts.cite(norm)),
+        evidence=cite_op(facts, row, (facts.ops.outputs[0], "MEMORY")),
         fix=(
             f"ttnn.{call}(a, residual_input_tensor=b, ...) at line {facts.line(norm)}, no ttnn.add at line "
             f"{facts.line(row)}"

@@ -32,12 +32,12 @@ def look(facts: WindowFacts) -> Claims:
     weights = reads_weights(facts.ops, facts.flow)
     rows, kept = computed_then_dropped(facts.ops, facts.joins, weights)
     if len(rows):
-        yield _claim(facts, rows, kept, "compute rows that a slice drops", "ttnn.slice the input before the matmul")
+        yield _claim(facts, rows, kept, "Rows are computed that a slice drops", "ttnn.slice the input first,")
     head = np.setdiff1d(logits_of_all_rows(facts.ops, weights), rows)
     if len(head):
         few = TILE_SIDE / rows_of(facts.ops.outputs[0])[head]
         yield _claim(
-            facts, head, few, "compute the logits of all rows", "x = x[:, :, -32:, :], the last rows, before it"
+            facts, head, few, "Logits are computed for all rows", "x = x[:, :, -32:, :], the last rows, first,"
         )
 
 
@@ -46,14 +46,14 @@ def _claim(facts: WindowFacts, rows: Rows, kept: Floats, does: str, change: str)
     place = int(np.flatnonzero(rows == row)[0])
     return Claim(
         claim=(
-            f"{len(rows)} op{'s' * (len(rows) > 1)} {does} ({time_of(facts, rows)}): {example(facts, row)}, of whose "
-            f"rows {kept[place]:.1%} are needed"
+            f"{does} ({len(rows)}x, {time_of(facts, rows)}): {example(facts, row)}, of whose rows "
+            f"{kept[place]:.1%} are needed"
         ),
         rows=rows,
         at_most_ns=_saved(facts, rows, kept),
         assumption="time falls with the rows down to the bytes of the weights",
         evidence=cite_op(facts, row, (facts.ops.inputs[0], "MEMORY")),
-        fix=f"{change} at line {facts.line(row)}; one tile of 32 rows is the least that an op computes",
+        fix=f"{change} before the op at line {facts.line(row)}; one tile of 32 rows is the least that an op computes",
         verify=f"re-profile; op_detail(op={facts.line(row)}) shows fewer rows and kernel_us falls; PCC >= 0.99",
         caveat="holds for generating: scoring, training and speculative decoding read the logits of every token",
     )
