@@ -118,12 +118,12 @@ def reshapes_between_convs():
 CONVERSIONS = (
     Story(
         "gdn-rows", "tt-metal PR#49565", "gated delta net: heads split by reshapes of tiles, 7.06 ms with the conv in two windows",
-        "reshapes of rows, which are views (4.35 ms)", heads_of_tiles, "bound wrong", "bound wrong", 1_355, "ROW_MAJOR|row.major",
+        "reshapes of rows, which are views (4.35 ms)", heads_of_tiles, "bound wrong", "right", 1_355, "ROW_MAJOR|row.major",
         made_up=SPLIT,
     ),
     Story(
         "gdn-cast", "tt-metal PR#49565", "gated delta net: tilize, then cast to FLOAT32 (17.87 ms with the rest, two windows)",
-        "to_layout with dtype (16.92 ms)", cast_behind_tilize, "other change", "other change", 475, r"to_layout\(.*dtype", made_up=SPLIT,
+        "to_layout with dtype (16.92 ms)", cast_behind_tilize, "other change", "right", 475, r"to_layout\(.*dtype", made_up=SPLIT,
     ),
     Story(
         "gdn-heads", "tt-metal PR#50132", "gated delta net: untilize, slices, permutes for the heads",
@@ -139,7 +139,7 @@ CONVERSIONS = (
     ),
     Story(
         "rms-parts", "tt-mlir #7590", "64 RMSNorms in nine ops each: 9 t/s", "fused rms_norm (11 t/s)",
-        norm_written_out, "other change", "other change", None, "rms_norm", made_up=TIMES,
+        norm_written_out, "other change", "named", None, "rms_norm", made_up=TIMES,
     ),
     Story(
         "residual", "tt-metal #13629, tt-mlir #8046", "a residual sum before a norm", "in the norm (projected: 6 us)",

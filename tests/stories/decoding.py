@@ -131,12 +131,12 @@ def rope_layout_in_every_call():
 DECODING = (
     Story(
         "kv-fill", "tt-xla #4880, PR#4955", "paged_fill_cache for each of 32 users, 2048 tokens: 1103.7 ms to the first",
-        "one call with all users (1045.2 ms over 32 layers, keys and values)", filled_by_user, "other change", "other change", 914, "batch_idx_tensor",
+        "one call with all users (1045.2 ms over 32 layers, keys and values)", filled_by_user, "other change", "right", 914, "batch_idx_tensor",
         made_up=SPLIT,
     ),
     Story(
         "gqa-expand", "tt-metal PR#43048", "key heads repeated by slices, clones and a concat",
-        "repeat_interleave, or attention over grouped heads", heads_expanded, "other change", "other change", None,
+        "repeat_interleave, or attention over grouped heads", heads_expanded, "other change", "named", None,
         "repeat_interleave|grouped", made_up=f"{SHAPE}, {TIMES}",
     ),
     Story(
@@ -146,15 +146,15 @@ DECODING = (
     ),
     Story(
         "lm-head-rows", "tt-metal PR#41275", "LM head over all rows of a prompt", "over the last 32 rows",
-        logits_of_all_rows, "other change", "other change", None, "last|input first", made_up=f"{SHAPE}, {TIMES}",
+        logits_of_all_rows, "other change", "named", None, "last|input first", made_up=f"{SHAPE}, {TIMES}",
     ),
     Story(
         "glm-rope", "tt-mlir #8755", "GLM decode: slice, rope, slice, slice, concat on [B,H,1,D]: 108 us",
-        "[1,B,H,D] instead", rope_of_half_a_head, "other change", "other change", None, r"1xBx|users|\[1, ?B", made_up=SHAPE,
+        "[1,B,H,D] instead", rope_of_half_a_head, "other change", "named", None, r"1xBx|users|\[1, ?B", made_up=SHAPE,
     ),
     Story(
         "oss-permutes", "tt-mlir #7714", "gpt-oss decode: a permute before and after attention, a reshape",
-        "nlp_concat_heads_decode", permutes_around_decode, "other change", "other change", None, "concat_heads_decode", made_up=TIMES,
+        "nlp_concat_heads_decode", permutes_around_decode, "other change", "named", None, "concat_heads_decode", made_up=TIMES,
     ),
     Story(
         "oss-mask", "tt-mlir #7711", "gpt-oss decode: the mask of a sliding window in nine small ops",

@@ -88,7 +88,6 @@ def test_several_are_several(check):
 
 
 def test_half_a_percent_of_the_window_is_the_line(check):
-
     def at(ns):
         program = of()
         pass_time(program, ns)
