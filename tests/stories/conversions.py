@@ -135,7 +135,7 @@ CONVERSIONS = (
     ),
     Story(
         "table-rows", "tt-mlir PR#6276, #3550", "an embedding table of 768 MB in tiles, untilized in every call",
-        "the table in ROW_MAJOR", table_untilized, "silent", "silent", None, "ROW_MAJOR", made_up=TIMES,
+        "the table in ROW_MAJOR", table_untilized, "silent", "named", None, "ROW_MAJOR", made_up=TIMES,
     ),
     Story(
         "rms-parts", "tt-mlir #7590", "64 RMSNorms in nine ops each: 9 t/s", "fused rms_norm (11 t/s)",
@@ -147,7 +147,7 @@ CONVERSIONS = (
     ),
     Story(
         "vovnet", "tt-metal #27876", "VoVNet: unshard, reshape and reshard after each conv: 102 fps",
-        "only where they are needed, and other changes (127 fps)", reshapes_between_convs, "other change", "other change", None,
+        "only where they are needed, and other changes (127 fps)", reshapes_between_convs, "other change", "named", None,
         "stay|leave|drop|without|no ttnn|keep", made_up=f"{SHAPE}, {TIMES}",
     ),
 )  # fmt: skip
