@@ -158,7 +158,7 @@ DECODING = (
     ),
     Story(
         "oss-mask", "tt-mlir #7711", "gpt-oss decode: the mask of a sliding window in nine small ops",
-        "cur_pos_tensor and sliding_window_size", mask_of_a_window, "other change", "other change", None, "cur_pos|sliding_window",
+        "cur_pos_tensor and sliding_window_size", mask_of_a_window, "other change", "named", None, "cur_pos|sliding_window",
         made_up=TIMES,
     ),
     Story(

@@ -81,6 +81,17 @@ def test_other_pairs_stay(check, how):
     check.pair(lambda one: of(**one), silent=how, fires={})
 
 
+def test_a_reshape_that_changes_nothing_is_no_trip(check):
+    """Two tensors of one element, seen with one dim more: by their size the second could come from the first."""
+    check.pair(lambda one: of(middle=one), silent=FLAT, fires=IMAGE)
+
+
+def test_a_tensor_of_another_shape_between_is_another_one(check):
+    program = of()
+    program.device_ops[2].inputs = (program.tensor([1, 32, 16, 64]),)
+    assert check.ask(program).status == "clean"
+
+
 def test_permutes_of_equal_dims_stay(check):
     square = {"before": [1, 32, 32, 64], "middle": [1, 64, 32, 32], "after": [1, 32, 32, 64]}
     check.pair(lambda one: turned(**one), silent=square, fires={})
@@ -104,3 +115,4 @@ def test_a_run_without_changes_of_shape_is_not_applicable(check):
 
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of())), "INPUT_n")
+    assert_cannot_tell(check.ask(of(), generation="C3"), "padded shapes only")

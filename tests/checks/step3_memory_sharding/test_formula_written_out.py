@@ -110,6 +110,15 @@ def test_a_sum_of_products_over_rows_is_no_norm(check):
     assert check.ask(program).status == "clean"
 
 
+def test_the_heaviest_is_told_with_its_own_first_op(check):
+    program = of(norm)
+    norm(program, plus=False)
+    program.device_ops[-1].kernel_ns = 90_000
+    outcome = check.ask(program)
+    lines = [outcome.case.line(row) for row in (7, 10)]
+    assert [cell.row for cell in outcome.claim.evidence] == lines
+
+
 def test_each_function_is_a_claim(check):
     program = of(norm)
     softmax(program)
@@ -132,3 +141,5 @@ def test_a_run_without_element_wise_ops_is_not_applicable(check):
 
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), of(norm))), "ATTRIBUTES")
+    assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of(norm))), "INPUT_n")
+    assert_cannot_tell(check.ask(of(norm), generation="C3"), "padded shapes only")

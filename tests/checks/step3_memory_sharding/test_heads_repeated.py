@@ -119,3 +119,4 @@ def test_a_run_without_attention_is_not_applicable(check):
 
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of(repeated))), "INPUT_n")
+    assert_cannot_tell(check.ask(of(repeated), generation="C3"), "padded shapes only")

@@ -130,3 +130,4 @@ def test_a_run_without_matmuls_is_not_applicable(check):
 
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of(dropped))), "INPUT_n")
+    assert_cannot_tell(check.ask(of(dropped), generation="C3"), "padded shapes only")

@@ -59,8 +59,9 @@ def _undone(facts: WindowFacts) -> RoundTrips:
     trips = [by_shape, by_turn.where(~twice)]
     out, back, sole = (np.concatenate([getattr(one, leg) for one in trips]) for leg in ("out", "back", "sole"))
     both = RoundTrips(out, back, sole)
-    same = (ops.inputs[0].logical[out] == ops.outputs[0].logical[back]).all(axis=1)
-    return both.where(same & ends_as_it_began(ops, both))
+    x, y = ops.inputs[0].logical, ops.outputs[0].logical
+    restored = (x[out] == y[back]).all(axis=1) & (y[out] == x[back]).all(axis=1) & (x[out] != y[out]).any(axis=1)
+    return both.where(restored & ends_as_it_began(ops, both))
 
 
 CHECK = Check(
