@@ -128,6 +128,7 @@ CONVERSIONS = (
     Story(
         "gdn-heads", "tt-metal PR#50132", "gated delta net: untilize, slices, permutes for the heads",
         "one op that makes heads (-824 us in two windows)", heads_by_hand, "other change", "other change", 412, "create_qkv_heads", made_up=SPLIT,
+        unknown="no op of TTNN 0.81.1 makes heads of which keys and values differ in number; the change was a new op",
     ),
     Story(
         "moe-cast", "tt-metal PR#43842", "experts' input tilized as BFLOAT16, then cast to BFLOAT8_B",
@@ -144,6 +145,7 @@ CONVERSIONS = (
     Story(
         "residual", "tt-metal #13629, tt-mlir #8046", "a residual sum before a norm", "in the norm (projected: 6 us)",
         sum_before_norm, "other change", "other change", None, "residual_input_tensor", made_up=f"{SHAPE}, {TIMES}",
+        unknown="shapes do not tell whether the sum is read again; with a memory report residual-before-norm tells it",
     ),
     Story(
         "vovnet", "tt-metal #27876", "VoVNet: unshard, reshape and reshard after each conv: 102 fps",

@@ -143,6 +143,7 @@ DECODING = (
         "lm-head-scatter", "tt-metal PR#41275", "LM head over a part of K, then reduce-scatter: 1357 us",
         "all-gather before it, no scatter (1164 us)", logits_scattered, "other change", "other change", 193, r"gather\(x|gather.*before the matmul",
         made_up="that four chips share K",
+        unknown="both splits of the weights have the same shapes in a report of one; which one is faster hangs on the links",
     ),
     Story(
         "lm-head-rows", "tt-metal PR#41275", "LM head over all rows of a prompt", "over the last 32 rows",
@@ -165,9 +166,11 @@ DECODING = (
         "host-loop", "tt-metal PR#51205", "Llama-70B, logits to the host at each step: about 10 t/s/u",
         "the loop on the device (17.3 t/s/u)", read_back_each_step, "silent", "silent", 42_000, "device.*sampl|argmax",
         made_up=SPLIT,
+        unknown="a performance report shows no read-back; with a memory report output-read-back tells it",
     ),
     Story(
         "rope-pairs", "tt-metal PR#43048", "queries reshaped and permuted for the rotary embedding in every call",
         "the weights permuted once at load", rope_layout_in_every_call, "other change", "other change", None, "weights", made_up=f"{SHAPE}, {TIMES}",
+        unknown="that weights can be permuted once is a property of the model, not of the ops",
     ),
 )  # fmt: skip

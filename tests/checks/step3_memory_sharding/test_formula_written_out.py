@@ -12,20 +12,23 @@ from tests.profiles.model import DeviceOp
 ROWS, ONE = [1, 1, 64, 512], [1, 1, 64, 1]
 
 
-def run(program, name, inputs, shape, said=""):
-    attributes = {"binary_op_type": f"BinaryOpType::{said}"} if name == "BinaryNg" else {"op_chain": f"op_type=UnaryOpType::{said},param={{}}"}  # fmt: skip
+def run(program, name, inputs, shape, said="", /, **attributes):
+    attributes = attributes or {"binary_op_type": f"BinaryOpType::{said}"} if name == "BinaryNg" else {"op_chain": f"op_type=UnaryOpType::{said},param={{}}"}  # fmt: skip
     out = program.tensor(shape)
     return put(program, DeviceOp(f"{name}DeviceOperation", inputs, (out,), 20_000, attributes=attributes))
 
 
-def norm(program, *, centred=False, root="RSQRT", square="MUL", last="MUL", also_read="", plus=True):
+def norm(
+    program, *, centred=False, root="RSQRT", square="MUL", last="MUL", also_read="", plus=True, sum_by="Reduce"
+):
     """x * rsqrt(mean(x * x) + eps), with the mean subtracted first if `centred`."""
     x = run(program, "Unary", (program.tensor(ROWS),), ROWS, "RELU")
     if centred:
         mean = run(program, "Reduce", (x,), ONE)
-        x = run(program, "BinaryNg", (x, mean), ROWS, "SUB")
-    squared = run(program, "Unary", (x,), ROWS, square) if square == "SQUARE" else run(program, "BinaryNg", (x, x), ROWS, square)  # fmt: skip
-    scale = run(program, "Reduce", (squared,), ONE)
+        x = run(program, "BinaryNg", (x, mean), ROWS, centred)
+    by = "Unary" if square in ("SQUARE", "POWER") else "BinaryNg"
+    squared = run(program, by, (x, x), ROWS, square)
+    scale = run(program, sum_by, (squared,), ONE)
     if plus:
         scale = run(program, "BinaryNg", (scale,), ONE, "ADD")
     scale = run(program, "Unary", (scale,), ONE, root)
@@ -71,8 +74,9 @@ def of(build, **how):
     [
         (norm, {}, "RMSNorm", [1, 2, 3, 4, 5]),
         (norm, {"plus": False, "square": "SQUARE", "root": "SQRT", "last": "DIV"}, "RMSNorm", [1, 2, 3, 4]),
-        (norm, {"square": "POW"}, "RMSNorm", [1, 2, 3, 4, 5]),
-        (norm, {"centred": True}, "LayerNorm", [1, 2, 3, 4, 5, 6, 7]),
+        (norm, {"square": "POWER"}, "RMSNorm", [1, 2, 3, 4, 5]),
+        (norm, {"centred": "ADD"}, "RMSNorm", [3, 4, 5, 6, 7]),
+        (norm, {"centred": "SUB"}, "LayerNorm", [1, 2, 3, 4, 5, 6, 7]),
         (softmax, {}, "softmax", [1, 2, 3, 4, 5]),
         (softmax, {"stable": False, "inverse": True, "last": "MUL"}, "softmax", [1, 2, 3, 4]),
         (rotary, {}, "rotary embedding", [1, 2, 3, 4, 5, 6, 7]),
@@ -119,10 +123,26 @@ def test_the_heaviest_is_told_with_its_own_first_op(check):
     assert [cell.row for cell in outcome.claim.evidence] == lines
 
 
+@pytest.mark.parametrize(
+    ("build", "function", "place"), [(softmax, "EXP", 3), (rotary, "NEG", 3), (norm, "RSQRT", 4)]
+)
+def test_a_function_that_another_op_applies_is_no_step(check, build, function, place):
+    program = of(build)
+    assert function in str(program.device_ops[place].attributes)
+    program.device_ops[place].op_code = "BinaryNgDeviceOperation"
+    assert check.ask(program).status == "clean"
+
+
+def test_a_power_by_a_tensor_is_a_square(check):
+    program = of(norm, square="SUB")
+    program.device_ops[1].attributes = {"binary_op_type": "BinaryOpType::POWER"}
+    assert check.ask(program).claim.rows.tolist() == [1, 2, 3, 4, 5]
+
+
 def test_each_function_is_a_claim(check):
     program = of(norm)
     softmax(program)
-    norm(program, centred=True)
+    norm(program, centred="SUB")
     norm(program)
     claims = check.ask(program).claims
     assert [claim.claim.split(", ")[0] for claim in claims] == [

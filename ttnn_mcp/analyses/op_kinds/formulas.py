@@ -33,7 +33,7 @@ class _Parts:
 
     joins: Joins
     sums: NDArray[np.bool_]  # over the last dim
-    thin: NDArray[np.bool_]  # element-wise on what a sum wrote
+    thin: NDArray[np.bool_]  # on what a sum wrote
     multiplies: NDArray[np.bool_]
     divides: NDArray[np.bool_]
     subtracts: NDArray[np.bool_]
@@ -46,8 +46,6 @@ class _Parts:
 
 def formulas_of(ops: OpTable, joins: Joins) -> list[Formula]:
     """The formulas among the ops of one device, in the order of their sums, exponents and negations."""
-    if not ops.inputs or not ops.outputs:
-        return []
     parts = _parts(ops, joins)
     return [*_norms(parts), *_softmaxes(parts), *_rotations(ops, parts)]
 
@@ -55,23 +53,23 @@ def formulas_of(ops: OpTable, joins: Joins) -> list[Formula]:
 def _parts(ops: OpTable, joins: Joins) -> _Parts:
     said, one_column = ops.texts("attributes"), ops.outputs[0].logical[:, 3] == 1
 
-    def kind(*names: str) -> NDArray[np.bool_]:
-        spelled = re.compile(rf"OpType::({'|'.join(names)})\b")
+    def kind(of: str, *names: str) -> NDArray[np.bool_]:
+        spelled = re.compile(rf"{of}OpType::({'|'.join(names)})\b")
         return said.where(lambda text: spelled.search(text) is not None)
 
-    multiplies = ops.named("Binary") & kind("MUL")
+    functions, multiplies = ops.named("Unary"), kind("Binary", "MUL")
     return _Parts(
         joins,
-        sums=ops.named("Reduce") & one_column & (ops.inputs[0].logical[:, 3] > 1),
-        thin=ops.of_family("eltwise") & one_column,
+        sums=ops.named("Reduce") & one_column,
+        thin=one_column,
         multiplies=multiplies,
-        divides=ops.named("Binary") & kind("DIV"),
-        subtracts=ops.named("Binary") & kind("SUB"),
-        adds=ops.named("Binary") & kind("ADD"),
-        squares=multiplies | kind("SQUARE", "POW", "POWER"),
-        roots=kind("RSQRT", "SQRT"),
-        exponents=ops.named("Unary") & kind("EXP"),
-        negates=ops.named("Unary") & kind("NEG"),
+        divides=kind("Binary", "DIV"),
+        subtracts=kind("Binary", "SUB"),
+        adds=kind("Binary", "ADD"),
+        squares=multiplies | kind("Binary", "POWER") | (functions & kind("Unary", "SQUARE", "POWER")),
+        roots=functions & kind("Unary", "RSQRT", "SQRT"),
+        exponents=functions & kind("Unary", "EXP"),
+        negates=functions & kind("Unary", "NEG"),
     )
 
 

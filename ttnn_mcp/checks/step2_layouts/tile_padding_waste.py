@@ -46,7 +46,8 @@ def look(facts: WindowFacts) -> Claims:
         0 < operand.logical[row, 3] < operand.padded[row, 3] // 2
         for operand in (*facts.ops.inputs, *facts.ops.outputs)
     )
-    _, heads, height, _ = facts.ops.inputs[0].logical[row]
+    users, heads, height, _ = facts.ops.inputs[0].logical[row]
+    short = ONE_ROW if min(users, heads) > 1 == height else SHORT
     yield Claim(
         claim=(
             f"{len(rows)} ops ({time_of(facts, rows)}) move {WASTE:.0%} tile padding or more; heaviest "
@@ -60,7 +61,13 @@ def look(facts: WindowFacts) -> Claims:
             else "another shape holds the same elements in full tiles; time falls at most in proportion to the bytes"
         ),
         evidence=cite_op(facts, row, (facts.ops.inputs[0], "LAYOUT"), (facts.ops.outputs[0], "LAYOUT")),
-        fix=NARROW if narrow else WHOLE_ROWS if reorders[row] else ONE_ROW if heads > 1 == height else SHORT,
+        fix=NARROW
+        if narrow
+        else WHOLE_ROWS
+        if reorders[row]
+        else ONE_ROW
+        if min(users, heads) > 1 == height
+        else SHORT,
         verify="re-profile: tensor_formats.padding no longer lists these ops; PCC unchanged",
         caveat="the next op may need this shape; then change the order of ops instead",
     )
