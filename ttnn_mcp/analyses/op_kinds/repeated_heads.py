@@ -23,12 +23,12 @@ def repeated_heads(joins: Joins) -> dict[int, tuple[int, ...]]:
     """Per attention op, the ops that repeat heads for it alone, and those that only belong to the repeating."""
     ops = joins.ops
     attends, makers_of = ops.of_family("attention"), _makers(joins)
-    found: dict[int, tuple[int, ...]] = {}
+    repeats: dict[int, tuple[int, ...]] = {}
     for row in np.flatnonzero(attends).tolist():
         repeating = {part for maker in makers_of.get(row, ()) for part in _repeating(joins, maker)}
         if repeating:
-            found[row] = tuple(sorted(repeating))
-    return found
+            repeats[row] = tuple(sorted(repeating))
+    return repeats
 
 
 def _makers(joins: Joins) -> dict[int, set[int]]:
@@ -68,6 +68,6 @@ def _times(joins: Joins, source: int, maker: int) -> bool:
     return bool(times > 1 and not rest and alike and y.logical[maker, 1] == times * x.logical[source, 1])
 
 
-def of_rows(found: dict[int, tuple[int, ...]]) -> NDArray[np.int64]:
+def of_rows(repeats: dict[int, tuple[int, ...]]) -> NDArray[np.int64]:
     """All ops that repeat, in order."""
-    return np.array(sorted({part for parts in found.values() for part in parts}), dtype=np.int64)
+    return np.array(sorted({part for parts in repeats.values() for part in parts}), dtype=np.int64)

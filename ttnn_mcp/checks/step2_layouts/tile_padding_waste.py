@@ -61,13 +61,7 @@ def look(facts: WindowFacts) -> Claims:
             else "another shape holds the same elements in full tiles; time falls at most in proportion to the bytes"
         ),
         evidence=cite_op(facts, row, (facts.ops.inputs[0], "LAYOUT"), (facts.ops.outputs[0], "LAYOUT")),
-        fix=NARROW
-        if narrow
-        else WHOLE_ROWS
-        if reorders[row]
-        else ONE_ROW
-        if min(users, heads) > 1 == height
-        else SHORT,
+        fix=NARROW if narrow else WHOLE_ROWS if reorders[row] else short,
         verify="re-profile: tensor_formats.padding no longer lists these ops; PCC unchanged",
         caveat="the next op may need this shape; then change the order of ops instead",
     )

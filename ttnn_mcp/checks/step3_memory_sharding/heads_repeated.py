@@ -23,18 +23,18 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all repeated heads."""
-    found = repeated_heads(facts.joins)
-    rows = of_rows(found)
+    repeats = repeated_heads(facts.joins)
+    rows = of_rows(repeats)
     if not len(rows):
         return
     row = facts.heaviest(rows, 1)[0]
-    reader = next(reader for reader, parts in found.items() if row in parts)
+    reader = next(reader for reader, parts in repeats.items() if row in parts)
     decodes = facts.named("ScaledDotProductAttentionDecode")[reader]
     call = f"ttnn.transformer.scaled_dot_product_attention{'_decode' if decodes else ''}"
     yield Claim(
         claim=(
-            f"{len(rows)} op{'s repeat' if len(rows) > 1 else ' repeats'} heads for {len(found)} attention "
-            f"op{'s' * (len(found) > 1)} "
+            f"{len(rows)} op{'s repeat' if len(rows) > 1 else ' repeats'} heads for {len(repeats)} attention "
+            f"op{'s' * (len(repeats) > 1)} "
             f"({time_of(facts, rows)}): {op_name(facts, row)} {example(facts, row)}"
         ),
         rows=rows,
