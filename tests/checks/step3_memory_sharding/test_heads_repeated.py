@@ -107,6 +107,7 @@ def test_two_attention_ops_are_counted(check):
     repeated(program, ns=30_000)
     claim = check.ask(program, ONE_PASS, chosen="all").claim
     assert claim.claim.startswith("2 ops repeat heads for 2 attention ops (50 us, ")
+    assert f"at line {claim.evidence[0].row + 1} on grouped heads" in claim.fix  # behind the heavier repeat
 
 
 def test_half_a_percent_of_the_window_is_the_line(check):

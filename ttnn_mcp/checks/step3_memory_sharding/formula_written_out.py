@@ -25,8 +25,8 @@ from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 CALLS = {
-    "RMSNorm": "ttnn.rms_norm(x, epsilon=1e-5, weight=w)",
-    "LayerNorm": "ttnn.layer_norm(x, epsilon=1e-5, weight=w, bias=b)",
+    "RMSNorm": "ttnn.rms_norm(x, epsilon=1e-5, weight=gamma)",
+    "LayerNorm": "ttnn.layer_norm(x, epsilon=1e-5, weight=gamma, bias=beta)",
     "softmax": "ttnn.softmax(x, dim=-1, numeric_stable=True)",
     "rotary embedding": "ttnn.experimental.rotary_embedding(x, cos, sin)",
 }

@@ -73,7 +73,7 @@ def _more_workers(facts: WindowFacts, row: int) -> str:
     if not one or rows <= FEW_ROWS or "ReduceScatter" not in facts.names[row]:
         return ""
     return (
-        "ttnn.experimental.reduce_scatter_minimal_async(..., num_workers_per_link=4), 1 now; then the output made "
+        "ttnn.reduce_scatter(..., num_workers_per_link=4), 1 now; then the output made "
         "once, and larger packets (router_config of ttnn.set_fabric_config)"
     )
 
