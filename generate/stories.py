@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tests.stories import STORIES
+from tests.stories import EARLIER, FURTHER, STORIES
 from tests.stories.story import findings_of, naming
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ HEAD = f"""{TITLE}
 
 The table above is in-sample: the checks were written with those stories at hand. The stories below were first shown to
 finished checks, and `at first` is what they said then. After that some checks were mended by general rules, so
-`now` is in-sample too, and says what it still does not know. Figures are the sources'; what a source does not tell
+`now` is in-sample too, and says what it still does not know. The further stories met checks that the earlier ones had
+mended, so their `at first` says how far that carried. Figures are the sources'; what a source does not tell
 (often the shapes, or how a model's gain is split over its ops) was made up and stands in the last column. Where the
 gain of these very ops is not told, the verdict is **named** at best: the change is named, its bounds are not judged.
 
@@ -36,13 +37,19 @@ COLUMNS = (
 
 def section() -> str:
     """The whole section: how many were told well at first and now, and the table."""
-    counts = [_counts(story.first for story in STORIES), _counts(story.now for story in STORIES)]
     rows = [COLUMNS, *(_row(story) for story in STORIES)]
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     lines.insert(1, "|---" * len(COLUMNS) + "|")
-    told = f"**{len(STORIES)} stories. At first: {counts[0]}. Now: {counts[1]}.**"
+    told = "\n\n".join(
+        _told(*group) for group in ((EARLIER, "stories"), (FURTHER, "further stories, the last rows"))
+    )
     unknown = [f"* {story.source}, {story.ran}: {story.unknown}." for story in STORIES if story.unknown]
     return f"{HEAD}{told}\n\n" + "\n".join(lines) + f"\n\n{UNKNOWN}\n\n" + "\n".join(unknown) + "\n"
+
+
+def _told(stories: tuple[Story, ...], what: str) -> str:
+    at_first, now = (_counts(verdicts) for verdicts in zip(*((one.first, one.now) for one in stories), strict=True))
+    return f"**{len(stories)} {what}. At first: {at_first}. Now: {now}.**"
 
 
 def _counts(verdicts: object) -> str:

@@ -30,6 +30,7 @@ NOISE = 1.02  # of the source's figures
 A_PROMISE = 0.05  # of the kernel time: less than this from a change that brought nothing is within its noise
 SPLIT = "how the time is split over the ops"
 SHAPE = "the shape"
+TIMES = "the times"
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def of(build, *args, **how):
 
 def test_the_move_behind_a_cast_writes_the_type(check):
     claim = check.assert_sound(of(before))
-    start = "Typecasts run beside moves that could write the type (1x, 20 us, "
+    start = "Typecasts run beside ops that could write the type (1x, 20 us, "
     assert claim.claim.startswith(start)
     assert claim.claim.endswith(
         "BFLOAT16 to BFLOAT8_B, 512x512 -> 512x512 at line 5, InterleavedToSharded at line 6"
@@ -88,6 +88,40 @@ def test_integers_and_rows_are_not_converted_on_the_way(check, build):
 
 def test_a_cast_that_narrows_behind_a_move_is_told_elsewhere(check):
     check.pair(lambda to: of(behind, "BFLOAT16", to), silent="BFLOAT8_B", fires="FLOAT32")
+
+
+def tilized(program, to="FLOAT32", *, first="Tilize", also_read=False):
+    """Rows into tiles, then a cast."""
+    tiles = program.tensor(SIDE)
+    put(program, DeviceOp(f"{first}DeviceOperation", (program.tensor(SIDE, layout="ROW_MAJOR"),), (tiles,), 9_000))
+    if also_read:
+        put(program, DeviceOp("MadeUp", (tiles,), (program.tensor([1, 1, 32, 32], "UINT16"),), 1_000))
+    relu(program, put(program, DeviceOp("TypecastDeviceOperation", (tiles,), (program.tensor(SIDE, to),), 20_000)))
+
+
+def cast_rows(program, source="FLOAT32", *, then="Tilize"):
+    """A cast of rows, then their tilize."""
+    rows = program.tensor(SIDE, layout="ROW_MAJOR")
+    put(program, DeviceOp("TypecastDeviceOperation", (program.tensor(SIDE, source, layout="ROW_MAJOR"),), (rows,), 20_000))  # fmt: skip
+    relu(program, put(program, DeviceOp(f"{then}DeviceOperation", (rows,), (program.tensor(SIDE),), 9_000)))
+
+
+@pytest.mark.parametrize("name", ["Tilize", "TilizeWithValPadding"])
+def test_a_tilize_writes_the_wider_type(check, name):
+    claim = check.assert_sound(of(tilized, first=name))
+    assert claim.fix.startswith("ttnn.to_layout(x, ttnn.TILE_LAYOUT, dtype=ttnn.float32) at line 5, and no ")
+    assert claim.at_most_ns.tolist() == [20_000]
+    check.pair(lambda one: of(tilized, also_read=one), silent=True, fires=False)
+
+
+def test_a_cast_that_narrows_behind_a_tilize_is_told_elsewhere(check):
+    check.pair(lambda to: of(tilized, to), silent="BFLOAT8_B", fires="FLOAT32")
+
+
+def test_rows_are_cast_as_they_become_tiles(check):
+    claim = check.pair(lambda then: of(cast_rows, then=then), silent="Untilize", fires="Tilize").claim
+    assert claim.fix.startswith("ttnn.to_layout(x, ttnn.TILE_LAYOUT, dtype=ttnn.bfloat16) at line 6, ")
+    check.pair(lambda source: of(cast_rows, source), silent="INT32", fires="FLOAT32")
 
 
 def test_half_a_percent_of_the_window_is_the_line(check):

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.checks.programs import relu, scaled, to_rows, to_tiles
-from tests.checks.rows import ONE_PASS, pass_time
+from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.profiles import Iteration, Program
+from tests.profiles.model import DeviceOp
 
 ROWS = "ROW_MAJOR"
 
@@ -46,6 +47,29 @@ def test_a_constant_untilized_counts_too(check, program):
     constants(program)
     relu(program, to_rows(program, program.tensor([1, 1, 256, 512])), "FLOAT32")
     assert check.ask(program).claim.rows.tolist() == [2, 4]
+
+
+def looked_up(program, reader="Embeddings"):
+    """A table in tiles, and an embedding that wants rows."""
+    table = to_rows(program, program.tensor([1, 1, 1024, 512]))
+    tokens = program.tensor([1, 32], "UINT32", layout=ROWS)
+    put(program, DeviceOp(f"{reader}DeviceOperation", (tokens, table), (program.tensor([1, 1, 32, 512]),), 5_000))
+
+
+def test_the_table_of_an_embedding_is_no_models_input(check):
+    def of(reader):
+        program = Program("wormhole_b0")
+        looked_up(program, reader)
+        return program
+
+    claim = check.pair(of, silent="MadeUp", fires="Embeddings").claim
+    assert claim.rows.tolist() == [0]
+    assert "layout=ttnn.ROW_MAJOR_LAYOUT" in claim.fix
+
+
+def test_a_tilized_constant_is_loaded_in_tiles(check, program):
+    constants(program)
+    assert "layout=ttnn.TILE_LAYOUT" in check.ask(program).claim.fix
 
 
 def test_one_pass_does_not_show_what_repeats(check, program):

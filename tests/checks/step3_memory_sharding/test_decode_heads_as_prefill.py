@@ -153,3 +153,49 @@ def test_a_run_without_head_ops_is_not_applicable(check):
 
 def test_without_operands_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of_heads())), "INPUT_n")
+
+
+def permuted(apart=(16, 8, 1, 64), *, back=False, after=False, name="Permute", kernel_ns=20_000):
+    """Heads of each user apart, and together as attention reads them; or back."""
+    program = Program("wormhole_b0")
+    users, heads_, rows, width = apart
+    shapes = [[*apart], [rows, users, heads_, width]]
+    x, y = (program.tensor(shape) for shape in (shapes[::-1] if back else shapes))
+    put(program, DeviceOp(f"{name}DeviceOperation", (x,), (y,), kernel_ns))
+    if after:
+        put(program, DeviceOp(RESHAPE, (y,), (program.tensor([users, heads_ * width]),), 10_000))
+    return program
+
+
+@pytest.mark.parametrize("name", ["Permute", "Transpose"])
+def test_a_permute_that_makes_heads_for_attention_counts(check, name):
+    claim = check.assert_sound(permuted(name=name))
+    assert "nlp_create_qkv_heads_decode" in claim.fix
+    assert claim.at_least_ns.tolist() == [0]
+
+
+def test_a_permute_back_and_its_reshape_are_joined_heads(check):
+    outcome = check.ask(permuted(back=True, after=True))
+    assert "nlp_concat_heads_decode" in outcome.claim.fix
+    assert outcome.claim.at_least_ns.tolist() == [0, 0]
+    assert outcome.at_most_ns == pytest.approx(25_000)
+
+
+@pytest.mark.parametrize("back", [True, False])
+@pytest.mark.parametrize("shape", [(16, 8, 2, 64), (33, 8, 1, 64), (1, 8, 1, 64), (16, 1, 1, 64)])
+def test_other_permutes_stay(check, shape, back):
+    check.pair(lambda one: permuted(one, back=back), silent=shape, fires=(32, 2, 1, 64))
+
+
+def test_a_permute_of_other_dims_stays(check):
+    program = Program("wormhole_b0")
+    for shape in ([1, 8, 16, 64], [2, 16, 8, 64], [1, 16, 8, 32], [1, 12, 8, 64], [1, 16, 9, 64]):
+        put(program, DeviceOp("PermuteDeviceOperation", (program.tensor([16, 8, 1, 64]),), (program.tensor(shape),), 20_000))  # fmt: skip
+    assert check.ask(program).status == "clean"
+
+
+def test_heads_made_and_joined_are_two_claims(check):
+    program = permuted()
+    put(program, DeviceOp("PermuteDeviceOperation", (program.tensor([1, 16, 8, 64]),), (program.tensor([16, 8, 1, 64]),), 30_000))  # fmt: skip
+    fixes = [claim.fix for claim in check.ask(program).claims]
+    assert ["create" in fix for fix in fixes] == [True, False]

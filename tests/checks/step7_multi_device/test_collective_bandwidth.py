@@ -100,3 +100,27 @@ def test_deepseeks_collectives_are_fast_enough(check):
 def test_a_ring_keeps_its_fabric(check):
     fabrics = [check.ask(with_gather(kernel_ns=400_000, topology=kind)).claim.fix for kind in ("Ring", "Linear")]
     assert ["FABRIC_1D_RING" in fix for fix in fabrics] == [True, False]
+
+
+def scattered(rows=160, workers=1, kind="ReduceScatterMinimalAsync"):
+    """Four devices that scatter a sum over as many rows."""
+    program = mesh()
+    x, out = program.tensor([1, 1, rows, 8192]), program.tensor([1, 1, rows, 2048])
+    op = collective(kind, x, out, 2_000_000, ring_size=4)
+    op.attributes = {**op.attributes, "num_workers_per_link": workers}
+    put(program, op)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({}, True),
+        ({"rows": 128}, False),
+        ({"rows": 129}, True),
+        ({"workers": 2}, False),
+        ({"kind": "AllGatherAsync"}, False),
+    ],
+)
+def test_more_workers_are_told_for_many_rows_of_a_reduce_scatter(check, how, told):
+    assert ("num_workers_per_link=4" in check.ask(scattered(**how)).claim.fix) == told

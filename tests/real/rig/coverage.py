@@ -21,6 +21,8 @@ IN_WORDS = {
     "matmul-beside-exchange": "names fused ops, whose semaphores and buffers are the model's; `names` holds them",
     "pcc-below-bound": "takes the last change back",
     "repeated-small-ops": "joins calls of the model",
+    "rows-not-read": "slices what a call reads",
+    "shape-round-trip": "drops two calls",
     "shard-for-one-matmul": "drops a call",
     "tile-padding-waste": "orders the model's dimensions anew",
     "tiny-row-reshape": "orders the model's dimensions anew",

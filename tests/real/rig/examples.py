@@ -24,6 +24,10 @@ class Examples:
         ttnn = self.ttnn
         return ttnn.zeros(shape, dtype=getattr(ttnn, dtype), layout=getattr(ttnn, layout), device=self.device)
 
+    def words(self, *shape: int) -> Any:
+        """Zeros as integers in rows."""
+        return self.tiles(*shape, dtype="int32", layout="ROW_MAJOR_LAYOUT")
+
     def value(self, name: str) -> Any:
         """What a name of a fix stands for; a KeyError where we do not know."""
         return VALUES[name](self)
@@ -80,6 +84,25 @@ def _decoded(of: Examples) -> tuple[list[Any], dict[str, Any]]:
     return [of.ttnn.to_memory_config(x, of.sharded(32 * 32, 64, 32))], {"num_heads": 16}
 
 
+def _cache(of: Examples) -> Any:
+    return of.tiles(64, 8, 32, 128, dtype="bfloat8_b")
+
+
+def _filled(of: Examples) -> tuple[list[Any], dict[str, Any]]:
+    return [_cache(of), of.tiles(4, 8, 128, 128, dtype="bfloat8_b"), of.words(4, 16)], {}
+
+
+def _updated(of: Examples) -> tuple[list[Any], dict[str, Any]]:
+    """Keys and values of 8 users, each on a row of cores of its own."""
+    ttnn, rows = of.ttnn, []
+    for row in (0, 1):
+        cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, row), ttnn.CoreCoord(7, row))})
+        spec = ttnn.ShardSpec(cores, (32, 128), ttnn.ShardOrientation.ROW_MAJOR)
+        place = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, spec)
+        rows.append(ttnn.to_memory_config(of.tiles(1, 8, 8, 128), place))
+    return [_cache(of), rows[0], _cache(of), rows[1]], {}
+
+
 CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
     "ttnn.linear": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1024, 1024)], {}),
     "ttnn.matmul": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1024, 1024)], {}),
@@ -87,6 +110,15 @@ CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
     "ttnn.concat": lambda of: ([[of.tiles(1, 1, 32, 64), of.tiles(1, 1, 32, 64)]], {"dim": -1}),
     "ttnn.topk": lambda of: ([of.tiles(1, 1, 32, 4096)], {"k": 32}),
     "ttnn.group_norm": _norm,
+    "ttnn.rms_norm": lambda of: ([of.tiles(1, 1, 64, 512)], {}),
+    "ttnn.layer_norm": lambda of: ([of.tiles(1, 1, 64, 512)], {}),
+    "ttnn.softmax": lambda of: ([of.tiles(1, 1, 64, 512)], {}),
+    "ttnn.experimental.rotary_embedding": lambda of: (
+        [of.tiles(1, 8, 64, 64), of.tiles(1, 1, 64, 64), of.tiles(1, 1, 64, 64)],
+        {},
+    ),
+    "ttnn.experimental.paged_fill_cache": _filled,
+    "ttnn.experimental.paged_fused_update_cache": _updated,
     "ttnn.all_gather": lambda of: ([of.tiles(1, 1, 64, 512)], {"dim": 3}),
     "ttnn.reduce_scatter": lambda of: ([of.tiles(1, 1, 64, 512)], {"dim": 3}),
     "ttnn.conv2d": lambda of: (
@@ -158,6 +190,12 @@ VALUES: dict[str, Callable[[Examples], Any]] = {
     "t": lambda of: of.tiles(1, 1, 1, 1),
     "y": lambda of: of.tiles(1, 1, 64, 4096),  # of eight devices
     "x": lambda of: of.tiles(1, 1, 64, 512),
+    "b": lambda of: of.tiles(1, 1, 64, 512),  # beside x
+    "gamma": lambda of: of.tiles(1, 1, 1, 512),
+    "beta": lambda of: of.tiles(1, 1, 1, 512),
+    "users": lambda of: of.words(4),
+    "positions": lambda of: of.words(8),
+    "page_table": lambda of: of.words(8, 8),
     "weight": lambda of: of.on_host(64, 64, 3, 3),
     "bias": lambda of: of.on_host(1, 1, 1, 64),
     "shape": lambda of: (1, 1, 1024, 1024),

@@ -10,7 +10,7 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
 from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
-from ttnn_mcp.analyses.op_kinds.layouts import reader_counts
+from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES, reader_counts
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
@@ -77,16 +77,16 @@ def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> NDArray[np.int64]:
 
 
 def moves_beside_casts(ops: OpTable, joins: Joins) -> NDArray[np.int64]:
-    """Per op, the move that could write the type of its cast: behind it, or before one that widens; -1 for none."""
+    """Per op, the move or tilize that could write its cast's type: behind it, or before one that widens; or -1."""
     x, y = ops.inputs[0], ops.outputs[0]
     whole = x.dtype.among(*NO_MANTISSA) | y.dtype.among(*NO_MANTISSA)
-    casts = ops.named("Typecast") & ~whole & x.layout.among("TILE")
-    alone, moves = joins.reader_counts == 1, ops.named(*TAKES_A_TYPE_ON_ITS_WAY)
+    casts, in_tiles = ops.named("Typecast") & ~whole, x.layout.among("TILE")
+    alone, moves, tilizes = joins.reader_counts == 1, ops.named(*TAKES_A_TYPE_ON_ITS_WAY), ops.named(*TO_TILES)
     partners = np.full(len(ops), -1, dtype=np.int64)
     makers, readers = joins.edges
-    before = (casts & alone)[makers] & moves[readers]
+    before = (casts & alone)[makers] & np.where(in_tiles[makers], moves[readers], tilizes[readers])
     partners[makers[before]] = readers[before]
-    widens = np.flatnonzero(casts & (x.element_bytes < y.element_bytes))
-    behind = widens[(moves & alone)[joins.makers[widens]]]  # the last op has no reader
+    widens = np.flatnonzero(casts & in_tiles & (x.element_bytes < y.element_bytes))
+    behind = widens[((moves | tilizes) & alone)[joins.makers[widens]]]  # the last op has no reader
     partners[behind] = joins.makers[behind]
     return partners

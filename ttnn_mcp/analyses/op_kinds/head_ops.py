@@ -1,4 +1,4 @@
-"""Prefill ops that make or join the heads of attention, and the reshapes around them."""
+"""Prefill ops that make or join the heads of attention, permutes that do so, and the reshapes around them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,16 @@ class HeadGroup:
     """A head op and the reshapes of the same elements directly before and after it.
 
     Attributes:
-        head: the head op.
+        head: the head op, or the permute.
         reshapes: none, one or both.
+        makes: whether it makes heads for attention, and does not join them behind it.
+        permutes: whether a permute stands in place of a head op.
     """
 
     head: int
     reshapes: tuple[int, ...]
+    makes: bool
+    permutes: bool = False
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -51,10 +55,34 @@ def one_row_groups(ops: OpTable) -> list[HeadGroup]:
     users = shape[:, 0] * np.where(joins, 1, shape[:, 1])  # an op that joins heads has them in the second dim
     heads = codes.where(is_head_op) & (shape[:, 2] == 1) & (users <= USERS)
     reshapes = codes.where(lambda text: canonical(text) == "Reshape")
-    return [_group(ops, int(head), reshapes) for head in np.flatnonzero(heads)]
+    groups = [_group(ops, int(head), reshapes, makes=not joins[head]) for head in np.flatnonzero(heads)]
+    return [*groups, *_permuted(ops, reshapes)]
 
 
-def _group(ops: OpTable, head: int, reshapes: NDArray[np.bool_]) -> HeadGroup:
+def _permuted(ops: OpTable, reshapes: NDArray[np.bool_]) -> list[HeadGroup]:
+    """Permutes of [users,heads,1,d] to [1,users,heads,d], as attention reads it, and back."""
+    x, y = ops.inputs[0].logical, ops.outputs[0].logical
+    turns = ops.named("Permute", "Transpose")
+    split = _one_row_each(x, y) & turns
+    joined = _one_row_each(y, x) & turns
+    return [
+        _group(ops, int(row), reshapes, makes=bool(split[row]), permutes=True)
+        for row in np.flatnonzero(split | joined)
+    ]
+
+
+def _one_row_each(apart: NDArray[np.int64], together: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """[users,heads,1,d] beside [1,users,heads,d], for users and heads of more than one."""
+    users, heads = apart[:, 0], apart[:, 1]
+    turned = (together[:, 0] == 1) & (together[:, 1] == users) & (together[:, 2] == heads)
+    return (
+        turned & (apart[:, 2] == 1) & (apart[:, 3] == together[:, 3]) & (users > 1) & (users <= USERS) & (heads > 1)
+    )
+
+
+def _group(
+    ops: OpTable, head: int, reshapes: NDArray[np.bool_], *, makes: bool, permutes: bool = False
+) -> HeadGroup:
     read, made = ops.inputs[0].elements, ops.outputs[0].elements
     before, after = head - 1, head + 1
     beside: list[int] = []
@@ -62,4 +90,4 @@ def _group(ops: OpTable, head: int, reshapes: NDArray[np.bool_]) -> HeadGroup:
         beside.append(before)
     if after < len(ops) and reshapes[after] and made[head] == read[after]:
         beside.append(after)
-    return HeadGroup(head, tuple(beside))
+    return HeadGroup(head, tuple(beside), makes, permutes)

@@ -1,11 +1,12 @@
 """A tensor that never changes is tilized or untilized in every iteration.
 
 Weights, masks and position tables can be converted once, where they are loaded. A conversion inside forward() is
-paid per call.
+paid per call. `ttnn.embedding` untilizes a table in tiles by itself, all of it in each call (tt-mlir PR #6276, #3550).
 
 The line: in a window that is one of several iterations, conversions whose input no op of the iteration made,
-besides the first of them, which is likely the model's input; together 1 % of the window. Cannot tell on a run of
-one pass when such conversions take 1 %: constants are converted once there, as they should be.
+besides the first of them, which is likely the model's input, unless an embedding reads it as its table; together 1 % of
+the window. Cannot tell on a run of one pass when such conversions take 1 %: constants are converted once there, as they
+should be.
 
 Silent if an op of the same window made a tensor of equal size, type and placement. State carried over from the
 iteration before (caches) looks like a constant: the caveat says so.
@@ -16,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, reads_unmade
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL
 
@@ -24,7 +25,8 @@ from ttnn_mcp.checks.worth import USUAL
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all conversions of tensors that the window did not make."""
     conversions = facts.named(*TO_TILES, *TO_ROWS)
-    rows = np.flatnonzero(conversions & reads_unmade(facts.ops, facts.flow))[1:]
+    rows = np.flatnonzero(conversions & reads_unmade(facts.ops, facts.flow))
+    rows = rows[(np.arange(len(rows)) > 0) | np.isin(rows, _tables(facts))]
     spent = float(facts.kernel_ns[rows].sum())
     if spent < USUAL * facts.total_ns or not len(rows):
         return
@@ -45,12 +47,22 @@ def look(facts: WindowFacts) -> Claims:
         assumption="all of them are constants and are converted once, where they are loaded",
         evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
         fix=(
-            "ttnn.from_torch(t, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device) at load time; no "
-            "ttnn.to_layout on it in forward()"
+            f"ttnn.from_torch(t, dtype=ttnn.bfloat16, layout=ttnn.{_layout(facts, row)}, device=device) at load time; "
+            "no ttnn.to_layout on it in forward()"
         ),
         verify="re-profile 2 iterations: tensor_formats.conversions loses them",
         caveat="further model inputs, or caches from the iteration before, would look the same",
     )
+
+
+def _tables(facts: WindowFacts) -> Rows:
+    """What embeddings read as their tables."""
+    tables = facts.joins.by_input[1:2]
+    return tables[0][facts.named("Embeddings")] if tables else np.zeros(0, dtype=np.int64)
+
+
+def _layout(facts: WindowFacts, row: int) -> str:
+    return "TILE_LAYOUT" if facts.named(*TO_TILES)[row] else "ROW_MAJOR_LAYOUT"
 
 
 CHECK = Check(

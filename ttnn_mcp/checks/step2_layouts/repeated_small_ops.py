@@ -23,6 +23,7 @@ from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 MOVES = ("eltwise", "shape", "layout", "movement")
+BY_USER = ("PagedFillCache", "PagedUpdateCache")  # caches-written-apart tells what to call instead
 WRITES = ("Scatter", "Gather", "IndexFill", "FillCache", "UpdateCache")
 
 
@@ -36,7 +37,7 @@ def look(facts: WindowFacts) -> Claims:
 
 def small(facts: WindowFacts) -> Mask:
     """Ops that only move or map elements."""
-    return (facts.of_family(*MOVES) | facts.named(*WRITES)) & ~facts.joins.doubtful
+    return (facts.of_family(*MOVES) | facts.named(*WRITES)) & ~facts.joins.doubtful & ~facts.named(*BY_USER)
 
 
 def _claim(facts: WindowFacts, chain: Repetition) -> Claim:

@@ -70,7 +70,7 @@ def _fix(facts: WindowFacts, row: int, *, same_width: bool) -> str:
     heads = _heads(facts, row)
     return (
         f"q, k, v = ttnn.transformer.split_query_key_value_and_split_heads(qkv, num_heads={heads}, "
-        "transpose_key=False); join with ttnn.experimental.nlp_concat_heads(x)"
+        "transpose_key=False); join with ttnn.experimental.nlp_concat_heads(x); or reshape in ROW_MAJOR, a view there"
         if heads
         else "order the ops so that the last dim stays, or reshape in ROW_MAJOR where the next op takes rows"
     )

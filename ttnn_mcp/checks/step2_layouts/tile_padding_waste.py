@@ -7,7 +7,8 @@ The line: at least 30 % of an op's bytes are padding that another shape of the s
 dims merged into the height; below a width of 32, elements folded into whole tiles), on element-wise, shape,
 layout, movement and reduction ops; such ops take 2 % of the window and could give back 1 % (domain practice). The
 bound is in proportion to the bytes and never below DRAM at achievable bandwidth or the launch; permutes and reshapes
-of long rows, which take tiles apart, can gain more: 5.53 ms became 0.17 in ROW_MAJOR (tt-metal #29219).
+of long rows, which take tiles apart, can gain more: 5.53 ms became 0.17 in ROW_MAJOR (tt-metal #29219). One head per
+tile is the usual case in a decode step: rope and slices on [B,heads,1,d] took 108 us in GLM (tt-mlir #8755).
 
 Silent on the padding of a single row of tiles, which no shape avoids (the one row of a decode step), on matmuls and
 convs, and on op records copied from an earlier call. Cannot tell before 2025-09: reports then wrote padded shapes
@@ -45,6 +46,8 @@ def look(facts: WindowFacts) -> Claims:
         0 < operand.logical[row, 3] < operand.padded[row, 3] // 2
         for operand in (*facts.ops.inputs, *facts.ops.outputs)
     )
+    users, heads, height, _ = facts.ops.inputs[0].logical[row]
+    short = ONE_ROW if min(users, heads) > 1 == height else SHORT
     yield Claim(
         claim=(
             f"{len(rows)} ops ({time_of(facts, rows)}) move {WASTE:.0%} tile padding or more; heaviest "
@@ -58,7 +61,7 @@ def look(facts: WindowFacts) -> Claims:
             else "another shape holds the same elements in full tiles; time falls at most in proportion to the bytes"
         ),
         evidence=cite_op(facts, row, (facts.ops.inputs[0], "LAYOUT"), (facts.ops.outputs[0], "LAYOUT")),
-        fix=NARROW if narrow else WHOLE_ROWS if reorders[row] else SHORT,
+        fix=NARROW if narrow else WHOLE_ROWS if reorders[row] else short,
         verify="re-profile: tensor_formats.padding no longer lists these ops; PCC unchanged",
         caveat="the next op may need this shape; then change the order of ops instead",
     )
@@ -71,6 +74,10 @@ NARROW = (
 SHORT = (
     "merge the short dim into the one above it (ttnn.reshape in ROW_MAJOR), or pad it to a multiple of 32 once at the "
     "start"
+)
+ONE_ROW = (
+    "keep heads of a decode step as [1,B,heads,d], whose tiles are full of heads, and not as [B,heads,1,d]; "
+    "otherwise merge the short dim into the one above it (ttnn.reshape in ROW_MAJOR)"
 )
 WHOLE_ROWS = (
     "keep the tensor ROW_MAJOR from the op that makes it until its short dim is gone: whole rows then move in one "

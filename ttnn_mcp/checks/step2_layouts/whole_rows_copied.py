@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.op_kinds.cache_writes import fills_by_user
 from ttnn_mcp.analyses.op_kinds.whole_rows import Part, lies_in_one_piece, part_of
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
@@ -36,9 +37,9 @@ _NUMBER = re.compile(r"-?\d+")
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over slices that a view replaces and concats that are written in place."""
     banks = dram_banks(facts.chip) or 1
-    sliced = {
-        row: part for row in np.flatnonzero(facts.named("Slice")).tolist() if (part := _part(facts, row, banks))
-    }
+    _, of_users = fills_by_user(facts.ops)  # caches-written-apart writes them without a slice
+    slices = np.setdiff1d(np.flatnonzero(facts.named("Slice")), of_users)
+    sliced = {row: part for row in slices.tolist() if (part := _part(facts, row, banks))}
     joined = [row for row in np.flatnonzero(facts.named("Concat")).tolist() if _in_place(facts, row, banks)]
     rows = np.array(sorted((*sliced, *joined)), dtype=np.int64)
     if not len(rows):

@@ -4,12 +4,12 @@ nlp_create_qkv_heads wants [B,1,S,H] and gives [B,heads,S,d]: with S = 1 each he
 of which one is used, and reshapes bring the users in and the heads out. ttnn.experimental.nlp_create_qkv_heads_decode
 takes [1,1,B,H] as the matmul writes it and gives [1,B,heads,d], as scaled_dot_product_attention_decode reads it. In
 GLM on Wormhole a reshape of 32.2 us, NlpCreateHeads of 37.7 and a reshape of 12.3 became one op of 7.5 us (tt-xla's
-GLM log, #1).
+GLM log, #1). Compilers also write permutes to [1,B,heads,d] and back (tt-mlir #7714, PR #7273).
 
-The line: a head op that is no decode form, on one row per user, up to 32 users; with the reshapes right before and
-after it; together 5 us and more, 0.5 % of the window to save. The bound leaves 5 us of the group. The reshapes that
-only add or drop the users' dimension go altogether: they are at_least, because the decode form moves fewer tiles
-than the head op does now.
+The line: a head op that is no decode form, or such a permute, on one row per user, up to 32 users; with the reshapes
+right before and after it; together 5 us and more, 0.5 % of the window to save. The bound leaves 5 us of the group.
+The reshapes beside a head op only add or drop the users' dimension and go altogether: they are at_least, because the
+decode form moves fewer tiles than the head op does now.
 
 Silent from two rows per user on (prefill, speculative decode), where [B,heads,S,d] is what the ops want.
 """
@@ -19,19 +19,27 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.op_kinds.head_ops import is_head_op, one_row_groups
+from ttnn_mcp.analyses.op_kinds.head_ops import HeadGroup, is_head_op, one_row_groups
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Subject, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
-HEADS = Subject(lambda facts: facts.names.where(is_head_op), "no ops that make or join heads")
+HEADS = Subject(
+    lambda facts: facts.names.where(is_head_op) | facts.named("Permute", "Transpose"),
+    "no ops that make or join heads",
+)
 
 
 def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such groups."""
+    """Yield one claim over all groups that make heads, and one over those that join them."""
     groups = one_row_groups(facts.ops)
+    for makes in (True, False):
+        yield from _claim(facts, [group for group in groups if group.makes == makes])
+
+
+def _claim(facts: WindowFacts, groups: list[HeadGroup]) -> Claims:
     saved = [_saved_ns(facts.kernel_ns[group.rows]) for group in groups]
     if not any(saving.any() for saving in saved):
         return
@@ -40,7 +48,7 @@ def look(facts: WindowFacts) -> Claims:
     row = facts.heaviest(heads)[0]
     group = groups[int(np.flatnonzero(heads == row)[0])]
     name = op_name(facts, row)
-    makes = "concat" not in name.lower()
+    sure = np.concatenate([saving * (not one.permutes) for one, saving in zip(groups, saved, strict=True)])
     yield Claim(
         claim=(
             f"{len(heads)} head op{'s' * (len(heads) > 1)} made for prefill work{'s' * (len(heads) == 1)} on one row "
@@ -48,10 +56,10 @@ def look(facts: WindowFacts) -> Claims:
         ),
         rows=rows,
         at_most_ns=at_most,
-        at_least_ns=np.where(np.isin(rows, heads), 0.0, at_most),
+        at_least_ns=np.where(np.isin(rows, heads), 0.0, sure),
         assumption="one decode form in place of head op and reshapes, 5 us at least",
         evidence=cite_each((row, *group.reshapes), lambda n: cite_op(facts, n)),
-        fix=_fix(makes=makes),
+        fix=_fix(makes=group.makes),
         verify=f"re-profile; list_ops shows the Decode form in place of {name}; PCC >= 0.99",
         caveat="wants users in one tile, [1,1,B,H], and attention on [1,B,heads,d]; K and V caches as now",
     )

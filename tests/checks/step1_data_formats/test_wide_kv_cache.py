@@ -1,0 +1,78 @@
+"""wide-kv-cache: decode attention on keys and values of 16 bits."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import ONE_PASS, put
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.profiles import DRAM, L1, Program
+from tests.profiles.model import DeviceOp
+
+
+def attend(program, dtype="BFLOAT16", *, place=DRAM, name="SdpaDecode", ns=100_000):
+    q, out = (program.tensor([1, 8, 32, 128]) for _ in range(2))
+    keys = [program.tensor([8, 8, 1024, 128], dtype, placement=place) for _ in range(2)]
+    put(program, DeviceOp(f"{name}DeviceOperation", (q, *keys), (out,), ns, fidelity="HiFi2"))
+
+
+def of(*args, **how):
+    program = Program("wormhole_b0")
+    attend(program, *args, **how)
+    return program
+
+
+def test_a_cache_of_16_bits_is_named(check):
+    claim = check.assert_sound(of())
+    assert claim.claim.startswith(
+        "1 decode attention op reads a cache in BFLOAT16 (100 us, 100.0%): 8x8x1024x128, "
+    )
+    assert claim.at_most_ns.tolist() == pytest.approx([(1 - 1088 / 2048) * 99_000], rel=0.01)
+    assert "dtype=ttnn.bfloat8_b" in claim.fix
+    assert [one.value for one in claim.evidence] == [100_000, "BFLOAT16", "DEV_0_DRAM_INTERLEAVED"]
+
+
+def test_float32_spares_more(check):
+    assert check.ask(of("FLOAT32")).at_most_ns == pytest.approx((1 - 1088 / 4096) * 99_000, rel=0.01)
+
+
+@pytest.mark.parametrize("dtype", ["BFLOAT8_B", "BFLOAT4_B"])
+def test_narrow_caches_stay(check, dtype):
+    check.pair(of, silent=dtype, fires="BFLOAT16")
+
+
+def test_a_cache_in_l1_stays(check):
+    check.pair(lambda place: of(place=place), silent=L1, fires=DRAM)
+
+
+def test_prefill_is_not_asked(check):
+    assert check.ask(of(name="ScaledDotProductAttention")).status == "not_applicable"
+    assert check.ask(of(name="PagedScaledDotProductAttentionDecode")).fires
+
+
+def test_a_launch_stays(check):
+    assert check.ask(of(ns=370)).status == "clean"
+
+
+def test_several_are_several(check):
+    program = of()
+    attend(program, ns=150_000)
+    assert check.ask(program, ONE_PASS, chosen="all").claim.claim.startswith(
+        "2 decode attention ops read a cache in BFLOAT16 (250 us"
+    )
+
+
+def test_one_percent_of_the_window_is_the_line(check):
+    check.share_pair(attend, 0.01, of="saving")
+
+
+def test_a_compilers_user_sets_an_option(check):
+    assert "experimental-kv-cache-dtype" in check.ask(of(), generation="tt-torch").claim.fix
+
+
+def test_a_run_without_decode_attention_is_not_applicable(check):
+    assert check.ask(no_such_ops()).status == "not_applicable"
+
+
+def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of())), "INPUT_n")

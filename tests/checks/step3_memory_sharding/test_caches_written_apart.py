@@ -1,0 +1,111 @@
+"""caches-written-apart: fills of single users, and updates of keys beside values."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import ONE_PASS, put
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.profiles import Program, height_sharded
+from tests.profiles.model import DeviceOp
+
+PART = [1, 8, 512, 128]
+
+
+def fills(program, users=4, *, part=PART, between=("Slice",), ns=20_000):
+    """Each user's keys, prepared and written."""
+    cache = program.tensor([256, 8, 32, 128], "BFLOAT8_B")
+    whole = put(program, DeviceOp("MadeUp", (program.tensor([1, 1, 32, 64]),), (program.tensor([users, 8, 512, 128]),), 5_000))  # fmt: skip
+    for _ in range(users):
+        x = whole
+        for name in between:
+            x = put(program, DeviceOp(f"{name}DeviceOperation", (x,), (program.tensor(part),), 15_000))
+        put(program, DeviceOp("PagedFillCacheDeviceOperation", (cache, x), (cache,), ns))
+
+
+def updates(program, *, between=(), second=(1, 32, 8, 128), times=(9_000, 7_000), dtype="BFLOAT8_B", count=2):
+    """Keys, then values of a step."""
+    put(program, DeviceOp("MadeUp", (program.tensor([1, 1, 32, 64]),), (program.tensor([1, 1, 32, 96]),), 1_000))
+    place = height_sharded(32, 128, (8, 4))
+    for number, shape in enumerate(([1, 32, 8, 128], [*second], [1, 32, 8, 128])[:count]):
+        cache = program.tensor([256, 8, 32, 128], dtype if number else "BFLOAT8_B")
+        x = program.tensor(shape, placement=place)
+        for name in between if number else ():
+            put(program, DeviceOp(f"{name}DeviceOperation", (program.tensor([1, 1, 32, 64]),), (program.tensor([1, 1, 32, 64]),), 1_000))  # fmt: skip
+        put(program, DeviceOp("PagedUpdateCacheDeviceOperation", (cache, x), (cache,), times[number % 2]))
+
+
+def of(build, *args, **how):
+    program = Program("blackhole")
+    build(program, *args, **how)
+    return program
+
+
+def test_fills_by_user_are_one_call(check):
+    claim = check.assert_sound(of(fills))
+    assert claim.claim.startswith("4 fills write a cache user by user (140 us, 96.6% with slices): ")
+    assert claim.rows.tolist() == [*range(1, 9)]
+    slices, writes = claim.at_most_ns[::2], claim.at_most_ns[1::2]
+    assert slices.tolist() == [15_000] * 4
+    assert ((writes > 0) & (writes < 20_000)).all()
+    assert "batch_idx_tensor=users" in claim.fix
+
+
+def test_four_fills_are_the_line(check):
+    check.pair(lambda users: of(fills, users), silent=3, fires=4)
+
+
+def test_a_fill_of_several_users_is_what_is_wanted(check):
+    check.pair(lambda part: of(fills, part=part), silent=[2, 8, 512, 128], fires=PART)
+
+
+@pytest.mark.parametrize("kind", ["Slice", "Typecast", "Reshape"])
+def test_what_prepares_a_users_rows_may_stand_between(check, kind):
+    check.pair(lambda between: of(fills, between=between), silent=(kind,) * 4, fires=(kind,) * 3)
+    check.pair(lambda between: of(fills, between=between), silent=("Unary",), fires=(kind,))
+
+
+def test_slices_elsewhere_are_not_counted(check):
+    program = Program("blackhole")
+    for _ in range(2):
+        put(program, DeviceOp("SliceDeviceOperation", (program.tensor(PART),), (program.tensor([1, 8, 32, 128]),), 1_000))  # fmt: skip
+    fills(program)
+    put(
+        program,
+        DeviceOp("SliceDeviceOperation", (program.tensor(PART),), (program.tensor([1, 8, 32, 128]),), 1_000),
+    )
+    assert check.ask(program).claim.rows.tolist() == [*range(3, 11)]
+
+
+def test_keys_and_values_are_updated_at_once(check):
+    claim = check.assert_sound(of(updates), iterations=ONE_PASS, chosen="all")
+    assert claim.claim.startswith("1 updates run beside that of another cache (7 us, ")
+    assert claim.rows.tolist() == [2]
+    assert claim.at_most_ns.tolist() == [7_000]
+    assert check.ask(of(updates, times=(5_000, 8_000)), ONE_PASS, chosen="all").claim.at_most_ns.tolist() == [5_000]
+    assert "paged_fused_update_cache(k_cache" in claim.fix
+
+
+@pytest.mark.parametrize(
+    "how", [{"second": (1, 32, 4, 128)}, {"dtype": "BFLOAT16"}, {"between": ("Unary",)}, {"count": 1}, {"count": 3}]
+)
+def test_updates_of_other_kinds_stay(check, how):
+    check.pair(lambda one: of(updates, **one), silent=how, fires={}, iterations=ONE_PASS, chosen="all")
+
+
+def test_fills_and_updates_are_two_claims(check):
+    program = of(fills)
+    updates(program)
+    assert len(check.ask(program, ONE_PASS, chosen="all").claims) == 2
+
+
+def test_half_a_percent_of_the_window_is_the_line(check):
+    check.share_pair(fills, 0.005, of="time", arch="blackhole")
+
+
+def test_a_run_without_paged_caches_is_not_applicable(check):
+    assert check.ask(no_such_ops()).status == "not_applicable"
+
+
+def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of(fills))), "INPUT_n")

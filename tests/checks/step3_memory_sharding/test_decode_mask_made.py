@@ -1,0 +1,93 @@
+"""decode-mask-made: the ops that make a mask for the attention of a decode step."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import put
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+
+MASK = [16, 1, 8, 1024]
+
+
+def run(program, name, inputs, shape):
+    return put(program, DeviceOp(f"{name}DeviceOperation", inputs, (program.tensor(shape),), 10_000))
+
+
+def masked(
+    program, *, kinds=("BinaryNg", "Ternary", "Repeat"), reader="SdpaDecode", also_read=False, keys=1024, made=True
+):
+    """Positions compared, a choice of 0 or -inf, one mask per head."""
+    x = run(program, "Embeddings", (program.tensor([1, 1, 32, 32], "UINT16"),), [1, 1, 1, 1024])
+    shapes = [[1, 1, 1, 1024 + 32 * place] for place in range(1, len(kinds))]
+    for name, shape in zip(kinds, [*shapes, MASK], strict=True):
+        x = run(program, name, (x,), shape)
+        if also_read:
+            put(program, DeviceOp("MadeUp", (x,), (program.tensor([1, 1, 32, 64], "UINT16"),), 1_000))
+    q, out = (program.tensor([1, 16, 8, 64]) for _ in range(2))
+    k, v = (program.tensor([16, 8, keys, 64], "BFLOAT8_B") for _ in range(2))
+    mask = x if made else program.tensor(MASK, "FLOAT32")
+    put(program, DeviceOp(f"{reader}DeviceOperation", (q, k, v, mask), (out,), 40_000))
+
+
+def of(**how):
+    program = Program("wormhole_b0")
+    masked(program, **how)
+    return program
+
+
+def test_the_ops_that_make_a_mask_are_named(check):
+    claim = check.assert_sound(of())
+    assert claim.claim.startswith("3 ops make masks for 1 decode attention op (30 us, 37.5%): ")
+    assert claim.rows.tolist() == [1, 2, 3]
+    assert claim.at_most_ns.tolist() == [10_000] * 3
+    assert "cur_pos_tensor=positions" in claim.fix
+
+
+@pytest.mark.parametrize("kind", ["BinaryNg", "Reshape", "Typecast", "Ternary", "Where"])
+def test_simple_ops_make_masks(check, kind):
+    claim = check.ask(of(kinds=(kind,))).claim
+    assert claim.rows.tolist() == [1]
+    assert claim.claim.startswith("1 op makes masks for 1 decode")
+
+
+def test_an_op_of_another_kind_ends_the_search(check):
+    assert check.ask(of(kinds=("BinaryNg", "Softmax", "Repeat"))).claim.rows.tolist() == [3]
+
+
+@pytest.mark.parametrize("how", [{"also_read": True}, {"keys": 2048}, {"made": False}, {"kinds": ("Softmax",)}])
+def test_other_masks_stay(check, how):
+    check.pair(lambda one: of(**one), silent=how, fires={})
+
+
+def test_a_mask_of_two_attentions_is_one(check):
+    program = of()
+    mask = program.device_ops[3].outputs[0]
+    k, v = (program.tensor([16, 8, 1024, 64], "BFLOAT8_B") for _ in range(2))
+    put(program, DeviceOp("PagedScaledDotProductAttentionDecodeDeviceOperation", (program.tensor([1, 16, 8, 64]), k, v, mask), (program.tensor([1, 16, 8, 64]),), 40_000))  # fmt: skip
+    claim = check.ask(program).claim
+    assert claim.claim.startswith("3 ops make masks for 2 decode attention ops")
+    assert claim.rows.tolist() == [1, 2, 3]
+
+
+def test_prefill_has_masks_of_its_own(check):
+    assert check.ask(of(reader="ScaledDotProductAttention")).status == "not_applicable"
+
+
+def test_a_report_with_three_inputs_has_no_mask(check):
+    assert check.ask(of(), without="INPUT_3").status == "clean"
+
+
+def test_half_a_percent_of_the_window_is_the_line(check):
+    check.share_pair(masked, 0.005, of="time")
+
+
+def test_a_run_without_decode_attention_is_not_applicable(check):
+    assert check.ask(no_such_ops()).status == "not_applicable"
+
+
+def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of())), "INPUT_n")
+    assert_cannot_tell(check.ask(of(), generation="C3"), "padded shapes only")

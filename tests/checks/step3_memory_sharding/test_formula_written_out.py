@@ -1,0 +1,165 @@
+"""formula-written-out: norms, softmax and the rotary embedding as single ops."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import put
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+
+ROWS, ONE = [1, 1, 64, 512], [1, 1, 64, 1]
+
+
+def run(program, name, inputs, shape, said="", /, **attributes):
+    attributes = attributes or {"binary_op_type": f"BinaryOpType::{said}"} if name == "BinaryNg" else {"op_chain": f"op_type=UnaryOpType::{said},param={{}}"}  # fmt: skip
+    out = program.tensor(shape)
+    return put(program, DeviceOp(f"{name}DeviceOperation", inputs, (out,), 20_000, attributes=attributes))
+
+
+def norm(
+    program, *, centred=False, root="RSQRT", square="MUL", last="MUL", also_read="", plus=True, sum_by="Reduce"
+):
+    """x * rsqrt(mean(x * x) + eps), with the mean subtracted first if `centred`."""
+    x = run(program, "Unary", (program.tensor(ROWS),), ROWS, "RELU")
+    if centred:
+        mean = run(program, "Reduce", (x,), ONE)
+        x = run(program, "BinaryNg", (x, mean), ROWS, centred)
+    by = "Unary" if square in ("SQUARE", "POWER") else "BinaryNg"
+    squared = run(program, by, (x, x), ROWS, square)
+    scale = run(program, sum_by, (squared,), ONE)
+    if plus:
+        scale = run(program, "BinaryNg", (scale,), ONE, "ADD")
+    scale = run(program, "Unary", (scale,), ONE, root)
+    if also_read:
+        run(program, "BinaryNg", (program.tensor(ROWS, "FLOAT32"), scale), [1, 1, 64, 480], also_read)
+    run(program, "BinaryNg", (x, scale), ROWS, last)
+
+
+def softmax(program, *, stable=True, last="DIV", inverse=False, also_summed=False):
+    x = run(program, "Typecast", (program.tensor(ROWS, "FLOAT32"),), ROWS)
+    if stable:
+        most = run(program, "Reduce", (x,), ONE)
+        x = run(program, "BinaryNg", (x, most), ROWS, "SUB")
+    power = run(program, "Unary", (x,), ROWS, "EXP")
+    total = run(program, "Reduce", (power,), ONE)
+    if also_summed:
+        run(program, "Reduce", (power,), [1, 1, 64, 1])
+    if inverse:
+        total = run(program, "Unary", (total,), ONE, "RECIP")
+    run(program, "BinaryNg", (power, total), ROWS, last)
+
+
+def rotary(program, *, negated="NEG", joined="Concat", product="MUL", last="ADD"):
+    half = [1, 1, 64, 256]
+    x = run(program, "Unary", (program.tensor(ROWS),), ROWS, "RELU")
+    by_cos = run(program, "BinaryNg", (x, program.tensor([1, 1, 1, 512])), ROWS, "MUL")
+    second = run(program, "Slice", (x,), half)
+    minus = run(program, "Unary", (second,), [1, 1, 64, 257], negated)
+    first = run(program, "Slice", (x,), [1, 1, 64, 255])
+    both = run(program, joined, (minus, first), [1, 1, 64, 513])
+    by_sin = run(program, "BinaryNg", (both, program.tensor([1, 1, 1, 512])), [1, 1, 64, 514], product)
+    run(program, "BinaryNg", (by_cos, by_sin), ROWS, last)
+
+
+def of(build, **how):
+    program = Program("wormhole_b0")
+    build(program, **how)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("build", "how", "name", "rows"),
+    [
+        (norm, {}, "RMSNorm", [1, 2, 3, 4, 5]),
+        (norm, {"plus": False, "square": "SQUARE", "root": "SQRT", "last": "DIV"}, "RMSNorm", [1, 2, 3, 4]),
+        (norm, {"square": "POWER"}, "RMSNorm", [1, 2, 3, 4, 5]),
+        (norm, {"centred": "ADD"}, "RMSNorm", [3, 4, 5, 6, 7]),
+        (norm, {"centred": "SUB"}, "LayerNorm", [1, 2, 3, 4, 5, 6, 7]),
+        (softmax, {}, "softmax", [1, 2, 3, 4, 5]),
+        (softmax, {"stable": False, "inverse": True, "last": "MUL"}, "softmax", [1, 2, 3, 4]),
+        (rotary, {}, "rotary embedding", [1, 2, 3, 4, 5, 6, 7]),
+    ],
+)
+def test_a_formula_is_named_with_all_its_ops(check, build, how, name, rows):
+    claim = check.assert_sound(of(build, **how))
+    assert claim.claim.startswith(f"{name} runs as its formula (1x, {len(rows)} ops, {20 * len(rows)} us, ")
+    assert claim.rows.tolist() == rows
+    assert claim.at_most_ns[:-1].tolist() == [20_000] * (len(rows) - 1)
+    assert 0 < claim.at_most_ns[-1] < 20_000
+    assert f"in place of the ops from line {claim.evidence[0].row} to {claim.evidence[1].row}" in claim.fix
+
+
+@pytest.mark.parametrize("how", [{"root": "RECIP"}, {"square": "ADD"}, {"last": "ADD"}, {"also_read": "MUL"}])
+def test_a_norm_with_another_step_is_none(check, how):
+    check.pair(lambda one: of(norm, **one), silent=how, fires={})
+
+
+@pytest.mark.parametrize("how", [{"last": "ADD"}, {"also_summed": True}])
+def test_a_softmax_with_another_step_is_none(check, how):
+    check.pair(lambda one: of(softmax, **one), silent=how, fires={})
+
+
+@pytest.mark.parametrize("how", [{"negated": "RELU"}, {"joined": "Pad"}, {"product": "ADD"}, {"last": "MUL"}])
+def test_a_rotation_with_another_step_is_none(check, how):
+    check.pair(lambda one: of(rotary, **one), silent=how, fires={})
+
+
+def test_a_sum_of_products_over_rows_is_no_norm(check):
+    program = of(norm)
+    for op in program.device_ops:
+        if op.op_code == "ReduceDeviceOperation":
+            op.outputs[0].shape = (1, 1, 1, 512)
+    assert check.ask(program).status == "clean"
+
+
+def test_the_heaviest_is_told_with_its_own_first_op(check):
+    program = of(norm)
+    norm(program, plus=False)
+    program.device_ops[-1].kernel_ns = 90_000
+    outcome = check.ask(program)
+    lines = [outcome.case.line(row) for row in (7, 10)]
+    assert [cell.row for cell in outcome.claim.evidence] == lines
+
+
+@pytest.mark.parametrize(
+    ("build", "function", "place"), [(softmax, "EXP", 3), (rotary, "NEG", 3), (norm, "RSQRT", 4)]
+)
+def test_a_function_that_another_op_applies_is_no_step(check, build, function, place):
+    program = of(build)
+    assert function in str(program.device_ops[place].attributes)
+    program.device_ops[place].op_code = "BinaryNgDeviceOperation"
+    assert check.ask(program).status == "clean"
+
+
+def test_a_power_by_a_tensor_is_a_square(check):
+    program = of(norm, square="SUB")
+    program.device_ops[1].attributes = {"binary_op_type": "BinaryOpType::POWER"}
+    assert check.ask(program).claim.rows.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_each_function_is_a_claim(check):
+    program = of(norm)
+    softmax(program)
+    norm(program, centred="SUB")
+    norm(program)
+    claims = check.ask(program).claims
+    assert [claim.claim.split(", ")[0] for claim in claims] == [
+        f"{name} runs as its formula ({count}x"
+        for name, count in (("RMSNorm", 2), ("LayerNorm", 1), ("softmax", 1))
+    ]
+
+
+def test_half_a_percent_of_the_window_is_the_line(check):
+    check.share_pair(softmax, 0.005, of="time")
+
+
+def test_a_run_without_element_wise_ops_is_not_applicable(check):
+    assert check.ask(no_such_ops()).status == "not_applicable"
+
+
+def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), of(norm))), "ATTRIBUTES")
+    assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of(norm))), "INPUT_n")
+    assert_cannot_tell(check.ask(of(norm), generation="C3"), "padded shapes only")

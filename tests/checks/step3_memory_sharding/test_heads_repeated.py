@@ -1,0 +1,123 @@
+"""heads-repeated: keys whose heads are copied for an attention that groups queries itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import ONE_PASS, put
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+
+Q, KEPT = [1, 16, 128, 64], [1, 4, 128, 64]
+
+
+def run(program, name, inputs, shape, ns=20_000):
+    return put(program, DeviceOp(f"{name}DeviceOperation", inputs, (program.tensor(shape),), ns))
+
+
+def attend(program, keys, name="ScaledDotProductAttention"):
+    put(program, DeviceOp(f"{name}DeviceOperation", (program.tensor(Q), keys, keys), (program.tensor(Q),), 50_000))
+
+
+def repeated(
+    program, *, kind="RepeatInterleave", kept=KEPT, to=Q, between=(), reader="ScaledDotProductAttention", ns=20_000
+):
+    """Keys of four heads as sixteen; `between` repeat and attention."""
+    keys = run(program, "MadeUp", (program.tensor([1, 1, 128, 256]),), kept)
+    keys = run(program, kind, (keys,), to, ns)
+    for name in between:
+        keys = run(program, name, (keys,), to)
+    attend(program, keys, reader)
+
+
+def joined(program, *, of_heads=4, copies=4, name="Slice", clone=True, width=64):
+    """The same by slices, clones and a concat."""
+    keys = run(program, "MadeUp", (program.tensor([1, 1, 128, 256]),), [1, of_heads, 128, width])
+    parts = []
+    for _ in range(of_heads):
+        part = run(program, name, (keys,), [1, 1, 128, width])
+        parts += [part] * copies
+        if clone:
+            parts[-1] = run(program, "Clone", (part,), [1, 1, 128, width])
+    attend(program, run(program, "Concat", parts[:8], [1, of_heads * copies, 128, 64]))
+
+
+def of(build, **how):
+    program = Program("wormhole_b0")
+    build(program, **how)
+    return program
+
+
+@pytest.mark.parametrize("kind", ["Repeat", "RepeatInterleave"])
+def test_a_repeat_of_heads_is_named(check, kind):
+    claim = check.assert_sound(of(repeated, kind=kind))
+    assert claim.claim.startswith(
+        f"1 op repeats heads for 1 attention op (20 us, 22.2%): {kind} 4x128x64 -> 16x128x64"
+    )
+    assert claim.at_most_ns.tolist() == [20_000]
+    assert claim.fix.startswith("ttnn.transformer.scaled_dot_product_attention(q, k, v, ...) at line ")
+
+
+def test_decode_has_a_call_of_its_own(check):
+    claim = check.ask(of(repeated, reader="SdpaDecode")).claim
+    assert claim.fix.startswith("ttnn.transformer.scaled_dot_product_attention_decode(q")
+
+
+def test_a_reshape_and_a_cast_between_belong_to_it(check):
+    assert check.ask(of(repeated, between=("Reshape", "Typecast"))).claim.rows.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"kept": [1, 16, 128, 64]},
+        {"kept": [1, 4, 32, 64]},
+        {"kept": [1, 4, 128, 16]},
+        {"kept": [4, 1, 128, 64], "to": [16, 1, 128, 64]},
+        {"kind": "Unary"},
+        {"reader": "Unary"},
+    ],
+)
+def test_other_repeats_stay(check, how):
+    outcome = check.ask(of(repeated, **how))
+    assert outcome.status in ("clean", "not_applicable")
+
+
+def test_a_concat_of_slices_repeats_too(check):
+    claim = check.assert_sound(of(joined))
+    assert claim.rows.tolist() == [*range(1, 10)]
+    assert check.ask(of(joined, clone=False)).claim.rows.tolist() == [*range(1, 6)]
+
+
+@pytest.mark.parametrize("how", [{"copies": 1, "of_heads": 16}, {"name": "Copy"}, {"width": 32}])
+def test_a_concat_that_repeats_nothing_stays(check, how):
+    check.pair(lambda one: of(joined, **one), silent=how, fires={})
+
+
+def test_keys_and_values_both_count(check):
+    program = Program("wormhole_b0")
+    keys = [run(program, "RepeatInterleave", (run(program, "MadeUp", (program.tensor([1, 1, 128, 256]),), KEPT),), Q) for _ in range(2)]  # fmt: skip
+    put(program, DeviceOp("ScaledDotProductAttentionDeviceOperation", (program.tensor([1, 16, 64, 64]), *keys), (program.tensor(Q),), 50_000))  # fmt: skip
+    assert check.ask(program).claim.rows.tolist() == [1, 3]
+
+
+def test_two_attention_ops_are_counted(check):
+    program = of(repeated)
+    repeated(program, ns=30_000)
+    claim = check.ask(program, ONE_PASS, chosen="all").claim
+    assert claim.claim.startswith("2 ops repeat heads for 2 attention ops (50 us, ")
+    assert f"at line {claim.evidence[0].row + 1} on grouped heads" in claim.fix  # behind the heavier repeat
+
+
+def test_half_a_percent_of_the_window_is_the_line(check):
+    check.share_pair(repeated, 0.005, of="time")
+
+
+def test_a_run_without_attention_is_not_applicable(check):
+    assert check.ask(no_such_ops()).status == "not_applicable"
+
+
+def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of(repeated))), "INPUT_n")
+    assert_cannot_tell(check.ask(of(repeated), generation="C3"), "padded shapes only")

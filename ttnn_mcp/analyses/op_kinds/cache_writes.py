@@ -1,0 +1,55 @@
+"""Writes of caches of keys and values that could be one: fills of single users, updates of keys beside values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+BETWEEN = ("Slice", "Typecast", "Reshape")  # what prepares the rows of a user
+FILLS_AT_LEAST = 4  # of one user there are two, keys and values; of two users four
+BETWEEN_AT_MOST = 3  # ops from one write to the next (ours: slice, cast, reshape)
+
+
+def fills_by_user(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The fills of single users that run in one stretch, and the slices among them."""
+    none = np.zeros(0, dtype=np.int64)
+    if len(ops.inputs) < len(("cache", "rows")):
+        return none, none
+    fills = np.flatnonzero(ops.named("PagedFillCache") & (ops.inputs[1].logical[:, 0] == 1))
+    stretches = _stretches(ops, fills)
+    long = [stretch for stretch in stretches if len(stretch) >= FILLS_AT_LEAST]
+    if not long:
+        return none, none
+    slices = np.flatnonzero(ops.named("Slice"))
+    inside = [slices[(slices > part[0] - BETWEEN_AT_MOST) & (slices < part[-1])] for part in long]
+    return np.concatenate(long), np.unique(np.concatenate(inside))
+
+
+def updates_in_pairs(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(first, second) updates of two caches of one description, one right after the other."""
+    stretches = _stretches(ops, np.flatnonzero(ops.named("PagedUpdateCache")))
+    pairs = [stretch for stretch in stretches if len(stretch) == len(("keys", "values")) and _alike(ops, stretch)]
+    firsts, seconds = ([int(pair[place]) for pair in pairs] for place in (0, 1))
+    return np.array(firsts, dtype=np.int64), np.array(seconds, dtype=np.int64)
+
+
+def _stretches(ops: OpTable, writes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The writes, cut where another kind of op or too many ops stand between two."""
+    prepares = ops.named(*BETWEEN)
+    apart = [
+        after - before > BETWEEN_AT_MOST + 1 or not prepares[before + 1 : after].all()
+        for before, after in zip(writes[:-1].tolist(), writes[1:].tolist(), strict=True)
+    ]
+    return [part for part in np.split(writes, np.flatnonzero(apart) + 1) if len(part)]
+
+
+def _alike(ops: OpTable, pair: NDArray[np.int64]) -> bool:
+    first, second = pair.tolist()
+    same = [(part.logical[first] == part.logical[second]).all() for part in ops.inputs[:2]]
+    return bool(all(same)) and bool(ops.inputs[0].dtype[first] == ops.inputs[0].dtype[second])

@@ -1,0 +1,128 @@
+"""Functions that TTNN has as one op, written out: norms, softmax and the rotary embedding of two halves."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.dataflow.readers import Joins
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+
+class Formula(NamedTuple):
+    """A function's name, its ops in order, and the op that writes what the function returns."""
+
+    name: str
+    rows: tuple[int, ...]
+    last: int
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Masks of the ops that formulas are made of."""
+
+    joins: Joins
+    sums: NDArray[np.bool_]  # over the last dim
+    thin: NDArray[np.bool_]  # on what a sum wrote
+    multiplies: NDArray[np.bool_]
+    divides: NDArray[np.bool_]
+    subtracts: NDArray[np.bool_]
+    adds: NDArray[np.bool_]
+    squares: NDArray[np.bool_]
+    roots: NDArray[np.bool_]
+    exponents: NDArray[np.bool_]
+    negates: NDArray[np.bool_]
+
+
+def formulas_of(ops: OpTable, joins: Joins) -> list[Formula]:
+    """The formulas among the ops of one device, in the order of their sums, exponents and negations."""
+    steps = _steps(ops, joins)
+    return [*_norms(steps), *_softmaxes(steps), *_rotations(ops, steps)]
+
+
+def _steps(ops: OpTable, joins: Joins) -> _Steps:
+    spelled_out, one_column = ops.texts("attributes"), ops.outputs[0].logical[:, 3] == 1
+
+    def kind(of: str, *names: str) -> NDArray[np.bool_]:
+        spelled = re.compile(rf"{of}OpType::({'|'.join(names)})\b")
+        return spelled_out.where(lambda text: spelled.search(text) is not None)
+
+    functions, multiplies = ops.named("Unary"), kind("Binary", "MUL")
+    return _Steps(
+        joins,
+        sums=ops.named("Reduce") & one_column,
+        thin=one_column,
+        multiplies=multiplies,
+        divides=kind("Binary", "DIV"),
+        subtracts=kind("Binary", "SUB"),
+        adds=kind("Binary", "ADD"),
+        squares=multiplies | kind("Binary", "POWER") | (functions & kind("Unary", "SQUARE", "POWER")),
+        roots=functions & kind("Unary", "RSQRT", "SQRT"),
+        exponents=functions & kind("Unary", "EXP"),
+        negates=functions & kind("Unary", "NEG"),
+    )
+
+
+def _norms(steps: _Steps) -> Iterator[Formula]:
+    """Square, sum, root and product; LayerNorm subtracts the mean first."""
+    joins = steps.joins
+    for total in np.flatnonzero(steps.sums).tolist():
+        square = int(joins.makers[total])
+        scale = joins.chain(total, steps.thin)
+        readers = joins.readers(scale[-1])
+        if square == NOBODY or not steps.squares[square] or not steps.roots[scale].any() or len(readers) != 1:
+            continue
+        last = readers[0]
+        if not (steps.multiplies | steps.divides)[last]:
+            continue
+        mean = _mean_before(steps, int(joins.makers[square]))
+        rows = (*mean, square, *scale, last)
+        yield Formula("LayerNorm" if mean else "RMSNorm", rows, last)
+
+
+def _mean_before(steps: _Steps, row: int) -> tuple[int, ...]:
+    """The sum (or greatest value) of a row, and the subtraction of it; nothing if `row` does not subtract it."""
+    if row == NOBODY or not steps.subtracts[row]:
+        return ()
+    reduced = (int(made_by[row]) for made_by in steps.joins.by_input[1:])
+    means = [made_by for made_by in reduced if made_by != NOBODY and steps.sums[made_by]]
+    return (*means, row) if means else ()
+
+
+def _softmaxes(steps: _Steps) -> Iterator[Formula]:
+    """Exponent, sum and quotient; usually the greatest value is subtracted first."""
+    joins = steps.joins
+    for power in np.flatnonzero(steps.exponents).tolist():
+        totals = [reader for reader in joins.readers(power) if steps.sums[reader]]
+        if len(totals) != 1:
+            continue
+        scale = joins.chain(totals[0], steps.thin)
+        readers = joins.readers(scale[-1])
+        if len(readers) == 1 and (steps.multiplies | steps.divides)[readers[0]]:
+            before = _mean_before(steps, int(joins.makers[power]))
+            yield Formula("softmax", (*before, power, *scale, readers[0]), readers[0])
+
+
+def _rotations(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
+    """The sum of x * cos and concat(-x2, x1) * sin."""
+    joins, slices, joined = steps.joins, ops.named("Slice"), ops.named("Concat")
+    for negation in np.flatnonzero(steps.negates).tolist():
+        chain = joins.chain(negation, joined | steps.multiplies | steps.adds)
+        if len(chain) != len(("negation", "concat", "product", "sum")):
+            continue
+        _, halves, product, last = chain
+        if not (joined[halves] and steps.multiplies[product] and steps.adds[last]):
+            continue
+        made = [int(made_by[row]) for row in (negation, halves, last) for made_by in joins.by_input]
+        others = {row for row in made if row != NOBODY and (slices | steps.multiplies)[row]}
+        yield Formula("rotary embedding", tuple(sorted({*chain, *others})), last)

@@ -1,0 +1,73 @@
+"""Keys and values whose heads were repeated, so that attention meets one of them per query head."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.dataflow.readers import Joins
+
+REPEATS = ("Repeat", "RepeatInterleave")
+_PARTS = ("Slice", "Clone", "Copy")  # of a concat that repeats heads one by one
+_PASSES = ("Reshape", "Typecast")  # between the repeat and attention
+
+
+def repeated_heads(joins: Joins) -> dict[int, tuple[int, ...]]:
+    """Per attention op, the ops that repeat heads for it alone, and those that only belong to the repeating."""
+    ops = joins.ops
+    attends, makers_of = ops.of_family("attention"), _makers(joins)
+    repeats: dict[int, tuple[int, ...]] = {}
+    for row in np.flatnonzero(attends).tolist():
+        repeating = {part for maker in makers_of.get(row, ()) for part in _repeating(joins, maker)}
+        if repeating:
+            repeats[row] = tuple(sorted(repeating))
+    return repeats
+
+
+def _makers(joins: Joins) -> dict[int, set[int]]:
+    """Per op, all makers of what it reads, tensors of one description too."""
+    makers_of: dict[int, set[int]] = {}
+    for makers, readers in (joins.edges, other_makers(joins.ops)):
+        for maker, reader in zip(makers.tolist(), readers.tolist(), strict=True):
+            makers_of.setdefault(reader, set()).add(maker)
+    return makers_of
+
+
+def _repeating(joins: Joins, maker: int) -> tuple[int, ...]:
+    """The ops that repeated the heads of what `maker` wrote; nothing if it holds each head once."""
+    ops, passes = joins.ops, joins.ops.named(*_PASSES)
+    passed: list[int] = []
+    while passes[maker] and joins.makers[maker] != NOBODY:
+        passed.append(maker)
+        maker = int(joins.makers[maker])
+    if ops.named(*REPEATS)[maker] and _times(joins, maker, maker):
+        return (*passed, maker)
+    if not ops.named("Concat")[maker]:
+        return ()
+    parts = ops.named(*_PARTS)
+    first = maker
+    while first and parts[first - 1]:
+        first -= 1
+    slices = ops.named("Slice")[first:maker]
+    rows = tuple(range(first, maker + 1))
+    return (*passed, *rows) if slices.any() and _times(joins, first, maker) else ()
+
+
+def _times(joins: Joins, source: int, maker: int) -> bool:
+    """Whether `maker` wrote every head of what `source` read the same number of times, two at least."""
+    x, y = joins.ops.inputs[0], joins.ops.outputs[0]
+    times, rest = divmod(int(y.elements[maker]), max(int(x.elements[source]), 1))
+    alike = (x.logical[source, 2:] == y.logical[maker, 2:]).all()
+    return bool(times > 1 and not rest and alike and y.logical[maker, 1] == times * x.logical[source, 1])
+
+
+def of_rows(repeats: dict[int, tuple[int, ...]]) -> NDArray[np.int64]:
+    """All ops that repeat, in order."""
+    return np.array(sorted({part for parts in repeats.values() for part in parts}), dtype=np.int64)

@@ -1,0 +1,66 @@
+"""Attention of a decode step reads caches of keys and values in 16 bits: a trial, never a promise.
+
+A decode step reads the whole of what was kept for each user, and little else: with long contexts it waits for these
+bytes. In BFLOAT8_B they are 53 %, and twice the tokens fit into DRAM. The LLM report of tt-metal keeps caches so
+(section 3.1.2), TTNN 0.81.1 takes them beside a BFLOAT16 Q, and tt-xla's server configurations run with them (#5005).
+
+The line: decode attention with keys in BFLOAT16 or FLOAT32 in DRAM; 1 % of the window to save. The bound is the spared
+share of the bytes of keys and values, of the time above a launch. How many positions are filled is not in the report.
+
+Silent about prefill, where arithmetic counts, and about caches in BFLOAT8_B and BFLOAT4_B.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import TWO_OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import ELEMENT_BYTES
+
+DECODES = ops_named(
+    "no decode attention", "ScaledDotProductAttentionDecode", "PagedScaledDotProductAttentionDecode"
+)
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all attention on wide caches."""
+    keys = facts.ops.inputs[1]
+    rows = np.flatnonzero(DECODES.mask(facts) & keys.in_dram & keys.dtype.among("BFLOAT16", "FLOAT32"))
+    if not len(rows):
+        return
+    row = facts.heaviest(rows, 1)[0]
+    spared = 1 - ELEMENT_BYTES["BFLOAT8_B"] / keys.element_bytes[rows]
+    yield Claim(
+        claim=(
+            f"{len(rows)} decode attention op{'s read' if len(rows) > 1 else ' reads'} a cache in {keys.dtype[row]} "
+            f"({time_of(facts, rows)}): {keys.shape_text(row)}, {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=spared * np.fmax(facts.kernel_ns[rows] - LAUNCH_FLOOR_NS, 0.0),
+        assumption="attention waits for the bytes of keys and values, and nothing else",
+        evidence=cite_op(facts, row, (keys, "DATATYPE"), (keys, "MEMORY")),
+        fix=(
+            "cache = ttnn.zeros(shape, dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device) for keys and "
+            "values; updates take BFLOAT16 rows and convert them, a fill wants its rows cast first"
+        ),
+        verify=f"re-profile at a long context; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
+        caveat="little is gained while few positions are filled; check PCC at the longest context",
+    )
+
+
+CHECK = Check(
+    id="wide-kv-cache",
+    title="keys and values kept in 16 bits",
+    step=1,
+    look=look,
+    of=DECODES,
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled=(
+        'torch_xla.set_custom_compile_options({"experimental-kv-cache-dtype": "bfp_bf8"}), in one call with others'
+    ),
+)

@@ -1,0 +1,75 @@
+"""A reshape, transpose or permute is undone by the next one.
+
+Code written module by module brings a tensor into the shape that a module likes and back behind it: VoVNet reshaped
+and unsharded after each conv although the next one took the tensor as it was; with such ops only where they are needed,
+and other changes, it went from 102 to 127 frames per second (tt-metal #27876).
+
+The line: a reshape whose result a reshape brings back to the very shape, or a transpose or permute that another one
+undoes, type and placement as before; together 0.5 % of the window. The bound is the time of the second, and of the
+first where nobody else reads what it made. At least is that too where a linked memory report proves it.
+
+Silent on permutes of a tensor with two equal dims (shapes do not show then which of them moved), and where an op stands
+between the two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, round_trips
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, op_name, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
+
+TURNS = ("Transpose", "Permute")
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all such pairs."""
+    trips = _undone(facts)
+    rows = trips.rows
+    if not len(rows):
+        return
+    row = facts.heaviest(trips.out, 1)[0]
+    back = trips.undone_by(row)
+    yield Claim(
+        claim=(
+            f"{len(trips.out)} change{'s' * (len(trips.out) > 1)} of shape, undone by the next op "
+            f"({time_of(facts, rows)}): {op_name(facts, row)} {example(facts, row)} and back at line "
+            f"{facts.line(back)}"
+        ),
+        rows=rows,
+        at_most_ns=trips.saves(facts.kernel_ns),
+        at_least_ns=trips.surely_saves(facts.run, facts.ops, facts.kernel_ns),
+        assumption="the second gives the tensor that the first one took",
+        evidence=cite_each((row, back), lambda n: cite_op(facts, n)),
+        fix=f"drop the ops at lines {facts.line(row)} and {facts.line(back)}: pass on what the first one reads",
+        verify="re-profile; compare_runs.removed lists both; PCC unchanged",
+        caveat="who reads what is told by shapes; keep the first where another op needs its shape",
+    )
+
+
+def _undone(facts: WindowFacts) -> RoundTrips:
+    ops, reshapes, turns = facts.ops, facts.named("Reshape"), facts.named(*TURNS)
+    by_shape = round_trips(ops, facts.flow, reshapes, reshapes)
+    by_turn = round_trips(ops, facts.flow, turns, turns)
+    dims = np.sort(ops.inputs[0].logical[by_turn.out], axis=1)
+    twice = ((np.diff(dims, axis=1) == 0) & (dims[:, 1:] > 1)).any(axis=1)
+    trips = [by_shape, by_turn.where(~twice)]
+    out, back, sole = (np.concatenate([getattr(one, leg) for one in trips]) for leg in ("out", "back", "sole"))
+    both = RoundTrips(out, back, sole)
+    x, y = ops.inputs[0].logical, ops.outputs[0].logical
+    restored = (x[out] == y[back]).all(axis=1) & (y[out] == x[back]).all(axis=1) & (x[out] != y[out]).any(axis=1)
+    return both.where(restored & ends_as_it_began(ops, both))
+
+
+CHECK = Check(
+    id="shape-round-trip",
+    title="a shape that is changed and restored",
+    step=2,
+    look=look,
+    of=ops_named("no reshapes, transposes or permutes", "Reshape", *TURNS),
+    needs=(OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(time=SAFE),
+)

@@ -1,0 +1,82 @@
+"""Two tensors are added by an op of its own before a norm that could add them.
+
+`ttnn.layer_norm` and `ttnn.rms_norm` take the second tensor as residual_input_tensor and add it while they read: the
+sum is neither written nor read again. An encoder that norms after its sums had the same numbers with one op less
+(tt-metal's perf_automation guide, 06); on a Llama decoder 6 us per layer were projected (tt-metal #13629).
+
+The line: an addition of two tensors of one shape and placement whose result a LayerNorm reads and, by the tensors of a
+linked memory report, nobody else; the norm has no residual yet; together 0.5 % of the window. The bound is the
+additions' whole time, less a read of the second tensor.
+
+Silent where the sum is read again: a decoder that norms before its blocks carries the sum on, and the norm does not
+give it back. Shapes alone cannot tell these apart, so without a memory report it cannot tell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
+from ttnn_mcp.analyses.op_kinds.activations import adds_full_tensors
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
+
+NORMS = ("LayerNorm", "RMSNorm")
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all such additions."""
+    norms = _norms_of_sums(facts)
+    if not len(norms):
+        return
+    alone = passed_on_alone(facts.run, facts.ops, facts.joins.makers[norms], norms)
+    if alone is None:
+        yield CannotTell(
+            "shapes do not tell whether the sums before norms are read again; capture a memory report too"
+        )
+        return
+    norms = norms[alone]
+    rows = np.sort(facts.joins.makers[norms])
+    if not len(rows):
+        return
+    row = facts.heaviest(rows, 1)[0]
+    norm = int(norms[facts.joins.makers[norms] == row][0])
+    call = "rms_norm" if "RMSNORM" in facts.ops.texts("attributes")[norm] else "layer_norm"
+    yield Claim(
+        claim=(
+            f"{len(rows)} sum{'s' * (len(rows) > 1)} that only a norm reads ({time_of(facts, rows)}): "
+            f"{example(facts, row)}, norm at line {facts.line(norm)}"
+        ),
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows],
+        assumption="the norm adds while it reads; nothing else reads the sum",
+        evidence=cite_op(facts, row, (facts.ops.outputs[0], "MEMORY")),
+        fix=(
+            f"ttnn.{call}(a, residual_input_tensor=b, ...) at line {facts.line(norm)}, no ttnn.add at line "
+            f"{facts.line(row)}"
+        ),
+        verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
+        caveat="both in shards or none; the norm reads one tensor more, and its L1 must hold it",
+    )
+
+
+def _norms_of_sums(facts: WindowFacts) -> Rows:
+    """Norms without a residual that alone read a sum, by shapes."""
+    makers, x = facts.joins.makers, facts.ops.inputs[0]
+    has_residual = (facts.ops.inputs[1].logical == x.logical).all(axis=1) & facts.ops.inputs[1].present
+    sums = adds_full_tensors(facts.ops)
+    sums &= facts.ops.inputs[0].sharded == facts.ops.inputs[1].sharded
+    return np.flatnonzero(facts.named(*NORMS) & ~has_residual & sums[makers] & (makers >= 0))
+
+
+CHECK = Check(
+    id="residual-before-norm",
+    title="a sum that a norm could make",
+    step=3,
+    look=look,
+    of=ops_named("no norms over the last dim", *NORMS),
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(time=SAFE),
+)

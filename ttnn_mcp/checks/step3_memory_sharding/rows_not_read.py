@@ -1,0 +1,79 @@
+"""A matmul or norm computes rows that are dropped right after it, or the logits of a whole prompt.
+
+Each row of a matmul, norm or activation depends on its own row of the input alone: a slice that keeps a few rows gives
+the same before it. The LM head is the usual case: generating takes the logits of a prompt's last token only, so
+DeepSeek's prefill narrows the hidden states to the last 32 rows first (tt-metal PR #41275), and the LLM report of
+tt-metal slices before the head (section 4.5.3).
+
+The line: a slice of at most half the rows with all their columns, alone reading what a matmul with weights, a
+LayerNorm or a unary op wrote, and what stands alone before that; or the last matmul of a window with attention over
+128 rows and more, on as many rows, at least 8192 columns wide and twice as wide as deep, whose result no matmul reads.
+1 % of the window to save. The bound leaves the kept rows' share and the bytes of the weights.
+
+Silent about decode, and where more than one op reads the rows. Scoring and training read all logits: then the second
+finding does not hold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.formats import reads_weights
+from ttnn_mcp.analyses.op_kinds.kept_rows import computed_then_dropped, logits_of_all_rows, rows_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_of_family
+from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import TILE_SIDE
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield a claim over rows that a slice drops, and one over the logits of a prompt."""
+    weights = reads_weights(facts.ops, facts.flow)
+    rows, kept = computed_then_dropped(facts.ops, facts.joins, weights)
+    if len(rows):
+        yield _claim(facts, rows, kept, "Rows are computed that a slice drops", "ttnn.slice the input first,")
+    head = np.setdiff1d(logits_of_all_rows(facts.ops, weights), rows)
+    if len(head):
+        few = TILE_SIDE / rows_of(facts.ops.outputs[0])[head]
+        yield _claim(
+            facts, head, few, "Logits are computed for all rows", "x = x[:, :, -32:, :], the last rows, first,"
+        )
+
+
+def _claim(facts: WindowFacts, rows: Rows, kept: Floats, does: str, change: str) -> Claim:
+    row = facts.heaviest(rows, 1)[0]
+    place = int(np.flatnonzero(rows == row)[0])
+    return Claim(
+        claim=(
+            f"{does} ({len(rows)}x, {time_of(facts, rows)}): {example(facts, row)}, of whose rows "
+            f"{kept[place]:.1%} are needed"
+        ),
+        rows=rows,
+        at_most_ns=_saved(facts, rows, kept),
+        assumption="time falls with the rows down to the bytes of the weights",
+        evidence=cite_op(facts, row, (facts.ops.inputs[0], "MEMORY")),
+        fix=f"{change} before the op at line {facts.line(row)}; one tile of 32 rows is the least that an op computes",
+        verify=f"re-profile; op_detail(op={facts.line(row)}) shows fewer rows and kernel_us falls; PCC >= 0.99",
+        caveat="holds for generating: scoring, training and speculative decoding read the logits of every token",
+    )
+
+
+def _saved(facts: WindowFacts, rows: Rows, kept: Floats) -> Floats:
+    took, weight = facts.kernel_ns[rows], facts.ops.inputs[1]
+    moved = np.sum([operand.bytes[rows] for operand in (*facts.ops.inputs, *facts.ops.outputs)], axis=0)
+    of_weights = np.where(weight.present[rows], weight.bytes[rows], 0.0) / np.fmax(moved, 1.0)
+    streaming = np.nan_to_num(facts.roofline.dram_achievable_ns[rows]) * of_weights
+    return np.fmax(took - np.fmax(took * np.fmin(kept, 1.0), streaming), 0.0)
+
+
+CHECK = Check(
+    id="rows-not-read",
+    title="rows computed for nobody",
+    step=3,
+    look=look,
+    of=ops_of_family("no matmuls or norms", "matmul", "norm"),
+    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(saving=USUAL),
+    compiled="index the hidden states with the last position before the LM head: hidden[:, -1:, :]",
+)
