@@ -3,6 +3,8 @@
 import asyncio
 import json
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 from threading import Event
@@ -133,6 +135,30 @@ async def test_a_question_that_is_too_slow_is_ended(at, tmp_path, monkeypatch):
 
     assert in_time(archive_of(at), forever, None, asker="") is None
     assert await asyncio.to_thread(ended.wait, 30)
+
+
+LEAVING = """
+import sys, time
+from ttnn_mcp.archive import patience
+from ttnn_mcp.archive.store import Archive
+patience.PATIENCE_S = float(sys.argv[2])
+patience.in_time(Archive(sys.argv[1]), lambda c: c.execute("SELECT count(*) FROM range(100000000000)"), None, asker="")
+"""
+
+
+@pytest.mark.parametrize("patience_s", ["0.001", "0.6"], ids=["while the engine loads", "while it computes"])
+async def test_a_program_that_ends_before_its_archive_answers_ends_well(at, tmp_path, patience_s):
+    """The engine may not return into a Python that is being torn down: that ends in a signal."""
+    archive = await archived(at, report_of(tmp_path / "a", FASTER, day=1))
+    ended = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", LEAVING, archive.place.shown, patience_s],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (0, b"")
+    assert b"did not answer" in ended.stderr
 
 
 async def test_an_archive_that_is_off_says_so_only_where_it_is_asked(here, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PATIENCE_S = 1.0  # the first question loads DuckDB, 0.2 s; a later one takes 0.02 s, and 0.2 s of ten million ops
+LEAVING_S = (
+    5.0  # for a question that was given up to end: the engine may not return into a Python that is being torn down
+)
 _log = logging.getLogger(__name__)
 
 
@@ -43,7 +47,7 @@ def in_time(archive: Archive, question: Callable[[DuckDBPyConnection], T], nothi
 
 
 class _Asking(Thread):
-    """A question in a thread that nobody has to wait for, not even the end of the program."""
+    """A question in a thread that no answer has to wait for; the end of the program waits `LEAVING_S` at most."""
 
     answer: Any = None
 
@@ -54,20 +58,28 @@ class _Asking(Thread):
         self.failure: Exception | None = None
         self._archive, self._question, self._asker = archive, question, asker
         self._cursor: DuckDBPyConnection | None = None
+        self._given_up = False
 
     def run(self) -> None:
         """Ask; without any other run the archive is not asked: loading DuckDB takes 0.3 s and 60 MB."""
+        atexit.register(self._leave)
         try:
             if self._archive.known().keys() - {self._asker}:
                 with self._archive.connection() as self._cursor:
-                    self.answer = self._question(self._cursor)
-                self.asked = True
+                    if not self._given_up:
+                        self.answer, self.asked = self._question(self._cursor), True
         except Exception as failure:  # noqa: BLE001 - whatever is wrong with the archive, the caller's answer stands
             self.failure = failure
         finally:
+            atexit.unregister(self._leave)
             self.answered.set()
 
     def stop(self) -> None:
-        """End a question that takes too long."""
+        """End a question that takes too long, or never ask it."""
+        self._given_up = True
         if self._cursor is not None:
             self._cursor.interrupt()
+
+    def _leave(self) -> None:
+        self.stop()
+        self.join(LEAVING_S)
