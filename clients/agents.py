@@ -64,7 +64,9 @@ def _written(path: Path, text: str) -> Path:
 
 def _codex(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
     provider = (
-        'model = "scripted"\nmodel_provider = "scripted"\n\n[model_providers.scripted]\nname = "scripted"\n'
+        'model = "scripted"\nmodel_provider = "scripted"\n'
+        "tool_output_token_limit = 10000\n\n"  # as install.md says, for the longest page
+        '[model_providers.scripted]\nname = "scripted"\n'
         f'base_url = "{model}/v1"\nwire_api = "responses"\n\n'
     )
     _written(home / ".codex" / "config.toml", provider + block("Codex", home))
