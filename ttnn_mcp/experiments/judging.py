@@ -95,7 +95,7 @@ def judged(
     if verdict == "inconclusive" and (floors := unproven_gain(memory)):
         why += f"; {floors}"
     experiment = replace(draft, verdict=verdict, why=why, flags=tuple(f"{one.code}: {one.what}" for one in reasons))
-    if gain is not None and verdict == "keep" and not measured.faster:
+    if gain is not None and verdict == "keep" and not measured.faster:  # unmoved: only a gain is kept else
         experiment = replace(experiment, judged_by="memory", change_share=gain.change_share)
     meant = statement.meant(changes)
     taken_as = statement.basis if meant or not changes else f"{statement.basis}; shown is what differs most"

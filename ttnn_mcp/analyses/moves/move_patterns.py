@@ -221,4 +221,4 @@ def _returns(ops: OpTable, makers: NDArray[np.int64], goes_in: NDArray[np.bool_]
     texts = sorted({*left.distinct, *reached.distinct})
     source = left.mapped(texts.index, missing=NONE, dtype=np.int64)
     target = reached.mapped(texts.index, missing=NONE, dtype=np.int64)
-    return (goes_in & into_shards) | (~goes_in & (source[makers] == target))
+    return into_shards | (~goes_in & (source[makers] == target))
