@@ -90,6 +90,16 @@ def nothing(program: Program) -> int | None:
     return 0 if all(spec.sharded_in_l1 for spec in outputs) and not program.factory.startswith("Nd") else None
 
 
+def one_row(program: Program) -> int:
+    """A row, worked on in place, aligned as rows in DRAM are."""
+    return ceil(program.x.row_bytes / _PIECE) * _PIECE
+
+
+def written_into(program: Program) -> int | None:
+    """A part of a tensor: shards are written from where they lie."""
+    return 0 if program.x.sharded_in_l1 else None
+
+
 def turned(program: Program) -> int:
     """Transpose and permute: up to three double buffers of tiles, or two rows if rows stay whole."""
     x = program.x
@@ -122,8 +132,12 @@ def padded(program: Program) -> int:
 
 
 def upsampled(program: Program) -> int:
-    """Two pages; between points, eight rows of sums and as many of weights, up to two tiles, and four tiles."""
+    """Two pages, of tiles a row of them in and out; between points, eight rows of sums, as many of weights, six tiles."""
     x = program.x
+    if program.factory == "UpsampleMultiCoreShardedProgramFactory":
+        return 0
+    if x.tiled:
+        return x.columns * (x.tile_bytes + max(program.out.tile_bytes, _HALF))
     if "Bilinear" not in program.factory:
         return two_pages(program)
     return 8 * x.row_bytes + min(8 * x.row_bytes, 2 * _HALF) + 4 * _HALF
