@@ -101,11 +101,11 @@ def heads_split(program: Program) -> int | None:
     printed = _HEADS.search(program.attributes)
     if printed is None:
         head = min(min(out.rows, out.columns) for out in program.outputs)
-        return 3 * 2 * head * program.x.tile_bytes
+        return 3 * 2 * head * program.out.tile_bytes
     head, turned = ceil(int(printed[1]) / TILE_SIDE), printed[2] == "1"
     if program.factory:
-        return (3 * 4 if turned else 2 * max(head, 2)) * program.x.tile_bytes
-    return (3 if turned else 1) * 2 * head * program.x.tile_bytes
+        return (3 * 4 if turned else 2 * max(head, 2)) * program.out.tile_bytes
+    return (3 if turned else 1) * 2 * head * program.out.tile_bytes
 
 
 def heads_from_shards(program: Program) -> int | None:

@@ -122,6 +122,11 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
 
 
 IN_PLACE = {"PagedFusedUpdateCacheDeviceOperation"}  # both outputs are operands: the graph prints neither
+BY_OUTPUT = {
+    "MoveDeviceOperation",
+    "ReshardDeviceOperation",
+    "NlpCreateHeadsDeviceOperation",
+}  # outputs tell enough
 COLLECTIVES = {
     "AllGatherDeviceOperation",
     "ReduceScatterDeviceOperation",
@@ -148,6 +153,8 @@ class TtnnModels:
         """Bytes on the fullest core; None if no model is exact."""
         model = MODELS.get(launch.name)
         if model is None or not (launch.outputs or launch.name in IN_PLACE):
+            return None
+        if not (launch.inputs or launch.name in BY_OUTPUT):
             return None
         if any(min(spec.shape) < 1 for spec in (*launch.inputs, *launch.outputs)):
             return None

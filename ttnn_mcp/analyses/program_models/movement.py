@@ -73,15 +73,15 @@ def copied(program: Program) -> int:
     return 2 * (x.tile_bytes + (out.tile_bytes if out.dtype != x.dtype else 0))
 
 
-def moved(program: Program) -> int | None:
+def moved(program: Program) -> int:
     """Shards need no buffer, interleaved tensors two pages; where both places overlap, what a core has of them."""
-    x = program.x
-    if x.sharded_in_l1:
+    out = program.out
+    if out.sharded_in_l1:
         return 0
-    if "Overlap" in program.factory:
-        pages = x.tiles if x.tiled else x.batch * x.shape[-2]
-        return ceil(pages / program.machine.cores) * x.page_bytes
-    return 2 * x.page_bytes if program.factory else None
+    if "Overlap" in program.factory or not program.factory:  # before 0.78 no graph names the factory
+        pages = out.tiles if out.tiled else out.batch * out.shape[-2]
+        return ceil(pages / program.machine.cores) * out.page_bytes
+    return 2 * out.page_bytes
 
 
 def nothing(program: Program) -> int | None:
@@ -132,7 +132,7 @@ def padded(program: Program) -> int:
 
 
 def upsampled(program: Program) -> int:
-    """Two pages, of tiles a row of them in and out; between points, eight rows of sums, as many of weights, six tiles."""
+    """Two pages; tiles: a row of them in and out; between points: eight rows of sums and of weights, six tiles."""
     x = program.x
     if program.factory == "UpsampleMultiCoreShardedProgramFactory":
         return 0

@@ -78,4 +78,6 @@ def gather(program: Program) -> int | None:
     if len(program.inputs) < _SORTED_WITH:
         return None
     x, places = program.inputs[:_SORTED_WITH]
-    return x.columns * x.tile_bytes + places.tile_bytes + max(program.out.columns, GATHERED) * program.out.tile_bytes
+    return (
+        x.columns * x.tile_bytes + places.tile_bytes + max(program.out.columns, GATHERED) * program.out.tile_bytes
+    )
