@@ -59,12 +59,12 @@ class Programs:
             left_out[number] = LeftOut(device_op.name, operation, known, launch, self._models)
         return left_out
 
-    def _launch(self, graph: GraphMemory, number: int) -> Launch | None:
+    def _launch(self, graph: GraphMemory, number: int) -> Launch:
         """What the graph prints of a device op; parsed once for all launches that print the same."""
         call = graph.device_ops[number].call
         if call not in self._launches:
             launch = launch_of(graph, number, self._tensors)
-            if not call or launch is None or "unsupported type" in launch.attributes:
+            if not call or "unsupported type" in launch.attributes:
                 return launch  # launches without attributes look the same
             self._launches[call] = launch
         return self._launches[call]

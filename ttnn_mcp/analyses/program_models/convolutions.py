@@ -43,9 +43,9 @@ def _conv_of(program: Program) -> Conv | None:
     placement = program.out.placement
     if placement is None or placement.layout not in {HEIGHT, BLOCK, WIDTH} or len(program.inputs) < 2:
         return None
-    if any(found is None for found in printed):
+    if any(match is None for match in printed):
         return None
-    window, output, spread, blocks, flags = ([int(text) for text in found.groups()] for found in printed if found)
+    window, output, spread, blocks, flags = ([int(text) for text in match.groups()] for match in printed if match)
     rows, cores_in, cores_out, per_core_h, per_core_w = spread
     layout, kernel_h = placement.layout, window[2]
     inner = kernel_h if layout == HEIGHT else cores_in * (1 if layout == WIDTH or flags[2] else kernel_h)

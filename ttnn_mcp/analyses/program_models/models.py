@@ -22,7 +22,7 @@ from ttnn_mcp.analyses.program_models import (
     split_norms,
     topk,
 )
-from ttnn_mcp.analyses.program_models.program import Machine, Program, machine_of
+from ttnn_mcp.analyses.program_models.program import CALL, Machine, Program, machine_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -74,6 +74,8 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "TopkRouteFinishDeviceOperation": topk.finished,
     "AllGatherDeviceOperation": collectives.all_gather,
     "ReduceScatterDeviceOperation": collectives.reduce_scatter,
+    "AllGatherAsyncDeviceOperation": collectives.all_gather_async,
+    "ReduceScatterMinimalAsyncDeviceOperation": collectives.reduce_scatter,
     "AllBroadcastDeviceOperation": collectives.broadcast,
     "BroadcastDeviceOperation": collectives.broadcast,
     "MeshPartitionDeviceOperation": movement.cut_out,
@@ -86,6 +88,9 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "ReduceDeviceOperation": reductions.reduced,
     "WelfordReduceDeviceOperation": reductions.spread,
     "FastReduceNCDeviceOperation": reductions.reduced_outside,
+    "MorehSumOperation": reductions.added_outside,
+    "FullDeviceOperation": movement.made,
+    "ProdAllDeviceOperation": reductions.multiplied_all,
     "ProdNcDeviceOperation": reductions.multiplied,
     "AccumulationDeviceOperation": reductions.accumulated,
     "BcastDeviceOperation": reductions.spread_over,
@@ -100,6 +105,8 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "ConcatDeviceOperation": movement.joined,
     "SplitDeviceOperation": movement.two_pages,
     "UpsampleOperation": movement.upsampled,
+    "Fold": movement.folded,
+    "GridSampleOperation": movement.grid_sampled,
     "SliceDeviceOperation": movement.cut_out,
     "TransposeDeviceOperation": movement.turned,
     "PermuteDeviceOperation": movement.turned,
@@ -121,15 +128,19 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
 }
 
 
+NAMED_KINDS = {"ttnn.logit", "ttnn.logit_", "ttnn.cbrt"}  # whose kind no attribute prints, and which keep a copy
 IN_PLACE = {"PagedFusedUpdateCacheDeviceOperation"}  # both outputs are operands: the graph prints neither
-BY_OUTPUT = {
+BY_OUTPUT = {  # outputs tell enough
     "MoveDeviceOperation",
     "ReshardDeviceOperation",
     "NlpCreateHeadsDeviceOperation",
-}  # outputs tell enough
+    "FullDeviceOperation",
+}
 COLLECTIVES = {
     "AllGatherDeviceOperation",
     "ReduceScatterDeviceOperation",
+    "AllGatherAsyncDeviceOperation",
+    "ReduceScatterMinimalAsyncDeviceOperation",
     "AllBroadcastDeviceOperation",
     "BroadcastDeviceOperation",
     "MeshPartitionDeviceOperation",
@@ -141,7 +152,7 @@ class TtnnModels:
 
     Args:
         machine: the chip.
-        arguments: by operation, the printed `program_config` and `core_grid` of its call.
+        arguments: by operation, the printed arguments of its call that decide its program, and its name.
     """
 
     def __init__(self, machine: Machine, arguments: Mapping[int, Mapping[str, str]]) -> None:
@@ -172,4 +183,10 @@ class TtnnModels:
 async def models_of(report: MemoryReport) -> Models | None:
     """The models for a report's chip; None if it describes none."""
     machine = machine_of(report)
-    return TtnnModels(machine, await report.program_arguments()) if machine is not None else None
+    if machine is None:
+        return None
+    arguments = {operation: dict(printed) for operation, printed in (await report.program_arguments()).items()}
+    for operation, name in zip(report.operations.ids.tolist(), report.operations.names, strict=True):
+        if name in NAMED_KINDS:
+            arguments.setdefault(operation, {})[CALL] = name
+    return TtnnModels(machine, arguments)

@@ -36,8 +36,8 @@ class Launch:
     outputs: tuple[Spec, ...]
 
 
-def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch | None:
-    """A device op of a graph by its place; None for one without operands.
+def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch:
+    """A device op of a graph by its place.
 
     Until TTNN 0.67 graphs print no more of a tensor than its shape and id: `tensors` have the rest.
     """
@@ -50,8 +50,6 @@ def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch | None
     if device_op.completed and not any(outputs):
         outputs = _created(nodes[device_op.started_at : device_op.ended_at])
     known = tuple(spec for spec in inputs if spec is not None)
-    if not inputs:
-        return None
     if len(known) < len(inputs):
         known = ()
     params: Params = start.get("params") or {}
