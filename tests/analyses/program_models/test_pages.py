@@ -190,7 +190,15 @@ def test_what_no_attribute_prints_comes_from_the_name_of_the_call():
 
 def test_slices_of_convolutions_are_read_and_written_where_they_lie():
     x = sharded(1, 1, 4096, 64, layout="HEIGHT", shard=(64, 64), cores=(8, 8))
-    assert modelled("SliceWriteDeviceOperation", [x, X], X) == modelled("PaddedSliceDeviceOperation", [X], x) == 0
+    rows = sharded(1, 1, 1152, 64, layout="HEIGHT", shard=(64, 64), cores=(8, 4), rows=True)
+    odd = sharded(1, 1, 1152, 24, layout="HEIGHT", shard=(64, 24), cores=(8, 4), rows=True)
+    name, image = "PaddedSliceDeviceOperation", tensor(1, 64, 64, 64)
+    assert modelled("SliceWriteDeviceOperation", [x, X], X) == 0
+    assert modelled(name, [image], rows) == 32_896
+    assert modelled(name, [tensor(1, 64, 64, 64, dtype="b8")], rows) == 4 * 2 * (1088 + 2048) + 128
+    assert modelled(name, [replace(image, tiled=False)], rows) == 0
+    assert 240 <= modelled(name, [tensor(1, 64, 64, 20, rows=True)], odd) <= 384
+    assert modelled(name, [image], X) is None
     assert modelled("SliceWriteDeviceOperation", [X, X], X) is None
     assert modelled("UpsampleOperation", [x], x, factory="UpsampleMultiCoreShardedProgramFactory") == 0
     fused = sharded(1, 8, 32, 128, layout="HEIGHT", shard=(32, 128), cores=(8, 1))

@@ -119,7 +119,8 @@ def norm(bench: Bench) -> dict[str, Any]:
 
 def softmax(bench: Bench) -> dict[str, Any]:
     """Sharded softmax in place."""
-    one_of, ttnn, (x, y) = bench.one_of, bench.ttnn, bench.one_of((8, 8), (8, 4), (4, 4))
+    one_of, ttnn = bench.one_of, bench.ttnn
+    x, y = one_of(*(grid for grid in ((8, 8), (8, 4), (4, 4)) if grid[1] <= bench.grid[1]))
     block_h, width, heads = one_of(1, 2, 4, 12), TILE * one_of(4, 8, 12, 24), one_of(4, 8)
     batch = one_of(1, 2)
     rows = block_h * TILE * x * y // (batch * heads)

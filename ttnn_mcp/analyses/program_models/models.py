@@ -39,7 +39,7 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "HaloDeviceOperation": convolutions.halo,
     "Pool2D": convolutions.pool,
     "GroupNormDeviceOperation": group_norms.group_norm,
-    "PaddedSliceDeviceOperation": movement.nothing,
+    "PaddedSliceDeviceOperation": movement.cut_into_shards,
     "SliceWriteDeviceOperation": movement.written_into,
     "LayerNormDeviceOperation": norms.layer_norm,
     "SoftmaxDeviceOperation": softmaxes.softmax,

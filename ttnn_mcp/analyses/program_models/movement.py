@@ -100,6 +100,18 @@ def nothing(program: Program) -> int | None:
     return 0 if all(spec.sharded_in_l1 for spec in outputs) and not program.factory.startswith("Nd") else None
 
 
+def cut_into_shards(program: Program) -> int | None:
+    """Tiles become rows by way of four rows of tiles; rows that are not aligned pass through four aligned ones."""
+    x, out = program.x, program.out
+    if not out.sharded_in_l1 or out.placement is None or out.placement.shard is None:
+        return None
+    columns, aligned = out.placement.shard.shape[-1], _in_dram(program)
+    row = columns * int(ELEMENT_BYTES[out.dtype])
+    if x.tiled:
+        return 4 * ceil(columns / TILE_SIDE) * (x.tile_bytes + max(out.tile_bytes, _HALF)) + row
+    return 4 * ceil((row + aligned) / aligned) * aligned if row % aligned or x.row_bytes % aligned else 0
+
+
 def made(program: Program) -> int:
     """A tensor full of one value: two pages."""
     return 2 * program.out.page_bytes
