@@ -39,6 +39,13 @@ CHUNK = {
     "batch": 1, "heads": 8, "kv_heads": 1, "rows": 512, "head": 128, "dtype": "bfloat16", "cache": "bfloat8_b",
     "block": 64, "start": 512, "causal": True, "q_chunk_size": 64, "k_chunk_size": 64, "pages": 64, "grid": [8, 8],
 }  # fmt: skip
+NARROW = {
+    "rows": 256, "width": 256, "grid": [8, 1], "block_h": 8, "block_w": 1, "subblock_w": 1, "inplace": True,
+    "fp32": False, "beta": False, "residual": False,
+}  # fmt: skip
+SOFT = {
+    "batch": 1, "heads": 8, "rows": 128, "width": 256, "grid": [8, 4], "block_h": 1, "block_w": 8, "subblock_w": 4,
+}  # fmt: skip
 HELD = [  # op, case, setting, value, L1 before, bytes per core; None where TTNN refused
     ("conv2d", CONV, "act_block_h_override", 256, 16_384, 127_616),  # the rows of BLOCK are doubled too
     ("conv2d", {**CONV, "layout": "HEIGHT", "k": 3}, "output_layout", "ROW_MAJOR", 16_384, None),
@@ -61,9 +68,18 @@ HELD = [  # op, case, setting, value, L1 before, bytes per core; None where TTNN
 
 @pytest.mark.parametrize("held", HELD, ids=lambda held: f"{held[0]}-{held[2]}-{held[3]}")
 def test_what_ttnn_said_is_what_we_say(held):
+    _holds(held, [8, 8])
+
+
+@pytest.mark.parametrize(("op", "case"), [("layer_norm", NARROW), ("softmax", SOFT)])
+def test_a_chip_with_fewer_rows_refuses_a_grid_beyond_them(op, case):
+    _holds((op, case, "grid", [8, 8], 16_384, None), [8, 7])
+
+
+def _holds(held, grid):
     op, case, setting, value, before, size = held
     accepted = size is not None
-    row = {"kind": "n150", "grid": [8, 8], "op": op, "case": case, "setting": setting, "value": value}
+    row = {"kind": "n150", "grid": grid, "op": op, "case": case, "setting": setting, "value": value}
     answer = outcome(
         {**row, "l1_tensors_before": before, "circular_bytes_per_core": size, "accepted": accepted, "error": None}
     )

@@ -118,5 +118,6 @@ def softmax(row: Row, _arch: str) -> Planned:
         subblock_w=now["subblock_w"],
         fp32=now.get("fp32", False),
         stable=now.get("stable", True),
+        device_grid=(row["grid"][0], row["grid"][1]),
     )
     return Planned(plan.rules(), lambda: plan.buffers, lambda: high * wide * BFLOAT16)

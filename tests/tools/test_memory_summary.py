@@ -25,6 +25,7 @@ from tests.profiles.demo import FIGURES as FIGURES_FILE
 from tests.profiles.demo import FULLEST, model_line
 from tests.profiles.demo_model import demo_program
 from tests.shared_reports import MEMORY, shared
+from ttnn_mcp.analyses.program_models.models import MODELS
 from ttnn_mcp.errors import QuestionRefused
 
 SHARD = height_sharded(256, 32, (8, 8))  # 16,384 bytes per bank
@@ -62,6 +63,18 @@ def size(answer):
 async def summary(tmp_path, program, generation="3.3", style=None, **arguments):
     path = write_memory_report(tmp_path / "memory", program, generation, *([style] if style else []))
     return await ask(session(tmp_path), "memory_summary", run=str(path), **arguments)
+
+
+async def test_a_program_without_a_model_leaves_the_modelled_peak_out(tmp_path, monkeypatch):
+    """Whatever it took may be the peak."""
+    monkeypatch.delitem(MODELS, "MatmulDeviceOperation")
+    answer = await ask(session(tmp_path), "memory_summary", run="demo")
+    assert answer["programs"]["unknown"] > 0
+    assert "with_modelled_bytes_per_bank" not in answer["l1_peak"]
+    assert answer["l1_peak"]["headroom_bytes"] is None
+    assert answer["caveats"][-1].endswith("show no buffers and have no model: MatmulDeviceOperation")
+    other = await ask(session(tmp_path), "memory_summary", run="demo", operation=24)
+    assert other["l1_peak"]["with_modelled_bytes_per_bank"] == FIGURES["l1_peak_bytes_per_core"]
 
 
 async def test_the_demo_s_peak_and_its_two_late_frees_are_told(tmp_path):

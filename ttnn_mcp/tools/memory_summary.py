@@ -110,6 +110,8 @@ def _peak(replayed: Replayed, moment: Moment, failures: list[Failure], *, only: 
     completed, listed = (
         int(levels[place] if only else levels.max(initial=0)) for levels in (device.completed, device.listed)
     )
+    programs = replayed.programs
+    unmodelled = operation in programs.unknown_at if only else bool(programs.unknown_at)
     room = None if capacity is None else max(capacity - max(level, completed), 0)
     return L1Peak(
         operation=operation,
@@ -119,7 +121,7 @@ def _peak(replayed: Replayed, moment: Moment, failures: list[Failure], *, only: 
         device=device.device if len(replayed.devices) > 1 else None,
         outcome=next((one.outcome for one in failures if one.place == place), None),
         bytes_per_bank=level,
-        with_modelled_bytes_per_bank=listed if replayed.programs.silent else None,
+        with_modelled_bytes_per_bank=listed if programs.silent and not unmodelled else None,
         capacity_bytes=capacity,
         headroom_bytes=None if floor else room,
         headroom_at_most_bytes=room if floor else None,
@@ -212,8 +214,14 @@ def _caveats(replayed: Replayed) -> list[str]:
         caveats.append(f"between captured operations {differences.came} buffers came and {differences.went} went")
     if replayed.broken:
         caveats.append(f"{replayed.broken} captured graphs could not be read")
+    unknown = replayed.programs.unknown
+    if unknown:
+        names = ", ".join(shown(name) for name, _ in unknown.most_common(KINDS))
+        caveats.append(
+            f"no with_modelled_bytes_per_bank: {unknown.total()} programs show no buffers and have no model: {names}"
+        )
     completed = int(replayed.fullest.completed.max(initial=0))
-    if completed < int(replayed.fullest.listed.max(initial=0)):
+    if not unknown and completed < int(replayed.fullest.listed.max(initial=0)):
         caveats.append(
             "with_modelled_bytes_per_bank counts a collective's buffers on every chip of the mesh, as TTNN's dry "
             f"captures list them: one chip takes {completed}"

@@ -147,3 +147,21 @@ def test_latent_attention_is_not_modelled():
     assert decode(8, 8, 1, 128, 128, mla=1) is None
     q = tensor(1, 8, 8, 64)
     assert modelled("SdpaDecodeDeviceOperation", [q, q], q, attributes="SdpaDecodeParams(1") is None
+
+
+@pytest.mark.parametrize(
+    ("machine", "measured"),
+    [
+        (replace(WORMHOLE, grid=(8, 7)), 366_592),
+        (replace(WORMHOLE, grid=(11, 10), arch="blackhole"), 366_688),
+    ],
+)
+def test_latent_attention_reads_values_from_the_keys(machine, measured):
+    q, keys, out = tensor(1, 16, 256, 576), tensor(1, 1, 256, 576), tensor(1, 16, 256, 512)
+    printed = (
+        f"SDPAParams(std::nullopt, {MEMORY}, std::nullopt, 1, std::nullopt, std::nullopt, {KERNEL.format(0, 0)}"
+    )
+    told = f"{printed}, 1, 512, std::nullopt, WindowedMode::None, 0)"
+    assert modelled("SDPAOperation", [q, keys], out, attributes=told, machine=machine) == measured
+    plain = f"{printed}, 0, std::nullopt, std::nullopt, WindowedMode::None, 0)"
+    assert modelled("SDPAOperation", [q, keys], out, attributes=plain, machine=machine) is None

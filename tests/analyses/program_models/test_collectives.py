@@ -21,6 +21,24 @@ def test_blackhole_gathers_more_packets_at_a_time():
     assert found == [36_864, 49_152]
 
 
+def test_rows_and_large_pages_travel_three_at_a_time():
+    rows, large = tensor(1, 1, 32, 1024, rows=True), tensor(1, 1, 32, 4000, rows=True)
+    for name, factory in (
+        ("AllGatherDeviceOperation", "AllGatherMulticastFactory"),
+        ("AllGatherAsyncDeviceOperation", "DefaultMeshWorkloadFactory"),
+        ("AllBroadcastDeviceOperation", ""),
+    ):
+        assert [modelled(name, [x], x, factory=factory) for x in (rows, large)] == [12_288, 24_000]
+    assert modelled("AllGatherAsyncDeviceOperation", [X], X, factory="RingFactory") is None
+    assert modelled("AllGatherDeviceOperation", [large], large, factory="AllGatherUnicastFactory") is None
+    asynchronous = modelled(
+        "ReduceScatterMinimalAsyncDeviceOperation", [X], X, factory="LineReduceScatterMeshWorkloadFactory"
+    )
+    assert asynchronous == 196_608
+    assert modelled("MorehSumOperation", [X], X, factory="MorehSumNCFactory") == 10_240
+    assert modelled("MorehSumOperation", [X], X, factory="MorehSumHFactory") is None
+
+
 def test_a_collective_is_listed_once_for_every_chip():
     models = TtnnModels(EIGHT, {})
     assert [models.times_listed(name) for name in (SCATTER.name, "MatmulDeviceOperation")] == [8, 1]

@@ -117,3 +117,22 @@ def test_sparse_and_minimal_matmuls_have_models_of_their_own():
     assert modelled("MinimalMatmulDeviceOperation", [x, w], x, attributes=minimal) == 1_048_576
     assert modelled("MinimalMatmulDeviceOperation", [x, w], x, attributes="MinimalMatmulParams(config") is None
     assert modelled("SparseMatmulDeviceOperation", inputs, out, attributes=PLAIN) is None
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "room", "measured"),
+    [
+        (tensor(1, 1, 64, 1024), tensor(1, 8, 1024, 512, dtype="b8"), BANK, 167_936),
+        (tensor(1, 1, 256, 96), tensor(1, 4, 96, 160, dtype="b8"), BANK, 27_264),
+        (tensor(1, 1, 64, 2048), tensor(1, 4, 2048, 64, dtype="b8"), BANK, 143_872),
+    ],
+)
+def test_a_first_operand_is_kept_for_all_batches_of_the_second(a, b, room, measured):
+    out = tensor(1, b.shape[1], a.shape[-2], b.shape[-1])
+    assert modelled(NAME, [a, b], out, factory=ONE, attributes=PLAIN, room=room) == measured
+
+
+def test_batches_that_are_not_fused_are_read_ahead():
+    a, b = tensor(1, 2, 768, 64, dtype="f32"), tensor(1, 1, 64, 768)
+    out = tensor(1, 2, 768, 768, dtype="b8", place="L1")
+    assert modelled(NAME, [a, b], out, factory=TWO, attributes=PLAIN) == 266_240

@@ -10,7 +10,36 @@ X, B8, F32 = (tensor(1, 8, 256, 512, dtype=dtype) for dtype in ("bf", "b8", "f32
 ROWS, LONG = tensor(1, 1, 256, 512, rows=True), tensor(1, 1, 256, 8192, rows=True)
 SMALL = 9000  # bytes: what the most of a rule may be above one case of it
 
+PIECES, FEW, POINTS = (
+    tensor(1, 224, 224, 3, rows=True),
+    tensor(1, 24, 24, 320, rows=True),
+    tensor(1, 32, 32, 2, rows=True),
+)
 EXACT = [  # device op, factory, attributes, operands, output, measured
+    (
+        "Fold",
+        "MultiCoreDRAMFold",
+        "operation_attributes_t(16, 16, 0)",
+        [PIECES],
+        tensor(1, 14, 14, 768, rows=True),
+        17_920,
+    ),
+    ("FullDeviceOperation", "FullInterleavedProgramFactory", "", [], tensor(1, 1, 32, 1024, rows=True), 4096),
+    ("PlusOneDeviceOperation", "PlusOneProgramFactory", "", [tensor(1, 32, dtype="f32", rows=True)], X, 128),
+    ("ProdAllDeviceOperation", "ProdAllProgramFactory", "", [X], X, 8192),
+    ("NlpCreateHeadsVitDeviceOperation", "", "", [tensor(1, 1, 224, 2304)], X, 294_912),
+    ("RotateHalfDeviceOperation", "", "", [X], X, 14_336),
+    ("TernaryDeviceOperation", "TernaryProgramFactory", "", [X, X, tensor(1, 1, 1, 512)], X, 28_672),
+    ("UpsampleOperation", "UpsampleMultiCoreInterleavedProgramFactory", "", [tensor(1, 32, 32, 320)], ROWS, 40_960),
+    ("PermuteDeviceOperation", "MultiCoreRowInvariant", "", [tensor(4, 2, 50, 70, rows=True)], ROWS, 320),
+    (
+        "EmbeddingsDeviceOperation",
+        "EmbeddingsRMProgramFactory",
+        "",
+        [LONG],
+        tensor(1, 1, 32, 8192, rows=True),
+        16_640,
+    ),
     ("UnaryDeviceOperation", "ProgramFactory", "", [X], X, 8192),
     ("UnaryDeviceOperation", "ProgramFactory", "UnaryOpType::LOGIT", [F32], F32, 24_576),
     ("TypecastDeviceOperation", "TypecastProgramFactory", "", [B8], X, 6272),
@@ -123,7 +152,7 @@ def test_shards_stay_where_they_lie():
     assert modelled("MoveDeviceOperation", [X], X, factory="MoveProgramFactory") == 4096
     assert modelled("MoveDeviceOperation", [X], X, factory="MoveOverlapProgramFactory") == 16 * 2048
     assert modelled("MoveDeviceOperation", [ROWS], ROWS, factory="MoveOverlapProgramFactory") == 4 * 1024
-    assert modelled("MoveDeviceOperation", [X], X) is None  # before 0.78 nobody tells whether places overlap
+    assert modelled("MoveDeviceOperation", [X], X) == 16 * 2048  # before 0.78 nobody tells whether places overlap
     assert modelled("ShardedToInterleavedDeviceOperation", [x], tensor(1, 1, 256, 512)) == 0
     assert modelled("ShardedToInterleavedDeviceOperation", [x], tensor(1, 1, 256, 512, dtype="f32")) == 65_536
     assert modelled("InterleavedToShardedDeviceOperation", [tensor(1, 1, 256, 512, dtype="b8")], x) == 16 * 1088
@@ -142,14 +171,48 @@ def test_operands_in_like_shards_take_nothing_but_their_activations():
     assert modelled("UntilizeDeviceOperation", [x], x, factory="UntilizeShardSpecIdenticalProgramFactory") == 0
 
 
+def test_points_between_others_read_four_of_them():
+    size = modelled("GridSampleOperation", [FEW, POINTS], FEW, factory="GridSampleBilinearProgramFactory")
+    assert 38_176 <= size <= 38_176 + 64
+    assert modelled("GridSampleOperation", [FEW, POINTS], FEW, factory="GridSampleNearestProgramFactory") is None
+    assert modelled("Fold", [FEW], FEW, factory="MultiCore", attributes="operation_attributes_t(2, 2, 1)") is None
+
+
+def test_a_slice_with_a_step_reads_rows_of_the_input():
+    x, out = tensor(1, 1, 64, 4096, rows=True), tensor(1, 1, 64, 2048, rows=True)
+    assert modelled("SliceDeviceOperation", [x], out, factory="SliceRmStrideProgramFactory") == 16_384 + 64
+
+
+def test_what_no_attribute_prints_comes_from_the_name_of_the_call():
+    assert modelled("UnaryDeviceOperation", [X], X, attributes="<BasicUnaryWithParam>", call="ttnn.logit") == 12_288
+    assert modelled("UnaryDeviceOperation", [X], X, attributes="<BasicUnaryWithParam>") == 8192
+
+
+def test_slices_of_convolutions_are_read_and_written_where_they_lie():
+    x = sharded(1, 1, 4096, 64, layout="HEIGHT", shard=(64, 64), cores=(8, 8))
+    rows = sharded(1, 1, 1152, 64, layout="HEIGHT", shard=(64, 64), cores=(8, 4), rows=True)
+    odd = sharded(1, 1, 1152, 24, layout="HEIGHT", shard=(64, 24), cores=(8, 4), rows=True)
+    name, image = "PaddedSliceDeviceOperation", tensor(1, 64, 64, 64)
+    assert modelled("SliceWriteDeviceOperation", [x, X], X) == 0
+    assert modelled(name, [image], rows) == 32_896
+    assert modelled(name, [tensor(1, 64, 64, 64, dtype="b8")], rows) == 4 * 2 * (1088 + 2048) + 128
+    assert modelled(name, [replace(image, tiled=False)], rows) == 0
+    assert 240 <= modelled(name, [tensor(1, 64, 64, 20, rows=True)], odd) <= 384
+    assert modelled(name, [image], X) is None
+    assert modelled("SliceWriteDeviceOperation", [X, X], X) is None
+    assert modelled("UpsampleOperation", [x], x, factory="UpsampleMultiCoreShardedProgramFactory") == 0
+    fused = sharded(1, 8, 32, 128, layout="HEIGHT", shard=(32, 128), cores=(8, 1))
+    assert modelled("RotaryEmbeddingLlamaFusedQKDeviceOperation", [fused] * 5, (fused, fused)) == 24_576
+    assert modelled("RotaryEmbeddingLlamaFusedQKDeviceOperation", [X] * 5, (X, X)) is None
+
+
+def test_a_program_without_operands_is_told_by_its_output_or_not_at_all():
+    assert modelled("MoveDeviceOperation", [], X) == 16 * 2048
+    assert modelled("UnaryDeviceOperation", [], X) is None
+
+
 def test_what_has_no_model_is_not_guessed():
     assert modelled("HaloDeviceOperation", [X], X) is None
-    assert (
-        modelled(
-            "AllGatherDeviceOperation", [tensor(1, 1, 8, 8192, rows=True)], X, factory="AllGatherMulticastFactory"
-        )
-        is None
-    )
     assert modelled("AllGatherDeviceOperation", [X], X, factory="AllGatherRing") is None
     assert modelled("ReduceScatterDeviceOperation", [ROWS], X, factory="ReduceScatterProgram") is None
     assert modelled("UnaryDeviceOperation", [X], ()) is None

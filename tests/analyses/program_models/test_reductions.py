@@ -12,7 +12,8 @@ CASES = [  # device op, factory, attributes, operand, output, measured
     ("Reduce", W, "", X, tensor(1, 8, 256, 1), 22_528),
     ("Reduce", W, "", tensor(1, 1, 64, 64), tensor(64, 1), 10_240),
     ("Reduce", W, "", tensor(1, 1, 8192, 64), tensor(8192, 1), 22_528),  # four rows a core
-    ("Reduce", H, "", tensor(1, 1, 1024, 512), tensor(1, 512), 26_624),
+    ("Reduce", H, "", tensor(1, 1, 1024, 512), tensor(1, 1, 4, 512), 26_624),  # cut across cores
+    ("Reduce", H, "", tensor(2, 3, 96, 160), tensor(2, 3, 1, 160), 10_240),
     ("Reduce", H, "", tensor(1, 1, 784, 64, rows=True), tensor(25, 64, dtype="f32", rows=True), 45_056),
     ("Reduce", W, "", tensor(1, 1, 196, 512, rows=True), tensor(196, 1), 59_392),
     ("Reduce", W, LEAST, tensor(1, 1, 8192, 64, dtype="b8"), tensor(8192, 1, dtype="b8"), 15_104),

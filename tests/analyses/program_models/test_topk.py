@@ -61,3 +61,11 @@ def test_blackhole_takes_long_rows_in_three_programs():
     assert modelled("TopkLargeIndicesDeviceOperation", [rows], LONG) == 8192
     assert modelled("TopkRouteFinishDeviceOperation", [x, LONG], (x, SHORT)) == 14_336
     assert modelled("TopkRouteFinishDeviceOperation", [x, LONG], (x, LONG)) == 16_384
+
+
+@pytest.mark.parametrize(("words", "measured"), [(32, 55_680), (256, 113_024), (1024, 309_632)])
+def test_sampling_keeps_a_row_and_its_places(words, measured):
+    values, places = tensor(1, 1, 32, words), tensor(1, 1, 32, words, rows=True)
+    assert modelled("SamplingDeviceOperation", [values, places], tensor(1, 32, rows=True)) == measured
+    assert modelled("SamplingDeviceOperation", [values], values) is None
+    assert modelled("SamplingDeviceOperation", [tensor(1, 1, 64, words), places], values) is None

@@ -78,7 +78,7 @@ def test_until_0_67_the_tensor_table_knows_the_rest():
     bare = {"shape": "Shape([32, 64])", "tensor_id": "7"}
     launch = launched([bare], [bare], kept={7: known})
     assert [spec.dtype for spec in (*launch.inputs, *launch.outputs)] == ["BFLOAT8_B", "BFLOAT8_B"]
-    assert launched([bare], []) is None
+    assert launched([bare], []).inputs == ()
 
 
 def test_outputs_that_nobody_leads_to_are_those_that_were_made():
@@ -87,10 +87,24 @@ def test_outputs_that_nobody_leads_to_are_those_that_were_made():
     assert [(spec.shape, spec.placement.buffer) for spec in launch.outputs] == [((64, 32), "L1")]
 
 
-def test_what_cannot_be_read_gives_no_launch():
-    assert launched([], [tensor([32, 32])]) is None
-    assert launched([tensor([32, 32], dtype="DataType::INVALID")], []) is None
-    assert launched([{"shape": "what", "dtype": "BFLOAT16"}], []) is None
+def test_an_operand_that_lives_within_the_graph_is_what_the_allocator_was_asked_for():
+    arguments = ["Shape([64, 32])", "DataType::BFLOAT16", "Layout::TILE", "0x55", PLACE]
+    name = {"name": "tt::tt_metal::create_device_tensor"}
+    nodes = [
+        {"node_type": "function_end", "params": {"name": "of a scope that began before"}, "connections": [3]},
+        {"node_type": "function_start", "params": name, "arguments": arguments},
+        {"node_type": "function_end", "params": name, "connections": [3, 4]},
+        {"node_type": "tensor", "params": {"shape": "Shape([64, 32])", "tensor_id": 99}},
+    ]
+    assert launches._spec(nodes, 3, NoTensors({})).shape == (64, 32)
+    assert launches._within(nodes, 4) is None  # that is where the next node begins, not what was made
+
+
+def test_where_one_operand_cannot_be_read_none_is_told():
+    assert launched([], [tensor([32, 32])]).inputs == ()
+    bad = tensor([32, 32], dtype="DataType::INVALID")
+    assert launched([tensor([32, 32]), bad], []).inputs == ()
+    assert launched([{"shape": "what", "dtype": "BFLOAT16"}], []).inputs == ()
     assert launched([tensor([32, 32])], [tensor([32, 32])], ends=False).outputs == ()
 
 

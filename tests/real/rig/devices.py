@@ -111,11 +111,11 @@ def imported(kind: str) -> Any:
     return ttnn
 
 
-def opened(ttnn: Any, **options: Any) -> Any:
+def opened(ttnn: Any, small: int = L1_SMALL_BYTES, **options: Any) -> Any:
     """One device. An n300 dispatches from a row of workers, as it does by default."""
     if Path(os.environ["TT_METAL_MOCK_CLUSTER_DESC_PATH"]).stem == "n300":
         options.setdefault("dispatch_core_config", ttnn.DispatchCoreConfig(ttnn.DispatchCoreType.WORKER))
-    return ttnn.open_device(device_id=0, l1_small_size=L1_SMALL_BYTES, **options)
+    return ttnn.open_device(device_id=0, l1_small_size=small, **options)
 
 
 def meshed(ttnn: Any) -> Any:

@@ -76,7 +76,8 @@ def decode(bench: Bench) -> dict[str, Any]:
 def norm(bench: Bench) -> dict[str, Any]:
     """Sharded layer norm and RMS norm, with and without bias, residual and FLOAT32 sums."""
     one_of, ttnn, flat = bench.one_of, bench.ttnn, bench.one_of(True, False)
-    op, (x, y) = one_of("layer_norm", "rms_norm"), one_of((8, 4), (8, 2), (4, 4), (8, 8), (8, 1), (7, 5))
+    grids = [grid for grid in ((8, 4), (8, 2), (4, 4), (8, 8), (8, 1), (7, 5)) if grid[1] <= bench.grid[1]]
+    op, (x, y) = one_of("layer_norm", "rms_norm"), one_of(*grids)
     block_h, block_w = (one_of(1, 2) if flat else one_of(1, 2, 4, 8)), one_of(1, 2, 3, 4, 6, 8)
     rows = TILE * block_h * (1 if flat else y)
     width = TILE * block_w * (x * y if flat else x)
@@ -119,7 +120,8 @@ def norm(bench: Bench) -> dict[str, Any]:
 
 def softmax(bench: Bench) -> dict[str, Any]:
     """Sharded softmax in place."""
-    one_of, ttnn, (x, y) = bench.one_of, bench.ttnn, bench.one_of((8, 8), (8, 4), (4, 4))
+    one_of, ttnn = bench.one_of, bench.ttnn
+    x, y = one_of(*(grid for grid in ((8, 8), (8, 4), (4, 4)) if grid[1] <= bench.grid[1]))
     block_h, width, heads = one_of(1, 2, 4, 12), TILE * one_of(4, 8, 12, 24), one_of(4, 8)
     batch = one_of(1, 2)
     rows = block_h * TILE * x * y // (batch * heads)

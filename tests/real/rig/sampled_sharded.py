@@ -43,7 +43,7 @@ def matmul_on_shards(bench: Bench) -> dict[str, Any]:
     """A matmul whose first operand is sharded as its config wants it, or not quite."""
     one_of = bench.one_of
     layout = one_of("BLOCK", "WIDTH", "HEIGHT")
-    x, y = grid = one_of(*GRIDS)
+    x, y = grid = one_of(*(grid for grid in GRIDS if grid[0] <= bench.grid[0] and grid[1] <= bench.grid[1]))
     high, deep, wide = one_of(1, 2, 4), one_of(1, 2, 4, 8), one_of(1, 2, 4)
     m, k, n = {
         "BLOCK": (high * y, deep * x, wide * x),

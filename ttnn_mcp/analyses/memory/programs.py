@@ -29,6 +29,7 @@ class Programs:
         launched: number of device ops that ended.
         silent: by name, how many of them show no buffers at all.
         unknown: by name, how many of the silent ones have unknown buffers.
+        unknown_at: the operations that launched these.
         carried: number of silent ones that take the buffers of their first launch.
         modelled: number of silent ones that take the buffers of a model.
     """
@@ -37,6 +38,7 @@ class Programs:
         self.launched = 0
         self.silent: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
+        self.unknown_at: set[int] = set()
         self.carried = 0
         self.modelled = 0
         self._tensors = tensors
@@ -57,12 +59,12 @@ class Programs:
             left_out[number] = LeftOut(device_op.name, operation, known, launch, self._models)
         return left_out
 
-    def _launch(self, graph: GraphMemory, number: int) -> Launch | None:
+    def _launch(self, graph: GraphMemory, number: int) -> Launch:
         """What the graph prints of a device op; parsed once for all launches that print the same."""
         call = graph.device_ops[number].call
         if call not in self._launches:
             launch = launch_of(graph, number, self._tensors)
-            if not call or launch is None or "unsupported type" in launch.attributes:
+            if not call or "unsupported type" in launch.attributes:
                 return launch  # launches without attributes look the same
             self._launches[call] = launch
         return self._launches[call]
@@ -72,6 +74,7 @@ class Programs:
         for program in programs:
             if program.bytes_found is None:
                 self.unknown[program.name] += 1
+                self.unknown_at.add(program.operation)
             elif program.carried is None:
                 self.modelled += 1
             else:

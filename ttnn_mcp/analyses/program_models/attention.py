@@ -25,7 +25,8 @@ WINDOW_TILES = 3  # of the mask, beside the two of causal attention: both edges 
 # and the window
 _SDPA = re.compile(
     r"SDPAParams\([^,]+, MemoryConfig\(.*?\), (?:std::nullopt|SDPAProgramConfig\(([^)]*)\)), (\d), "
-    r"(std::nullopt|\d+), std::nullopt, ComputeKernelConfig\([^)]*\)(?:, 0, std::nullopt, (std::nullopt|\d+)|, 0\)|\))"
+    r"(std::nullopt|\d+), std::nullopt, ComputeKernelConfig\([^)]*\)"
+    r"(?:, 0, std::nullopt, (std::nullopt|\d+)|, 1, (\d+), std::nullopt|, 0\)|\))"
 )
 _JOINT = re.compile(r"JointSDPAParams\(.*SDPAProgramConfig\(([^)]*)\)")
 _GRID = re.compile(r"compute_with_storage_grid_size=\(?(?:x=)?(\d+)[-,] ?(?:y=)?(\d+)")
@@ -44,14 +45,16 @@ def config_of(program: Program, printed: str | None) -> tuple[Grid, int, int] | 
 def sdpa(program: Program) -> int | None:
     """Bytes per core of attention over whole sequences, chunks of a paged cache, windows and sinks too."""
     printed = _SDPA.match(program.attributes)
-    if printed is None or len(program.inputs) < _QKV:
+    latent = int(printed[5] or 0) if printed is not None else 0  # values are the first columns of the keys
+    if printed is None or len(program.inputs) < (_QKV - 1 if latent else _QKV):
         return None
     asked = config_of(program, printed[1])
     causal, chunked, windowed = printed[2] == "1", printed[3].isdigit(), (printed[4] or "").isdigit()
     if asked is None or (windowed and not causal):
         return None
     grid, q_chunk, k_chunk = asked
-    (q, k, v), others = program.inputs[:_QKV], program.inputs[_QKV:]
+    operands = (program.x, program.inputs[1], *program.inputs[1:]) if latent else program.inputs
+    (q, k, v), others = operands[:_QKV], operands[_QKV:]
     masks = [] if chunked else [one for one in others if one.shape[-2:] != (1, 1)]
     more = sum(one.shape[-1] * WORD if chunked else _HALF for one in others if one not in masks)
     plan = Attention(
@@ -59,7 +62,7 @@ def sdpa(program: Program) -> int | None:
         rows=q.shape[-2],
         keys=q.shape[-2] if chunked else k.shape[-2],
         head=q.shape[-1],
-        value_head=v.shape[-1],
+        value_head=latent or v.shape[-1],
         q_bytes=q.tile_bytes,
         k_bytes=k.tile_bytes,
         v_bytes=v.tile_bytes,

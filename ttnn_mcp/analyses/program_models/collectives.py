@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 PACKET_BYTES = 4352  # of the fabric: printed in AllGatherParams
 PACKETS, FEWER_PACKETS = 12, 9  # that all_gather holds; the fewer with the one link of Wormhole
 BROADCAST = 3  # packets that a broadcast holds
+SCATTERING = {"ReduceScatterProgram", "LineReduceScatterMeshWorkloadFactory"}
 SCATTERED = 48  # four buffers of 12 packets, of at most two tiles
 
 
 def all_gather(program: Program) -> int | None:
-    """Packets of whole pages."""
+    """Packets of whole pages; rows, and pages beyond a packet, three at a time."""
     page = program.x.page_bytes
-    if program.factory not in {"AllGatherMulticastFactory", "AllGatherUnicastFactory"} or page > PACKET_BYTES:
+    if program.factory not in {"AllGatherMulticastFactory", "AllGatherUnicastFactory"}:
+        return None
+    if program.factory == "AllGatherMulticastFactory" and not program.x.tiled:
+        return broadcast(program)
+    if page > PACKET_BYTES:
         return None
     is_single = program.machine.arch == "wormhole_b0" and program.factory == "AllGatherMulticastFactory"
     return (FEWER_PACKETS if is_single else PACKETS) * (PACKET_BYTES // page) * page
@@ -28,13 +33,18 @@ def all_gather(program: Program) -> int | None:
 
 def reduce_scatter(program: Program) -> int | None:
     """Received, local and sent tiles, and their sum."""
-    if program.factory != "ReduceScatterProgram" or not program.x.tiled:
+    if program.factory not in SCATTERING or not program.x.tiled:
         return None
     tile = program.x.tile_bytes
     return SCATTERED * min(PACKET_BYTES // tile, 2) * tile
 
 
-def broadcast(program: Program) -> int | None:
-    """Packets of whole pages."""
+def broadcast(program: Program) -> int:
+    """Packets of whole pages, or of one that is larger than a packet."""
     page = program.x.page_bytes
-    return BROADCAST * (PACKET_BYTES // page) * page if page <= PACKET_BYTES else None
+    return BROADCAST * max(PACKET_BYTES // page, 1) * page
+
+
+def all_gather_async(program: Program) -> int | None:
+    """As a broadcast."""
+    return broadcast(program) if program.factory == "DefaultMeshWorkloadFactory" else None

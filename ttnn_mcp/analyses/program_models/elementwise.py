@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.program_models.program import CALL
 from ttnn_mcp.hardware import TILE_BYTES
 
 if TYPE_CHECKING:
@@ -75,16 +76,18 @@ def _in_like_shards(tensors: Sequence[Spec]) -> bool:
 
 
 def ternary(program: Program) -> int:
-    """Two pages of each of three operands and of the output, unless all lie in like shards."""
+    """Two pages of each of three operands and of the output, unless all lie in like shards; three to spread one."""
     if _in_like_shards([*program.inputs, program.out]):
         return 0
     most = max(tensor.tile_bytes for tensor in [*program.inputs, program.out])
-    return 8 * most
+    is_spread = any(tensor.shape[-2:] != program.out.shape[-2:] for tensor in program.inputs)
+    return (14 if is_spread else 8) * most
 
 
 def unary(program: Program) -> int:
     """Two pages in, two out, unless both lie in like shards; a few kinds keep a copy."""
     x, out = program.x, program.out
-    scratch = 2 * x.tile_bytes if any(name in program.attributes for name in _WITH_SCRATCH) else 0
+    kinds = program.attributes + program.settings.get(CALL, "").upper()  # 0.81 prints no kind that has parameters
+    scratch = 2 * x.tile_bytes if any(name in kinds for name in _WITH_SCRATCH) else 0
     in_place = x.dtype == out.dtype and _in_like_shards([x, out])
     return scratch if in_place else 2 * (x.tile_bytes + out.tile_bytes) + scratch

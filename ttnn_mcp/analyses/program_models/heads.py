@@ -101,14 +101,30 @@ def heads_split(program: Program) -> int | None:
     printed = _HEADS.search(program.attributes)
     if printed is None:
         head = min(min(out.rows, out.columns) for out in program.outputs)
-        return 3 * 2 * head * program.x.tile_bytes
+        return 3 * 2 * head * program.out.tile_bytes
     head, turned = ceil(int(printed[1]) / TILE_SIDE), printed[2] == "1"
     if program.factory:
-        return (3 * 4 if turned else 2 * max(head, 2)) * program.x.tile_bytes
-    return (3 if turned else 1) * 2 * head * program.x.tile_bytes
+        return (3 * 4 if turned else 2 * max(head, 2)) * program.out.tile_bytes
+    return (3 if turned else 1) * 2 * head * program.out.tile_bytes
 
 
 def heads_from_shards(program: Program) -> int | None:
     """A copy of the keys' shard, to be transposed."""
     shard = program.outputs[1].shard if len(program.outputs) > 1 else None
     return shard[0] * shard[1] * program.x.tile_bytes if shard is not None else None
+
+
+def heads_of_rows(program: Program) -> int:
+    """Falcon, ViT, Segformer: a row of tiles of all heads, twice."""
+    return 2 * program.x.columns * program.x.tile_bytes
+
+
+def rotary_fused(program: Program) -> int | None:
+    """Queries and keys on cores of their own: three intermediates of a shard."""
+    shard = program.x.shard
+    return 3 * shard[0] * shard[1] * program.x.tile_bytes if shard is not None else None
+
+
+def rotated_half(program: Program) -> int:
+    """Two tiles in, two negated, two out, and the scalar."""
+    return 7 * program.x.tile_bytes

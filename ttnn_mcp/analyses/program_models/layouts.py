@@ -62,8 +62,9 @@ def embedded(program: Program) -> int:
     """Two rows of the table; into tiles: two rows of tiles in and out if they fit, otherwise one; and indices."""
     out = program.out
     table = max(program.inputs, key=lambda spec: spec.shape[-1])
-    if not out.tiled:
-        return 2 * table.row_bytes + _INDICES
+    if not out.tiled:  # a second row is read ahead where cores have several
+        rows = 2 if out.batch * out.shape[-2] > program.machine.cores else 1
+        return rows * table.row_bytes + _INDICES * (2 if program.machine.arch == "blackhole" else 1)
     if out.sharded_in_l1 and out.shard is not None:  # writes its shard where it lies
         return 2 * out.shard[1] * _HALF + 128
     row = out.columns * (out.tile_bytes + _HALF)

@@ -35,6 +35,7 @@ _UNASKED = "MinimalMatmulParams(std::nullopt, std::nullopt, "  # without a confi
 _TRANSPOSED = re.compile(r", (\d), (\d), (\d), Tile\(")  # batched by the caller, first operand, second operand
 _CORES = re.compile(r"x=(\d+), ?y=(\d+)")
 _OPERANDS, _WITH_THIRD = 2, 3
+_TRUE = {"1", "True", "true"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def _given(config: PrintedStruct) -> Blocks | None:
     if min(k, per_m, per_n) < 1:
         return None
     high, wide = config.number("out_block_h") or per_m, config.number("out_block_w") or per_n
-    mcast_in0 = config.fields.get("mcast_in0") in {"1", "True", "true"}
+    mcast_in0 = config.fields.get("mcast_in0") in _TRUE
     return Blocks(KINDS[config.name], k, per_m, per_n, high, wide, mcast_in0)
 
 
@@ -144,7 +145,7 @@ def _planned(program: Program, blocks: Blocks, operands: Operands) -> int:
         per_core_m=blocks.per_core_m,
         per_core_n=blocks.per_core_n,
         mcast_in0=blocks.mcast_in0,
-        batch=a.batch if operands.b.batch > 1 else 1,
+        batch=_times(program, operands),
         block_h=blocks.block_h,
         block_w=blocks.block_w,
         fp32=program.fp32,
@@ -153,7 +154,20 @@ def _planned(program: Program, blocks: Blocks, operands: Operands) -> int:
         shard=Shard(a.placement.layout, *shard) if shard and a.placement else None,
         bias_bytes=operands.bias_bytes,
     )
-    return sum(plan.buffers.values())
+    sizes = plan.buffers
+    if a.batch == 1 and operands.b.batch > 1 and blocks.kind == "1D" and not blocks.mcast_in0:
+        sizes["IN0"] = blocks.per_core_m * a.columns * a.tile_bytes  # kept for all batches of the second operand
+    return sum(sizes.values())
+
+
+def _times(program: Program, operands: Operands) -> int:
+    """How many pairs of matrices a core multiplies one after the other; batches of a single second one may be fused."""
+    a, b, config = operands.a, operands.b, parse_struct(program.config)
+    if b.batch > 1:
+        return max(a.batch, b.batch)
+    if config is not None:
+        return 1 if config.fields.get("fuse_batch", "1") in _TRUE else a.batch
+    return 1 if "<xy_pair>" in program.attributes or a.sharded_in_l1 else a.batch
 
 
 def _banked(program: Program, config: PrintedStruct, operands: Operands) -> int | None:

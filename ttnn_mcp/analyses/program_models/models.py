@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.analyses.program_models import (
     attention,
     collectives,
+    convolutions,
     decode,
     elementwise,
+    group_norms,
     heads,
     layouts,
     matmuls,
@@ -17,9 +19,10 @@ from ttnn_mcp.analyses.program_models import (
     places,
     reductions,
     softmaxes,
+    split_norms,
     topk,
 )
-from ttnn_mcp.analyses.program_models.program import Machine, Program, machine_of
+from ttnn_mcp.analyses.program_models.program import CALL, Machine, Program, machine_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -32,6 +35,12 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "MatmulDeviceOperation": matmuls.matmul,
     "SparseMatmulDeviceOperation": matmuls.sparse_matmul,
     "MinimalMatmulDeviceOperation": matmuls.minimal_matmul,
+    "Conv2dDeviceOperation": convolutions.convolution,
+    "HaloDeviceOperation": convolutions.halo,
+    "Pool2D": convolutions.pool,
+    "GroupNormDeviceOperation": group_norms.group_norm,
+    "PaddedSliceDeviceOperation": movement.cut_into_shards,
+    "SliceWriteDeviceOperation": movement.written_into,
     "LayerNormDeviceOperation": norms.layer_norm,
     "SoftmaxDeviceOperation": softmaxes.softmax,
     "SDPAOperation": attention.sdpa,
@@ -49,12 +58,24 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "CreateQKVHeadsDeviceOperation": heads.heads_from_shards,
     "NLPCreateQKVHeadsDecodeDeviceOperation": movement.nothing,
     "NLPConcatHeadsDecodeDeviceOperation": movement.nothing,
+    "NlpCreateHeadsFalcon7BDeviceOperation": heads.heads_of_rows,
+    "NlpCreateHeadsVitDeviceOperation": heads.heads_of_rows,
+    "NlpCreateHeadsSegformerDeviceOperation": heads.heads_of_rows,
+    "NlpKVCacheLoadSliceDeviceOperation": movement.nothing,
+    "RotaryEmbeddingLlamaFusedQKDeviceOperation": heads.rotary_fused,
+    "RotateHalfDeviceOperation": heads.rotated_half,
+    "LayerNormPreAllGatherDeviceOperation": split_norms.before_gather,
+    "LayerNormPostAllGatherDeviceOperation": split_norms.after_gather,
+    "SamplingDeviceOperation": topk.sampled,
+    "PlusOneDeviceOperation": movement.one_row,
     "TopKDeviceOperation": topk.top_k,
     "TopkRoutePrepDeviceOperation": topk.prepared,
     "TopkLargeIndicesDeviceOperation": topk.large_indices,
     "TopkRouteFinishDeviceOperation": topk.finished,
     "AllGatherDeviceOperation": collectives.all_gather,
     "ReduceScatterDeviceOperation": collectives.reduce_scatter,
+    "AllGatherAsyncDeviceOperation": collectives.all_gather_async,
+    "ReduceScatterMinimalAsyncDeviceOperation": collectives.reduce_scatter,
     "AllBroadcastDeviceOperation": collectives.broadcast,
     "BroadcastDeviceOperation": collectives.broadcast,
     "MeshPartitionDeviceOperation": movement.cut_out,
@@ -67,6 +88,9 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "ReduceDeviceOperation": reductions.reduced,
     "WelfordReduceDeviceOperation": reductions.spread,
     "FastReduceNCDeviceOperation": reductions.reduced_outside,
+    "MorehSumOperation": reductions.added_outside,
+    "FullDeviceOperation": movement.made,
+    "ProdAllDeviceOperation": reductions.multiplied_all,
     "ProdNcDeviceOperation": reductions.multiplied,
     "AccumulationDeviceOperation": reductions.accumulated,
     "BcastDeviceOperation": reductions.spread_over,
@@ -81,6 +105,8 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "ConcatDeviceOperation": movement.joined,
     "SplitDeviceOperation": movement.two_pages,
     "UpsampleOperation": movement.upsampled,
+    "Fold": movement.folded,
+    "GridSampleOperation": movement.grid_sampled,
     "SliceDeviceOperation": movement.cut_out,
     "TransposeDeviceOperation": movement.turned,
     "PermuteDeviceOperation": movement.turned,
@@ -102,10 +128,19 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
 }
 
 
+NAMED_KINDS = {"ttnn.logit", "ttnn.logit_", "ttnn.cbrt"}  # whose kind no attribute prints, and which keep a copy
 IN_PLACE = {"PagedFusedUpdateCacheDeviceOperation"}  # both outputs are operands: the graph prints neither
+BY_OUTPUT = {  # outputs tell enough
+    "MoveDeviceOperation",
+    "ReshardDeviceOperation",
+    "NlpCreateHeadsDeviceOperation",
+    "FullDeviceOperation",
+}
 COLLECTIVES = {
     "AllGatherDeviceOperation",
     "ReduceScatterDeviceOperation",
+    "AllGatherAsyncDeviceOperation",
+    "ReduceScatterMinimalAsyncDeviceOperation",
     "AllBroadcastDeviceOperation",
     "BroadcastDeviceOperation",
     "MeshPartitionDeviceOperation",
@@ -117,7 +152,7 @@ class TtnnModels:
 
     Args:
         machine: the chip.
-        arguments: by operation, the printed `program_config` and `core_grid` of its call.
+        arguments: by operation, the printed arguments of its call that decide its program, and its name.
     """
 
     def __init__(self, machine: Machine, arguments: Mapping[int, Mapping[str, str]]) -> None:
@@ -129,6 +164,8 @@ class TtnnModels:
         """Bytes on the fullest core; None if no model is exact."""
         model = MODELS.get(launch.name)
         if model is None or not (launch.outputs or launch.name in IN_PLACE):
+            return None
+        if not (launch.inputs or launch.name in BY_OUTPUT):
             return None
         if any(min(spec.shape) < 1 for spec in (*launch.inputs, *launch.outputs)):
             return None
@@ -146,4 +183,10 @@ class TtnnModels:
 async def models_of(report: MemoryReport) -> Models | None:
     """The models for a report's chip; None if it describes none."""
     machine = machine_of(report)
-    return TtnnModels(machine, await report.program_arguments()) if machine is not None else None
+    if machine is None:
+        return None
+    arguments = {operation: dict(printed) for operation, printed in (await report.program_arguments()).items()}
+    for operation, name in zip(report.operations.ids.tolist(), report.operations.names, strict=True):
+        if name in NAMED_KINDS:
+            arguments.setdefault(operation, {})[CALL] = name
+    return TtnnModels(machine, arguments)

@@ -7,6 +7,7 @@ one. If the number depends on the shape of the work, the largest is taken.
 
 from __future__ import annotations
 
+import re
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,21 @@ REPEATED = 8  # pages that repeats read at a time
 ROWS_OF_SLICE = 8192  # bytes
 BYTES_TOGETHER, SIXTEEN = 32_768, 16  # padding by rows works on so many bytes, in sixteens of rows
 _PIECE = 64  # bytes: of an entry of the map of a reshape, and what rows in DRAM are aligned to at most
+SAMPLED_COLUMNS = 8  # tiles of a row that a grid sample works on at a time
+_STRIDES = re.compile(r"operation_attributes_t\((\d+), (\d+), 0\)")
 _ROW = 16  # bytes that rows in L1 are aligned to
 
 
+def _in_dram(program: Program) -> int:
+    """Bytes that rows in DRAM are aligned to."""
+    return _PIECE if program.machine.arch == "blackhole" else TILE_SIDE
+
+
 def cut_out(program: Program) -> int:
-    """A slice: two tiles; in ROW_MAJOR 8 kB of rows, or two rows if they are longer."""
+    """A slice: two tiles; in ROW_MAJOR 8 kB of rows, two rows if they are longer; with a step two rows of the input."""
     out = program.out
+    if program.factory == "SliceRmStrideProgramFactory":
+        return 2 * program.x.row_bytes + 2 * TILE_SIDE
     return (2 * out.tile_bytes if out.tiled else max(ROWS_OF_SLICE, 2 * out.row_bytes)) + TILE_SIDE
 
 
@@ -41,7 +51,7 @@ def into_shards(program: Program) -> int:
     placement = out.placement
     if not out.sharded_in_l1 or placement is None or placement.shard is None:
         return 0
-    aligned = _PIECE if program.machine.arch == "blackhole" else TILE_SIDE  # as rows in DRAM are
+    aligned = _in_dram(program)
     row = placement.shard.shape[-1] * ELEMENT_BYTES[x.dtype]
     return 4 * ceil((row + aligned) / aligned) * aligned
 
@@ -73,15 +83,15 @@ def copied(program: Program) -> int:
     return 2 * (x.tile_bytes + (out.tile_bytes if out.dtype != x.dtype else 0))
 
 
-def moved(program: Program) -> int | None:
+def moved(program: Program) -> int:
     """Shards need no buffer, interleaved tensors two pages; where both places overlap, what a core has of them."""
-    x = program.x
-    if x.sharded_in_l1:
+    out = program.out
+    if out.sharded_in_l1:
         return 0
-    if "Overlap" in program.factory:
-        pages = x.tiles if x.tiled else x.batch * x.shape[-2]
-        return ceil(pages / program.machine.cores) * x.page_bytes
-    return 2 * x.page_bytes if program.factory else None
+    if "Overlap" in program.factory or not program.factory:  # before 0.78 no graph names the factory
+        pages = out.tiles if out.tiled else out.batch * out.shape[-2]
+        return ceil(pages / program.machine.cores) * out.page_bytes
+    return 2 * out.page_bytes
 
 
 def nothing(program: Program) -> int | None:
@@ -90,11 +100,39 @@ def nothing(program: Program) -> int | None:
     return 0 if all(spec.sharded_in_l1 for spec in outputs) and not program.factory.startswith("Nd") else None
 
 
+def cut_into_shards(program: Program) -> int | None:
+    """Tiles become rows by way of four rows of tiles; rows that are not aligned pass through four aligned ones."""
+    x, out = program.x, program.out
+    if not out.sharded_in_l1 or out.placement is None or out.placement.shard is None:
+        return None
+    columns, aligned = out.placement.shard.shape[-1], _in_dram(program)
+    row = columns * int(ELEMENT_BYTES[out.dtype])
+    if x.tiled:
+        return 4 * ceil(columns / TILE_SIDE) * (x.tile_bytes + max(out.tile_bytes, _HALF)) + row
+    return 4 * ceil((row + aligned) / aligned) * aligned if row % aligned or x.row_bytes % aligned else 0
+
+
+def made(program: Program) -> int:
+    """A tensor full of one value: two pages."""
+    return 2 * program.out.page_bytes
+
+
+def one_row(program: Program) -> int:
+    """A row, worked on in place, aligned as rows in DRAM are."""
+    return ceil(program.x.row_bytes / _PIECE) * _PIECE
+
+
+def written_into(program: Program) -> int | None:
+    """A part of a tensor: shards are written from where they lie."""
+    return 0 if program.x.sharded_in_l1 else None
+
+
 def turned(program: Program) -> int:
     """Transpose and permute: up to three double buffers of tiles, or two rows if rows stay whole."""
     x = program.x
     if program.factory == "MultiCoreRowInvariant":
-        return 2 * x.row_bytes
+        aligned = _in_dram(program)
+        return 2 * ceil(x.row_bytes / aligned) * aligned
     if program.factory == "TransposeWHShardedProgramFactory":
         return 0
     copies = 3 if "Generic" in program.factory or not program.factory else 2
@@ -106,7 +144,7 @@ def reshaped(program: Program) -> int:
     x, out = program.x, program.out
     if x.tiled:
         pieces = 1 if x.shape[-1] % TILE_SIDE == out.shape[-1] % TILE_SIDE == 0 else 2  # of a row within a tile
-        return x.tile_bytes + out.tile_bytes + _PIECE * (pieces * TILE_SIDE + 2)
+        return x.tile_bytes + out.tile_bytes + _PIECE * pieces * (TILE_SIDE + 2)
     came, goes = (spec.shape[-1] * ELEMENT_BYTES[spec.dtype] for spec in (x, out))
     several = 8 if came % _ROW or goes % _ROW else 1
     return 2 * (2 * ceil(came / _PIECE) * _PIECE + 2 * _PIECE + several * (ceil(goes / _PIECE) * _PIECE + _ROW))
@@ -122,11 +160,32 @@ def padded(program: Program) -> int:
 
 
 def upsampled(program: Program) -> int:
-    """Two pages; between points, eight rows of sums and as many of weights, up to two tiles, and four tiles."""
+    """Two pages; tiles: a row of them in and out; between points: eight rows of sums and of weights, six tiles."""
     x = program.x
+    if program.factory == "UpsampleMultiCoreShardedProgramFactory":
+        return 0
+    if x.tiled:
+        return x.columns * (x.tile_bytes + max(program.out.tile_bytes, _HALF))
     if "Bilinear" not in program.factory:
         return two_pages(program)
     return 8 * x.row_bytes + min(8 * x.row_bytes, 2 * _HALF) + 4 * _HALF
+
+
+def folded(program: Program) -> int | None:
+    """Fold: what becomes one row, each piece of it aligned, and the row where pieces have to be moved together."""
+    strides = _STRIDES.match(program.attributes)
+    if strides is None or program.factory != "MultiCoreDRAMFold":
+        return None
+    pieces, aligned = int(strides[1]) * int(strides[2]), _in_dram(program)
+    return 2 * pieces * ceil(program.x.row_bytes / aligned) * aligned + program.out.row_bytes
+
+
+def grid_sampled(program: Program) -> int | None:
+    """Four neighbours of a point, in up to eight tiles, twice; their weights, two rows out and the point."""
+    if program.factory != "GridSampleBilinearProgramFactory" or program.x.tiled or program.out.sharded_in_l1:
+        return None
+    tiles = 2 * max(min(program.x.columns, SAMPLED_COLUMNS), 1) + 2
+    return tiles * _HALF + 2 * program.out.row_bytes + _PIECE
 
 
 def filled(program: Program) -> int:

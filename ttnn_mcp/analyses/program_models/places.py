@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _HALF = TILE_BYTES["BFLOAT16"]
 _ALIGNED = 32  # bytes
 _SORTED_WITH = 2  # operands beside the first: places, and what goes there
+GATHERED = 4  # tiles out, at least
 BYTES_OF_TWO = (
     8  # of a row: two cores gain as much reading as they lose gathering once each has this times the cores
 )
@@ -73,8 +74,10 @@ def scatter(program: Program) -> int | None:
 
 
 def gather(program: Program) -> int | None:
-    """A row of tiles, a tile of places, and four tiles out."""
+    """A row of tiles, a tile of places, and a row of tiles out, at least four."""
     if len(program.inputs) < _SORTED_WITH:
         return None
     x, places = program.inputs[:_SORTED_WITH]
-    return x.columns * x.tile_bytes + places.tile_bytes + 4 * program.out.tile_bytes
+    return (
+        x.columns * x.tile_bytes + places.tile_bytes + max(program.out.columns, GATHERED) * program.out.tile_bytes
+    )

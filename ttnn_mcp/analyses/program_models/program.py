@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.report import MemoryReport
 
 
+CALL = "call"  # the setting that holds the name of the operation
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """A chip.
@@ -49,7 +52,7 @@ class Program:
         launch: its device op, with at least one operand and one output.
         room: the L1 that is free for it.
         machine: its chip.
-        settings: the printed `program_config` and `core_grid` of the call, if it has them.
+        settings: the printed arguments of the call that decide its program, and its name under `CALL`.
     """
 
     launch: Launch

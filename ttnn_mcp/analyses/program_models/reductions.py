@@ -18,18 +18,22 @@ if TYPE_CHECKING:
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 CHUNK = 8  # tiles that reductions read at a time
 _NEGATED = re.compile(r", 1, [\d.]+, ScalerMode")  # printed before the scale's bits
-FEW_COLUMNS = 2  # tiles of a row that is read in one go, where a core has one
+FEW_COLUMNS = 2  # tiles read at a time where a core has one row, or one column
 NORMED = 18  # tiles of a batch norm: two each of operands, output and what lies between
 
 
 def reduced(program: Program) -> int | None:
-    """Up to eight tiles in, the scale, and out two (along a row) or four (along columns, several at a time)."""
+    """Up to eight tiles in, the scale, and out two (along a row or one column) or four (several columns at a time)."""
     x, out = program.x, program.out
     along_row = program.factory == "ReduceMultiCoreWProgramFactory"
     scale = max(_HALF, x.tile_bytes)
     is_short = x.columns <= FEW_COLUMNS and x.batch * x.rows <= program.machine.cores
-    read = FEW_COLUMNS if along_row and is_short else CHUNK
-    size = read * x.tile_bytes + scale + (2 if along_row else 4) * out.tile_bytes
+    # a few high columns are cut across cores: then the output has a row for each part
+    is_alone = (
+        not (along_row or x.sharded_in_l1) and out.shape[-2] == 1 and x.batch * x.columns <= program.machine.cores
+    )
+    read = FEW_COLUMNS if is_alone or (along_row and is_short) else CHUNK
+    size = read * x.tile_bytes + scale + (2 if along_row or is_alone else 4) * out.tile_bytes
     if not x.tiled:  # rows pass through tiles first
         size += (2 * read if along_row else 2) * x.tile_bytes + scale + out.tile_bytes
     if _NEGATED.search(program.attributes):  # the least of block floats is the most of what is negated
@@ -58,6 +62,18 @@ def reduced_outside(program: Program) -> int:
 def multiplied(program: Program) -> int:
     """A product over one dimension: two tiles in, two out."""
     return 2 * (program.x.tile_bytes + program.out.tile_bytes)
+
+
+def added_outside(program: Program) -> int | None:
+    """A sum over a dimension outside of the tiles: two tiles in, zeros, two out."""
+    if program.factory != "MorehSumNCFactory" or program.fp32:
+        return None
+    return 2 * (program.x.tile_bytes + program.out.tile_bytes) + _HALF
+
+
+def multiplied_all(program: Program) -> int:
+    """A product of all: two tiles in, two out."""
+    return 4 * max(program.x.tile_bytes, _HALF)
 
 
 def accumulated(program: Program) -> int:

@@ -1,4 +1,4 @@
-"""Buffers of top-k: on one core, spread over many, and by way of large indices on Blackhole.
+"""Buffers of top-k, on one core, spread over many, and by way of large indices on Blackhole, and of sampling.
 
 tt-metal ttnn/cpp/ttnn/operations/reduction/topk/device: topk_utils.cpp (find_topk_core_config) and the program
 factories beside it. Compared with TTNN 0.81.1 on mock devices, Wormhole and Blackhole: equal to the byte.
@@ -21,6 +21,7 @@ LOCAL_COST, FINAL_COST = 7, 2  # kLocalCostFactor, kFinalCostFactor: per tile on
 LEAST_SPLIT = 2  # tiles of a core
 PREPARED = 32  # tiles of BFLOAT16: half of them rows
 INDICES = 8192  # bytes
+SAMPLED, WORD = 47_488, 4  # bytes beside the row, of a place
 FINISHED = 12_288  # bytes beside a tile of places
 
 
@@ -68,3 +69,10 @@ def large_indices(_program: Program) -> int:
 def finished(program: Program) -> int:
     """Third: values are gathered into tiles."""
     return FINISHED + program.outputs[-1].tile_bytes
+
+
+def sampled(program: Program) -> int | None:
+    """Values, their places and a core's row of them, sorted; scalars of each user beside."""
+    if len(program.inputs) < 2 or program.x.shape[-2] != TILE_SIDE or program.x.dtype != "BFLOAT16":
+        return None
+    return SAMPLED + program.x.columns * (2 * _HALF + TILE_SIDE * TILE_SIDE * WORD)

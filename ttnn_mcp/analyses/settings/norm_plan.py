@@ -58,6 +58,7 @@ class ShardedNorm:
                 x <= self.grid[0] and y <= self.grid[1]
             ),
         }
+        rules |= _within(self.grid, self.device_grid)
         across = x * y if self._is_flat else x
         shard_columns = ceil(self.columns / across)
         rules[f"block_w is the {shard_columns} tiles of a shard's width"] = self.block_w == shard_columns
@@ -93,6 +94,14 @@ class ShardedNorm:
         return self.rows == self.block_h
 
 
+def _within(grid: Grid, device_grid: Grid | None) -> dict[str, bool]:
+    """0.81.1: "program_config grid must be contained within device grid", as an n300 of 8x7 cores says of 8x8."""
+    if device_grid is None:
+        return {}
+    x, y = device_grid
+    return {f"within the worker grid {x}x{y}": grid[0] <= x and grid[1] <= y}
+
+
 @dataclass(frozen=True, slots=True)
 class ShardedSoftmax:
     """SoftmaxShardedMultiCoreProgramConfig, sizes in tiles.
@@ -113,6 +122,7 @@ class ShardedSoftmax:
     fp32: bool = False
     stable: bool = True
     mask_bytes: float = 0.0
+    device_grid: Grid | None = None
 
     def rules(self) -> dict[str, bool]:
         """What TTNN asserts, each by its sentence, and whether it holds."""
@@ -125,6 +135,7 @@ class ShardedSoftmax:
             f"the shards' grid {x}x{y} lies within compute_with_storage_grid_size": (
                 x <= self.grid[0] and y <= self.grid[1]
             ),
+            **_within(self.grid, self.device_grid),
         }
 
     @property

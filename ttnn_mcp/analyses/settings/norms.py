@@ -92,7 +92,8 @@ def _softmax(op: Op, blocks: tuple[int, int, int], grid: Grid, shards: Grid) -> 
     high, wide, sub = blocks
     stable = op.attributes.flag("numeric_stable") or False
     shard = (rows // cores, columns)
-    return ShardedSoftmax(shard, shards, grid, high, wide, sub, accumulates_fp32(op), stable)
+    within = worker_grid(op.chip)
+    return ShardedSoftmax(shard, shards, grid, high, wide, sub, accumulates_fp32(op), stable, device_grid=within)
 
 
 @dataclass(frozen=True)

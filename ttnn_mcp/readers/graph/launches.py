@@ -25,7 +25,7 @@ class Launch:
         name: of the device op.
         factory: the last name of its program factory; empty before TTNN 0.78.
         attributes: its attributes as printed; 'unsupported type' until 0.67.
-        inputs: its operands, in order.
+        inputs: its operands, in order; none where the graph leaves one of them out.
         outputs: what it gave.
     """
 
@@ -36,8 +36,8 @@ class Launch:
     outputs: tuple[Spec, ...]
 
 
-def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch | None:
-    """A device op of a graph by its place; None where the graph does not print what it took.
+def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch:
+    """A device op of a graph by its place.
 
     Until TTNN 0.67 graphs print no more of a tensor than its shape and id: `tensors` have the rest.
     """
@@ -50,8 +50,8 @@ def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch | None
     if device_op.completed and not any(outputs):
         outputs = _created(nodes[device_op.started_at : device_op.ended_at])
     known = tuple(spec for spec in inputs if spec is not None)
-    if len(known) < len(inputs) or not known:
-        return None
+    if len(known) < len(inputs):
+        known = ()
     params: Params = start.get("params") or {}
     factory = str(params.get("program_factory_type") or "").rpartition("::")[2]
     printed = next((str(text) for text in _listed(start, "arguments")), "")
@@ -98,5 +98,18 @@ def _spec(nodes: list[Params], counter: object, tensors: Tensors) -> Spec | None
         return read_spec(*(str(params.get(key) or "") for key in ("shape", "dtype", "layout", "memory_config")))
     tensor = tensors.get(number(params, "tensor_id"))
     if tensor is None or tensor.shape is None:
-        return None
+        return _within(nodes, counter)
     return made_spec(tensor.shape, tensor.dtype or "", tensor.layout or "", tensor.placement)
+
+
+def _within(nodes: list[Params], counter: int) -> Spec | None:
+    """A tensor that lives within the graph: as the allocator was asked for it."""
+    started: list[int] = []
+    for place, node in enumerate(nodes):
+        if node.get("node_type") == "function_start":
+            started.append(place)
+        elif node.get("node_type") == "function_end" and started:
+            start = started.pop()
+            if counter in _listed(node, "connections")[:1]:
+                return next(iter(_created(nodes[start : start + 1])), None)
+    return None

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 DATABASE = "db.sqlite"
 _VALUE_CHARS = 2000  # a tensor argument is printed with its values: 100 kB and more
 _TRACE_CHARS = 4000  # the innermost frame comes first
-_OF_PROGRAMS = frozenset({"program_config", "core_grid"})
+_OF_PROGRAMS = frozenset({"program_config", "core_grid", "num_out_blocks"})
 _GRAPH = "CAST(captured_graph AS TEXT)"
 
 
@@ -129,7 +129,7 @@ class MemoryReport:
             return tuple(Argument(name or "", value or "") for name, value in cells)
 
     async def program_arguments(self) -> dict[int, dict[str, str]]:
-        """By operation, the printed `program_config` and `core_grid` of its call, where it was given them."""
+        """By operation, the printed arguments of its call that decide its program."""
         printed: dict[int, dict[str, str]] = {}
 
         def keep(batch: list[Row]) -> None:
