@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.pair import Stamps
 
+FORGOTTEN = (
+    "this id ends with this process, because the state folder cannot be written ({why}): --state chooses another"
+)
+
 __all__ = ["DEMO", "Pair", "Session", "Settings", "identity"]
 
 
@@ -214,7 +218,8 @@ class Session:
         self.archiving.note(run)
         if run_id != DEMO and self._known.get(run_id) != known:
             self._known[run_id] = known
-            await self.registry.remember(known)
+            why = await self.registry.remember(known)
+            run.notes = (*run.notes, *([FORGOTTEN.format(why=why)] if why else []))
         return run
 
     def _looked_at(self, pair: Pair) -> tuple[Stamps, str]:

@@ -47,6 +47,21 @@ def canvas_for(stream: TextIO, paper: TextIO) -> Console:
     )
 
 
+def open_closed_streams() -> None:
+    """Put something in the place of stdin, stdout or stderr where who started us closed it.
+
+    Otherwise a file that we open would get its number, and be written to. Reading ends at once; writing to such a
+    stdout fails, as it should, and only then: a server over HTTP writes nothing to it.
+    """
+    for name, mode, flags in (
+        ("stdin", "r", os.O_RDONLY),
+        ("stdout", "w", os.O_RDONLY),
+        ("stderr", "w", os.O_WRONLY),
+    ):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode))
+
+
 def speak_any_locale() -> None:
     """Let no character stop an answer: where the locale lacks it, stdout and stderr get a substitute."""
     for stream in (sys.stdout, sys.stderr):
