@@ -1,5 +1,6 @@
 """Where things are remembered, and what is said where that cannot be."""
 
+import logging
 import os
 import pwd
 import resource
@@ -13,8 +14,13 @@ import pytest
 from tests.asking import ask
 from tests.profiles import write_performance_report
 from tests.programs import block
+from ttnn_mcp.archive.patience import in_time
+from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.errors import StoreUnusable
+from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.session.state_folder import HOMELESS, NOWHERE, obstacle
+from ttnn_mcp.shell.gate_command import baseline
 
 PATIENT = "--state chooses another"
 
@@ -126,3 +132,34 @@ async def test_a_list_of_runs_that_another_program_locks_is_not_called_damaged(t
     holder.execute("BEGIN IMMEDIATE")
     assert await at.registry.fault() == "another program holds it"
     holder.close()
+
+
+async def test_a_name_that_cannot_be_kept_is_refused(tmp_path):
+    report = write_performance_report(tmp_path, block())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnusable, match="it is a file"):
+        await baseline(Session(Settings(state=tmp_path / "file")), "main", str(report))
+    assert "main is run" in await baseline(Session(Settings(state=tmp_path / "state")), "main", str(report))
+
+
+async def test_a_log_that_cannot_be_looked_for_is_a_sentence(tmp_path):
+    """Below a folder without permission; here a name that no disk takes, since root has every permission."""
+    with pytest.raises(StoreUnusable, match="cannot be read"):
+        await Store(tmp_path / ("long" * 100)).all()
+
+
+def test_without_a_home_there_is_no_archive(homes, monkeypatch):
+    monkeypatch.delenv("TTNN_MCP_ARCHIVE_MB")
+    homes(None, None)
+    assert Settings().archive_at_most_mb == 0
+    homes("/home/me", None)
+    assert Settings().archive_at_most_mb > 0
+
+
+def test_an_archive_that_does_not_answer_is_named_once(tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            assert in_time(Archive(tmp_path / "file"), lambda _cursor: 1, 0) == 0
+    assert [record.getMessage() for record in caplog.records if "is not asked" in record.getMessage()][1:] == []
+    assert len(caplog.records) == 1

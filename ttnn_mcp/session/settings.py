@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.session.state_folder import usual_folder
+from ttnn_mcp.session.state_folder import NOWHERE, usual_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,8 +59,8 @@ class Settings:
 
     @property
     def archive_at_most_mb(self) -> int:
-        """How much the archive of runs may take; 0 for none: without its engine, or if the variable is no number."""
-        if find_spec(ENGINE) is None:
+        """How much the archive of runs may take; 0 for none: without engine or home, or if the variable is odd."""
+        if find_spec(ENGINE) is None or self.state_folder == NOWHERE:
             return 0
         if self.archive_mb is not None:
             return self.archive_mb

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.session.session import Session
 
+LOST = "no copies of large reports, as this folder cannot be written: each is parsed anew after a restart"
 UNCITED = "answers cite no earlier runs: "
 
 
@@ -37,8 +38,9 @@ async def remembered(session: Session) -> Told:
         await answering.answer(session, answering.tool_named("experiments", TOOLS), {"action": "list"})
     except TtnnMcpError as refusal:
         broken.append(str(refusal))
+    copies = LOST if why and session.kept.most_bytes else space_of(session.kept)
     place = "nowhere" if folder == NOWHERE else folder
-    return Told([f"  {line}" for line in (place, space_of(session.kept), archived)], broken)
+    return Told([f"  {line}" for line in (place, copies, archived)], broken)
 
 
 def space_of(kept: KeptFiles) -> str:
@@ -46,7 +48,7 @@ def space_of(kept: KeptFiles) -> str:
     if not kept.most_bytes:
         return "no copies of large reports (--cache-mb 0): each is parsed anew after a restart"
     if not kept.writable():
-        return "no copies of large reports, as this folder cannot be written: each is parsed anew after a restart"
+        return LOST
     return f"with copies of large reports: {kept.held_bytes() / MB:,.0f} of at most {kept.most_bytes / MB:,.0f} MB"
 
 
