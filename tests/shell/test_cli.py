@@ -81,6 +81,20 @@ def test_a_mistake_exits_with_one_and_says_what_to_do_on_stderr_only(shell, argv
 
 
 @pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["check", "--jsn"], "unknown argument: --jsn. Did you mean --json?"),
+        (["report", "demo", "--otput=x"], "Did you mean --output?"),
+        (["serve", "--htp", "x"], "Did you mean --http?"),
+    ],
+)
+def test_an_option_that_was_probably_meant_is_named(argv, says, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(argv)
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     "argv", [["bogus"], ["doctor", "--bogus"], ["call", "list_runs", "--bogus"], ["demo", "x"]]
 )
 def test_a_word_the_shell_does_not_know_is_a_usage_error(shell, argv):

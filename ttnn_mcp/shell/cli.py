@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.settings import CACHE_MB
-from ttnn_mcp.shell.command_line import command_line, http_door
+from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
 from ttnn_mcp.shell.people_options import PEOPLE
 from ttnn_mcp.shell.progress import awaited
 from ttnn_mcp.shell.terminal import open_closed_streams, speak_any_locale
@@ -81,7 +81,7 @@ def _command(argv: list[str]) -> int:
     before: list[str] | None = getattr(options, "pairs", getattr(options, "words", None))
     words = [*(before or []), *unread]  # argparse does not read name=value after an option
     if unread and (before is None or any(word.startswith("-") for word in unread)):
-        parser.error(f"unknown argument: {' '.join(unread)}")
+        parser.error(f"unknown argument: {' '.join(unread)}.{option_meant(parser, options.command, unread)}")
     try:
         if options.command == "call":
             return _call(options, words)
