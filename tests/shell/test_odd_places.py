@@ -86,3 +86,13 @@ def test_a_python_without_our_packages_is_named(started):
     ran = started("", code=code)
     assert ran.returncode == 1
     assert f"{sys.executable} lacks the package numpy: install ttnn-mcp there" in ran.stderr
+
+
+def test_a_current_folder_that_was_removed_stops_no_question(tmp_path):
+    env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    start = f"import os; os.mkdir({str(tmp_path / 'gone')!r}); os.chdir({str(tmp_path / 'gone')!r}); os.rmdir(os.getcwd());"
+    code = f"{start} from ttnn_mcp.shell.cli import main; main(['check', 'demo']); main(['runs'])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "The seven steps" in ran.stdout
+    assert "No report found" in ran.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def own_name() -> str:
     if on_path and (not beside.exists() or Path(on_path).resolve() == beside.resolve()):
         return "ttnn-mcp"
     if beside.exists():
-        here = Path.cwd()
-        return shlex.quote(str(beside.relative_to(here) if beside.is_relative_to(here) else beside))
+        with suppress(FileNotFoundError, ValueError):  # the current folder was removed, or lies elsewhere
+            beside = beside.relative_to(Path.cwd())
+        return shlex.quote(str(beside))
     return f"{shlex.quote(sys.executable)} -m ttnn_mcp"
