@@ -14,5 +14,7 @@ RUN sed '/^# --- check/,$d' /source/constraints.txt > /pins.txt \
  && rm -rf /source /pins.txt
 
 USER ttnn
+# made by its owner: Docker gives root a volume whose folder the image lacks
+RUN mkdir -p /home/ttnn/.local/state/ttnn-mcp
 VOLUME ["/home/ttnn/.local/state/ttnn-mcp"]
 ENTRYPOINT ["ttnn-mcp", "--root", "/reports"]

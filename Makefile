@@ -1,8 +1,11 @@
 # A newcomer needs two of these: `make demo` and `make test`. Both set up what they need, once.
 
-PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python3.10; do \
-	$$each -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$each && break; done)
+# What is tested comes first; a Python that is newer is tried where there is no other.
+PYTHON ?= $(shell for newest in 13 99; do for each in python3 python3.13 python3.12 python3.11 python3.10; do \
+	$$each -c "import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, $$newest))" 2>/dev/null && \
+	echo $$each && break 2; done; done)
 VENV ?= .venv
+VERSION := import sys; print("%d.%d" % sys.version_info[:2])
 UV := $(shell command -v uv 2>/dev/null)
 
 HERE := $(VENV)/bin/python
@@ -12,6 +15,13 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(HERE)
 else
 CREATE := $(PYTHON) -m venv $(VENV)
 INSTALL := $(HERE) -m pip install -qq --disable-pip-version-check
+endif
+
+# Commands in $(VENV) name the place where it was set up, and start nothing after a move of the checkout.
+STALE := $(shell test -s $(VENV)/ready && test "$$(cat $(VENV)/ready)" != "$(CURDIR)" && echo moved)
+ifneq ($(origin PYTHON),file)
+STALE := $(or $(STALE),$(shell test -x $(HERE) && \
+	test "$$($(PYTHON) -c '$(VERSION)' 2>/dev/null)" != "$$($(HERE) -c '$(VERSION)')" && echo other-python))
 endif
 
 .DEFAULT_GOAL := help
@@ -97,16 +107,28 @@ clean:  ## forget everything that was set up
 # Everything below installs pinned packages whose hashes are checked. constraints.txt has two parts: what it takes to
 # run and to test, and behind its one dividing line what it takes to check.
 
-$(VENV)/ready: constraints.txt pyproject.toml
-	@test -n "$(PYTHON)" || { echo "Python 3.10 or newer is needed; name it with PYTHON=..." >&2; exit 1; }
+$(VENV)/ready: constraints.txt pyproject.toml $(STALE)
+	@test -n "$(PYTHON)" || { echo "Python 3.10 to 3.13 is needed; name one with PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c '' 2>/dev/null || { echo "$(PYTHON) cannot be started: name another with PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
-		{ echo "$(PYTHON) is too old: Python 3.10 or newer is needed" >&2; exit 1; }
+		{ echo "$(PYTHON) is too old: Python 3.10 to 3.13 is needed" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 14))' || \
+		echo "$(PYTHON) is newer than what was tested: Python 3.10 to 3.13" >&2
 	@echo "setting up $(VENV), once; this takes about a minute"
-	@test -x $(HERE) || $(CREATE)
+	@test -x $(HERE) || $(CREATE) || { rm -rf $(VENV); exit 1; }
 	@sed '/^# --- check/,$$d' constraints.txt > $(VENV)/pins.txt
 	@$(INSTALL) --require-hashes --no-deps -r $(VENV)/pins.txt
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
-	@touch $@
+	@echo "$(CURDIR)" > $@
+
+moved:
+	@echo "the checkout was moved: $(VENV) is set up again"
+	@rm -rf $(VENV)
+
+other-python:
+	@$(PYTHON) -c '' 2>/dev/null || { echo "$(PYTHON) cannot be started: name another with PYTHON=..." >&2; exit 1; }
+	@echo "$(VENV) has Python $$($(HERE) -c '$(VERSION)'), not that of $(PYTHON): give VENV=another-folder too," \
+		"or begin with make clean" >&2; exit 1
 
 $(VENV)/checkable: $(VENV)/ready
 	@echo "adding the linters to $(VENV), once"

@@ -1,6 +1,6 @@
 """Fifteen questions about real reports, each answered by one call: what a person asks, in the order they ask it.
 
-Together the answers take at most 18 kB: every byte is read by an assistant.
+Together the answers take at most 18 kB, of reports in /reports: every byte is read by an assistant.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from tests.plain_figures import (
     useful_flops,
 )
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
-from ttnn_mcp.wire import bytes_of
+from ttnn_mcp.wire import bytes_of, compact
 
 BYTES_AT_MOST = 18_000
 
@@ -44,7 +44,8 @@ def sit(tmp_path):
         answer = await ask(
             at, tool, **({"performance": path} if tool == "open_run" else {"run": path}), **arguments
         )
-        sizes.append(bytes_of(answer))
+        elsewhere = len(path.encode()) - len(f"/reports/{report}")  # where the checkout lies is not our doing
+        sizes.append(bytes_of(answer) - elsewhere * compact(answer).count(path))
         return answer
 
     asked.sizes = sizes
@@ -164,4 +165,4 @@ async def test_fifteen_questions_take_fifteen_calls_and_eighteen_kilobytes(sit):
     )
 
     assert len(sit.sizes) == 15
-    assert sum(sit.sizes) <= BYTES_AT_MOST
+    assert sum(sit.sizes) <= BYTES_AT_MOST, sum(sit.sizes)

@@ -245,3 +245,9 @@ async def test_a_store_that_another_program_holds_is_told_with_how_long_it_was_w
         holder.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreUnusable, match="another program has held it for 20 s"):
             await store.add(experiment("refused"))
+
+
+async def test_a_log_that_cannot_be_looked_for_is_a_sentence(tmp_path):
+    """Below a folder without permission; here a name that no disk takes, since root has every permission."""
+    with pytest.raises(StoreUnusable, match="cannot be read"):
+        await Store(tmp_path / ("long" * 100)).all()

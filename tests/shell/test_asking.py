@@ -135,3 +135,11 @@ def test_a_wrong_command_leads_to_the_right_one(ttnn_mcp, capsys, word, says):
 def test_a_page_of_the_skill_is_markdown(ttnn_mcp):
     assert ttnn_mcp("skill")[1].startswith("---\nname: optimizing-ttnn-models")
     assert "\n## " in ttnn_mcp("skill", "step-04-metal-trace")[1]
+
+
+def test_an_argument_that_the_tool_lacks_is_no_run(ttnn_mcp, tmp_path):
+    status, out, err = ttnn_mcp("ops", "grup_by=op_code")
+    assert (status, out) == (1, "")
+    assert "list_ops has no argument 'grup_by'. Did you mean group_by" in err
+    (tmp_path / "a=b").mkdir()
+    assert "no argument" not in ttnn_mcp("ops", "a=b")[2]

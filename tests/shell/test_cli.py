@@ -81,6 +81,20 @@ def test_a_mistake_exits_with_one_and_says_what_to_do_on_stderr_only(shell, argv
 
 
 @pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["check", "--jsn"], "unknown argument: --jsn. Did you mean --json?"),
+        (["report", "demo", "--otput=x"], "Did you mean --output?"),
+        (["serve", "--htp", "x"], "Did you mean --http?"),
+    ],
+)
+def test_an_option_that_was_probably_meant_is_named(argv, says, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(argv)
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     "argv", [["bogus"], ["doctor", "--bogus"], ["call", "list_runs", "--bogus"], ["demo", "x"]]
 )
 def test_a_word_the_shell_does_not_know_is_a_usage_error(shell, argv):
@@ -169,19 +183,25 @@ def test_the_doctor_says_what_is_here_and_what_is_not(shell, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("state", "words", "says"),
+    ("words", "says"),
     [
-        ("state", (), "copies of large reports: 0 of at most 1,000 MB"),
-        ("state", ("--cache-mb", "20"), "copies of large reports: 0 of at most 20 MB"),
-        ("state", ("--cache-mb", "0"), "no copies of large reports (--cache-mb 0)"),
-        ("file", (), "no copies of large reports, as this folder cannot be written"),
+        ((), "copies of large reports: 0 of at most 1,000 MB"),
+        (("--cache-mb", "20"), "copies of large reports: 0 of at most 20 MB"),
+        (("--cache-mb", "0"), "no copies of large reports (--cache-mb 0)"),
     ],
 )
-def test_the_doctor_says_once_whether_large_reports_are_copied(shell, tmp_path, state, words, says):
-    (tmp_path / "file").write_bytes(b"")
-    ran = shell("doctor", "--state", str(tmp_path / state), *words)
+def test_the_doctor_says_once_whether_large_reports_are_copied(shell, tmp_path, words, says):
+    ran = shell("doctor", "--state", str(tmp_path / "state"), *words)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.count(says) == 1
+
+
+def test_the_doctor_fails_where_nothing_can_be_remembered(shell, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    ran = shell("doctor", "--state", str(tmp_path / "file"))
+    assert ran.returncode == 1
+    assert ran.stdout.count("no copies of large reports, as this folder cannot be written") == 1
+    assert ran.stdout.endswith("the state folder cannot be written (it is a file): --state chooses another\n")
 
 
 @pytest.mark.parametrize("wrong", ["-1", "many", "1.5", "1000001", "9" * 5000, "\u0663"])

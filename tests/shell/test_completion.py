@@ -25,6 +25,9 @@ EXPECTED = {
     "ttnn-mcp call list_ops group_b": "group_by=",
     "ttnn-mcp ops dem": "demo",
     "ttnn-mcp skill step-04": "step-04-metal-trace",
+    "ttnn-mcp report dem": "demo",
+    "ttnn-mcp report demo --against dem": "demo",
+    "ttnn-mcp baseline main dem": "demo",
 }
 
 
@@ -48,3 +51,15 @@ def test_other_shells_get_a_script_of_their_own(capsys, shell, sign):
 
     assert cli.main(["completion", shell]) == 0
     assert sign in capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here")
+@pytest.mark.parametrize(
+    ("line", "word"), [("call list_ops group_by=op", "group_by=op_code"), ("check dem", "demo")]
+)
+def test_fish_completes_values_and_runs(tmp_path, line, word):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    ask = f"ttnn-mcp completion fish | source; complete -C 'ttnn-mcp {line}'"
+    env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "PATH": path}
+    ran = subprocess.run(["fish", "-c", ask], capture_output=True, text=True, check=True, env=env, cwd=tmp_path)
+    assert ran.stdout.split() == [word]

@@ -84,15 +84,6 @@ def test_a_locale_without_unicode_gets_substitutes(environment):
     assert ran.stdout.startswith("caf?\nlist runs\n")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-def test_a_full_disk_is_named(environment):
-    with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "ttnn_mcp", "skill"]
-        ran = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert ran.returncode == 1
-    assert ran.stderr == "The answer cannot be written: no space is left where stdout leads.\n"
-
-
 @pytest.mark.parametrize(
     ("told", "colour"),
     [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "0"}, False), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+from functools import cache
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,12 +39,18 @@ def in_time(archive: Archive, question: Callable[[DuckDBPyConnection], T], nothi
     asking.start()
     if not asking.answered.wait(PATIENCE_S):
         asking.stop()
-        _log.warning("the archive %s did not answer within %s s", archive.place.shown, PATIENCE_S)
+        _say(f"the archive {archive.place.shown} did not answer within {PATIENCE_S} s")
         return nothing
     if asking.failure is not None:
-        _log.warning("the archive is not asked: %s", asking.failure)
+        _say(f"the archive is not asked: {asking.failure}")
         return nothing
     return asking.answer if asking.asked else nothing
+
+
+@cache
+def _say(why: str) -> None:
+    """Say it once: one answer asks the archive several times."""
+    _log.warning("%s", why)
 
 
 class _Asking(Thread):

@@ -114,7 +114,11 @@ class Store:
         Raises:
             StoreUnusable: the store is damaged, or newer than this version.
         """
-        if not self.path.exists():
+        try:
+            recorded = self.path.exists()
+        except OSError as closed:  # a folder above it
+            raise StoreUnusable(self._cannot(f"it cannot be read ({closed.strerror})")) from None
+        if not recorded:
             return [], []
         async with self._reading() as connection:
             version = await _version(connection)

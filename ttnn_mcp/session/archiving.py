@@ -12,6 +12,7 @@ from contextlib import suppress
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.naming import DEMO
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Archiving:
                     by_build.setdefault(build, []).append(str(path))
             started = [self._started(paths, build) for build, paths in by_build.items()]
         except Exception as failed:  # noqa: BLE001 - no answer may fail because of the archive
-            self._say(type(failed).__name__)
+            self._say(_worded(failed))
             started = []
         Thread(target=self._await, args=(started,), name="archived", daemon=True).start()
 
@@ -127,3 +128,10 @@ class Archiving:
             if not self._failed:
                 self._failed = True
                 _LOG.warning("Runs are not archived in this session: %s (--archive-mb 0 switches it off)", why)
+
+
+def _worded(failed: Exception) -> str:
+    """Our own sentence, the system's words, or the kind of a failure."""
+    if isinstance(failed, TtnnMcpError):
+        return str(failed)
+    return (failed.strerror if isinstance(failed, OSError) else None) or type(failed).__name__

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.sqlite_file import connected
 from ttnn_mcp.session.pair import ID_CHARS, Pair
-from ttnn_mcp.session.places import LONGEST_PATH
+from ttnn_mcp.session.places import LONGEST_PATH, is_there
+from ttnn_mcp.session.state_folder import reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,8 +78,11 @@ class Registry:
         self._path = folder / "runs.sqlite"
         self._permits = permits
 
-    async def remember(self, run: KnownRun) -> None:
-        """Record a run, or renew its record. A name that a person gave belongs to one run: any other run loses it."""
+    async def remember(self, run: KnownRun) -> str | None:
+        """Record a run, or renew its record; why it could not be recorded, or None.
+
+        A name that a person gave belongs to one run: any other run loses it.
+        """
         import sqlite3  # noqa: PLC0415
 
         paths = [_stored(path) for path in (run.performance, run.memory)]
@@ -94,8 +98,23 @@ class Registry:
                 row = (run.id, run.name, *paths, run.rank, time.time(), int(run.named_by_hand))
                 await database.execute(_REMEMBER, row)
                 await database.execute("COMMIT")
-        except (OSError, sqlite3.Error):
-            return  # questions can be answered although the home folder is read-only
+        except (OSError, sqlite3.Error) as failed:  # questions can be answered all the same
+            return reason(self._path.parent, failed)
+        return None
+
+    async def fault(self) -> str | None:
+        """Why nothing can be recorded in it; None where that works, or nothing is recorded yet."""
+        import sqlite3  # noqa: PLC0415
+
+        if not is_there(self._path):
+            return None
+        try:
+            async with connected(self._path, "rw", PATIENCE_S) as database:
+                await database.execute("BEGIN IMMEDIATE")
+                await database.execute_fetchall("SELECT count(*) FROM sqlite_master")
+        except (OSError, sqlite3.Error) as failed:
+            return reason(self._path.parent, failed)
+        return None
 
     async def all(self) -> list[KnownRun]:
         """All runs on record, the one opened last first; damaged rows are left out."""
@@ -114,7 +133,7 @@ class Registry:
 
         try:
             value.encode()
-            if not self._path.exists():
+            if not is_there(self._path):
                 return []
             async with connected(self._path, "rw", PATIENCE_S) as database:  # to undo what a kill left half done
                 given_column = "given" if "given" in await _columns(database) else "0"

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.pair import Stamps
 
+FORGOTTEN = (
+    "this id ends with this process, because the state folder cannot be written ({why}): --state chooses another"
+)
+
 __all__ = ["DEMO", "Pair", "Session", "Settings", "identity"]
 
 
@@ -44,6 +48,7 @@ class Session:
         archive: what was seen in earlier runs, in the state folder; None where it is switched off.
         archiving: adds the runs of this session to it.
         skipped: sentences on what the latest search under the roots could not read.
+        forgetful: why the run opened last is not on record; None where it is.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -54,6 +59,7 @@ class Session:
         self.archive = Archive(settings.archive_folder) if settings.archive_at_most_mb else None
         self.archiving = Archiving(settings, self.archive)
         self.skipped: tuple[str, ...] = ()
+        self.forgetful: str | None = None
         self._runs = OpenRuns()
         self._known: dict[str, KnownRun] = {}  # opened in this session, by id: the registry may be read-only
 
@@ -214,7 +220,8 @@ class Session:
         self.archiving.note(run)
         if run_id != DEMO and self._known.get(run_id) != known:
             self._known[run_id] = known
-            await self.registry.remember(known)
+            self.forgetful = await self.registry.remember(known)
+            run.notes += (FORGOTTEN.format(why=self.forgetful),) if self.forgetful else ()
         return run
 
     def _looked_at(self, pair: Pair) -> tuple[Stamps, str]:

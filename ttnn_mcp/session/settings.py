@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ttnn_mcp.session.state_folder import NOWHERE, usual_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,13 +52,15 @@ class Settings:
         """The folders in which reports are looked for."""
         if self.roots:
             return tuple(self.roots)
-        home = os.environ.get("TT_METAL_HOME")
-        return (Path(home) / "generated" if home else Path.cwd() / "generated",)
+        folder = Path(os.environ.get("TT_METAL_HOME", ""), "generated")
+        with suppress(FileNotFoundError):  # the current folder was removed
+            folder = folder.absolute()
+        return (folder,)
 
     @property
     def archive_at_most_mb(self) -> int:
-        """How much the archive of runs may take; 0 for none: without its engine, or if the variable is no number."""
-        if find_spec(ENGINE) is None:
+        """How much the archive of runs may take; 0 for none: without engine or home, or if the variable is odd."""
+        if find_spec(ENGINE) is None or self.state_folder == NOWHERE:
             return 0
         if self.archive_mb is not None:
             return self.archive_mb
@@ -70,7 +75,4 @@ class Settings:
     @property
     def state_folder(self) -> Path:
         """The folder that stores opened runs and experiments."""
-        if self.state is not None:
-            return self.state
-        base = os.environ.get("XDG_STATE_HOME")
-        return (Path(base) if base else Path.home() / ".local" / "state") / "ttnn-mcp"
+        return usual_folder() if self.state is None else self.state

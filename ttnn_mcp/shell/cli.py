@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.settings import CACHE_MB
-from ttnn_mcp.shell.command_line import command_line, http_door
+from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
 from ttnn_mcp.shell.people_options import PEOPLE
 from ttnn_mcp.shell.progress import awaited
-from ttnn_mcp.shell.terminal import speak_any_locale
+from ttnn_mcp.shell.terminal import open_closed_streams, speak_any_locale
 
 if TYPE_CHECKING:
     import argparse
@@ -28,30 +28,39 @@ if TYPE_CHECKING:
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
 FAILED = 1
+REINSTALL = "install ttnn-mcp there, or in a checkout start .venv/bin/ttnn-mcp (make demo sets it up)."
+UNWRITABLE = (errno.ENOSPC, errno.EBADF, errno.EIO)  # a full disk, a closed stream, a terminal that is gone
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     gc.disable()  # a command makes hundreds of thousands of objects and ends before they are garbage
+    open_closed_streams()
     try:
-        status = _command(list(sys.argv[1:] if argv is None else argv))
-        sys.stdout.flush()
+        try:
+            return _command(list(sys.argv[1:] if argv is None else argv))
+        finally:
+            sys.stdout.flush()  # after --help and --version too, which exit
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # a reader such as `head` stopped reading
         _mute()
         return PIPE_CLOSED
     except OSError as fault:
-        if fault.errno != errno.ENOSPC:
+        if not _is_of_stdout(fault):
             raise
         _mute()
-        print("The answer cannot be written: no space is left where stdout leads.", file=sys.stderr)
+        print(f"The answer cannot be written to stdout: {fault.strerror}.", file=sys.stderr)
         return FAILED
     finally:
         if "duckdb" not in sys.modules:  # it complains on stderr of what a final collection would have freed
             gc.freeze()  # skips this collection: a quarter of a call's time
         gc.enable()
-    return status
+
+
+def _is_of_stdout(fault: Exception) -> bool:
+    """Whether writing the answer failed; a failure of another file names it."""
+    return isinstance(fault, OSError) and fault.errno in UNWRITABLE and fault.filename is None
 
 
 def _mute() -> None:
@@ -72,7 +81,7 @@ def _command(argv: list[str]) -> int:
     before: list[str] | None = getattr(options, "pairs", getattr(options, "words", None))
     words = [*(before or []), *unread]  # argparse does not read name=value after an option
     if unread and (before is None or any(word.startswith("-") for word in unread)):
-        parser.error(f"unknown argument: {' '.join(unread)}")
+        parser.error(f"unknown argument: {' '.join(unread)}.{option_meant(parser, options.command, unread)}")
     try:
         if options.command == "call":
             return _call(options, words)
@@ -86,8 +95,11 @@ def _command(argv: list[str]) -> int:
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except Exception as fault:
-        if isinstance(fault, OSError) and fault.errno == errno.ENOSPC:
+        if _is_of_stdout(fault):
             raise
+        if isinstance(fault, ModuleNotFoundError) and not (fault.name or "").startswith("ttnn_mcp"):
+            print(f"{sys.executable} lacks the package {fault.name}: {REINSTALL}", file=sys.stderr)
+            return FAILED
         import traceback  # noqa: PLC0415
 
         from ttnn_mcp.tools.answering import unforeseen  # noqa: PLC0415
@@ -211,8 +223,9 @@ def _history(options: argparse.Namespace) -> int:
 def _doctor(options: argparse.Namespace) -> int:
     from ttnn_mcp.shell import doctor  # noqa: PLC0415
 
-    print(awaited(doctor.report(_session(options)), "doctor"), end="")
-    return 0
+    text, sound = awaited(doctor.report(_session(options)), "doctor")
+    print(text, end="")
+    return 0 if sound else FAILED
 
 
 COMMANDS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, shown, suggestion
@@ -112,7 +112,7 @@ def command_line() -> argparse.ArgumentParser:
     baseline = commands.add_parser("baseline", parents=[shared], help=BASELINE, description=f"{BASELINE}.")
     baseline.add_argument("name", nargs="?", help="a name for the run; without one, the names are listed")
     baseline.add_argument(
-        "path", nargs="?", help="its report or folder; default: the run that --run or --root names"
+        "path", nargs="?", metavar="RUN", help="its name, id or path; default: the run that --run or --root names"
     )
     add_people(commands, shared)
     add_report(commands, shared)
@@ -120,6 +120,15 @@ def command_line() -> argparse.ArgumentParser:
     add_history(commands, shared, raw)
     commands.add_parser("doctor", parents=[shared], help=DOCTOR, description=f"Print {DOCTOR}.")
     return parser
+
+
+def option_meant(parser: argparse.ArgumentParser, command: str | None, unread: list[str]) -> str:
+    """' Did you mean --x?' for an option that the command does not have; '' if none is alike."""
+    [commands] = [action.choices for action in parser._actions if action.dest == "command"]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    chosen = cast("dict[str, argparse.ArgumentParser]", commands).get(command or "", parser)
+    known = [name for action in chosen._actions for name in action.option_strings if name.startswith("--")]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    wrong = next((word.partition("=")[0] for word in unread if word.startswith("--")), "")
+    return suggestion(wrong, known, limit=1) if wrong else ""
 
 
 def _add_gate(gate: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.session.session import Session
 
-RUNS = frozenset({"run", "baseline", "candidate", "repeat"})
+RUNS = frozenset({"run", "baseline", "candidate", "repeat", "subject", "against"})
 
 
 def script(shell: str) -> str:
@@ -29,7 +29,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
     for command in _commands(parser):
         for action in command._actions:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             completer = {"tool": _tools, "pairs": _pairs, "words": _words, "page": _pages}.get(action.dest)
-            if action.dest in RUNS:
+            if action.dest in RUNS or (action.dest, action.metavar) == ("path", "RUN"):
                 completer = _runs
             if completer is not None:
                 cast("Any", action).completer = completer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.served import documents
-from ttnn_mcp.shell.copies import archive_state, space_of
+from ttnn_mcp.shell.copies import Told, remembered
 from ttnn_mcp.tools import TOOLS, answering
 
 if TYPE_CHECKING:
@@ -22,30 +22,32 @@ PACKAGES = ("mcp", "pydantic", "pandas", "numpy", "aiosqlite")
 OPENED = 10  # runs that are opened for the report, the newest first
 
 
-async def report(session: Session) -> str:
-    """The whole report as text."""
+async def report(session: Session) -> tuple[str, bool]:
+    """The whole report as text, and whether all is sound. What is only absent, such as reports, is no fault."""
     settings = session.settings
+    memory, runs = await remembered(session), await _runs(session)
+    broken = [f"{name} is missing: reinstall ttnn-mcp" for name in PACKAGES if _version(name) is None]
+    broken += [] if documents.names("skills") and documents.names("resources") else ["pages are missing"]
+    broken += [f"{root} cannot be read" for root in settings.searched if _is_closed(root)]
+    broken += [*memory.broken, *runs.broken]
     lines = [
-        f"ttnn-mcp {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}"
-    ]
-    lines += [f"  {name:<10} {_version(name)}" for name in PACKAGES]
-    lines += [
-        "",
-        "Pages",
+        f"ttnn-mcp {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}",
+        *(f"  {name:<10} {_version(name) or 'missing'}" for name in PACKAGES),
+        *("", "Pages"),
         f"  {_count('skills')} of the skill, {_count('resources')} of reference, in {documents.home()}",
+        *("", "Reports are looked for under", *(f"  {root}{_doubt(root)}" for root in settings.searched)),
+        *("", "What is remembered lies in", *memory.lines),
+        *("", "Runs", *runs.lines),
+        *(["", "Broken", *(f"  {sentence}" for sentence in broken)] if broken else []),
     ]
-    lines += ["", "Reports are looked for under", *[f"  {root}{_doubt(root)}" for root in settings.searched]]
-    lines += ["", "What is remembered lies in", f"  {settings.state_folder}", f"  {space_of(session.kept)}"]
-    lines.append(f"  {archive_state(session.archive, settings.archive_at_most_mb)}")
-    lines += ["", "Runs", *await _runs(session)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n", not broken
 
 
-def _version(package: str) -> str:
+def _version(package: str) -> str | None:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return "missing: reinstall ttnn-mcp"
+        return None
 
 
 def _count(folder: documents.Folder) -> str:
@@ -54,22 +56,41 @@ def _count(folder: documents.Folder) -> str:
 
 
 def _doubt(root: Path) -> str:
-    if not root.exists():
-        return "  (does not exist; name another with --root)"
-    return "" if os.access(root, os.R_OK | os.X_OK) else "  (cannot be read)"
+    if _is_closed(root):
+        return "  (cannot be read)"
+    return "" if root.exists() else "  (does not exist; name another with --root)"
 
 
-async def _runs(session: Session) -> list[str]:
+def _is_closed(root: Path) -> bool:
+    try:
+        return root.exists() and not os.access(root, os.R_OK | os.X_OK)
+    except OSError:  # a folder above it is closed
+        return True
+
+
+async def _runs(session: Session) -> Told:
     """The newest runs, each with the generations of its reports or the reason it cannot be read."""
     try:
         listed, _text = await answering.answer(session, answering.tool_named("list_runs", TOOLS), {})
     except TtnnMcpError as refusal:
-        return [f"  {refusal}"]
+        return Told([f"  {refusal}"], [str(refusal)])
     rows = answering.records(listed["runs"])
     lines = [f"  {row['id']}  {row['name']}: {await _looked_into(session, row['id'])}" for row in rows[:OPENED]]
     if len(rows) > OPENED:
         lines.append(f"  and {len(rows) - OPENED} older")
-    return lines or ["  none yet; 'ttnn-mcp demo' works without"]
+    return Told(lines or ["  none yet; 'ttnn-mcp demo' works without"], await _default_doubt(session))
+
+
+async def _default_doubt(session: Session) -> list[str]:
+    """Why the run that the options name cannot be opened; every question without a run asks for it."""
+    settings = session.settings
+    if settings.run is settings.performance is settings.memory is None:
+        return []
+    try:
+        await session.run(None)
+    except TtnnMcpError as refusal:
+        return [f"the run that the options name: {refusal}"]
+    return []
 
 
 async def _looked_into(session: Session, run: str) -> str:

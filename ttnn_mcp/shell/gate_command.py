@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
-from ttnn_mcp.errors import RunUnknown, TtnnMcpError, shown
+from ttnn_mcp.errors import RunUnknown, StoreUnusable, TtnnMcpError, shown
 from ttnn_mcp.session.session import identity
 from ttnn_mcp.shell.gate import Ruling, judged, pull_request, share_of
 from ttnn_mcp.tools import TOOLS, answering
@@ -72,7 +72,11 @@ async def _unchanged(session: Session, baseline: str) -> Run:
 
 
 async def baseline(session: Session, name: str | None, path: str | None) -> str:
-    """Name a run, or list the names: what to print."""
+    """Name a run, or list the names: what to print.
+
+    Raises:
+        StoreUnusable: the name cannot be kept.
+    """
     if name is None:
         known = [run for run in await session.registry.all() if run.named_by_hand]
         if not known:
@@ -82,4 +86,8 @@ async def baseline(session: Session, name: str | None, path: str | None) -> str:
     performance = str(run.performance.csv.path) if run.performance else None
     memory = str(run.memory.path) if run.memory else None
     named = await session.open(performance, memory, name, run.memory.rank if run.memory else None)
+    if session.forgetful:
+        raise StoreUnusable(
+            f"No name can be kept: the state folder cannot be written ({session.forgetful}). --state chooses another."
+        )
     return f"{name} is run {named.id}\n"

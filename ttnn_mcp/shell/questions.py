@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ttnn_mcp.errors import ArgumentsInvalid, shown, shown_path
+from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown, shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,6 +59,7 @@ async def arguments(
     runs = [word for word in words if word not in pairs]
     stated: dict[str, Any] = {**question.stated, **call_arguments.arguments(tool, pairs)}
     places = [name for name in question.runs if name not in stated]
+    _refuse_misspelt(runs, list(known), question)
     if len(runs) > len(places):
         wrong = runs[len(places)]
         why = f"takes {_counted(question.runs)} and name=value arguments of {question.tool}"
@@ -79,6 +81,18 @@ async def arguments(
         named,
         f"Run {shown(newest.name)}: the newest report found ({shown_path(path)})." if chosen else None,
     )
+
+
+def _refuse_misspelt(runs: Sequence[str], known: list[str], question: Question) -> None:
+    """A run's name may hold an equals sign; what looks like name=value and lies nowhere is an argument.
+
+    Raises:
+        ArgumentsInvalid: the tool has no such argument.
+    """
+    for word in runs:
+        name, equals, _value = word.partition("=")
+        if equals and name.isidentifier() and not os.path.exists(word):  # noqa: PTH110 - Path.exists() may raise
+            raise ArgumentsInvalid(f"{question.tool} has no argument '{shown(name)}'.{nearest(name, known)}")
 
 
 def _counted(runs: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""An outline drawn for a terminal: tables where they fit, else one block per row."""
+"""An outline drawn for a terminal: tables where they fit, also in several pieces, else one block per row."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 GAP = 2  # columns between two cells
 WRAPPED = 16  # columns of a sentence at least
 WORD = 30  # columns up to which a name is kept whole
+BAND = 4  # columns that a table has at least, on average, if one becomes several
 FOLDED = 12  # of names and sentences alike, before a table becomes blocks
 FILLED = re.compile(r" +((?:\x1b\[[\d;]*m)*)$", re.MULTILINE)  # rich fills lines with spaces
 NAME = "bold"
@@ -50,33 +51,73 @@ def _named(pairs: list[tuple[str, str]], width: int) -> Table:
 
 
 def _drawn(section: Section, width: int) -> list[Table | Text]:
+    """One table; else several that begin with the same column; else a block per row."""
     cells = [[written(value) for value in row] for row in section.rows]
-    numbers = [_numeric([row[place] for row in section.rows]) for place in range(len(section.columns))]
     columns = [[column, *(row[place] for row in cells)] for place, column in enumerate(section.columns)]
     tries = (
         [_least(texts, WRAPPED, WORD) for texts in columns],
         [_least(texts, FOLDED, FOLDED) for texts in columns],
     )
-    least = next((widths for widths in tries if sum(widths) + GAP * (len(widths) - 1) <= width), None)
-    if least is None:
+    least = next((widths for widths in tries if _together(widths) <= width), tries[0])
+    bands = [list(range(len(least)))] if _together(least) <= width else _bands(least, width)
+    if not bands:
         return [
             part for row in cells for part in (_named(list(zip(section.columns, row, strict=True)), width), Text())
         ]
+    tables: list[Table | Text] = []
+    for band in bands:
+        ranges = {place: (least[place], max(map(cell_len, columns[place]))) for place in band}
+        tables += [_table(section, _fitted(ranges, width)), Text()]
+    return tables[:-1]
+
+
+def _table(section: Section, widths: dict[int, int]) -> Table:
+    """Some columns of a section, by their places, each as wide as is said."""
     table = Table(
         box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style=NAME, show_header=any(section.columns)
     )
-    for column, number, size in zip(section.columns, numbers, least, strict=True):
-        table.add_column(Text(column), justify="right" if number else "left", min_width=size, overflow="fold")
-    for row in cells:
-        table.add_row(
-            *(Text(cell, style=NUMBER if number else "") for cell, number in zip(row, numbers, strict=True))
-        )
-    return [table]
+    numbers = {place: _numeric([row[place] for row in section.rows]) for place in widths}
+    for place, columns in widths.items():
+        justify = "right" if numbers[place] else "left"
+        table.add_column(Text(section.columns[place]), justify=justify, width=columns, overflow="fold")
+    for row in section.rows:
+        table.add_row(*(Text(written(row[place]), style=NUMBER if numbers[place] else "") for place in widths))
+    return table
+
+
+def _fitted(ranges: dict[int, tuple[int, int]], width: int) -> dict[int, int]:
+    """A width for each column between its least and its whole one; who has the most to spare gives first."""
+    widths = {place: whole for place, (_least, whole) in ranges.items()}
+    while _together([*widths.values()]) > width:
+        spare = {place: widths[place] - least for place, (least, _whole) in ranges.items()}
+        widest = max(spare, key=lambda place: spare[place])
+        if spare[widest] <= 0:
+            break
+        widths[widest] -= 1
+    return widths
+
+
+def _bands(least: list[int], width: int) -> list[list[int]]:
+    """Columns that fit side by side, the first of all in front of each group; none where groups would be thin."""
+    bands = [[0]]
+    for place in range(1, len(least)):
+        if _together([least[other] for other in (*bands[-1], place)]) > width:
+            bands.append([0])
+        bands[-1].append(place)
+    thin = sum(map(len, bands)) < len(bands) * BAND or _together(least[:1]) > width
+    widest = max(_together([least[place] for place in band]) for band in bands)
+    return [] if thin or widest > width else bands
+
+
+def _together(widths: list[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
 
 
 def _least(texts: list[str], sentence: int, word: int) -> int:
-    """Columns that a column takes at least: sentences are wrapped early, names late."""
-    return min(max(map(cell_len, texts)), sentence if any(" " in text for text in texts[1:]) else word)
+    """Columns that a column takes at least: sentences and headings are wrapped early, names late."""
+    heading = max(map(cell_len, texts[0].split()), default=0)
+    most = sentence if any(" " in text for text in texts[1:]) else word
+    return min(max(heading, *map(cell_len, texts[1:])), max(most, heading))
 
 
 def _numeric(values: list[Any]) -> bool:

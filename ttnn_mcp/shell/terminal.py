@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -47,6 +48,21 @@ def canvas_for(stream: TextIO, paper: TextIO) -> Console:
     )
 
 
+def open_closed_streams() -> None:
+    """Put something in the place of stdin, stdout or stderr where who started us closed it.
+
+    Otherwise a file that we open would get its number, and be written to. Reading ends at once; writing to such a
+    stdout fails, as it should, and only then: a server over HTTP writes nothing to it.
+    """
+    for name, mode, flags in (
+        ("stdin", "r", os.O_RDONLY),
+        ("stdout", "w", os.O_RDONLY),
+        ("stderr", "w", os.O_WRONLY),
+    ):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode))
+
+
 def speak_any_locale() -> None:
     """Let no character stop an answer: where the locale lacks it, stdout and stderr get a substitute."""
     for stream in (sys.stdout, sys.stderr):
@@ -65,6 +81,7 @@ def own_name() -> str:
     if on_path and (not beside.exists() or Path(on_path).resolve() == beside.resolve()):
         return "ttnn-mcp"
     if beside.exists():
-        here = Path.cwd()
-        return shlex.quote(str(beside.relative_to(here) if beside.is_relative_to(here) else beside))
+        with suppress(FileNotFoundError, ValueError):  # the current folder was removed, or lies elsewhere
+            beside = beside.relative_to(Path.cwd())
+        return shlex.quote(str(beside))
     return f"{shlex.quote(sys.executable)} -m ttnn_mcp"
