@@ -155,7 +155,7 @@ class Comparison:
         """The layers of the baseline; None where its ops do not repeat or no alignment is possible."""
         if not self.alignment.complete or self.little_in_common:
             return None
-        return layers_of(self.tokens[0].name)
+        return layers_of(self.tokens[0].name, self._ops[0].of_family("embedding"))
 
     @property
     def per_sample(self) -> PerSample | None:
