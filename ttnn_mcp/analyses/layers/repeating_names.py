@@ -45,7 +45,7 @@ class Layers:
 
     def numbers(self, rows: Numbers) -> Numbers:
         """Per row, its layer from 1 to count; 0 before the first layer, count + 1 after the last one of a pass."""
-        return np.clip(self._within(rows) // self.ops + 1, 0, self.count + 1)
+        return np.minimum(np.maximum(self._within(rows) // self.ops + 1, 0), self.count + 1)
 
     def places(self, rows: Numbers) -> Numbers:
         """Per row of a layer, its place in the layer, from 0."""
@@ -54,7 +54,8 @@ class Layers:
     def _within(self, rows: Numbers) -> Numbers:
         """Rows counted from the first layer of their pass."""
         relative = rows - self.first
-        return relative - np.clip(relative // (self.distance or 1), 0, self.passes - 1) * self.distance
+        ran_before = np.minimum(np.maximum(relative // (self.distance or 1), 0), self.passes - 1)
+        return relative - ran_before * self.distance
 
 
 def layers_of(names: NDArray[np.int64], embeds: NDArray[np.bool_]) -> Layers | None:
