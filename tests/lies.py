@@ -208,7 +208,13 @@ def barely(honest: Honest, rows: Rows) -> Rows:
     return honest.changed(1 - 0.012 * total / wide)
 
 
+def without_outputs(honest: Honest, rows: Rows) -> Rows:
+    """A report that lost its last columns: what is missing in it would not show."""
+    return [{name: cell for name, cell in row.items() if not name.startswith("OUTPUT_")} for row in rows]
+
+
 LIES: dict[str, tuple[Lie, ...]] = {
+    "nothing_aligned": (without_outputs,),
     "below_floor": (faster_than_the_chip,),
     "zero_times": (no_time_at_all,),
     "layers_missing": (two_layers_captured, two_layers_run),

@@ -174,6 +174,18 @@ def test_replays_of_several_traces_are_told_apart(tmp_path, pairs, count, replay
     assert (found.count, found.ops) == (count, replays_each * len(block().device_ops))
 
 
+def test_ops_whose_row_lost_its_trace_ran_in_the_replay_around_them(tmp_path):
+    program = block(devices=2)
+    rows = performance_rows(program, replays((1, 1), (1, 2)))
+    timed = [row for row in rows if row.get("METAL TRACE REPLAY SESSION ID") and str(row["DEVICE ID"]) == "1"]
+    length = len(block().device_ops)
+    for row in (timed[2], timed[3], timed[length + 1], timed[-1]):  # the last one may have run behind the replay
+        row["METAL TRACE ID"] = row["METAL TRACE REPLAY SESSION ID"] = ""
+    path = write_rows(tmp_path / "ops.csv", rows, header_of(rows, "C7"))
+    iterations = Performance(read_performance_csv(path)).iterations
+    assert np.bincount(iterations.number).tolist()[1:] == [2 * length, 2 * length - 1]
+
+
 def test_a_device_that_lost_rows_does_not_cost_the_others_their_iterations(tmp_path):
     program = block(devices=4, layers=4)
     rows = performance_rows(program, [Iteration(cold=True), Iteration(), Iteration()])

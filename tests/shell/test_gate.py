@@ -88,6 +88,22 @@ def test_a_gain_in_one_stage_hides_no_loss_in_another():
     assert "decode" in judgement.why
 
 
+@pytest.mark.parametrize(
+    ("after", "worse", "noise", "outcome"),
+    [
+        (10.31, 0.03, 0.005, "cannot_judge"),
+        (10.29, 0.03, 0.005, "pass"),
+        (10.31, 0.03, 0.04, "pass"),
+        (10.19, 0.01, 0.005, "pass"),  # wall times of two runs differ by 2 %
+        (10.21, 0.01, 0.005, "cannot_judge"),
+    ],
+)
+def test_gaps_that_grew_are_no_pass(after, worse, noise, outcome):
+    judgement = judged(told(0.0, noise, wall_ms={"before": 10.0, "after": after}), worse)
+    assert judgement.outcome == outcome
+    assert ("the host may be slower" in judgement.why) == (outcome == "cannot_judge")
+
+
 def test_a_doubtful_measurement_is_not_judged():
     doubts = {"columns": ["code", "why"], "rows": [["zero_times", "all are 0"]]}
     assert judged(told(-0.5, 0.005, suspicious=doubts), 0.03).outcome == "cannot_judge"

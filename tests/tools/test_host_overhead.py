@@ -134,3 +134,24 @@ async def test_what_the_report_cannot_show_of_a_trace_is_said(at, tmp_path):
     header = [name for name in header_of(rows, "C7") if "TRACE ID" not in name]
     path = write_rows(tmp_path / "x" / "y.csv", rows, header)
     assert "cannot tell" in (await ask(at, "host_overhead", run=str(path)))["trace"]
+
+
+@pytest.mark.parametrize(
+    ("lost", "other_op", "device"), [((), "", 1), ((5, 9, 13), "", 0), ((5, 9, 13), "Typecast", 1)]
+)
+async def test_a_device_that_lost_rows_does_not_wait_for_the_host(at, tmp_path, lost, other_op, device):
+    """Device 1 takes longer. Without some rows its gaps would be kernels; with an op of its own it works on its own."""
+    program = model(10_000, 1_000)
+    program.devices = 3
+    for op in program.device_ops:
+        op.kernel_ns = (10_000, 10_100, 10_000)
+    rows = performance_rows(program, (Iteration(cold=True), *[Iteration()] * 2))
+    here = [row for row in rows if str(row["DEVICE ID"]) == "1"]
+    gone = [here[-20 + number] for number in lost]
+    if other_op:
+        for row in here[14::20]:
+            row["OP CODE"] = f"{other_op}DeviceOperation"
+    kept = [row for row in rows if not any(row is each for each in gone)]
+    path = str(write_rows(tmp_path / "ops.csv", kept, header_of(rows, "C7")))
+    said = await ask(at, "host_overhead", run=path)
+    assert said["device"] == device

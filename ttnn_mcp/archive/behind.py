@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NEAR = 5  # runs on either side of a turn whose median counts
 SHOWN = 4  # ops named per turn
+MINOR = 0.05  # of the turn: a smaller change of an op is noise beside it, or hardly behind it
 
 
 class Behind(NamedTuple):
@@ -55,7 +56,8 @@ def behind(
     sides = [work[work["run"].isin(list(runs))] for runs in (before, after)]
     times = [_per_run(side, runs, devices) for side, runs in zip(sides, (before, after), strict=True)]
     changes = times[1].sub(times[0], fill_value=0.0)
-    order = changes.abs().sort_values(ascending=False, kind="stable").index[:SHOWN]
+    sizes = changes.abs().sort_values(ascending=False, kind="stable")[:SHOWN]
+    order = sizes.index[sizes >= min(MINOR * abs(float(changes.sum())), float(sizes.max()))]
     at_turn = sides[1][sides[1]["run"] == places[turn.at]]
     changed: list[Behind] = []
     for op_code in order:

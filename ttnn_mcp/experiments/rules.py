@@ -33,6 +33,7 @@ DOUBTFUL_FIGURE: frozenset[Code] = frozenset(  # these can make a change look sl
         "baseline_damaged",
         "impossible_times",
         "collapsed",
+        "nothing_aligned",
         "recorded_before",  # a file of another change says nothing of this one
     )
 )

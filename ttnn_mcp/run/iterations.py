@@ -119,6 +119,7 @@ def _by_replay(
 
     Sessions count from 1 for each trace, so (trace, session) identifies a replay. Replays before the last trace (or
     round) began to repeat are another part of the model, such as prefill before decode: they belong to no iteration.
+    An op between two ops of one iteration ran in it, whether or not its row says so.
     """
     traces, sessions = ops.numbers("trace_id")[order], ops.numbers("trace_session")[order]
     number = np.zeros(len(order), dtype=np.int64)
@@ -136,7 +137,12 @@ def _by_replay(
     of_replay = np.zeros(len(ran), dtype=np.int64)
     of_replay[ran[len(ran) - length * count :]] = np.repeat(np.arange(1, count + 1), length)
     number[replayed] = of_replay[place]
-    return number
+    places = np.arange(len(order))
+    marked = np.isin(places, replayed)
+    before = np.maximum.accumulate(np.where(marked, places, 0))
+    after = np.minimum.accumulate(np.where(marked, places, len(order) - 1)[::-1])[::-1]
+    within = (number[before] == number[after]) & (devices[before] == devices) & (devices[after] == devices)
+    return np.where(within, number[before], number)
 
 
 def _by_signposts(

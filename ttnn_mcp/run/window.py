@@ -29,15 +29,19 @@ class Scope:
         ops: device ops, sorted by device, then by time.
         window: the description of these rows that the answer carries.
         cold: the first iteration if the window is a later one; otherwise no rows.
+        lead: the device to be taken as the critical one, where another window chose it; None: the slowest.
     """
 
     ops: OpTable
     window: Window
     cold: OpTable
+    lead: int | None = None
 
     @cached_property
     def critical_device(self) -> int:
         """The device with the most kernel time: the other devices wait for it."""
+        if self.lead is not None:
+            return self.lead
         devices, kernel = self.ops.numbers("device"), self.ops.numbers("kernel_ns")
         ids, places = np.unique(devices, return_inverse=True)
         return int(ids[np.argmax(np.bincount(places, weights=kernel))])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ttnn_mcp.analyses.comparison.reasons import OF_GAIN
 from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.experiments.rules import WALL_NOISE_SHARE
 from ttnn_mcp.shell import markdown
 from ttnn_mcp.tools.answering import records
 
@@ -59,15 +60,31 @@ def judged(answer: Mapping[str, Any], worse: float) -> Ruling:
         return Ruling("cannot_judge", f"{answer['why']}; {len(doubts)} doubts about the measurement")
     if answer["verdict"] == "not_comparable":
         return Ruling("cannot_judge", answer["why"])
+    return _regression(answer, worse) or _without_regression(answer, worse)
+
+
+def _regression(answer: Mapping[str, Any], worse: float) -> Ruling | None:
+    """A regression; None where there is none."""
     change, noise = answer["change_share"], answer["noise_share"]
     for key, stage_change in _stages(answer):
         if stage_change > max(worse, noise):
             return Ruling("regression", f"stage {key} takes {stage_change:+.1%}, more than the {worse:.1%} allowed")
     if change > max(worse, noise):
         return Ruling("regression", f"kernel time {change:+.2%}, more than the {worse:.1%} allowed")
+    return None
+
+
+def _without_regression(answer: Mapping[str, Any], worse: float) -> Ruling:
+    """Whether that is certain: noise may hide a change, and the host may have become slower."""
+    change, noise = answer["change_share"], answer["noise_share"]
     if change > worse:
         why = f"kernel time {change:+.2%} is over the {worse:.1%} allowed, but within the noise of {noise:.2%}"
         return Ruling("cannot_judge", f"{why}: profile more iterations, or give --repeat")
+    walls = answer.get("wall_ms") or {"before": 1.0, "after": 1.0}
+    longer = walls["after"] / walls["before"] - 1
+    if longer > max(worse, noise, WALL_NOISE_SHARE):
+        why = f"kernel time {change:+.2%}, but the window with its gaps {longer:+.1%} under the profiler"
+        return Ruling("cannot_judge", f"{why}: the host may be slower; measure wall time with the profiler off")
     return Ruling("pass", f"kernel time {change:+.2%}; {worse:.1%} allowed, noise {noise:.2%}")
 
 

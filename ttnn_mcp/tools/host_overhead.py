@@ -16,6 +16,7 @@ from ttnn_mcp.analyses.devices.host_gaps import (
     trace_saving_ns,
 )
 from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Ms, Quoting, SavingMs, Share, Table, Us, Window, Wire
 
@@ -74,8 +75,8 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     Needs a warm window; refuses a verdict on a cold one. wall_ms measured with the profiler off makes it certain.
     """
     run, scope = facts.run, facts.scope
-    lines = timelines_of(scope.ops, run.chip.clock_ghz)
-    slowest = max(lines, key=lambda line: line.wall_ns)
+    lines, whole = timelines_of(scope.ops, run.chip.clock_ghz), devices_without_loss(scope.ops)
+    slowest = max((line for line in lines if line.device in whole), key=lambda line: line.wall_ns)
     ops = int((scope.ops.numbers("device") == slowest.device).sum())
     if asked.wall_ms is not None and asked.wall_ms * 1e6 < slowest.kernel_ns:
         raise QuestionRefused(
@@ -107,6 +108,20 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         window=scope.window,
         read_next="step-04-metal-trace.md",
     )
+
+
+def devices_without_loss(ops: OpTable) -> set[int]:
+    """The devices of which no other one ran all ops and more: the time of lost rows looks like gaps."""
+    devices, places = np.unique(ops.numbers("device").astype(np.int64), return_inverse=True)
+    kinds = signatures(ops)
+    counts = np.zeros((len(devices), int(kinds.max()) + 1), dtype=np.int64)
+    np.add.at(counts, (places, kinds), 1)
+    totals = counts.sum(axis=1)
+    return {
+        int(device)
+        for device, of_device, total in zip(devices, counts, totals, strict=True)
+        if not ((counts >= of_device).all(axis=1) & (totals > total)).any()
+    }
 
 
 def trace_seen(report: Performance) -> str:

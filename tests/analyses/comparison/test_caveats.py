@@ -32,7 +32,7 @@ def told(tmp_path, monkeypatch):
         sides = [
             SimpleNamespace(
                 run=SimpleNamespace(id=name, performance_report=run.performance_report),
-                scope=SimpleNamespace(window=each),
+                scope=SimpleNamespace(window=each, critical_device=0),
             )
             for name, each in zip(ids, (before, after), strict=True)
         ]

@@ -7,7 +7,7 @@ import pytest
 
 from tests import lies
 from tests.analyses.comparison.test_comparison import opened
-from tests.pairs import Model
+from tests.pairs import Model, write
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.shared_reports import CLIP, DEEPSEEK, OFT, shared
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
@@ -54,6 +54,16 @@ def test_a_baseline_that_lost_rows_is_named(honest, tmp_path):
     before = lies.store(tmp_path / "before.csv", lies.rows_dropped(honest, honest.rows))
     told = judged(before, lies.store(tmp_path / "after.csv", honest.changed()))
     assert (told.verdict, codes(told)) == ("unproven", ["baseline_damaged"])
+
+
+def test_fewer_layers_are_told_by_the_arithmetic_where_ops_are_too_many_to_align(tmp_path, monkeypatch):
+    monkeypatch.setattr("ttnn_mcp.analyses.comparison.alignment.CELLS_AT_MOST", -1)
+    before, after = (write(tmp_path / str(layers), Model(layers=layers)) for layers in (4, 2))
+    told = judged(Path(before), Path(after))
+    assert told.verdict == "unproven"
+    assert told.reasons[0].code == "ops_missing"
+    assert "of the baseline's arithmetic" in told.reasons[0].what
+    assert "nothing_aligned" not in codes(told)
 
 
 def test_a_file_that_was_not_written_to_its_end_is_named(tmp_path):
@@ -173,3 +183,15 @@ def test_whole_files_of_fewer_passes_are_named(tmp_path, passes, collapsed):
     told = judgement_of(Comparison(*sides))
     assert ("collapsed" in codes(told)) == collapsed
     assert (told.verdict == "not_comparable") == (passes[0] != passes[1])
+
+
+def test_of_too_many_ops_without_arithmetic_nobody_knows_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr("ttnn_mcp.analyses.comparison.alignment.CELLS_AT_MOST", -1)
+    paths = [
+        write_performance_report(tmp_path / name, in_order(ops), [Iteration(cold=True)])
+        for name, ops in (("a", (*KINDS, *KINDS[::-1])), ("b", (*KINDS, *KINDS[:1:-1])))
+    ]
+    told = judged(*paths)
+    assert told.verdict == "unproven"
+    [reason] = [reason for reason in told.reasons if reason.code == "nothing_aligned"]
+    assert reason.what.startswith("there are too many ops to align")

@@ -54,10 +54,11 @@ def test_windows_have_little_in_common_where_few_ops_have_a_partner(ops, alike, 
 )
 def test_windows_align_where_they_are_of_one_model(monkeypatch, shared, told):
     complete, little, ratio = shared
-    monkeypatch.setattr(room, "layers_of", lambda _: "layers")
+    monkeypatch.setattr(room, "layers_of", lambda *_: "layers")
     alignment = SimpleNamespace(complete=complete)
     tokens = (SimpleNamespace(name=None), None)
-    found = made(alignment=alignment, little_in_common=little, work=work(ratio), tokens=tokens)
+    ops = (SimpleNamespace(of_family=lambda _: None), None)
+    found = made(alignment=alignment, little_in_common=little, work=work(ratio), tokens=tokens, _ops=ops)
     assert (found.aligns, found.layers) == told
 
 

@@ -188,3 +188,16 @@ def test_each_device_s_ops_are_compared_with_its_own(tmp_path):
     for op in program.device_ops:
         op.kernel_ns = (20_000, 40_000)
     assert not of(tmp_path, program).differs.any()
+
+
+def test_layers_that_run_in_several_passes_are_no_more_layers(tmp_path):
+    """One iteration decodes three tokens: each token runs embedding, layers and head again."""
+    program, token = Program("wormhole_b0"), layered()
+    program.calls = [*token.calls, *token.calls, *token.calls]
+    program.op("TypecastDeviceOperation", [program.tensor([1, 1, 32, 64])])
+    layering = of(tmp_path, program)
+    one = [BEFORE, *(n for n in range(1, LAYERS + 1) for _ in range(4)), BEFORE]
+    assert layering.layer.tolist() == [*one, *one, *one, BEFORE]
+    assert layering.role.tolist() == [*[0, *([1, 2, 3, 4] * LAYERS), 0] * 3, 0]
+    assert layering.scattered
+    assert layering.why == "6 layers of 4 ops in each of 3 passes, by op names that repeat"

@@ -145,3 +145,13 @@ async def test_the_answer_stays_small(tmp_path):
 def test_the_time_in_a_layer_is_told_as_finely_as_it_needs(tmp_path, kernel_ns, told):
     case = case_of(tmp_path, layers(5, (1, 2, 3, 4, 5), kernel_ns))
     assert place_in_layers(case, rows_of(case, 4)).endswith(told)
+
+
+def test_a_layer_that_runs_in_several_passes_is_counted_once(tmp_path):
+    """Two tokens in one iteration: each runs all ten layers."""
+    program = Program()
+    program.calls = [*layers(10).calls, *layers(10).calls]
+    for number in range(1, 8):  # or a pass would be an iteration
+        program.op("CopyDeviceOperation", [program.tensor([1, 1, 32, 32 * number])])
+    case = case_of(tmp_path, program)
+    assert place_in_layers(case, rows_of(case, 5)) == "role 5 of 9 in each of 10 layers: 40 us x 10"

@@ -42,6 +42,9 @@ def caveats_of(comparison: Comparison) -> list[str]:
     caveats += [
         f"both sides: {sign}" for sign in shared_signs(after.run, before.run)[:1] if after.run.id != before.run.id
     ]
+    slowest = [side.scope.critical_device for side in (before, after)]
+    if slowest[0] != slowest[1]:
+        caveats.append(f"slowest device {slowest[0]} -> {slowest[1]}: their ops may differ without any change")
     return [*caveats, *_common_signposts(comparison)]
 
 

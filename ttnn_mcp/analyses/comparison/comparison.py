@@ -19,6 +19,7 @@ from ttnn_mcp.analyses.comparison.deltas import Delta, PerSample
 from ttnn_mcp.analyses.comparison.fusions import absorbed
 from ttnn_mcp.analyses.comparison.grouping import Grouping, deltas_by, layer_labels, stage_labels
 from ttnn_mcp.analyses.comparison.noise import Measured, Noise, noise_of
+from ttnn_mcp.analyses.comparison.one_device import on_one_device
 from ttnn_mcp.analyses.comparison.op_changes import Change, changes_of
 from ttnn_mcp.analyses.comparison.op_tokens import Tokens, tokens_of
 from ttnn_mcp.analyses.layers.repeating_names import Layers, layers_of
@@ -51,7 +52,7 @@ class Comparison:
     """
 
     def __init__(self, before: Measured, after: Measured, repeats: Sequence[Measured] = ()) -> None:
-        self.before, self.after = before, after
+        self.before, self.after = before, after = on_one_device(before, after)
         self._ops = before.scope.critical, after.scope.critical
         for repeat in repeats:
             _check_repeat(repeat, before)
@@ -154,7 +155,7 @@ class Comparison:
         """The layers of the baseline; None where its ops do not repeat or no alignment is possible."""
         if not self.alignment.complete or self.little_in_common:
             return None
-        return layers_of(self.tokens[0].name)
+        return layers_of(self.tokens[0].name, self._ops[0].of_family("embedding"))
 
     @property
     def per_sample(self) -> PerSample | None:
@@ -205,7 +206,7 @@ class Comparison:
 
 
 def _check_repeat(repeat: Measured, baseline: Measured) -> None:
-    ops, baseline_ops = repeat.scope.critical, baseline.scope.critical
+    baseline_ops, ops = (side.scope.critical for side in on_one_device(baseline, repeat))
     tokens = tokens_of(ops, baseline_ops)
     if not np.array_equal(tokens[0].record, tokens[1].record):
         raise QuestionRefused(

@@ -40,6 +40,15 @@ def same_reading(comparison: Comparison) -> Reason | None:
     return Reason("same_reading", f"all {len(baseline)} kernel times equal the baseline's: nothing was measured")
 
 
+def nothing_aligned(comparison: Comparison) -> Reason | None:
+    """Ops without partners, and no arithmetic that proves the same work: what is missing would not show."""
+    complete, share = comparison.alignment.complete, comparison.arithmetic_share
+    if not comparison.little_in_common or comparison.same_arithmetic or not (complete or share is None):
+        return None
+    why = "hardly an op has a partner of the same shapes" if complete else "there are too many ops to align"
+    return Reason("nothing_aligned", f"{why}: what the candidate lacks cannot be told")
+
+
 def collapsed(comparison: Comparison) -> Reason | None:
     """Fewer iterations than in the baseline: a window with fewer passes, or too few to tell their spread."""
     windows = comparison.before.scope.window, comparison.after.scope.window
@@ -71,7 +80,8 @@ def _ops_of_file(comparison: Comparison) -> float:
 def missing(comparison: Comparison) -> Reason | None:
     """What of the baseline's work the candidate does not hold: the first reason that explains it."""
     explanations = (collapsed, *((layers_missing, kinds_missing) if comparison.aligns else ()), rows_dropped)
-    for explanation in (*explanations, *((ops_missing,) if comparison.aligns else ())):
+    by_arithmetic = comparison.aligns or not comparison.alignment.complete  # of too many ops, that alone is counted
+    for explanation in (*explanations, *((ops_missing,) if by_arithmetic else ())):
         reason = explanation(comparison)
         if reason is not None:
             return reason

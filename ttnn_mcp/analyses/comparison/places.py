@@ -34,7 +34,7 @@ def roles_of(comparison: Comparison) -> Rows:
     rows = np.arange(len(shape), dtype=np.int64)
     layer = layers.numbers(rows)
     inside = (layer > 0) & (layer <= layers.count)
-    place = np.where(inside, (rows - layers.first) % layers.ops, -1)
+    place = np.where(inside, layers.places(rows), -1)
     return numbered(len(rows), [shape, place])
 
 

@@ -26,6 +26,7 @@ OF_ANY_PAIR: tuple[Doubt, ...] = (
     capture.baseline_damaged,
 )
 OF_ONE_MODEL: tuple[Doubt, ...] = (
+    contents.nothing_aligned,
     times.zero_times,
     times.below_floor,
     times.impossible_times,

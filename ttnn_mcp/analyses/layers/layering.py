@@ -93,24 +93,25 @@ def _told(
 
 
 def _by_names(ops: OpTable, devices: list[NDArray[np.int64]], codes: NDArray[np.int64]) -> Layering | None:
-    norms = ops.of_family("norm")
+    norms, embeds = ops.of_family("norm"), ops.of_family("embedding")
     of_devices: list[Layers] = []
     layer, role = np.zeros(len(ops), dtype=np.int64), np.zeros(len(ops), dtype=np.int64)
     for rows in devices:
-        layers = layers_of(codes[rows])
+        layers = layers_of(codes[rows], embeds[rows])
         if layers is None:
             return None
         layers = _from_norm(layers, norms[rows])
         of_devices.append(layers)
         layer[rows] = layers.numbers(np.arange(len(rows)))
-        role[rows] = (np.arange(len(rows)) - layers.first) % layers.ops + 1
-    if len({(layers.ops, layers.count) for layers in of_devices}) > 1:
+        role[rows] = layers.places(np.arange(len(rows))) + 1
+    if len({(layers.ops, layers.count, layers.passes) for layers in of_devices}) > 1:
         return None
-    count, roles = of_devices[0].count, of_devices[0].ops
+    count, roles, passes = of_devices[0].count, of_devices[0].ops, of_devices[0].passes
     role[(layer < 1) | (layer > count)] = 0
-    layer[layer > count] = AFTER
-    why = f"{count} layers of {roles} ops, by op names that repeat"
-    return Layering(count, roles, layer, role, _differing(ops, devices, role), why)
+    layer[layer > count] = AFTER if passes == 1 else BEFORE
+    in_each = f" in each of {passes} passes" if passes > 1 else ""
+    why = f"{count} layers of {roles} ops{in_each}, by op names that repeat"
+    return Layering(count, roles, layer, role, _differing(ops, devices, role), why, scattered=passes > 1)
 
 
 def _from_norm(layers: Layers, norms: NDArray[np.bool_]) -> Layers:

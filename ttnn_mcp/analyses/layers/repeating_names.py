@@ -1,8 +1,11 @@
-"""Finds the layers of a model in its op names: the block that repeats over most of a window."""
+"""Finds the layers of a model in its op names: the block that repeats over most of a window.
+
+A block that looks up tokens is no layer but a pass, as decoding repeats them. Its layers are what repeats in it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,20 +32,56 @@ class Layers:
         ops: the number of ops of one layer.
         count: the number of layers.
         slack: by names alone, the first layer may also begin up to so many ops later.
+        passes: how often all layers run.
+        distance: from the first layer of a pass to that of the next one; 0 if there is one pass.
     """
 
     first: int
     ops: int
     count: int
     slack: int = 0
+    passes: int = 1
+    distance: int = 0
 
     def numbers(self, rows: Numbers) -> Numbers:
-        """Per row, its layer from 1 to count; 0 before the first layer, count + 1 after the last."""
-        return np.minimum(np.maximum((rows - self.first) // self.ops + 1, 0), self.count + 1)
+        """Per row, its layer from 1 to count; 0 before the first layer, count + 1 after the last one of a pass."""
+        return np.minimum(np.maximum(self._within(rows) // self.ops + 1, 0), self.count + 1)
+
+    def places(self, rows: Numbers) -> Numbers:
+        """Per row of a layer, its place in the layer, from 0."""
+        return self._within(rows) % self.ops
+
+    def _within(self, rows: Numbers) -> Numbers:
+        """Rows counted from the first layer of their pass."""
+        relative = rows - self.first
+        ran_before = np.minimum(np.maximum(relative // (self.distance or 1), 0), self.passes - 1)
+        return relative - ran_before * self.distance
 
 
-def layers_of(names: NDArray[np.int64]) -> Layers | None:
-    """The layers of a sequence of op names; None if no block repeats over most of it."""
+def layers_of(names: NDArray[np.int64], embeds: NDArray[np.bool_]) -> Layers | None:
+    """The layers of a sequence of op names; None if no block repeats over most of it.
+
+    Args:
+        names: the names, as numbers.
+        embeds: which of them look up tokens.
+    """
+    layers = _repeating(names)
+    if layers is None:
+        return None
+    end = layers.first + layers.ops * layers.count + layers.slack
+    starts = np.flatnonzero(embeds[layers.first : end])
+    if not len(starts):
+        return layers
+    start = layers.first + int(starts[0])
+    of_pass = _repeating(names[start : start + layers.ops])
+    if of_pass is None:
+        return layers
+    passes = (end - start) // layers.ops
+    return replace(of_pass, first=start + of_pass.first, passes=passes, distance=layers.ops)
+
+
+def _repeating(names: NDArray[np.int64]) -> Layers | None:
+    """The block that repeats over most of these names."""
     candidates = [layers for period in _periods(names) if (layers := _longest(names, period)) is not None]
     best = max((layers.ops * layers.count for layers in candidates), default=0)
     if best < COVERED_AT_LEAST * len(names):

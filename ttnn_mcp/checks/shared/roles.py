@@ -33,7 +33,10 @@ def place_in_layers(facts: WindowFacts, rows: Rows) -> str:
     inside = rows[layering.role[rows] > 0]
     if len(inside) < NEARLY_ALL * len(rows):
         return ""
-    roles, layers = np.unique(layering.role[inside], return_counts=True)  # a layer has each role once
+    each_once = np.unique(
+        np.stack((layering.role[inside], layering.layer[inside])), axis=1
+    )  # a layer may run in passes
+    roles, layers = np.unique(each_once[0], return_counts=True)
     stretches = np.split(roles, np.flatnonzero(np.diff(roles) > 1) + 1)
     if layers.min() < NEARLY_ALL * layering.count or len(stretches) > STRETCHES_AT_MOST:
         return ""

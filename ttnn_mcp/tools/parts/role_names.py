@@ -33,6 +33,7 @@ def role_names(run: Run, ops: OpTable, layering: Layering) -> dict[int, str]:
     """
     inside = np.flatnonzero(layering.role > 0)
     rows = inside[layering.layer[inside] == layering.layer[inside[0]]] if len(inside) else inside
+    rows = rows[: layering.roles]  # of its first pass
     names: dict[int, str] = {}
     for place, row in enumerate(rows.tolist()):
         name = _line(run, ops, row) or _by_neighbours(ops, rows, place)
