@@ -62,9 +62,9 @@ def _claim(facts: WindowFacts, rows: Rows, kept: Floats, does: str, change: str)
 def _saved(facts: WindowFacts, rows: Rows, kept: Floats) -> Floats:
     took, weight = facts.kernel_ns[rows], facts.ops.inputs[1]
     moved = np.sum([operand.bytes[rows] for operand in (*facts.ops.inputs, *facts.ops.outputs)], axis=0)
-    of_weights = np.where(weight.present[rows], weight.bytes[rows], 0.0) / np.fmax(moved, 1.0)
+    of_weights = np.where(weight.present[rows], weight.bytes[rows], 0.0) / moved
     streaming = np.nan_to_num(facts.roofline.dram_achievable_ns[rows]) * of_weights
-    return np.fmax(took - np.fmax(took * np.fmin(kept, 1.0), streaming), 0.0)
+    return np.fmax(took - np.fmax(took * kept, streaming), 0.0)
 
 
 CHECK = Check(
