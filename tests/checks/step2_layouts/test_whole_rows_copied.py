@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.checks.rows import pass_time, put
+from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, without
 from tests.profiles import DRAM, L1, Placement, Program
 from tests.profiles.model import DeviceOp
@@ -238,5 +238,6 @@ def test_slices_for_fills_of_single_users_are_told_elsewhere(check):
             put(program, DeviceOp(f"{name}DeviceOperation", (cache, part), (cache,), 1_000))
         return program
 
-    check.pair(of, silent="PagedFillCache", fires="MadeUp")
-    assert check.ask(of("PagedFillCache"), without="INPUT_1").status == "found"  # nothing tells whose rows they are
+    whole = {"iterations": ONE_PASS, "chosen": "all"}
+    check.pair(of, silent="PagedFillCache", fires="MadeUp", **whole)
+    assert check.ask(of("PagedFillCache"), without="INPUT_1", **whole).fires  # nothing tells whose rows they are

@@ -71,7 +71,15 @@ def test_half_of_the_rows_are_the_line(check):
 
 
 @pytest.mark.parametrize(
-    "how", [{"columns": 1024}, {"also_read": True}, {"name": "Softmax"}, {"made": True}, {"cut": "Reduce"}]
+    "how",
+    [
+        {"columns": 1024},
+        {"also_read": True},
+        {"name": "Softmax"},
+        {"name": "SparseMatmul"},
+        {"made": True},
+        {"cut": "Reduce"},
+    ],
 )
 def test_other_slices_and_other_ops_stay(check, how):
     check.pair(lambda one: of(dropped, **one), silent=how, fires={})
