@@ -90,6 +90,17 @@ def test_what_no_op_made_ends_the_search(check, how):
     assert [claim.rows.tolist() for claim in claims] == ([[0]] if "first" in how else [])
 
 
+def test_values_as_wide_as_there_are_keys_are_no_mask(check):
+    program = Program("wormhole_b0")
+    x = run(program, "Embeddings", (program.tensor([1, 1, 32, 32], "UINT16"),), [1, 1, 1, 64])
+    values, q = run(program, "BinaryNg", (x,), [16, 8, 64, 64]), program.tensor([1, 16, 8, 64])
+    keys = program.tensor([16, 8, 64, 64], "BFLOAT8_B")
+    put(
+        program, DeviceOp("SdpaDecodeDeviceOperation", (q, keys, values), (program.tensor([1, 16, 8, 64]),), 40_000)
+    )
+    assert check.ask(program).status == "clean"
+
+
 def test_prefill_has_masks_of_its_own(check):
     assert check.ask(of(reader="ScaledDotProductAttention")).status == "not_applicable"
 
