@@ -240,4 +240,6 @@ def test_slices_for_fills_of_single_users_are_told_elsewhere(check):
 
     whole = {"iterations": ONE_PASS, "chosen": "all"}
     check.pair(of, silent="PagedFillCache", fires="MadeUp", **whole)
-    assert check.ask(of("PagedFillCache"), without="INPUT_[1-9]", **whole).fires  # nothing tells whose rows they are
+    assert check.ask(
+        of("PagedFillCache"), without="INPUT_[1-9]", **whole
+    ).fires  # nothing tells whose rows they are

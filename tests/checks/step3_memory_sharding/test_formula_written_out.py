@@ -91,7 +91,16 @@ def test_a_formula_is_named_with_all_its_ops(check, build, how, name, rows):
     assert f"in place of the ops from line {claim.evidence[0].row} to {claim.evidence[1].row}" in claim.fix
 
 
-@pytest.mark.parametrize("how", [{"root": "RECIP"}, {"square": "ADD"}, {"last": "ADD"}, {"also_read": "MUL"}])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"root": "RECIP"},
+        {"square": "ADD"},
+        {"last": "ADD"},
+        {"also_read": "MUL"},
+        {"sum_by": "Slice"},
+    ],
+)
 def test_a_norm_with_another_step_is_none(check, how):
     check.pair(lambda one: of(norm, **one), silent=how, fires={})
 

@@ -15,14 +15,23 @@ def run(program, name, inputs, shape, ns=400_000, **how):
 
 
 def dropped(
-    program, kept=512, *, name="Matmul", columns=2048, first="LayerNorm", also_read=False, made=False, cut="Slice"
+    program,
+    kept=512,
+    *,
+    name="Matmul",
+    columns=2048,
+    first="LayerNorm",
+    also_read=False,
+    made=False,
+    cut="Slice",
+    ns=400_000,
 ):
     """A norm and a matmul over 1024 rows, of which some are kept."""
     x = run(program, first, (program.tensor([1, 1, 1024, 1024]),), [1, 1, 1024, 1024], 100_000)
     w = program.tensor([1, 1, 1024, 2048], "BFLOAT8_B")
     if made:
         put(program, DeviceOp("MadeUp", (program.tensor([1, 1, 32, 32], "UINT16"),), (w,), 1_000))
-    y = run(program, name, (x, w), [1, 1, 1024, 2048])
+    y = run(program, name, (x, w), [1, 1, 1024, 2048], ns)
     if also_read:
         put(program, DeviceOp("MadeUp", (y,), (program.tensor([1, 1, 32, 32], "UINT16"),), 1_000))
     run(program, cut, (y,), [1, 1, kept, columns], 20_000)
@@ -64,6 +73,10 @@ def test_the_bytes_of_the_weights_stay(check):
     saved = check.ask(of(dropped, 1, columns=2048)).claim.at_most_ns
     assert saved[0] == pytest.approx(100_000 * 1023 / 1024)
     assert 300_000 < saved[1] < 400_000 - 4_000
+
+
+def test_a_time_below_the_roofline_promises_nothing(check):
+    assert check.ask(of(dropped, ns=1_000)).claim.at_most_ns.tolist() == [50_000, 0]
 
 
 def test_half_of_the_rows_are_the_line(check):
