@@ -201,8 +201,9 @@ def test_heads_made_and_joined_are_two_claims(check):
     assert ["create" in fix for fix in fixes] == [True, False]
 
 
-def test_a_reshape_is_no_permute(check):
-    check.pair(lambda name: permuted(name=name), silent="Reshape", fires="Permute", silent_is="not_applicable")
-    program = permuted(name="Reshape")
+@pytest.mark.parametrize("back", [True, False])
+def test_a_reshape_is_no_permute(check, back):
+    program = permuted(name="Reshape", back=back)
+    assert check.ask(program).status == "not_applicable"
     put(program, DeviceOp("PermuteDeviceOperation", (program.tensor([16, 4, 64]),), (program.tensor([4, 16, 64]),), 20_000))  # fmt: skip
     assert check.ask(program).status == "clean"

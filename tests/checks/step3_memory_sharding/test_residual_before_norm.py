@@ -111,3 +111,10 @@ def test_a_run_without_norms_is_not_applicable(check):
 
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), of())), "ATTRIBUTES")
+    assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of())), "INPUT_n")
+
+
+def test_a_sum_before_another_norm_stays(check):
+    program = of(kind="MUL")
+    summed(program, norm="GroupNorm")
+    assert check.ask(program, ONE_PASS, chosen="all").status == "clean"
