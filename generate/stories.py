@@ -9,6 +9,8 @@ from tests.stories import EARLIER, FURTHER, STORIES
 from tests.stories.story import findings_of, naming
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tests.stories.story import Story
 
 TITLE = "## Stories that no check was written for"
@@ -52,7 +54,7 @@ def _told(stories: tuple[Story, ...], what: str) -> str:
     return f"**{len(stories)} {what}. At first: {at_first}. Now: {now}.**"
 
 
-def _counts(verdicts: object) -> str:
+def _counts(verdicts: Iterable[str]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).most_common())
 
 

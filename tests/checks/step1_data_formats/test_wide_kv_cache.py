@@ -51,7 +51,7 @@ def test_prefill_is_not_asked(check):
 
 
 def test_a_launch_stays(check):
-    assert check.ask(of(ns=370)).status == "clean"
+    check.pair(lambda ns: of(ns=ns), silent=370, fires=480)
 
 
 def test_several_are_several(check):
@@ -60,6 +60,13 @@ def test_several_are_several(check):
     assert check.ask(program, ONE_PASS, chosen="all").claim.claim.startswith(
         "2 decode attention ops read a cache in BFLOAT16 (250 us"
     )
+
+
+def test_only_decode_attention_on_wide_caches_is_claimed(check):
+    program = of("BFLOAT8_B", ns=40_000)
+    attend(program)
+    attend(program, name="ScaledDotProductAttention")
+    assert check.ask(program, ONE_PASS, chosen="all").claim.rows.tolist() == [1]
 
 
 def test_one_percent_of_the_window_is_the_line(check):

@@ -124,3 +124,8 @@ def test_a_front_end_gets_advice_on_its_model(check, program):
 def test_a_window_that_took_no_time_has_nothing_to_save(check, program):
     to_tiles(program, program.tensor([1, 1, 64, 512], layout=ROWS), 0)
     assert check.ask(program, [Iteration()]).status == "clean"
+
+
+def test_without_second_operands_nothing_is_a_table(check, program):
+    looked_up(program)
+    assert check.ask(program, without="INPUT_1").status == "clean"

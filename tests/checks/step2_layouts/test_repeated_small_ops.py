@@ -100,3 +100,17 @@ def test_a_run_of_other_ops_is_not_applicable(check):
 
 def test_a_compilers_user_writes_one_assignment(check):
     assert "torch.scatter" in check.ask(of_loop(), generation="tt-torch").claim.fix
+
+
+@pytest.mark.parametrize("name", ["PagedFillCache", "PagedUpdateCache"])
+def test_caches_written_user_by_user_are_told_elsewhere(check, name):
+    def of(code):
+        program = Program("wormhole_b0")
+        pass_time(program, 1_000)
+        x = program.tensor(SHAPE)
+        for _ in range(9):
+            x = put(program, unary("RELU", x, program.tensor(SHAPE), 20_000))
+            x = put(program, DeviceOp(f"{code}DeviceOperation", (x,), (program.tensor(SHAPE),), 20_000))
+        return program
+
+    check.pair(of, silent=name, fires="Typecast")

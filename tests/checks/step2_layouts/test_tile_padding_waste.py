@@ -158,3 +158,18 @@ def test_rows_of_one_kilobyte_move_better_whole_than_by_their_faces(check):
 
     assert fix(256).startswith("keep the tensor ROW_MAJOR from the op that makes it")
     assert fix(224).startswith("merge the short dim")
+
+
+@pytest.mark.parametrize(
+    ("shape", "decode"),
+    [
+        ((16, 8, 1, 64), True),
+        ((2, 2, 1, 64), True),
+        ((1, 8, 1, 64), False),
+        ((16, 1, 1, 64), False),
+        ((16, 8, 2, 64), False),
+    ],
+)
+def test_heads_of_a_decode_step_belong_into_the_rows(check, program, shape, decode):
+    padded(program, shape)
+    assert ("[1,B,heads,d]" in check.ask(program).claim.fix) == decode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.checks.rows import pass_time, put
+from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, without
 from tests.profiles import DRAM, L1, Placement, Program
 from tests.profiles.model import DeviceOp
@@ -227,3 +227,19 @@ def test_a_run_without_slices_is_not_applicable(check):
 
 def test_a_compilers_user_slices_no_rows(check):
     assert "in the model" in check.ask(of_sliced(), generation="tt-torch").claim.fix
+
+
+def test_slices_for_fills_of_single_users_are_told_elsewhere(check):
+    def of(name):
+        program = Program("wormhole_b0")
+        for _ in range(4):
+            sliced(program)
+            part, cache = program.device_ops[-1].outputs[0], program.tensor([256, 8, 32, 128])
+            put(program, DeviceOp(f"{name}DeviceOperation", (cache, part), (cache,), 1_000))
+        return program
+
+    whole = {"iterations": ONE_PASS, "chosen": "all"}
+    check.pair(of, silent="PagedFillCache", fires="MadeUp", **whole)
+    assert check.ask(
+        of("PagedFillCache"), without="INPUT_[1-9]", **whole
+    ).fires  # nothing tells whose rows they are

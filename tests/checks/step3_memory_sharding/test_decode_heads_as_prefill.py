@@ -199,3 +199,11 @@ def test_heads_made_and_joined_are_two_claims(check):
     put(program, DeviceOp("PermuteDeviceOperation", (program.tensor([1, 16, 8, 64]),), (program.tensor([16, 8, 1, 64]),), 30_000))  # fmt: skip
     fixes = [claim.fix for claim in check.ask(program).claims]
     assert ["create" in fix for fix in fixes] == [True, False]
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_a_reshape_is_no_permute(check, back):
+    program = permuted(name="Reshape", back=back)
+    assert check.ask(program).status == "not_applicable"
+    put(program, DeviceOp("PermuteDeviceOperation", (program.tensor([16, 4, 64]),), (program.tensor([4, 16, 64]),), 20_000))  # fmt: skip
+    assert check.ask(program).status == "clean"

@@ -17,10 +17,19 @@ def run(program, name, inputs, shape):
 
 
 def masked(
-    program, *, kinds=("BinaryNg", "Ternary", "Repeat"), reader="SdpaDecode", also_read=False, keys=1024, made=True
+    program,
+    *,
+    kinds=("BinaryNg", "Ternary", "Repeat"),
+    reader="SdpaDecode",
+    also_read=False,
+    keys=1024,
+    made=True,
+    first=True,
 ):
     """Positions compared, a choice of 0 or -inf, one mask per head."""
-    x = run(program, "Embeddings", (program.tensor([1, 1, 32, 32], "UINT16"),), [1, 1, 1, 1024])
+    x = program.tensor([1, 1, 1, 1024])
+    if first:
+        x = run(program, "Embeddings", (program.tensor([1, 1, 32, 32], "UINT16"),), [1, 1, 1, 1024])
     shapes = [[1, 1, 1, 1024 + 32 * place] for place in range(1, len(kinds))]
     for name, shape in zip(kinds, [*shapes, MASK], strict=True):
         x = run(program, name, (x,), shape)
@@ -70,6 +79,26 @@ def test_a_mask_of_two_attentions_is_one(check):
     claim = check.ask(program).claim
     assert claim.claim.startswith("3 ops make masks for 2 decode attention ops")
     assert claim.rows.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("how", [{"made": False}, {"kinds": ("BinaryNg",), "first": False}])
+def test_what_no_op_made_ends_the_search(check, how):
+    """Nobody's place is that of the last op, here one that could make masks."""
+    program = of(**how)
+    run(program, "Unary", (program.tensor([1, 1, 32, 32], "UINT16"),), [1, 1, 32, 96])
+    claims = check.ask(program).claims
+    assert [claim.rows.tolist() for claim in claims] == ([[0]] if "first" in how else [])
+
+
+def test_values_as_wide_as_there_are_keys_are_no_mask(check):
+    program = Program("wormhole_b0")
+    x = run(program, "Embeddings", (program.tensor([1, 1, 32, 32], "UINT16"),), [1, 1, 1, 64])
+    values, q = run(program, "BinaryNg", (x,), [16, 8, 64, 64]), program.tensor([1, 16, 8, 64])
+    keys = program.tensor([16, 8, 64, 64], "BFLOAT8_B")
+    put(
+        program, DeviceOp("SdpaDecodeDeviceOperation", (q, keys, values), (program.tensor([1, 16, 8, 64]),), 40_000)
+    )
+    assert check.ask(program).status == "clean"
 
 
 def test_prefill_has_masks_of_its_own(check):

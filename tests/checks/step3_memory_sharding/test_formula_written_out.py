@@ -26,7 +26,7 @@ def norm(
     if centred:
         mean = run(program, "Reduce", (x,), ONE)
         x = run(program, "BinaryNg", (x, mean), ROWS, centred)
-    by = "Unary" if square in ("SQUARE", "POWER") else "BinaryNg"
+    by = "Unary" if square in ("SQUARE", "POWER", "RELU") else "BinaryNg"
     squared = run(program, by, (x, x), ROWS, square)
     scale = run(program, sum_by, (squared,), ONE)
     if plus:
@@ -91,7 +91,16 @@ def test_a_formula_is_named_with_all_its_ops(check, build, how, name, rows):
     assert f"in place of the ops from line {claim.evidence[0].row} to {claim.evidence[1].row}" in claim.fix
 
 
-@pytest.mark.parametrize("how", [{"root": "RECIP"}, {"square": "ADD"}, {"last": "ADD"}, {"also_read": "MUL"}])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"root": "RECIP"},
+        {"square": "ADD"},
+        {"last": "ADD"},
+        {"also_read": "MUL"},
+        {"sum_by": "Slice"},
+    ],
+)
 def test_a_norm_with_another_step_is_none(check, how):
     check.pair(lambda one: of(norm, **one), silent=how, fires={})
 
@@ -130,6 +139,14 @@ def test_a_function_that_another_op_applies_is_no_step(check, build, function, p
     program = of(build)
     assert function in str(program.device_ops[place].attributes)
     program.device_ops[place].op_code = "BinaryNgDeviceOperation"
+    assert check.ask(program).status == "clean"
+
+
+def test_a_sum_of_what_no_op_made_has_no_square(check):
+    """Nobody's place is that of the last op, here a product."""
+    program = Program("wormhole_b0")
+    scale = run(program, "Unary", (run(program, "Reduce", (program.tensor(ROWS, "FLOAT32"),), ONE),), ONE, "RSQRT")
+    run(program, "BinaryNg", (program.tensor(ROWS), scale), ROWS, "MUL")
     assert check.ask(program).status == "clean"
 
 

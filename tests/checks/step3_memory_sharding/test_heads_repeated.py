@@ -31,16 +31,18 @@ def repeated(
     attend(program, keys, reader)
 
 
-def joined(program, *, of_heads=4, copies=4, name="Slice", clone=True, width=64):
+def joined(program, *, of_heads=4, copies=4, name="Slice", clone=True, width=64, join="Concat", made=True):
     """The same by slices, clones and a concat."""
-    keys = run(program, "MadeUp", (program.tensor([1, 1, 128, 256]),), [1, of_heads, 128, width])
+    keys = program.tensor([1, of_heads, 128, width])
+    if made:
+        keys = run(program, "MadeUp", (program.tensor([1, 1, 128, 256]),), keys.shape)
     parts = []
     for _ in range(of_heads):
         part = run(program, name, (keys,), [1, 1, 128, width])
         parts += [part] * copies
         if clone:
             parts[-1] = run(program, "Clone", (part,), [1, 1, 128, width])
-    attend(program, run(program, "Concat", parts[:8], [1, of_heads * copies, 128, 64]))
+    attend(program, run(program, join, parts[:8], [1, of_heads * copies, 128, 64]))
 
 
 def of(build, **how):
@@ -74,6 +76,7 @@ def test_a_reshape_and_a_cast_between_belong_to_it(check):
         {"kept": [1, 16, 128, 64]},
         {"kept": [1, 4, 32, 64]},
         {"kept": [1, 4, 128, 16]},
+        {"kept": [1, 4, 64, 128]},
         {"kept": [4, 1, 128, 64], "to": [16, 1, 128, 64]},
         {"kind": "Unary"},
         {"reader": "Unary"},
@@ -90,9 +93,15 @@ def test_a_concat_of_slices_repeats_too(check):
     assert check.ask(of(joined, clone=False)).claim.rows.tolist() == [*range(1, 6)]
 
 
-@pytest.mark.parametrize("how", [{"copies": 1, "of_heads": 16}, {"name": "Copy"}, {"width": 32}])
+@pytest.mark.parametrize("how", [{"copies": 1, "of_heads": 16}, {"name": "Copy"}, {"width": 32}, {"join": "Pad"}])
 def test_a_concat_that_repeats_nothing_stays(check, how):
     check.pair(lambda one: of(joined, **one), silent=how, fires={})
+
+
+def test_slices_at_the_start_of_a_window_are_all(check):
+    program = of(joined, made=False)
+    run(program, "Slice", (program.tensor([1, 1, 128, 64], "FLOAT32"),), [1, 1, 32, 64])
+    assert check.ask(program).claim.rows.tolist() == [*range(9)]
 
 
 def test_keys_and_values_both_count(check):
@@ -108,6 +117,22 @@ def test_two_attention_ops_are_counted(check):
     claim = check.ask(program, ONE_PASS, chosen="all").claim
     assert claim.claim.startswith("2 ops repeat heads for 2 attention ops (50 us, ")
     assert f"at line {claim.evidence[0].row + 1} on grouped heads" in claim.fix  # behind the heavier repeat
+
+
+def test_attention_that_repeats_nothing_is_not_counted(check):
+    program = of(repeated)
+    other = [1, 16, 96, 64]
+    q = program.tensor(other)
+    put(program, DeviceOp("ScaledDotProductAttentionDeviceOperation", (q, q, q), (program.tensor(other),), 50_000))
+    assert " for 1 attention op (" in check.ask(program).claim.claim
+
+
+def test_keys_that_no_op_made_were_not_repeated(check):
+    """Nobody's place is that of the last op, here a repeat of the right shapes."""
+    program = Program("wormhole_b0")
+    attend(program, run(program, "Reshape", (program.tensor([1, 1, 2048, 64]),), Q))
+    run(program, "RepeatInterleave", (program.tensor([1, 4, 128, 64], "FLOAT32"),), Q)
+    assert check.ask(program).status == "clean"
 
 
 def test_half_a_percent_of_the_window_is_the_line(check):

@@ -79,6 +79,15 @@ def test_norms_of_no_sums_are_clean_without_a_memory_report(check):
     assert check.ask(of(kind="MUL")).status == "clean"
 
 
+def test_a_norm_of_what_no_op_made_is_no_sum(check):
+    """Nobody's place is that of the last op, here an addition."""
+    program = Program("wormhole_b0")
+    x, y = (program.tensor(SHAPE, "FLOAT32") for _ in range(2))
+    put(program, DeviceOp("LayerNormDeviceOperation", (x, program.tensor([1, 1, 1, 1024])), (program.tensor([1, 1, 32, 64]),), 30_000, attributes={"norm_type": "LAYERNORM"}))  # fmt: skip
+    put(program, DeviceOp("BinaryNgDeviceOperation", (x, y), (program.tensor([1, 1, 64, 64]),), 20_000, attributes={"binary_op_type": "BinaryOpType::ADD"}))  # fmt: skip
+    assert check.ask(program).status == "clean"
+
+
 def test_several_are_several(check):
     program = of()
     summed(program)
@@ -102,3 +111,10 @@ def test_a_run_without_norms_is_not_applicable(check):
 
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), of())), "ATTRIBUTES")
+    assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of())), "INPUT_n")
+
+
+def test_a_sum_before_another_norm_stays(check):
+    program = of(kind="MUL")
+    summed(program, norm="GroupNorm")
+    assert check.ask(program, ONE_PASS, chosen="all").status == "clean"

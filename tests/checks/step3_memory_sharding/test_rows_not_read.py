@@ -14,24 +14,39 @@ def run(program, name, inputs, shape, ns=400_000, **how):
     return put(program, DeviceOp(f"{name}DeviceOperation", inputs, (program.tensor(shape),), ns, fidelity="HiFi2", **how))  # fmt: skip
 
 
-def dropped(program, kept=512, *, name="Matmul", columns=2048, first="LayerNorm", also_read=False, made=False):
+def dropped(
+    program,
+    kept=512,
+    *,
+    name="Matmul",
+    columns=2048,
+    first="LayerNorm",
+    also_read=False,
+    made=False,
+    cut="Slice",
+    ns=400_000,
+):
     """A norm and a matmul over 1024 rows, of which some are kept."""
     x = run(program, first, (program.tensor([1, 1, 1024, 1024]),), [1, 1, 1024, 1024], 100_000)
     w = program.tensor([1, 1, 1024, 2048], "BFLOAT8_B")
     if made:
         put(program, DeviceOp("MadeUp", (program.tensor([1, 1, 32, 32], "UINT16"),), (w,), 1_000))
-    y = run(program, name, (x, w), [1, 1, 1024, 2048])
+    y = run(program, name, (x, w), [1, 1, 1024, 2048], ns)
     if also_read:
         put(program, DeviceOp("MadeUp", (y,), (program.tensor([1, 1, 32, 32], "UINT16"),), 1_000))
-    run(program, "Slice", (y,), [1, 1, kept, columns], 20_000)
+    run(program, cut, (y,), [1, 1, kept, columns], 20_000)
 
 
-def head(program, rows=128, *, wide=8192, deep=1024, attention="ScaledDotProductAttention", then="", prompt=0):
+def head(
+    program, rows=128, *, wide=8192, deep=1024, attention="ScaledDotProductAttention", then="", prompt=0, made=False
+):
     """A prompt's attention, then the LM head."""
     if attention:
         q = program.tensor([1, 16, prompt or rows, 64])
         run(program, attention, (q, q, q), [1, 16, prompt or rows, 64], 50_000)
     x, w = program.tensor([1, 1, rows, deep]), program.tensor([1, 1, deep, wide], "BFLOAT8_B")
+    if made:
+        put(program, DeviceOp("MadeUp", (program.tensor([1, 1, 32, 32], "UINT16"),), (w,), 1_000))
     logits = run(program, "Matmul", (x, w), [1, 1, rows, wide])
     if then:
         run(program, then, (logits, program.tensor([1, 1, wide, 64], "BFLOAT8_B")), [1, 1, rows, 64], 5_000)
@@ -60,11 +75,25 @@ def test_the_bytes_of_the_weights_stay(check):
     assert 300_000 < saved[1] < 400_000 - 4_000
 
 
+def test_a_time_below_the_roofline_promises_nothing(check):
+    assert check.ask(of(dropped, ns=1_000)).claim.at_most_ns.tolist() == [50_000, 0]
+
+
 def test_half_of_the_rows_are_the_line(check):
     check.pair(lambda kept: of(dropped, kept), silent=513, fires=512)
 
 
-@pytest.mark.parametrize("how", [{"columns": 1024}, {"also_read": True}, {"name": "Softmax"}, {"made": True}])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"columns": 1024},
+        {"also_read": True},
+        {"name": "Softmax"},
+        {"name": "SparseMatmul"},
+        {"made": True},
+        {"cut": "Reduce"},
+    ],
+)
 def test_other_slices_and_other_ops_stay(check, how):
     check.pair(lambda one: of(dropped, **one), silent=how, fires={})
 
@@ -96,7 +125,9 @@ def test_the_lines_of_an_lm_head(check):
     check.pair(lambda prompt: of(head, 256, prompt=prompt), silent=192, fires=64)
 
 
-@pytest.mark.parametrize("how", [{"attention": ""}, {"attention": "SdpaDecode"}, {"then": "Matmul"}])
+@pytest.mark.parametrize(
+    "how", [{"attention": ""}, {"attention": "SdpaDecode"}, {"then": "Matmul"}, {"made": True}]
+)
 def test_a_head_of_decode_or_in_the_middle_stays(check, how):
     check.pair(lambda one: of(head, **one), silent=how, fires={"then": "Softmax"})
 

@@ -94,7 +94,8 @@ def _filled(of: Examples) -> tuple[list[Any], dict[str, Any]]:
 
 def _updated(of: Examples) -> tuple[list[Any], dict[str, Any]]:
     """Keys and values of 8 users, each on a row of cores of its own."""
-    ttnn, rows = of.ttnn, []
+    ttnn = of.ttnn
+    rows: list[Any] = []
     for row in (0, 1):
         cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, row), ttnn.CoreCoord(7, row))})
         spec = ttnn.ShardSpec(cores, (32, 128), ttnn.ShardOrientation.ROW_MAJOR)

@@ -46,7 +46,7 @@ def _stretches(ops: OpTable, writes: NDArray[np.int64]) -> list[NDArray[np.int64
         after - before > BETWEEN_AT_MOST + 1 or not prepares[before + 1 : after].all()
         for before, after in zip(writes[:-1].tolist(), writes[1:].tolist(), strict=True)
     ]
-    return [part for part in np.split(writes, np.flatnonzero(apart) + 1) if len(part)]
+    return np.split(writes, np.flatnonzero(apart) + 1)
 
 
 def _alike(ops: OpTable, pair: NDArray[np.int64]) -> bool:

@@ -66,7 +66,7 @@ def _steps(ops: OpTable, joins: Joins) -> _Steps:
         divides=kind("Binary", "DIV"),
         subtracts=kind("Binary", "SUB"),
         adds=kind("Binary", "ADD"),
-        squares=multiplies | kind("Binary", "POWER") | (functions & kind("Unary", "SQUARE", "POWER")),
+        squares=multiplies | kind("Binary", "POWER") | kind("Unary", "SQUARE", "POWER"),
         roots=functions & kind("Unary", "RSQRT", "SQRT"),
         exponents=functions & kind("Unary", "EXP"),
         negates=functions & kind("Unary", "NEG"),

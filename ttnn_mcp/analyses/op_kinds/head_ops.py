@@ -75,9 +75,7 @@ def _one_row_each(apart: NDArray[np.int64], together: NDArray[np.int64]) -> NDAr
     """[users,heads,1,d] beside [1,users,heads,d], for users and heads of more than one."""
     users, heads = apart[:, 0], apart[:, 1]
     turned = (together[:, 0] == 1) & (together[:, 1] == users) & (together[:, 2] == heads)
-    return (
-        turned & (apart[:, 2] == 1) & (apart[:, 3] == together[:, 3]) & (users > 1) & (users <= USERS) & (heads > 1)
-    )
+    return turned & (apart[:, 3] == together[:, 3]) & (users > 1) & (users <= USERS) & (heads > 1)
 
 
 def _group(

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -39,7 +37,7 @@ def computed_then_dropped(
     kept: dict[int, float] = {}
     for cut in np.flatnonzero(drops).tolist():
         maker = int(joins.makers[cut])
-        while maker != NOBODY and able[maker]:
+        while able[maker]:  # nobody's place is the last op's, which nobody reads
             kept[maker] = float(share[cut])
             maker = int(joins.makers[maker])
     rows = np.array(sorted(kept), dtype=np.int64)
@@ -49,12 +47,12 @@ def computed_then_dropped(
 def logits_of_all_rows(ops: OpTable, weights: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The last matmul, if it is an LM head over all rows of a prompt."""
     matmuls = np.flatnonzero(ops.of_family("matmul"))
+    if not len(matmuls):
+        return matmuls
     prompts = ops.named("ScaledDotProductAttention")
-    if not len(matmuls) or not prompts.any():
-        return matmuls[:0]
     head, x, weight = int(matmuls[-1]), ops.inputs[0], ops.inputs[1]
     rows, deep, wide = rows_of(x)[head], weight.logical[head, 2], weight.logical[head, 3]
     sequences = x.logical[prompts, 2]
     dense = ops.named(*DENSE)[head] and weights[head] and wide >= max(WIDE, WIDER_THAN_DEEP * deep)
-    whole = rows >= LONG and bool((rows % np.fmax(sequences, 1) == 0).any())
+    whole = rows >= LONG and bool((rows % sequences == 0).any())
     return matmuls[-1:] if dense and whole else matmuls[:0]

@@ -23,20 +23,19 @@ def makers_of_decode_masks(joins: Joins) -> tuple[NDArray[np.int64], NDArray[np.
     ops = joins.ops
     attends = ops.named("ScaledDotProductAttentionDecode", "PagedScaledDotProductAttentionDecode")
     simple = ops.of_family(*SIMPLE) | ops.named(*ALSO)
-    waiting = [
+    waiting = {
         int(made_by[row])
         for row in np.flatnonzero(attends).tolist()
         for operand, made_by in list(zip(ops.inputs, joins.by_input, strict=True))[QUERY_KEYS_VALUES:]
         if made_by[row] != NOBODY and operand.logical[row, 3] == ops.inputs[1].logical[row, 2]
-    ]
+    }
     making: set[int] = set()
     while waiting:
-        row = waiting.pop()
-        known = all(attends[reader] or reader in making for reader in joins.readers(row))
-        if row in making or not simple[row] or not known:
-            continue
-        making.add(row)
-        waiting += [int(made_by[row]) for made_by in joins.by_input if made_by[row] != NOBODY]
+        row = max(waiting)  # whoever reads it ran later and is known
+        waiting.remove(row)
+        if simple[row] and all(attends[reader] or reader in making for reader in joins.readers(row)):
+            making.add(row)
+            waiting |= {int(made_by[row]) for made_by in joins.by_input if made_by[row] != NOBODY}
     rows = np.array(sorted(making), dtype=np.int64)
     readers = {reader for row in rows.tolist() for reader in joins.readers(row) if attends[reader]}
     return rows, np.array(sorted(readers), dtype=np.int64)

@@ -63,9 +63,9 @@ def _repeating(joins: Joins, maker: int) -> tuple[int, ...]:
 def _times(joins: Joins, source: int, maker: int) -> bool:
     """Whether `maker` wrote every head of what `source` read the same number of times, two at least."""
     x, y = joins.ops.inputs[0], joins.ops.outputs[0]
-    times, rest = divmod(int(y.elements[maker]), max(int(x.elements[source]), 1))
+    times = int(y.elements[maker]) // int(x.elements[source])
     alike = (x.logical[source, 2:] == y.logical[maker, 2:]).all()
-    return bool(times > 1 and not rest and alike and y.logical[maker, 1] == times * x.logical[source, 1])
+    return bool(times > 1 and alike and y.logical[maker, 1] == times * x.logical[source, 1])
 
 
 def of_rows(repeats: dict[int, tuple[int, ...]]) -> NDArray[np.int64]:

@@ -65,7 +65,7 @@ def look(facts: WindowFacts) -> Claims:
 def _norms_of_sums(facts: WindowFacts) -> Rows:
     """Norms without a residual that alone read a sum, by shapes."""
     makers, x = facts.joins.makers, facts.ops.inputs[0]
-    has_residual = (facts.ops.inputs[1].logical == x.logical).all(axis=1) & facts.ops.inputs[1].present
+    has_residual = (facts.ops.inputs[1].logical == x.logical).all(axis=1)
     sums = adds_full_tensors(facts.ops)
     sums &= facts.ops.inputs[0].sharded == facts.ops.inputs[1].sharded
     return np.flatnonzero(facts.named(*NORMS) & ~has_residual & sums[makers] & (makers >= 0))

@@ -8,7 +8,8 @@ tt-metal slices before the head (section 4.5.3).
 The line: a slice of at most half the rows with all their columns, alone reading what a matmul with weights, a
 LayerNorm or a unary op wrote, and what stands alone before that; or the last matmul of a window with attention over
 128 rows and more, on as many rows, at least 8192 columns wide and twice as wide as deep, whose result no matmul reads.
-1 % of the window to save. The bound leaves the kept rows' share and the bytes of the weights.
+1 % of the window to save. The bound leaves the kept rows' share and the bytes of the weights; an op that is faster than
+its roofline promises nothing.
 
 Silent about decode, and where more than one op reads the rows. Scoring and training read all logits: then the second
 finding does not hold.
@@ -62,9 +63,10 @@ def _claim(facts: WindowFacts, rows: Rows, kept: Floats, does: str, change: str)
 def _saved(facts: WindowFacts, rows: Rows, kept: Floats) -> Floats:
     took, weight = facts.kernel_ns[rows], facts.ops.inputs[1]
     moved = np.sum([operand.bytes[rows] for operand in (*facts.ops.inputs, *facts.ops.outputs)], axis=0)
-    of_weights = np.where(weight.present[rows], weight.bytes[rows], 0.0) / np.fmax(moved, 1.0)
+    of_weights = np.where(weight.present[rows], weight.bytes[rows], 0.0) / moved
     streaming = np.nan_to_num(facts.roofline.dram_achievable_ns[rows]) * of_weights
-    return np.fmax(took - np.fmax(took * np.fmin(kept, 1.0), streaming), 0.0)
+    saved = np.fmax(took - np.fmax(took * kept, streaming), 0.0)
+    return np.where(facts.roofline.impossible[rows], 0.0, saved)
 
 
 CHECK = Check(
