@@ -149,10 +149,10 @@ patience.in_time(Archive(sys.argv[1]), lambda c: c.execute("SELECT count(*) FROM
 @pytest.mark.parametrize("patience_s", ["0.001", "0.6"], ids=["while the engine loads", "while it computes"])
 async def test_a_program_that_ends_before_its_archive_answers_ends_well(at, tmp_path, patience_s):
     """The engine may not return into a Python that is being torn down: that ends in a signal."""
-    archive = await archived(at, report_of(tmp_path / "a", FASTER, day=1))
+    await archived(at, report_of(tmp_path / "a", FASTER, day=1))
     ended = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, "-c", LEAVING, archive.place.shown, patience_s],
+        [sys.executable, "-c", LEAVING, str(at.settings.archive_folder), patience_s],
         capture_output=True,
         timeout=60,
         check=False,

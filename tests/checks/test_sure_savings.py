@@ -23,6 +23,7 @@ SURE = {  # why at least so much goes
     "decode-heads-as-prefill": "the reshapes around the head op go away",
     "faster-elsewhere": "the run measured the same work with another config",
     "placement-round-trip": "both moves go away: a memory report shows that nothing between needs them",
+    "shape-round-trip": "both changes go away: a memory report shows that nothing between needs them",
     "tilize-round-trip": "both conversions go away: a memory report shows that nothing between needs them",
     "typecast-round-trip": "both casts go away: a memory report shows that nothing between needs them",
 }
