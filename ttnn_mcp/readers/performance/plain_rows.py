@@ -87,8 +87,9 @@ class PlainRows:
             if read is None:
                 return None
             until = rows + read.rows
-            if until > texts.shape[1]:  # rows that were never written take no memory
-                room = int(min(until / part * ROOM, self._rows_at_most)) + BLOCK_BYTES
+            if until > texts.shape[1]:
+                # a large page (2 MB) is cleared for the first cell of each column: small reports get small columns
+                room = max(until, int(min(until / part * ROOM, self._rows_at_most + read.rows)))
                 numbers, texts = _widened(numbers, rows, room), _widened(texts, rows, room)
             new = read.filled[~is_filled[read.filled]]
             numbers[new, :rows], is_filled[new] = np.nan, True
