@@ -20,6 +20,7 @@ from tests.real.test_trials import TRIALS
 from tests.real.trial_plans import conv_asked
 from ttnn_mcp.errors import QuestionRefused
 
+pytestmark = pytest.mark.slow  # 20 s; test_trials holds the same truth without the tool
 SETTINGS = {
     "matmul": {"b": "weights_dtype", "fp32": "fp32_dest_acc_en", "packer": "packer_l1_acc"}
     | {name: name for name in ("in0_block_w", "out_subblock_h", "out_subblock_w", "per_core_M", "per_core_N")},
