@@ -19,12 +19,21 @@ def run(program, name, inputs, shape, said="", /, **attributes):
 
 
 def norm(
-    program, *, centred=False, root="RSQRT", square="MUL", last="MUL", also_read="", plus=True, sum_by="Reduce"
+    program,
+    *,
+    centred=False,
+    mean_by="Reduce",
+    root="RSQRT",
+    square="MUL",
+    last="MUL",
+    also_read="",
+    plus=True,
+    sum_by="Reduce",
 ):
     """x * rsqrt(mean(x * x) + eps), with the mean subtracted first if `centred`."""
     x = run(program, "Unary", (program.tensor(ROWS),), ROWS, "RELU")
     if centred:
-        mean = run(program, "Reduce", (x,), ONE)
+        mean = run(program, mean_by, (x,), ONE, "RELU" if mean_by == "Unary" else "")
         x = run(program, "BinaryNg", (x, mean), ROWS, centred)
     by = "Unary" if square in ("SQUARE", "POWER", "RELU") else "BinaryNg"
     squared = run(program, by, (x, x), ROWS, square)
@@ -37,7 +46,7 @@ def norm(
     run(program, "BinaryNg", (x, scale), ROWS, last)
 
 
-def softmax(program, *, stable=True, last="DIV", inverse=False, also_summed=False):
+def softmax(program, *, stable=True, last="DIV", inverse=False, also_summed=False, also_read=False):
     x = run(program, "Typecast", (program.tensor(ROWS, "FLOAT32"),), ROWS)
     if stable:
         most = run(program, "Reduce", (x,), ONE)
@@ -49,16 +58,18 @@ def softmax(program, *, stable=True, last="DIV", inverse=False, also_summed=Fals
     if inverse:
         total = run(program, "Unary", (total,), ONE, "RECIP")
     run(program, "BinaryNg", (power, total), ROWS, last)
+    if also_read:
+        run(program, "BinaryNg", (program.tensor([1, 1, 64, 480]), total), [1, 1, 64, 480], "DIV")
 
 
-def rotary(program, *, negated="NEG", joined="Concat", product="MUL", last="ADD"):
+def rotary(program, *, sliced="Slice", negated="NEG", joined="Concat", product="MUL", last="ADD"):
     half = [1, 1, 64, 256]
     x = run(program, "Unary", (program.tensor(ROWS),), ROWS, "RELU")
     by_cos = run(program, "BinaryNg", (x, program.tensor([1, 1, 1, 512])), ROWS, "MUL")
-    second = run(program, "Slice", (x,), half)
+    second = run(program, sliced, (x,), half)
     minus = run(program, "Unary", (second,), [1, 1, 64, 257], negated)
     first = run(program, "Slice", (x,), [1, 1, 64, 255])
-    both = run(program, joined, (minus, first), [1, 1, 64, 513])
+    both = run(program, joined, (minus, first), [1, 1, 64, 513], "MUL" if joined == "BinaryNg" else "")
     by_sin = run(program, "BinaryNg", (both, program.tensor([1, 1, 1, 512])), [1, 1, 64, 514], product)
     run(program, "BinaryNg", (by_cos, by_sin), ROWS, last)
 
@@ -76,10 +87,12 @@ def of(build, **how):
         (norm, {"plus": False, "square": "SQUARE", "root": "SQRT", "last": "DIV"}, "RMSNorm", [1, 2, 3, 4]),
         (norm, {"square": "POWER"}, "RMSNorm", [1, 2, 3, 4, 5]),
         (norm, {"centred": "ADD"}, "RMSNorm", [3, 4, 5, 6, 7]),
+        (norm, {"centred": "SUB", "mean_by": "Unary"}, "RMSNorm", [3, 4, 5, 6, 7]),
         (norm, {"centred": "SUB"}, "LayerNorm", [1, 2, 3, 4, 5, 6, 7]),
         (softmax, {}, "softmax", [1, 2, 3, 4, 5]),
         (softmax, {"stable": False, "inverse": True, "last": "MUL"}, "softmax", [1, 2, 3, 4]),
         (rotary, {}, "rotary embedding", [1, 2, 3, 4, 5, 6, 7]),
+        (rotary, {"sliced": "Typecast"}, "rotary embedding", [1, 3, 4, 5, 6, 7]),
     ],
 )
 def test_a_formula_is_named_with_all_its_ops(check, build, how, name, rows):
@@ -105,14 +118,51 @@ def test_a_norm_with_another_step_is_none(check, how):
     check.pair(lambda one: of(norm, **one), silent=how, fires={})
 
 
-@pytest.mark.parametrize("how", [{"last": "ADD"}, {"also_summed": True}])
+@pytest.mark.parametrize("how", [{"last": "ADD"}, {"also_summed": True}, {"also_read": True}])
 def test_a_softmax_with_another_step_is_none(check, how):
     check.pair(lambda one: of(softmax, **one), silent=how, fires={})
 
 
-@pytest.mark.parametrize("how", [{"negated": "RELU"}, {"joined": "Pad"}, {"product": "ADD"}, {"last": "MUL"}])
+@pytest.mark.parametrize(
+    "how", [{"negated": "RELU"}, {"joined": "Pad"}, {"joined": "BinaryNg"}, {"product": "ADD"}, {"last": "MUL"}]
+)
 def test_a_rotation_with_another_step_is_none(check, how):
     check.pair(lambda one: of(rotary, **one), silent=how, fires={})
+
+
+def norm_of(program, x, shape):
+    squared = run(program, "BinaryNg", (x, x), shape, "MUL")
+    scale = run(program, "Unary", (run(program, "Reduce", (squared,), ONE),), ONE, "RSQRT")
+    run(program, "BinaryNg", (x, scale), shape, "MUL")
+
+
+def test_a_norm_of_what_no_op_made_subtracts_nothing(check):
+    program, other = Program("wormhole_b0"), [1, 1, 64, 480]
+    norm_of(program, program.tensor(other), other)
+    x = run(program, "Unary", (program.tensor(ROWS),), ROWS, "RELU")
+    run(program, "BinaryNg", (x, run(program, "Reduce", (x,), ONE)), ROWS, "SUB")  # the last op
+    assert check.ask(program).claim.claim.startswith("RMSNorm")
+
+
+def test_what_no_op_made_is_no_mean(check):
+    program, other = Program("wormhole_b0"), [1, 1, 64, 480]
+    x = run(program, "Unary", (program.tensor(ROWS),), ROWS, "RELU")
+    norm_of(program, run(program, "BinaryNg", (x, program.tensor([1, 1, 1, 512])), ROWS, "SUB"), ROWS)
+    run(program, "Reduce", (run(program, "Unary", (program.tensor(other),), other, "RELU"),), ONE)  # the last op
+    assert check.ask(program).claim.claim.startswith("RMSNorm")
+
+
+def test_an_exponent_that_nobody_sums_is_no_softmax(check):
+    program = of(softmax)
+    run(program, "Unary", (program.tensor([1, 1, 64, 480]),), [1, 1, 64, 480], "EXP")
+    assert check.ask(program).claim.rows.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_a_product_at_the_end_is_no_step_of_a_rotation(check):
+    program = of(rotary)
+    other = program.tensor([1, 1, 64, 480])
+    run(program, "BinaryNg", (other, other), [1, 1, 64, 480], "MUL")
+    assert check.ask(program).claim.rows.tolist() == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_a_sum_of_products_over_rows_is_no_norm(check):
