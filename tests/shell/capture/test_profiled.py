@@ -249,7 +249,7 @@ def test_nothing_of_the_environment_changes(profile, home):
 def test_a_signal_reaches_the_command(home, number):
     tracy = home / "packages" / "tracy" / "__main__.py"
     tracy.write_text(
-        "import time\nprint('started', flush=True)\ntry: time.sleep(60)\nexcept KeyboardInterrupt: raise SystemExit(3)\n"
+        "import time\ntry:\n print('started', flush=True)\n time.sleep(60)\nexcept KeyboardInterrupt: raise SystemExit(3)\n"
     )
     command = [sys.executable, "-m", "ttnn_mcp", "profile", "--", sys.executable, "model.py"]
     env = {**os.environ, "PYTHONPATH": f"{home / 'packages'}:{Path(cli.__file__).parents[2]}"}
