@@ -50,7 +50,7 @@ check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
 	@$(HERE) -m pyright --pythonpath $(HERE)
 	@$(VENV)/bin/lint-imports
 	@$(HERE) -m pytest tests/test_contracts.py tests/test_skill_documents.py tests/house
-	@$(HERE) -m pytest -n auto -m slow tests/generate tests/test_wheel.py tests/campaigns
+	@$(HERE) -m pytest -n auto -m slow tests/generate tests/test_wheel.py tests/campaigns tests/real
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
 	@$(HERE) -m ruff check --fix .
