@@ -80,12 +80,12 @@ class OpenRuns:
             task.cancelled() or task.exception() is not None
         ):  # asyncio complains about exceptions that nobody looks at
             return
-        dropped = [held for held in self._held if held.id == opening.id]
-        others = [held for held in self._held if held not in dropped]
-        dropped += others[: max(len(others) + 1 - self._most, 0)]
-        self._held = {held: run for held, run in self._held.items() if held not in dropped}
+        before = len(self._held)
+        self._held = {held: run for held, run in self._held.items() if held.id != opening.id}
         self._held[opening] = task.result()
-        if dropped:
+        while len(self._held) > self._most:
+            del self._held[next(iter(self._held))]
+        if len(self._held) <= before:  # one at least was dropped
             # what was computed about a run refers to it, and is held by it: a few objects with hundreds of MB, which
             # Python would keep until it has made tens of thousands of others. This takes some 3 ms.
             gc.collect()

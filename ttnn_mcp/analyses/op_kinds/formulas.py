@@ -35,7 +35,7 @@ class _Steps:
     sums: NDArray[np.bool_]  # over the last dim
     thin: NDArray[np.bool_]  # on what a sum wrote
     multiplies: NDArray[np.bool_]
-    divides: NDArray[np.bool_]
+    scales: NDArray[np.bool_]  # multiplies or divides
     subtracts: NDArray[np.bool_]
     adds: NDArray[np.bool_]
     squares: NDArray[np.bool_]
@@ -63,7 +63,7 @@ def _steps(ops: OpTable, joins: Joins) -> _Steps:
         sums=ops.named("Reduce") & one_column,
         thin=one_column,
         multiplies=multiplies,
-        divides=kind("Binary", "DIV"),
+        scales=multiplies | kind("Binary", "DIV"),
         subtracts=kind("Binary", "SUB"),
         adds=kind("Binary", "ADD"),
         squares=multiplies | kind("Binary", "POWER") | kind("Unary", "SQUARE", "POWER"),
@@ -83,7 +83,7 @@ def _norms(steps: _Steps) -> Iterator[Formula]:
         if square == NOBODY or not steps.squares[square] or not steps.roots[scale].any() or len(readers) != 1:
             continue
         last = readers[0]
-        if not (steps.multiplies | steps.divides)[last]:
+        if not steps.scales[last]:
             continue
         mean = _mean_before(steps, int(joins.makers[square]))
         rows = (*mean, square, *scale, last)
@@ -108,21 +108,22 @@ def _softmaxes(steps: _Steps) -> Iterator[Formula]:
             continue
         scale = joins.chain(totals[0], steps.thin)
         readers = joins.readers(scale[-1])
-        if len(readers) == 1 and (steps.multiplies | steps.divides)[readers[0]]:
+        if len(readers) == 1 and steps.scales[readers[0]]:
             before = _mean_before(steps, int(joins.makers[power]))
             yield Formula("softmax", (*before, power, *scale, readers[0]), readers[0])
 
 
 def _rotations(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
     """The sum of x * cos and concat(-x2, x1) * sin."""
-    joins, slices, joined = steps.joins, ops.named("Slice"), ops.named("Concat")
+    joins, joined = steps.joins, ops.named("Concat")
+    follows, halves_or_products = joined | steps.multiplies | steps.adds, ops.named("Slice") | steps.multiplies
     for negation in np.flatnonzero(steps.negates).tolist():
-        chain = joins.chain(negation, joined | steps.multiplies | steps.adds)
+        chain = joins.chain(negation, follows)
         if len(chain) != len(("negation", "concat", "product", "sum")):
             continue
         _, halves, product, last = chain
         if not (joined[halves] and steps.multiplies[product] and steps.adds[last]):
             continue
         made = [int(made_by[row]) for row in (negation, halves, last) for made_by in joins.by_input]
-        others = {row for row in made if row != NOBODY and (slices | steps.multiplies)[row]}
+        others = {row for row in made if row != NOBODY and halves_or_products[row]}
         yield Formula("rotary embedding", tuple(sorted({*chain, *others})), last)

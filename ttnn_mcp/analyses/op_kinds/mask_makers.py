@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.dataflow.readers import Joins
 
+DECODE_ATTENTION = ("ScaledDotProductAttentionDecode", "PagedScaledDotProductAttentionDecode")
 QUERY_KEYS_VALUES = 3
 SIMPLE = ("eltwise", "shape")
 ALSO = ("Typecast", "Ternary", "Where")
@@ -21,7 +22,7 @@ ALSO = ("Typecast", "Ternary", "Where")
 def makers_of_decode_masks(joins: Joins) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(ops that make masks, attention ops that read them), by shapes."""
     ops = joins.ops
-    attends = ops.named("ScaledDotProductAttentionDecode", "PagedScaledDotProductAttentionDecode")
+    attends = ops.named(*DECODE_ATTENTION)
     simple = ops.of_family(*SIMPLE) | ops.named(*ALSO)
     waiting = {
         int(made_by[row])

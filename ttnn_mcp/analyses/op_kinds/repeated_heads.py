@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.dataflow.readers import Joins
+    from ttnn_mcp.run.ops.op_table import OpTable
 
 REPEATS = ("Repeat", "RepeatInterleave")
 _PARTS = ("Slice", "Clone", "Copy")  # of a concat that repeats heads one by one
@@ -21,14 +22,27 @@ _PASSES = ("Reshape", "Typecast")  # between the repeat and attention
 
 def repeated_heads(joins: Joins) -> dict[int, tuple[int, ...]]:
     """Per attention op, the ops that repeat heads for it alone, and those that only belong to the repeating."""
-    ops = joins.ops
-    attends, makers_of = ops.of_family("attention"), _makers(joins)
+    attends, makers_of, kinds = joins.ops.of_family("attention"), _makers(joins), _kinds(joins.ops)
     repeats: dict[int, tuple[int, ...]] = {}
     for row in np.flatnonzero(attends).tolist():
-        repeating = {part for maker in makers_of.get(row, ()) for part in _repeating(joins, maker)}
+        repeating = {part for maker in makers_of.get(row, ()) for part in _repeating(joins, kinds, maker)}
         if repeating:
             repeats[row] = tuple(sorted(repeating))
     return repeats
+
+
+class _Kinds(NamedTuple):
+    """Masks of the ops that repeating is made of."""
+
+    repeats: NDArray[np.bool_]
+    concats: NDArray[np.bool_]
+    parts: NDArray[np.bool_]
+    slices: NDArray[np.bool_]
+    passes: NDArray[np.bool_]
+
+
+def _kinds(ops: OpTable) -> _Kinds:
+    return _Kinds(*(ops.named(*names) for names in (REPEATS, ("Concat",), _PARTS, ("Slice",), _PASSES)))
 
 
 def _makers(joins: Joins) -> dict[int, set[int]]:
@@ -40,24 +54,21 @@ def _makers(joins: Joins) -> dict[int, set[int]]:
     return makers_of
 
 
-def _repeating(joins: Joins, maker: int) -> tuple[int, ...]:
+def _repeating(joins: Joins, kinds: _Kinds, maker: int) -> tuple[int, ...]:
     """The ops that repeated the heads of what `maker` wrote; nothing if it holds each head once."""
-    ops, passes = joins.ops, joins.ops.named(*_PASSES)
     passed: list[int] = []
-    while passes[maker] and joins.makers[maker] != NOBODY:
+    while kinds.passes[maker] and joins.makers[maker] != NOBODY:
         passed.append(maker)
         maker = int(joins.makers[maker])
-    if ops.named(*REPEATS)[maker] and _times(joins, maker, maker):
+    if kinds.repeats[maker] and _times(joins, maker, maker):
         return (*passed, maker)
-    if not ops.named("Concat")[maker]:
+    if not kinds.concats[maker]:
         return ()
-    parts = ops.named(*_PARTS)
     first = maker
-    while first and parts[first - 1]:
+    while first and kinds.parts[first - 1]:
         first -= 1
-    slices = ops.named("Slice")[first:maker]
     rows = tuple(range(first, maker + 1))
-    return (*passed, *rows) if slices.any() and _times(joins, first, maker) else ()
+    return (*passed, *rows) if kinds.slices[first:maker].any() and _times(joins, first, maker) else ()
 
 
 def _times(joins: Joins, source: int, maker: int) -> bool:

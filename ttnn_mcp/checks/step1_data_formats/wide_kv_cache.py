@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ttnn_mcp.analyses.op_kinds.mask_makers import DECODE_ATTENTION
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import TWO_OPERANDS
@@ -21,9 +22,7 @@ from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import ELEMENT_BYTES
 
-DECODES = ops_named(
-    "no decode attention", "ScaledDotProductAttentionDecode", "PagedScaledDotProductAttentionDecode"
-)
+DECODES = ops_named("no decode attention", *DECODE_ATTENTION)
 
 
 def look(facts: WindowFacts) -> Claims:

@@ -14,7 +14,7 @@ show what the mask hides, so the finding is a trial: a mask of another pattern m
 
 from __future__ import annotations
 
-from ttnn_mcp.analyses.op_kinds.mask_makers import makers_of_decode_masks
+from ttnn_mcp.analyses.op_kinds.mask_makers import DECODE_ATTENTION, makers_of_decode_masks
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
@@ -50,7 +50,7 @@ CHECK = Check(
     title="a mask made for decode attention",
     step=3,
     look=look,
-    of=ops_named("no decode attention", "ScaledDotProductAttentionDecode", "PagedScaledDotProductAttentionDecode"),
+    of=ops_named("no decode attention", *DECODE_ATTENTION),
     needs=(TWO_OPERANDS, LOGICAL_SHAPES),
     worth=Worth(time=SAFE),
 )
