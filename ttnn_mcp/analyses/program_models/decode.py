@@ -10,6 +10,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.program_models.attention import WORD, config_of
+from ttnn_mcp.analyses.program_models.program import filled_up
 from ttnn_mcp.analyses.settings.decode_plan import HALF_TILE_HEADS, DecodeAttention
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
@@ -77,4 +78,4 @@ def attention(program: Program) -> int | None:
 
 def _words(spec: Spec, aligned: int) -> int:
     """Bytes of a row of positions, or of a page table."""
-    return int(ceil(spec.shape[-1] * WORD / aligned) * aligned)
+    return filled_up(spec.shape[-1] * WORD, aligned)

@@ -11,6 +11,7 @@ import re
 from math import ceil
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.program_models.program import filled_up
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def into_shards(program: Program) -> int:
         return 0
     aligned = _in_dram(program)
     row = placement.shard.shape[-1] * ELEMENT_BYTES[x.dtype]
-    return 4 * ceil((row + aligned) / aligned) * aligned
+    return 4 * filled_up(row + aligned, aligned)
 
 
 def joined(program: Program) -> int:
@@ -109,7 +110,7 @@ def cut_into_shards(program: Program) -> int | None:
     row = columns * int(ELEMENT_BYTES[out.dtype])
     if x.tiled:
         return 4 * ceil(columns / TILE_SIDE) * (x.tile_bytes + max(out.tile_bytes, _HALF)) + row
-    return 4 * ceil((row + aligned) / aligned) * aligned if row % aligned or x.row_bytes % aligned else 0
+    return 4 * filled_up(row + aligned, aligned) if row % aligned or x.row_bytes % aligned else 0
 
 
 def made(program: Program) -> int:
@@ -119,7 +120,7 @@ def made(program: Program) -> int:
 
 def one_row(program: Program) -> int:
     """A row, worked on in place, aligned as rows in DRAM are."""
-    return ceil(program.x.row_bytes / _PIECE) * _PIECE
+    return filled_up(program.x.row_bytes, _PIECE)
 
 
 def written_into(program: Program) -> int | None:
@@ -131,8 +132,7 @@ def turned(program: Program) -> int:
     """Transpose and permute: up to three double buffers of tiles, or two rows if rows stay whole."""
     x = program.x
     if program.factory == "MultiCoreRowInvariant":
-        aligned = _in_dram(program)
-        return 2 * ceil(x.row_bytes / aligned) * aligned
+        return 2 * filled_up(x.row_bytes, _in_dram(program))
     if program.factory == "TransposeWHShardedProgramFactory":
         return 0
     copies = 3 if "Generic" in program.factory or not program.factory else 2
@@ -147,7 +147,7 @@ def reshaped(program: Program) -> int:
         return x.tile_bytes + out.tile_bytes + _PIECE * pieces * (TILE_SIDE + 2)
     came, goes = (spec.shape[-1] * ELEMENT_BYTES[spec.dtype] for spec in (x, out))
     several = 8 if came % _ROW or goes % _ROW else 1
-    return 2 * (2 * ceil(came / _PIECE) * _PIECE + 2 * _PIECE + several * (ceil(goes / _PIECE) * _PIECE + _ROW))
+    return 2 * (2 * filled_up(came, _PIECE) + 2 * _PIECE + several * (filled_up(goes, _PIECE) + _ROW))
 
 
 def padded(program: Program) -> int:
@@ -176,8 +176,8 @@ def folded(program: Program) -> int | None:
     strides = _STRIDES.match(program.attributes)
     if strides is None or program.factory != "MultiCoreDRAMFold":
         return None
-    pieces, aligned = int(strides[1]) * int(strides[2]), _in_dram(program)
-    return 2 * pieces * ceil(program.x.row_bytes / aligned) * aligned + program.out.row_bytes
+    pieces = int(strides[1]) * int(strides[2])
+    return 2 * pieces * filled_up(program.x.row_bytes, _in_dram(program)) + program.out.row_bytes
 
 
 def grid_sampled(program: Program) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.program_models.program import filled_up
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES
 
 if TYPE_CHECKING:
@@ -21,10 +22,6 @@ BYTES_OF_TWO = (
     8  # of a row: two cores gain as much reading as they lose gathering once each has this times the cores
 )
 CHUNK_SHARE = 0.9 / 8  # of the room: what scatter reads of a row at a time
-
-
-def _aligned(size: float) -> int:
-    return ceil(size / _ALIGNED) * _ALIGNED
 
 
 def sort(program: Program) -> int | None:
@@ -45,7 +42,7 @@ def sort(program: Program) -> int | None:
 def argmax(program: Program) -> int | None:
     """Each core reads a part of a row, in two halves; of every core come the best value and its place of each row."""
     x, out = program.x, program.out
-    row = _aligned(out.shape[-1] * ELEMENT_BYTES["UINT32"])
+    row = filled_up(out.shape[-1] * ELEMENT_BYTES["UINT32"], _ALIGNED)
     if program.factory == "ArgMaxSingleCoreProgramFactory":
         return x.page_bytes + row
     if program.factory != "ArgMaxMultiCoreProgramFactory" or x.tiled:
@@ -58,8 +55,8 @@ def argmax(program: Program) -> int | None:
     cores = min(program.machine.cores, parts)
     if several:  # fewer cores for short rows: a power of two
         cores = min(cores, 1 << ceil(log2(max(x.shape[-1] * size / BYTES_OF_TWO, 1)) / 2))
-    read = _aligned(ceil(parts / cores) * smallest * size)
-    values = _aligned(out.shape[-1] * size)
+    read = filled_up(ceil(parts / cores) * smallest * size, _ALIGNED)
+    values = filled_up(out.shape[-1] * size, _ALIGNED)
     return 2 * read + row + cores * (row + values) if several else read + row + cores * (row + values)
 
 
@@ -70,7 +67,7 @@ def scatter(program: Program) -> int | None:
     x, *others = program.inputs
     most = CHUNK_SHARE * program.room.before
     rows = [x, x, *others[:_SORTED_WITH]]
-    return sum(_aligned(min(spec.shape[-1] * ELEMENT_BYTES[spec.dtype], most)) for spec in rows)
+    return sum(filled_up(min(spec.shape[-1] * ELEMENT_BYTES[spec.dtype], most), _ALIGNED) for spec in rows)
 
 
 def gather(program: Program) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import CARDS
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 
 CALL = "call"  # the setting that holds the name of the operation
+
+
+def filled_up(size: float, step: int) -> int:
+    """A number of bytes, filled up to a multiple of `step`."""
+    return ceil(size / step) * step
 
 
 @dataclass(frozen=True, slots=True)
