@@ -10,7 +10,7 @@ from ttnn_mcp.analyses.comparison.comparability import Judgement, Verdict, judge
 from ttnn_mcp.analyses.comparison.edits import edits_of
 from ttnn_mcp.analyses.comparison.engagement import engaged_of
 from ttnn_mcp.analyses.comparison.grouping import Grouping
-from ttnn_mcp.analyses.devices.host_gaps import timelines_of
+from ttnn_mcp.analyses.devices.host_gaps import slowest_timeline
 from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta, memory_delta
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.parts import compare_tables as tables
@@ -169,9 +169,7 @@ def _host(comparison: Comparison) -> tuple[BeforeAfterMs | None, Shares | None]:
     sides = (comparison.before, comparison.after)
     if not all(one.scope.window.warm for one in sides):
         return None, None
-    before, after = (
-        max(timelines_of(one.scope.ops, one.run.chip.clock_ghz), key=lambda line: line.wall_ns) for one in sides
-    )
+    before, after = (slowest_timeline(one.scope.ops, one.run.chip.clock_ghz) for one in sides)
     wall = BeforeAfterMs(before=before.wall_ns / 1e6, after=after.wall_ns / 1e6)
     return wall, Shares(before=before.busy, after=after.busy)
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.analyses.comparison.test_comparison import opened, run_of
+from tests.analyses.comparison.test_comparison import opened
 from tests.pairs import Model
 from tests.profiles import Iteration, Program, write_performance_report
 from ttnn_mcp.analyses.comparison.caveats import caveats_of
@@ -23,18 +23,28 @@ def window(kind="iteration", iteration=3, *, warm=True):
 
 
 @pytest.fixture
-def told(tmp_path, monkeypatch):
+def told(monkeypatch):
     """The caveats of two sides with these windows, and other properties of their comparison."""
-    run = run_of(tmp_path, SMALL, COLD)
     monkeypatch.setattr("ttnn_mcp.analyses.comparison.caveats.shared_signs", lambda *_: ["7 rows", "8 columns"])
 
-    def caveats(before, after, *, ids=("a", "b"), complete=True, little=False, ratio=1.0):
+    monkeypatch.setattr(
+        "ttnn_mcp.analyses.comparison.caveats.slowest_timeline",
+        lambda gap_ms, _clock: SimpleNamespace(gap_ns=gap_ms * 1e6, wall_ns=100e6),
+    )
+
+    def caveats(
+        before, after, *, ids=("a", "b"), complete=True, little=False, ratio=1.0, gaps_ms=(5, 5), traced=(0, 0)
+    ):
         sides = [
             SimpleNamespace(
-                run=SimpleNamespace(id=name, performance_report=run.performance_report),
-                scope=SimpleNamespace(window=each, critical_device=0),
+                run=SimpleNamespace(
+                    id=name,
+                    chip=SimpleNamespace(clock_ghz=1.0),
+                    performance_report=SimpleNamespace(traced=trace, clock_ghz=1.0, signposts=[]),
+                ),
+                scope=SimpleNamespace(window=each, critical_device=0, ops=gap_ms),
             )
-            for name, each in zip(ids, (before, after), strict=True)
+            for name, each, gap_ms, trace in zip(ids, (before, after), gaps_ms, traced, strict=True)
         ]
         return caveats_of(
             SimpleNamespace(
@@ -42,6 +52,7 @@ def told(tmp_path, monkeypatch):
                 after=sides[1],
                 mixed_windows=before.kind != after.kind,
                 clock_ratio=ratio,
+                noise=SimpleNamespace(share=0.02),
                 alignment=SimpleNamespace(complete=complete),
                 little_in_common=little,
             )
@@ -80,6 +91,28 @@ def test_windows_that_differ_or_are_cold_are_told(told, before, after, caveat):
     caveats = told(before, after)
     assert caveats[0].startswith(caveat)
     assert len(caveats) == 2
+
+
+@pytest.mark.parametrize(
+    ("gaps_ms", "shown"),
+    [
+        ((3, 30), "3.000 -> 30.000"),
+        ((30, 3), "30.000 -> 3.000"),
+        ((3, 6), "3.000 -> 6.000"),  # twice as long
+        ((4, 7.9), ""),  # less than that
+        ((0, 2), ""),  # within the noise of the wall time
+        ((0, 2.1), "0.000 -> 2.100"),
+    ],
+)
+def test_time_between_ops_that_moved_is_told_because_the_verdict_leaves_it_out(told, gaps_ms, shown):
+    caveats = [caveat for caveat in told(window(), window(), gaps_ms=gaps_ms) if "time between ops" in caveat]
+    assert len(caveats) == bool(shown)
+    assert all(f"time between ops {shown} ms, which" in caveat for caveat in caveats)
+
+
+def test_time_between_ops_is_not_compared_with_that_of_a_trace_or_of_a_cold_window(told):
+    assert told(window(), window(), gaps_ms=(3, 30), traced=(0, 1)) == ["both sides: 7 rows"]
+    assert not any("between ops" in told for told in told(window(), window(warm=False), gaps_ms=(3, 30)))
 
 
 def test_another_clock_is_told(told):

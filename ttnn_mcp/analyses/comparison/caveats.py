@@ -8,12 +8,14 @@ import numpy as np
 
 from ttnn_mcp.analyses.comparison.barriers import window_name
 from ttnn_mcp.analyses.comparison.drop_signs import shared_signs
+from ttnn_mcp.analyses.devices.host_gaps import slowest_timeline
 from ttnn_mcp.errors import shown
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
 
 SIGNPOSTS_NAMED = 2
+GAPS_MOVED = 2.0  # times: below that, Python and the profiler move the gaps of an unchanged model too (ours)
 
 
 def caveats_of(comparison: Comparison) -> list[str]:
@@ -31,6 +33,8 @@ def caveats_of(comparison: Comparison) -> list[str]:
         caveats.append(f"{names}: kernel times hold, gaps do not")
     elif not windows[0].warm:
         caveats.append("both windows are cold: kernel times hold, gaps do not; profile 2 or more iterations")
+    else:
+        caveats += _moved_gaps(comparison)
     if comparison.clock_ratio != 1.0:
         clocks = (run.performance_report.clock_ghz for run in (before.run, after.run))
         moved = " -> ".join(f"{clock:.3g}" for clock in clocks)
@@ -46,6 +50,20 @@ def caveats_of(comparison: Comparison) -> list[str]:
     if slowest[0] != slowest[1]:
         caveats.append(f"slowest device {slowest[0]} -> {slowest[1]}: their ops may differ without any change")
     return [*caveats, *_common_signposts(comparison)]
+
+
+def _moved_gaps(comparison: Comparison) -> list[str]:
+    """Time between ops that grew or shrank: a verdict about kernel time does not see it."""
+    sides = comparison.before, comparison.after
+    if sides[0].run.performance_report.traced != sides[1].run.performance_report.traced:
+        return []  # a reason to doubt says so: such gaps do not compare
+    lines = [slowest_timeline(side.scope.ops, side.run.chip.clock_ghz) for side in sides]
+    before_ns, after_ns = (line.gap_ns for line in lines)
+    little = abs(after_ns - before_ns) <= comparison.noise.share * lines[0].wall_ns
+    if little or max(before_ns, after_ns) < GAPS_MOVED * min(before_ns, after_ns):
+        return []
+    moved = f"time between ops {before_ns / 1e6:.3f} -> {after_ns / 1e6:.3f} ms"
+    return [f"{moved}, which the verdict on kernel time leaves out: wall_ms has both, host_overhead says where"]
 
 
 def _common_signposts(comparison: Comparison) -> list[str]:

@@ -122,6 +122,11 @@ def timelines_of(ops: OpTable, clock_ghz: float | None) -> list[Timeline]:
     return [timeline_of(ops.take(devices == device), clock_ghz) for device in np.unique(devices)]
 
 
+def slowest_timeline(ops: OpTable, clock_ghz: float | None) -> Timeline:
+    """The timeline of the device that takes longest from its first op to its last."""
+    return max(timelines_of(ops, clock_ghz), key=lambda line: line.wall_ns)
+
+
 def trace_saving_ns(line: Timeline, ops: int) -> float:
     """The most that replaying a trace can save: the gaps, less what dispatch leaves between traced ops."""
     return max(0.0, line.gap_ns - ops * TRACED_GAP_NS)
