@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.experiments.targets import Progress
     from ttnn_mcp.wire import Finding
 
-Reason: TypeAlias = Literal[
+Ground: TypeAlias = Literal[
     "promising", "target_met", "out_of_reach", "budget_spent", "within_noise", "all_tried", "blocked"
 ]
 FLAT_ROUNDS = 2  # without a gain: then the next finding of the list is hardly the lever
@@ -34,7 +34,7 @@ class Decision:
     """
 
     finding: Finding | None
-    reason: Reason
+    reason: Ground
     why: str
     untried: tuple[Finding, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()

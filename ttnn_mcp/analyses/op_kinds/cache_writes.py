@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.run.ops.artefact import artefact
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -16,6 +18,7 @@ FILLS_AT_LEAST = 4  # of one user there are two, keys and values; of two users f
 BETWEEN_AT_MOST = 3  # ops from one write to the next (ours: slice, cast, reshape)
 
 
+@artefact
 def fills_by_user(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The fills of single users that run in one stretch, and the slices among them."""
     none = np.zeros(0, dtype=np.int64)

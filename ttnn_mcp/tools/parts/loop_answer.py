@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ttnn_mcp.experiments.decision import Reason
+from ttnn_mcp.experiments.decision import Ground
 from ttnn_mcp.tools.parts.proof_tables import ENGAGED, SUSPICIOUS
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.wire import BeforeAfterMs, Columns, Ms, NextCall, Quoted, Quoting, Saving, Share, Table, Wire
@@ -78,7 +78,7 @@ class Decided(Wire):
     """What to try next, or why to stop."""
 
     decision: Literal["try", "stop"]
-    reason: Reason
+    reason: Ground
     why: Quoting
     finding: str | None = None
     step: int | None = None
