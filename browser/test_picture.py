@@ -1,4 +1,4 @@
-"""The picture of an answer, drawn by matplotlib: what it shows stands where the numbers say."""
+"""The pictures of answers, drawn by matplotlib: what each shows stands where the numbers say."""
 
 import io
 import time
@@ -9,22 +9,45 @@ from browser.elsewhere import elsewhere
 from tests.asking import session
 from tests.pairs import Model, write
 from ttnn_mcp.report import pictured
-from ttnn_mcp.report.image import COLOURS, DOTS, HEIGHT, WIDTH
+from ttnn_mcp.report.images.canvas import BAR, COLOURS, DOTS, HEIGHT, WIDTH
+from ttnn_mcp.report.roofs import points_of
 from ttnn_mcp.tools import TOOLS, answering
 
 Image = pytest.importorskip("PIL.Image")
-TOOL = answering.tool_named("time_budget", TOOLS)
 SECONDS = 10
+KIB = 1024
 
 
-def drawn(folder, run):
-    async def picture():
-        at, arguments = session(folder), {"run": run, "picture": True}
-        assert pictured.wanted(TOOL, arguments)
-        answer, _ = await answering.answer(at, TOOL, arguments)
-        return await pictured.picture(at, TOOL, arguments, answer)
+@pytest.fixture
+def figures(monkeypatch):
+    """The figures that were saved, with everything on them."""
+    from matplotlib.figure import Figure
 
-    return Image.open(io.BytesIO(elsewhere(picture))).convert("RGB")
+    saved, save = [], Figure.savefig
+
+    def kept(figure, *words, **options):
+        saved.append(figure)
+        save(figure, *words, **options)
+
+    monkeypatch.setattr(Figure, "savefig", kept)
+    return saved
+
+
+def drawn(folder, name, tool="time_budget", **arguments):
+    """The decoded picture, and the answer that it came with."""
+
+    async def both():
+        at, asked = session(folder), {"picture": name, **arguments}
+        of = answering.tool_named(tool, TOOLS)
+        assert pictured.wanted(of, asked) == name
+        answer, _ = await answering.answer(at, of, asked)
+        return await pictured.picture(at, of, asked, answer), answer
+
+    png, answer = elsewhere(both)
+    picture = Image.open(io.BytesIO(png))
+    assert picture.format == "PNG"
+    assert picture.size == (WIDTH * DOTS, HEIGHT * DOTS)
+    return picture.convert("RGB"), answer
 
 
 def share(picture, colour):
@@ -34,23 +57,106 @@ def share(picture, colour):
     )
 
 
-def test_the_demo_shows_every_bound_it_has(tmp_path):
-    picture = drawn(tmp_path, "demo")
-    assert picture.size == (WIDTH * DOTS, HEIGHT * DOTS)
+def ops_of(folder, **arguments):
+    async def asked():
+        tool = answering.tool_named("list_ops", TOOLS)
+        answer, _ = await answering.answer(session(folder), tool, {"sort": "order", "limit": 200, **arguments})
+        return answering.records(answer["ops"])
+
+    return elsewhere(asked)
+
+
+def test_a_window_shows_every_bound_and_every_entry_of_the_ledger(tmp_path, figures):
+    picture, answer = drawn(tmp_path, "window", run="demo")
     for bound in ("compute", "dram", "l1", "overhead"):
         assert share(picture, COLOURS[bound]) > 0.002, bound
     assert share(picture, COLOURS[None]) > 0.005
+    ledger = figures[0].axes[0].patches
+    assert [bar.get_width() for bar in ledger] == [row[1] for row in answer["ledger"]["rows"]]
 
 
-def test_ten_thousand_ops_are_drawn_in_seconds(tmp_path):
+def test_in_a_timeline_each_bound_takes_the_time_of_its_ops(tmp_path):
+    picture, _ = drawn(tmp_path, "timeline", run="demo")
+    times = {}
+    for op in ops_of(tmp_path, run="demo"):
+        times[op["bound"]] = times.get(op["bound"], 0) + op["kernel_us"]
+    lane = picture.crop(
+        (0, picture.height // 2, picture.width, picture.height // 2 + 1)
+    )  # one row, without the legend
+    areas = {bound: share(lane, COLOURS[bound]) for bound in times}
+    for bound, time_us in times.items():
+        assert areas[bound] / sum(areas.values()) == pytest.approx(time_us / sum(times.values()), abs=0.02), bound
+
+
+def test_the_cores_are_those_of_the_ops_in_their_order(tmp_path, figures):
+    picture, _ = drawn(tmp_path, "cores", run="demo")
+    assert share(picture, BAR) > 0.05
+    (shape,) = figures[0].axes[1].collections
+    cores = [op["cores"] for op in ops_of(tmp_path, run="demo")]
+    assert shape.get_datalim(figures[0].axes[1].transData).y1 == max(cores)
+    path = shape.get_paths()[0]
+    for place, count in enumerate(cores):
+        assert path.contains_point((place + 0.5, count - 0.5))
+        assert not path.contains_point((place + 0.5, count + 0.5))
+
+
+def test_a_roofline_has_each_op_where_its_figures_say(tmp_path, figures):
+    from ttnn_mcp.report.answers import answers_of
+
+    picture, _ = drawn(tmp_path, "roofline", run="demo")
+    for bound in ("compute", "dram", "l1"):
+        assert share(picture, COLOURS[bound]) > 0.0001, bound
+    answers = elsewhere(lambda: answers_of(session(tmp_path), "demo", None))
+    wanted = sorted((point.flops_per_byte, point.tflops) for point in points_of(answers.ops, answers.rooflines))
+    (axes,) = figures[0].axes
+    assert sorted(tuple(at) for marks in axes.collections for at in marks.get_offsets()) == wanted
+    for x, y in wanted:  # the mark's own colour stands at its place
+        left, low = axes.transData.transform((x, y))
+        assert picture.getpixel((round(left), picture.height - round(low))) != (255, 255, 255)
+    peaks = [text.get_text() for text in axes.texts]
+    assert any("288 GB/s" in words for words in peaks)
+
+
+def test_the_levels_of_l1_have_their_peak_and_what_is_live_there(tmp_path, figures):
+    picture, answer = drawn(tmp_path, "l1", "memory_summary", run="demo")
+    assert share(picture, COLOURS["compute"]) > 0.005
+    assert share(picture, COLOURS["dram"]) > 0.005
+    over, live = figures[0].axes
+    peak = answer["l1_peak"]
+    tops = max(vertex[1] for shape in over.collections for path in shape.get_paths() for vertex in path.vertices)
+    assert tops == peak["bytes_per_bank"] / KIB
+    assert f"{peak['bytes_per_bank']:,} B" in over.texts[0].get_text()
+    parts = [
+        peak["circular_buffers_bytes"],
+        *(part["bytes_per_bank"] for part in answering.records(answer["live"])),
+    ]
+    assert [bar.get_width() * KIB for bar in live.patches] == parts
+    assert sum(parts) == peak["bytes_per_bank"]
+
+
+def test_before_and_after_have_the_times_of_every_group(tmp_path, figures):
+    slow, fast = (
+        str(write(tmp_path / name, Model(layers=layers))) for name, layers in (("before", 4), ("after", 3))
+    )
+    picture, answer = drawn(tmp_path, "before_after", "compare_runs", baseline=slow, candidate=fast)
+    assert share(picture, BAR) > share(picture, COLOURS["compute"]) > 0.01
+    groups = sorted(answer["groups"]["rows"], key=lambda row: -abs(row[3]))
+    widths = [bar.get_width() for bar in figures[0].axes[0].patches]
+    assert widths == [row[1] for row in groups] + [row[2] for row in groups]
+
+
+@pytest.mark.parametrize("name", ["window", "timeline", "cores", "roofline"])
+def test_ten_thousand_ops_are_drawn_in_seconds(tmp_path, name):
     run = str(write(tmp_path / "large", Model(layers=1000)))
-    drawn(tmp_path, "demo")  # the import is not measured
-    began = time.perf_counter()
-    drawn(tmp_path, run)
-    assert time.perf_counter() - began < SECONDS
+    drawn(tmp_path, name, run="demo")  # the import is not measured
+    began = time.process_time()
+    drawn(tmp_path, name, run=run)
+    assert time.process_time() - began < SECONDS
 
 
 def test_a_name_with_dollars_is_no_formula(tmp_path):
     from tests.report.test_page import named
 
-    drawn(tmp_path, named(tmp_path / "run", ["$x_{", "\\frac{"]))
+    run = named(tmp_path / "run", ["$x_{", "\\frac{"])
+    drawn(tmp_path, "window", run=run)
+    drawn(tmp_path, "before_after", "compare_runs", baseline=run, candidate=run)

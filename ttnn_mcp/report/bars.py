@@ -13,6 +13,18 @@ WIDTH = 960  # units of the drawing; it scales with the page
 LABELS, FIGURES = 260, 220  # units for the names on the left, and for the figures on the right
 ROW, BAR = 44, 15
 NAME_CHARS = 38
+KINDS = 20  # of op, drawn before and after; a table beside the drawing has all
+
+
+def ranked(groups: dict[str, Any]) -> tuple[list[list[Any]], int]:
+    """The groups of compare_runs that are drawn, the largest change first, and how many are not."""
+    rows = sorted(groups["rows"], key=lambda row: -abs(row[3]))
+    return rows[:KINDS], max(len(rows) - KINDS, 0)
+
+
+def shortened(name: str) -> str:
+    """A name that fits beside a bar."""
+    return name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…"
 
 
 def budget_bars(ledger: dict[str, Any]) -> Markup:
@@ -40,7 +52,7 @@ def before_after_bars(groups: Sequence[Sequence[Any]]) -> Markup:
         top = place * ROW
         sign = "+" if delta_us > 0 else ""
         parts += [
-            _text(LABELS - 10, top + 24, name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…", "end"),
+            _text(LABELS - 10, top + 24, shortened(name), "end"),
             _bar(top + 4, before_us * scale, "before"),
             _bar(top + 5 + BAR, after_us * scale, "after"),
             _text(LABELS + max(before_us, after_us) * scale + 6, top + 24, f"{sign}{number(delta_us)} us", "start"),

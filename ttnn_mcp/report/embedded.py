@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp import __version__
+from ttnn_mcp.report.roofs import roofs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,7 @@ def content_of(answers: Answers) -> dict[str, Any]:
         "warm": ops["window"]["warm"] if ops else None,
         "ops_total": ops["total"] if ops else None,
         "rooflines": by_column(answers.rooflines) if answers.rooflines else None,
+        "roofs": roofs_of(ops, answers.rooflines) if ops and answers.rooflines else None,
         "stages": answers.stages,
         "stage": _words(answers.stage_of_op),
         "memory": answers.memory,

@@ -1,41 +1,65 @@
-"""The tools whose answer can come with a picture, and how it is made."""
+"""The tools whose answer can come with a picture, and how each picture is made."""
 
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp.quoting import cleaned
-from ttnn_mcp.report.image import check_drawable, window_image
-from ttnn_mcp.report.rows import ops_of
+from ttnn_mcp.report.images.before_after import draw_before_after
+from ttnn_mcp.report.images.canvas import check_drawable, png
+from ttnn_mcp.report.images.levels import draw_levels
+from ttnn_mcp.report.images.roofline import draw_roofline
+from ttnn_mcp.report.images.window import draw_cores, draw_timeline, draw_window
+from ttnn_mcp.report.levels import levels_of
+from ttnn_mcp.report.rows import ops_of, rooflines_of
 from ttnn_mcp.tools import answering
 from ttnn_mcp.tools.validation import validated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ttnn_mcp.session.session import Session
     from ttnn_mcp.tools.tool import OfWindow, Tool
 
+    Answer = dict[str, Any]
+    Draw = Callable[[Any], None]
 
-def wanted(tool: Tool[Any, Any], arguments: Mapping[str, object]) -> bool:
-    """Whether the call asks for a picture.
+OF_WINDOWS = {"window": draw_window, "timeline": draw_timeline, "cores": draw_cores}
+
+
+def wanted(tool: Tool[Any, Any], arguments: Mapping[str, object]) -> str | None:
+    """The picture that the call asks for.
 
     Raises:
-        QuestionRefused: it does, and none can be drawn here.
+        TtnnMcpError: there is none of that name, or none can be drawn here.
     """
-    if "picture" not in tool.arguments.model_fields or arguments.get("picture") is not True:
-        return False
+    if "picture" not in tool.arguments.model_fields or arguments.get("picture") is None:
+        return None
+    name = cast("Any", validated(tool, arguments)).picture
     check_drawable()
-    return True
+    return cast("str", name)
 
 
-async def picture(
-    session: Session, tool: Tool[Any, Any], arguments: Mapping[str, object], answer: dict[str, Any]
-) -> bytes:
-    """The PNG that goes with an answer of time_budget."""
-    asked = cast("OfWindow", validated(tool, arguments))
-    run = await session.run(asked.run)
+async def picture(session: Session, tool: Tool[Any, Any], arguments: Mapping[str, object], answer: Answer) -> bytes:
+    """The PNG that goes with an answer."""
+    asked = cast("Any", validated(tool, arguments))
+    if asked.picture == "before_after":
+        draw: Draw = partial(draw_before_after, comparison=answer)
+    elif asked.picture == "l1":
+        levels = cast("Answer", cleaned(await levels_of(await session.run(asked.run))))  # an answer has operations
+        draw = partial(draw_levels, memory=answer, levels=levels)
+    else:
+        draw = await _of_window(session, asked, answer)
+    return await asyncio.to_thread(png, draw, session.settings.state_folder / "matplotlib")
+
+
+async def _of_window(session: Session, asked: Any, answer: Answer) -> Draw:
+    run = await session.run(cast("OfWindow", asked).run)
     facts = await asyncio.to_thread(answering.window_asked, run, asked)
     ops = cleaned(await asyncio.to_thread(ops_of, facts))
-    return await asyncio.to_thread(window_image, answer, ops, session.settings.state_folder / "matplotlib")
+    if asked.picture == "roofline":
+        rooflines = cleaned(await asyncio.to_thread(rooflines_of, facts, ops))
+        return partial(draw_roofline, ops=ops, rooflines=rooflines)
+    return partial(OF_WINDOWS[asked.picture], budget=answer, ops=ops)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_mcp.report.bars import before_after_bars, budget_bars
+from ttnn_mcp.report.bars import before_after_bars, budget_bars, ranked
 from ttnn_mcp.report.markup import Markup, element, joined, number, percent, table
 
 if TYPE_CHECKING:
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     Answer = dict[str, Any]
 
-BARS = 20  # kinds of op drawn before and after; the table behind them has all
 WORDS = {
     "at_floor": "at its floor",
     "above_floor": "above its floor",
@@ -165,7 +164,6 @@ def comparison_section(answers: Answers) -> Markup:
     comparison = answers.comparison or {}
     names = [run_words(side) for side in (answers.base or {}, answers.card)]
     groups = comparison["groups"]
-    ranked = sorted(groups["rows"], key=lambda row: -abs(row[3]))
     pairs = [
         ("before", f"{names[0]}, {number(comparison['kernel_ms']['before'])} ms"),
         ("after", f"{names[1]}, {number(comparison['kernel_ms']['after'])} ms"),
@@ -196,7 +194,7 @@ def comparison_section(answers: Answers) -> Markup:
         verdict("Verdict", comparison["verdict"], comparison["why"]),
         figures(pairs),
         legend,
-        before_after_bars(ranked[:BARS]),
+        before_after_bars(ranked(groups)[0]),
         _folded("All ops as a table", table("Kernel time by op", groups["columns"], groups["rows"])),
         *more,
         listed(comparison.get("caveats", ()), "caveats"),

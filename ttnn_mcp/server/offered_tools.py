@@ -119,7 +119,7 @@ class OfferedTools:
             return _refused(unforeseen(name))
         return types.CallToolResult(content=content, structured_content=structured)
 
-    def _draws(self, tool: Tool[Any, Any], arguments: Mapping[str, object]) -> bool:
+    def _draws(self, tool: Tool[Any, Any], arguments: Mapping[str, object]) -> str | None:
         from ttnn_mcp.report import pictured  # noqa: PLC0415 - few calls ask for a picture
 
         return pictured.wanted(tool, arguments)

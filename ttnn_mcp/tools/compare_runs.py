@@ -34,12 +34,13 @@ class Arguments(Closed):
     baseline: str = Field(description="Run before the change")
     candidate: str | None = Field(None, description="Run after it; default: newest")
     iteration: Literal["last", "all"] | int = Field("last", description="Window of both")
-    candidate_iteration: int | None = Field(None, description="Iteration, if the candidate's differs")
+    candidate_iteration: int | None = Field(None, description="If the candidate's differs")
     start_signpost: str | None = None
     end_signpost: str | None = None
-    repeats: list[str] | None = Field(None, description="More runs of the unchanged baseline, for the noise")
+    repeats: list[str] | None = Field(None, description="More runs of the baseline, for the noise")
     group_by: Grouping = "op_code"
     limit: int | None = Field(None, ge=1, le=200)
+    picture: Literal["before_after"] | None = None
 
 
 class Shares(Wire):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import Field
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
-ERRORS = 3
+ERRORS, KINDS = 3, 5  # told at most: errors, and kinds of device operations without buffers
 FLOORS = {
     "no_graphs": "no captured graphs: circular buffers and what operations free themselves are not counted",
     "some_graphs": "some operations have no captured graph: their circular buffers and temporaries are not counted",
@@ -39,13 +39,13 @@ FLOORS = {
     "unplaced": "a dry capture places nothing: buffers count until the last use of their tensor, Python may keep them",
     "silent_programs": "device operations show no buffers (program cache, dataflow buffers, slow dispatch)",
 }
-KINDS = 5  # of device operations without buffers
 
 
 class Arguments(OfRun):
     """Arguments of memory_summary."""
 
     operation: int | None = Field(None, description="Only this ttnn operation id, with its cores and buffers")
+    picture: Literal["l1"] | None = None
 
 
 async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:

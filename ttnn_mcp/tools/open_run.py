@@ -35,8 +35,8 @@ DEVICES_AT_MOST = 64  # listed: two Galaxies; a report with odd device ids seems
 class Arguments(Closed):
     """Arguments of open_run."""
 
-    performance: str | None = Field(None, description="Path of the CSV or its folder")
-    memory: str | None = Field(None, description="Path of db.sqlite or its folder")
+    performance: str | None = Field(None, description="Path")
+    memory: str | None = Field(None, description="Path")
     name: str | None = Field(None, max_length=80, description="Name for the pair")
     rank: int | None = Field(None, ge=0, le=65_535, description="Of a multi-host memory report; default 0")
     run: str | None = Field(None, description="Or one id, path or 'demo'")

@@ -64,7 +64,7 @@ WHY: dict[MovePattern, tuple[str, str | None]] = {
 class Arguments(OfWindow):
     """Arguments of reshard_detect."""
 
-    limit: int = Field(10, ge=1, le=200, description="Moves per page; moves that are alike are one")
+    limit: int = Field(10, ge=1, le=200, description="Moves per page")
     cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor")
 
 

@@ -46,7 +46,7 @@ SHAPE_CHARS = 60
 class Arguments(OfWindow):
     """Arguments of sharding_summary."""
 
-    limit: int = Field(8, ge=1, le=200, description="Shard specs and low-core ops per page")
+    limit: int = Field(8, ge=1, le=200, description="Rows per page")
     cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor")
 
 

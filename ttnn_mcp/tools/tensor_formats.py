@@ -81,7 +81,7 @@ class Answer(Wire):
 def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
     """Data types, math fidelity, layouts, conversions and tile padding by kernel time of the busiest device.
 
-    Each with an example op; candidates say what a change would save at most.
+    Each with an example op; candidates bound what a change saves.
     """
     ops, first, second, output = facts.ops, facts.input(0), facts.input(1), facts.output()
     codes, weight = facts.names.folded(canonical), weight_of(ops)

@@ -38,7 +38,7 @@ NO_LINKS = "the report does not show the links of this collective"
 class Arguments(OfWindow):
     """Arguments of time_budget; with `picture` an image of the window comes too, where a chat shows images."""
 
-    picture: bool | None = None
+    picture: Literal["window", "timeline", "roofline", "cores"] | None = None
 
 
 class Answer(Wire):

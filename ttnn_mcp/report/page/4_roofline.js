@@ -18,7 +18,7 @@ class Scatter extends Plot {
     }
     this.points.sort((one, other) => ops.kernel_us[other.row] - ops.kernel_us[one.row]);
     this.placeOf = new Map(this.points.map((point, place) => [point.row, place]));
-    this.roofs = this.classic ? roofsOf(ops, roofline) : [];
+    this.roofs = this.classic ? content.roofs : [];
     this.home = this.bounds();
     this.view = { ...this.home };
     this.selected = null;
@@ -157,18 +157,4 @@ function polygon(pen, corners) {
 
 function powerShown(power) {
   return Math.abs(power) < 5 ? shown(Number((10 ** power).toPrecision(6))) : `1e${power}`;
-}
-
-// The roofs that the bounds of these ops were computed with: bytes over their time, arithmetic over its time.
-function roofsOf(ops, roofline) {
-  let gbs = 0;
-  const peaks = new Map();
-  for (let row = 0; row < ops.op.length; row += 1) {
-    if (roofline.dram_us[row] > 1) gbs = Math.max(gbs, roofline.dram_bytes[row] / roofline.dram_us[row] / 1e3);
-    const fidelity = cell(ops.fidelity, row);
-    if (roofline.compute_us[row] > 1 && fidelity) {
-      peaks.set(fidelity, Math.max(peaks.get(fidelity) || 0, roofline.padded_flops[row] / roofline.compute_us[row] / 1e6));
-    }
-  }
-  return [...(gbs ? [{ gbs }] : []), ...[...peaks].map(([fidelity, tflops]) => ({ fidelity, tflops }))];
 }
