@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ttnn_mcp.shell import completion
+from ttnn_mcp.shell.command_line import command_line
+
 ASK = r"""
 PATH={bin}:$PATH
 eval "$(ttnn-mcp completion bash)"
@@ -23,6 +26,8 @@ done
 EXPECTED = {
     "ttnn-mcp call optimization_c": "optimization_check",
     "ttnn-mcp call list_ops group_b": "group_by=",
+    "ttnn-mcp call list_ops limit=5 --root . --cache-mb 7 group_b": "group_by=",
+    "ttnn-mcp profile -- --memo": "",
     "ttnn-mcp ops dem": "demo",
     "ttnn-mcp skill step-04": "step-04-metal-trace",
     "ttnn-mcp report dem": "demo",
@@ -31,18 +36,86 @@ EXPECTED = {
 }
 
 
+@pytest.fixture
+def bash(tmp_path):
+    """What bash completes of each line."""
+
+    def answers(lines):
+        script = tmp_path / "ask.sh"
+        script.write_text(ASK.format(bin=Path(sys.executable).parent))
+        env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+        asked = "\n".join(lines) + "\n"
+        ran = subprocess.run(
+            ["bash", str(script)], input=asked, capture_output=True, text=True, check=True, env=env, cwd=tmp_path
+        )
+        assert "ttnn-mcp" in ran.stderr
+        return {line: words.strip() for line, words in (each.split("|", 1) for each in ran.stdout.splitlines())}
+
+    return answers
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
-def test_bash_completes_commands_tools_arguments_runs_and_pages(tmp_path):
-    asked = "\n".join(EXPECTED) + "\n"
-    script = tmp_path / "ask.sh"
-    script.write_text(ASK.format(bin=Path(sys.executable).parent))
-    env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
-    ran = subprocess.run(
-        ["bash", str(script)], input=asked, capture_output=True, text=True, check=True, env=env, cwd=tmp_path
-    )
-    answers = dict(line.split("|", 1) for line in ran.stdout.splitlines())
-    assert {line: words.strip() for line, words in answers.items()} == EXPECTED
-    assert "ttnn-mcp" in ran.stderr
+def test_bash_completes_commands_tools_arguments_runs_and_pages(bash):
+    assert bash(EXPECTED) == EXPECTED
+
+
+COMMANDS = [each for each in completion.commands(command_line()) if each.prog.count(" ")]
+
+
+def completed(line):
+    *words, prefix = line.split(" ")
+    parser = command_line()
+    completion.complete_values(parser)
+    return [word.strip() for word in completion.finder(parser)._get_completions(words, prefix, "", None)]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.prog)
+def test_every_option_of_every_command_is_completed(command):
+    options = {option for option in command._option_string_actions if option.startswith("--")}
+    assert "--help" in options
+    assert set(completed(f"{command.prog} --")) == options
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("call list_ops --root . gr", "group_by="),
+        ("--root . call --state . list_ops --root . run=dem", "run=demo"),
+        ("ops demo --json --run dem", "demo"),
+        ("ops demo --json group_by=cat", "group_by=category"),
+        ("archive add --jobs 2 x.csv --da", "--dask"),
+        ("call compare_runs --cache-mb 0 baseline=dem", "baseline=demo"),
+    ],
+)
+def test_behind_an_option_names_and_values_are_completed(line, word, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert completed(f"ttnn-mcp {line}") == [word]
+
+
+def test_a_shell_is_not_offered_images(capsys):
+    from ttnn_mcp.shell import cli
+
+    assert completed("ttnn-mcp call time_budget pi") == []
+    assert cli.main(["call", "time_budget", "--help"]) == 0
+    assert "picture" not in capsys.readouterr().out
+    assert cli.main(["call", "time_budget", "run=demo", "picture=cores"]) == 1
+    assert "ttnn-mcp report" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "ordered"),
+    [
+        ("call list_ops --root X gr", "call --root X list_ops gr"),
+        ("call list_ops limit=5 --root", "call list_ops limit=5 --root"),
+        ("--run demo ops --json A --state X", "--run demo ops --json --state X A"),
+        ("archive add A --to B C", "archive add --to B A C"),
+        ("check A --root=X B", "check --root=X A B"),
+        ("", ""),
+    ],
+)
+def test_options_are_read_before_the_other_words(words, ordered):
+    assert completion.options_first(words.split(), command_line()) == ordered.split()
 
 
 @pytest.mark.parametrize(("shell", "sign"), [("zsh", "#compdef ttnn-mcp"), ("fish", "complete --command ttnn-mcp")])
@@ -55,11 +128,15 @@ def test_other_shells_get_a_script_of_their_own(capsys, shell, sign):
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here")
 @pytest.mark.parametrize(
-    ("line", "word"), [("call list_ops group_by=op", "group_by=op_code"), ("check dem", "demo")]
+    ("line", "word"),
+    [
+        ("call list_ops group_by=op", "group_by=op_code"),
+        ("check dem", "demo"),
+    ],
 )
 def test_fish_completes_values_and_runs(tmp_path, line, word):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     ask = f"ttnn-mcp completion fish | source; complete -C 'ttnn-mcp {line}'"
     env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "PATH": path}
     ran = subprocess.run(["fish", "-c", ask], capture_output=True, text=True, check=True, env=env, cwd=tmp_path)
-    assert ran.stdout.split() == [word]
+    assert [line.split("\t")[0] for line in ran.stdout.splitlines()] == [word]

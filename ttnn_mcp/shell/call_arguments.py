@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 LINE = 100  # columns
+PICTURE = "picture"  # an argument for chats that show images
 
 
 def arguments(tool: Tool[Any, Any], words: Sequence[str]) -> dict[str, object]:
@@ -25,9 +26,9 @@ def arguments(tool: Tool[Any, Any], words: Sequence[str]) -> dict[str, object]:
     stays a string: the id of a run may consist of digits.
 
     Raises:
-        ArgumentsInvalid: a word is no `name=value`, or a name is given twice.
+        ArgumentsInvalid: a word is no `name=value`, a name is given twice, or an image is asked for.
     """
-    schema = tool.input_schema.get("properties", {})
+    schema: dict[str, Any] = tool.input_schema.get("properties", {})
     values: dict[str, object] = {}
     for word in words:
         name, equals, value = word.partition("=")
@@ -35,6 +36,10 @@ def arguments(tool: Tool[Any, Any], words: Sequence[str]) -> dict[str, object]:
             raise ArgumentsInvalid(f"Write arguments as name=value; '{shown(word)}' has no '='.")
         if name in values:
             raise ArgumentsInvalid(f"'{shown(name)}' is given twice; for several values write {shown(name)}=[1,2].")
+        if name == PICTURE and name in schema:
+            raise ArgumentsInvalid(
+                "Images are sent to chats only. Here `ttnn-mcp report RUN --output FILE` draws them."
+            )
         values[name] = _value(value, text=schema.get(name, {}).get("type") == "string")
     return values
 
@@ -64,6 +69,8 @@ def usage(tool: Tool[Any, Any]) -> str:
     schema = tool.input_schema
     required = schema.get("required", [])
     for name, part in schema.get("properties", {}).items():
+        if name == PICTURE:
+            continue
         kind = f"{_kind(part)}, required" if name in required else _kind(part)
         default = f" (default {json.dumps(part['default'])})" if "default" in part else ""
         lines += _wrapped(f"{kind}{default}", f"  {name:<16} ")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 import argcomplete
 from argcomplete.shell_integration import shellcode
 
+from ttnn_mcp.shell.call_arguments import PICTURE
 from ttnn_mcp.shell.questions import QUESTIONS
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable
 
     from ttnn_mcp.session.session import Session
@@ -26,19 +27,72 @@ def script(shell: str) -> str:
 
 def complete(parser: argparse.ArgumentParser) -> None:
     """Answer a shell that asks for completions, and exit."""
-    for command in _commands(parser):
+    complete_values(parser)
+    finder(parser)(parser, always_complete_options=False)
+
+
+def complete_values(parser: argparse.ArgumentParser) -> None:
+    """Tell each argument of the commands where its values come from."""
+    for command in commands(parser):
         for action in command._actions:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             completer = {"tool": _tools, "pairs": _pairs, "words": _words, "page": _pages}.get(action.dest)
             if action.dest in RUNS or (action.dest, action.metavar) == ("path", "RUN"):
                 completer = _runs
             if completer is not None:
                 cast("Any", action).completer = completer
-    argcomplete.autocomplete(parser, always_complete_options=False)
 
 
-def _commands(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
-    chosen = [action for action in parser._actions if action.dest == "command"]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-    return [parser, *cast("dict[str, argparse.ArgumentParser]", chosen[0].choices).values()]
+class _Finder(argcomplete.CompletionFinder):
+    """Completes names and values behind options too, where argparse takes the list of them for ended."""
+
+    def _get_completions(
+        self, comp_words: list[str], cword_prefix: str, cword_prequote: str, last_wordbreak_pos: int | None
+    ) -> list[str]:
+        if "--" in comp_words:  # the words behind it are somebody else's command
+            files = list(argcomplete.FilesCompleter()(cword_prefix))
+            return self.quote_completions(files, cword_prequote, last_wordbreak_pos)
+        words = [comp_words[0], *options_first(comp_words[1:], cast("argparse.ArgumentParser", self._parser))]
+        return super()._get_completions(words, cword_prefix, cword_prequote, last_wordbreak_pos)
+
+
+def finder(parser: argparse.ArgumentParser) -> argcomplete.CompletionFinder:
+    """What finds the completions of a line of our commands."""
+    return _Finder(parser, always_complete_options=False)
+
+
+def options_first(words: list[str], parser: argparse.ArgumentParser) -> list[str]:
+    """The words with the options of each command before its other words; one that awaits its value stays at the end."""
+    options: list[str] = []
+    others: list[str] = []
+    pending: list[str] = []
+    commands = _subcommands(parser)
+    place = 0
+    while place < len(words):
+        word = words[place]
+        if word in commands:
+            return [*options, *others, word, *options_first(words[place + 1 :], commands[word])]
+        action = parser._option_string_actions.get(word)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        if action is not None and action.nargs != 0:
+            taken = words[place : place + 2]
+            (options if len(taken) == 2 else pending).extend(taken)
+            place += 2
+            continue
+        (options if word.startswith("-") else others).append(word)
+        place += 1
+    return [*options, *others, *pending]
+
+
+def commands(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """The parser, and those of all commands below it."""
+    below = [each for command in _subcommands(parser).values() for each in commands(command)]
+    return [parser, *below]
+
+
+def _subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    for action in parser._actions:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            return dict(cast("Any", action).choices)
+    return {}
 
 
 def _tools(**_asked: Any) -> list[str]:
@@ -82,6 +136,6 @@ def _arguments(tool_name: str, prefix: str, parsed_args: argparse.Namespace) -> 
     known = schemas.get(tool_name, {})
     name, equals, _value = prefix.partition("=")
     if not equals:
-        return [f"{argument}=" for argument in known]
+        return [f"{argument}=" for argument in known if argument != PICTURE]
     values = _runs(parsed_args) if name in RUNS else known.get(name, {}).get("enum", ())
     return [f"{name}={value}" for value in values]
