@@ -104,8 +104,8 @@ clean:  ## forget everything that was set up
 	rm -rf $(VENV) .real .clients .bench .browser .lowest .cluster build dist \
 		.pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-# Everything below installs pinned packages whose hashes are checked. constraints.txt has two parts: what it takes to
-# run and to test, and behind its one dividing line what it takes to check.
+# Everything below installs pinned packages whose hashes are checked. constraints.txt has three parts, with a line before
+# each but the first: what it takes to run, to test, and to check.
 
 $(VENV)/ready: constraints.txt pyproject.toml $(STALE)
 	@test -n "$(PYTHON)" || { echo "Python 3.10 to 3.13 is needed; name one with PYTHON=..." >&2; exit 1; }
