@@ -6,6 +6,8 @@ import csv
 import io
 from dataclasses import dataclass, field
 
+NUL = "\ue000"  # stands for a null character meanwhile: csv of Python 3.10 takes that for its missing escape character
+
 
 @dataclass
 class CsvTable:
@@ -37,9 +39,12 @@ class CsvTable:
         writer = csv.writer(
             out, delimiter=self.delimiter, lineterminator=self.line_end, quoting=self.quoting, **quote
         )
-        writer.writerow(self.names)
-        writer.writerows(row if row != [""] else [" "] for row in self.rows)  # an empty cell alone needs quotes
-        text = self.head + out.getvalue() + self.tail
+        for cells in (
+            self.names,
+            *(row if row != [""] else [" "] for row in self.rows),
+        ):  # one empty cell needs quotes
+            writer.writerow([cell.replace("\0", NUL) for cell in cells])
+        text = self.head + out.getvalue().replace(NUL, "\0") + self.tail
         return text.encode(self.encoding, "surrogatepass" if self.encoding.startswith("utf") else "replace")
 
     def column(self, rng):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of `make test &`: what a test interrupts would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["TTNN_MCP_ARCHIVE_MB"] = "0"  # thousands of sessions: those that test the archive switch it on
 
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from generate.layout import BLANK
-from tests.house.tree import NOT_OURS, ROOT
+from tests.house.tree import ROOT, is_ours
 
 CHECK, TOOL = "bands-too-narrow", "count_bands"
 HOUSE = (
@@ -78,7 +78,7 @@ def contents(tree: Path) -> dict[str, bytes]:
     return {
         path.relative_to(tree).as_posix(): path.read_bytes()
         for path in files
-        if not NOT_OURS & set(path.relative_to(tree).parts)
+        if all(map(is_ours, path.relative_to(tree).parts))
     }
 
 
@@ -86,7 +86,7 @@ def contents(tree: Path) -> dict[str, bytes]:
 def scratch(tmp_path_factory):
     """A copy of the tree with a new check and a new tool laid out, and what was said about them."""
     tree = tmp_path_factory.mktemp("scratch") / "tree"
-    shutil.copytree(ROOT, tree, ignore=lambda _, names: NOT_OURS & {*names})
+    shutil.copytree(ROOT, tree, ignore=lambda _, names: {name for name in names if not is_ours(name)})
     check = python(tree, "-m", "generate.new_check", CHECK, "3")
     tool = python(tree, "-m", "generate.new_tool", TOOL)
     assert check.returncode == tool.returncode == 0, check.stderr + tool.stderr

@@ -8,12 +8,12 @@ from statistics import median
 from generate.layout import BLANK
 from tests.house.tree import (
     MODULES,
-    NOT_OURS,
     PACKAGE,
     ROOT,
     TESTS,
     holds_logic,
     imports_of,
+    is_ours,
     lines_of,
     mirror_of,
     module_name,
@@ -124,5 +124,7 @@ def test_what_is_written_is_looked_at():
     looked_at = {where(path) for path in written_files()}
     assert {"README.md", "Makefile", ".ci/run", "constraints.txt", "generate/layout.py"} <= looked_at
     assert "tests/house/test_rooms.py" in looked_at
-    assert not [name for name in looked_at if NOT_OURS & set(name.split("/"))]
+    assert not [name for name in looked_at if not all(map(is_ours, name.split("/")))]
+    assert not any(map(is_ours, (".venv", ".venv12", ".git", "ttnn_mcp.egg-info", "__pycache__")))
+    assert all(map(is_ours, ("venv", ".gitignore", ".github", "build.py")))
     assert PACKAGE / "wire.py" in written_files()

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +10,13 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "ttnn_mcp"
 TESTS = ROOT / "tests"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-NOT_OURS = {line.strip("/\n") for line in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()} | {".git"}
+IGNORED = [".git", *(line.strip("/") for line in (ROOT / ".gitignore").read_text(encoding="utf-8").split())]
+
+
+@cache
+def is_ours(name: str) -> bool:
+    """Whether a file or folder of this name goes into a commit."""
+    return not any(fnmatch(name, pattern) for pattern in IGNORED)
 
 
 def where(path: Path) -> str:
@@ -54,10 +61,10 @@ def holds_logic(path: Path) -> bool:
 def written_files() -> list[Path]:
     """Every text file that goes into a commit."""
     skipped = re.compile(r"\.(sqlite|png|pyc)$")
-    tops = [path for path in ROOT.iterdir() if path.name not in NOT_OURS]
+    tops = [path for path in ROOT.iterdir() if is_ours(path.name)]
     files = [path for top in tops for path in ([top] if top.is_file() else top.rglob("*"))]
     return sorted(
         path
         for path in files
-        if path.is_file() and not skipped.search(path.name) and not NOT_OURS & set(path.relative_to(ROOT).parts)
+        if path.is_file() and not skipped.search(path.name) and all(map(is_ours, path.relative_to(ROOT).parts))
     )

@@ -125,6 +125,21 @@ def test_an_old_report_that_the_output_names_is_not_taken(profile, tmp_path):
     assert not (tmp_path / "old" / "run_manifest.json").exists()
 
 
+def test_of_several_reports_the_newest_is_read_and_that_is_told(profile, home):
+    (home / "model.py").write_text(
+        "import os, shutil, time\n"
+        "for place, name in enumerate(('new', 'old')):\n"
+        f"    folder = shutil.copytree({DEMO!r}, f'generated/profiler/reports/{{name}}')\n"
+        "    for file in os.listdir(folder):\n"
+        "        os.utime(os.path.join(folder, file), (time.time() + 9 - place,) * 2)\n"
+    )
+    status, out, err = profile()
+    assert status == 0, err
+    assert "2 performance reports were written: the newest is read." in err
+    assert (home / "generated/profiler/reports/new/run_manifest.json").is_file()
+    assert "stalled-on-host" in out
+
+
 def test_the_memory_is_recorded_in_a_run_of_its_own(profile, home):
     (home / "model.py").write_text(
         "import ttnn\ndevice = ttnn.open_device()\nttnn.close_device(device)\nprint('ran')\n"

@@ -68,7 +68,7 @@ class Capture:
             tracy_status = streamed(under_tracy(target, self.build, self.options, status_file), listener.heard)
             own_status = _number(status_file)
         self.status = tracy_status if own_status is None else own_status
-        self.performance = _report(listener, started)
+        self.performance = self.newest(_reports(listener, started))
         for failure in listener.found.values():
             if self.performance is None or failure.name in LOSING:
                 self.explain(failure)
@@ -86,25 +86,32 @@ class Capture:
             if self.memory_report:
                 manifests.write(manifest, self.memory_report.parent)
 
+    def newest(self, reports: list[Path]) -> Path | None:
+        """The first of them; that there are others is told."""
+        if len(reports) > 1:
+            self.tell(f"{len(reports)} performance reports were written: the newest is read.")
+        return next(iter(reports), None)
+
     def explain(self, failure: Fault) -> None:
         """What went wrong, and the next command."""
         self.tell(f"{failure.what}{f' To do: {failure.do}.' if failure.do else ''}")
         self.tell(f"Next: {again(failure, self.build, self.options, self.memory, self.command)}")
 
 
-def _report(listener: OutputWatch, started: float) -> Path | None:
-    """The CSV that Tracy names, if it is new; else the newest one that was written since the start."""
+def _reports(listener: OutputWatch, started: float) -> list[Path]:
+    """The CSV that Tracy names, if it is new; else those that were written since the start, the newest first."""
     with suppress(OSError):
         if listener.report and Path(listener.report).stat().st_mtime >= started - CLOCK_S:
-            return Path(listener.report)
+            return [Path(listener.report)]
     artifacts = os.environ.get("TT_METAL_PROFILER_DIR")
     roots = [*Settings().searched, *([Path(artifacts)] if artifacts else [])]
     with suppress(OSError):
-        fresh = [
-            report for report in find_reports(roots) if report.kind == "performance" and report.modified >= started
+        return [
+            report.path
+            for report in find_reports(roots)
+            if report.kind == "performance" and report.modified >= started
         ]
-        return fresh[0].path if fresh else None
-    return None
+    return []
 
 
 def _number(file: Path) -> int | None:
