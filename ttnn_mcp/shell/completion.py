@@ -6,7 +6,8 @@ import argparse
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
-import argcomplete
+from argcomplete.completers import FilesCompleter
+from argcomplete.finders import CompletionFinder
 from argcomplete.shell_integration import shellcode
 
 from ttnn_mcp.shell.call_arguments import PICTURE
@@ -42,20 +43,21 @@ def complete_values(parser: argparse.ArgumentParser) -> None:
                 cast("Any", action).completer = completer
 
 
-class _Finder(argcomplete.CompletionFinder):
+class _Finder(CompletionFinder):
     """Completes names and values behind options too, where argparse takes the list of them for ended."""
 
     def _get_completions(
         self, comp_words: list[str], cword_prefix: str, cword_prequote: str, last_wordbreak_pos: int | None
     ) -> list[str]:
         if "--" in comp_words:  # the words behind it are somebody else's command
-            files = list(argcomplete.FilesCompleter()(cword_prefix))
+            files = list(FilesCompleter()(cword_prefix))
             return self.quote_completions(files, cword_prequote, last_wordbreak_pos)
         words = [comp_words[0], *options_first(comp_words[1:], cast("argparse.ArgumentParser", self._parser))]
-        return super()._get_completions(words, cword_prefix, cword_prequote, last_wordbreak_pos)
+        complete_as_usual = cast("Any", super())._get_completions
+        return complete_as_usual(words, cword_prefix, cword_prequote, last_wordbreak_pos)
 
 
-def finder(parser: argparse.ArgumentParser) -> argcomplete.CompletionFinder:
+def finder(parser: argparse.ArgumentParser) -> CompletionFinder:
     """What finds the completions of a line of our commands."""
     return _Finder(parser, always_complete_options=False)
 
