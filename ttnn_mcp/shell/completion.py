@@ -53,8 +53,8 @@ class _Finder(CompletionFinder):
             files = list(FilesCompleter()(cword_prefix))
             return self.quote_completions(files, cword_prequote, last_wordbreak_pos)
         words = [comp_words[0], *options_first(comp_words[1:], cast("argparse.ArgumentParser", self._parser))]
-        complete_as_usual = cast("Any", super())._get_completions
-        return complete_as_usual(words, cword_prefix, cword_prequote, last_wordbreak_pos)
+        rest = (cword_prefix, cword_prequote, last_wordbreak_pos)
+        return super()._get_completions(words, *rest)  # pyright: ignore[reportUnknownMemberType]
 
 
 def finder(parser: argparse.ArgumentParser) -> CompletionFinder:
