@@ -109,7 +109,7 @@ class GroupNorm:
             "WEIGHTS": self.weights * self.channels // (self.columns_of_cores * TILE_SIDE),
             "SCALARS": SINGLE + partial,
         }
-        return {name: count * _TILE for name, count in tiles.items() if count}
+        return {name: count * _TILE for name, count in tiles.items()}
 
     @property
     def _group_width(self) -> int:

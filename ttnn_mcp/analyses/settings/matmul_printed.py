@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.analyses.op_kinds.grids import Grid, worker_grid
@@ -211,7 +211,7 @@ def _shard(a: Operand, kind: str, tiles: Tiles, config_that_ran: tuple[int, Grid
         return None
     if layout == "BLOCK_SHARDED" and kind == "2D" and tiles.k % x == 0:
         return Shard(layout, per_m, tiles.k // x)
-    return Shard(layout, per_m, tiles.k) if layout == "HEIGHT_SHARDED" else None
+    return Shard(layout, per_m, tiles.k) if layout == "HEIGHT_SHARDED" and kind == "1D" else None
 
 
 def _in_l1_shards(a: Operand) -> bool:
@@ -219,4 +219,4 @@ def _in_l1_shards(a: Operand) -> bool:
 
 
 def _smaller(block: int | None, side: int) -> int | None:
-    return block if block and isfinite(block) and block != side else None
+    return block if block and 0 < block != side else None

@@ -74,7 +74,7 @@ class MinimalMatmul:
             "PARTIALS": m * n * TILE_BYTES["FLOAT32" if self.fp32 else "BFLOAT16"],
             "BIAS": n * self.bias_bytes,
         }
-        return {name: int(size) for name, size in sizes.items() if size}
+        return {name: int(size) for name, size in sizes.items()}
 
 
 def default_config(m: int, n: int, *, fp32: bool) -> tuple[tuple[int, int, int], tuple[int, int]]:
