@@ -98,7 +98,7 @@ class DramSharded:
         return max(self.banks - (columns_per_bank * self.banks - self.tiles.n) // columns_per_bank, 1)
 
     def _computed(self, columns: int) -> int:
-        """Columns that a core computes: padded if that gives fewer and wider sub-blocks, which are one row high here."""
+        """Columns that a core computes: padded if that gives fewer and wider sub-blocks (of one row)."""
         most = DST_TILES_FP32 if self.fp32 else DST_TILES
         width = max(size for size in range(1, most + 1) if columns % size == 0)
         count = columns // width

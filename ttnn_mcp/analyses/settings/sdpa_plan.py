@@ -159,12 +159,7 @@ class Attention:
 
     def _is_chained(self, rows: int) -> bool:
         """Whether cores pass keys on: causal chunks only if all their pairs read the same number of key chunks."""
-        if (
-            not (self.chains and self.causal)
-            or self.start is not None
-            or rows > CHAIN_ROWS
-            or self._chunks % 2
-        ):
+        if not (self.chains and self.causal) or self.start is not None or rows > CHAIN_ROWS or self._chunks % 2:
             return False
         narrow, wide_head = self.k_bytes < _HALF, ceil(self.head / TILE_SIDE) >= WIDE_HEAD
         least = CHAIN_CORES if narrow or self.fp32 or not wide_head else WIDE_CHAIN_CORES
