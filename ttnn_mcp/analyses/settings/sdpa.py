@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.judges import Judge
 
 FIELDS = {"q_chunk_size": "q_chunk", "k_chunk_size": "k_chunk"}
+LENGTHS = {"q_chunk_size": "rows", "k_chunk_size": "keys"}
 SIZES = (32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 1024)  # tried in practice, and the values between
 PLAIN = "ScaledDotProductAttention", "SDPA"  # prefill; ring and joint forms have programs of their own
 DECODE = "ScaledDotProductAttentionDecode", "SdpaDecode"
@@ -36,10 +37,10 @@ _ODD_FORMS = ("head_dim_v", "sliding_window_size", "chunk_start_idx_tensor", "at
 def attention_in(op: Op) -> Attention | DecodeAttention | str:
     """The attention of the op, or the reason why its buffers are not modelled."""
     name = canonical(op.table.texts("op_code")[0])
-    if name in DECODE and len(op.table.inputs) >= _QKV:
-        return _decode_in(op)
-    if name not in PLAIN or len(op.table.inputs) < _QKV:
+    if name not in PLAIN + DECODE or len(op.table.inputs) < _QKV:
         return f"the program of {name} is not modelled"
+    if name in DECODE:
+        return _decode_in(op)
     if any(op.attributes.text_of(key) for key in _ODD_FORMS) or op.attributes.flag("use_mla"):
         return "sliding windows, sinks and latent attention are not modelled"
     sizes = [tile_bytes(op, place) for place in range(_QKV)]
@@ -50,8 +51,11 @@ def attention_in(op: Op) -> Attention | DecodeAttention | str:
     grid = worker_grid(op.chip) if config is None else grid_of(config)
     also = len(op.table.inputs) > _MASK and bool(op.table.inputs[_MASK].present[0])
     start = op.attributes.number("chunk_start_idx")
-    if grid is None or (start is not None and not also):
-        return "its grid is not known" if grid is None else "the report does not show its page table"
+    if grid is None:
+        return "its grid is not known"
+    if start is not None and not also:
+        return "the report does not show its page table"
+    masked = also and start is None
     return Attention(
         heads=int(prod(q.padded[0, :2].tolist())),
         rows=int(q.logical[0, 2]),
@@ -66,9 +70,9 @@ def attention_in(op: Op) -> Attention | DecodeAttention | str:
         device_grid=worker_grid(op.chip),
         q_chunk=(config.number("q_chunk_size") if config else None) or DEFAULT_CHUNK,
         k_chunk=(config.number("k_chunk_size") if config else None) or DEFAULT_CHUNK,
-        causal=op.attributes.flag("is_causal") is not False,
+        causal=not masked and op.attributes.flag("is_causal") is not False,
         fp32=accumulates_fp32(op),
-        mask_bytes=float(tile_bytes(op, _MASK) or TILE_BYTES["BFLOAT16"]) if also and start is None else 0.0,
+        mask_bytes=float(tile_bytes(op, _MASK) or TILE_BYTES["BFLOAT16"]) if masked else 0.0,
         chains=op.chip.arch == "blackhole",
         start=None if start is None else int(start),
         page_bytes=0 if start is None else _words(op, _MASK, 1),
@@ -147,8 +151,7 @@ class SdpaSettings(JudgedSettings):
         attention = self.attention
         if isinstance(attention, str):
             return ()
-        rows = isinstance(attention, Attention) and setting == "q_chunk_size"
-        length = attention.rows if isinstance(attention, Attention) and rows else attention.keys
+        length = getattr(attention, LENGTHS[setting])
         return tuple(size for size in SIZES if size < 2 * length)
 
     def _chunk(self, current: Attention, setting: str, value: int) -> Trial:
@@ -158,7 +161,7 @@ class SdpaSettings(JudgedSettings):
         broken = broken_of(changed.rules())
         if broken:
             return Trial(before, broken)
-        length = changed.rows if setting == "q_chunk_size" else changed.keys
+        length = getattr(changed, LENGTHS[setting])
         uneven = f"; {length} rows are not a multiple of it: padded" if length % value else ""
         return Trial(
             before,
