@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +13,6 @@ from tests.profiles import DRAM, L1, Program, Replay, block_sharded, write_perfo
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, tilize
 from tests.shared_reports import DEEPLAB, OFT, shared
-from ttnn_mcp.analyses.settings.conv_blocks import was_sharded_by_ttnn
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 
 CONFIG = (
@@ -261,22 +259,6 @@ async def test_fidelity_saves_only_arithmetic_that_was_waited_for(asked):
     assert "passes over the operands: 2 now, 1 then; saves at most" in said["expected"]
     idle = await asked(linear(m=32, kernel_ns=900_000), "math_fidelity", "LoFi")
     assert "saves no time" in idle["expected"]
-
-
-@pytest.mark.parametrize(
-    ("before", "by_ttnn"),
-    [
-        (("Halo", "InterleavedToSharded"), True),
-        (("Halo", "PaddedSlice", "InterleavedToSharded"), False),  # a slice of an input in DRAM
-        (("PaddedSlice",), False),
-        (("Halo", "Unary"), False),
-        (("Unary",), None),
-    ],
-)
-def test_the_ops_before_a_conv_tell_who_sharded_its_input(before, by_ttnn):
-    assert (
-        was_sharded_by_ttnn(SimpleNamespace(before=tuple(f"{name}DeviceOperation" for name in before))) is by_ttnn
-    )
 
 
 # --- attention

@@ -29,6 +29,7 @@ LENGTHS = {"q_chunk_size": "rows", "k_chunk_size": "keys"}
 SIZES = (32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 1024)  # tried in practice, and the values between
 PLAIN = "ScaledDotProductAttention", "SDPA"  # prefill; ring and joint forms have programs of their own
 DECODE = "ScaledDotProductAttentionDecode", "SdpaDecode"
+NO_PAGES = "the report does not show its page table"
 _MASK = 3  # place of the mask among the inputs
 _QKV = 3
 _ODD_FORMS = ("head_dim_v", "sliding_window_size", "chunk_start_idx_tensor", "attention_sink")
@@ -39,10 +40,13 @@ def attention_in(op: Op) -> Attention | DecodeAttention | str:
     name = canonical(op.table.texts("op_code")[0])
     if name not in PLAIN + DECODE or len(op.table.inputs) < _QKV:
         return f"the program of {name} is not modelled"
-    if name in DECODE:
-        return _decode_in(op)
     if any(op.attributes.text_of(key) for key in _ODD_FORMS) or op.attributes.flag("use_mla"):
         return "sliding windows, sinks and latent attention are not modelled"
+    return _decode_in(op) if name in DECODE else _prompt_in(op)
+
+
+def _prompt_in(op: Op) -> Attention | str:
+    """The attention of whole sequences or of a prompt's chunk, or the reason why its buffers are not modelled."""
     sizes = [tile_bytes(op, place) for place in range(_QKV)]
     if None in sizes:
         return "operands of unknown data type"
@@ -54,7 +58,7 @@ def attention_in(op: Op) -> Attention | DecodeAttention | str:
     if grid is None:
         return "its grid is not known"
     if start is not None and not also:
-        return "the report does not show its page table"
+        return NO_PAGES
     masked = also and start is None
     return Attention(
         heads=int(prod(q.padded[0, :2].tolist())),
@@ -82,9 +86,6 @@ def attention_in(op: Op) -> Attention | DecodeAttention | str:
 def _decode_in(op: Op) -> DecodeAttention | str:
     """The attention of one token, or the reason why its buffers are not modelled."""
     attributes, inputs = op.attributes, op.table.inputs
-    odd = any(attributes.text_of(key) for key in _ODD_FORMS)
-    if odd or attributes.flag("use_mla"):
-        return "sliding windows, sinks and latent attention are not modelled"
     if attributes.flag("is_causal") is False or inputs[0].sharded[0] or inputs[0].layout[0] != "TILE":
         return "attention of one token is modelled only if it is causal and its queries are interleaved tiles"
     sizes = [tile_bytes(op, place) for place in range(_QKV)]
@@ -97,7 +98,7 @@ def _decode_in(op: Op) -> DecodeAttention | str:
     paged = bool(attributes.flag("paged_attention"))
     words = [place for place in range(_QKV, len(inputs)) if inputs[place].present[0]]
     if paged and not words:
-        return "the report does not show its page table"
+        return NO_PAGES
     # positions in a tensor are read twice; a page table comes last
     bytes_of = [_words(op, place, 1 if paged and place == words[-1] else 2) for place in words]
     keys = int(inputs[words[-1]].logical[0, 3]) * int(k.padded[0, 2]) if paged else int(k.padded[0, 2])
