@@ -45,7 +45,14 @@ def of(conv):
 
 @pytest.mark.parametrize("value", [0, 32, 64, 96, 128, 160, 256, 512])
 @pytest.mark.parametrize(
-    "call", [asked(side=128), asked(side=80, b=2), asked("BLOCK", 64, (256, 256)), asked("BLOCK", 20, (512, 320))]
+    "call",
+    [
+        asked(side=128),
+        asked(side=128, block_h=96),  # 57 cores of 9 tiles, in place of 64 of 8
+        asked(side=80, b=2),
+        asked("BLOCK", 64, (256, 256)),
+        asked("BLOCK", 20, (512, 320)),
+    ],
 )
 @pytest.mark.parametrize(("before", "from_dram"), [(BY_TTNN, False), (BEFORE, True)])
 def test_a_block_gives_the_conv_that_ttnn_builds_for_it(op, call, value, before, from_dram):
@@ -59,6 +66,7 @@ def test_a_block_gives_the_conv_that_ttnn_builds_for_it(op, call, value, before,
         (ran.cores != built.cores,) * 2
     )
     assert (f"rows again: {built.cores[0]} cores" in trial.change) is (ran.cores != built.cores)
+    assert trial.unknown == ""
     lowered = from_dram and value // 32 != built.block_h and value > 0
     assert (f"lowers it to {32 * built.block_h} with" in trial.change) is lowered
 
@@ -109,6 +117,7 @@ def test_where_nobody_tells_who_sharded_the_input_the_larger_conv_counts(op):
         (("Halo", "Move", "Reshard"), True),
         (("Untilize", "UntilizeWithUnpadding", "InterleavedToSharded"), True),
         (("Halo", "PaddedSlice", "InterleavedToSharded"), False),
+        (("PaddedSlice",), False),
         (("Halo", "Unary"), False),
         (("Move", "Halo", "Unary", "InterleavedToSharded"), False),
         (("Unary", "InterleavedToSharded"), None),
@@ -164,9 +173,10 @@ def test_a_divisor_is_one_at_least_and_of_known_channels(op):
         )
 
 
-def test_other_layouts_ignore_it(op):
+@pytest.mark.parametrize("value", [0, 2, 5])
+def test_other_layouts_ignore_it(op, value):
     ran = asked().on(GRID)
-    trial, tried = width_divisor_trial(op, ran, 3)
+    trial, tried = width_divisor_trial(op, ran, value)
     assert (tried, trial.effect, trial.broken) == (ran, False, ())
 
 

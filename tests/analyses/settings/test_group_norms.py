@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
-from tests.analyses.settings.rows import ops_in, printing
+from tests.analyses.settings.rows import on_chip, ops_in, printing
 from tests.asking import ask, session
 from tests.checks.rows import put
 from tests.profiles import Program, write_performance_report
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.settings.compute import grid_named
 from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm, on_most_cores
-from ttnn_mcp.analyses.settings.group_norms import group_norm_in
+from ttnn_mcp.analyses.settings.group_norms import GroupNormSettings, group_norm_in
 from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
@@ -162,12 +163,17 @@ def test_weights_are_row_major_and_a_mask_is_tiles(ops):
 
 
 def test_the_grids_with_the_most_cores_are_listed(ops):
-    """Of 64 grids 40 or so divide 128 rows of tiles: 24 are listed, as many as an answer holds."""
-    grids = settings_of(ops["plain"], 0).choices("core_grid")
-    assert len(grids) == 24
-    plans = [replace(group_norm_in(ops["plain"]), grid=grid_named(grid), out_blocks=1) for grid in grids]
-    assert all(all(plan.rules().values()) for plan in plans)
-    assert grids[-1] == "8x8"
+    """As many as an answer holds."""
+    op = on_chip(ops["plain"], "blackhole", 130)
+    norm = replace(group_norm_in(op), rows=240)  # which many numbers of cores divide
+    settings = GroupNormSettings(op, norm)
+    grids = settings.choices("core_grid")
+    plans = [replace(norm, grid=grid, out_blocks=1) for grid in product(range(1, 14), range(1, 11))]
+    legal = [x * y for x, y in (plan.grid for plan in plans if all(plan.rules().values()))]
+    listed = [x * y for x, y in map(grid_named, grids)]
+    assert len(legal) > 31
+    assert listed == sorted(legal)[-24:]
+    assert not any(settings.tried("core_grid", grid).broken for grid in grids)
 
 
 def test_a_grid_that_breaks_a_rule_saves_nothing(ops):

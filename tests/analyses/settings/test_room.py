@@ -56,7 +56,7 @@ def found(monkeypatch):
             return graph(*nodes) if text is None else text
 
         parts = {
-            "place": lambda operation: {7: 5}.get(operation),
+            "place": {7: 5}.get,
             "captured": [True] * 6,
             "capacity_bytes": CAPACITY,
             "devices": [SimpleNamespace(spans=Spans(live))],
@@ -69,7 +69,7 @@ def found(monkeypatch):
 
         monkeypatch.setattr(room, "replay_of", replay_of)
         codes = [f"{lines[at][0]}DeviceOperation" for at in lines]
-        table = SimpleNamespace(at_line=lambda at: [*lines].index(at), texts=lambda _: codes)
+        table = SimpleNamespace(at_line=[*lines].index, texts=lambda _: codes)
         linked = SimpleNamespace(operation_at={at: operation for at, (_, operation) in lines.items()})
         run = SimpleNamespace(linked=linked, performance_report=SimpleNamespace(ops=table))
         return await room.room_at(run, line)
@@ -115,7 +115,11 @@ async def test_a_tensor_among_the_buffers_leaves_nothing(found):
 @pytest.mark.parametrize(
     ("named", "line", "expected"),
     [
-        ((("Unary", allocate(3_000), free(3_000)), ("Matmul", allocate(6_000))), 12, 5_000),  # other counts: by name
+        (
+            (("Unary", allocate(3_000), free(3_000)), ("Matmul", allocate(6_000))),
+            12,
+            5_000,
+        ),  # other counts: by name
         ((("Matmul", allocate(6_000)), ("Matmul", allocate(5_000))), 10, 4_000),  # two of that name: the lowest
         ((("Unary", allocate(3_000)), ("Copy", allocate(6_000))), 12, 2_000),  # none of it: the lowest of all
         ((("Matmul", allocate(3_000), free(3_000)),), 12, 2_000),
@@ -127,7 +131,7 @@ async def test_an_op_is_found_by_its_turn_or_by_its_name(found, named, line, exp
 
 @pytest.mark.parametrize(("line", "expected"), [(10, 2_000), (11, 8_000), (13, 2_000), (14, 8_000)])
 async def test_passes_over_one_operation_begin_anew(found, line, expected):
-    twice = {at: ("Unary", 7) for at in (10, 11, 13, 14)}
+    twice = dict.fromkeys((10, 11, 13, 14), ("Unary", 7))
     nodes = [*ops(("Unary", allocate(3_000), free(3_000)), ("Unary",))]
     assert await found(nodes, line=line, lines=twice) == expected
 

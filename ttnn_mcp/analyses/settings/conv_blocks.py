@@ -87,8 +87,8 @@ def width_divisor_trial(op: Op, conv: Conv, value: int) -> TrialAndConv:
         return Trial(current, ("at least 1",)), None
     width = block_width(spread, WIDTH, window, divisor=value)
     broken = broken_of(width_rules(spread, window, (conv.block_h, width)))
-    if broken or width < 1:
-        return Trial(current, broken or ("at least a tile per block",)), None
+    if broken:
+        return Trial(current, broken), None
     steps = conv.inner_blocks * conv.block_w / width
     trial = Trial(
         current,
