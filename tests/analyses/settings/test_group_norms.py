@@ -118,12 +118,6 @@ async def test_a_grid_that_cuts_the_rows_unevenly_is_illegal(tmp_path):
     assert "rows of cores divide the 128 rows of tiles" in told["why"]
 
 
-async def test_the_grids_listed_are_legal_ones(tmp_path):
-    choices = [choice["value"] for choice in (await asked(tmp_path, program(), "core_grid"))["choices"]]
-    assert "8x8" in choices
-    assert "8x7" not in choices
-
-
 @pytest.fixture(scope="module")
 def ops(tmp_path_factory):
     made = program()
