@@ -186,6 +186,7 @@ def test_a_chunk_tells_what_it_changes(ops):
 def test_a_token_s_chunk_tells_how_many_a_core_reads(ops):
     settings = settings_of(printing(ops["paged token"], paged_attention="1"), 0)
     assert settings.tried("k_chunk_size", 96).broken
+    assert "TTNN chooses" in settings.tried("k_chunk_size", 0).unknown
     trial = settings.tried("k_chunk_size", 256)
     assert trial.broken == ()
     assert trial.change == "16 chunks of keys per core become 8"
