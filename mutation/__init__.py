@@ -9,7 +9,7 @@ the command.
 
     make lines                  all checks
     make lines CHANGED=1        those whose file or tests changed since the branch left main (or SINCE=<commit>)
-    make lines ONLY=stalled     those whose path contains the word
+    make lines ONLY=stalled     those whose path contains the word, or one of several: ONLY=stalled,late_free
 
 A mutant that changes nothing (it happens: a guard that only spares time) is excused by a comment on its line,
 `# unmoved: <the reason>`, which the command prints; an excuse that is no longer needed fails it too.

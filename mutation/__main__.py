@@ -34,6 +34,7 @@ class Report:
 
     out: int  # where to: standard output is quiet while tests run
     counts: Counter[str] = field(default_factory=Counter)
+    of_modules: dict[Path, Counter[str]] = field(default_factory=dict)
     needed: set[tuple[Path, int]] = field(default_factory=set)  # excuses: module, line
 
     def wrong(self, text: str) -> None:
@@ -50,9 +51,17 @@ class Report:
         mutant = module.mutants[number]
         kind = "noticed" if noticed else "excused" if mutant.excuse else "survived"
         self.counts[kind] += 1
+        self.of_modules.setdefault(module.path, Counter())[kind] += 1
         if not noticed:
             self.needed.add((module.path, mutant.line))
             self.note(f"{module.at(mutant.line)} {kind}: {mutant.what}{_because(mutant)}")
+
+    def each(self, modules: list[Module]) -> None:
+        """The figures of each module."""
+        for module in modules:
+            counts = self.of_modules.get(module.path, Counter[str]())
+            told = ", ".join(f"{counts[kind]} {kind}" for kind in ("noticed", "excused", "survived"))
+            self.note(f"{module.path.relative_to(scope.ROOT).as_posix()}: {told}")
 
     def tried(self) -> int:
         """How many mutants came to an end."""
@@ -72,6 +81,8 @@ def main() -> int:
     for module in testable:
         for line in sorted(line for line in module.excuses if (module.path, line) not in report.needed):
             report.wrong(f"{module.at(line)} needs no excuse, tests notice all: remove `# unmoved`")
+    if asked.each:
+        report.each(modules)
     report.note(
         f"{len(modules)} modules: {report.counts['noticed']} mutants noticed, {report.counts['excused']} excused, "
         f"{report.counts['survived']} survived, in {(time.monotonic() - started) / 60:.1f} minutes"
@@ -94,11 +105,16 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make lines", description="Do tests hold every line of every check?")
     parser.add_argument("--changed", action="store_true", help="only what changed since the branch left main")
     parser.add_argument("--since", help="the commit that --changed compares with")
-    parser.add_argument("--only", default="", help="only modules whose path contains this")
+    parser.add_argument("--only", default="", help="only modules whose path contains one of these: a,b")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("--each", action="store_true", help="tell the figures of each module at the end")
     parser.add_argument("--quick", action="store_true", help="do not try again what may have survived")
     parser.add_argument("--verbose", action="store_true", help="show what pytest says")
     return parser.parse_args()
+
+
+def _is_asked(path: Path, asked: argparse.Namespace) -> bool:
+    return any(word in path.as_posix() for word in asked.only.split(","))
 
 
 def _modules(asked: argparse.Namespace, report: Report) -> list[Module]:
@@ -106,10 +122,10 @@ def _modules(asked: argparse.Namespace, report: Report) -> list[Module]:
     if changed is None:
         if asked.changed:
             report.note("git does not tell what changed, so all are tried")
-        return [module_of(path) for path in scope.with_lines() if asked.only in path.as_posix()]
-    own = [module_of(path) for path in changed.own if asked.only in path.as_posix()]
+        return [module_of(path) for path in scope.with_lines() if _is_asked(path, asked)]
+    own = [module_of(path) for path in changed.own if _is_asked(path, asked)]
     reached: list[Module] = []
-    for path in (path for path in scope.in_turn(changed.reached) if asked.only in path.as_posix()):
+    for path in (path for path in scope.in_turn(changed.reached) if _is_asked(path, asked)):
         if sum(len(module.mutants) for module in reached) < MOST_BY_SUPPORT:
             reached.append(module_of(path))
     if len(reached) < len(changed.reached):

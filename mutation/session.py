@@ -216,7 +216,9 @@ def _run_mutant(trials: Trials, live: Live, number: int) -> None:
         signal.alarm(trials.seconds(live.module))
         live.module.mutants[number].change()
         touched = live.replace(live.module.tree)
-        noticed = any(_run(trials.items[test.place], None) for test in trials.chosen(live, touched))
+        items = [trials.items[test.place] for test in trials.chosen(live, touched)]
+        # with the next test known, pytest keeps the fixtures of a module that both share
+        noticed = any(_run(*pair) for pair in zip(items, [*items[1:], None], strict=True))
         code = FAILED if noticed else PASSED
     finally:
         os._exit(code)

@@ -106,6 +106,8 @@ def matmul(row: Row, _arch: str) -> Planned:
         per_core_n=now["per_core_N"],
         mcast_in0=now.get("mcast_in0", False),
         batch=now.get("batch", 1),
+        block_h=now.get("out_block_h"),
+        block_w=now.get("out_block_w"),
         fp32=now["fp32"],
         packer_l1=now["packer"],
         output=f"{out}_SHARDED" if out in ("BLOCK", "WIDTH", "HEIGHT") else None,
@@ -128,7 +130,7 @@ def matmul(row: Row, _arch: str) -> Planned:
 
 def banked(row: Row, _arch: str) -> Planned:
     now = changed(row)
-    tiles = _tiles(now, "bfloat16", "bfloat16")
+    tiles = _tiles(now, "bfloat16", now.get("out", "bfloat16"))
     plan = DramSharded(
         tiles=tiles,
         banks=now["banks"],

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
+
 import pytest
 
+from tests.analyses.settings.rows import on_chip, ops_in, printing
 from tests.asking import ask, session
 from tests.checks.rows import put
-from tests.profiles import DRAM, Program, write_performance_report
+from tests.profiles import Program, write_performance_report
 from tests.profiles.model import DeviceOp
+from ttnn_mcp.analyses.settings.compute import grid_named
 from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm, on_most_cores
+from ttnn_mcp.analyses.settings.group_norms import GroupNormSettings, group_norm_in
+from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+
+PRINTED = "GroupNormMultiCoreProgramConfig(compute_with_storage_grid_size=(x=4;y=8);inplace=0;num_out_blocks=2)"
 
 
 def norm(batches, rows, channels, groups, grid, *, blocks=1, weights=0):
@@ -59,19 +68,18 @@ def test_buffers_are_ttnns_own(plan, tiles):
     assert sum(plan.buffers.values()) == tiles * TILE_BYTES["BFLOAT16"]
 
 
-def program(config="GroupNormMultiCoreProgramConfig", dtype="BFLOAT16", **more):
+def put_norm(made, dtype="BFLOAT16", layout="TILE", *, mask=False):
+    x, out = (made.tensor([1, 1, 4096, 320], dtype=dtype, layout=layout) for _ in range(2))
+    others = [made.tensor([1, 32, 32, 320])] if mask else []
+    others += [made.tensor([1, 1, 10, 32], layout="ROW_MAJOR") for _ in range(2)]
+    told = {"num_groups": "32", "program_config": PRINTED}
+    code = "GroupNormDeviceOperation"
+    put(made, DeviceOp(code, (x, *others), (out,), 500_000, attributes=told, fidelity="HiFi4"))
+
+
+def program():
     made = Program("wormhole_b0", grid=(8, 8))
-    x = made.tensor([1, 1, 4096, 320], dtype=dtype, placement=DRAM)
-    weights = [made.tensor([1, 1, 10, 32], layout="ROW_MAJOR", placement=DRAM) for _ in range(2)]
-    printed = f"{config}(compute_with_storage_grid_size=(x=4;y=8);inplace=0;num_out_blocks=2)"
-    attributes = {"num_groups": "32", "program_config": printed, **more}
-    out = made.tensor([1, 1, 4096, 320], dtype=dtype, placement=DRAM)
-    put(
-        made,
-        DeviceOp(
-            "GroupNormDeviceOperation", (x, *weights), (out,), 500_000, attributes=attributes, fidelity="HiFi4"
-        ),
-    )
+    put_norm(made)
     return made
 
 
@@ -110,26 +118,65 @@ async def test_a_grid_that_cuts_the_rows_unevenly_is_illegal(tmp_path):
     assert "rows of cores divide the 128 rows of tiles" in told["why"]
 
 
-async def test_the_grids_listed_are_legal_ones(tmp_path):
-    choices = [choice["value"] for choice in (await asked(tmp_path, program(), "core_grid"))["choices"]]
-    assert "8x8" in choices
-    assert "8x7" not in choices
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory):
+    made = program()
+    put_norm(made, dtype="FLOAT32")
+    put_norm(made, layout="ROW_MAJOR")
+    put_norm(made, mask=True)
+    names = ("plain", "wide", "row major", "with a mask")
+    return dict(zip(names, ops_in(tmp_path_factory.mktemp("norms"), made), strict=True))
 
 
 @pytest.mark.parametrize(
-    ("made", "why"),
+    ("name", "more", "why"),
     [
-        (program(config="GroupNormShardedMultiCoreProgramConfig"), "a group norm on shards is not modelled"),
-        (program(dtype="FLOAT32"), "modelled for BFLOAT16 tiles"),
-        (program(use_welford="true"), "without use_welford"),
-        (program(num_groups=""), "does not print its grid, its blocks or its groups"),
+        ("plain", {"program_config": PRINTED.replace("Norm", "NormSharded")}, "a group norm on shards"),
+        ("plain", {"program_config": None}, "a group norm on shards"),
+        ("plain", {"program_config": PRINTED.replace("x=4", "x=?")}, "its grid, its blocks or its groups"),
+        (
+            "plain",
+            {"program_config": PRINTED.replace("blocks=2", "blocks=?")},
+            "its grid, its blocks or its groups",
+        ),
+        ("plain", {"num_groups": None}, "its grid, its blocks or its groups"),
+        ("plain", {"use_welford": "true"}, "without use_welford"),
+        ("wide", {}, "modelled for BFLOAT16 tiles"),
+        ("row major", {}, "modelled for BFLOAT16 tiles"),
     ],
-    ids=["shards", "float32", "welford", "no groups"],
 )
-async def test_what_is_not_modelled_is_said(tmp_path, made, why):
-    told = await asked(tmp_path, made, "num_out_blocks", 4)
-    assert told["verdict"] == "cannot_tell"
-    assert why in told["why"]
+def test_what_is_not_modelled_is_said(ops, name, more, why):
+    settings = settings_of(printing(ops[name], **more), 0)
+    for setting, value in (("num_out_blocks", 4), ("core_grid", "8x8")):
+        assert why in settings.tried(setting, value).unknown
+        assert settings.choices(setting) == ()
+
+
+def test_weights_are_row_major_and_a_mask_is_tiles(ops):
+    assert [group_norm_in(ops[name]).weights for name in ("plain", "with a mask")] == [2, 2]
+
+
+def test_the_grids_with_the_most_cores_are_listed(ops):
+    """As many as an answer holds."""
+    op = on_chip(ops["plain"], "blackhole", 130)
+    norm = replace(group_norm_in(op), rows=240)  # which many numbers of cores divide
+    settings = GroupNormSettings(op, norm)
+    grids = settings.choices("core_grid")
+    plans = [replace(norm, grid=grid, out_blocks=1) for grid in product(range(1, 14), range(1, 11))]
+    legal = [x * y for x, y in (plan.grid for plan in plans if all(plan.rules().values()))]
+    listed = [x * y for x, y in map(grid_named, grids)]
+    assert len(legal) > 31
+    assert listed == sorted(legal)[-24:]
+    assert not any(settings.tried("core_grid", grid).broken for grid in grids)
+
+
+def test_a_grid_that_breaks_a_rule_saves_nothing(ops):
+    settings = settings_of(ops["plain"], 0)
+    assert settings.tried("core_grid", "8x7").broken
+    assert settings.tried("core_grid", "9x8").broken == ("within the worker grid 8x8",)
+    assert settings.tried("core_grid", "0x8").broken == ("at least one core",)
+    legal = settings.tried("core_grid", "8x8")
+    assert legal.at_most_ns == pytest.approx((500_000 - ops["plain"].least_ns) / 2)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,7 +111,7 @@ def operands_in_l1(op: Op, *, outputs: bool = True) -> dict[str, int]:
     for tensor in (*op.table.inputs, *(op.table.outputs if outputs else ())):
         if tensor.in_l1[0]:
             total += float(tensor.bytes[0]) / ((op.cores or grid_cores) if tensor.sharded[0] else grid_cores)
-    return {"OPERANDS_IN_L1": int(total)} if isfinite(total) and total else {}
+    return {"OPERANDS_IN_L1": int(total)}
 
 
 def accumulates_fp32(op: Op) -> bool:

@@ -56,7 +56,7 @@ class ConvAsked:
         }  # conv2d_utils.cpp:280
         if self.untilize:
             rules["output_layout ROW_MAJOR: not in a block format"] = self.output_dtype not in BLOCK_FLOATS
-        if self.layout == WIDTH and all(rules.values()):
+        if self.layout == WIDTH:
             spread = self._spread(grid)
             rules |= width_rules(spread, self.window, self._block(spread))
         return rules

@@ -7,7 +7,6 @@ from math import ceil
 
 from ttnn_mcp.analyses.op_kinds.conv_l1 import WIDTH, Conv, blocks_of, divisors
 from ttnn_mcp.analyses.op_kinds.conv_spread import (
-    ROW_MAJOR_ALIGNMENT,
     Channels,
     Spread,
     block_height,
@@ -49,7 +48,7 @@ def block_height_trial(op: Op, conv: Conv, value: int) -> TrialAndConv:
     lowered = replace(conv, block_h=block_height(conv.per_core_h, conv.per_core_h, tiles))
     spread = _spread(op, conv, tiles) if was_sharded_here is not False else None
     divides = tiles > 0 and conv.per_core_h % tiles == 0
-    if was_sharded_here is False or (divides and (spread is None or spread.cores == conv.cores)):
+    if was_sharded_here is False or (divides and spread is None):
         unchanged = divides or tiles == 0
         note = "" if unchanged else f"; TTNN lowers it to {TILE_SIDE * lowered.block_h} with a warning"
         return _trial(op, conv, lowered, note)
@@ -88,8 +87,8 @@ def width_divisor_trial(op: Op, conv: Conv, value: int) -> TrialAndConv:
         return Trial(current, ("at least 1",)), None
     width = block_width(spread, WIDTH, window, divisor=value)
     broken = broken_of(width_rules(spread, window, (conv.block_h, width)))
-    if broken or width < 1:
-        return Trial(current, broken or ("at least a tile per block",)), None
+    if broken:
+        return Trial(current, broken), None
     steps = conv.inner_blocks * conv.block_w / width
     trial = Trial(
         current,
@@ -145,7 +144,7 @@ def _spread(op: Op, conv: Conv, tiles: int) -> Conv | None:
 
 
 def _channels(conv: Conv) -> Channels:
-    return Channels(conv.input_channels, TILE_SIDE * conv.per_core_w * conv.cores[2], ROW_MAJOR_ALIGNMENT)
+    return Channels(conv.input_channels, TILE_SIDE * conv.per_core_w * conv.cores[2])
 
 
 def _current_spread(conv: Conv) -> Spread:

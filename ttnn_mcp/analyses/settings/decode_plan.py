@@ -93,7 +93,7 @@ class DecodeAttention:
             "WORDS": self.words_bytes,
             "OUT": 0 if self.in_place else rows * value * self.out_bytes,
         }
-        return {name: int(size) for name, size in sizes.items() if size}
+        return {name: int(size) for name, size in sizes.items()}
 
     @property
     def cores_of_a_head(self) -> int:

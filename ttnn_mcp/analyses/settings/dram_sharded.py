@@ -80,7 +80,7 @@ class DramSharded:
             # a block wider than a shard is gathered first (builds since tt-metal PR #55444)
             "GATHERED": self.in0_block_w * tiles.a_bytes * (self.in0_block_w > self._shard_columns),
         }
-        return {name: int(size) for name, size in sizes.items() if size}
+        return {name: int(size) for name, size in sizes.items()}
 
     @property
     def output_shard_bytes(self) -> int:
@@ -98,26 +98,14 @@ class DramSharded:
         return max(self.banks - (columns_per_bank * self.banks - self.tiles.n) // columns_per_bank, 1)
 
     def _computed(self, columns: int) -> int:
-        """Columns that a core computes: padded if that gives fewer and wider sub-blocks."""
+        """Columns that a core computes: padded if that gives fewer and wider sub-blocks (of one row)."""
         most = DST_TILES_FP32 if self.fp32 else DST_TILES
         width = max(size for size in range(1, most + 1) if columns % size == 0)
-        if self._rows_of_subblock(columns, most) != 1:
-            return columns
         count = columns // width
         for wider in range(width + 1, most + 1):
             if ceil(columns / wider) < count:
                 width, count = wider, ceil(columns / wider)
         return width * count
-
-    def _rows_of_subblock(self, columns: int, most: int) -> int:
-        """Rows of the sub-block that get_matmul_subblock_params chooses: the first of its list that divides."""
-        choices = ((4, 2), (2, 4), (8, 1), (1, 8), (7, 1), (1, 7), (3, 2), (2, 3), (6, 1), (1, 6))
-        choices += ((5, 1), (1, 5), (2, 2), (4, 1), (1, 4), (3, 1), (1, 3), (2, 1), (1, 2), (1, 1))
-        return next(
-            high
-            for high, wide in choices
-            if high * wide <= most and self.per_core_m % high == 0 and columns % wide == 0
-        )
 
     def _partial_bytes(self, *, several: bool) -> float:
         out = self.tiles.out_bytes

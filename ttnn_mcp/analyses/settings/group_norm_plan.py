@@ -87,10 +87,9 @@ class GroupNorm:
         if self.device_grid is not None:
             x, y = self.device_grid
             rules[f"within the worker grid {x}x{y}"] = self.grid[0] <= x and self.grid[1] <= y
-        if all(rules.values()):
-            rules[f"num_out_blocks from 1 to the {self.block_h} rows of a core, or -1"] = (
-                1 <= self.out_blocks <= self.block_h or self.out_blocks == -1
-            )
+        rules[f"num_out_blocks from 1 to the {self.block_h} rows of a core, or -1"] = (
+            1 <= self.out_blocks <= self.block_h or self.out_blocks == -1
+        )
         return rules
 
     @property
@@ -109,7 +108,7 @@ class GroupNorm:
             "WEIGHTS": self.weights * self.channels // (self.columns_of_cores * TILE_SIDE),
             "SCALARS": SINGLE + partial,
         }
-        return {name: count * _TILE for name, count in tiles.items() if count}
+        return {name: count * _TILE for name, count in tiles.items()}
 
     @property
     def _group_width(self) -> int:

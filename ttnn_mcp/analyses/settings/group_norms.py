@@ -36,7 +36,7 @@ def group_norm_in(op: Op) -> GroupNorm | str:
         groups=int(groups),
         grid=grid,
         out_blocks=blocks,
-        weights=sum(bool(one.present[0]) and one.layout[0] == "ROW_MAJOR" for one in op.table.inputs[1:]),
+        weights=sum(one.layout[0] == "ROW_MAJOR" for one in op.table.inputs[1:]),  # masks are tiles
         device_grid=worker_grid(op.chip),
     )
 
@@ -77,8 +77,6 @@ class GroupNormSettings(JudgedSettings):
             return Trial(None, unknown=self.norm)
         changed = replace(self.norm, grid=grid_named(value))
         before = "x".join(str(side) for side in self.norm.grid)
-        if broken_of(changed.rules()):
-            return self._tried(changed, before, "")
         cores = [self.norm.cores, changed.cores]
         trial = self._tried(changed, before, f"{cores[1]} cores work instead of {cores[0]}")
         needs = "input_mask, weight and bias made for that grid: ttnn.dram_group_norm_params_from_torch"

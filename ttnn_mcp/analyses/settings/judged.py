@@ -56,23 +56,21 @@ def judge(trial: Trial, limit: L1Limit | None, room_bytes: int | None = None, *,
     l1 = {**tensors, **trial.buffers} if trial.buffers else {}
     l1 = {name: size for name, size in l1.items() if size}
     total = sum(l1.values()) if l1 else None
-    most = None if total is None else total + older * trial.older_bytes
-    return Judged(trial, _verdict(trial, limit, (total, most), measured=room_bytes is not None), total, l1)
+    more = older * trial.older_bytes
+    return Judged(trial, _verdict(trial, limit, (total, more), measured=room_bytes is not None), total, l1)
 
 
-def _verdict(
-    trial: Trial, limit: L1Limit | None, need: tuple[int | None, int | None], *, measured: bool
-) -> Verdict:
+def _verdict(trial: Trial, limit: L1Limit | None, need: tuple[int | None, int], *, measured: bool) -> Verdict:
     if trial.broken:
         return "illegal"
     if trial.unknown:
         return "cannot_tell"
     if trial.same_l1:
         return "legal"
-    least, most = need
-    if least is None or most is None or limit is None:
+    least, more = need
+    if least is None or limit is None:
         return "cannot_tell"
     if least > limit.limit_bytes:
         return "too_large"
     # tensors were measured and buffers follow TTNN's source: no margin. Otherwise 5 % for tensors the report lacks
-    return "fits" if most <= (limit.limit_bytes if measured else limit.safe_bytes) else "cannot_tell"
+    return "fits" if least + more <= (limit.limit_bytes if measured else limit.safe_bytes) else "cannot_tell"

@@ -35,6 +35,7 @@ FIELDS = {
     "out_subblock_h": "out_subblock_h",
     "out_subblock_w": "out_subblock_w",
 }
+OTHER_SIDES = {"out_subblock_h": "out_subblock_w", "out_subblock_w": "out_subblock_h"}
 KERNEL_FLAGS = {"fp32_dest_acc_en": "fp32", "packer_l1_acc": "packer_l1"}
 CORES_AT_MOST = 1024  # more than any chip has
 SUBBLOCKS = tuple(range(1, 17))  # tiles of DST: 16 at most, without half-sync
@@ -84,13 +85,8 @@ class MatmulSettings(JudgedSettings):
     def _with(self, trial: Trial, plan: Plan) -> Trial:
         """The trial with the L1 that a plan takes."""
         # `tensors` has the current size of a sharded output: the growth of its shards is added
-        grown = 0 if isinstance(plan, MinimalMatmul) else plan.output_shard_bytes - self._current_shard
+        grown = plan.output_shard_bytes - (self.printed.plan or plan).output_shard_bytes
         return replace(trial, buffers=plan.buffers, tensors=operands_in_l1(self.op), grown=max(grown, 0))
-
-    @property
-    def _current_shard(self) -> int:
-        plan = self.printed.plan
-        return 0 if plan is None or isinstance(plan, MinimalMatmul) else plan.output_shard_bytes
 
     def _block_size(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> Trial:
         """The trial of one field of the program config, with the others as they are."""
@@ -130,12 +126,11 @@ class MatmulSettings(JudgedSettings):
         if setting == "in0_block_w":
             steps, changed = ceil(current.tiles.k / current.in0_block_w), ceil(current.tiles.k / max(value, 1))
             return f"{steps} steps along K become {changed}"
-        if setting.startswith("per_core") or isinstance(current, DramSharded):
-            before = current.per_core_m if setting == "per_core_M" else current.per_core_n
+        before = getattr(current, FIELDS[setting])
+        if setting.startswith("per_core"):
             return f"{before} tiles per core become {value}"
-        other_side = current.out_subblock_w if setting == "out_subblock_h" else current.out_subblock_h
-        filled = current.out_subblock_h * current.out_subblock_w
-        return f"{value * other_side} of the DST tiles filled at a time, {filled} now"
+        other_side = getattr(current, OTHER_SIDES[setting])
+        return f"{value * other_side} of the DST tiles filled at a time, {before * other_side} now"
 
     def _minimal(self, current: MinimalMatmul, setting: str, value: int) -> Trial:
         changed, before = current.with_field(setting, value), current.field(setting)
@@ -164,9 +159,9 @@ class MatmulSettings(JudgedSettings):
 
     def _weights(self, weights_dtype: Value) -> Trial:
         """The trial of a `weights_dtype`; if the config was printed, B's blocks in L1 change too."""
-        value, plan = str(weights_dtype), self.printed.plan
+        value, plan = str(weights_dtype), self.printed.plan if self.printed.was_given else None
         current = canonical_dtype(self.op.table.inputs[1].dtype[0])
-        if plan is None or not self.printed.was_given:
+        if plan is None:
             return lighter_weights(self.op, current, value)
         size = float(TILE_BYTES[value])
         if isinstance(plan, MinimalMatmul):

@@ -43,7 +43,7 @@ class MatmulPlan:
         block_h: out_block_h; None means per_core_M.
         block_w: out_block_w; None means per_core_N.
         output: layout of a sharded output; None if it is interleaved.
-        shard: shard of the first operand, if it is sharded in L1.
+        shard: shard of the first operand, if it is sharded in L1; its rules are not known for "Reuse".
         bias_bytes: bytes of a tile of the bias; 0 without a bias.
     """
 
@@ -86,7 +86,7 @@ class MatmulPlan:
             "PARTIALS": rows * columns * self._partial_bytes(steps),
             "BIAS": columns * self.bias_bytes,
         }
-        return {name: int(size) for name, size in sizes.items() if size}
+        return {name: int(size) for name, size in sizes.items()}
 
     @property
     def output_shard_bytes(self) -> int:
@@ -96,7 +96,7 @@ class MatmulPlan:
     def rules(self) -> dict[str, bool]:
         """The rules that TTNN asserts, in words, and whether each holds."""
         numbers = (self.in0_block_w, self.out_subblock_h, self.out_subblock_w, self.per_core_m, self.per_core_n)
-        if min(numbers) < 1 or min(self.out_block) < 1 or min(self.grid) < 1:
+        if min(numbers) < 1:
             return {"at least 1": False}
         dst = (DST_TILES_FP32 if self.fp32 else DST_TILES) * (2 if self.full_sync else 1)
         (rows, columns), (high, wide) = self.out_block, (self.out_subblock_h, self.out_subblock_w)
@@ -107,11 +107,10 @@ class MatmulPlan:
             f"out_subblock_h divides {height} {rows}": rows % high == 0,
             f"out_subblock_w divides {width} {columns}": columns % wide == 0,
             f"out_subblock_h x out_subblock_w <= {dst} (DST)": high * wide <= dst,
-        }
-        if (rows, columns) != (self.per_core_m, self.per_core_n):
-            rules["out_block_h and out_block_w divide per_core_M and per_core_N"] = (
+            "out_block_h and out_block_w divide per_core_M and per_core_N": (
                 self.per_core_m % rows == 0 and self.per_core_n % columns == 0
-            )
+            ),
+        }
         if self.device_grid is not None:
             rules["within the worker grid {}x{}".format(*self.device_grid)] = (
                 self.grid[0] <= self.device_grid[0] and self.grid[1] <= self.device_grid[1]
@@ -148,7 +147,7 @@ class MatmulPlan:
             if self.kind != "Reuse":
                 rules[f"this program shards its output as {self._layout}"] = self.output == self._layout
                 rules |= self._shape_rules()
-        if self.shard is not None and self.kind != "Reuse":
+        if self.shard is not None:
             rules |= self._operand_rules(self.shard)
         return rules
 
@@ -167,6 +166,8 @@ class MatmulPlan:
 
     def _operand_rules(self, shard: Shard) -> dict[str, bool]:
         """The rules for a sharded first operand: lines 1795, 2275, 2296 and 2384 of 0.81.1."""
+        if shard.layout != self._layout:
+            return {f"this program takes a first operand sharded as {self._layout}": False}
         if self._layout == "HEIGHT_SHARDED":
             return {f"per_core_M is the {shard.rows} tiles of a shard's height": self.per_core_m == shard.rows}
         rules = {
@@ -186,8 +187,7 @@ class MatmulPlan:
 
     def _first_operand(self, rows: int, steps: int, copies: int) -> float:
         """Bytes of the first operand's blocks; a HEIGHT_SHARDED one is copied as a whole, or read in place."""
-        tall = self.shard is not None and self.shard.layout == "HEIGHT_SHARDED" and self.kind == "1D"
-        if tall and not self.mcast_in0:
+        if self.shard is not None and self._layout == "HEIGHT_SHARDED":
             return 0.0 if steps == 1 else rows * self.tiles.k * self.tiles.a_bytes
         if self.kind == "Reuse":  # a core's batches come one after the other
             rows = min(rows, self.tiles.m)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import ceil
 from typing import TYPE_CHECKING, Literal
 
-from ttnn_mcp.analyses.op_kinds.grids import Grid, worker_grid
+from ttnn_mcp.analyses.op_kinds.grids import worker_grid
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles, suggested
-from ttnn_mcp.analyses.settings.compute import accumulates_fp32, kernel_flag, tile_bytes
+from ttnn_mcp.analyses.settings.compute import accumulates_fp32, grid_of, kernel_flag, tile_bytes
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul, default_config
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import CARDS, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
-from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.op_kinds.grids import Grid
     from ttnn_mcp.analyses.settings.trial import Op
+    from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.run.ops.operand import Operand
 
 KINDS: dict[str, Literal["2D", "1D", "Reuse"]] = {
@@ -64,7 +65,7 @@ def printed_matmul(op: Op, safe_bytes: float) -> PrintedMatmul:
 
 def _multicast(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
     """A matmul with one of the program configs that distribute blocks over a grid."""
-    kind, grid = KINDS.get(config.name), _grid(config, "compute_with_storage_grid_size")
+    kind, grid = KINDS.get(config.name), grid_of(config)
     numbers = [config.number(key) for key in _SIZES]
     if kind is None or grid is None or None in numbers:
         return PrintedMatmul(None, f"{shown(config.name)} is not modelled")
@@ -128,10 +129,10 @@ def _banked(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
     width, per_m, per_n = (config.number(key) for key in ("in0_block_w", "per_core_M", "per_core_N"))
     banks = {card.dram_banks for card in CARDS if card.architecture == op.chip.arch}
     banks &= {card.dram_banks for card in CARDS if op.chip.worker_cores in card.worker_cores} or banks
-    if not (width and per_m and per_n) or len(banks) != 1:
-        return PrintedMatmul(
-            None, "the number of DRAM banks of this chip is not known" if width else "its config is cut off"
-        )
+    if not (width and per_m and per_n):
+        return PrintedMatmul(None, "its config is cut off")
+    if len(banks) != 1:
+        return PrintedMatmul(None, "the number of DRAM banks of this chip is not known")
     plan = DramSharded(
         tiles=tiles,
         banks=banks.pop(),
@@ -150,16 +151,14 @@ def _banked(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
 def _minimal(op: Op, tiles: Tiles) -> PrintedMatmul:
     config, fp32 = op.attributes.struct("config"), accumulates_fp32(op)
     block, subblock = default_config(tiles.m, tiles.n, fp32=fp32)
-    grid = _grid(config, "compute_with_storage_grid_size") if config else worker_grid(op.chip)
+    grid = grid_of(config) if config else worker_grid(op.chip)
     if config is not None:
         sizes = [config.number(key) or 0 for key in ("M_block_size", "K_block_size", "N_block_size")]
         block = (sizes[0], sizes[1], sizes[2])
         subblock = (config.number("subblock_h") or 0, config.number("subblock_w") or 0)
     if grid is None or min(*block, *subblock) < 1:
         return PrintedMatmul(None, "its config does not print all block sizes")
-    if any(
-        key in op.attributes and op.attributes.text_of(key) for key in ("fused_ternary_scalar",)
-    ) or op.attributes.flag("fuse_swiglu"):
+    if op.attributes.text_of("fused_ternary_scalar") or op.attributes.flag("fuse_swiglu"):
         return PrintedMatmul(None, "fused ternary and SwiGLU forms are not modelled")
     sizes_of = (tiles.a_bytes, tiles.b_bytes, tiles.out_bytes, _bias_bytes(op))
     plan = MinimalMatmul(block, subblock, grid, worker_grid(op.chip), *sizes_of, fp32=fp32)
@@ -183,15 +182,9 @@ def _batch(op: Op) -> int:
 
 
 def _bias_bytes(op: Op) -> float:
-    if len(op.table.inputs) <= _BIAS or not op.table.inputs[_BIAS].present[0]:
+    if len(op.table.inputs) <= _BIAS:
         return 0.0
     return float(tile_bytes(op, _BIAS) or 0)
-
-
-def _grid(config: PrintedStruct, key: str) -> Grid | None:
-    grid = parse_struct(config.fields.get(key, ""))
-    x, y = (grid.number("x"), grid.number("y")) if grid else (None, None)
-    return (x, y) if x and y else None
 
 
 def _output(op: Op) -> str | None:
@@ -207,11 +200,11 @@ def _shard(a: Operand, kind: str, tiles: Tiles, config_that_ran: tuple[int, Grid
     """The first operand's shard, as far as it follows from the config that ran."""
     per_m, (x, _) = config_that_ran
     layout = a.placement[0].partition("_")[2]
-    if not _in_l1_shards(a) or kind == "Reuse":
+    if not _in_l1_shards(a):
         return None
-    if layout == "BLOCK_SHARDED" and kind == "2D" and tiles.k % x == 0:
+    if layout == "BLOCK_SHARDED" and tiles.k % x == 0:
         return Shard(layout, per_m, tiles.k // x)
-    return Shard(layout, per_m, tiles.k) if layout == "HEIGHT_SHARDED" else None
+    return Shard(layout, per_m, tiles.k) if layout == "HEIGHT_SHARDED" and kind == "1D" else None
 
 
 def _in_l1_shards(a: Operand) -> bool:
@@ -219,4 +212,4 @@ def _in_l1_shards(a: Operand) -> bool:
 
 
 def _smaller(block: int | None, side: int) -> int | None:
-    return block if block and isfinite(block) and block != side else None
+    return block if block and 0 < block != side else None

@@ -7,7 +7,7 @@ minimal_matmul_program_descriptor.cpp (buffers, and the blocks that it uses with
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
 
@@ -33,6 +33,7 @@ class MinimalMatmul:
     out_bytes: float
     bias_bytes: float = 0.0
     fp32: bool = True
+    output_shard_bytes: ClassVar[int] = 0  # its output is interleaved
 
     def with_field(self, field: str, value: int) -> MinimalMatmul:
         """The same with one field of the config changed."""
@@ -74,7 +75,7 @@ class MinimalMatmul:
             "PARTIALS": m * n * TILE_BYTES["FLOAT32" if self.fp32 else "BFLOAT16"],
             "BIAS": n * self.bias_bytes,
         }
-        return {name: int(size) for name, size in sizes.items() if size}
+        return {name: int(size) for name, size in sizes.items()}
 
 
 def default_config(m: int, n: int, *, fp32: bool) -> tuple[tuple[int, int, int], tuple[int, int]]:

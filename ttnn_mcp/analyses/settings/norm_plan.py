@@ -72,21 +72,21 @@ class ShardedNorm:
         """Bytes per core of the buffers that are no tensors."""
         tile = _FULL if self.fp32 else _HALF
         x, y = self.shards
-        two_stage = self._is_flat and x > 1 and y > 1
-        shares = (x + y - 1 if two_stage else x * y) if self._is_flat else x
-        workers = ceil(self.block_h / (x if two_stage else (x * y if self._is_flat else x)))
+        shares, each = x, x
+        if self._is_flat:  # in two stages: along the rows of cores, then along a column
+            shares, each = (x + y - 1, x) if x > 1 else (y, y)
         reductions = 1 if self.root_mean_square else 2
         block = self.block_h * self.block_w
         sizes = {
             "SCALARS": 2 * _HALF + tile,
             "REDUCED": (1 + 2 * reductions) * self.block_h * tile,
             "GATHERED": reductions * shares * tile,
-            "VARIANCE": workers * tile,
+            "VARIANCE": ceil(self.block_h / each) * tile,
             "WEIGHT": self.block_w * self.weight_bytes,
             "BIAS": self.block_w * self.bias_bytes,
             "CENTERED": 2 * block * tile,
         }
-        return {name: int(size) for name, size in sizes.items() if size}
+        return {name: int(size) for name, size in sizes.items()}
 
     @property
     def _is_flat(self) -> bool:
@@ -149,4 +149,4 @@ class ShardedSoftmax:
             "MAXIMA": (tile + self.block_w * tile) * self.stable,
             "MASK": self.block_w * (tile + self.mask_bytes) * masked,
         }
-        return {name: int(size) for name, size in sizes.items() if size}
+        return {name: int(size) for name, size in sizes.items()}

@@ -20,11 +20,11 @@ from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
     from ttnn_mcp.analyses.settings.judges import Judge
-    from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 FIELDS = ("subblock_w", "block_h", "block_w")
 NORM_CONFIG, SOFTMAX_CONFIG = "LayerNormShardedMultiCoreProgramConfig", "SoftmaxShardedMultiCoreProgramConfig"
@@ -32,12 +32,11 @@ NORM_CONFIG, SOFTMAX_CONFIG = "LayerNormShardedMultiCoreProgramConfig", "Softmax
 
 def norm_in(op: Op) -> ShardedNorm | ShardedSoftmax | str:
     """The norm of the op, or the reason why its config cannot be judged."""
-    config = op.attributes.struct("program_config")
-    name = config.name if config else "an interleaved input"
-    if config is None or name not in (NORM_CONFIG, SOFTMAX_CONFIG):
-        return f"only the program configs of sharded norms and softmax have blocks: this one ran with {name}"
+    config = op.attributes.struct("program_config") or PrintedStruct("an interleaved input", {})
+    if config.name not in (NORM_CONFIG, SOFTMAX_CONFIG):
+        return f"only the program configs of sharded norms and softmax have blocks: this one ran with {config.name}"
     placement = parse_memory_config(op.attributes.get("output_mem_config", ""))
-    shard = placement.shard if placement is not None and placement.sharded else None
+    shard = placement.shard if placement else None
     blocks = [config.number(key) for key in ("block_h", "block_w", "subblock_w")]
     grid = grid_of(config)
     if shard is None or not shard.ranges or grid is None or None in blocks:
@@ -50,7 +49,7 @@ def norm_in(op: Op) -> ShardedNorm | ShardedSoftmax | str:
         max(y for _, y in ends) - min(y for _, y in starts) + 1,
     )
     high, wide, sub = (number or 0 for number in blocks)
-    if name == SOFTMAX_CONFIG:
+    if config.name == SOFTMAX_CONFIG:
         return _softmax(op, (high, wide, sub), grid, shards)
     return _norm(op, config, (high, wide, sub), (grid, shards))
 

@@ -65,7 +65,8 @@ def _lowest(graph: GraphMemory, live: dict[int, int]) -> dict[int, int]:
         if event.kind == "allocate" and event.buffer == L1 and event.key >= 0:
             live[event.key] = event.address
             bottom_address = event.address if bottom_address is None else min(bottom_address, event.address)
-        elif event.kind == "free" and live.pop(event.key, None) == bottom_address:
+        else:  # a free: no other event has the key of a tensor in L1
+            live.pop(event.key, None)
             bottom_address = min(live.values(), default=None)
         _note(lowest, event.device_op, bottom_address if event.kind == "allocate" else None)
     return lowest

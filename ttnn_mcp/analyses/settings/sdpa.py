@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.judges import Judge
 
 FIELDS = {"q_chunk_size": "q_chunk", "k_chunk_size": "k_chunk"}
+LENGTHS = {"q_chunk_size": "rows", "k_chunk_size": "keys"}
 SIZES = (32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 1024)  # tried in practice, and the values between
 PLAIN = "ScaledDotProductAttention", "SDPA"  # prefill; ring and joint forms have programs of their own
 DECODE = "ScaledDotProductAttentionDecode", "SdpaDecode"
+NO_PAGES = "the report does not show its page table"
 _MASK = 3  # place of the mask among the inputs
 _QKV = 3
 _ODD_FORMS = ("head_dim_v", "sliding_window_size", "chunk_start_idx_tensor", "attention_sink")
@@ -36,12 +38,15 @@ _ODD_FORMS = ("head_dim_v", "sliding_window_size", "chunk_start_idx_tensor", "at
 def attention_in(op: Op) -> Attention | DecodeAttention | str:
     """The attention of the op, or the reason why its buffers are not modelled."""
     name = canonical(op.table.texts("op_code")[0])
-    if name in DECODE and len(op.table.inputs) >= _QKV:
-        return _decode_in(op)
-    if name not in PLAIN or len(op.table.inputs) < _QKV:
+    if name not in PLAIN + DECODE or len(op.table.inputs) < _QKV:
         return f"the program of {name} is not modelled"
     if any(op.attributes.text_of(key) for key in _ODD_FORMS) or op.attributes.flag("use_mla"):
         return "sliding windows, sinks and latent attention are not modelled"
+    return _decode_in(op) if name in DECODE else _prompt_in(op)
+
+
+def _prompt_in(op: Op) -> Attention | str:
+    """The attention of whole sequences or of a prompt's chunk, or the reason why its buffers are not modelled."""
     sizes = [tile_bytes(op, place) for place in range(_QKV)]
     if None in sizes:
         return "operands of unknown data type"
@@ -50,8 +55,11 @@ def attention_in(op: Op) -> Attention | DecodeAttention | str:
     grid = worker_grid(op.chip) if config is None else grid_of(config)
     also = len(op.table.inputs) > _MASK and bool(op.table.inputs[_MASK].present[0])
     start = op.attributes.number("chunk_start_idx")
-    if grid is None or (start is not None and not also):
-        return "its grid is not known" if grid is None else "the report does not show its page table"
+    if grid is None:
+        return "its grid is not known"
+    if start is not None and not also:
+        return NO_PAGES
+    masked = also and start is None
     return Attention(
         heads=int(prod(q.padded[0, :2].tolist())),
         rows=int(q.logical[0, 2]),
@@ -66,9 +74,9 @@ def attention_in(op: Op) -> Attention | DecodeAttention | str:
         device_grid=worker_grid(op.chip),
         q_chunk=(config.number("q_chunk_size") if config else None) or DEFAULT_CHUNK,
         k_chunk=(config.number("k_chunk_size") if config else None) or DEFAULT_CHUNK,
-        causal=op.attributes.flag("is_causal") is not False,
+        causal=not masked and op.attributes.flag("is_causal") is not False,
         fp32=accumulates_fp32(op),
-        mask_bytes=float(tile_bytes(op, _MASK) or TILE_BYTES["BFLOAT16"]) if also and start is None else 0.0,
+        mask_bytes=float(tile_bytes(op, _MASK) or TILE_BYTES["BFLOAT16"]) if masked else 0.0,
         chains=op.chip.arch == "blackhole",
         start=None if start is None else int(start),
         page_bytes=0 if start is None else _words(op, _MASK, 1),
@@ -78,9 +86,6 @@ def attention_in(op: Op) -> Attention | DecodeAttention | str:
 def _decode_in(op: Op) -> DecodeAttention | str:
     """The attention of one token, or the reason why its buffers are not modelled."""
     attributes, inputs = op.attributes, op.table.inputs
-    odd = any(attributes.text_of(key) for key in _ODD_FORMS)
-    if odd or attributes.flag("use_mla"):
-        return "sliding windows, sinks and latent attention are not modelled"
     if attributes.flag("is_causal") is False or inputs[0].sharded[0] or inputs[0].layout[0] != "TILE":
         return "attention of one token is modelled only if it is causal and its queries are interleaved tiles"
     sizes = [tile_bytes(op, place) for place in range(_QKV)]
@@ -93,7 +98,7 @@ def _decode_in(op: Op) -> DecodeAttention | str:
     paged = bool(attributes.flag("paged_attention"))
     words = [place for place in range(_QKV, len(inputs)) if inputs[place].present[0]]
     if paged and not words:
-        return "the report does not show its page table"
+        return NO_PAGES
     # positions in a tensor are read twice; a page table comes last
     bytes_of = [_words(op, place, 1 if paged and place == words[-1] else 2) for place in words]
     keys = int(inputs[words[-1]].logical[0, 3]) * int(k.padded[0, 2]) if paged else int(k.padded[0, 2])
@@ -147,8 +152,7 @@ class SdpaSettings(JudgedSettings):
         attention = self.attention
         if isinstance(attention, str):
             return ()
-        rows = isinstance(attention, Attention) and setting == "q_chunk_size"
-        length = attention.rows if isinstance(attention, Attention) and rows else attention.keys
+        length = getattr(attention, LENGTHS[setting])
         return tuple(size for size in SIZES if size < 2 * length)
 
     def _chunk(self, current: Attention, setting: str, value: int) -> Trial:
@@ -158,7 +162,7 @@ class SdpaSettings(JudgedSettings):
         broken = broken_of(changed.rules())
         if broken:
             return Trial(before, broken)
-        length = changed.rows if setting == "q_chunk_size" else changed.keys
+        length = getattr(changed, LENGTHS[setting])
         uneven = f"; {length} rows are not a multiple of it: padded" if length % value else ""
         return Trial(
             before,
@@ -173,6 +177,8 @@ class SdpaSettings(JudgedSettings):
         )
 
     def _decode_chunk(self, current: DecodeAttention, _setting: str, value: int) -> Trial:
+        if value == 0:  # accepted by 0.81.1
+            return Trial(current.k_chunk, unknown="TTNN chooses the chunk for 0, which is not modelled")
         changed = replace(current, k_chunk=value)
         broken = broken_of(changed.rules())
         if broken:

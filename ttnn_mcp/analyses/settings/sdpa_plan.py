@@ -78,6 +78,7 @@ class Attention:
                 )
         elif self.causal:
             rules["causal: as many keys as queries"] = self.rows == self.keys
+            rules["causal: no mask beside it"] = not self.mask_bytes
         if self.device_grid is not None:
             cores = self.device_grid[0] * self.device_grid[1]
             rules[f"at most the {cores} cores of the chip"] = 0 < self.grid[0] * self.grid[1] <= cores
@@ -104,7 +105,7 @@ class Attention:
             "STATISTICS": rows * (3 * _HALF + 2 * wide),  # maxima and their difference; sums
             "OUT": self._out_rows(rows, value) * value * self.out_bytes,
         }
-        return {name: int(size) for name, size in sizes.items() if size}
+        return {name: int(size) for name, size in sizes.items()}
 
     @property
     def older_bytes(self) -> int:
@@ -158,13 +159,7 @@ class Attention:
 
     def _is_chained(self, rows: int) -> bool:
         """Whether cores pass keys on: causal chunks only if all their pairs read the same number of key chunks."""
-        if (
-            not (self.chains and self.causal)
-            or self.start is not None
-            or self.mask_bytes
-            or rows > CHAIN_ROWS
-            or self._chunks % 2
-        ):
+        if not (self.chains and self.causal) or self.start is not None or rows > CHAIN_ROWS or self._chunks % 2:
             return False
         narrow, wide_head = self.k_bytes < _HALF, ceil(self.head / TILE_SIDE) >= WIDE_HEAD
         least = CHAIN_CORES if narrow or self.fp32 or not wide_head else WIDE_CHAIN_CORES

@@ -1,0 +1,116 @@
+"""Weights, fidelity and grids: what another value changes, and what of it can save time."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analyses.settings.rows import on_chip, ops_in
+from tests.analyses.tables import put
+from tests.profiles import L1, Program
+from tests.profiles.model import DeviceOp
+from ttnn_mcp.analyses.settings.compute import (
+    grid_of,
+    grid_rules,
+    lighter_weights,
+    math_fidelity,
+    operands_in_l1,
+)
+from ttnn_mcp.readers.printed.nesting import parse_struct
+
+
+def engine_op(
+    program, weights="BFLOAT16", fidelity="HiFi4", *, code="ConvDepthwise", kernel_ns=4_000_000, side=4096
+):
+    """128 x 128 x 128 tiles are 137 GFLOP: at LoFi 64 cores of a Wormhole need 524 us for them."""
+    x, out = (program.tensor([1, 1, side, side]) for _ in range(2))
+    w = program.weight([1, 1, side, side], weights)
+    put(program, DeviceOp(f"{code}DeviceOperation", (x, w), (out,), kernel_ns, fidelity=fidelity))
+
+
+@pytest.fixture
+def made(tmp_path):
+    def of(**how):
+        program = Program("wormhole_b0")
+        engine_op(program, **{"code": "Matmul", **how})
+        return ops_in(tmp_path, program)[0]
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("weights", "now", "value", "differs"),
+    [
+        ("BFLOAT4_B", "HiFi2", "LoFi", False),  # no bits for a second pass: tt-metal #39627
+        ("BFLOAT4_B", "HiFi4", "LoFi", True),
+        ("BFLOAT8_B", "HiFi2", "LoFi", True),
+        ("BFLOAT8_B", "HiFi4", "HiFi4", False),
+    ],
+)
+def test_fewer_passes_differ_where_there_are_bits_for_them(made, weights, now, value, differs):
+    trial = math_fidelity(made(weights=weights, fidelity=now, kernel_ns=550_000 * int(now[-1])), value)
+    assert (trial.now, trial.effect, trial.at_most_ns > 0, trial.same_l1) == (now, differs, differs, True)
+
+
+def test_an_op_without_fidelity_says_so(made):
+    trial = math_fidelity(made(fidelity=None), "LoFi")
+    assert (trial.now, trial.at_most_ns) == (None, None)
+    assert "reports no math fidelity" in trial.change
+
+
+def test_attention_that_waits_for_something_else_gains_nothing_by_fewer_passes(tmp_path):
+    program = Program("wormhole_b0")
+    for kernel_ns in (300_000, 9_000_000):
+        q = [program.tensor([1, 8, 2048, 128]) for _ in range(4)]
+        put(program, DeviceOp("SDPAOperation", q[:3], q[3:], kernel_ns, fidelity="HiFi4"))
+    bound, idle = (math_fidelity(op, "LoFi") for op in ops_in(tmp_path, program))
+    assert bound.at_most_ns > 0
+    assert "does not wait" not in bound.change
+    assert idle.at_most_ns == 0
+    assert "does not wait for its arithmetic" in idle.change
+
+
+@pytest.mark.parametrize(
+    ("grid", "legal"),
+    [((8, 8), True), ((9, 8), False), ((8, 9), False), ((0, 8), False), ((8, 0), False), ((1, 1), True)],
+)
+def test_a_grid_lies_within_the_chips(made, grid, legal):
+    assert (not grid_rules(made(), grid)) is legal
+
+
+@pytest.mark.parametrize(
+    ("cores", "grid", "legal"),
+    [
+        (25, (5, 5), True),
+        (25, (13, 2), False),
+        (25, (0, 5), False),
+        (25, (5, 0), False),
+        (25, (-2, -2), False),
+        (None, (99, 99), True),
+    ],
+)
+def test_on_a_grid_nobody_knows_cores_are_counted(made, cores, grid, legal):
+    assert (not grid_rules(on_chip(made(), cores=cores), grid)) is legal
+
+
+@pytest.mark.parametrize(
+    ("printed", "grid"),
+    [("(x=8,y=4)", (8, 4)), ("(x=0,y=4)", None), ("(x=8,y=0)", None), ("(x=8)", None), ("<grid>", None)],
+)
+def test_a_grid_that_is_printed_has_two_sides(printed, grid):
+    assert grid_of(parse_struct(f"SDPAProgramConfig(compute_with_storage_grid_size={printed})")) == grid
+
+
+def test_operands_in_l1_lie_on_all_cores(tmp_path):
+    program = Program("wormhole_b0")
+    x, out = (program.tensor([1, 1, 64, 1024], placement=L1) for _ in range(2))
+    put(program, DeviceOp("MatmulDeviceOperation", (x, program.weight([1, 1, 1024, 64])), (out,), 9_000))
+    op = ops_in(tmp_path, program)[0]
+    assert operands_in_l1(op) == {"OPERANDS_IN_L1": 2 * 64 * 2048 // 64}
+    assert operands_in_l1(op, outputs=False) == {"OPERANDS_IN_L1": 64 * 2048 // 64}
+
+
+def test_weights_of_an_op_that_waits_for_its_arithmetic_save_no_time(made):
+    bound, waiting = made(kernel_ns=2_200_000), made(side=1024, kernel_ns=40_000, fidelity="LoFi")
+    trials = [lighter_weights(op, "BFLOAT16", "BFLOAT8_B") for op in (bound, waiting)]
+    assert [trial.at_most_ns > 0 for trial in trials] == [False, True]
+    assert ["does not wait for bytes" in trial.change for trial in trials] == [True, False]

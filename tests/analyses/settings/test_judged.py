@@ -1,0 +1,64 @@
+"""The verdict on a trial: rules before L1, and L1 by what is measured or by what is safe."""
+
+from __future__ import annotations
+
+import pytest
+
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit
+from ttnn_mcp.analyses.settings.judged import judge
+from ttnn_mcp.analyses.settings.trial import Trial
+
+LIMIT = L1Limit(1_000, 0, read=True, measured=True)  # 950 are safe
+
+
+def sized(buffers, tensors=0, **more):
+    return Trial(None, buffers={"IN0": buffers, "BIAS": 0}, tensors={"ALLOCATED": tensors}, **more)
+
+
+@pytest.mark.parametrize(
+    ("trial", "verdict"),
+    [
+        (sized(900), "fits"),
+        (sized(900, 50), "fits"),
+        (sized(900, 51), "cannot_tell"),  # too close: tensors that the report lacks
+        (sized(900, 100), "cannot_tell"),
+        (sized(900, 101), "too_large"),
+        (sized(900, older_bytes=51), "cannot_tell"),
+        (sized(10, unknown="its shards are not printed"), "cannot_tell"),
+        (sized(2_000, broken=("at least 1",)), "illegal"),
+        (Trial(None, same_l1=True), "legal"),
+        (Trial(None, tensors={"ALLOCATED": 2_000}), "cannot_tell"),  # buffers that are not modelled
+    ],
+)
+def test_without_a_memory_report_the_last_five_percent_are_left(trial, verdict):
+    assert judge(trial, LIMIT).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("trial", "room", "verdict"),
+    [
+        (sized(600), 600, "fits"),
+        (sized(601), 600, "too_large"),
+        (sized(600, 999), 600, "fits"),  # the tensors are those of the report
+        (sized(600, grown=1), 600, "too_large"),
+        (sized(600, older_bytes=1), 600, "cannot_tell"),
+        (sized(1_000, grown=-900), 1_000, "fits"),
+    ],
+)
+def test_beside_one_all_of_the_room_counts(trial, room, verdict):
+    assert judge(trial, LIMIT, room).verdict == verdict
+
+
+def test_a_build_of_today_takes_no_more():
+    assert judge(sized(600, older_bytes=1), LIMIT, 600, older=False).verdict == "fits"
+
+
+@pytest.mark.parametrize("room", [None, 600])
+def test_an_unknown_chip_has_no_limit(room):
+    judged = judge(sized(600, 10), None, room)
+    assert (judged.verdict, judged.l1_bytes, judged.fits, judged.legal) == ("cannot_tell", 610, None, True)
+
+
+def test_buffers_of_no_byte_are_not_listed():
+    assert judge(sized(600), LIMIT).l1 == {"IN0": 600}
+    assert judge(Trial(None), LIMIT).l1_bytes is None

@@ -1,0 +1,189 @@
+"""The settings of a matmul: which it takes, which values are tried, and what is said of each."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analyses.settings.rows import on_chip, ops_in, printing
+from tests.analyses.settings.test_matmul_printed import BANKED, GRID, MINIMAL, SAFE, config
+from tests.analyses.tables import put
+from tests.profiles import DRAM, Program, block_sharded, width_sharded
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import matmul
+from ttnn_mcp.analyses.settings.kinds import settings_of
+
+BLOCKS = ("in0_block_w", "per_core_M", "per_core_N", "out_subblock_h", "out_subblock_w")
+FLAGS = ("fp32_dest_acc_en", "packer_l1_acc")
+OTHERS = ("weights_dtype", "math_fidelity")
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory):
+    """Matmuls of 32 x 64 x 64 tiles on 8 x 8 cores, and a row of 128 x 128 for weights in DRAM banks."""
+    program = Program("wormhole_b0")
+    for placed in (DRAM, block_sharded(128, 256, (8, 8))):
+        x, w = program.tensor([1, 1, 1024, 2048]), program.weight([1, 1, 2048, 2048], "BFLOAT8_B")
+        y = program.tensor([1, 1, 1024, 2048], placement=placed)
+        put(program, matmul(x, w, y, 400_000, cores=64, program_config=config()))
+    row = width_sharded(32, 128, 32)
+    x, y = (program.tensor([1, 1, 32, 4096], placement=row) for _ in range(2))
+    put(program, matmul(x, program.weight([1, 1, 4096, 4096], "BFLOAT8_B"), y, 90_000, cores=12))
+    x, y = (program.tensor([1, 1, 1024, 2048]) for _ in range(2))
+    w = program.weight([1, 1, 2048, 2048])
+    put(program, DeviceOp("MinimalMatmulDeviceOperation", (x, w), (y,), 400_000, cores=48, fidelity="HiFi2"))
+    plain, to_blocks, banked, minimal = ops_in(tmp_path_factory.mktemp("settings"), program)
+    return {
+        "plain": plain,
+        "on one batch": printing(plain, program_config=config("Reuse")),
+        "to blocks": to_blocks,
+        "no config": printing(plain, program_config=None),
+        "unknown": printing(plain, program_config=config("MatmulOfTomorrow")),
+        "banked": printing(banked, program_config=config("banked", BANKED)),
+        "minimal": printing(minimal, config=f"MinimalMatmulConfig({MINIMAL},{GRID})"),
+        "default": minimal,
+    }
+
+
+@pytest.fixture
+def tried(ops):
+    return lambda name, setting, value: settings_of(ops[name], SAFE).tried(setting, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [
+        ("plain", {*BLOCKS, *FLAGS, *OTHERS, "core_grid"}),
+        ("unknown", {*BLOCKS, *FLAGS, *OTHERS, "core_grid"}),
+        ("banked", {"in0_block_w", "per_core_N", *FLAGS, *OTHERS}),  # its grid is that of the banks
+        (
+            "minimal",
+            {
+                "M_block_size", "K_block_size", "N_block_size", "subblock_h", "subblock_w", FLAGS[0], *OTHERS,
+                "core_grid",
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_each_program_takes_its_own_settings(ops, name, takes):
+    assert set(settings_of(ops[name], SAFE).takes) == takes
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "choices"),
+    [
+        ("plain", "in0_block_w", (1, 2, 4, 8, 16, 32, 64)),
+        ("plain", "per_core_M", (1, 2, 3, 4, 5, 6, 7, 8, 11, 16, 32)),
+        ("plain", "per_core_N", (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 16, 22, 32, 64)),
+        ("plain", "out_subblock_h", tuple(range(1, 17))),  # tiles of DST, as many as it has without half-sync
+        ("plain", "core_grid", ()),
+        ("unknown", "in0_block_w", ()),
+        ("minimal", "K_block_size", (1, 2, 4, 8, 16, 32)),
+        ("minimal", "subblock_w", tuple(range(1, 17))),
+        ("plain", "packer_l1_acc", (False, True)),
+    ],
+)
+def test_values_worth_a_trial(ops, name, setting, choices):
+    assert settings_of(ops[name], SAFE).choices(setting) == choices
+
+
+def test_no_more_shares_are_tried_than_a_chip_can_have_cores(tmp_path):
+    program = Program("wormhole_b0")
+    x, w = program.tensor([1, 1, 32, 32]), program.weight([1, 1, 32, 32 * 1024**2], "BFLOAT8_B")
+    put(program, matmul(x, w, program.tensor([1, 1, 32, 32 * 1024**2]), 400_000, program_config=config()))
+    broken = on_chip(ops_in(tmp_path, program)[0], cores=10**9)
+    assert settings_of(broken, SAFE).choices("per_core_N")[0] == 1024
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "change", "saves"),
+    [
+        ("in0_block_w", 4, "32 steps along K become 16", True),
+        ("per_core_M", 8, "4 tiles per core become 8", False),
+        ("per_core_N", 9, "8 tiles per core become 9", False),
+        ("out_subblock_w", 8, "8 of the DST tiles filled at a time, 4 now", None),
+        ("out_subblock_h", 2, "8 of the DST tiles filled at a time, 4 now", None),
+    ],
+)
+def test_a_block_tells_what_it_changes(tried, setting, value, change, saves):
+    trial = tried("plain", setting, value)
+    assert (trial.change, trial.effect, trial.unknown) == (change, True, "")
+    assert (None if trial.at_most_ns is None else trial.at_most_ns > 0) == saves
+
+
+def test_one_of_a_banked_matmul_too(tried):
+    assert tried("banked", "per_core_N", 8).change == "4 tiles per core become 8"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "is_known"),
+    [
+        ("in0_block_w", 2, True),  # divides the 4 that ran, so it divides the shard that 4 divides
+        ("in0_block_w", 8, False),
+        ("in0_block_w", 0, True),  # illegal of any shard
+        ("per_core_N", 8, True),
+    ],
+)
+def test_a_block_of_k_is_judged_only_where_it_divides_the_one_that_ran(tried, setting, value, is_known):
+    assert (not tried("banked", setting, value).unknown) is is_known
+
+
+@pytest.mark.parametrize(
+    ("name", "buffers"),
+    [
+        ("plain", True),
+        ("no config", False),
+        ("unknown", False),
+        ("banked", True),
+        ("minimal", True),
+        ("default", False),
+    ],
+)
+def test_lighter_weights_are_sized_where_a_config_was_given(tried, name, buffers):
+    trial, now = tried(name, "weights_dtype", "BFLOAT4_B"), tried(name, "weights_dtype", "BFLOAT16")
+    assert bool(trial.buffers) is buffers
+    if buffers:
+        assert trial.buffers["IN1"] / now.buffers["IN1"] == 576 / 2048
+        assert trial.buffers["OUT"] == now.buffers["OUT"]
+
+
+def test_a_larger_block_of_a_sharded_output_grows_a_tensor(tried):
+    assert [tried("to blocks", "per_core_M", high).grown for high in (4, 8, 2)] == [0, 4 * 8 * 2048, 0]
+    assert tried("minimal", "M_block_size", 16).grown == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("plain", "8x4", (True, False, None)),
+        ("plain", "9x4", (False, False, "8x8")),
+        ("minimal", "8x4", (True, True, None)),
+        ("minimal", "1x8", (False, False, "8x8")),  # "a grid of at least 2x2"
+        ("default", "4x4", (True, True, None)),
+        ("unknown", "4x4", (True, False, None)),
+    ],
+)
+def test_a_grid_has_buffers_where_blocks_do_not_depend_on_it(tried, name, value, told):
+    trial = tried(name, "core_grid", value)
+    assert (not trial.broken, bool(trial.buffers), trial.instead) == told
+
+
+@pytest.mark.parametrize(("value", "effect"), [("8x8", False), ("8x4", True)])
+def test_a_grid_of_as_many_cores_changes_nothing(tried, value, effect):
+    assert tried("plain", "core_grid", value).effect is effect
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "now"), [("plain", "in0_block_w", 2), ("no config", "in0_block_w", None)]
+)
+def test_a_suggested_config_is_not_todays(tried, name, setting, now):
+    trial = tried(name, setting, 4)
+    assert (trial.now, trial.at_most_ns is None, "whole program_config" in trial.needs) == (now, not now, not now)
+
+
+def test_sums_in_float32_halve_the_tiles_of_dst(tried):
+    assert tried("plain", "out_subblock_w", 8).broken == ()
+    trial = tried("plain", "fp32_dest_acc_en", True)
+    assert (trial.now, trial.effect, trial.broken) == (False, True, ())
+    assert trial.buffers["PARTIALS"] == 4 * 8 * 4096
+    assert not tried("plain", "packer_l1_acc", True).effect
+    assert tried("minimal", "fp32_dest_acc_en", True).buffers["PARTIALS"] == 8 * 2 * 4096

@@ -1,0 +1,92 @@
+"""What holds for the plan of any op: numbers below one are illegal, and an unknown chip has no rule about its grid."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ttnn_mcp.analyses.op_kinds.conv_spread import Channels
+from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
+from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
+from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
+from ttnn_mcp.analyses.settings.decode_plan import DecodeAttention
+from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
+from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm
+from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
+from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
+from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
+from ttnn_mcp.analyses.settings.sdpa_plan import CHUNKS_AT_MOST, Attention
+from ttnn_mcp.analyses.settings.trial import broken_of
+
+ON = (8, 8)
+TILES = Tiles(8, 8, 8, 2048, 2048, 2048)
+ATTENTION = Attention(8, 1024, 1024, 128, 128, 2048, 2048, 2048, 2048, ON, ON, 128, 128)
+DECODE = DecodeAttention(8, 32, 8, 1024, 128, 128, 128, ON, ON, 2048, 2048, 2048, 2048)
+GROUPS = GroupNorm(1, 128, 320, 32, ON, 1, device_grid=ON)
+MATMUL = MatmulPlan("2D", TILES, ON, ON, 2, 1, 1, 1, 1)
+MINIMAL = MinimalMatmul((8, 8, 8), (2, 2), ON, ON, 2048, 2048, 2048)
+BANKED = DramSharded(replace(TILES, m=1), 12, 64, 8, 1, 1, 1)
+NORM = ShardedNorm(8, 8, ON, ON, 1, 1, 1, ON)
+SOFTMAX = ShardedSoftmax((1, 8), ON, ON, 1, 8, 4, device_grid=ON)
+
+
+@pytest.mark.parametrize(
+    ("plan", "fields"),
+    [
+        (ATTENTION, ("q_chunk", "k_chunk")),
+        (replace(ATTENTION, start=0), ("q_chunk", "k_chunk")),
+        (DECODE, ("k_chunk",)),
+        (MATMUL, ("in0_block_w", "out_subblock_h", "out_subblock_w", "per_core_m", "per_core_n")),
+        (BANKED, ("in0_block_w", "per_core_m", "per_core_n")),
+        (NORM, ("block_h", "block_w", "subblock_w")),
+        (SOFTMAX, ("block_h", "block_w", "subblock_w")),
+    ],
+    ids=lambda plan: type(plan).__name__,
+)
+def test_numbers_below_one_are_illegal(plan, fields):
+    assert not broken_of(plan.rules())
+    for field in fields:
+        for number in (0, -32):
+            assert broken_of(replace(plan, **{field: number}).rules()), field
+
+
+@pytest.mark.parametrize("name", ["M_block_size", "K_block_size", "N_block_size", "subblock_h", "subblock_w"])
+def test_so_are_those_of_minimal_matmul(name):
+    assert not broken_of(MINIMAL.rules())
+    assert broken_of(MINIMAL.with_field(name, 0).rules()) == ("at least 1",)
+
+
+@pytest.mark.parametrize("grid", [(0, 8), (8, 0)])
+def test_so_is_a_grid_of_no_core(grid):
+    assert broken_of(replace(GROUPS, grid=grid).rules()) == ("at least one core",)
+
+
+def test_so_is_a_block_of_a_conv_but_for_none_at_all():
+    window = ConvWindow(1, (56, 56), (3, 3), (1, 1), (1, 1, 1, 1))
+    conv = ConvAsked("HEIGHT_SHARDED", window, Channels(64, 64, 8))
+    assert [not broken_of(replace(conv, block_h=rows).rules(ON)) for rows in (-32, 0, 32)] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    "plan", [ATTENTION, DECODE, GROUPS, MATMUL, MINIMAL, NORM, SOFTMAX], ids=lambda plan: type(plan).__name__
+)
+def test_a_grid_lies_within_the_chips_where_that_is_known(plan):
+    for grid in ((8, 16), (16, 8)):
+        (rule,) = broken_of(replace(plan, grid=grid).rules())
+        assert "grid" in rule or "cores of the chip" in rule
+        assert not broken_of(replace(plan, grid=grid, device_grid=None).rules())
+
+
+def test_so_do_the_shards_of_a_banked_matmul():
+    wide = replace(BANKED, cores=4)
+    assert broken_of(wide.rules()) == ("8 shards of per_core_N fit 4 cores",)
+    assert not broken_of(replace(wide, cores=None).rules())
+
+
+def test_chains_of_a_broken_report_are_not_followed():
+    """One chunk of keys: every core reads as much, so any even number of chunks may be chained."""
+    plan = replace(ATTENTION, keys=32, k_chunk=32, q_chunk=32, chains=True)
+    chained = [bool(replace(plan, rows=32 * chunks).buffers["CHAIN"]) for chunks in (1 << 14, (1 << 14) + 2)]
+    assert chained == [True, False]
+    assert CHUNKS_AT_MOST == 1 << 14
