@@ -35,6 +35,7 @@ def written(folder, generation="C7"):
 
 
 def copies(kept):
+    kept.finish()
     return [path for path in kept.folder.iterdir() if not path.name.startswith("0-")]
 
 
@@ -147,6 +148,7 @@ def test_a_damaged_copy_is_ignored_and_written_anew(tmp_path, kept, monkeypatch,
         broken["one bit"] = sound[:700] + bytes([sound[700] ^ 1]) + sound[701:]
         copy.write_bytes(broken[damage])
     check_same(performance_of(path, kept, 0), original)
+    assert copies(kept) == [copy]
     assert copy.read_bytes() == sound
     check_same(from_copy(path, kept, monkeypatch), original)
 

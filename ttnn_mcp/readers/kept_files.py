@@ -13,12 +13,13 @@ import tempfile
 import time
 from contextlib import suppress
 from stat import S_ISREG
+from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_mcp.readers.kept_bytes import HEAD, UNFINISHED, contents_of, write_at_once
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 ENDING = ".kept"
@@ -49,11 +50,14 @@ class KeptFiles:
     def __init__(self, folder: Path, most_bytes: int) -> None:
         self.folder = folder
         self.most_bytes = most_bytes
+        self._being_written: dict[str, Thread] = {}
 
     def read(self, name: str) -> memoryview | None:
         """The contents written under this name; None if there are none, or they are not as they were written."""
         if not self.most_bytes:
             return None
+        if writing := self._being_written.get(name):
+            writing.join()
         path = self.folder / (name + ENDING)
         try:
             contents = contents_of(path, name, self.most_bytes)
@@ -75,6 +79,22 @@ class KeptFiles:
         except (OSError, ValueError):
             return False
         return True
+
+    def write_later(self, name: str, parts_of: Callable[[], Sequence[bytes | memoryview]]) -> None:
+        """Write what `parts_of` returns under this name, in a thread of its own; the process ends after it."""
+
+        def written() -> None:
+            with suppress(MemoryError):
+                self.write(name, parts_of())
+
+        self.finish()
+        self._being_written = {name: Thread(target=written, name="keeping")}
+        self._being_written[name].start()
+
+    def finish(self) -> None:
+        """Wait for what is being written."""
+        for thread in tuple(self._being_written.values()):
+            thread.join()
 
     def held_bytes(self) -> int:
         """How much the files take together."""

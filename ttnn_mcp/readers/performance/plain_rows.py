@@ -7,10 +7,12 @@ numbers are whole. Whatever is not plain is not read here at all, so that there 
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
+from ttnn_mcp.readers.ordered_work import in_order
 from ttnn_mcp.readers.performance.cells import is_number
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at
@@ -106,9 +108,11 @@ class PlainRows:
 
     def _blocks(self, shape: RowShape) -> Iterator[tuple[_Read | None, float]]:
         """What each block holds, in order (None for one that is not plain), and the part of the file read by then."""
-        for begin in range(shape.begin, shape.size, BLOCK_BYTES):
-            end = min(begin + BLOCK_BYTES, shape.size)
-            yield self._read(begin, end, shape), end / shape.size
+        begins = range(shape.begin, shape.size, BLOCK_BYTES)
+        ends = [min(begin + BLOCK_BYTES, shape.size) for begin in begins]
+        reads = in_order(lambda piece: self._read(*piece, shape), list(zip(begins, ends, strict=True)))
+        with closing(reads):
+            yield from zip(reads, (end / shape.size for end in ends), strict=True)
 
     def _read(self, begin: int, end: int, shape: RowShape) -> _Read | None:
         block = block_at(self._descriptor, begin, end, shape)
