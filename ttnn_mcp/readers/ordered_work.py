@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from concurrent.futures import Future
 
 THREADS = 2  # more of them wait for the lock: measured with reading, which holds it for a third of its time
@@ -21,10 +21,10 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 
-def in_order(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> Iterator[Result]:
+def in_order(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> Generator[Result]:
     """What `work` returns for each piece, in order. It must be safe to call it from several threads.
 
-    Threads are used only where they can run at the same time. No work is under way any more when the iterator is closed.
+    Threads are used only where they can run at the same time. When the iterator is closed, no work is under way.
     """
     if len(pieces) < THREADS or _cores() < THREADS:
         yield from map(work, pieces)

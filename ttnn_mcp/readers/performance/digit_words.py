@@ -17,7 +17,7 @@ ZEROS = np.uint64(0x3030303030303030)
 POINTS = np.uint64(0x1E1E1E1E1E1E1E1E)  # "." exclusive-or "0"
 ONE, BYTE = np.uint64(1), np.uint64(8)
 TOP_BITS = np.uint64(0x8080808080808080)
-OTHER_BITS = ~TOP_BITS
+OTHER_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
 BEYOND_NINE = np.uint64(0x7676767676767676)  # added to a byte of 10 or more, it sets the top bit
 TOP_BIT_OF = np.array([1 << (8 * place + 7) for place in range(DIGITS)], dtype=np.uint64)
 DIVISORS = 10.0 ** np.arange(DIGITS - 1, -1, -1)  # by the place of the point

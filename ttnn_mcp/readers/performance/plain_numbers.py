@@ -33,7 +33,7 @@ class Numbers:
         """
         after = block.after[:, fields]
         beyond = after - block.before[:, fields]  # one more than the length of a cell
-        filled: NDArray[np.int64] = (beyond > 1).any(axis=0).nonzero()[0]
+        filled = np.flatnonzero((beyond > 1).any(axis=0))
         ends: NDArray[np.int64] = np.ravel(after[:, filled])
         lengths: NDArray[np.int64] = np.ravel(beyond[:, filled]) - 1
         words = np.ndarray((len(block.contents) - 7,), dtype="<u8", buffer=block.contents, strides=(1,))

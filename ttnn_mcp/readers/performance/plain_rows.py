@@ -130,7 +130,7 @@ class PlainRows:
         for group, codes in zip(self._groups, texts, strict=True):
             for place, (distinct, parts) in enumerate(group.columns(self._blanks), group.first):
                 small = parts.astype(np.min_scalar_type(-max(len(distinct), 1)))
-                columns[self._text_names[place]] = TextColumn(small[codes], tuple(distinct))
+                columns[self._text_names[place]] = TextColumn(small[codes], tuple(distinct), codes)
         return Frame(texts.shape[1], {name: columns[name] for name in self._names})
 
 
