@@ -26,7 +26,7 @@ def in_order(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> Genera
 
     Threads are used only where they can run at the same time. When the iterator is closed, no work is under way.
     """
-    if len(pieces) < THREADS or _cores() < THREADS:
+    if len(pieces) < THREADS or cores() < THREADS:
         yield from map(work, pieces)
         return
     waiting: deque[Future[Result]] = deque()
@@ -42,7 +42,7 @@ def in_order(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> Genera
             pool.shutdown(cancel_futures=True)
 
 
-def _cores() -> int:
+def cores() -> int:
     """How many threads of this process can run at the same time."""
     if hasattr(os, "sched_getaffinity"):  # Linux: what the container or `taskset` leaves us
         return len(os.sched_getaffinity(0))

@@ -22,7 +22,7 @@ from ttnn_mcp.run.reading_digest import reading_digest
 from ttnn_mcp.run.trust import caveats_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -80,14 +80,14 @@ def _is_large(path: Path, large_bytes: int) -> bool:
     return S_ISREG(status.st_mode) and status.st_size >= large_bytes
 
 
-def _parts_of(report: Performance) -> Callable[[], list[bytes | memoryview]]:
-    """What makes the copy's bytes; it reads columns only, so that the answer need not wait for it."""
+def _parts_of(report: Performance) -> Iterator[bytes | memoryview]:
+    """The copy's bytes. Making them reads columns only, and changes nothing, so that the answer need not wait."""
     iterations = report.iterations
     figures, bits = report.figures()
     counts = {name: getattr(iterations, name) for name in COUNTS}
     more = {"counts": counts, "trust": caveats_of(report), "figures": figures}
     arrays = {"number": _short(iterations.number), "signatures": _short(signatures(report.steady)), "bits": bits}
-    return lambda: packed(report.csv, more, arrays)
+    return packed(report.csv, more, arrays)
 
 
 def _short(numbers: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
