@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import threading
 import time
 
 import pytest
@@ -172,3 +173,39 @@ def test_the_rest_of_a_killed_writer_is_removed_when_nobody_can_be_writing_it(ke
     assert not old.exists()
     assert young.exists()
     assert bytes(kept.read(NAME)) == WHOLE
+
+
+def test_what_is_written_later_is_waited_for_by_its_reader(kept):
+    may_write = threading.Event()
+
+    def parts():
+        assert may_write.wait(20)
+        yield b"late"
+
+    kept.write_later(NAME, parts())
+    threading.Timer(0.05, may_write.set).start()
+    assert bytes(kept.read(NAME)) == b"late"
+
+
+def test_what_cannot_be_computed_later_is_not_written(kept):
+    def parts():
+        yield b"half"
+        raise MemoryError
+
+    kept.write_later(NAME, parts())
+    kept.finish()
+    assert kept.read(NAME) is None
+    assert not list(kept.folder.iterdir())
+
+
+def test_writing_stops_where_there_is_no_room(kept):
+    asked = []
+
+    def parts():
+        while True:
+            asked.append(1)
+            yield bytes(kept.most_bytes // 4)
+
+    assert not kept.write(NAME, parts())
+    assert len(asked) == 4
+    assert not list(kept.folder.iterdir())

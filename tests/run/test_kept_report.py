@@ -35,6 +35,7 @@ def written(folder, generation="C7"):
 
 
 def copies(kept):
+    kept.finish()
     return [path for path in kept.folder.iterdir() if not path.name.startswith("0-")]
 
 
@@ -141,12 +142,13 @@ def test_a_damaged_copy_is_ignored_and_written_anew(tmp_path, kept, monkeypatch,
     name = copy.name.removesuffix(".kept")
     foreign = b'{"rows": "x", "columns": 7}'
     if damage == "whole, but foreign":
-        assert kept.write(name, [LENGTH.pack(len(foreign)) + foreign])
+        assert kept.write(name, [foreign + LENGTH.pack(len(foreign))])
     else:
         broken = {"cut off": sound[:-9], "empty": b"", "another program's": b"SQLite format 3\0" * 40}
         broken["one bit"] = sound[:700] + bytes([sound[700] ^ 1]) + sound[701:]
         copy.write_bytes(broken[damage])
     check_same(performance_of(path, kept, 0), original)
+    assert copies(kept) == [copy]
     assert copy.read_bytes() == sound
     check_same(from_copy(path, kept, monkeypatch), original)
 
@@ -155,11 +157,12 @@ FOREIGN = (
     b"",
     b"\xff" * 7,
     LENGTH.pack(1 << 60),
-    LENGTH.pack(2) + b"[]",
-    LENGTH.pack(4) + b"null",
-    LENGTH.pack(20_000) + b"[" * 20_000,
-    LENGTH.pack(27) + b'{"rows": -1, "columns": []}',
-    LENGTH.pack(62) + b'{"rows": 9, "columns": [["kernel_ns", null, "|O8"]], "arrays":[]}'[:62],
+    b"[]" + LENGTH.pack(2),
+    b"null" + LENGTH.pack(4),
+    b"[" * 20_000 + LENGTH.pack(20_000),
+    b'{"rows": -1, "columns": []}' + LENGTH.pack(27),
+    b'{"rows": 9, "columns": [["kernel_ns", null, "|O8"]], "arrays":[]}' + LENGTH.pack(65),
+    b'{"rows": 9, "columns": [["kernel_ns", null, "<f8"]], "arrays":[]}' + LENGTH.pack(65),
 )
 
 
@@ -212,9 +215,9 @@ async def test_a_state_folder_that_cannot_be_written_costs_nothing_but_time(tmp_
     assert answer["rows"]["device"]
 
 
-def test_the_header_is_where_the_format_says(tmp_path, kept):
+def test_the_summary_is_where_the_format_says(tmp_path, kept):
     path = written(tmp_path / "report")
     performance_of(path, kept, 0)
     contents = kept.read(copies(kept)[0].name.removesuffix(".kept"))
-    (length,) = struct.unpack_from("<Q", contents)
-    assert bytes(contents[8 : 8 + length]).startswith(b'{"generation": "C7"')
+    (length,) = struct.unpack_from("<Q", contents, len(contents) - 8)
+    assert bytes(contents[-8 - length :]).startswith(b'{"generation": "C7"')

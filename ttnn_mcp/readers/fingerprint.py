@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-import zlib
 from hashlib import blake2b
 from typing import TYPE_CHECKING, BinaryIO
 
 from ttnn_mcp.errors import ReportMissing, shown
+from ttnn_mcp.readers.checksum import checksum
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,6 @@ SMALL_BYTES = 1 << 22  # files up to 4 MiB are hashed as a whole
 WHOLE_BYTES = 1 << 31  # files up to 2 GiB get a CRC-32 of all bytes: measured at 0.13 s for 293 MB
 SAMPLES = 32  # blocks of a larger file that are hashed, evenly spread, the first and the last included
 BLOCK_BYTES = 1 << 16
-CHECKED_BYTES = 1 << 20
 CHECKSUM_BYTES = 4
 KNOWN_AT_MOST = 4096  # fingerprints of the files seen last
 SETTLED_NS = 2_000_000_000  # a younger file may change again within one tick of its file system's clock (FAT: 2 s)
@@ -76,29 +75,20 @@ def _digest(file: BinaryIO, status: os.stat_result, kept: KeptFiles | None) -> s
 
 
 def _known_checksum(file: BinaryIO, status: os.stat_result, samples: bytes, kept: KeptFiles | None) -> bytes:
-    """The checksum of the whole file: stored before for the same file, times and samples, else computed.
+    """The CRC-32 of the whole file: stored before for the same file, times and samples, else computed.
 
+    It misses no change within 32 bits in a row, and others once in 2**32.
     No program can choose the time of the last change (ctime), so that a file changed since has another one.
     """
     if kept is None or not _is_settled(status):
-        return _checksum(file).to_bytes(CHECKSUM_BYTES, "little")
+        return checksum(file.fileno(), status.st_size).to_bytes(CHECKSUM_BYTES, "little")
     mark = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, samples)
     name = "0-" + blake2b(repr(mark).encode(), digest_size=16).hexdigest()
     stored = kept.read(name)
     if stored is not None and len(stored) == CHECKSUM_BYTES:
         return bytes(stored)
-    checksum = _checksum(file).to_bytes(CHECKSUM_BYTES, "little")
+    whole = checksum(file.fileno(), status.st_size).to_bytes(CHECKSUM_BYTES, "little")
     unchanged = os.fstat(file.fileno())
     if (unchanged.st_size, unchanged.st_mtime_ns, unchanged.st_ctime_ns) == mark[2:5]:
-        kept.write(name, [checksum])
-    return checksum
-
-
-def _checksum(file: BinaryIO) -> int:
-    """CRC-32 of the whole file: it misses no change within 32 bits in a row, and others once in 2**32."""
-    file.seek(0)
-    block, checksum = bytearray(CHECKED_BYTES), 0
-    view = memoryview(block)
-    while count := file.readinto(block):  # type: ignore[attr-defined]
-        checksum = zlib.crc32(view[:count], checksum)
-    return checksum
+        kept.write(name, [whole])
+    return whole

@@ -14,7 +14,7 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 UNFINISHED = ".part"
@@ -38,29 +38,31 @@ def contents_of(path: Path, name: str, most_bytes: int) -> memoryview | None:
         if mark != MARK or size != status.st_size - HEAD.size:
             return None
         contents = file.read(size)
-    return memoryview(contents) if len(contents) == size and checksum_of(name, [contents]) == checksum else None
+    is_whole = len(contents) == size and zlib.crc32(contents, zlib.crc32(name.encode())) == checksum
+    return memoryview(contents) if is_whole else None
 
 
-def checksum_of(name: str, parts: Sequence[bytes | memoryview]) -> int:
-    """CRC-32 of the name and the parts."""
-    checksum = zlib.crc32(name.encode())
-    for part in parts:
-        checksum = zlib.crc32(part, checksum)
-    return checksum
-
-
-def write_at_once(path: Path, name: str, parts: Sequence[bytes | memoryview]) -> None:
-    """Write a file that nobody sees before it is whole.
+def write_at_once(
+    path: Path, name: str, parts: Iterable[bytes | memoryview], most_bytes: int, make_room: Callable[[], None]
+) -> None:
+    """Write a file that nobody sees before it is whole; `make_room` is called before it gets its name.
 
     Raises:
-        OSError, ValueError: it cannot be written.
+        OSError, ValueError: it cannot be written, or has more than `most_bytes`.
     """
-    size = sum(memoryview(part).nbytes for part in parts)
-    head = HEAD.pack(MARK, size, checksum_of(name, parts))
+    size, checksum = 0, zlib.crc32(name.encode())
     descriptor, unfinished = tempfile.mkstemp(dir=path.parent, prefix="kept-", suffix=UNFINISHED)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - it is open already
-            file.writelines((head, *parts))
+            file.seek(HEAD.size)
+            for part in parts:
+                file.write(part)
+                size, checksum = size + memoryview(part).nbytes, zlib.crc32(part, checksum)
+                if HEAD.size + size > most_bytes:
+                    raise ValueError(name)
+            file.seek(0)
+            file.write(HEAD.pack(MARK, size, checksum))
+        make_room()
         os.replace(unfinished, path)  # noqa: PTH105 - a name, not a path
     finally:
         with suppress(OSError):

@@ -13,12 +13,13 @@ import tempfile
 import time
 from contextlib import suppress
 from stat import S_ISREG
+from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
-from ttnn_mcp.readers.kept_bytes import HEAD, UNFINISHED, contents_of, write_at_once
+from ttnn_mcp.readers.kept_bytes import UNFINISHED, contents_of, write_at_once
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
 ENDING = ".kept"
@@ -49,11 +50,14 @@ class KeptFiles:
     def __init__(self, folder: Path, most_bytes: int) -> None:
         self.folder = folder
         self.most_bytes = most_bytes
+        self._being_written: dict[str, Thread] = {}
 
     def read(self, name: str) -> memoryview | None:
         """The contents written under this name; None if there are none, or they are not as they were written."""
         if not self.most_bytes:
             return None
+        if writing := self._being_written.get(name):
+            writing.join()
         path = self.folder / (name + ENDING)
         try:
             contents = contents_of(path, name, self.most_bytes)
@@ -63,18 +67,30 @@ class KeptFiles:
             return None
         return contents
 
-    def write(self, name: str, parts: Sequence[bytes | memoryview]) -> bool:
+    def write(self, name: str, parts: Iterable[bytes | memoryview]) -> bool:
         """Write the parts, one after the other, under this name; whether they can be read from now on."""
-        size = sum(memoryview(part).nbytes for part in parts)
-        if HEAD.size + size > self.most_bytes:
-            return False
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._make_room(max(HEAD.size + size, BLOCK_BYTES))
-            write_at_once(self.folder / (name + ENDING), name, parts)
+            write_at_once(self.folder / (name + ENDING), name, parts, self.most_bytes, self._make_room)
         except (OSError, ValueError):
             return False
         return True
+
+    def write_later(self, name: str, parts: Iterable[bytes | memoryview]) -> None:
+        """Write the parts in a thread of its own, which computes them; the process does not end before it."""
+
+        def written() -> None:
+            with suppress(MemoryError):
+                self.write(name, parts)
+
+        self.finish()
+        self._being_written = {name: Thread(target=written, name="keeping")}
+        self._being_written[name].start()
+
+    def finish(self) -> None:
+        """Wait for what is being written."""
+        for thread in tuple(self._being_written.values()):
+            thread.join()
 
     def held_bytes(self) -> int:
         """How much the files take together."""
@@ -89,15 +105,15 @@ class KeptFiles:
         except (OSError, ValueError):
             return False
 
-    def _make_room(self, size: int) -> None:
-        """Remove abandoned temporary files, then whatever was not used the longest, until `size` bytes fit."""
+    def _make_room(self) -> None:
+        """Remove abandoned temporary files, then whatever was not used the longest, until all others fit."""
         files = self._held()
         gone_by = time.time_ns() - int(ABANDONED_S * 1e9)
         abandoned = [file for file in files if file.path.suffix == UNFINISHED and file.used_ns < gone_by]
         finished = [file for file in files if file.path.suffix == ENDING]
         total, count = sum(file.size for file in files), len(files)
         for file in (*abandoned, *finished):
-            if file in finished and total + size <= self.most_bytes and count < FILES_AT_MOST:
+            if file in finished and total <= self.most_bytes and count <= FILES_AT_MOST:
                 return
             with suppress(OSError):
                 file.path.unlink()

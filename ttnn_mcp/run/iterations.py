@@ -20,6 +20,7 @@ from ttnn_mcp.run.chained_blocks import are_layers
 from ttnn_mcp.run.ops.alike import first_rows, numbered
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.call_counts import runtime_ids
+from ttnn_mcp.run.ops.written_kinds import written_kinds
 from ttnn_mcp.run.repeated_blocks import COVERED_AT_LEAST, repeated_blocks, repeating_tail
 
 if TYPE_CHECKING:
@@ -62,13 +63,6 @@ def signatures(ops: OpTable) -> NDArray[np.int64]:
     kinds = ops.take(first_rows(written))  # some hundred rows, of which all others are copies
     described = (part for operand in kinds.operands_once() for part in operand.described_by)
     return numbered(len(kinds), chain([kinds.texts("op_code").codes], described))[written]
-
-
-@artefact
-def written_kinds(ops: OpTable) -> NDArray[np.int64]:
-    """A number per row, from 0 in order of appearance, equal for rows with the same code and operand cells."""
-    cells = (part for operand in ops.operands_once() for part in operand.written_by)
-    return numbered(len(ops), chain([ops.texts("op_code").codes], cells))
 
 
 def device_order(ops: OpTable) -> NDArray[np.int64]:

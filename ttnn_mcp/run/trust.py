@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.errors import shown
-from ttnn_mcp.run.iterations import written_kinds
 from ttnn_mcp.run.ops.alike import first_rows
+from ttnn_mcp.run.ops.written_kinds import written_kinds
 from ttnn_mcp.run.repeated_blocks import TRAILING_OPS
 
 if TYPE_CHECKING:

@@ -75,6 +75,16 @@ def test_whole_numbers_of_every_length_are_exact(tmp_path, digits):
     assert plain(path).numbers("kernel_ns").tolist() == [float(cell) for cell in cells]
 
 
+@pytest.mark.parametrize("digits", range(9))
+def test_decimals_are_the_numbers_next_to_them(tmp_path, digits):
+    whole = "98765432"[:digits]
+    cells = (
+        [f"{whole[:place]}.{whole[place:]}" for place in range(digits + 1)] if digits else ["0.1", "00.30", "7."]
+    )
+    path = written(tmp_path / "ops.csv", [[*ROW[:4], cell, *ROW[5:]] for cell in cells])
+    assert plain(path).numbers("kernel_ns").tolist() == [float(cell) for cell in cells]
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -88,6 +98,10 @@ def test_whole_numbers_of_every_length_are_exact(tmp_path, digits):
         lambda text: text.replace(b"1234,", b" 1234,", 1),
         lambda text: text.replace(b"1234,", b"1_234,", 1),
         lambda text: text.replace(b"1234,", b"infinity,", 1),
+        lambda text: text.replace(b"1234,", b".,", 1),
+        lambda text: text.replace(b"1234,", b"1.2.3,", 1),
+        lambda text: text.replace(b"1234,", b"1.2a,", 1),
+        lambda text: text.replace(b",x,", b",\t,", 1),
         lambda text: text.replace(b"\r\n", b"\n", 1),
         lambda text: text[:-2] + b"\n",
         lambda text: text + b"\r\n",

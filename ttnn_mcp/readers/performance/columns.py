@@ -214,6 +214,13 @@ OP_CODE, KERNEL_TIME = BY_NAME["op_code"].headers[0], BY_NAME["kernel_ns"].heade
 
 OPERAND_HEADER = re.compile(r"(INPUT|OUTPUT)_(\d{1,4})_(W|Z|Y|X|LAYOUT|DATATYPE|MEMORY)(_PAD\[LOGICAL\])?$")
 """One cell of an operand: four dims (from 2025-09 "padded[logical]"), layout, data type, placement."""
+
+
+def is_operand(header: str) -> bool:
+    """Whether the column holds cells of an operand."""
+    return OPERAND_HEADER.match(header) is not None
+
+
 OPERAND_PARTS: dict[str, str] = {
     **dict.fromkeys("WZYX", "shapes, and what is computed from them, cannot be told"),
     "LAYOUT": "layout checks cannot tell",

@@ -20,10 +20,13 @@ class TextColumn:
     Attributes:
         codes: per row, an index into `distinct`; -1 means that the cell is empty.
         distinct: the texts.
+        alike: per row, a number: rows of the same number have the same text in all columns with these numbers. None
+            where they were not compared.
     """
 
     codes: NDArray[np.signedinteger[Any]]
     distinct: tuple[str, ...]
+    alike: NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""A performance report as bytes that load without parsing: a header in JSON, then its columns as numpy writes them.
+"""A performance report as bytes that load without parsing: its columns as numpy writes them, then a summary in JSON.
 
 Whole numbers take as few bytes as hold them, other numbers are float64, and a blank column takes none; texts are one
-code per row, and each distinct text once in the header. numpy and JSON do all of it. Parquet or Feather would need
+code per row, and each distinct text once in the summary. numpy and JSON do all of it. Parquet or Feather would need
 pyarrow, a dependency of 40 MB, to load what is a plain copy of memory here; pickle would run what a file tells it to.
 """
 
@@ -19,12 +19,12 @@ from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn, lengthened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-LENGTH = struct.Struct("<Q")  # bytes of the header
+LENGTH = struct.Struct("<Q")  # bytes of the summary
 ALIGNED = 64  # bytes: columns begin at multiples of it
 DTYPES = ("<f8", "|i1", "<i2", "<i4", "<i8")
 WHOLE = ("|i1", "<i2", "<i4")  # in which whole numbers are tried; the least of each stands for "not measured"
@@ -34,16 +34,17 @@ NO_NUMBERS: NDArray[np.float64] = np.zeros(0)
 
 def packed(
     csv: PerformanceCsv, more: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
-) -> list[bytes | memoryview]:
-    """The report's bytes in parts; `more` (JSON values) and `arrays` come back with it."""
+) -> Iterator[bytes | memoryview]:
+    """The report's bytes, one column at a time; `more` (JSON values) and `arrays` come back with it."""
     columns: list[tuple[str, tuple[str, ...] | None, str]] = []
-    values: list[NDArray[Any]] = []
     for name, column in csv.frame.columns.items():
         texts = column.distinct if isinstance(column, TextColumn) else None
-        values.append(column.codes if isinstance(column, TextColumn) else _shortened(csv.frame.numbers(name)))
-        columns.append((name, texts, BLANK if len(values[-1]) < len(csv.frame) else _written_as(values[-1])))
-    values += arrays.values()
-    header = {
+        values = column.codes if isinstance(column, TextColumn) else _shortened(csv.frame.numbers(name))
+        columns.append((name, texts, BLANK if len(values) < len(csv.frame) else _written_as(values)))
+        yield from _bytes_of(values)
+    for array in arrays.values():
+        yield from _bytes_of(array)
+    summary = {
         "generation": csv.generation,
         "compiler": csv.compiler,
         "logical_shapes": csv.logical_shapes,
@@ -55,44 +56,47 @@ def packed(
         "more": dict(more),
         "arrays": [(name, _written_as(array), len(array)) for name, array in arrays.items()],
     }
-    start = json.dumps(header).encode()
-    parts: list[bytes | memoryview] = [LENGTH.pack(len(start)) + start]
-    parts.append(_padding(len(parts[0])))
-    for array in values:
-        plain = np.ascontiguousarray(array, dtype=_written_as(array))
-        parts += [plain.data.cast("B") if len(plain) else b"", _padding(plain.nbytes)]
-    return parts
+    end = json.dumps(summary).encode()
+    yield end + LENGTH.pack(len(end))
 
 
 def unpacked(contents: memoryview, path: Path) -> tuple[PerformanceCsv, dict[str, Any], dict[str, NDArray[Any]]]:
     """What `packed` was given, as the report at `path`. The columns are read-only views of `contents`.
 
     Raises:
-        ValueError, TypeError, KeyError, RecursionError: the bytes are not from `packed`.
+        ValueError, TypeError, KeyError, RecursionError, struct.error: the bytes are not from `packed`.
     """
-    start = LENGTH.size + LENGTH.unpack_from(contents)[0]
-    header = json.loads(bytes(contents[LENGTH.size : start]))
-    rows, place = header["rows"], start + len(_padding(start))
+    end = len(contents) - LENGTH.size
+    length = LENGTH.unpack_from(contents, end)[0]
+    summary = json.loads(bytes(contents[max(0, end - length) : end]))
+    rows, place = summary["rows"], 0
     if not isinstance(rows, int) or rows < 0:
         raise ValueError("not written by us")
     arrays: dict[str, NDArray[Any]] = {}
     columns: dict[str, TextColumn | NDArray[Any]] = {}
-    for name, texts, written_as in header["columns"]:
+    for name, texts, written_as in summary["columns"]:
         values, place = (NO_NUMBERS, place) if written_as == BLANK else _array(contents, place, rows, written_as)
         columns[name] = values if texts is None else _text_column(values, texts)
-    for name, written_as, count in header["arrays"]:
+    for name, written_as, count in summary["arrays"]:
         arrays[name], place = _array(contents, place, count, written_as)
     csv = PerformanceCsv(
         path=path,
-        generation=header["generation"],
-        compiler=header["compiler"],
-        logical_shapes=header["logical_shapes"],
+        generation=summary["generation"],
+        compiler=summary["compiler"],
+        logical_shapes=summary["logical_shapes"],
         frame=Frame(rows, columns),
-        headers=header["headers"],
-        lost=tuple(header["lost"]),
-        caveats=tuple(header["caveats"]),
+        headers=summary["headers"],
+        lost=tuple(summary["lost"]),
+        caveats=tuple(summary["caveats"]),
     )
-    return csv, header["more"], arrays
+    return csv, summary["more"], arrays
+
+
+def _bytes_of(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
+    plain = np.ascontiguousarray(array, dtype=_written_as(array))
+    if len(plain):
+        yield plain.data.cast("B")
+    yield _padding(plain.nbytes)
 
 
 def _shortened(values: NDArray[np.float64]) -> NDArray[Any]:

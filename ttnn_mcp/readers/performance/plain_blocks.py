@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.readers.performance import row_shape
-from ttnn_mcp.readers.performance.row_shape import LEAD_BYTES, NOT_PLAIN
+from ttnn_mcp.readers.performance.row_shape import LEAD_BYTES, QUOTE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,24 +32,13 @@ class Block:
         contents: bytes of the file, `LEAD_BYTES` or more before the first row.
         rows: how many rows there are.
         before: the place before each cell in the contents, that of a separator; shape (rows, fields).
-        after: the place after each cell, likewise; after a row's last cell, that of the line feed.
-        returns: 1 if a carriage return stands before each line feed, else 0.
+        after: the place after each cell, likewise; after a row's last cell, that of its line end.
     """
 
     contents: bytes
     rows: int
     before: NDArray[np.int64]
     after: NDArray[np.int64]
-    returns: int
-
-    def begins(self, fields: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where the cells of some fields begin."""
-        return self.before[:, fields] + 1
-
-    def ends(self, fields: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where the cells of some fields end."""
-        is_last = fields == self.after.shape[1] - 1
-        return self.after[:, fields] - self.returns * is_last
 
 
 def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | None:
@@ -75,21 +64,23 @@ def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | 
     last = contents.find(b"\n", end - 1 - before) + 1
     if not first or not last:
         return None
-    cells = np.frombuffer(contents, dtype=np.uint8)[first - 1 : last]  # from the line feed before the first row
-    separates = cells == NEWLINE
-    rows = int(np.count_nonzero(separates)) - 1
+    cells = np.frombuffer(contents, dtype=np.uint8, count=last)
+    separates = cells <= RETURN  # carriage returns and line feeds; whatever else is no text either
+    separates[: first - 1] = False  # all but the line feed before the first row
+    controls = int(np.count_nonzero(separates))
     separates |= cells == SEPARATOR
-    places: NDArray[np.int64] = np.flatnonzero(separates)
-    feeds = places[:: shape.fields]
-    returns = len(shape.line_end) - 1
+    separates[: first - 1] = False
+    places: NDArray[np.int64] = separates.nonzero()[0]
+    width = shape.fields - 1 + len(shape.line_end)  # separators of a row: a carriage return ends its last cell
+    rows = (len(places) - 1) // width
+    feeds = places[::width]
     if (
-        len(places) != rows * shape.fields + 1
+        len(places) != rows * width + 1
+        or controls != rows * len(shape.line_end) + 1
         or not (cells[feeds] == NEWLINE).all()
-        or int(np.count_nonzero(cells[1:] == RETURN)) != rows * returns
-        or (returns and not (cells[feeds[1:] - 1] == RETURN).all())
-        or any(contents.find(mark, first, last) >= 0 for mark in NOT_PLAIN)
+        or (len(shape.line_end) > 1 and not (cells[places[width - 1 :: width]] == RETURN).all())
+        or contents.find(QUOTE, first, last) >= 0
     ):
         return None
-    places += first - 1
-    before, after = (np.reshape(side, (rows, shape.fields)) for side in (places[:-1], places[1:]))
-    return Block(contents, rows, before, after, returns)
+    before, after = (np.reshape(side, (rows, width))[:, : shape.fields] for side in (places[:-1], places[1:]))
+    return Block(contents, rows, before, after)

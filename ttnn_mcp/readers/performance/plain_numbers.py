@@ -1,4 +1,4 @@
-"""Numbers in plain cells, all cells of a block at once: eight digits are one 64-bit word, and become one number."""
+"""Numbers in plain cells, all cells of a block at once."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.readers.performance.digit_words import DIGITS, ZEROS, are_no_digits, as_number, decimals
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.readers.performance.plain_blocks import Block
 
-DIGITS = 8  # of a word
-ZEROS = np.uint64(0x3030303030303030)
-TOP_BITS = np.uint64(0x8080808080808080)
-BEYOND_NINE = np.uint64(0x7676767676767676)  # added to a byte of 10 or more, it sets the top bit
 LAST_BYTES = np.array([((1 << 8 * n) - 1) << (64 - 8 * n) for n in range(DIGITS + 1)], dtype=np.uint64)
 NUMBER = re.compile(rb"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,4})?")
-REMEMBERED = 100_000  # texts of other numbers; percentages and small times repeat
+REMEMBERED = 100_000  # texts of other numbers, which may repeat
 
 
 class Numbers:
@@ -33,23 +31,27 @@ class Numbers:
 
         NaN stands for a blank cell; the answer is None if a cell is no number.
         """
-        lengths = block.ends(fields) - block.begins(fields)
-        filled = np.flatnonzero(lengths.any(axis=0))
-        lengths: NDArray[np.int64] = np.ravel(lengths[:, filled])
-        ends: NDArray[np.int64] = np.ravel(block.ends(fields[filled]))
+        after = block.after[:, fields]
+        beyond = after - block.before[:, fields]  # one more than the length of a cell
+        filled = np.flatnonzero((beyond > 1).any(axis=0))
+        ends: NDArray[np.int64] = np.ravel(after[:, filled])
+        lengths: NDArray[np.int64] = np.ravel(beyond[:, filled]) - 1
         words = np.ndarray((len(block.contents) - 7,), dtype="<u8", buffer=block.contents, strides=(1,))
         digits = (words[ends - DIGITS] ^ ZEROS) & LAST_BYTES.take(lengths, mode="clip")
-        odd = _are_no_digits(digits) | (lengths > 2 * DIGITS)
-        whole = _as_number(digits)
-        long = np.flatnonzero(lengths > DIGITS)
+        odd = are_no_digits(digits) | (lengths > 2 * DIGITS)
+        whole = as_number(digits)
+        long = (lengths > DIGITS).nonzero()[0]
         if len(long):
             masks = LAST_BYTES.take(lengths[long] - DIGITS, mode="clip")
-            digits = (words[ends[long] - 2 * DIGITS] ^ ZEROS) & masks
-            odd[long] |= _are_no_digits(digits)
-            whole[long] += _as_number(digits) * np.uint64(10**DIGITS)
+            first_digits = (words[ends[long] - 2 * DIGITS] ^ ZEROS) & masks
+            odd[long] |= are_no_digits(first_digits)
+            whole[long] += as_number(first_digits) * np.uint64(10**DIGITS)
         numbers = whole.astype(np.float64)
         numbers[lengths == 0] = np.nan
-        rows = np.flatnonzero(odd)
+        rows = odd.nonzero()[0]
+        if len(rows):
+            numbers[rows], are_decimals = decimals(digits[rows])
+            rows = rows[~are_decimals | (lengths[rows] == 1) | (lengths[rows] > DIGITS)]
         if len(rows):
             others = self._others(block.contents, ends[rows], lengths[rows])
             if others is None:
@@ -59,13 +61,13 @@ class Numbers:
         return filled, np.transpose(columns)
 
     def _others(self, contents: bytes, ends: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[float] | None:
-        """Signed, fractional and very long numbers; None if one is no number."""
+        """Signed and very long numbers, and long decimals; None if one is no number."""
         if len(self._known) > REMEMBERED:
             self._known = {}
         known = self._known
         begins: list[int] = (ends - lengths).tolist()
         texts = [contents[begin:end] for begin, end in zip(begins, ends.tolist(), strict=True)]
-        for text in set(texts) - known.keys():
+        for text in {text for text in texts if text not in known}:
             value = self._blanks.get(text)
             if value is None:
                 if not NUMBER.fullmatch(text):
@@ -73,16 +75,3 @@ class Numbers:
                 value = float(text)
             known[text] = value
         return [known[text] for text in texts]
-
-
-def _are_no_digits(digits: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    return ((digits | (digits + BEYOND_NINE)) & TOP_BITS) != 0
-
-
-def _as_number(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Eight digits, the first in the lowest byte, as a number: pairs, then fours, then all eight at once."""
-    pairs = digits * np.uint64(10) + (digits >> np.uint64(8))
-    of_each = np.uint64(0x000000FF000000FF)
-    high = (pairs & of_each) * np.uint64(0x000F424000000064)  # 100 + (1000000 << 32)
-    low = ((pairs >> np.uint64(16)) & of_each) * np.uint64(0x0000271000000001)  # 1 + (10000 << 32)
-    return (high + low) >> np.uint64(32)

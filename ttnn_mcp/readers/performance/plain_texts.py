@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,28 +22,29 @@ class TextGroup:
 
     def __init__(self, first: int, last: int) -> None:
         self.first, self.last = first, last
-        self._first, self._last = np.array([first]), np.array([last])
+        self._numbering = Lock()  # blocks are read in several threads
         self._known: dict[bytes, int] = {}
         self._known_bytes = 0
 
     def of(self, block: Block) -> NDArray[np.int32] | None:
         """The number of each row's text; None if too many differ."""
         contents, number_of = block.contents, self._known.get
-        begins: list[int] = block.begins(self._first)[:, 0].tolist()
-        ends: list[int] = block.ends(self._last)[:, 0].tolist()
+        begins: list[int] = (block.before[:, self.first] + 1).tolist()
+        ends: list[int] = block.after[:, self.last].tolist()
         codes = [number_of(contents[begin:end], -1) for begin, end in zip(begins, ends, strict=True)]
         numbers = np.array(codes, dtype=np.int32)
-        if codes and min(codes) < 0:
+        if numbers.min(initial=0) < 0:
             for row in np.flatnonzero(numbers < 0).tolist():
                 numbers[row] = self._number(contents[begins[row] : ends[row]])
         return numbers if self._known_bytes <= KNOWN_BYTES_AT_MOST else None
 
     def _number(self, text: bytes) -> int:
-        number = self._known.get(text)
-        if number is None:
-            number = self._known[text] = len(self._known)
-            self._known_bytes += len(text)
-        return number
+        with self._numbering:
+            number = self._known.get(text)
+            if number is None:
+                number = self._known[text] = len(self._known)
+                self._known_bytes += len(text)
+            return number
 
     def columns(self, blanks: Sequence[str]) -> list[tuple[list[str], NDArray[np.int32]]]:
         """Per field: its distinct texts in order, and the place of each group text's part among them (-1 = blank)."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 LEAD_BYTES = 16  # read before the first row: a number is loaded as the 16 bytes before its end
 LINE_BYTES = 1 << 17  # of the last row, which may end beyond the block; the longest real one has 3 kB
-NOT_PLAIN = (b'"', b"\0")
+QUOTE = b'"'
+NOT_PLAIN = (QUOTE, b"\0")
 LINE_ENDS = (b"\r\n", b"\n")  # Python's csv module writes the first
 
 

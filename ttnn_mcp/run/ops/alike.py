@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ TABLE_AT_MOST = 1 << 20  # numbers below it are told apart by a table of them, w
 TABLE_PER_ROW = 8  # a table with more room than that takes longer than sorting the rows
 
 
-def numbered(rows: int, columns: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+def numbered(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> NDArray[np.int64]:
     """A number per row, from 0 in order of appearance: equal for rows that agree in all columns, and only for them.
 
     The columns become the digits of one number per row. Before the numbers outgrow a table, or if that is too late,

@@ -16,7 +16,7 @@ import numpy as np
 
 from ttnn_mcp import quoting
 from ttnn_mcp.errors import shown
-from ttnn_mcp.readers.performance.columns import BY_NAME
+from ttnn_mcp.readers.performance.columns import BY_NAME, is_operand
 from ttnn_mcp.run.ops.op_names import canonical, family
 from ttnn_mcp.run.ops.operand import Operand, operands_of
 from ttnn_mcp.run.ops.texts import Texts, no_texts, texts_of
@@ -119,6 +119,15 @@ class OpTable:
         ]
         while operands:
             yield operands.pop(0)
+
+    def alike(self) -> list[NDArray[np.int32]] | None:
+        """Numbers per row: rows that agree in all of them have the same op code and operands. None if not known."""
+        columns = [self._frame.texts(name) for name in self._frame.columns if name == "op_code" or is_operand(name)]
+        numbers = {id(column.alike): column.alike for column in columns}
+        known = [values for values in numbers.values() if values is not None]
+        if len(known) < len(numbers):
+            return None
+        return known if self._places is None else [values[self._places] for values in known]
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> OpTable:
         """The chosen rows (a mask, or positions in the order wanted)."""
