@@ -30,6 +30,8 @@ def sort(program: Program) -> int | None:
     pair = max(x.tile_bytes, _HALF) + places.tile_bytes
     row = 1 << max((x.columns - 1).bit_length(), 1)  # filled up to a power of two
     if program.factory == "SortProgramFactorySingleRowSingleCore":
+        if x.dtype == "UINT16":  # sorted as UINT32, between two tiles of its own
+            return (6 + row) * 2 * places.tile_bytes + _HALF // 2 + 2 * x.tile_bytes
         return (6 + row) * pair + _HALF // 2
     if program.factory == "SortProgramFactorySingleRowMultiCore":
         return 6 * pair
