@@ -1,7 +1,7 @@
 """Buffers of a group norm by Welford's algorithm, which keeps a core's whole part of the input.
 
-Measured on TTNN 0.81.1 mock devices over channels, groups, batches, blocks and grids: equal to the byte, for BFLOAT16 with
-sums in either format, and for interleaved FLOAT32.
+Measured on TTNN 0.81.1 mock devices over channels, groups, batches, blocks and grids: equal to the byte, for BFLOAT16
+with sums in either format, and for interleaved FLOAT32.
 """
 
 from __future__ import annotations
