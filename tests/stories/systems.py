@@ -53,7 +53,9 @@ def upsample_on_one_core():
 
 def conv_by_width():
     program = Program()
-    conv = Conv(layout="WIDTH", grid=(8, 5), channel_cores=40, per_core=(32, 1), block=(32, 9), kernel_ns=900_000)
+    conv = Conv(
+        layout="WIDTH", grid=(8, 5), channel_cores=40, per_core=(32, 1), block=(32, 9), inner=360, kernel_ns=900_000
+    )
     put_conv(program, conv)
     return program
 

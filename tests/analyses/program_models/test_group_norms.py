@@ -48,11 +48,59 @@ def test_interleaved_a_norm_follows_its_grid(case):
     assert norm(tensor(*shape), groups, width, factory=MCAST) is None  # nobody prints its grid
 
 
+WELFORD = PLAIN.replace("0, 0)", "1, 0)")
+ALIKE = [  # shape, data type, columns of the mask, grid, blocks, weights; measured plainly, and by Welford's algorithm
+    ((1, 1, 1024, 640), "bf", 2, (4, 4), 1, 2, 272_640, 279_552),
+    ((2, 1, 4096, 320), "bf", 2, (4, 4), 4, 2, 272_640, 591_872),
+    ((1, 1, 16384, 128), "bf", 1, (4, 8), 16, 2, 82_048, 229_888),
+    ((1, 1, 4096, 960), "bf", 2, (2, 8), 6, 2, 141_568, None),
+    ((1, 1, 4096, 960), "bf", 2, (2, 8), 6, 0, None, 661_504),
+    ((1, 1, 8192, 256), "bf", 1, (8, 8), 3, 2, 168_064, None),
+    ((2, 1, 1024, 1920), "bf", 3, (4, 4), 1, 2, 774_528, 935_424),
+    ((1, 1, 65536, 128), "bf", 1, (4, 8), 64, 0, 84_096, 619_008),
+    ((1, 1, 16384, 128), "f32", 1, (4, 8), 16, 2, 155_776, 444_928),
+    ((1, 1, 1024, 1280), "f32", 2, (8, 4), 2, 2, None, 363_008),
+    ((1, 1, 1024, 1280), "f32", 2, (8, 4), 2, 0, 268_544, None),
+    ((1, 1, 65536, 128), "f32", 1, (4, 8), 64, 2, 159_872, None),
+    ((1, 1, 1024, 512), "f32", 1, (1, 1), 4, 2, 331_904, None),
+]
+
+
+@pytest.mark.parametrize("case", ALIKE, ids=str)
+def test_welfords_algorithm_keeps_the_whole_part_of_a_core(case):
+    shape, dtype, width, (across, down), blocks, weights, plain, welford = case
+    asked = {"factory": MCAST, "core_grid": f"ttnn.CoreGrid(x={across}, y={down})", "num_out_blocks": str(blocks)}
+    for attributes, measured in ((PLAIN, plain), (WELFORD, welford)):
+        x, asked = tensor(*shape, dtype=dtype), {**asked, "weights": weights, "attributes": attributes}
+        sizes = {norm(x, 32, width, kernel=(fp32, 0), **asked) for fp32 in (0, 1)}
+        assert measured is None or sizes == {measured}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [  # shape, shard, cores, columns of the mask, rows; measured plainly, and by Welford's algorithm
+        ((1, 1, 1024, 640), (128, 160), (4, 8), 2, False, 98_560, 142_336),
+        ((1, 1, 1024, 320), (128, 160), (2, 8), 2, True, 139_520, 249_856),
+        ((2, 1, 1024, 256), (256, 64), (4, 8), 1, True, 108_672, 145_920),
+        ((1, 1, 4096, 512), (512, 64), (8, 8), 1, False, 125_056, 116_992),
+    ],
+)
+def test_in_shards_it_needs_the_masks_of_all_groups(case):
+    shape, shard, cores, width, rows, plain, welford = case
+    x = sharded(*shape, layout="BLOCK", shard=shard, cores=cores, rows=rows)
+    for attributes, measured in ((PLAIN, plain), (WELFORD, welford)):
+        for kernel in ((0, 0), (1, 0)):
+            assert norm(x, 32, width, factory=SHARDED, attributes=attributes, kernel=kernel) == measured
+    several = sharded(4, 1, 256, 256, layout="BLOCK", shard=(512, 64), cores=(4, 2))
+    assert norm(several, 32, 1, factory=SHARDED, attributes=WELFORD) is None
+    wide = sharded(*shape, layout="BLOCK", shard=shard, cores=cores, rows=rows, dtype="f32")
+    assert norm(wide, 32, width, factory=SHARDED) is None
+
+
 def test_what_was_not_measured_is_not_guessed():
     x = tensor(1, 1, 1024, 320)
     cores = "ttnn.CoreGrid(x=4, y=2)"
-    assert norm(x, 32, 2, factory=MCAST, core_grid=cores, kernel=(1, 0)) is None
-    assert norm(x, 32, 2, factory=MCAST, core_grid=cores, attributes=PLAIN.replace("0, 0)", "1, 0)")) is None
+    assert norm(x, 32, 2, factory=MCAST, core_grid=cores, attributes="GroupNormParams(1e-05, {}, {})") is None
     assert norm(tensor(1, 1, 1000, 320), 32, 2, factory=MCAST, core_grid=cores) is None
     assert norm(tensor(1, 1, 1024, 320, dtype="b8"), 32, 2, factory=MCAST, core_grid=cores) is None
     assert norm(x, 32, 2, factory=MCAST, core_grid="ttnn.CoreGrid(x=3, y=5)") is None

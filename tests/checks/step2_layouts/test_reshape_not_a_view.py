@@ -88,6 +88,12 @@ def test_a_width_that_is_no_product_of_heads_splits_none(check, program):
     assert "the last dim changes" in claim.claim
 
 
+@pytest.mark.parametrize(("head", "splits"), [(32, True), (64, True), (2, False), (106, False), (96, True)])
+def test_heads_are_split_where_each_is_of_whole_tiles(check, program, head, splits):
+    reshape(program, [1, 1, 64, 12 * head], [1, 64, 12, head])
+    assert ("split_query_key_value_and_split_heads" in check.ask(program).claim.fix) is splits
+
+
 def test_rows_that_are_no_whole_tiles_are_named(check, program):
     same_width(program)
     claim = check.ask(program).claim

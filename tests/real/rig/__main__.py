@@ -1,6 +1,6 @@
 """Proves our advice against real TTNN on mock devices; `make real` runs it in the project's own environment.
 
-    python -m tests.real.rig [demo | pages | names | advice | captures | trials] [--seed SEED] [--count COUNT]
+    python -m tests.real.rig [demo | pages | names | advice | captures | trials] [--seed SEED] [--count COUNT] [--jobs N]
 
 Sets up an environment with TTNN, once. Exits non-zero if TTNN refuses anything that we tell, and says what.
 """
@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +30,10 @@ from tests.real.trials import outcome, summary
 from ttnn_mcp.checks import CATALOGUE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeVar
+
+    Answer = TypeVar("Answer")
 
 KINDS = ("n150", "p100")
 MEMORY = ROOT / "resources" / "demo" / "memory"
@@ -48,6 +53,12 @@ def within(python: Path, module: str, *arguments: str) -> subprocess.CompletedPr
     """Run a module of the rig in the environment of TTNN."""
     command = [str(python), "-m", f"tests.real.rig.{module}", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def side_by_side(asked: argparse.Namespace, ask: Callable[[str], Answer], names: Iterable[str]) -> Iterator[Answer]:
+    """The answers, in order; as many processes of TTNN at a time as the machine has cores."""
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        yield from pool.map(ask, names)
 
 
 def demo(python: Path, _asked: argparse.Namespace) -> bool:
@@ -71,14 +82,15 @@ def demo(python: Path, _asked: argparse.Namespace) -> bool:
     return not changed
 
 
-def pages(python: Path, _asked: argparse.Namespace) -> bool:
+def pages(python: Path, asked: argparse.Namespace) -> bool:
     """Every Python block of the skill's pages runs."""
     good = True
-    for page in sorted((ROOT / "skills").glob("*/*.md")):
-        if page.name in PAGES or "```python" in page.read_text("utf-8"):
-            ran = within(python, "pages", page.name)
-            say(_told(ran, ("REFUSED", page.name)))
-            good &= ran.returncode == 0
+    texts = sorted((ROOT / "skills").glob("*/*.md"))
+    with_code = [page.name for page in texts if page.name in PAGES or "```python" in page.read_text("utf-8")]
+    answers = side_by_side(asked, lambda page: within(python, "pages", page), with_code)
+    for page, ran in zip(with_code, answers, strict=True):
+        say(_told(ran, ("REFUSED", page)))
+        good &= ran.returncode == 0
     return good
 
 
@@ -89,7 +101,7 @@ def names(python: Path, _asked: argparse.Namespace) -> bool:
     return ran.returncode == 0
 
 
-def advice(python: Path, _asked: argparse.Namespace) -> bool:
+def advice(python: Path, asked: argparse.Namespace) -> bool:
     """Every fix that checks give on the reports at hand is accepted, as far as it is code."""
     found = [*jobs(), *made()]
     known = {check.id for check in CATALOGUE} | {"check_setting"}
@@ -98,8 +110,10 @@ def advice(python: Path, _asked: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "jobs.json"
         file.write_text(json.dumps(found))
-        for kind in (*KINDS, MESH):
-            for answer in _answers(python, file, kind):
+        kinds = (*KINDS, MESH)
+        told_by_kind = side_by_side(asked, lambda kind: _answers(python, file, kind), kinds)
+        for kind, answers in zip(kinds, told_by_kind, strict=True):
+            for answer in answers:
                 job = found[answer["job"]]
                 for how, told in counted.items():
                     told.extend(job["check"] for _ in answer[how])
@@ -142,24 +156,21 @@ def _answers(python: Path, file: Path, kind: str) -> list[dict]:
         first = started[-1] + 1
 
 
-def captures(python: Path, _asked: argparse.Namespace) -> bool:
+def captures(python: Path, asked: argparse.Namespace) -> bool:
     """The models of this folder and the programs of `models` captured anew: every figure against TTNN's own."""
-    wrong: list[str] = []
-    for kind in KINDS:
-        with tempfile.TemporaryDirectory() as folder:
-            ran = within(python, "captured", kind, str(Path(folder) / kind))
-            if ran.returncode:
-                raise SystemExit(f"capturing on {kind} failed: {ran.stderr.strip()[-300:]}")
-            wrong += differences(Path(folder) / kind)
-    names = whole_programs.names()
-    for name in names:
+
+    def captured(name: str) -> list[str]:
+        module = "captured" if name in KINDS else "whole_programs"
         with tempfile.TemporaryDirectory() as folder:
             report = Path(folder) / name
             report.mkdir()
-            ran = within(python, "whole_programs", name, str(report))
+            ran = within(python, module, name, str(report))
             if ran.returncode:
                 raise SystemExit(f"capturing {name} failed: {ran.stderr.strip()[-300:]}")
-            wrong += of_program(report)
+            return differences(report) if name in KINDS else list(of_program(report))
+
+    names = whole_programs.names()
+    wrong = [sentence for told in side_by_side(asked, captured, (*KINDS, *names)) for sentence in told]
     for sentence in wrong:
         say(f"DIFFERS {sentence}")
     say(f"captures: {len(MODELS)} models on {len(KINDS)} chips and {len(names)} whole programs, "
@@ -169,14 +180,16 @@ def captures(python: Path, _asked: argparse.Namespace) -> bool:
 
 def trials(python: Path, asked: argparse.Namespace) -> bool:
     """Settings at shapes never tried before: TTNN's verdicts and buffers against ours."""
-    rows: list[dict] = []
-    with tempfile.TemporaryDirectory() as folder:
-        for kind in KINDS:
+
+    def sampled(kind: str) -> list[dict]:
+        with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / f"{kind}.json"
             ran = within(python, "sampled", kind, str(asked.seed), str(asked.count), str(out))
             if not out.is_file():
                 raise SystemExit(f"sampling on {kind} failed: {ran.stderr.strip()[-300:]}")
-            rows += json.loads(out.read_text())
+            return json.loads(out.read_text())
+
+    rows = [row for told in side_by_side(asked, sampled, KINDS) for row in told]
     outcomes = [outcome(row) for row in rows]
     for one in outcomes:
         if one.wrong_yes or one.missed or one.buffers_close is False:
@@ -201,18 +214,27 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], bool]] = {
 }
 
 
+def proven(part: str, python: Path, asked: argparse.Namespace) -> bool:
+    """Whether a part holds; and its minutes."""
+    start = time.monotonic()
+    holds = PARTS[part](python, asked)
+    say(f"{part}: {(time.monotonic() - start) / 60:.1f} minutes")
+    return holds
+
+
 def main() -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="part", default=list(PARTS))
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of the trials; another one every run")
     parser.add_argument("--count", type=int, default=20, help="trials per op and kind of device")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes of TTNN at a time")
     asked = parser.parse_args()
     unknown = set(asked.parts) - set(PARTS)
     if unknown:
         parser.error(f"parts are {', '.join(PARTS)}")
     python = ready()
-    failed = [part for part in asked.parts if not PARTS[part](python, asked)]
+    failed = [part for part in asked.parts if not proven(part, python, asked)]
     say(f"make real: {'not proven: ' + ', '.join(failed) if failed else 'all of it holds'}")
     return 1 if failed else 0
 

@@ -65,13 +65,26 @@ class Bound:
 
     def _plain(self, name: str, call: ast.Call) -> bool:
         on_host = name == "ttnn.from_torch" and not ast.unparse(call.args[0]).startswith("torch_")
-        if on_host or _leaves_out(call):
+        if on_host:
             return self.examples.run(name, self.keywords(call))
+        if _leaves_out(call):
+            keywords = self.keywords(call)
+            return self.examples.run(name, keywords, *self._first(call, keywords))
         try:
             value = self.evaluated(call)
         except NameError:
             return self.examples.run(name, self.keywords(call))
         return self.given(value) if CONSTRUCTED.search(name) else True
+
+    def _first(self, call: ast.Call, keywords: dict[str, Any]) -> list[Any]:
+        """The operands in front, where a keyword names another one of the same op: their shapes must agree."""
+        with_tensor = any(isinstance(value, self.ops.ttnn.Tensor) for value in keywords.values())
+        if not with_tensor or any(map(_leaves_out, call.args)):
+            return []
+        try:
+            return [self.evaluated(operand) for operand in call.args]
+        except NameError:
+            return []
 
     def given(self, value: Any) -> bool:
         """Give a configuration to the op of the fix, or to an ordinary one that takes it."""

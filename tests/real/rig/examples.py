@@ -32,11 +32,12 @@ class Examples:
         """What a name of a fix stands for; a KeyError where we do not know."""
         return VALUES[name](self)
 
-    def run(self, name: str, keywords: dict[str, Any]) -> bool:
-        """Run a function of TTNN with ordinary operands and the keywords that the fix gives; False if unknown."""
+    def run(self, name: str, keywords: dict[str, Any], *first: Any) -> bool:
+        """Run a function of TTNN with what the fix gives and ordinary operands for the rest; False if unknown."""
         if name not in CALLS:
             return False
         operands, defaults = CALLS[name](self)
+        operands[: len(first)] = first
         function = self.ttnn
         for part in name.split(".")[1:]:
             function = getattr(function, part)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 TILE = 32
 LETTERS = ("x", "w", "bias")
 ALSO = {"a": 0, "b": 1, "y": 0, "q": 0, "k": 0, "v": 0, "torch_w": 1}
+ATTENTION = 3  # operands: an op with fewer is one around it
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Ops:
     def _operands(self) -> str:
         """Those of one expert where batches do not agree: a sparse matmul runs one after the other."""
         x, weight = (told["logical"] for told in self.job["inputs"][:2])
-        if prod(weight[:-2]) in (1, prod(x[:-2])):
+        if prod(weight[:-2]) == 1 or weight[:-2] == x[:-2]:
             return "inputs"
         told = self.job["inputs"][:2]
         self.job["one_expert"] = [{**one, "logical": [1, 1, *one["logical"][-2:]]} for one in told]
@@ -108,6 +109,7 @@ class Ops:
         shape = {name: value for name, value in told.items() if name not in ("layout", "double", "block")}
         changed.setdefault("conv_config", ttnn.Conv2dConfig(**fields))
         changed.setdefault("slice_config", ttnn.Conv2dL1FullSliceConfig)
+        changed.setdefault("dtype", getattr(ttnn, self.job["outputs"][0]["dtype"].lower()))
         ttnn.conv2d(input_tensor=image, weight_tensor=weight, device=self.device, **shape, **changed)
         return True
 
@@ -143,6 +145,21 @@ class Ops:
         return not name.endswith(("Conv2dConfig", "SDPAProgramConfig"))
 
 
+def _width(job: dict[str, Any]) -> int:
+    return job["inputs"][0]["logical"][-1]
+
+
+BESIDE = {  # shapes of what lies beside the op's own operands
+    "gamma": lambda job: (1, 1, 1, _width(job)),
+    "beta": lambda job: (1, 1, 1, _width(job)),
+    "qkv": lambda job: (
+        1,
+        128,
+        3 * max(_width(job), job["outputs"][0]["logical"][-1]),
+    ),  # the op splits one of three
+}
+
+
 class Lazily(dict[str, Any]):
     """Inputs of an op by name, made when they are looked up."""
 
@@ -151,17 +168,21 @@ class Lazily(dict[str, Any]):
         self.ops, self.examples = ops, examples
 
     def __missing__(self, name: str) -> Any:
+        inputs = self.ops.job["inputs"]
+        if name in ("q", "k", "v") and len(inputs) < ATTENTION:
+            raise KeyError(name)
         if name == "logits":  # what the run reads back
             return self.ops.tensor(0, of="outputs")
+        if name in BESIDE and inputs:
+            return self.examples.tiles(*BESIDE[name](self.ops.job))
         number = LETTERS.index(name) if name in LETTERS else ALSO.get(name)
-        inputs = len(self.ops.job["inputs"])
         if number is None or self.ops.job["family"] == "collective" or not inputs:
             return self.examples.value(name)  # a KeyError: then it is looked for among the globals
-        if number >= inputs and name in VALUES:
+        if number >= len(inputs) and name in VALUES and name not in ALSO:
             return self.examples.value(name)
-        number = number if number < inputs else 0
+        number = number if number < len(inputs) else 0
         if name.startswith("torch_"):
             import torch
 
-            return torch.zeros(self.ops.job["inputs"][number]["logical"])
+            return torch.zeros(inputs[number]["logical"])
         return self.ops.tensor(number)

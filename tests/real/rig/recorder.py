@@ -6,6 +6,7 @@ pytest -p tests.real.rig.recorder tests/checks --fixes FILE
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ def watched(check: Check, facts: WindowFacts) -> Asked:
     for claim in outcome.claims:
         job = job_of(check.id, claim, facts)
         if job is not None:
+            job["report"] = os.environ["PYTEST_CURRENT_TEST"].partition(" ")[0]
             KEPT.setdefault((check.id, claim.fix, job["kind"]), job)
     return outcome
 

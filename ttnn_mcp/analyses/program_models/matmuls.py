@@ -11,7 +11,6 @@ from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 from ttnn_mcp.analyses.program_models.auto_matmul import Blocks, Chooser
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
-from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul, default_config
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
@@ -31,7 +30,6 @@ FACTORIES = {  # the config that each factory of 0.81.1 runs; a modelled choice 
     "MatmulMultiCoreReuseOptimizedProgramFactory": "Reuse",
     "MatmulMultiCoreProgramFactory": "Tiles",
 }
-_UNASKED = "MinimalMatmulParams(std::nullopt, std::nullopt, "  # without a config and without fused ops
 _TRANSPOSED = re.compile(r", (\d), (\d), (\d), Tile\(")  # batched by the caller, first operand, second operand
 _CORES = re.compile(r"x=(\d+), ?y=(\d+)")
 _OPERANDS, _WITH_THIRD = 2, 3
@@ -84,17 +82,6 @@ def sparse_matmul(program: Program) -> int | None:
     if blocks is None:
         return None
     return _planned(program, blocks, Operands(a, b, program.out, 0)) + 2 * sparsity.row_bytes + TILE_SIDE
-
-
-def minimal_matmul(program: Program) -> int | None:
-    """Bytes per core of a MinimalMatmul without a config."""
-    if len(program.inputs) < _OPERANDS or not program.attributes.startswith(_UNASKED):
-        return None
-    operands = _operands(program)
-    a, b, grid = operands.a, operands.b, program.machine.grid
-    block, subblock = default_config(a.batch * a.rows, b.columns, fp32=program.fp32)
-    sizes = (a.tile_bytes, b.tile_bytes, operands.out.tile_bytes, operands.bias_bytes)
-    return sum(MinimalMatmul(block, subblock, grid, grid, *sizes, fp32=program.fp32).buffers.values())
 
 
 def _operands(program: Program) -> Operands:

@@ -27,16 +27,18 @@ CHUNK_SHARE = 0.9 / 8  # of the room: what scatter reads of a row at a time
 def sort(program: Program) -> int | None:
     """Values and places: a row of tiles of each on one core, or a part of it on each of many, and some tiles more."""
     x, places = program.x, program.outputs[-1]
-    pair = max(x.tile_bytes, _HALF) + places.tile_bytes
+    pair, staged = max(x.tile_bytes, _HALF) + places.tile_bytes, 0
+    if x.dtype == "UINT16":  # sorted as UINT32, between two tiles of its own
+        pair, staged = 2 * places.tile_bytes, 2 * x.tile_bytes
     row = 1 << max((x.columns - 1).bit_length(), 1)  # filled up to a power of two
     if program.factory == "SortProgramFactorySingleRowSingleCore":
-        return (6 + row) * pair + _HALF // 2
+        return (6 + row) * pair + _HALF // 2 + staged
     if program.factory == "SortProgramFactorySingleRowMultiCore":
-        return 6 * pair
+        return 6 * pair + staged
     if program.factory != "SortProgramFactoryCrossCoreDataExchange":
         return None
     cores = 1 << (program.machine.cores.bit_length() - 1)
-    return (8 + max(row // cores, 2)) * pair + 3 * _HALF
+    return (8 + max(row // cores, 2)) * pair + 3 * _HALF + staged
 
 
 def argmax(program: Program) -> int | None:
@@ -66,15 +68,32 @@ def scatter(program: Program) -> int | None:
         return None
     x, *others = program.inputs
     most = CHUNK_SHARE * program.room.before
-    rows = [x, x, *others[:_SORTED_WITH]]
-    return sum(filled_up(min(spec.shape[-1] * ELEMENT_BYTES[spec.dtype], most), _ALIGNED) for spec in rows)
+    sizes = [
+        filled_up(min(spec.shape[-1] * ELEMENT_BYTES[spec.dtype], most), _ALIGNED)
+        for spec in (x, x, *others[:_SORTED_WITH])
+    ]
+    added = 2 * sizes[0] if program.factory == "ScatterReduceBfloat16ProgramFactory" else 0  # in FLOAT32
+    return sum(sizes) + added
 
 
 def gather(program: Program) -> int | None:
-    """A row of tiles, a tile of places, and a row of tiles out, at least four."""
+    """A row of tiles, a tile of places, and a row of tiles out, at least four; of a long row equal parts that fit."""
     if len(program.inputs) < _SORTED_WITH:
         return None
     x, places = program.inputs[:_SORTED_WITH]
+    if program.factory == "GatherCodegenProgramFactoryStreaming":
+        others, free = places.tile_bytes + program.out.tile_bytes, program.room.before
+        if free == program.machine.bank_bytes:  # no tensor lies above: then L1_SMALL counts as free
+            free += program.machine.small_bytes
+        parts = ceil(x.columns * x.tile_bytes / max(free - others, x.tile_bytes))
+        return ceil(x.columns / parts) * x.tile_bytes + others
     return (
         x.columns * x.tile_bytes + places.tile_bytes + max(program.out.columns, GATHERED) * program.out.tile_bytes
     )
+
+
+def gathered_by_tiles(program: Program) -> int | None:
+    """Two tiles to read, one of places, one out: data types that no generated program takes."""
+    if program.factory != "SingleRowMultiCore" or len(program.inputs) < _SORTED_WITH:
+        return None
+    return 2 * program.x.tile_bytes + program.inputs[1].tile_bytes + program.out.tile_bytes

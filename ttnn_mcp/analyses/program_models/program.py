@@ -36,6 +36,7 @@ class Machine:
         dram_banks: their number; 0 if unknown.
         bank_bytes: L1 of a core above the first program buffer, L1_SMALL not counted.
         chips: of the mesh.
+        small_bytes: L1_SMALL of a core.
     """
 
     grid: Grid
@@ -43,6 +44,7 @@ class Machine:
     dram_banks: int
     bank_bytes: int
     chips: int = 1
+    small_bytes: int = 0
 
     @property
     def cores(self) -> int:
@@ -126,4 +128,5 @@ def machine_of(report: MemoryReport) -> Machine | None:
     cores = grid[0] * grid[1]
     cards = [card for card in CARDS if card.architecture == report.arch]
     banks = {card.dram_banks for card in cards if cores in card.worker_cores} or {card.dram_banks for card in cards}
-    return Machine(grid, report.arch, max(banks, default=0), device.l1_bank_bytes or 0, len(report.devices))
+    banks_of_dram, small = max(banks, default=0), device.l1_small_bytes or 0
+    return Machine(grid, report.arch, banks_of_dram, device.l1_bank_bytes or 0, len(report.devices), small)

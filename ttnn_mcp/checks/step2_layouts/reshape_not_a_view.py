@@ -90,11 +90,11 @@ def _turns(facts: WindowFacts, rows: Rows) -> Rows:
 
 
 def _heads(facts: WindowFacts, row: int) -> int | None:
-    """Heads, where one side is [.., heads, width] and the other [.., heads * width]."""
+    """Heads, where one side is [.., heads, width] and the other [.., heads * width]; TTNN splits whole tiles only."""
     wide, split = facts.ops.inputs[0].logical[row], facts.ops.outputs[0].logical[row]
     if wide[3] < split[3]:
         wide, split = split, wide
-    return int(split[2]) if split[2] * split[3] == wide[3] else None
+    return int(split[2]) if split[2] * split[3] == wide[3] and split[3] % TILE_SIDE == 0 else None
 
 
 CHECK = Check(

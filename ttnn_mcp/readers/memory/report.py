@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 DATABASE = "db.sqlite"
 _VALUE_CHARS = 2000  # a tensor argument is printed with its values: 100 kB and more
 _TRACE_CHARS = 4000  # the innermost frame comes first
-_OF_PROGRAMS = frozenset({"program_config", "core_grid", "num_out_blocks"})
+_OF_PROGRAMS = frozenset({"program_config", "core_grid", "num_out_blocks", "config", "num_links"})
 _GRAPH = "CAST(captured_graph AS TEXT)"
 
 
