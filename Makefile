@@ -8,6 +8,9 @@ VENV ?= .venv
 VERSION := import sys; print("%d.%d" % sys.version_info[:2])
 UV := $(shell command -v uv 2>/dev/null)
 
+# Tests start the program hundreds of times: what Python compiled of it stays, whatever the shell asks for.
+unexport PYTHONDONTWRITEBYTECODE
+
 HERE := $(VENV)/bin/python
 ifdef UV
 CREATE := $(UV) venv --quiet --python "$(PYTHON)" $(VENV)

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from collections import Counter
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,11 +23,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of `make test &`: what 
 os.environ["TTNN_MCP_ARCHIVE_MB"] = "0"  # thousands of sessions: those that test the archive switch it on
 
 
+finished = count(1)
+
+
 def pytest_collection_finish() -> None:
     """Thousands of tests stay in memory: the collector need not look at them again and again."""
+    leave_to_itself()
+    gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_runtest_logfinish() -> None:
+    """Nor at what pytest keeps of those that ran."""
+    if next(finished) % 500 == 0:
+        leave_to_itself()
+
+
+def leave_to_itself() -> None:
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -62,7 +62,7 @@ class _Blocks:
 def conv3d(program: Program) -> int | None:
     """Bytes per core: patches in rows and in tiles, weights, sums, and the input of a block where that has room."""
     sizes = {name: int(size) for name, size in _FIELD.findall(program.settings.get("config", ""))}
-    triples = [tuple(map(int, found)) for found in _TRIPLES.findall(program.attributes)]
+    triples = [tuple(map(int, numbers)) for numbers in _TRIPLES.findall(program.attributes)]
     if len(sizes) < _FIELDS or len(triples) <= _DILATION or program.machine.arch != "wormhole_b0":
         return None
     if _SPLIT.search(program.settings["config"]) or not _ONE_GROUP.search(program.attributes):
