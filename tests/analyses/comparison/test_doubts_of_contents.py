@@ -10,6 +10,7 @@ from ttnn_mcp.analyses.comparison.doubts_of_contents import (
     collapsed,
     kinds_missing,
     layers_missing,
+    nothing_aligned,
     ops_missing,
     same_reading,
 )
@@ -28,6 +29,8 @@ def made(
     share=None,
     layers=None,
     same_arithmetic=False,
+    complete=True,
+    little_in_common=False,
     times=None,
 ):
     sides = [
@@ -42,7 +45,8 @@ def made(
         before=sides[0],
         after=sides[1],
         names=lambda side: [*names[side]],
-        alignment=SimpleNamespace(edits=edits),
+        alignment=SimpleNamespace(edits=edits, complete=complete),
+        little_in_common=little_in_common,
         arithmetic_share=share,
         layers=layers,
         same_arithmetic=same_arithmetic,
@@ -61,6 +65,22 @@ def made(
 def test_equal_times_of_ten_ops_are_no_chance(ops, told):
     names = ("A",) * ops
     assert (same_reading(made(names=(names, names))) is not None) == told
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ({}, "hardly an op has a partner"),
+        ({"share": 0.4}, "hardly an op has a partner"),
+        ({"share": 1.0, "same_arithmetic": True}, None),  # which proves the same work in other shapes
+        ({"little_in_common": False}, None),
+        ({"complete": False}, "too many ops to align"),
+        ({"complete": False, "share": 0.4}, None),  # the share of the arithmetic is told instead
+    ],
+)
+def test_ops_without_partners_hide_what_is_missing(how, why):
+    told = nothing_aligned(made(**{"little_in_common": True, **how}))
+    assert why in told.what if why else told is None
 
 
 def test_one_run_is_told_where_its_windows_are_one_too():
