@@ -68,6 +68,7 @@ def test_forms_without_a_model_say_so(ops, name, more, why):
     assert (norm if isinstance(norm, str) else "") == "" if why is None else why in norm
     sizes = settings_of(op, 0).choices("subblock_w")
     assert sizes == ((1, 2, 4, 8) if why is None else ())
+    assert (why or "") in settings_of(op, 0).tried("subblock_w", 2).unknown
 
 
 def test_each_config_has_its_program(ops):
