@@ -7,10 +7,13 @@ from tests.stories.conversions import CONVERSIONS
 from tests.stories.decoding import DECODING
 from tests.stories.layouts import LAYOUTS
 from tests.stories.matmuls import MATMULS
+from tests.stories.ports import PORTS
+from tests.stories.serving import SERVING
 from tests.stories.spread import SPREAD
 from tests.stories.systems import SYSTEMS
 
 EARLIER = (*ATTENTION, *MATMULS, *LAYOUTS, *SYSTEMS)
 FURTHER = (*DECODING, *CONVERSIONS, *SPREAD)  # first shown to checks that the earlier ones had mended
-STORIES = (*EARLIER, *FURTHER)
-__all__ = ["EARLIER", "FURTHER", "STORIES"]
+THIRD = (*PORTS, *SERVING)  # first shown to checks that both others had mended
+STORIES = (*EARLIER, *FURTHER, *THIRD)
+__all__ = ["EARLIER", "FURTHER", "STORIES", "THIRD"]

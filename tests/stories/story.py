@@ -51,6 +51,7 @@ class Story:
         made_up: what the source does not tell.
         unknown: why the change cannot be known from a report; empty where it is named, or should be.
         iterations: how the ops ran.
+        several: whether the change was several levers at once: what the findings promise that name them is then added.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Story:
     made_up: str = SPLIT
     unknown: str = ""
     iterations: Sequence[Iteration] = COLD_THEN_WARM
+    several: bool = False
 
 
 def run_op(program: Program, name: str, inputs: Sequence[Tensor], out: Tensor, us: float, **how: Any) -> Tensor:
@@ -117,18 +119,22 @@ def verdict(story: Story, found: list[dict[str, Any]], kernel_us: float) -> str:
     if not named:
         return "other change" if any(_most(one) > 0 for one in found) else "silent"
     saving = story.saving_us
-    if saving is None:
+    if saving is None or not any(_most(one) for one in named):
         return "named"
-    holding = list(_holding(named, saving))
+    holding = [
+        most for least, most in _promises(story, named) if least <= saving * NOISE and saving <= most * NOISE
+    ]
     if not holding:
         return "bound wrong"
-    return "right" if any(_most(one) <= WIDE_AT * saving for one in holding) else "right, wide"
+    return "right" if min(holding) <= WIDE_AT * saving else "right, wide"
 
 
-def _holding(named: list[dict[str, Any]], saving: float) -> Iterator[dict[str, Any]]:
-    for one in named:
-        if one["saving_us"]["at_least"] <= saving * NOISE and saving <= _most(one) * NOISE:
-            yield one
+def _promises(story: Story, named: list[dict[str, Any]]) -> Iterator[tuple[float, float]]:
+    """The bounds of each check that names the change, those of its findings added; of all, for several levers."""
+    checks = {one.get("check") for one in named}
+    for check in [checks] if story.several else [{check} for check in checks]:
+        bounds = [one["saving_us"] for one in named if one.get("check") in check]
+        yield sum(us["at_least"] for us in bounds), sum(us["at_most"] for us in bounds)
 
 
 def _most(finding: Mapping[str, Any]) -> float:

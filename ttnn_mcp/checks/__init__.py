@@ -25,7 +25,9 @@ from ttnn_mcp.checks.step1_data_formats import (
 )
 from ttnn_mcp.checks.step2_layouts import (
     argmax_on_few_cores,
+    columns_permuted_every_call,
     constant_converted_repeatedly,
+    constant_made_every_pass,
     copy_without_change,
     dead_result,
     group_norm_converted,
@@ -37,10 +39,12 @@ from ttnn_mcp.checks.step2_layouts import (
     rope_between_transposes,
     router_in_small_ops,
     shape_round_trip,
+    sort_for_top_k,
     tile_padding_waste,
     tilize_round_trip,
     tiny_row_reshape,
     topk_on_few_cores,
+    untilized_for_upsample,
     whole_rows_copied,
 )
 from ttnn_mcp.checks.step3_memory_sharding import (
@@ -50,6 +54,8 @@ from ttnn_mcp.checks.step3_memory_sharding import (
     decode_heads_as_prefill,
     decode_mask_made,
     decode_matmul_bandwidth,
+    experts_counted_on_device,
+    experts_not_chosen,
     faster_elsewhere,
     formula_written_out,
     gelu_written_out,
@@ -86,6 +92,7 @@ from ttnn_mcp.checks.step4_metal_trace import (
 )
 from ttnn_mcp.checks.step5_multi_cq import (
     input_transfer_exposed,
+    logits_leave_the_device,
     output_read_back,
 )
 from ttnn_mcp.checks.step6_conv2d import (
@@ -109,6 +116,8 @@ from ttnn_mcp.checks.step7_multi_device import (
     gather_then_sum,
     matmul_beside_exchange,
     reduce_scatter_in_pieces,
+    top_k_of_gathered,
+    wide_partial_sums,
 )
 
 if TYPE_CHECKING:
@@ -150,6 +159,10 @@ CATALOGUE: tuple[Check, ...] = (
     rope_between_transposes.CHECK,
     copy_without_change.CHECK,
     router_in_small_ops.CHECK,
+    sort_for_top_k.CHECK,
+    columns_permuted_every_call.CHECK,
+    constant_made_every_pass.CHECK,
+    untilized_for_upsample.CHECK,
     matmul_operands_in_l1_interleaved.CHECK,
     grid_left_idle.CHECK,
     low_core_count.CHECK,
@@ -184,11 +197,14 @@ CATALOGUE: tuple[Check, ...] = (
     heads_repeated.CHECK,
     caches_written_apart.CHECK,
     rows_not_read.CHECK,
+    experts_not_chosen.CHECK,
+    experts_counted_on_device.CHECK,
     stalled_on_host.CHECK,
     host_calls_inside.CHECK,
     tensor_through_host.CHECK,
     input_transfer_exposed.CHECK,
     output_read_back.CHECK,
+    logits_leave_the_device.CHECK,
     act_block_h_below_maximum.CHECK,
     conv_double_buffer_off.CHECK,
     conv_shard_layout_slow.CHECK,
@@ -207,4 +223,6 @@ CATALOGUE: tuple[Check, ...] = (
     reduce_scatter_in_pieces.CHECK,
     matmul_beside_exchange.CHECK,
     all_reduce_in_parts.CHECK,
+    wide_partial_sums.CHECK,
+    top_k_of_gathered.CHECK,
 )

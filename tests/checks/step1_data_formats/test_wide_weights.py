@@ -158,3 +158,21 @@ def test_a_matmul_takes_weights_that_were_loaded_narrow(check, program):
 def test_a_window_that_took_no_time_has_nothing_to_save(check, program):
     linear(program, 32, 4096, 4096, 0)
     assert check.ask(program).status == "clean"
+
+
+@pytest.mark.parametrize(("nnz", "batches"), [("2", 1), ("2", 16), ("std::nullopt", 1), ("99", 1)], ids=str)
+def test_of_experts_only_the_active_ones_are_read(check, program, nnz, batches):
+    took = 60_000 if nnz == "2" else 200_000
+    x, w = program.tensor([1, batches, 32, 512]), program.tensor([1, 16, 512, 1024])
+    y = program.tensor([1, 16, 32, 1024])
+    put(
+        program,
+        DeviceOp("SparseMatmulDeviceOperation", (x, w), (y,), took, fidelity="LoFi", attributes={"nnz": nnz}),
+    )
+    outcome = check.ask(program)
+    if nnz == "std::nullopt":
+        assert outcome.status == "clean"  # how many experts were read is not in the report
+        return
+    active = min(int(nnz), 16)
+    weights, rest = active * 512 * 1024, 32 * (512 * batches + 16 * 1024) * 2
+    assert outcome.at_most_ns == pytest.approx(took * weights * (2 - 1.0625) / (2 * weights + rest), rel=0.001)

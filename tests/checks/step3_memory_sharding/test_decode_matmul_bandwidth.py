@@ -58,6 +58,12 @@ def test_on_blackhole_interleaved_weights_win_from_where_sharded_ones_end(check)
     assert "often slower on Blackhole" in claim.caveat
 
 
+def test_on_blackhole_a_config_comes_before_banks(check):
+    program = Program("blackhole", grid=(11, 10))
+    decoding(program, kernel_ns=65_000, where=DRAM, program_config=None)
+    assert check.ask(program).status == "clean"
+
+
 def test_on_blackhole_dram_sharded_weights_wait_for_eight_cores(check):
     """The reverse: interleaved and multicast, or LoFi."""
     outcome = check.pair(lambda fidelity: on_blackhole(fidelity=fidelity), silent="LoFi", fires="HiFi2")

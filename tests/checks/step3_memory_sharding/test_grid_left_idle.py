@@ -186,3 +186,18 @@ def test_other_ops_are_not_applicable(check):
 )
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), word)
+
+
+def test_two_columns_of_tiles_per_core_are_enough_for_experts(check):
+    def experts(per_n, name="SparseMatmul"):
+        program = Program("blackhole", grid=(11, 10))
+        x, w, y = (program.tensor([1, 1, *sides]) for sides in ((32, 1024), (1024, 2048), (32, 2048)))
+        attributes = {"program_config": one_sided(per_n), "nnz": 1}
+        put(
+            program,
+            DeviceOp(f"{name}DeviceOperation", (x, w), (y,), 400_000, fidelity="LoFi", attributes=attributes),
+        )
+        return program
+
+    check.pair(experts, silent=2, fires=3)
+    assert check.ask(experts(2, "Matmul")).fires

@@ -269,12 +269,59 @@ def test_what_cannot_be_done_in_its_time_is_not_free_to_save(check):
 
     def program(kernel_ns):
         program = Program("wormhole_b0")
-        x, y = (program.tensor([1, 1, 32, side], placement=L1) for side in (8192, 4096))
+        x, y = (program.tensor([1, 1, 32, side]) for side in (8192, 4096))
         w = program.tensor([1, 1, 8192, 4096])
-        put(
-            program,
-            DeviceOp("SparseMatmulDeviceOperation", (x, w), (y,), kernel_ns, cores=2, attributes={"nnz": 1}),
-        )
+        put(program, DeviceOp("MatmulDeviceOperation", (x, w), (y,), kernel_ns, cores=2))
         return program
 
     check.pair(program, silent=20_000, fires=2_000_000)
+
+
+def test_what_was_moved_out_of_its_shards_for_it_can_stay_there(check):
+    program = Program("wormhole_b0")
+    shards = width_sharded(32, 64, (8, 5))
+    x = program.tensor([1, 1, 32, 2560], placement=shards)
+    flat = put(program, DeviceOp("ShardedToInterleavedDeviceOperation", (x,), (program.tensor(x.shape),), 5_000))
+    put(
+        program,
+        DeviceOp("NlpCreateHeadsDeviceOperation", (flat,), (program.tensor([1, 20, 32, 128]),), 22_000, cores=1),
+    )
+    outcome = check.ask(program)
+    assert outcome.claim.fix.startswith(f"keep the shards that line {outcome.case.line(0)} gives up: no move there")
+    assert len(outcome.claim.fix) <= 260
+
+
+def test_what_another_op_made_has_no_shards_to_keep(check):
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 32, 2560], placement=L1)
+    y = put(program, DeviceOp("UnaryDeviceOperation", (x,), (program.tensor(x.shape),), 5_000))
+    put(
+        program,
+        DeviceOp("NlpCreateHeadsDeviceOperation", (y,), (program.tensor([1, 20, 32, 128]),), 22_000, cores=1),
+    )
+    assert check.ask(program).claim.fix.startswith("give it more rows")
+
+
+def test_the_models_input_was_not_moved_by_the_last_op(check):
+    program = upsampled()
+    x = program.tensor([1, 1, 32, 2560], placement=width_sharded(32, 64, (8, 5)))
+    put(program, DeviceOp("ShardedToInterleavedDeviceOperation", (x,), (program.tensor(x.shape),), 5_000))
+    assert check.ask(program).claim.fix.startswith("give it more rows")
+
+
+def test_of_small_blocks_the_depth_is_told_too(check):
+    def program(block):
+        config = f"MatmulMultiCoreReuseMultiCastProgramConfig(in0_block_w={block},per_core_M=4,per_core_N=8,transpose_mcast=1)"
+        program = Program("wormhole_b0")
+        x, w, y = (program.tensor([1, 8, *sides]) for sides in ((128, 2048), (2048, 1536), (128, 1536)))
+        put(program, matmul(x, w, y, 900_000, cores=24, program_config=config))
+        return program
+
+    shallow, deep = (check.ask(program(block)).claim.fix for block in (2, 3))
+    assert shallow.endswith("; in its config in0_block_w up to 8, 2 now")
+    assert "in0_block_w" not in deep
+    assert len(shallow) <= 260
+
+
+def test_sparse_matmuls_have_their_own_checks(check):
+    assert check.ask(upsampled(name="SparseMatmulDeviceOperation")).status == "clean"

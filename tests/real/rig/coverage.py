@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 IN_WORDS = {
     "batch-norm-unfolded": "arithmetic in PyTorch; the page of step 6 runs it",
     "cast-before-attention": "drops a call",
+    "columns-permuted-every-call": "reorders weights in PyTorch",
     "dead-result": "deletes a call",
     "device-imbalance": "deals the work out anew",
     "duplicate-gather": "drops a call",

@@ -85,6 +85,21 @@ def _decoded(of: Examples) -> tuple[list[Any], dict[str, Any]]:
     return [of.ttnn.to_memory_config(x, of.sharded(32 * 32, 64, 32))], {"num_heads": 16}
 
 
+def _experts(of: Examples) -> tuple[list[Any], dict[str, Any]]:
+    """Eight experts, and the one config that a sparse matmul takes."""
+    sizes = {"in0_block_w": 2, "out_subblock_h": 1, "out_subblock_w": 1, "per_core_M": 1, "per_core_N": 1}
+    config = of.ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
+        compute_with_storage_grid_size=(4, 1), **sizes, fuse_batch=False, mcast_in0=True
+    )
+    chosen = of.tiles(1, 1, 1, 8, layout="ROW_MAJOR_LAYOUT")
+    return [of.tiles(1, 8, 32, 64), of.tiles(1, 8, 64, 128)], {
+        "sparsity": chosen,
+        "program_config": config,
+        "is_input_a_sparse": True,
+        "is_input_b_sparse": False,
+    }
+
+
 def _cache(of: Examples) -> Any:
     return of.tiles(64, 8, 32, 128, dtype="bfloat8_b")
 
@@ -108,6 +123,7 @@ def _updated(of: Examples) -> tuple[list[Any], dict[str, Any]]:
 CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
     "ttnn.linear": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1024, 1024)], {}),
     "ttnn.matmul": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1024, 1024)], {}),
+    "ttnn.sparse_matmul": _experts,
     "ttnn.mul": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1, 1, 32, 1024)], {}),
     "ttnn.concat": lambda of: ([[of.tiles(1, 1, 32, 64), of.tiles(1, 1, 32, 64)]], {"dim": -1}),
     "ttnn.topk": lambda of: ([of.tiles(1, 1, 32, 4096)], {"k": 32}),

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MATMULS = ("Matmul", "Linear", "SparseMatmul")
 MOST_COLUMNS = {"blackhole": 11}  # tt-metal stays below its 12 and 13 columns: current transients
 LESS_WORK = 0.9  # of the work per core: a gain of under a tenth is hard to tell from noise (domain practice)
+# tiles of N per core, from which on more cores cost sparse matmuls time: 24 cores with 2 took 569 us a layer, 48 with 1
+# 606 (North-Mini's port in tt-metal); DeepSeek's best in tt-xla had 63 with 2 (E31)
+SPARSE_COLUMNS = 2
 DEFAULT_CHUNK = 32  # of queries, if the config names none: tt-metal #51911
 _ELSEWHERE = re.compile(r"Decode|MLA|Ring", re.IGNORECASE)
 _TWO = re.compile(r"(\d+)\D+(\d+)")
@@ -101,6 +104,8 @@ def _matmul(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Deal |
     """1D configs distribute one side over all cores, 2D ones M over rows and N over columns."""
     per_m, per_n = config.number("per_core_M"), config.number("per_core_N")
     if not per_m or not per_n or not _deals(config):
+        return None
+    if per_n <= SPARSE_COLUMNS and canonical(ops.texts("op_code")[row]) == "SparseMatmul":
         return None
     x, out = ops.inputs[0].padded[row], ops.outputs[0].padded[row]
     high = int(x[2]) if config.number("fuse_batch") == 0 else int(x[:3].prod())

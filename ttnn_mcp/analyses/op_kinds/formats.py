@@ -73,6 +73,7 @@ def reads_weights(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     for output in ops.outputs:
         made |= (maker != NOBODY) & (output.logical[maker, 3] == width)
     batched = (weight.logical[:, :2].prod(axis=1) > 1) & (ops.inputs[0].logical[:, :2].prod(axis=1) > 1)
+    batched &= ~ops.named("SparseMatmul")  # of experts both operands have as many
     return able & weight.present & weight.in_dram & ~made & ~batched
 
 

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 
+def active_share(ops: OpTable) -> NDArray[np.float64]:
+    """Per op, the share of INPUT_1 that it reads: the active experts of a sparse matmul, as far as nnz tells."""
+    share = np.ones(len(ops))
+    rows = np.flatnonzero(ops.named("SparseMatmul"))
+    active = attributes_of(ops).numbers(rows, lambda attributes: attributes.number("nnz"))
+    experts = np.maximum(ops.inputs[1].padded[rows, :2].prod(axis=1), 1)
+    share[rows] = np.nan_to_num(np.minimum(active / experts, 1), nan=1.0)
+    return share
+
+
 def config_numbers(ops: OpTable, rows: NDArray[np.int64], key: str) -> NDArray[np.float64]:
     """A number of each row's program config; NaN if none is printed."""
 

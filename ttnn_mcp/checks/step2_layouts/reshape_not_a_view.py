@@ -9,14 +9,15 @@ The line: Reshape ops with kernel time, together 1 % of the window. The bound is
 replace a transpose after a split or before a join, so their time counts too: three head ops in place of them took
 SDXL's UNet from 672 to 612 ms (tt-metal PR #22938).
 
-Silent on rows below 64 B, which `tiny-row-reshape` claims. Each kind (other width, same width) is a claim of its
-own.
+Silent on rows below 64 B, which `tiny-row-reshape` claims, and around columns that are put in another order behind a
+matmul (columns-permuted-every-call). Each kind (other width, same width) is a claim of its own.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ttnn_mcp.analyses.op_kinds.permuted_columns import rows_of_permuted
 from ttnn_mcp.analyses.op_kinds.tiny_rows import moves_tiny_rows
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import OPERANDS
@@ -29,6 +30,7 @@ def look(facts: WindowFacts) -> Claims:
     """Yield a claim over reshapes that change the width, and one over those that keep it."""
     source, output = facts.ops.inputs[0], facts.ops.outputs[0]
     reshapes = facts.named("Reshape") & ~moves_tiny_rows(facts.ops)
+    reshapes[rows_of_permuted(facts.ops, facts.joins, facts.flow)] = False
     same_width = source.logical[:, 3] == output.logical[:, 3]
     yield from _claim(facts, np.flatnonzero(reshapes & ~same_width), same_width=False)
     yield from _claim(facts, np.flatnonzero(reshapes & same_width), same_width=True)

@@ -12,8 +12,9 @@ The line: at most 32 rows, K and N of 1024 and more, 5 us and more. Weights inte
 slower than measured. DRAM-sharded weights: under 85 % of achievable bandwidth, with blocks under 4 tiles, or on
 Blackhole at more than LoFi. 1 % of the window to save.
 
-Silent if the weights stream at that rate, if arithmetic on few cores limits the op, and about small blocks
-(matmul-program-config) and minimal_matmul (minimal-matmul-on-few-rows).
+Silent if the weights stream at that rate, if arithmetic on few cores limits the op, about small blocks and, on
+Blackhole, about matmuls without a config (matmul-program-config: North-Mini's down projection went from 55.6 to 18.8 us
+by a 1D config, its port in tt-metal), and about minimal_matmul (minimal-matmul-on-few-rows).
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def look(facts: WindowFacts) -> Claims:
     choice = facts.matmuls
     able = _decodes(facts)[choice.rows]
     small = in_small_blocks(facts.ops, choice)
-    yield from _interleaved(facts, choice.rows[able & ~small])
+    first = choice.chosen & (facts.chip.arch in SLOW_SHARDED)  # a config of the caller's comes before banks there
+    yield from _interleaved(facts, choice.rows[able & ~small & ~first])
     shallow = choice.block_w < STREAMING_BLOCK
     slow = (facts.chip.arch in SLOW_SHARDED) & (phases(facts.ops)[choice.rows] > LOFI)
     yield from _sharded(facts, choice.rows[able & choice.dram_sharded & (shallow | slow)])

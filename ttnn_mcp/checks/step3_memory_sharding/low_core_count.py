@@ -8,11 +8,11 @@ the op's output tiles (rows in ROW_MAJOR, rows of tiles in HEIGHT_SHARDED) over 
 the arithmetic and the launch: over 16 cores splitting heads took 1.85 us instead of 39, joining them 1.2 instead of 20
 (a skill of tt-metal).
 
-Silent about ops with a check of their own (convs, norms, attention written out, matmuls with operands in L1, program
-configs that could divide the work finer: grid-left-idle), about collectives and sub-device partitions, which use few
-cores on purpose, and about moves, whose cores depend on their neighbours. Matmuls on DRAM-sharded weights use as many
-cores as DRAM has banks, and rings use the cores of the ring. Small element-wise ops can be faster on fewer cores
-(tt-metal #54915).
+Silent about ops with a check of their own (convs, norms, sparse matmuls, attention written out, matmuls with operands
+in L1, program configs that could divide the work finer: grid-left-idle), about collectives and sub-device partitions,
+which use few cores on purpose, and about moves, whose cores depend on their neighbours. Matmuls on DRAM-sharded weights
+use as many cores as DRAM has banks, and rings use the cores of the ring. Small element-wise ops can be faster on fewer
+cores (tt-metal #54915).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.op_kinds.config_grids import shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores, parallel_units, spread_ns
 from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
+from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
 from ttnn_mcp.checks.needs import CORES
 from ttnn_mcp.checks.shared.floors import achievable_ns
@@ -34,6 +35,9 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical
 
 CHECKED_ELSEWHERE = ("conv", "norm", "movement")
+SHALLOW = (
+    2  # tiles of K per step: with 8, 128 rows of all experts took 8.0 in place of 9.7 ms (North-Mini, measured)
+)
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -69,7 +73,11 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _rows(facts: WindowFacts, cores: int) -> Rows:
-    few = on_few_cores(facts.ops, cores) & ~facts.of_family(*CHECKED_ELSEWHERE) & ~facts.named("MinimalMatmul")
+    few = (
+        on_few_cores(facts.ops, cores)
+        & ~facts.of_family(*CHECKED_ELSEWHERE)
+        & ~facts.named("MinimalMatmul", "SparseMatmul")
+    )
     few[trapped(facts.ops, facts.matmuls, cores)] = False
     few[rows_of_chains(facts.attentions)] = False
     few[facts.matmuls.rows[facts.matmuls.dram_sharded | facts.matmuls.ring]] = False
@@ -79,14 +87,23 @@ def _rows(facts: WindowFacts, cores: int) -> Rows:
 
 def _fix(facts: WindowFacts, row: int, cores: int) -> str:
     if facts.of_family("matmul")[row]:
+        block = config_numbers(facts.ops, np.array([row]), "in0_block_w")[0]
+        deep = f"; in its config in0_block_w up to 8, {block:.0f} now" if block <= SHALLOW else ""
         return (
             "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
             "device.compute_with_storage_grid_size(); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first"
+            f"{deep}"
         )
     output = facts.ops.outputs[0]
     if output.sharded[row]:
         wide = output.placement[row].endswith("WIDTH_SHARDED")
         return f"cut it finer: {spread_config(output, row, cores, wide=wide)}"
+    maker = int(facts.joins.makers[row])
+    if maker >= 0 and facts.named("ShardedToInterleaved")[maker]:
+        return (
+            f"keep the shards that line {facts.line(maker)} gives up: no move there, and let this op read them "
+            "(head ops of a decode step take WIDTH_SHARDED; ttnn.experimental.nlp_create_qkv_heads_decode)"
+        )
     return (
         "give it more rows to share: fold batch or channels into the second-last dim, or shard its input "
         f"over {cores} cores"

@@ -1,0 +1,90 @@
+"""experts-counted-on-device: sparse matmuls of one token that are not told nnz."""
+
+import pytest
+
+from tests.checks.rows import put
+from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+
+
+def put_token(program, *, nnz="std::nullopt", rows=1, k=2, after=False, us=130):
+    scores = program.tensor([1, 1, 1, 16])
+    chosen = DeviceOp(
+        "TopKDeviceOperation", (scores,), (program.tensor([1, 1, 1, k or 2]),), 9_000, attributes={"k": k}
+    )
+    x, w = program.tensor([1, 1, rows, 256]), program.tensor([1, 16, 256, 512])
+    sparse = DeviceOp("SparseMatmulDeviceOperation", (x, w), (program.tensor([1, 16, 32, 512]),), 1000 * us, attributes={"nnz": nnz})  # fmt: skip
+    for one in (sparse, chosen) if after else (chosen, sparse) if k else (sparse,):
+        put(program, one)
+
+
+def token(**how) -> Program:
+    program = Program("blackhole", grid=(11, 10))
+    put_token(program, **how)
+    return program
+
+
+def test_one_token_has_k_experts(check):
+    outcome = check.ask(token())
+    claim, case = outcome.claim, outcome.case
+    assert claim.rows.tolist() == [1]
+    bytes_ns = 2 / 16 * 16 * 256 * 512 * 2 / 435.2
+    assert claim.at_most_ns[0] == pytest.approx(130_000 - bytes_ns, rel=0.001)
+    assert claim.claim.startswith("1 sparse matmul of one token without nnz (130 us, 93.5%)")
+    assert "nnz=2" in claim.fix
+    assert "hang" in claim.caveat
+    assert (case.line(0), "ATTRIBUTES.k") in cells(outcome)
+
+
+def test_texts_are_short(check):
+    check.assert_sound(token(), above=1)
+
+
+@pytest.mark.parametrize("how", [{"nnz": "2"}, {"rows": 2}, {"k": 0}, {"after": True}], ids=str)
+def test_others_are_none(check, how):
+    assert check.ask(token(**how)).status == "clean"
+
+
+def test_two_are_one_claim_and_the_first_choice_counts(check):
+    program = token()
+    put_token(program, us=200, k=4)
+    claim = check.ask(program).claim
+    assert claim.rows.tolist() == [1, 3]
+    assert claim.claim.startswith("2 sparse matmuls of one token")
+    assert "nnz=2" in claim.fix
+
+
+@pytest.mark.parametrize(
+    ("batches", "nnz", "before", "rows"),
+    [(16, "std::nullopt", True, [1, 2]), (8, "std::nullopt", True, [1]), (16, "std::nullopt", False, [2]),
+     (16, "2", True, [1])],
+    ids=str,
+)  # fmt: skip
+def test_the_second_of_one_token_counts_too(check, batches, nnz, before, rows):
+    def second(program):
+        x, w = program.tensor([1, batches, 32, 512]), program.tensor([1, 16, 512, 256])
+        y = program.tensor([1, 16, 32, 256])
+        put(program, DeviceOp("SparseMatmulDeviceOperation", (x, w), (y,), 90_000, attributes={"nnz": nnz}))
+
+    program = Program("blackhole", grid=(11, 10))
+    for one in (put_token, second) if before else (second, put_token):
+        one(program)
+    assert check.ask(program).claim.rows.tolist() == rows
+
+
+def test_an_op_faster_than_its_weights_promises_nothing(check):
+    assert check.ask(token(us=1)).status == "clean"
+
+
+def test_one_percent_is_worth_telling(check):
+    check.share_pair(put_token, 0.01, of="saving", arch="wormhole_b0")
+
+
+def test_without_sparse_matmuls_or_operands(check, tmp_path):
+    program = Program("blackhole")
+    put(program, DeviceOp("MatmulDeviceOperation", (program.tensor([1, 1, 32, 64]),) * 2, (program.tensor([1, 1, 32, 64]),), 9_000))  # fmt: skip
+    assert check.ask(program).why == "no SparseMatmul ops"
+    assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_",), token())), "INPUT_n")
+    assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), token())), "ATTRIBUTES")
+    assert_cannot_tell(check.ask(token(), generation="C3"), "padded shapes only")

@@ -1,0 +1,65 @@
+"""A tensor filled with a constant is made anew in every pass.
+
+`ttnn.full`, `ttnn.zeros`, `ttnn.ones` and `ttnn.arange` read no tensor: the same arguments give the same result each
+time. Made once before the loop, it is a weight. Compilers leave such ops in the graph (tt-mlir #5512), and a binary op
+with one value needs no tensor at all.
+
+The line: Full and Arange without any input whose result only ops read that write a tensor of their own (element-wise,
+matmuls, norms, softmax, Concat); 0.5 % of the window, as nothing can get less accurate. The bound is their time.
+
+Silent where nobody reads it, and where one that writes in place does (cache updates, scatters, slice writes): it wants
+a fresh tensor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.wording import cite_op, op_name, time_of
+from ttnn_mcp.checks.worth import SAFE, Worth
+
+MADE = ops_named("no Full or Arange ops", "Full", "Arange")
+READ_ONLY = ("Binary", "Unary", "Ternary", "Where", "Matmul", "Linear", "LayerNorm", "Softmax", "Concat")
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all constants that are only read."""
+    makers, readers = facts.joins.edges
+    written = np.zeros(len(facts), dtype=np.bool_)
+    written[makers[~facts.named(*READ_ONLY)[readers]]] = True
+    read = facts.joins.reader_counts > 0
+    rows = np.flatnonzero(MADE.mask(facts) & ~facts.ops.inputs[0].present & read & ~written)
+    if not len(rows):
+        return
+    row = facts.heaviest(rows, 1)[0]
+    yield Claim(
+        claim=(
+            f"{len(rows)} tensor{'s of constants are' if len(rows) > 1 else ' of constants is'} made in this pass "
+            f"({time_of(facts, rows)}): {op_name(facts, row)} of {facts.ops.outputs[0].shape_text(row)} at line "
+            f"{facts.line(row)}"
+        ),
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows],
+        assumption="the arguments are the same in every pass, so the tensor is",
+        evidence=cite_op(facts, row),
+        fix=(
+            "make it once, before the loop, and keep it; a binary op with one value takes it as a scalar: "
+            "ttnn.multiply(x, 0.1)"
+        ),
+        verify=f"re-profile; list_ops(op_code='{op_name(facts, row)}') is empty",
+        caveat="not where the value or the shape changes with the step, or where an op writes into it",
+    )
+
+
+CHECK = Check(
+    id="constant-made-every-pass",
+    title="a constant made anew in every pass",
+    step=2,
+    look=look,
+    of=MADE,
+    needs=(OPERANDS,),
+    worth=Worth(saving=SAFE),
+    compiled="register it as a buffer of the module (self.register_buffer), so that it is an input and no op",
+)

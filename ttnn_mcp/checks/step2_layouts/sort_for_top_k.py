@@ -1,0 +1,69 @@
+"""A whole row is sorted, and only its first few places are read.
+
+`ttnn.topk` keeps k places while it merges, and shares rows of a power of two up to 32768 columns over the grid.
+`ttnn.sort` orders all columns. Sampling from 128,256 probabilities took 30 ms a token by a sort, and 0.18 ms for each
+part of 32768 columns by a TopK of 32 (tt-xla PR #4334); tt-mlir turns such a sort and its slices into a TopK too
+(PR #7363).
+
+The line: a Sort all of whose readers are slices that keep at most 64 columns, which is what the multi-core TopK takes;
+1 % of the window to save. The bound leaves the bytes of the sort.
+
+Silent where anybody reads more columns, as a cumulative sum over sorted probabilities does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.topk import SHARED_K, SHARED_TO
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+SORTS = ops_named("no Sort ops", "Sort")
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all sorts of which few columns are read."""
+    makers, readers = facts.joins.edges
+    kept, width = (operand.logical[:, 3] for operand in (facts.ops.outputs[0], facts.ops.inputs[0]))
+    cuts = facts.named("Slice") & (kept <= SHARED_K) & (kept < width)
+    others = np.zeros(len(facts), dtype=np.bool_)
+    others[makers[~cuts[readers]]] = True
+    rows = np.flatnonzero(SORTS.mask(facts) & (facts.joins.reader_counts > 0) & ~others)
+    if not len(rows):
+        return
+    row = facts.heaviest(rows, 1)[0]
+    cut = facts.joins.readers(row)[0]
+    parts = -(-int(width[row]) // SHARED_TO)
+    yield Claim(
+        claim=(
+            f"{int(width[row])} columns are sorted ({len(rows)}x, {time_of(facts, rows)}) of which {int(kept[cut])} "
+            f"are read: {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=np.fmax(facts.kernel_ns - achievable_ns(facts), 0.0)[rows],
+        assumption="TopK takes no longer than reading the row",
+        evidence=(*cite_op(facts, row), *facts.cite(cut)),
+        fix=(
+            f"ttnn.topk(x, k={int(kept[cut])}, dim=-1)"
+            + (f" on {parts} parts of {SHARED_TO} columns, then one over the joined values" if parts > 1 else "")
+            + " in place of ttnn.sort and the slices; a power of two of columns, padded with -inf, uses many cores"
+        ),
+        verify="re-profile; list_ops(op_code='Sort') is empty, TopK takes less; same tokens",
+        caveat="readers are inferred from shapes; equal values may come in another order",
+    )
+
+
+CHECK = Check(
+    id="sort-for-top-k",
+    title="a sort of which few places are read",
+    step=2,
+    look=look,
+    of=SORTS,
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="torch.topk(x, k) in place of torch.sort(x) and the slices",
+)

@@ -1,0 +1,69 @@
+"""A sparse matmul of one token is not told how many experts are active, and counts them itself.
+
+`ttnn.sparse_matmul` reads its sparsity at run time where `nnz` is not given. One token has exactly the k experts of
+the router's TopK: told so, a layer of North-Mini went from 679 to 604 us (its port in tt-metal, July 2026).
+
+The line: SparseMatmul without nnz on one row, and those behind it on the rows of all experts; a TopK before them; 1 %
+of the window to save: a trial.
+The bound leaves the bytes of k of the experts.
+
+Silent on more rows: the union of their experts changes with every step, and a wrong nnz hangs the device (docstring of
+TTNN 0.81.1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all such sparse matmuls."""
+    settings = attributes_of(facts.ops)
+    chosen = np.flatnonzero(facts.named("TopK"))
+    every = SPARSE.rows(facts)
+    untold = np.isnan(settings.numbers(every, lambda attributes: attributes.number("nnz")))
+    x, experts = facts.ops.inputs[0].logical[every], facts.ops.inputs[1].logical[every, :2].prod(axis=1)
+    one_token = untold & (x[:, :3].prod(axis=1) == 1)
+    behind = np.logical_or.accumulate(one_token) & (x[:, :2].prod(axis=1) == experts)
+    rows = every[one_token | (untold & behind)]
+    if not len(rows) or not len(chosen) or chosen[0] > rows[0]:
+        return
+    k = settings.numbers(chosen, lambda attributes: attributes.number("k"))[0]
+    weight = facts.ops.inputs[1]
+    share = k / weight.logical[rows, :2].prod(axis=1)
+    streamed = share * weight.bytes[rows] / (facts.chip.dram_achievable_gb_s or np.nan)
+    row = facts.heaviest(rows, 1)[0]
+    yield Claim(
+        claim=(
+            f"{len(rows)} sparse matmul{'s' * (len(rows) > 1)} of one token without nnz ({time_of(facts, rows)}): "
+            f"{example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=np.fmax(facts.kernel_ns[rows] - streamed, 0.0),
+        assumption=f"what stays is reading the weights of {k:.0f} experts; measured was a ninth of a layer",
+        evidence=(*cite_op(facts, row), cite_attribute(facts, int(chosen[0]), "k")),
+        fix=f"ttnn.sparse_matmul(..., nnz={k:.0f}) for a decode step of one token; leave it out for more tokens",
+        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
+        caveat="a trial: with any other number of entries above zero the device hangs, so mark the experts by ones",
+    )
+
+
+CHECK = Check(
+    id="experts-counted-on-device",
+    title="a sparse matmul without nnz",
+    step=3,
+    look=look,
+    of=SPARSE,
+    needs=(TWO_OPERANDS, ATTRIBUTES, LOGICAL_SHAPES),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses the matmuls of experts"),
+)
