@@ -15,7 +15,7 @@ X = tensor(1, 8, 256, 512)
 
 
 def report(arch="wormhole_b0", grid=(8, 8), chips=1, names=()):
-    device = SimpleNamespace(compute_grid_x=grid[0], compute_grid_y=grid[1], l1_bank_bytes=BANK)
+    device = SimpleNamespace(compute_grid_x=grid[0], compute_grid_y=grid[1], l1_bank_bytes=BANK, l1_small_bytes=0)
 
     async def program_arguments():
         return {}
