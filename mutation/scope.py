@@ -24,6 +24,7 @@ KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
 ROOMS_OF_TOOLS = (  # tools ask these
     *("comparison", "dataflow", "devices", "inside_kernel", "layers", "moves", "roofline", "stages", "time_budget"),
     "settings",
+    "program_models",
 )
 WITH_TESTS_OF_THEIR_OWN = (ANALYSES, EXPERIMENTS, *(ANALYSES / room for room in ROOMS_OF_TOOLS))
 OF_ALL_CHECKS = ("check.py", "needs.py", "overlaps.py", "unexplained.py", "worth.py")

@@ -49,6 +49,11 @@ def test_a_sink_is_one_tile_more():
     assert sdpa(256, 256, rows=2048, head=128, also=[sink]) == 782_336
 
 
+@pytest.mark.parametrize(("q", "k", "measured"), [(64, 64, 124_928), (128, 256, 440_320)])
+def test_a_mask_of_the_caller_is_read_beside_the_keys(q, k, measured):
+    assert sdpa(q, k, rows=512, causal=0, also=[tensor(1, 1, 512, 512)]) == measured
+
+
 @pytest.mark.parametrize("machine", [WORMHOLE, BLACKHOLE])
 @pytest.mark.parametrize(
     ("case", "measured"),
@@ -84,6 +89,9 @@ def test_joint_attention_keeps_whole_chunks(case, measured):
     assert modelled(name, operands, (x, joint), attributes=printed, program_config=GRID) == measured
     assert modelled(name, operands[:3], (x, joint), attributes=printed, program_config=GRID) is None
     assert modelled(name, operands, (x, joint), attributes=printed) is None  # nobody prints its cores
+    for unset in (config(0, k), config(q, 0), config(q, "std::nullopt")):
+        attributes = printed.replace(config(q, k), unset)
+        assert modelled(name, operands, (x, joint), attributes=attributes, program_config=GRID) is None
     wide = printed.replace("fp32_dest_acc_en=0", "fp32_dest_acc_en=1")
     assert modelled(name, operands, (x, joint), attributes=wide, program_config=GRID) is None
 
@@ -143,9 +151,33 @@ def test_cores_that_nobody_prints_matter_only_where_they_share_a_head():
     assert alone == 402_496  # without a config all cores of the chip
 
 
+@pytest.mark.parametrize(
+    ("heads", "dtype", "measured"),
+    [(12, "bf", 231_424), (18, "bf", 321_536), (8, "b8", 310_016), (16, "bf", 231_424)],
+)
+def test_up_to_sixteen_heads_of_bfloat16_take_half_tiles(heads, dtype, measured):
+    q, cache = tensor(1, 8, heads, 128, dtype=dtype), tensor(8, 1, 1024, 128)
+    attributes = DECODE.format(
+        1, 0, "std::nullopt", MEMORY, config(0, 128), KERNEL.format(0, 0), 128, "std::nullopt"
+    )
+    inputs = [q, cache, cache, tensor(32, 32)]
+    assert modelled("SdpaDecodeDeviceOperation", inputs, q, attributes=attributes, program_config=GRID) == measured
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_cores_do_not_matter_where_none_share_a_head(most):
+    grids = [f"SDPAProgramConfig(compute_with_storage_grid_size=(x={x},y={y})," for x, y in ((8, 8), (4, 4))]
+    found = {decode(4, 8, 1, 128, 128, dtype="bf", config=config(0, 128, most), asked=grid) for grid in grids}
+    assert found == {187_392 if most == 1 else 193_536}
+
+
 def test_latent_attention_is_not_modelled():
     assert decode(8, 8, 1, 128, 128, mla=1) is None
     q = tensor(1, 8, 8, 64)
+    attributes = DECODE.format(
+        1, 0, "std::nullopt", MEMORY, config(0, 128), KERNEL.format(0, 0), 128, "std::nullopt"
+    )
+    assert modelled("SdpaDecodeDeviceOperation", [q, q], q, attributes=attributes, program_config=GRID) is None
     assert modelled("SdpaDecodeDeviceOperation", [q, q], q, attributes="SdpaDecodeParams(1") is None
 
 

@@ -30,6 +30,7 @@ def test_rows_and_large_pages_travel_three_at_a_time():
     ):
         assert [modelled(name, [x], x, factory=factory) for x in (rows, large)] == [12_288, 24_000]
     assert modelled("AllGatherAsyncDeviceOperation", [X], X, factory="RingFactory") is None
+    assert modelled("ReduceScatterDeviceOperation", [X], X, factory="RingFactory") is None
     assert modelled("AllGatherDeviceOperation", [large], large, factory="AllGatherUnicastFactory") is None
     asynchronous = modelled(
         "ReduceScatterMinimalAsyncDeviceOperation", [X], X, factory="LineReduceScatterMeshWorkloadFactory"
@@ -37,6 +38,9 @@ def test_rows_and_large_pages_travel_three_at_a_time():
     assert asynchronous == 196_608
     assert modelled("MorehSumOperation", [X], X, factory="MorehSumNCFactory") == 10_240
     assert modelled("MorehSumOperation", [X], X, factory="MorehSumHFactory") is None
+    assert (
+        modelled("MorehSumOperation", [X], X, factory="MorehSumNCFactory", attributes="fp32_dest_acc_en=1") is None
+    )
 
 
 def test_a_collective_is_listed_once_for_every_chip():

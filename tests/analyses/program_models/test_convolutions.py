@@ -1,5 +1,7 @@
 """Convolutions, halos, pools and group norms against what dry captures of TTNN 0.81.1 showed on mock devices."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.analyses.program_models.programs import KERNEL, modelled, sharded, tensor
@@ -55,6 +57,51 @@ def test_a_halo_untilizes_two_rows_of_tiles_at_a_time(x, dtype, measured):
     plain, tables = (f"HaloParams(1, {flag}, {KERNEL.format(0, 0)})" for flag in (0, 1))
     assert modelled("HaloDeviceOperation", [x], out, attributes=plain) == measured
     assert modelled("HaloDeviceOperation", [x], out, attributes=tables) is None
+
+
+SMALL = sharded(1, 1, 324, 32, layout="WIDTH", shard=(324, 32), cores=(1, 1), rows=True)
+SMALL_OUT = sharded(1, 1, 256, 64, layout="WIDTH", shard=(256, 32), cores=(2, 1), dtype="b8")
+ALONE = sharded(1, 1, 576, 8, layout="BLOCK", shard=(72, 8), cores=(1, 8), rows=True)
+ALONE_OUT = sharded(1, 1, 256, 64, layout="BLOCK", shard=(32, 32), cores=(2, 8), dtype="b8")
+
+
+@pytest.mark.parametrize(
+    ("x", "out", "printed", "measured"),
+    [
+        (SMALL, SMALL_OUT, ("1, 1, 2, 8, 1", "8, 9", "0, 0, 0, 0, 0"), 203_392),
+        (
+            ALONE,
+            ALONE_OUT,
+            ("8, 1, 2, 1, 1", "1, 3", "0, 0, 1, 0, 0"),
+            16_000,
+        ),  # the full inner dimension at a time
+        (ALONE, ALONE_OUT, ("8, 1, 2, 1, 1", "1, 1", "0, 0, 0, 0, 0"), 7424),
+    ],
+)
+def test_sums_are_kept_apart_where_there_is_something_to_sum_up(x, out, printed, measured):
+    spread, blocks, flags = printed
+    told = conv(spread, blocks, flags=flags, kernel=(0, 1), output="64, 1, 0, 0")
+    inputs = [x, tensor(1, 1, 9 * x.shape[-1], 64, dtype="b8")]
+    assert modelled("Conv2dDeviceOperation", inputs, out, attributes=told) == measured
+
+
+def test_what_nobody_prints_of_a_convolution_is_not_guessed():
+    inputs, out, printed, _ = CONVS[0]
+    unplaced, unshaped = replace(out, placement=None), replace(out, placement=replace(out.placement, shard=None))
+    name, halo = "Conv2dDeviceOperation", f"HaloParams(1, 0, {KERNEL.format(0, 0)})"
+    assert modelled(name, inputs[:1], out, attributes=printed) is None
+    assert modelled(name, inputs, unplaced, attributes=printed) is None
+    assert modelled(name, inputs, tensor(1, 1, 1024, 640), attributes=printed) is None
+    banked = replace(out, placement=replace(out.placement, buffer="DRAM"))
+    for x in (unplaced, unshaped, banked):
+        assert modelled("HaloDeviceOperation", [x], out, attributes=halo) is None
+    flat = replace(out, placement=replace(out.placement, shard=replace(out.placement.shard, shape=(96,))))
+    assert modelled("HaloDeviceOperation", [flat], out, attributes=halo) is None
+    pool = f"({WINDOW.format(2, 2)}, Pool2DType::MAX_POOL2D, DataType::BFLOAT16, Layout::TILE, 1, 0, 43904, 0)"
+    assert modelled("Pool2D", [BLOCK], out, attributes=pool) > 0
+    for lost in ("Pool2DType", "SlidingWindowConfig"):
+        assert modelled("Pool2D", [BLOCK], out, attributes=pool.replace(lost, "Lost")) is None
+    assert modelled("Pool2D", [BLOCK], tensor(1, 1, 256, 64), attributes=pool) is None
 
 
 POOLS = [  # kind, window, columns of tiles, layout, with places, measured

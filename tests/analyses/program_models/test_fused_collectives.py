@@ -32,6 +32,8 @@ def test_a_core_per_link_sends_its_part_of_the_tensor(columns, shard, cores, lin
     assert modelled("AllReduceAsyncDeviceOperation", [x, x], x, **asked) == measured
     assert modelled("AllReduceAsyncDeviceOperation", [tensor(1, 1, 32, columns)] * 2, x) is None
     assert modelled("AllReduceAsyncDeviceOperation", [x, x], x, machine=BLACKHOLE, **asked) is None
+    rows = replace(x, tiled=False)
+    assert modelled("AllReduceAsyncDeviceOperation", [rows, rows], rows, **asked) is None
 
 
 @pytest.mark.parametrize(("dtype", "k", "n", "measured"), [("bf", 1024, 1024, 28_672), ("b8", 2048, 512, 13_056)])

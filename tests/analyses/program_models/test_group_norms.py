@@ -32,6 +32,16 @@ def test_in_shards_a_norm_copies_them(case):
     assert norm(x, groups, width, factory=SHARDED, weights=weights) == measured
 
 
+SINGLE = tensor(1, 1, 1024, 64), 1, 2
+
+
+def test_a_single_group_is_told_from_its_weights():
+    x, groups, width = SINGLE
+    for blocks in ("1", "0"):
+        found = norm(x, groups, width, factory=MCAST, core_grid="ttnn.CoreGrid(x=1, y=8)", num_out_blocks=blocks)
+        assert found == 145_664
+
+
 SPREAD = [  # shape, groups, columns of the mask, grid, blocks, measured
     ((1, 1, 1024, 320), 32, 2, (4, 2), {"num_out_blocks": "2"}, 157_952),
     ((2, 1, 1024, 640), 32, 2, (4, 4), {}, 502_016),
@@ -105,6 +115,9 @@ def test_what_was_not_measured_is_not_guessed():
     assert norm(tensor(1, 1, 1024, 320, dtype="b8"), 32, 2, factory=MCAST, core_grid=cores) is None
     assert norm(x, 32, 2, factory=MCAST, core_grid="ttnn.CoreGrid(x=3, y=5)") is None
     assert norm(x, 32, 2, factory=SHARDED) is None
+    other = PLAIN.replace("GroupNormParams", "GroupNorm")
+    assert norm(x, 32, 2, factory=MCAST, core_grid=cores, attributes=other) is None
+    assert norm(x, 32, 2, factory=MCAST, core_grid=cores, attributes=PLAIN.replace("{}, MC", "16, MC, {}")) is None
     attributes = PLAIN.format(32, KERNEL.format(0, 0))
     assert modelled("GroupNormDeviceOperation", [x], x, factory=SHARDED, attributes=attributes) is None
 
@@ -128,6 +141,11 @@ def test_norms_before_and_after_their_statistics_are_gathered(kind, rows, before
     for other in ("LayerNormPreAllGather2D", ""):
         assert modelled("LayerNormPreAllGatherDeviceOperation", [x], x, factory=other, attributes=told) is None
         assert modelled("LayerNormPostAllGatherDeviceOperation", inputs, x, factory=other, attributes=told) is None
+    assert modelled("LayerNormPostAllGatherDeviceOperation", inputs, x, factory=AFTER, attributes="Other") is None
+    held = sharded(1, 1, rows, 2048, layout="WIDTH", shard=(rows, 256), cores=(8, 1))
+    assert modelled("LayerNormPreAllGatherDeviceOperation", [held], x, factory=BEFORE, attributes=told) is None
+    inputs[0] = held
+    assert modelled("LayerNormPostAllGatherDeviceOperation", inputs, x, factory=AFTER, attributes=told) is None
     wide = told.replace("acc_en=0", "acc_en=1")
     size = modelled("LayerNormPreAllGatherDeviceOperation", [x], statistics, factory=BEFORE, attributes=wide)
     assert size == before + 2 * 64 * 2048

@@ -24,6 +24,7 @@ STREAMED = [  # words, machine, bytes of L1 that tensors leave free (None: all),
     (151_936, "blackhole", None, 32, 1_396_736),
     (32_000, "wormhole", BANK - 192 * 2048, 32, 690_176),
     (50_257, "wormhole", BANK - 192 * 2048, 32, 811_008),
+    (60_000, "wormhole", BANK - 200 * 2048, 32, 774_144),
     (32_000, "wormhole", BANK - 128 * 2048, 32, 1_030_144),
 ]
 

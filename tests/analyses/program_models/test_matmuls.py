@@ -1,11 +1,13 @@
 """Matmuls against what dry captures of TTNN 0.81.1 showed on mock devices."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.analyses.program_models.programs import BANK, KERNEL, modelled, sharded, tensor
 from ttnn_mcp.analyses.program_models.program import Machine
 
-NAME = "MatmulDeviceOperation"
+NAME, SPARSE = "MatmulDeviceOperation", "SparseMatmulDeviceOperation"
 PRINTED = "MatmulParams(<variant>, 1, {}, 0, {}, std::nullopt, 0, {}, {}, Tile(tile_shape={{32, 32}}))"
 PLAIN = PRINTED.format(KERNEL.format(0, 1), "std::nullopt", 0, 0)
 ON_GRID = PLAIN.replace("0, std::nullopt, std::nullopt", "0, <xy_pair>, std::nullopt")
@@ -56,6 +58,8 @@ def test_in_l1_the_blocks_follow_from_the_room(a, b, factory, room, measured):
         ((1, 1, 4096, 64), (1, 1, 64, 64), (8, 4), 40_960),
         ((8, 64, 256), (8, 256, 64), (8, 8), 24_576),
         ((1, 1, 64, 64), (1, 1, 64, 4096), (8, 4), 40_960),
+        ((8, 1056, 96), (96, 3072), (8, 8), 645_120),
+        ((1, 1, 1056, 2048), (1, 1, 2048, 1536), (8, 9), 241_664),
     ],
 )
 def test_a_named_grid_takes_what_it_can(a, b, grid, measured):
@@ -110,13 +114,15 @@ def test_sparse_and_minimal_matmuls_have_models_of_their_own():
     config = "MatmulMultiCoreReuseMultiCast1DProgramConfig(in0_block_w=4,per_core_M=1,per_core_N=2,out_block_h=1,out_block_w=1,mcast_in0=1)"
     inputs = [tensor(1, 1, 32, 1024), tensor(1, 8, 1024, 2048, dtype="b8"), tensor(1, 1, 1, 8, rows=True)]
     out = tensor(1, 1, 1, 8, 32, 2048)
-    found = modelled("SparseMatmulDeviceOperation", inputs, out, attributes=PLAIN, program_config=config)
-    assert 27_200 <= found <= 1.05 * 27_200
+    assert modelled(SPARSE, inputs, out, attributes=PLAIN, program_config=config) == 27_200
     x, w = tensor(1, 1, 64, 1024), tensor(1, 1, 1024, 1024)
     minimal = f"MinimalMatmulParams(std::nullopt, std::nullopt, std::nullopt, {KERNEL.format(1, 1)})"
     assert modelled("MinimalMatmulDeviceOperation", [x, w], x, attributes=minimal) == 1_048_576
     assert modelled("MinimalMatmulDeviceOperation", [x, w], x, attributes="MinimalMatmulParams(config") is None
-    assert modelled("SparseMatmulDeviceOperation", inputs, out, attributes=PLAIN) is None
+    assert modelled("MinimalMatmulDeviceOperation", [x], x, attributes=minimal) is None
+    assert modelled(SPARSE, inputs, out, attributes=PLAIN) is None
+    assert modelled(SPARSE, inputs[:2], out, attributes=PLAIN, program_config=config) is None
+    assert modelled(SPARSE, inputs, out, attributes=PLAIN, program_config=config.replace("1DPro", "Pro-")) is None
 
 
 @pytest.mark.parametrize(
@@ -136,3 +142,55 @@ def test_batches_that_are_not_fused_are_read_ahead():
     a, b = tensor(1, 2, 768, 64, dtype="f32"), tensor(1, 1, 64, 768)
     out = tensor(1, 2, 768, 768, dtype="b8", place="L1")
     assert modelled(NAME, [a, b], out, factory=TWO, attributes=PLAIN) == 266_240
+
+
+@pytest.mark.parametrize(("machine", "words"), [(Machine((8, 8), "wormhole_b0", 12, BANK), 64), (P100, 128)])
+def test_words_of_a_sparsity_are_aligned_as_rows_in_dram(machine, words):
+    config = "MatmulMultiCoreReuseMultiCast1DProgramConfig(in0_block_w=2,per_core_M=2,per_core_N=1,mcast_in0=1)"
+    inputs = [tensor(1, 1, 64, 256), tensor(1, 8, 256, 512, dtype="b8"), tensor(1, 1, 1, 8, rows=True)]
+    out = tensor(1, 1, 1, 8, 64, 512)
+    found = modelled(SPARSE, inputs, out, attributes=PLAIN, program_config=config, machine=machine)
+    assert found == 16_384 + 4352 + 4096 + words  # as measured, buffer by buffer
+
+
+FUSED = [  # kind, block of K, per_core_M and _N, whether batches are fused, first and second operand, measured
+    (TWO, (2, 2, 1), 1, (1, 2, 256, 64), (64, 256), 16_384),
+    (TWO, (2, 1, 1), 0, (1, 2, 256, 64), (64, 256), 18_432),
+    (TWO, (2, 1, 1), 0, (1, 2, 256, 64), (1, 2, 64, 256), 18_432),
+    (ONE, (2, 2, 1), 0, (1, 2, 64, 64), (64, 1024), 24_576),
+]
+
+
+@pytest.mark.parametrize("case", FUSED)
+def test_a_config_says_whether_batches_are_fused(case):
+    factory, (k, high, wide), fused, a, b, measured = case
+    name = "MatmulMultiCoreReuseMultiCast1D" if factory == ONE else "MatmulMultiCoreReuseMultiCast"
+    blocks = f"in0_block_w={k},out_block_h={high},out_block_w={wide},per_core_M={high},per_core_N={wide}"
+    config = f"{name}ProgramConfig({blocks},fuse_batch={fused},mcast_in0=1)"
+    out = tensor(*a[:-1], b[-1])
+    inputs = [tensor(*a), tensor(*b)]
+    assert modelled(NAME, inputs, out, attributes=PLAIN, factory=factory, program_config=config) == measured
+
+
+def test_what_a_config_leaves_open_is_not_told():
+    a, b, out = tensor(1, 1, 512, 1024), tensor(1024, 1024), tensor(1, 1, 512, 1024)
+    x = sharded(1, 1, 512, 1024, layout="BLOCK", shard=(64, 128), cores=(8, 8))
+    unshaped = replace(x, placement=replace(x.placement, shard=None))
+    config = "MatmulMultiCoreReuseMultiCastProgramConfig(in0_block_w=2,per_core_M=2,per_core_N=4)"
+    banked = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=4,per_core_M=1,per_core_N=4)"
+    no_banks = replace(P300, dram_banks=0)
+    cases = [
+        ([a], out, config, P300),
+        ([a, b], out, config.replace("Cast", "Caste"), P300),
+        ([a, b], out, config.replace("per_core_M=2,", ""), P300),
+        ([unshaped, b], out, config, P300),
+        ([a, b], unshaped, config, P300),
+        ([a, b], out, banked, no_banks),
+    ]
+    found = [
+        modelled(NAME, inputs, gives, attributes=PLAIN, program_config=asked, machine=machine)
+        for inputs, gives, asked, machine in cases
+    ]
+    assert found == [None] * len(cases)
+    places = [replace(spec, placement=None) for spec in (a, b, out)]
+    assert modelled(NAME, places[:2], places[2], attributes=PLAIN, program_config=config) == 65_536

@@ -1,5 +1,7 @@
 """Layer norms against what dry captures of TTNN 0.81.1 showed on a mock Wormhole."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.analyses.program_models.programs import KERNEL, modelled, sharded, tensor
@@ -103,3 +105,31 @@ def test_other_norms_are_not_modelled():
     assert modelled("LayerNormDeviceOperation", [plain], plain, factory="LayerNormOther", attributes=ROOT) is None
     stage = ROOT.replace("NOT_DISTRIBUTED", "PRE_ALL_GATHER")
     assert modelled("LayerNormDeviceOperation", [x], x, attributes=stage) is None
+
+
+ROW, WIDE = tensor(1, 1, 1, 64), tensor(1, 1, 1, 1024)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "inputs", "measured"),
+    [(ROOT, [ROW] * 4, 225_280), (LAYER, [WIDE] * 3, 565_248)],
+)
+def test_of_a_single_row_three_operands_hold_a_residual(attributes, inputs, measured):
+    """A weight is as large as a row: two operands are weight and bias."""
+    factory = "LayerNormMultiCoreProgramFactory"
+    assert (
+        modelled("LayerNormDeviceOperation", inputs, inputs[0], factory=factory, attributes=attributes) == measured
+    )
+
+
+def test_a_residual_in_shards_is_read_where_it_lies():
+    x = sharded(1, 1, 32, 4096, layout="WIDTH", shard=(32, 128), cores=(8, 4))
+    inputs = [x, x, tensor(1, 1, 128, 32, rows=True)]
+    assert modelled("LayerNormDeviceOperation", inputs, x, attributes=LAYER, program_config=CONFIG) == 163_840
+
+
+def test_shards_that_nobody_prints_are_not_guessed():
+    x = sharded(1, 1, 32, 4096, layout="WIDTH", shard=(32, 128), cores=(8, 4))
+    for told in ({"ranges": ()}, {"shape": ()}):
+        part = replace(x, placement=replace(x.placement, shard=replace(x.placement.shard, **told)))
+        assert modelled("LayerNormDeviceOperation", [part], part, attributes=ROOT, program_config=CONFIG) is None

@@ -42,6 +42,8 @@ def test_a_sort_keeps_values_and_places(width, factory, places, measured):
         ((32, 4096), "DRAM", False, BLACKHOLE, 6784),
         ((32, 32_768), "DRAM", False, BLACKHOLE, 25_728),
         ((8, 1000), "L1", False, WORMHOLE, 1312),
+        ((32, 300), "DRAM", False, WORMHOLE, 3328),
+        ((32, 16), "L1", False, WORMHOLE, 576),
     ],
 )
 def test_argmax_gathers_the_best_of_every_core(shape, place, kept, machine, measured):
@@ -55,6 +57,8 @@ def test_argmax_of_tiles_runs_on_one_core():
     x, out = tensor(1, 1, 384, 1536), replace(tensor(1, 384, rows=True), dtype="UINT32")
     assert modelled("ArgMaxDeviceOperation", [x], out, factory="ArgMaxSingleCoreProgramFactory") == 3584
     assert modelled("ArgMaxDeviceOperation", [x], out, factory="ArgMaxMultiCoreProgramFactory") is None
+    rows = tensor(1, 1, 384, 1536, rows=True)
+    assert modelled("ArgMaxDeviceOperation", [rows], out, factory="ArgMaxOtherProgramFactory") is None
 
 
 @pytest.mark.parametrize(
@@ -71,6 +75,7 @@ def test_scatter_reads_and_writes_rows(width, few, dtype, measured):
     x, what = tensor(1, 1, 32, width, rows=True), tensor(1, 1, 32, few, rows=True)
     assert modelled("ScatterDeviceOperation", [x, replace(what, dtype=dtype), what], x) == measured
     assert modelled("ScatterDeviceOperation", [x, what], x) is None
+    assert modelled("ScatterDeviceOperation", [replace(x, tiled=True), what, what], x) is None
 
 
 def test_scatter_reads_a_part_of_a_row_that_has_no_room():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.analyses.program_models.programs import modelled, tensor
+from tests.analyses.program_models.programs import modelled, sharded, tensor
 
 X, B8, F32 = (tensor(1, 8, 256, 512, dtype=dtype) for dtype in ("bf", "b8", "f32"))
 W, H = "ReduceMultiCoreWProgramFactory", "ReduceMultiCoreHProgramFactory"
@@ -41,3 +41,24 @@ def test_the_least_of_block_floats_along_columns_is_not_guessed():
 def test_batch_norms_take_two_tiles_of_nine_tensors():
     assert modelled("BatchNormOperation", [X, X, X], X) == 36_864
     assert modelled("RunningStatistics", [X], X) == 36_864
+
+
+@pytest.mark.parametrize(
+    ("x", "measured"),
+    [
+        (tensor(1, 1, 32, 64), 10_240),
+        (tensor(1, 1, 128, 6400), 10_240),  # three or four columns for a core
+        (tensor(1, 1, 256, 8192), 22_528),
+        (tensor(5, 1, 64, 2048), 22_528),
+        (sharded(1, 1, 256, 1024, layout="WIDTH", shard=(256, 128), cores=(8, 1)), 10_240),
+    ],
+)
+def test_along_columns_eight_tiles_are_read_once_cores_have_several_columns(x, measured):
+    assert modelled("ReduceDeviceOperation", [x], tensor(*x.shape[:-2], 1, x.shape[-1]), factory=H) == measured
+
+
+@pytest.mark.parametrize(("columns", "measured"), [(2, 10_240), (16, 22_528)])
+def test_along_a_row_eight_tiles_are_read_unless_the_row_is_short(columns, measured):
+    for rows in (1, 32):
+        x = tensor(1, 1, rows, 32 * columns)
+        assert modelled("ReduceDeviceOperation", [x], tensor(1, 1, rows, 1), factory=W) == measured

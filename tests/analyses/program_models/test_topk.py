@@ -52,6 +52,8 @@ def test_where_no_cores_can_share_a_row_nothing_is_told():
     assert top_k(8192, 32, machine=NARROW) is None
     assert top_k(8192, 32, machine=replace(WORMHOLE, bank_bytes=100_000)) is None
     assert top_k(8192, 32, factory="Other") is None
+    assert top_k(96, 32) is None  # three tiles: halves of one and two
+    assert top_k(1056, 32) is None  # 33 tiles
     assert modelled("TopKDeviceOperation", [SHORT], SHORT, factory=ONE) is None  # nobody prints what is kept
 
 
@@ -69,3 +71,4 @@ def test_sampling_keeps_a_row_and_its_places(words, measured):
     assert modelled("SamplingDeviceOperation", [values, places], tensor(1, 32, rows=True)) == measured
     assert modelled("SamplingDeviceOperation", [values], values) is None
     assert modelled("SamplingDeviceOperation", [tensor(1, 1, 64, words), places], values) is None
+    assert modelled("SamplingDeviceOperation", [tensor(1, 1, 32, words, dtype="b8"), places], values) is None

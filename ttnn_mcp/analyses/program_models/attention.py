@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _QKV = 3
 WORD = ELEMENT_BYTES["UINT32"]  # of a page table, and of a position
-_NUMBERS = 4  # of a config, up to its chunks
 _HALF = TILE_BYTES["BFLOAT16"]
 WINDOW_TILES = 3  # of the mask, beside the two of causal attention: both edges of a window
 # scale, memory_config, program config, is_causal, where the chunk starts; behind the kernel config use_mla, head_dim_v
@@ -29,6 +28,7 @@ _SDPA = re.compile(
     r"(?:, 0, std::nullopt, (std::nullopt|\d+)|, 1, (\d+), std::nullopt|, 0\)|\))"
 )
 _JOINT = re.compile(r"JointSDPAParams\(.*SDPAProgramConfig\(([^)]*)\)")
+_CHUNKS = re.compile(r"[^,]*,[^,]*, (\d+), (\d+)")  # of a printed config, behind its cores
 _GRID = re.compile(r"compute_with_storage_grid_size=\(?(?:x=)?(\d+)[-,] ?(?:y=)?(\d+)")
 
 
@@ -36,10 +36,10 @@ def config_of(program: Program, printed: str | None) -> tuple[Grid, int, int] | 
     """Grid and chunks of queries and keys; the chip's and none without a config, None where nobody prints them."""
     if not printed:
         return program.machine.grid, 0, 0
-    numbers, cores = [part.strip() for part in printed.split(",")], _GRID.search(program.config)
-    if cores is None or len(numbers) < _NUMBERS or not (numbers[2] + numbers[3]).isdigit():
+    chunks, cores = _CHUNKS.match(printed), _GRID.search(program.config)
+    if cores is None or chunks is None:
         return None
-    return (int(cores[1]), int(cores[2])), int(numbers[2]), int(numbers[3])
+    return (int(cores[1]), int(cores[2])), int(chunks[1]), int(chunks[2])
 
 
 def sdpa(program: Program) -> int | None:

@@ -24,6 +24,8 @@ _SPREAD = re.compile(r"Conv2dParallelizationConfig\(<xy_pair>, (\d+), (\d+), (\d
 _BLOCKS = re.compile(r"Conv2dBlockConfig\((\d+), (\d+), ")
 # both double buffers, full inner dimension, activation reuse, config tensors in DRAM: behind the kernel config
 _FLAGS = re.compile(r"array\([^)]*\), ComputeKernelConfig\([^)]*\), (\d), (\d), (\d), (\d), (\d), ")
+_PRINTED = (_WINDOW, _OUTPUT, _SPREAD, _BLOCKS, _FLAGS)
+_OPERANDS = 2  # image and weights
 _POOL = re.compile(r"Pool2DType::(\w+), DataType::\w+, Layout::(\w+), .*, (\d), \d+, \d\)$")
 _DRAM_TABLES = re.compile(r", 1, ComputeKernelConfig\([^)]*\)\)$")  # of a halo: its tables lie in DRAM
 PLACES, MORE_PLACES = 7, 9  # tiles that a pool needs for places; more where a window exceeds a tile
@@ -39,13 +41,13 @@ def convolution(program: Program) -> int | None:
 
 
 def _conv_of(program: Program) -> Conv | None:
-    printed = [pattern.search(program.attributes) for pattern in (_WINDOW, _OUTPUT, _SPREAD, _BLOCKS, _FLAGS)]
-    placement = program.out.placement
-    if placement is None or placement.layout not in {HEIGHT, BLOCK, WIDTH} or len(program.inputs) < 2:
+    placement, matches = program.out.placement, (pattern.search(program.attributes) for pattern in _PRINTED)
+    printed = [[int(text) for text in match.groups()] for match in matches if match is not None]
+    if placement is None or placement.layout not in {HEIGHT, BLOCK, WIDTH} or len(program.inputs) < _OPERANDS:
         return None
-    if any(match is None for match in printed):
+    if len(printed) < len(_PRINTED):
         return None
-    window, output, spread, blocks, flags = ([int(text) for text in match.groups()] for match in printed if match)
+    window, output, spread, blocks, flags = printed
     rows, cores_in, cores_out, per_core_h, per_core_w = spread
     layout, kernel_h = placement.layout, window[2]
     inner = kernel_h if layout == HEIGHT else cores_in * (1 if layout == WIDTH or flags[2] else kernel_h)
@@ -77,13 +79,12 @@ def _conv_of(program: Program) -> Conv | None:
 def halo(program: Program) -> int | None:
     """Two rows of padding; tiles become rows by way of two buffers of two rows of tiles."""
     x, out = program.x, program.out
-    if x.placement is None or x.placement.shard is None or _DRAM_TABLES.search(program.attributes):
+    width, shard = x.held_width, x.shard
+    if width is None or shard is None or _DRAM_TABLES.search(program.attributes):
         return None
     size = int(ELEMENT_BYTES[out.dtype])
-    padding = 2 * x.placement.shard.shape[-1] * size
-    if not x.tiled or x.shard is None:
-        return padding
-    return padding + 2 * _ROWS_AHEAD * x.shard[1] * TILE_SIDE * TILE_SIDE * size
+    rows = 2 * _ROWS_AHEAD * shard[1] * TILE_SIDE * TILE_SIDE * size if x.tiled else 0
+    return 2 * width * size + rows
 
 
 def pool(program: Program) -> int | None:

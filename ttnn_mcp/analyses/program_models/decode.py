@@ -36,9 +36,8 @@ def attention(program: Program) -> int | None:
         return None
     fields = (printed[4] or "").split(",")
     most = fields[_CORES_PER_HEAD].strip() if len(fields) > _CORES_PER_HEAD else ""
-    asked = config_of(program, printed[4])
-    if asked is None and most == "1":  # TTNN's own choice: then no cores share a head
-        asked = program.machine.grid, 0, 0
+    # where no cores share a head, as TTNN chooses itself, the cores do not matter
+    asked = (program.machine.grid, 0, 0) if most == "1" else config_of(program, printed[4])
     if asked is None:
         return None
     causal, paged, windowed = printed[1] == "1", printed[2] == "1", printed[3].isdigit()
@@ -66,10 +65,9 @@ def attention(program: Program) -> int | None:
     halved = plan.half_tiles and plan.heads <= HALF_TILE_HEADS
     tile = TILE_BYTES["BFLOAT16"] // (2 if halved else 1)
     rows = ceil(plan.heads / TILE_SIDE)
-    aligned = 2 * TILE_SIDE if program.machine.arch == "blackhole" else TILE_SIDE  # as DRAM is
     sizes = [
         *plan.buffers.values(),
-        *(_words(spec, aligned) * (1 if paged and spec is words[-1] else 2) for spec in words),
+        *(_words(spec, program.machine.aligned) * (1 if paged and spec is words[-1] else 2) for spec in words),
         rows * tile * len(sinks),
         rows * (plan.k_chunk // TILE_SIDE) * tile * windowed,
     ]

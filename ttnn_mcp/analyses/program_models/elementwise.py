@@ -64,15 +64,12 @@ def _together(program: Program) -> int:
 
 def _in_like_shards(tensors: Sequence[Spec]) -> bool:
     """Whether all lie in L1 in the same shards, all of them full: then a program works on them where they lie."""
-    shards = {spec.placement.shard if spec.placement and spec.sharded_in_l1 else None for spec in tensors}
-    shard = tensors[0].shard
-    holders = tensors[0].placement.cores if tensors[0].placement else None
-    return (
-        len(shards) == 1
-        and shard is not None
-        and len({spec.shape for spec in tensors}) == 1
-        and tensors[0].tiles == shard[0] * shard[1] * (holders or 0)
-    )
+    first = tensors[0]
+    if first.held is None or len({(spec.placement, spec.shape) for spec in tensors}) > 1:
+        return False
+    _, rows, columns = first.held
+    holders = first.placement.cores if first.placement else None
+    return first.tiles == rows * columns * (holders or 0)
 
 
 def ternary(program: Program) -> int:

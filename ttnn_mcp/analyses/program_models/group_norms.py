@@ -32,7 +32,7 @@ def group_norm(program: Program) -> int | None:
     if printed is None or welford is None or dtypes not in ({"BFLOAT16"}, {"FLOAT32"}):
         return None
     groups = int(printed[1])
-    masks = [spec for spec in program.inputs[1:] if spec.tiled and len(spec.shape) > 2 and spec.shape[-3] == groups]
+    masks = [spec for spec in program.inputs[1:] if spec.tiled and spec.batch == groups]
     weights = sum(not spec.tiled for spec in program.inputs[1:])
     if len(masks) != 1:
         return None
@@ -70,7 +70,7 @@ def _plan(program: Program, groups: int, weights: int) -> GroupNorm | None:
         channels=x.shape[-1],
         groups=groups,
         grid=(int(cores[1]), int(cores[2])),
-        out_blocks=int(blocks) if blocks.isdigit() and int(blocks) else 1,
+        out_blocks=max(int(blocks), 1) if blocks.isdigit() else 1,
         weights=weights,
     )
     return norm if all(norm.rules().values()) else None

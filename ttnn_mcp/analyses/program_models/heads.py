@@ -9,6 +9,7 @@ import re
 from math import ceil
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.program_models.program import filled_up
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 _HALF = TILE_BYTES["BFLOAT16"]
 _WITH_NEW = 2  # operands: the cache, and the new rows
-_WORDS = 32  # bytes to which positions and page tables are filled up; on Blackhole twice as many
 _CACHES = 4  # operands of a fused update: two caches, each with its new rows
 _ALL_TOKENS = re.compile(r"(?!RotaryEmbeddingParams\(\d+, \d)")  # else: the length, then the one token
 _HEADS = re.compile(
@@ -39,11 +39,12 @@ def rotary(program: Program) -> int:
 
 
 def rotary_hf(program: Program) -> int:
-    """Sharded: three intermediates of a head and a tile. Otherwise as the older op."""
+    """Sharded: three intermediates of a head and a tile. Otherwise as the older op, shards read where they lie."""
     x = program.x
-    if x.sharded_in_l1:
+    if x.sharded_in_l1 and program.factory != "RotaryEmbeddingHfMultiCore":
         return 3 * x.columns * x.tile_bytes + x.tile_bytes
-    return 10 * x.columns * x.tile_bytes + 4 * x.tile_bytes
+    rows = 10 - 2 * sum(spec.sharded_in_l1 for spec in (x, program.out))
+    return rows * x.columns * x.tile_bytes + 4 * x.tile_bytes
 
 
 def paged_update(program: Program) -> int | None:
@@ -51,7 +52,7 @@ def paged_update(program: Program) -> int | None:
     if len(program.inputs) < _WITH_NEW:
         return None
     cache, new = program.x, program.inputs[1]
-    users = new.shape[-3] if len(new.shape) > 2 else 1
+    users = new.batch
     head = cache.columns
     words = sum(spec.row_bytes for spec in program.inputs[2:])
     return (2 + users) * head * cache.tile_bytes + 4 * head * _HALF + 2 * _HALF + max(words, 64)
@@ -62,9 +63,8 @@ def fused_update(program: Program) -> int | None:
     if len(program.inputs) < _CACHES:
         return None
     cache, new = program.x, program.inputs[1]
-    users = new.shape[-3] if len(new.shape) > 2 else 1
-    least = 2 * _WORDS if program.machine.arch == "blackhole" else _WORDS
-    words = sum(ceil(spec.row_bytes / least) * least for spec in program.inputs[_CACHES:])
+    users = new.batch
+    words = sum(filled_up(spec.row_bytes, program.machine.aligned) for spec in program.inputs[_CACHES:])
     return (2 + users) * cache.columns * cache.tile_bytes + 4 * cache.columns * _HALF + words
 
 
@@ -92,7 +92,7 @@ def heads_joined(program: Program) -> int:
     x = program.x
     if x.sharded_in_l1 and program.out.sharded_in_l1:
         return 0
-    heads = x.shape[-3] if len(x.shape) > 2 else 1
+    heads = (1, *x.shape)[-3]
     return 2 * heads * x.columns * x.tile_bytes
 
 

@@ -43,8 +43,11 @@ def untilized(program: Program) -> int | None:
         return 0
     if "Codegen" in program.factory:
         return 2 * _share_of_row(x, program.machine) * (x.tile_bytes + out_tile)
-    if "UnpaddingMultiCoreSharded" in program.factory and x.shard is not None:  # reads its shard where it lies
-        return 2 * x.shard[1] * out_tile
+    if x.held is not None:  # reads its shard where it lies
+        _, rows, columns = x.held
+        whole = "Unpadding" in program.factory
+        copies = min(rows, 2) if not whole else 2 * rows if out.sharded_in_l1 else 2
+        return copies * columns * out_tile
     return x.columns * (x.tile_bytes + out_tile)
 
 
@@ -65,8 +68,8 @@ def embedded(program: Program) -> int:
     if not out.tiled:  # a second row is read ahead where cores have several
         rows = 2 if out.batch * out.shape[-2] > program.machine.cores else 1
         return rows * table.row_bytes + _INDICES * (2 if program.machine.arch == "blackhole" else 1)
-    if out.sharded_in_l1 and out.shard is not None:  # writes its shard where it lies
-        return 2 * out.shard[1] * _HALF + 128
+    if out.held is not None:  # writes its shard where it lies
+        return 2 * out.held[2] * _HALF + 128
     row = out.columns * (out.tile_bytes + _HALF)
     return (2 * row if 2 * row + 128 <= program.room.running else row) + 128
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 from ttnn_mcp.analyses.program_models.auto_matmul import Blocks, Chooser
+from ttnn_mcp.analyses.program_models.program import filled_up
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
-from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Operands:
     b: Spec
     out: Spec
     bias_bytes: int
+    turned: bool = False  # the first
 
     @property
     def page_buffers(self) -> int:
@@ -65,7 +66,7 @@ def matmul(program: Program) -> int | None:
     config = parse_struct(program.config)
     if config is not None and config.name == BANKED:
         return _banked(program, config, operands)
-    blocks = _given(config) if config is not None and config.name in KINDS else _chosen(program, operands)
+    blocks = _given(config) if config is not None else _chosen(program, operands)
     ran = FACTORIES.get(program.factory)
     if blocks is None or (ran is not None and ran != blocks.kind):
         return operands.page_buffers if ran == "Tiles" else None
@@ -75,13 +76,12 @@ def matmul(program: Program) -> int | None:
 def sparse_matmul(program: Program) -> int | None:
     """Bytes per core of a sparse matmul: a 1D matmul, and words of the sparsity."""
     config = parse_struct(program.config)
-    if config is None or config.name not in KINDS or len(program.inputs) < _WITH_THIRD:
+    blocks = _given(config) if config is not None else None
+    if blocks is None or len(program.inputs) < _WITH_THIRD:
         return None
     a, b, sparsity = program.inputs[:_WITH_THIRD]
-    blocks = _given(config)
-    if blocks is None:
-        return None
-    return _planned(program, blocks, Operands(a, b, program.out, 0)) + 2 * sparsity.row_bytes + TILE_SIDE
+    size = _planned(program, blocks, Operands(a, b, program.out, 0))
+    return size + 2 * filled_up(sparsity.row_bytes, program.machine.aligned) if size is not None else None
 
 
 def _operands(program: Program) -> Operands:
@@ -90,7 +90,7 @@ def _operands(program: Program) -> Operands:
     if flags is not None:
         a, b = (_turned(spec) if flag == "1" else spec for spec, flag in ((a, flags[2]), (b, flags[3])))
     bias = program.inputs[_OPERANDS].tile_bytes if len(program.inputs) >= _WITH_THIRD else 0
-    return Operands(a, b, program.out, bias)
+    return Operands(a, b, program.out, bias, turned=flags is not None and flags[2] == "1")
 
 
 def _chosen(program: Program, operands: Operands) -> Blocks | None:
@@ -104,23 +104,25 @@ def _chosen(program: Program, operands: Operands) -> Blocks | None:
         grid = machine.grid  # TTNN ignores a grid that the chip does not have
     specs = (operands.a, operands.b, operands.out)
     kernel = (program.fp32, operands.bias_bytes)
-    return Chooser(*specs, grid, program.room.before, *kernel, given_grid=is_named).blocks()
+    return Chooser(*specs, grid, program.room.before, *kernel, given_grid=is_named, turned=operands.turned).blocks()
 
 
 def _given(config: PrintedStruct) -> Blocks | None:
+    """With a program config; None for one of another kind."""
     k, per_m, per_n = (config.number(key) or 0 for key in ("in0_block_w", "per_core_M", "per_core_N"))
-    if min(k, per_m, per_n) < 1:
+    if config.name not in KINDS or min(k, per_m, per_n) < 1:
         return None
     high, wide = config.number("out_block_h") or per_m, config.number("out_block_w") or per_n
     mcast_in0 = config.fields.get("mcast_in0") in _TRUE
     return Blocks(KINDS[config.name], k, per_m, per_n, high, wide, mcast_in0)
 
 
-def _planned(program: Program, blocks: Blocks, operands: Operands) -> int:
+def _planned(program: Program, blocks: Blocks, operands: Operands) -> int | None:
     if blocks.kind == "Tiles":
         return operands.page_buffers
     a, out = operands.a, operands.out
-    shard = a.shard if a.sharded_in_l1 else None
+    if any(spec.sharded_in_l1 and spec.held is None for spec in (a, out)):
+        return None
     plan = MatmulPlan(
         kind=blocks.kind,
         tiles=operands.tiles,
@@ -137,12 +139,16 @@ def _planned(program: Program, blocks: Blocks, operands: Operands) -> int:
         block_w=blocks.block_w,
         fp32=program.fp32,
         packer_l1=program.packer_l1,
-        output=out.placement.layout if out.placement and out.sharded_in_l1 else None,
-        shard=Shard(a.placement.layout, *shard) if shard and a.placement else None,
+        output=out.held[0] if out.held else None,
+        shard=Shard(*a.held) if a.held else None,
         bias_bytes=operands.bias_bytes,
     )
     sizes = plan.buffers
-    if a.batch == 1 and operands.b.batch > 1 and blocks.kind == "1D" and not blocks.mcast_in0:
+    if blocks.kind == "1D" and operands.b.batch == 1 and a.columns == blocks.in0_block_w and plan.batch > 1:
+        sizes["IN1"] //= 2  # one block serves all batches: nothing to read ahead
+    if operands.turned:
+        sizes["TURNED"] = sizes["IN0"]
+    if a.batch == 1 and operands.b.batch > 1 and not blocks.mcast_in0:
         sizes["IN0"] = blocks.per_core_m * a.columns * a.tile_bytes  # kept for all batches of the second operand
     return sum(sizes.values())
 
@@ -154,7 +160,7 @@ def _times(program: Program, operands: Operands) -> int:
         return max(a.batch, b.batch)
     if config is not None:
         return 1 if config.fields.get("fuse_batch", "1") in _TRUE else a.batch
-    return 1 if "<xy_pair>" in program.attributes or a.sharded_in_l1 else a.batch
+    return 1 if "<xy_pair>" in program.attributes or a.sharded_in_l1 or operands.out.sharded_in_l1 else a.batch
 
 
 def _banked(program: Program, config: PrintedStruct, operands: Operands) -> int | None:

@@ -29,32 +29,28 @@ _STRIDES = re.compile(r"operation_attributes_t\((\d+), (\d+), 0\)")
 _ROW = 16  # bytes that rows in L1 are aligned to
 
 
-def _in_dram(program: Program) -> int:
-    """Bytes that rows in DRAM are aligned to."""
-    return _PIECE if program.machine.arch == "blackhole" else TILE_SIDE
-
-
 def cut_out(program: Program) -> int:
-    """A slice: two tiles; in ROW_MAJOR 8 kB of rows, two rows if they are longer; with a step two rows of the input."""
+    """A slice: two tiles; in ROW_MAJOR 8 kB of rows, at least two; with a step two rows of the input."""
     out = program.out
     if program.factory == "SliceRmStrideProgramFactory":
         return 2 * program.x.row_bytes + 2 * TILE_SIDE
-    return (2 * out.tile_bytes if out.tiled else max(ROWS_OF_SLICE, 2 * out.row_bytes)) + TILE_SIDE
+    if out.tiled:
+        return 2 * out.tile_bytes + _ROW
+    row = filled_up(out.shape[-1] * ELEMENT_BYTES[out.dtype], program.machine.aligned)
+    return max(ROWS_OF_SLICE // row, 2) * row + _ROW
 
 
 def into_shards(program: Program) -> int:
     """A shard of tiles where they are converted; rows that become shards pass through four aligned ones."""
-    x, out = program.x, program.out
+    x, out, width = program.x, program.out, program.out.held_width
     if x.tiled:
         of_shard = out.shard or x.shard
         tiles = of_shard[0] * of_shard[1] if of_shard is not None else 2
         return 0 if x.dtype == out.dtype else tiles * (x if out.sharded_in_l1 else out).tile_bytes
-    placement = out.placement
-    if not out.sharded_in_l1 or placement is None or placement.shard is None:
+    if width is None:
         return 0
-    aligned = _in_dram(program)
-    row = placement.shard.shape[-1] * ELEMENT_BYTES[x.dtype]
-    return 4 * filled_up(row + aligned, aligned)
+    aligned = program.machine.aligned
+    return 4 * filled_up(width * ELEMENT_BYTES[x.dtype] + aligned, aligned)
 
 
 def joined(program: Program) -> int:
@@ -102,15 +98,14 @@ def nothing(program: Program) -> int | None:
 
 
 def cut_into_shards(program: Program) -> int | None:
-    """Tiles become rows by way of four rows of tiles; rows that are not aligned pass through four aligned ones."""
-    x, out = program.x, program.out
-    if not out.sharded_in_l1 or out.placement is None or out.placement.shard is None:
+    """Tiles become rows by way of four rows of tiles; four rows that are not aligned, and one that fills them up."""
+    x, out, columns = program.x, program.out, program.out.held_width
+    if columns is None:
         return None
-    columns, aligned = out.placement.shard.shape[-1], _in_dram(program)
     row = columns * int(ELEMENT_BYTES[out.dtype])
     if x.tiled:
         return 4 * ceil(columns / TILE_SIDE) * (x.tile_bytes + max(out.tile_bytes, _HALF)) + row
-    return 4 * filled_up(row + aligned, aligned) if row % aligned or x.row_bytes % aligned else 0
+    return (4 * row if row % program.machine.aligned else 0) + (row if x.shape[-1] < columns else 0)
 
 
 def made(program: Program) -> int:
@@ -132,7 +127,7 @@ def turned(program: Program) -> int:
     """Transpose and permute: up to three double buffers of tiles, or two rows if rows stay whole."""
     x = program.x
     if program.factory == "MultiCoreRowInvariant":
-        return 2 * filled_up(x.row_bytes, _in_dram(program))
+        return 2 * filled_up(x.row_bytes, program.machine.aligned)
     if program.factory == "TransposeWHShardedProgramFactory":
         return 0
     copies = 3 if "Generic" in program.factory or not program.factory else 2
@@ -174,10 +169,10 @@ def upsampled(program: Program) -> int:
 def folded(program: Program) -> int | None:
     """Fold: what becomes one row, each piece of it aligned, and the row where pieces have to be moved together."""
     strides = _STRIDES.match(program.attributes)
-    if strides is None or program.factory != "MultiCoreDRAMFold":
+    if strides is None or program.factory != "MultiCoreDRAMFold" or program.x.tiled:
         return None
     pieces = int(strides[1]) * int(strides[2])
-    return 2 * pieces * filled_up(program.x.row_bytes, _in_dram(program)) + program.out.row_bytes
+    return 2 * pieces * filled_up(program.x.row_bytes, program.machine.aligned) + program.out.row_bytes
 
 
 def grid_sampled(program: Program) -> int | None:

@@ -88,13 +88,12 @@ def _norm_bytes(program: Program, most: int | None) -> int:
 
 
 def _sharded_norm(program: Program) -> int | None:
-    x, shard = program.x, program.x.shard
-    if shard is None or x.placement is None or x.placement.shard is None or not x.placement.shard.ranges:
+    x, shard, ranges = program.x, program.x.shard, program.x.ranges
+    if shard is None or not ranges:
         return None
     if "NOT_DISTRIBUTED" not in program.attributes or "use_welford=1" in program.config.replace("True", "1"):
         return None
     struct = parse_struct(program.config)
-    ranges = x.placement.shard.ranges
     columns = max(end[0] for _, end in ranges) - min(start[0] for start, _ in ranges) + 1
     rows = max(end[1] for _, end in ranges) - min(start[1] for start, _ in ranges) + 1
     sizes = [float(spec.tile_bytes) for spec in program.inputs[1:] if not spec.sharded_in_l1]

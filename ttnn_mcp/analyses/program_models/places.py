@@ -50,8 +50,8 @@ def argmax(program: Program) -> int | None:
     if program.factory != "ArgMaxMultiCoreProgramFactory" or x.tiled:
         return None
     size, several = ELEMENT_BYTES[x.dtype], out.shape[-1] > 1
-    in_l1 = x.placement is not None and x.placement.buffer == "L1"
-    piece = _ALIGNED // 2 if in_l1 else _ALIGNED * (2 if program.machine.arch == "blackhole" else 1)
+    place = x.placement.buffer if x.placement else "DRAM"
+    piece = _ALIGNED // 2 if place == "L1" else program.machine.aligned
     smallest = piece // ELEMENT_BYTES["BFLOAT16"]  # elements that no two cores share: what pages are aligned to
     parts = ceil(x.shape[-1] / smallest)
     cores = min(program.machine.cores, parts)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 CALL = "call"  # the setting that holds the name of the operation
+ALIGNED, ALIGNED_ON_BLACKHOLE = 32, 64  # bytes that rows in DRAM begin at multiples of, as their buffers measure
 
 
 def filled_up(size: float, step: int) -> int:
@@ -50,6 +51,11 @@ class Machine:
     def cores(self) -> int:
         """Their number."""
         return self.grid[0] * self.grid[1]
+
+    @property
+    def aligned(self) -> int:
+        """Bytes that rows in DRAM are aligned to."""
+        return ALIGNED_ON_BLACKHOLE if self.arch == "blackhole" else ALIGNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +131,6 @@ def machine_of(report: MemoryReport) -> Machine | None:
     if device is None or not device.compute_grid_x or not device.compute_grid_y:
         return None
     grid = (device.compute_grid_x, device.compute_grid_y)
-    cores = grid[0] * grid[1]
-    cards = [card for card in CARDS if card.architecture == report.arch]
-    banks = {card.dram_banks for card in cards if cores in card.worker_cores} or {card.dram_banks for card in cards}
-    banks_of_dram, small = max(banks, default=0), device.l1_small_bytes or 0
-    return Machine(grid, report.arch, banks_of_dram, device.l1_bank_bytes or 0, len(report.devices), small)
+    banks = max((card.dram_banks for card in CARDS if card.architecture == report.arch), default=0)
+    small = device.l1_small_bytes or 0
+    return Machine(grid, report.arch, banks, device.l1_bank_bytes or 0, len(report.devices), small)

@@ -19,6 +19,7 @@ _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 CHUNK = 8  # tiles that reductions read at a time
 _NEGATED = re.compile(r", 1, [\d.]+, ScalerMode")  # printed before the scale's bits
 FEW_COLUMNS = 2  # tiles read at a time where a core has one row, or one column
+SEVERAL = 4  # columns for each core, from which on eight tiles are read at a time
 NORMED = 18  # tiles of a batch norm: two each of operands, output and what lies between
 
 
@@ -29,10 +30,9 @@ def reduced(program: Program) -> int | None:
     scale = max(_HALF, x.tile_bytes)
     is_short = x.columns <= FEW_COLUMNS and x.batch * x.rows <= program.machine.cores
     # a few high columns are cut across cores: then the output has a row for each part
-    is_alone = (
-        not (along_row or x.sharded_in_l1) and out.shape[-2] == 1 and x.batch * x.columns <= program.machine.cores
-    )
-    read = FEW_COLUMNS if is_alone or (along_row and is_short) else CHUNK
+    is_alone = out.shape[-2] == 1
+    has_few = is_short if along_row else is_alone and x.batch * x.columns < SEVERAL * program.machine.cores
+    read = FEW_COLUMNS if has_few else CHUNK
     size = read * x.tile_bytes + scale + (2 if along_row or is_alone else 4) * out.tile_bytes
     if not x.tiled:  # rows pass through tiles first
         size += (2 * read if along_row else 2) * x.tile_bytes + scale + out.tile_bytes

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
-BLOCKS = (8, 6, 4, 3, 2, 1)  # tiles that may be written together; tt-metal's find_max_divisor leaves out 5 and 7
+BLOCKS = (6, 4, 3, 2, 1)  # tiles that may be written together; tt-metal's find_max_divisor leaves out 5 and 7
 SOFTMAX_TILES = 80  # of a row that a core holds at a time where the row does not fit
 _OWN_CONFIG = re.compile(r", 1\)$")  # printed last: the caller gave a compute kernel config
 _STABLE = re.compile(r", 1, [01]\)$")  # numeric_stable, printed before it
@@ -44,17 +44,24 @@ def _softmax_bytes(program: Program, most: int | None) -> int:
     """With a whole row on a core, or with at most `most` tiles of it at a time."""
     x, out, masks = program.x, program.out, program.inputs[1:2]
     # sums have the accumulation's format if the caller set it; before 0.78 the graph does not tell
-    config_counts = not program.factory or _OWN_CONFIG.search(program.attributes) is not None
-    middle = _FULL if x.dtype == "FLOAT32" or (program.fp32 and config_counts) else _HALF
+    is_own, is_wide = _OWN_CONFIG.search(program.attributes) is not None, x.dtype == "FLOAT32"
+    if not program.factory:
+        is_wide |= program.fp32
+    if is_own:
+        is_wide = program.fp32
+    middle = _FULL if is_wide else _HALF
+    scales = 3 if is_own and not program.fp32 else 5
     block, tiles = _blocks_of(x.columns, DST_TILES_FP32 if program.fp32 else DST_TILES)
     if most is not None:
         tiles = most
     is_cut = x.shape[-1] % TILE_SIDE > 0  # then the last tile is masked
-    streams = (bool(masks) or is_cut) and most is None  # what is masked is kept, not what comes
+    streams = bool(masks) or is_cut  # what is masked is kept, not what comes
     sizes = [
         (2 * block if streams else tiles) * x.tile_bytes,
         2 * block * out.tile_bytes,
-        5 * _HALF + max(x.tile_bytes if x.dtype == "FLOAT32" else 0, _HALF) + middle,  # scale, ones, maxima, sums
+        scales * _HALF
+        + max(x.tile_bytes if x.dtype == "FLOAT32" else 0, _HALF)
+        + middle,  # scale, ones, maxima, sums
         tiles * middle,  # exponents
         *(tiles * mask.tile_bytes + (tiles + block * streams) * middle + _HALF for mask in masks),
     ]

@@ -43,14 +43,14 @@ def _spread(program: Program, kept: int, place: int) -> int | None:
     pair = max(value, _HALF) + place
     across, down = program.machine.grid[0] - 1, program.machine.grid[1] - 2  # TTNN leaves the last ones out
     plans: list[tuple[int, int]] = []
-    split = max(tiles // (1 << (max(across * down, 1).bit_length() - 1)), 1)
+    split = max(tiles // (1 << (max(across * down, 1).bit_length() - 1)), LEAST_SPLIT)
     while split <= tiles // 2:
         parts = tiles // split
         gathered = parts * kept
         size = 4 * (value + place) + gathered * pair + 2 * place
         size += max(2 * value + gathered * pair, split * pair + 2 * max(value, _HALF))
         is_rectangle = any(parts % high == 0 and parts // high <= across for high in range(1, down + 1))
-        if tiles % split == 0 and split >= LEAST_SPLIT and is_rectangle and size < program.machine.bank_bytes:
+        if tiles % split == 0 and is_rectangle and size < program.machine.bank_bytes:
             plans.append((LOCAL_COST * split + FINAL_COST * gathered, size))
         split *= 2
     return min(plans, key=lambda plan: plan[0])[1] if plans else None

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, prod
+from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_config
 from ttnn_mcp.readers.printed.shapes import Shape, parse_database_shape
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.printed.memory_config import CoreRange
 
 _ROW_ALIGNMENT = 16  # bytes: rows in L1 begin at multiples of it
 
@@ -76,6 +80,25 @@ class Spec:
         if spec is None or len(spec.shape) < 2:
             return None
         return ceil(spec.shape[-2] / TILE_SIDE), ceil(spec.shape[-1] / TILE_SIDE)
+
+    @property
+    def held(self) -> tuple[str, int, int] | None:
+        """Layout, rows and columns of the shard that a core holds; None where cores hold none, or nobody tells."""
+        if self.placement is None or self.placement.buffer != "L1" or self.shard is None:
+            return None
+        return self.placement.layout, *self.shard
+
+    @property
+    def held_width(self) -> int | None:
+        """Elements of a row of that shard."""
+        spec = self.placement.shard if self.placement is not None and self.sharded_in_l1 else None
+        return spec.shape[-1] if spec is not None and spec.shape else None
+
+    @property
+    def ranges(self) -> tuple[CoreRange, ...]:
+        """The cores, or banks, that hold its shards; none where nobody tells."""
+        spec = self.placement.shard if self.placement is not None else None
+        return spec.ranges if spec is not None else ()
 
 
 @lru_cache(maxsize=2048)  # a model prints the same few hundred tensors again and again
