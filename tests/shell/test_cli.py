@@ -119,7 +119,7 @@ def test_without_a_tool_call_lists_them_all(shell):
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_the_help_of_a_tool_shows_every_argument(tool):
     text = call_arguments.usage(tool)
-    for name in tool.arguments.model_fields:
+    for name in tool.arguments.model_fields.keys() - {"picture"}:  # a shell shows no images
         assert f"  {name} " in text
 
 

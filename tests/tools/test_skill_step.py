@@ -20,9 +20,21 @@ async def test_every_page_it_names_can_be_read(tmp_path, page):
     assert page in answer["pages"]
 
 
+@pytest.mark.parametrize("page", ["step-04", "step-4", "Step 4", "step-4-metal", "step-04-metal-trace.md"])
+async def test_a_beginning_names_its_page(tmp_path, page):
+    answer = await ask(session(tmp_path), "skill_step", page=page)
+    assert answer["text"] == documents.skill_page("step-04-metal-trace")
+
+
 @pytest.mark.parametrize(
     ("page", "nearest"),
-    [("step-3-memory-sharding", "step-03-memory-sharding"), ("SKILL.md/..", "SKILL"), ("../../pyproject", "")],
+    [
+        ("step-03-memory-shardings", "step-03-memory-sharding"),
+        ("SKILL.md/..", "SKILL"),
+        ("../../pyproject", ""),
+        ("step", ""),
+        ("", ""),
+    ],
 )
 async def test_a_page_there_is_not_is_refused(tmp_path, page, nearest):
     with pytest.raises(TtnnMcpError, match=f"has no page .*{nearest}"):

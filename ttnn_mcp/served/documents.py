@@ -6,6 +6,7 @@ A page is named by its path below the folder, with forward slashes (`hardware/wo
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -15,6 +16,7 @@ from ttnn_mcp.errors import QuestionRefused, nearest, shown
 Folder = Literal["resources", "skills"]
 
 SKILL = "optimizing-ttnn-models"
+STEP = re.compile(r"^step[- ]?(\d)(?!\d)")  # step-4, step 4
 
 
 def home() -> Path:
@@ -48,15 +50,15 @@ def skill_pages() -> tuple[str, ...]:
 
 
 def skill_page(page: str) -> str:
-    """One page of the skill by its short name, with or without `.md`, in any case.
+    """One page of the skill by its short name or a beginning that no other has, with or without `.md`, in any case.
 
     Raises:
         QuestionRefused: there is no such page; the message names the nearest.
     """
-    short_name = page.strip().removesuffix(".md").lower()
-    for name in skill_pages():
-        if name.lower() == short_name:
-            return text("skills", f"{SKILL}/{name}.md")
+    short_name = STEP.sub(r"step-0\1", page.strip().removesuffix(".md").lower())
+    meant = [name for name in skill_pages() if short_name and name.lower().startswith(short_name)]
+    if len(meant) == 1:
+        return text("skills", f"{SKILL}/{meant[0]}.md")
     raise QuestionRefused(f"The skill has no page '{shown(page)}'.{nearest(page, skill_pages())}")
 
 
