@@ -37,17 +37,18 @@ def with_aligned_rows(
     if not aligned:
         return buffers
     keys, sizes = keys_of(buffers.addresses, buffers.buffers), buffers.bytes_per_bank
-    rows = np.flatnonzero(np.isin(keys, np.array([key for key, _ in aligned])))
-    pairs, which = np.unique(np.stack((keys[rows], sizes[rows])), axis=1, return_inverse=True)
-    whole = np.array([aligned.get((key, size), size) for key, size in pairs.T.tolist()], dtype=np.int64)
-    counted = sizes.copy()
-    counted[rows] = whole[which.reshape(-1)]
+    counted = np.array(sizes, dtype=np.int64)
+    order = np.argsort(keys, kind="stable")
+    ends = keys[order].searchsorted([(key, key + 1) for key, _ in aligned])
+    for ((_, size), whole), (start, stop) in zip(aligned.items(), ends.tolist(), strict=True):
+        rows = order[start:stop]
+        counted[rows[sizes[rows] == size]] = whole
     return replace(buffers, bytes_per_bank=counted)
 
 
 def _aligned(tensors: Tensors, banks: Mapping[int, int], steps: Mapping[int, int]) -> dict[tuple[int, int], int]:
     """By key and by bytes per bank as the table counts them, the bytes per bank of whole pages."""
-    found: dict[tuple[int, int], int] = {}
+    whole: dict[tuple[int, int], int] = {}
     keys = keys_of(tensors.addresses, tensors.buffers)
     for row in np.flatnonzero((keys >= 0) & np.isin(tensors.buffers, list(steps))).tolist():
         shape, dtype, placement = tensors.shapes[row], tensors.dtypes[row], tensors.placements[row]
@@ -60,5 +61,5 @@ def _aligned(tensors: Tensors, banks: Mapping[int, int], steps: Mapping[int, int
         if page < 1 or page % step == 0:
             continue
         pages = ceil(ceil(shape.elements / shape.stored[-1]) / banks[space])
-        found[int(keys[row]), pages * page] = pages * ceil(page / step) * step
-    return found
+        whole[int(keys[row]), pages * page] = pages * ceil(page / step) * step
+    return whole
