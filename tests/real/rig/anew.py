@@ -47,7 +47,9 @@ def of_program(folder: Path) -> Iterator[str]:
         yield f"{folder.name}: a DRAM peak of {dram} bytes, TTNN's is {told['dram']}"
     if not told["l1"] <= modelled <= WITHIN * told["l1"]:
         yield f"{folder.name}: with models an L1 peak of {modelled} bytes, TTNN's is {told['l1']}"
-    late = [(one.last_use, one.freed, one.held) for one in replayed.lifetimes.late_frees(device.peak) if one.held > 1]
+    late = [
+        (one.last_use, one.freed, one.held) for one in replayed.lifetimes.late_frees(device.peak) if one.held > 1
+    ]
     plain = [one for one in held_operations(folder / "db.sqlite") if one[2] > 1]
     if sorted(late, key=str) != plain:
         yield f"{folder.name}: late frees {sorted(late, key=str)}, by plain counting {plain}"
