@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ttnn_mcp.analyses.memory.aligned_rows import with_aligned_rows
 from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
 from ttnn_mcp.analyses.memory.dram_banks import DRAM_STEP, banks_of
 from ttnn_mcp.analyses.memory.dry_frees import DryFrees
@@ -98,7 +99,9 @@ class _Replay:
         finished = np.isfinite(memory.operations.duration_s)
         graphs = "captured_graph" in memory.has
         empty = np.zeros(count, dtype=np.bool_) if graphs or not len(buffers) else finished
-        self.snapshots = snapshots_of(buffers, self.operations, empty, DRAM_STEP.get(memory.arch or "", 1))
+        banks, step = banks_of(memory, buffers), DRAM_STEP.get(memory.arch or "", 1)
+        whole = with_aligned_rows(buffers, memory.tensors, banks, step)
+        self.snapshots = snapshots_of(whole, self.operations, empty, step)
         self.troubles: dict[int, Trouble] = {}
         self.broken = 0
         self.next = 0
@@ -106,7 +109,6 @@ class _Replay:
         self.programs = Programs(memory.tensors, models)
         self.unfreed = UnrecordedFrees(memory, self.operations)
         described = memory.devices[0] if memory.devices else None
-        banks = banks_of(memory, buffers)
         self.reader = GraphReader(banks, KeysOfTensors(memory).__getitem__)
         self.dropped = DryFrees(memory, self.operations, self.reader.unplaced_tensors)
         self.lanes = Lanes(
