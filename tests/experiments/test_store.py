@@ -111,7 +111,7 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path):
         print(*asyncio.run(fill()), sep="\\n")
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-B", "-c", textwrap.dedent(script)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     recorded, said = done.stdout.splitlines()
     assert "the disk is full or fails" in said, done.stderr
@@ -151,7 +151,11 @@ def test_a_read_only_state_folder_is_a_clear_error_and_can_still_be_read():
             asyncio.run(use())
         """
         done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(script)], cwd=ROOT, capture_output=True, text=True, check=False
+            [sys.executable, "-B", "-c", textwrap.dedent(script)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         folder.chmod(0o755)
     count, refused, below = done.stdout.splitlines() or [done.stderr, "", ""]

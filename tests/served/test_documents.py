@@ -34,7 +34,7 @@ def test_no_name_leads_out_of_the_folder(page):
 
 def test_a_misspelt_page_is_refused_with_the_nearest():
     with pytest.raises(QuestionRefused, match="Did you mean key-concepts"):
-        documents.skill_page("key-concept")
+        documents.skill_page("key-conzepts")
 
 
 @pytest.mark.parametrize(

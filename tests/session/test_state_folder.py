@@ -86,7 +86,15 @@ def test_what_is_in_the_way_is_named(tmp_path, below, says):
 def test_a_folder_that_takes_files_but_no_bytes_is_not_writable(tmp_path):
     """As on a full disk: there an empty file can be made."""
     ran = subprocess.run(
-        [sys.executable, "-m", "ttnn_mcp", "doctor", "--state", str(tmp_path)],
+        [
+            sys.executable,
+            "-B",
+            "-m",
+            "ttnn_mcp",
+            "doctor",
+            "--state",
+            str(tmp_path),
+        ],  # Python would write half a .pyc
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
         capture_output=True,
         text=True,

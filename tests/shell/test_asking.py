@@ -115,7 +115,7 @@ def test_without_a_run_the_newest_is_taken_and_named(ttnn_mcp, tmp_path):
         (["compare"], "Name two runs"),
         (["ops"], "no report found"),
         (["ops", "demo", "limit=x"], "limit"),
-        (["skill", "step-04"], "Did you mean step-04-metal-trace"),
+        (["skill", "step-04-metal-tracing"], "Did you mean step-04-metal-trace"),
     ],
 )
 def test_a_mistake_is_told_in_a_sentence(ttnn_mcp, words, says):
