@@ -147,7 +147,7 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
 }
 
 
-NAMED_KINDS = {"ttnn.logit", "ttnn.logit_", "ttnn.cbrt"}  # whose kind no attribute prints, and which keep a copy
+NAMED_KINDS = {"ttnn.logit", "ttnn.cbrt"}  # whose kind no attribute prints, and which keep a copy
 IN_PLACE = {"PagedFusedUpdateCacheDeviceOperation"}  # both outputs are operands: the graph prints neither
 BY_OUTPUT = {  # outputs tell enough
     "MoveDeviceOperation",
