@@ -154,6 +154,15 @@ def test_two_signposts_are_told_without_more(tmp_path):
     assert "'one', 'two':" in caveat
 
 
+def test_signposts_without_a_name_are_none_that_files_share(tmp_path):
+    """Damaged files have such rows: the name that comes last in the file would stand for them."""
+    path = marked(tmp_path / "a", ["gone", "named"]).performance_report.csv.path
+    path.write_text(path.read_text().replace("\ngone,", "\n,"))
+    caveats = caveats_of(Comparison(*(measured(opened(path), "all") for _ in range(2))))
+    [caveat] = [each for each in caveats if "both hold signposts" in each]
+    assert "signposts 'named': start" in caveat
+
+
 def test_whole_files_without_a_common_signpost_tell_none(tmp_path):
     runs = marked(tmp_path / "a", ["one"]), marked(tmp_path / "b", ["two"])
     assert not any("signpost" in caveat for caveat in caveats_of(Comparison(*like_windows(*runs))))

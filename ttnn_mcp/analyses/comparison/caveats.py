@@ -77,7 +77,7 @@ def _common_signposts(comparison: Comparison) -> list[str]:
     of_candidate = {*names[1].occurring()}
     codes, first_rows = np.unique(names[0].codes, return_index=True)
     in_order: list[int] = codes[np.argsort(first_rows)].tolist()
-    common = [name for code in in_order if (name := names[0].distinct[code]) in of_candidate]
+    common = [name for code in in_order if code >= 0 and (name := names[0].distinct[code]) in of_candidate]
     if not common:
         return []
     listed = ", ".join(f"'{shown(name)}'" for name in common[:SIGNPOSTS_NAMED])
