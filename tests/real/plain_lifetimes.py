@@ -29,12 +29,16 @@ def held_operations(database: Path) -> list[tuple[int, int | None, int]]:
     buffers: list[Buffer] = []
     for place, operation in enumerate(tables.operations):
         _used(live, tables.taken[operation], place)
+        made: set[int] = set()
         for kind, address in tables.events[operation]:
             if address in live:
                 live.pop(address).end = place
             if kind == "buffer_allocate":
                 live[address] = Buffer()
                 buffers.append(live[address])
+                made.add(address)
+        # in place is a use, too; a buffer made here may lie where one lay that was dropped before
+        _used(live, [address for address in tables.given[operation] if address not in made], place)
         if operation in tables.shown:
             for address in [address for address in live if address not in tables.shown[operation]]:
                 live.pop(address).end = place
@@ -57,10 +61,11 @@ class _Tables:
         self.operations = list(names)
         address_of = dict(rows("SELECT tensor_id, address FROM tensors WHERE buffer_type = 1 AND address > 0"))
         self.taken: dict[int, list[int]] = defaultdict(list)
-        for table in ("input_tensors", "output_tensors"):  # an output in place is a use, too
+        self.given: dict[int, list[int]] = defaultdict(list)
+        for table, addresses in (("input_tensors", self.taken), ("output_tensors", self.given)):
             for operation, tensor in rows(f"SELECT operation_id, tensor_id FROM {table}"):
                 if tensor in address_of and "dealloc" not in names[operation]:
-                    self.taken[operation].append(address_of[tensor])
+                    addresses[operation].append(address_of[tensor])
         self.shown: dict[int, set[int]] = defaultdict(set)
         for operation, address in rows("SELECT operation_id, address FROM buffers WHERE buffer_type = 1"):
             self.shown[operation].add(address)

@@ -9,6 +9,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
+from tests.real.plain_lifetimes import held_operations
 from ttnn_mcp.analyses.memory.buffer_spans import before
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.hardware import ARCHITECTURES
@@ -36,7 +37,7 @@ def differences(folder: Path) -> list[str]:
 
 
 def of_program(folder: Path) -> Iterator[str]:
-    """What differs in the report of one whole program: peaks, and that no program is modelled too small."""
+    """What differs in the report of one whole program: peaks, models, and the buffers that stayed after their use."""
     told, replayed = json.loads((folder / "figures.json").read_text()), asyncio.run(_replayed(folder))
     device = replayed.fullest
     held, dram, modelled = (int(levels.max(initial=0)) for levels in (device.l1, device.dram, device.completed))
@@ -46,6 +47,12 @@ def of_program(folder: Path) -> Iterator[str]:
         yield f"{folder.name}: a DRAM peak of {dram} bytes, TTNN's is {told['dram']}"
     if not told["l1"] <= modelled <= WITHIN * told["l1"]:
         yield f"{folder.name}: with models an L1 peak of {modelled} bytes, TTNN's is {told['l1']}"
+    late = [
+        (one.last_use, one.freed, one.held) for one in replayed.lifetimes.late_frees(device.peak) if one.held > 1
+    ]
+    plain = [one for one in held_operations(folder / "db.sqlite") if one[2] > 1]
+    if sorted(late, key=str) != plain:
+        yield f"{folder.name}: late frees {sorted(late, key=str)}, by plain counting {plain}"
     if replayed.programs.unknown:
         yield f"{folder.name}: programs without a model, {dict(replayed.programs.unknown)}"
 
