@@ -34,8 +34,8 @@ class LateFree:
     Attributes:
         row: of the spans.
         last_use: place of the last operation that reads it.
-        freed: place of the operation that freed it, or before which it was freed; None = never.
-        held: number of operations that ran on the device in between.
+        freed: place of the operation that freed it, or before which it was freed; None = it outlives the last one.
+        held: number of operations that started on the device in between, one that died there included.
         at_peak: the operation with the most L1 in use is among them.
     """
 

@@ -99,7 +99,7 @@ def live(replayed: Replayed, moment: Moment, *, everything: bool) -> Table:
 
 
 def late_frees(replayed: Replayed, late: LateFrees) -> Table:
-    """Tensors that stay after their last use; `freed` is empty where nothing ever frees them."""
+    """Tensors that stay after their last use; `freed` is empty where they outlive the last operation."""
     rows: list[tuple[Cell, ...]] = []
     for one in late:
         used = operation_of(replayed, one.last_use)
