@@ -50,7 +50,7 @@ def _holder_rules(plan: MatmulPlan, shard: Shard, grid: Grid) -> dict[str, bool]
         return {f"at most the {most} cores of the grid hold shards": cores <= most}
     if plan.kind == "2D" and shard.layout == "HEIGHT_SHARDED":
         return {"the shards lie in one column of cores": grid[0] == 1}
-    if plan.kind == "2D" or plan.kind == "1D":
+    if plan.kind != "Reuse":
         return {}
     blocks = plan.batch * plan.tiles.m // plan.per_core_m
     return {f"{blocks} blocks of the output divide over the {cores} cores of the shards": blocks % cores == 0}
