@@ -153,10 +153,9 @@ class MatmulPlan:
 
     def _first_operand(self, rows: int, steps: int, copies: int) -> float:
         """Bytes of the first operand's blocks; a HEIGHT_SHARDED one is copied as a whole, or read in place."""
-        if self.shard is not None and self.program == "1D columns":
+        shard = self.shard
+        if shard is not None and (self.kind == "Reuse" or shard.layout == "HEIGHT_SHARDED"):
             return 0.0 if steps == 1 else rows * self.tiles.k * self.tiles.a_bytes
-        if self.shard is not None and self.kind == "Reuse":
-            return 0.0
         if self.kind == "Reuse":  # a core's batches come one after the other
             rows = min(rows, self.tiles.m)
         return copies * self.in0_block_w * rows * self.tiles.a_bytes
