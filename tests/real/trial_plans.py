@@ -12,7 +12,8 @@ from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
-from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
+from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
+from ttnn_mcp.analyses.settings.matmul_shards import Shard
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
 from ttnn_mcp.hardware import TILE_SIDE
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
-from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
+from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
+from ttnn_mcp.analyses.settings.matmul_shards import Shard
 from ttnn_mcp.analyses.settings.trial import broken_of
 
 BLOCKS = MatmulPlan("2D", Tiles(16, 8, 8, 2048, 2048, 2048), (8, 8), (8, 8), 2, 1, 1, 2, 1)

@@ -9,71 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Literal
 
-from ttnn_mcp.analyses.settings.matmul_shards import operand_rules, output_rules
+from ttnn_mcp.analyses.settings.matmul_shards import MatmulAsked, operand_rules, output_rules
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.op_kinds.grids import Grid
-    from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
-
 
 @dataclass(frozen=True, slots=True)
-class Shard:
-    """A shard of the first operand in L1.
-
-    Attributes:
-        layout: how the operand is sharded.
-        rows: its height in tiles.
-        columns: its width in tiles; None where the report does not tell.
-        grid: columns and rows of the cores that hold shards; None where the report does not tell.
-    """
-
-    layout: str
-    rows: int
-    columns: int | None
-    grid: Grid | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MatmulPlan:
-    """A matmul and its program config, sizes in tiles.
-
-    Attributes:
-        kind: "2D" and "1D" multicast; "Reuse" gives whole batches to each core.
-        tiles: the operands.
-        grid: columns and rows of compute_with_storage_grid_size.
-        device_grid: columns and rows of the chip's grid; None where unknown.
-        batch: matrices of the first operand if the second has as many; else 1, and `tiles.m` has all rows.
-        block_h: out_block_h; None means per_core_M.
-        block_w: out_block_w; None means per_core_N.
-        output: layout of a sharded output; None if it is interleaved.
-        output_grid: columns and rows of the cores that the call names for its sharded output; None if it names none.
-        shard: shard of the first operand, if it is sharded in L1.
-        bias_bytes: bytes of a tile of the bias; 0 without a bias.
-    """
-
-    kind: Literal["2D", "1D", "Reuse"]
-    tiles: Tiles
-    grid: Grid
-    device_grid: Grid | None
-    in0_block_w: int
-    out_subblock_h: int
-    out_subblock_w: int
-    per_core_m: int
-    per_core_n: int
-    mcast_in0: bool = False
-    batch: int = 1
-    block_h: int | None = None
-    block_w: int | None = None
-    fp32: bool = False
-    packer_l1: bool = False
-    full_sync: bool = False
-    output: str | None = None
-    output_grid: Grid | None = None
-    shard: Shard | None = None
-    bias_bytes: float = 0.0
+class MatmulPlan(MatmulAsked):
+    """A matmul and its program config, its rules and its buffers."""
 
     @property
     def out_block(self) -> tuple[int, int]:
@@ -145,11 +88,6 @@ class MatmulPlan:
         else:
             rules[f"per_core_N holds the {n} tiles of N"] = per_n >= n
         return rules
-
-    @property
-    def program(self) -> str:
-        """The kind of program, 1D ones by the operand that they send around."""
-        return self.kind if self.kind != "1D" else "1D rows" if self.mcast_in0 else "1D columns"
 
     def _first_operand(self, rows: int, steps: int, copies: int) -> float:
         """Bytes of the first operand's blocks; a HEIGHT_SHARDED one is copied as a whole, or read in place."""

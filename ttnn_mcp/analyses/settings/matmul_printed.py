@@ -10,7 +10,8 @@ from ttnn_mcp.analyses.op_kinds.grids import worker_grid
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles, suggested
 from ttnn_mcp.analyses.settings.compute import accumulates_fp32, grid_of, kernel_flag, tile_bytes
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
-from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
+from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
+from ttnn_mcp.analyses.settings.matmul_shards import Shard
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul, default_config
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import CARDS, TILE_SIDE

@@ -6,12 +6,13 @@ the factories. Compared with TTNN 0.81.1 on mock devices of Wormhole and Blackho
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
-    from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
+    from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 
 WRITES = {
     "2D": ("BLOCK_SHARDED",),
@@ -24,7 +25,69 @@ TAKES = {**WRITES, "2D": ("BLOCK_SHARDED", "HEIGHT_SHARDED")}
 """The layouts of a sharded first operand, per kind of program."""
 
 
-def operand_rules(plan: MatmulPlan) -> dict[str, bool]:
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A shard of the first operand in L1.
+
+    Attributes:
+        layout: how the operand is sharded.
+        rows: its height in tiles.
+        columns: its width in tiles; None where the report does not tell.
+        grid: columns and rows of the cores that hold shards; None where the report does not tell.
+    """
+
+    layout: str
+    rows: int
+    columns: int | None
+    grid: Grid | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatmulAsked:
+    """A matmul and its program config, sizes in tiles.
+
+    Attributes:
+        kind: "2D" and "1D" multicast; "Reuse" gives whole batches to each core.
+        tiles: the operands.
+        grid: columns and rows of compute_with_storage_grid_size.
+        device_grid: columns and rows of the chip's grid; None where unknown.
+        batch: matrices of the first operand if the second has as many; else 1, and `tiles.m` has all rows.
+        block_h: out_block_h; None means per_core_M.
+        block_w: out_block_w; None means per_core_N.
+        output: layout of a sharded output; None if it is interleaved.
+        output_grid: columns and rows of the cores that the call names for its sharded output; None if it names none.
+        shard: shard of the first operand, if it is sharded in L1.
+        bias_bytes: bytes of a tile of the bias; 0 without a bias.
+    """
+
+    kind: Literal["2D", "1D", "Reuse"]
+    tiles: Tiles
+    grid: Grid
+    device_grid: Grid | None
+    in0_block_w: int
+    out_subblock_h: int
+    out_subblock_w: int
+    per_core_m: int
+    per_core_n: int
+    mcast_in0: bool = False
+    batch: int = 1
+    block_h: int | None = None
+    block_w: int | None = None
+    fp32: bool = False
+    packer_l1: bool = False
+    full_sync: bool = False
+    output: str | None = None
+    output_grid: Grid | None = None
+    shard: Shard | None = None
+    bias_bytes: float = 0.0
+
+    @property
+    def program(self) -> str:
+        """The kind of program, 1D ones by the operand that they send around."""
+        return self.kind if self.kind != "1D" else "1D rows" if self.mcast_in0 else "1D columns"
+
+
+def operand_rules(plan: MatmulAsked) -> dict[str, bool]:
     """The rules for a sharded first operand, and whether each holds."""
     shard, taken = plan.shard, TAKES[plan.program]
     if shard is None:
@@ -43,7 +106,7 @@ def operand_rules(plan: MatmulPlan) -> dict[str, bool]:
     return rules | (_holder_rules(plan, shard, shard.grid) if shard.grid else {})
 
 
-def _holder_rules(plan: MatmulPlan, shard: Shard, grid: Grid) -> dict[str, bool]:
+def _holder_rules(plan: MatmulAsked, shard: Shard, grid: Grid) -> dict[str, bool]:
     """The rules about the cores that hold the shards of the first operand."""
     cores, most = grid[0] * grid[1], plan.grid[0] * plan.grid[1]
     if plan.program == "1D rows":
@@ -56,7 +119,7 @@ def _holder_rules(plan: MatmulPlan, shard: Shard, grid: Grid) -> dict[str, bool]
     return {f"{blocks} blocks of the output divide over the {cores} cores of the shards": blocks % cores == 0}
 
 
-def output_rules(plan: MatmulPlan) -> dict[str, bool]:
+def output_rules(plan: MatmulAsked) -> dict[str, bool]:
     """The rules for a sharded output, and whether each holds."""
     if plan.output is None:
         return {}
@@ -81,7 +144,7 @@ def output_rules(plan: MatmulPlan) -> dict[str, bool]:
     return rules
 
 
-def _reuse_rules(plan: MatmulPlan) -> dict[str, bool]:
+def _reuse_rules(plan: MatmulAsked) -> dict[str, bool]:
     """The rules for a sharded output of blocks that lie one below the other, each the shard of one core."""
     blocks, (x, y) = ceil(plan.batch * plan.tiles.m / plan.per_core_m), plan.output_grid or plan.grid
     rules: dict[str, bool] = {}
