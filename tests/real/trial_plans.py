@@ -12,7 +12,8 @@ from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
-from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
+from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
+from ttnn_mcp.analyses.settings.matmul_shards import Shard
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
 from ttnn_mcp.hardware import TILE_SIDE
 
@@ -111,13 +112,14 @@ def matmul(row: Row, _arch: str) -> Planned:
         fp32=now["fp32"],
         packer_l1=now["packer"],
         output=f"{out}_SHARDED" if out in ("BLOCK", "WIDTH", "HEIGHT") else None,
+        output_grid=tuple(now["out_grid"]) if "out_grid" in now else None,
         shard=shard,
         bias_bytes=BFLOAT16 if now.get("bias") else 0,
     )
 
     def tensors() -> int:
         a = ceil(plan.batch * tiles.m * tiles.k / cores) * tiles.a_bytes if place == "L1" else 0
-        a = shard.rows * shard.columns * tiles.a_bytes if shard else a
+        a = shard.rows * (shard.columns or 0) * tiles.a_bytes if shard else a
         y = (
             ceil(plan.batch * tiles.m * tiles.n / cores) * tiles.out_bytes
             if out == "L1"
@@ -185,6 +187,6 @@ def _tiles(now: dict[str, Any], a: str, out: str) -> Tiles:
 def _shard(now: dict[str, Any], tiles: Tiles) -> Shard:
     x, y = now["a_grid"]
     layout = now["a_memory"]
-    rows = {"BLOCK": tiles.m // y, "WIDTH": tiles.m, "HEIGHT": tiles.m // (x * y)}[layout]
-    columns = {"BLOCK": tiles.k // x, "WIDTH": tiles.k // (x * y), "HEIGHT": tiles.k}[layout]
-    return Shard(f"{layout}_SHARDED", rows, columns)
+    down, across = {"BLOCK": (y, x), "WIDTH": (1, x * y), "HEIGHT": (x * y, 1)}[layout]
+    rows = ceil(tiles.m * now.get("batch", 1) / down)
+    return Shard(f"{layout}_SHARDED", rows, ceil(tiles.k / across), (x, y))

@@ -147,7 +147,9 @@ def test_lighter_weights_are_sized_where_a_config_was_given(tried, name, buffers
 
 
 def test_a_larger_block_of_a_sharded_output_grows_a_tensor(tried):
-    assert [tried("to blocks", "per_core_M", high).grown for high in (4, 8, 2)] == [0, 4 * 8 * 2048, 0]
+    trials = [tried("to blocks", "per_core_M", high) for high in (4, 8, 2)]
+    assert [trial.grown for trial in trials] == [0, 4 * 8 * 2048, 0]
+    assert [trial.tensors.get("LARGER_SHARDS", 0) for trial in trials] == [0, 4 * 8 * 2048, 0]
     assert tried("minimal", "M_block_size", 16).grown == 0
 
 

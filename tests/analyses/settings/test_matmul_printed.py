@@ -28,8 +28,13 @@ def config(kind="2D", sizes=SIZES, grid=GRID, more=""):
     return f"{NAMES.get(kind, kind)}({grid},{sizes}{more})"
 
 
-def linear(program, *, k=2048, placed=DRAM, out=DRAM, bias="", batch=1, dtype="BFLOAT16"):
-    x, w = program.tensor([1, batch, 1024, k], placement=placed), program.weight([1, batch, k, 2048], "BFLOAT8_B")
+def linear(program, *, placed=DRAM, weights=None, out=DRAM, bias="", batch=1):
+    x, w = (
+        program.tensor([1, batch, 1024, 2048], placement=placed),
+        program.weight([1, batch, 2048, 2048], "BFLOAT8_B"),
+    )
+    if weights:
+        w = program.tensor([1, batch, 2048, 2048], placement=weights)
     y = program.tensor([1, batch, 1024, 2048], placement=out)
     op = matmul(x, w, y, 200_000, program_config=config())
     if bias:
@@ -45,10 +50,10 @@ def ops(tmp_path_factory):
     made["bias"] = {"bias": "FLOAT32"}
     made["batched"] = {"batch": 4}
     made["block"] = {"placed": block_sharded(128, 256, (8, 8))}
-    made["odd block"] = {"placed": block_sharded(128, 160, (8, 8)), "k": 1248}
     made["height"] = {"placed": height_sharded(32, 2048, 32)}
     made["width"] = {"placed": width_sharded(1024, 32, 64)}
     made["height in DRAM"] = {"placed": sharded("HEIGHT", 128, 2048, 8, buffer="DRAM")}
+    made["weights"] = {"weights": width_sharded(2048, 32, 64)}
     made["L1"] = {"placed": L1}
     made["to blocks"] = {"out": block_sharded(128, 256, (8, 8))}
     for how in made.values():
@@ -89,11 +94,11 @@ def test_a_block_of_another_height_counts_and_one_as_high_as_the_core_does_not(o
     [
         ("plain", "2D", None, False),
         ("L1", "2D", None, False),
-        ("block", "2D", ("BLOCK_SHARDED", 4, 8), False),
-        ("odd block", "2D", None, True),  # 39 tiles over eight columns
+        ("block", "2D", ("BLOCK_SHARDED", 4, None), True),  # on any columns of cores: a config of 1x7 takes 8x7
+        ("block", "Reuse", ("BLOCK_SHARDED", 4, 64), False),
         ("height", "1D", ("HEIGHT_SHARDED", 4, 64), False),
-        ("height", "2D", None, True),  # legal on one column of cores, which has rules of its own
-        ("width", "1D", None, True),
+        ("height", "2D", ("HEIGHT_SHARDED", 4, 64), False),
+        ("width", "1D", ("WIDTH_SHARDED", 4, None), True),
         ("height in DRAM", "1D", None, False),
     ],
 )
@@ -101,6 +106,28 @@ def test_a_shard_is_told_where_it_follows_from_the_config_that_ran(ops, name, ki
     found = printed(ops[name], config(kind))
     told = found.plan.shard and (found.plan.shard.layout, found.plan.shard.rows, found.plan.shard.columns)
     assert (told, found.shard_unknown) == (shard, is_unknown)
+
+
+def test_weights_in_shards_and_blocks_of_one_row_are_not_modelled(ops):
+    """TTNN holds per_core_N to the shards of L1 weights, and turns BLOCK_SHARDED on one row to WIDTH_SHARDED."""
+    assert printed(ops["weights"], config()).why_not == "weights in shards are not modelled"
+    assert "BLOCK_SHARDED" in printed(ops["to blocks"], config("1D")).why_not
+    assert printed(ops["block"], config("1D")).plan
+
+
+@pytest.mark.parametrize(
+    ("shards", "grid"),
+    [
+        ("std::nullopt", None),
+        ("ShardSpec(grid={},shape={128, 256})", None),
+        ("ShardSpec(grid={[(x=0,y=0) - (x=7,y=3)]},shape={128, 256})", (8, 4)),
+        ("ShardSpec(grid={[(x=0,y=0) - (x=7,y=3)], [(x=0,y=4) - (x=2,y=4)]},shape={128, 256})", (8, 5)),
+    ],
+)
+def test_the_cores_of_the_outputs_shards_are_those_that_the_call_named(ops, shards, grid):
+    config_of = f"MemoryConfig(memory_layout=TensorMemoryLayout::BLOCK_SHARDED,buffer_type=BufferType::L1,shard_spec={shards})"
+    assert printed(ops["to blocks"], config(), output_mem_config=config_of).plan.output_grid == grid
+    assert printed(ops["plain"], config(), output_mem_config=None).plan.output_grid is None
 
 
 @pytest.mark.parametrize(("name", "size"), [("plain", 0), ("bias", 4096)])

@@ -20,9 +20,10 @@ from tests.real.rig.sampled_group_norms import group_norm
 from tests.real.rig.sampled_matmuls import banked, minimal, multicast
 from tests.real.rig.sampled_others import attention, decode, norm, softmax
 from tests.real.rig.sampled_sharded import conv_behind_conv, masked, matmul_on_shards
+from tests.real.rig.sampled_shards import between_shards
 
 FAMILIES = (
-    conv, sliced, conv_behind_conv, multicast, banked, minimal, matmul_on_shards, attention, masked, decode,
+    conv, sliced, conv_behind_conv, multicast, banked, minimal, matmul_on_shards, between_shards, attention, masked, decode,
     paged, chunked, norm, group_norm, softmax,
 )  # fmt: skip
 

@@ -48,9 +48,9 @@ def multicast(bench: Bench) -> dict[str, Any]:
 
 
 def asked_matmul(
-    bench: Bench, case: dict[str, Any], changed: tuple[str, Any], shards: Any = None
+    bench: Bench, case: dict[str, Any], changed: tuple[str, Any], shards: Any = None, written: Any = None
 ) -> dict[str, Any]:
-    """One trial of a multicast matmul; `shards` for a first operand that lies in them."""
+    """One trial of a multicast matmul; `shards` for a first operand that lies in them, `written` for the output."""
     setting, value = changed
     ttnn, now = bench.ttnn, {**case, setting: value}
     given = {name: now[name] for name in FIELDS} | {"compute_with_storage_grid_size": tuple(now["grid"])}
@@ -69,7 +69,7 @@ def asked_matmul(
     def call(a: Any, b: Any, bias: Any = None) -> Any:
         kernel = bench.kernel(fp32=now["fp32"], packer=now["packer"])
         named = {"program_config": config(), "compute_kernel_config": kernel, "dtype": getattr(ttnn, now["out"])}
-        named["memory_config"] = memories[now["out_memory"]]
+        named["memory_config"] = written or memories[now["out_memory"]]
         return ttnn.matmul(a, b, **named) if batch > 1 else ttnn.linear(a, b, bias=bias, **named)
 
     def operands() -> list[Any]:

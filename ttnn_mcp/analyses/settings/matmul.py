@@ -85,8 +85,9 @@ class MatmulSettings(JudgedSettings):
     def _with(self, trial: Trial, plan: Plan) -> Trial:
         """The trial with the L1 that a plan takes."""
         # `tensors` has the current size of a sharded output: the growth of its shards is added
-        grown = plan.output_shard_bytes - (self.printed.plan or plan).output_shard_bytes
-        return replace(trial, buffers=plan.buffers, tensors=operands_in_l1(self.op), grown=max(grown, 0))
+        grown = max(plan.output_shard_bytes - (self.printed.plan or plan).output_shard_bytes, 0)
+        tensors = {**operands_in_l1(self.op), "LARGER_SHARDS": grown}
+        return replace(trial, buffers=plan.buffers, tensors=tensors, grown=grown)
 
     def _block_size(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> Trial:
         """The trial of one field of the program config, with the others as they are."""

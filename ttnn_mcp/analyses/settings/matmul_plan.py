@@ -9,63 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Literal
 
+from ttnn_mcp.analyses.settings.matmul_shards import MatmulAsked, operand_rules, output_rules
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.op_kinds.grids import Grid
-    from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
-
-SHARDED_AS = {"2D": "BLOCK_SHARDED", "1D rows": "WIDTH_SHARDED", "1D columns": "HEIGHT_SHARDED"}
-"""The layout of a sharded output, per kind of program."""
-
 
 @dataclass(frozen=True, slots=True)
-class Shard:
-    """A shard of the first operand in L1: its layout, rows and columns in tiles."""
-
-    layout: str
-    rows: int
-    columns: int
-
-
-@dataclass(frozen=True, slots=True)
-class MatmulPlan:
-    """A matmul and its program config, sizes in tiles.
-
-    Attributes:
-        kind: "2D" and "1D" multicast; "Reuse" gives whole batches to each core.
-        tiles: the operands.
-        grid: columns and rows of compute_with_storage_grid_size.
-        device_grid: columns and rows of the chip's grid; None where unknown.
-        batch: matrices of the first operand if the second has as many; else 1, and `tiles.m` has all rows.
-        block_h: out_block_h; None means per_core_M.
-        block_w: out_block_w; None means per_core_N.
-        output: layout of a sharded output; None if it is interleaved.
-        shard: shard of the first operand, if it is sharded in L1; its rules are not known for "Reuse".
-        bias_bytes: bytes of a tile of the bias; 0 without a bias.
-    """
-
-    kind: Literal["2D", "1D", "Reuse"]
-    tiles: Tiles
-    grid: Grid
-    device_grid: Grid | None
-    in0_block_w: int
-    out_subblock_h: int
-    out_subblock_w: int
-    per_core_m: int
-    per_core_n: int
-    mcast_in0: bool = False
-    batch: int = 1
-    block_h: int | None = None
-    block_w: int | None = None
-    fp32: bool = False
-    packer_l1: bool = False
-    full_sync: bool = False
-    output: str | None = None
-    shard: Shard | None = None
-    bias_bytes: float = 0.0
+class MatmulPlan(MatmulAsked):
+    """A matmul and its program config, its rules and its buffers."""
 
     @property
     def out_block(self) -> tuple[int, int]:
@@ -77,7 +28,8 @@ class MatmulPlan:
         """Bytes per core of the circular (since 0.81 dataflow) buffers that are no tensors."""
         rows, columns = self.out_block
         steps = max(self.tiles.k // self.in0_block_w, 1)
-        copies = 2 if steps * self.batch > 1 else 1  # a single block leaves nothing to read ahead
+        # a single block leaves nothing to read ahead, but "Reuse" keeps the place for it
+        copies = 2 if steps * self.batch > 1 or self.kind == "Reuse" else 1
         out = rows * columns * self.tiles.out_bytes
         sizes = {
             "IN0": self._first_operand(rows, steps, copies),
@@ -115,7 +67,7 @@ class MatmulPlan:
             rules["within the worker grid {}x{}".format(*self.device_grid)] = (
                 self.grid[0] <= self.device_grid[0] and self.grid[1] <= self.device_grid[1]
             )
-        return rules | self._spread_rules() | self._sharding_rules()
+        return rules | self._spread_rules() | output_rules(self) | operand_rules(self)
 
     def _spread_rules(self) -> dict[str, bool]:
         """Whether the blocks cover the matrices, and fit the grid."""
@@ -137,57 +89,10 @@ class MatmulPlan:
             rules[f"per_core_N holds the {n} tiles of N"] = per_n >= n
         return rules
 
-    def _sharding_rules(self) -> dict[str, bool]:
-        rules: dict[str, bool] = {}
-        if self.output:
-            # :1527 of 0.81.1 and similar ones; shards of another shape do not fit the tensor (tensor_spec.cpp:173)
-            rules["sharded output: out_subblock_w = per_core_N or out_subblock_h = 1"] = (
-                self.out_subblock_w == self.per_core_n or self.out_subblock_h == 1
-            )
-            if self.kind != "Reuse":
-                rules[f"this program shards its output as {self._layout}"] = self.output == self._layout
-                rules |= self._shape_rules()
-        if self.shard is not None:
-            rules |= self._operand_rules(self.shard)
-        return rules
-
-    def _shape_rules(self) -> dict[str, bool]:
-        if self.output == "WIDTH_SHARDED":
-            return {
-                f"WIDTH_SHARDED output: per_core_M is the {self.tiles.m} tiles of M": self.per_core_m
-                == self.tiles.m
-            }
-        if self.output == "HEIGHT_SHARDED":
-            return {
-                f"HEIGHT_SHARDED output: per_core_N is the {self.tiles.n} tiles of N": self.per_core_n
-                == self.tiles.n
-            }
-        return {}
-
-    def _operand_rules(self, shard: Shard) -> dict[str, bool]:
-        """The rules for a sharded first operand: lines 1795, 2275, 2296 and 2384 of 0.81.1."""
-        if shard.layout != self._layout:
-            return {f"this program takes a first operand sharded as {self._layout}": False}
-        if self._layout == "HEIGHT_SHARDED":
-            return {f"per_core_M is the {shard.rows} tiles of a shard's height": self.per_core_m == shard.rows}
-        rules = {
-            f"in0_block_w divides the {shard.columns} tiles of a shard's width": shard.columns % self.in0_block_w
-            == 0
-        }
-        if self._layout == "BLOCK_SHARDED":
-            rules[f"per_core_M is the {shard.rows} tiles of a shard's height"] = self.per_core_m == shard.rows
-        else:
-            rules[f"per_core_M is the {self.tiles.m} tiles of M"] = self.per_core_m == self.tiles.m
-        return rules
-
-    @property
-    def _layout(self) -> str:
-        kind = self.kind if self.kind != "1D" else "1D rows" if self.mcast_in0 else "1D columns"
-        return SHARDED_AS.get(kind, "")
-
     def _first_operand(self, rows: int, steps: int, copies: int) -> float:
         """Bytes of the first operand's blocks; a HEIGHT_SHARDED one is copied as a whole, or read in place."""
-        if self.shard is not None and self._layout == "HEIGHT_SHARDED":
+        shard = self.shard
+        if shard is not None and (self.kind == "Reuse" or shard.layout == "HEIGHT_SHARDED"):
             return 0.0 if steps == 1 else rows * self.tiles.k * self.tiles.a_bytes
         if self.kind == "Reuse":  # a core's batches come one after the other
             rows = min(rows, self.tiles.m)

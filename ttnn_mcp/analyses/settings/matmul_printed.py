@@ -10,7 +10,8 @@ from ttnn_mcp.analyses.op_kinds.grids import worker_grid
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles, suggested
 from ttnn_mcp.analyses.settings.compute import accumulates_fp32, grid_of, kernel_flag, tile_bytes
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
-from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan, Shard
+from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
+from ttnn_mcp.analyses.settings.matmul_shards import Shard
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul, default_config
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import CARDS, TILE_SIDE
@@ -72,8 +73,12 @@ def _multicast(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
     if config.number("gather_in0") == 1 or config.fields.get("transpose_mcast") == "1":
         return PrintedMatmul(None, "gather_in0 and transpose_mcast are not modelled")
     width, high, wide, per_m, per_n = (number or 0 for number in numbers)
-    a = op.table.inputs[0]
-    shard = _shard(a, kind, tiles, (per_m, grid))
+    a, output = op.table.inputs[0], _output(op)
+    if op.table.inputs[1].sharded[0]:
+        return PrintedMatmul(None, "weights in shards are not modelled")
+    if kind == "1D" and output == "BLOCK_SHARDED":
+        return PrintedMatmul(None, "a 1D program that writes BLOCK_SHARDED is not modelled")
+    shard = _shard(a, kind, tiles, per_m)
     plan = MatmulPlan(
         kind=kind,
         tiles=tiles,
@@ -91,11 +96,12 @@ def _multicast(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
         fp32=accumulates_fp32(op),
         packer_l1=kernel_flag(op, "packer_l1_acc"),
         full_sync=kernel_flag(op, "dst_full_sync_en"),
-        output=_output(op),
+        output=output,
+        output_grid=_output_grid(op),
         shard=shard,
         bias_bytes=_bias_bytes(op),
     )
-    return PrintedMatmul(plan, was_given=True, shard_unknown=_in_l1_shards(a) and shard is None)
+    return PrintedMatmul(plan, was_given=True, shard_unknown=shard is not None and shard.columns is None)
 
 
 def _suggested(op: Op, tiles: Tiles, safe_bytes: float) -> PrintedMatmul:
@@ -196,15 +202,25 @@ def _output(op: Op) -> str | None:
     return out.placement[0].partition("_")[2] if out.sharded[0] else None
 
 
-def _shard(a: Operand, kind: str, tiles: Tiles, config_that_ran: tuple[int, Grid]) -> Shard | None:
-    """The first operand's shard, as far as it follows from the config that ran."""
-    per_m, (x, _) = config_that_ran
-    layout = a.placement[0].partition("_")[2]
+def _output_grid(op: Op) -> Grid | None:
+    """Columns and rows of the cores that output_mem_config names for the shards; None if it names none."""
+    placement = parse_memory_config(op.attributes.get("output_mem_config", ""))
+    if placement is None or placement.shard is None or not placement.shard.ranges:
+        return None
+    ends = [end for _, end in placement.shard.ranges]
+    return max(x for x, _ in ends) + 1, max(y for _, y in ends) + 1
+
+
+def _shard(a: Operand, kind: str, tiles: Tiles, per_m: int) -> Shard | None:
+    """The first operand's shard, as far as it follows from the config that ran.
+
+    TTNN takes shards on more or fewer columns of cores than the config's grid has, so their width does not follow.
+    """
     if not _in_l1_shards(a):
         return None
-    if layout == "BLOCK_SHARDED" and tiles.k % x == 0:
-        return Shard(layout, per_m, tiles.k // x)
-    return Shard(layout, per_m, tiles.k) if layout == "HEIGHT_SHARDED" and kind == "1D" else None
+    layout = a.placement[0].partition("_")[2]
+    holds_rows = layout == "HEIGHT_SHARDED" or kind == "Reuse"
+    return Shard(layout, per_m, tiles.k if holds_rows else None)
 
 
 def _in_l1_shards(a: Operand) -> bool:
