@@ -69,7 +69,10 @@ def columns_of(report, folder):
     from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.run.kept_report import performance_of
 
-    read = performance_of(report, None if folder is None else KeptFiles(folder, 1 << 30), 0)
+    kept = None if folder is None else KeptFiles(folder, 1 << 30)
+    read = performance_of(report, kept, 0)
+    if kept is not None:
+        kept.finish()  # its copy is written beside the answer
     iterations = (*read.iterations.number.tolist(), read.iterations.count, read.iterations.found_by)
     return _cells(read.csv.frame), read.csv.headers, read.csv.lost, read.csv.caveats, iterations
 
