@@ -9,6 +9,7 @@ python -m fuzz --again fuzz/failures/<name>     ask a kept failure again
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -27,7 +28,9 @@ def main(words=None):
     if asked.again:
         return again(Path(asked.again))
     from fuzz.parts import PARTS, SHARES
+    from ttnn_mcp.session.settings import ARCHIVE_VARIABLE
 
+    os.environ[ARCHIVE_VARIABLE] = "0"  # its process outlives a server, and writes where the cases were
     chosen = [asked.part] if asked.part else list(PARTS)
     seed = asked.seed if asked.seed is not None else int(time.time())
     print(f"seed {seed}", flush=True)
