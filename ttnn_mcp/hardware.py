@@ -33,6 +33,10 @@ FIDELITY_PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}  # passes over
 DST_TILES = 8  # out_subblock_h * out_subblock_w at most, half-sync: matmul_program_config.cpp SUBBLOCK_HW_CHOICES
 DST_TILES_FP32 = 4  # with fp32_dest_acc_en: same
 LOCAL_L1_ALIGNMENT_BYTES = 16  # tt_metal/hw/inc: L1_ALIGNMENT on every architecture
+DRAM_ALIGNMENT_BYTES = {
+    "wormhole_b0": 32,
+    "blackhole": 64,
+}  # tt_metal's HAL: pages in DRAM begin at multiples of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.stream import SnapshotRows
 
 DRAM_BANKS = {"wormhole_b0": (12,), "blackhole": (8, 7)}  # soc descriptors; a p100 has 7
-DRAM_STEP = {"wormhole_b0": 32, "blackhole": 64}  # tt_metal's HAL: bytes that pages in DRAM are aligned to
 _SAMPLES = 200  # tensors looked at
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.aligned_rows import with_aligned_rows
 from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
-from ttnn_mcp.analyses.memory.dram_banks import DRAM_STEP, banks_of
+from ttnn_mcp.analyses.memory.dram_banks import banks_of
 from ttnn_mcp.analyses.memory.dry_frees import DryFrees
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address, l1_limit
 from ttnn_mcp.analyses.memory.lanes import Lanes
@@ -26,6 +26,7 @@ from ttnn_mcp.analyses.memory.snapshots import snapshots_of
 from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors, keys_written
 from ttnn_mcp.analyses.memory.unrecorded_frees import UnrecordedFrees
 from ttnn_mcp.errors import ReportBroken
+from ttnn_mcp.hardware import DRAM_ALIGNMENT_BYTES
 from ttnn_mcp.readers.graph.graph_memory import GraphReader
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.readers.memory.stream import iter_graph_batches, read_snapshots
@@ -99,7 +100,7 @@ class _Replay:
         finished = np.isfinite(memory.operations.duration_s)
         graphs = "captured_graph" in memory.has
         empty = np.zeros(count, dtype=np.bool_) if graphs or not len(buffers) else finished
-        banks, step = banks_of(memory, buffers), DRAM_STEP.get(memory.arch or "", 1)
+        banks, step = banks_of(memory, buffers), DRAM_ALIGNMENT_BYTES.get(memory.arch or "", 1)
         whole = with_aligned_rows(buffers, memory.tensors, banks, step)
         self.snapshots = snapshots_of(whole, self.operations, empty, step)
         self.troubles: dict[int, Trouble] = {}

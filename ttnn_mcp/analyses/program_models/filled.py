@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.program_models.program import filled_up
-from ttnn_mcp.hardware import ELEMENT_BYTES
-
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
 
@@ -18,10 +15,8 @@ def index_filled(program: Program) -> int | None:
     """Three rows, two of them to read, and the places."""
     if len(program.inputs) < 2 or program.x.tiled:
         return None
-    aligned = 64 if program.machine.arch == "blackhole" else 32  # rows in DRAM
     x, places = program.inputs[:2]
-    row, words = (filled_up(spec.shape[-1] * ELEMENT_BYTES[spec.dtype], aligned) for spec in (x, places))
-    return 3 * row + words
+    return 3 * program.dram_row(x) + program.dram_row(places)
 
 
 def rotated(program: Program) -> int | None:

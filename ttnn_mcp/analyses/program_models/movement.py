@@ -12,7 +12,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.program_models.program import filled_up
-from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
@@ -26,7 +26,6 @@ BYTES_TOGETHER, SIXTEEN = 32_768, 16  # padding by rows works on so many bytes, 
 _PIECE = 64  # bytes: of an entry of the map of a reshape, and what rows in DRAM are aligned to at most
 SAMPLED_COLUMNS = 8  # tiles of a row that a grid sample works on at a time
 _STRIDES = re.compile(r"operation_attributes_t\((\d+), (\d+), 0\)")
-_ROW = 16  # bytes that rows in L1 are aligned to
 
 
 def cut_out(program: Program) -> int:
@@ -35,9 +34,9 @@ def cut_out(program: Program) -> int:
     if program.factory == "SliceRmStrideProgramFactory":
         return 2 * program.x.row_bytes + 2 * TILE_SIDE
     if out.tiled:
-        return 2 * out.tile_bytes + _ROW
-    row = filled_up(out.shape[-1] * ELEMENT_BYTES[out.dtype], program.machine.aligned)
-    return max(ROWS_OF_SLICE // row, 2) * row + _ROW
+        return 2 * out.tile_bytes + LOCAL_L1_ALIGNMENT_BYTES
+    row = program.dram_row(out)
+    return max(ROWS_OF_SLICE // row, 2) * row + LOCAL_L1_ALIGNMENT_BYTES
 
 
 def into_shards(program: Program) -> int:
@@ -141,8 +140,10 @@ def reshaped(program: Program) -> int:
         pieces = 1 if x.shape[-1] % TILE_SIDE == out.shape[-1] % TILE_SIDE == 0 else 2  # of a row within a tile
         return x.tile_bytes + out.tile_bytes + _PIECE * pieces * (TILE_SIDE + 2)
     came, goes = (spec.shape[-1] * ELEMENT_BYTES[spec.dtype] for spec in (x, out))
-    several = 8 if came % _ROW or goes % _ROW else 1
-    return 2 * (2 * filled_up(came, _PIECE) + 2 * _PIECE + several * (filled_up(goes, _PIECE) + _ROW))
+    several = 8 if came % LOCAL_L1_ALIGNMENT_BYTES or goes % LOCAL_L1_ALIGNMENT_BYTES else 1
+    return 2 * (
+        2 * filled_up(came, _PIECE) + 2 * _PIECE + several * (filled_up(goes, _PIECE) + LOCAL_L1_ALIGNMENT_BYTES)
+    )
 
 
 def padded(program: Program) -> int:

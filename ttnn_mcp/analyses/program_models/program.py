@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import CARDS
+from ttnn_mcp.hardware import CARDS, DRAM_ALIGNMENT_BYTES, ELEMENT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 CALL = "call"  # the setting that holds the name of the operation
-ALIGNED, ALIGNED_ON_BLACKHOLE = 32, 64  # bytes that rows in DRAM begin at multiples of, as their buffers measure
 
 
 def filled_up(size: float, step: int) -> int:
@@ -54,8 +53,8 @@ class Machine:
 
     @property
     def aligned(self) -> int:
-        """Bytes that rows in DRAM are aligned to."""
-        return ALIGNED_ON_BLACKHOLE if self.arch == "blackhole" else ALIGNED
+        """Bytes that rows in DRAM are aligned to, of an unknown chip as on Wormhole."""
+        return DRAM_ALIGNMENT_BYTES.get(self.arch or "", DRAM_ALIGNMENT_BYTES["wormhole_b0"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +92,10 @@ class Program:
     def out(self) -> Spec:
         """Its first output."""
         return self.launch.outputs[0]
+
+    def dram_row(self, spec: Spec) -> int:
+        """Bytes of a row of elements, as rows are stored in DRAM."""
+        return filled_up(spec.shape[-1] * ELEMENT_BYTES[spec.dtype], self.machine.aligned)
 
     @property
     def attributes(self) -> str:

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.program_models.program import filled_up
 from ttnn_mcp.analyses.program_models.reductions import CHUNK
-from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES
+from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF = TILE_BYTES["BFLOAT16"]
-_L1_ALIGNED, _ALIGNED = 16, 32  # bytes: rows in L1, and in Wormhole's DRAM
 EXPERTS, GATED = 8, 90  # tiles of 256 experts, the only number that the gate takes; all of its buffers
 HEADERS = 96  # bytes of two packets of the fabric
 CLIENT = 9_840  # bytes of the connections to other chips
@@ -45,10 +43,10 @@ def dispatched(program: Program) -> int | None:
         return None
     x, choices, experts = program.inputs[:DISPATCHED]
     tokens, every = prod(x.shape[:-1]), prod(program.outputs[1].shape[:-1])
-    choice, of_expert = _row(choices), _row(experts)
+    choice, of_expert = program.dram_row(choices), program.dram_row(experts)
     places = tokens * experts.shape[-1]  # a byte for each chip
     known = (tokens + every) * choice + prod(experts.shape[:-1]) * of_expert
-    return 2 * _row(x) + known + places + HEADERS
+    return 2 * program.dram_row(x) + known + places + HEADERS
 
 
 def combined(program: Program) -> int | None:
@@ -56,7 +54,7 @@ def combined(program: Program) -> int | None:
     if not _is_measured(program):
         return None
     x, experts, choices = program.inputs[:DISPATCHED]
-    numbers = filled_up(x.shape[0] * ELEMENT_BYTES["UINT16"], _L1_ALIGNED)
+    numbers = filled_up(x.shape[0] * ELEMENT_BYTES["UINT16"], LOCAL_L1_ALIGNMENT_BYTES)
     return x.shape[0] * x.row_bytes + experts.row_bytes + choices.row_bytes + numbers + CLIENT
 
 
@@ -65,14 +63,10 @@ def remapped(program: Program) -> int | None:
     if len(program.inputs) < DISPATCHED or len(program.outputs) < 2 or program.x.tiled:
         return None
     scores, experts, choices = program.inputs[:DISPATCHED]
-    numbers = filled_up(program.out.shape[-1] * ELEMENT_BYTES["UINT16"], _L1_ALIGNED)
+    numbers = filled_up(program.out.shape[-1] * ELEMENT_BYTES["UINT16"], LOCAL_L1_ALIGNMENT_BYTES)
     rows = [experts, choices, *program.outputs[:2]]
     return 2 * scores.row_bytes + numbers + sum(spec.row_bytes for spec in rows)
 
 
 def _is_measured(program: Program) -> bool:
     return len(program.inputs) >= DISPATCHED and not program.x.tiled and program.machine.arch == "wormhole_b0"
-
-
-def _row(spec: Spec) -> int:
-    return filled_up(spec.shape[-1] * ELEMENT_BYTES[spec.dtype], _ALIGNED)

@@ -7,14 +7,12 @@ from functools import lru_cache
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_config
 from ttnn_mcp.readers.printed.shapes import Shape, parse_database_shape
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.memory_config import CoreRange
-
-_ROW_ALIGNMENT = 16  # bytes: rows in L1 begin at multiples of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,8 @@ class Spec:
     @property
     def row_bytes(self) -> int:
         """Bytes of a row of elements, as rows are stored in ROW_MAJOR layout."""
-        return ceil(self.shape[-1] * ELEMENT_BYTES[self.dtype] / _ROW_ALIGNMENT) * _ROW_ALIGNMENT
+        step = LOCAL_L1_ALIGNMENT_BYTES  # of rows in L1
+        return ceil(self.shape[-1] * ELEMENT_BYTES[self.dtype] / step) * step
 
     @property
     def page_bytes(self) -> int:
