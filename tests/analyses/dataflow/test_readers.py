@@ -64,6 +64,31 @@ def test_a_chain_ends_where_the_tensor_is_read_twice_or_by_another_kind_of_op(tm
     assert found.chain(4, np.array([True] * 5)) == [4]
 
 
+def test_the_maker_behind_some_ops_is_found_up_to_so_many_of_them(tmp_path):
+    program = Program()
+    x = program.tensor([1, 1, 32, 32])
+    for width in (64, 96, 128, 160):
+        x = relu(program, x, width)
+    found, passes = joins(tmp_path, program), np.array([False, True, True, False])
+    assert found.maker_behind(3, passes, 4) == 0
+    assert found.maker_behind(3, passes, 1) == 1
+    assert found.maker_behind(3, np.array([True, True, False, False]), 4) == 2
+    assert found.maker_behind(3, np.array([True] * 4), 4) == NOBODY  # whatever the last op is
+    assert found.maker_behind(0, np.array([True] * 4), 4) == NOBODY
+
+
+def test_only_some_ops_read_an_output(tmp_path):
+    program = Program()
+    x = relu(program, program.tensor([1, 1, 32, 32]), 64)
+    for width in (96, 128):
+        relu(program, x, width)
+    relu(program, program.tensor([1, 1, 32, 96]), 160)
+    found = joins(tmp_path, program)
+    assert found.reader_counts.tolist() == [2, 1, 0, 0]
+    assert found.read_only_by(np.array([True] * 4)).tolist() == [True, True, False, False]
+    assert found.read_only_by(np.array([False, True, False, True])).tolist() == [False, True, False, False]
+
+
 def alike(*kernel_ns, kind=unary):
     """The same record for ops of different times, each between two matmuls of its own."""
     program = Program()

@@ -107,3 +107,14 @@ def test_without_sparse_matmuls_or_operands(check, tmp_path):
     assert check.ask(experts(first="Matmul")).why == "no SparseMatmul ops"
     assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_",), experts())), "INPUT_n")
     assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), experts())), "ATTRIBUTES")
+
+
+def test_a_sparse_matmul_at_the_end_is_behind_none(check):
+    program = Program("blackhole", grid=(11, 10))
+    x = program.tensor([1, EXPERTS, 32, 256])
+    for kind, out in (("Matmul", 768), ("SparseMatmul", 512)):
+        w = program.tensor([1, EXPERTS, 256, out])
+        op = DeviceOp(f"{kind}DeviceOperation", (x, w), (program.tensor([1, EXPERTS, 32, out]),), 160_000)
+        op.attributes = {"nnz": "2"}
+        put(program, op)
+    assert check.ask(program).status == "clean"

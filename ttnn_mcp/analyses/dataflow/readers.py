@@ -104,6 +104,22 @@ class Joins:
             followed.append(readers[0])
         return followed
 
+    def maker_behind(self, row: int, among: NDArray[np.bool_], most: int) -> int:
+        """What made INPUT_0 of `row`, behind at most so many ops of `among`; NOBODY where no op of the window did."""
+        maker = int(self.makers[row])
+        for _ in range(most):
+            if maker == NOBODY or not among[maker]:
+                break
+            maker = int(self.makers[maker])
+        return maker
+
+    def read_only_by(self, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Mask of the ops that ops of `among` read, and no others."""
+        makers, readers = self.edges
+        others = np.zeros(len(self.ops), dtype=np.bool_)
+        others[makers[~among[readers]]] = True
+        return (self.reader_counts > 0) & ~others
+
     def readers_among(self, bits: NDArray[np.int64]) -> NDArray[np.int64]:
         """Per row, the bitwise or of the bits of all its readers."""
         together = np.zeros(len(self.ops), dtype=np.int64)

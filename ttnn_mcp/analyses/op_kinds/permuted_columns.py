@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.readers import joins_of
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
+from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
-    from ttnn_mcp.analyses.dataflow.readers import Joins
     from ttnn_mcp.run.ops.op_table import OpTable
 
 LEAVES_HEADS = (  # ops that leave the columns of a head together
@@ -30,15 +31,17 @@ class Permuted(NamedTuple):
     matmul: int
 
 
-def rows_of_permuted(ops: OpTable, joins: Joins, flow: Flow) -> NDArray[np.int64]:
+def rows_of_permuted(ops: OpTable) -> NDArray[np.int64]:
     """The rows of all of them."""
-    places = {place for chain in permuted_columns(ops, joins, flow) for place in chain.rows}
+    places = {place for chain in permuted_columns(ops) for place in chain.rows}
     return np.array(sorted(places), dtype=np.int64)
 
 
-def permuted_columns(ops: OpTable, joins: Joins, flow: Flow) -> list[Permuted]:
+@artefact
+def permuted_columns(ops: OpTable) -> list[Permuted]:
     """All of them, in order."""
-    weights = reads_weights(ops, flow)
+    joins, leaves = joins_of(ops), ops.named(*LEAVES_HEADS)
+    projects = reads_weights(ops, joins.flow) & ops.of_family("matmul")
     shapes, written = ops.inputs[0].logical, ops.outputs[0].logical
     reshapes, sole = ops.named("Reshape"), joins.reader_counts == 1
     swaps = (shapes[:, :2] == written[:, :2]).all(axis=1) & (shapes[:, 2:] == written[:, :1:-1]).all(axis=1)
@@ -49,17 +52,7 @@ def permuted_columns(ops: OpTable, joins: Joins, flow: Flow) -> list[Permuted]:
             continue
         split = written[before, 2:]
         same = (shapes[before] == written[after]).all() and split.prod() == shapes[before, 3]
-        matmul = _matmul_behind(ops, joins, weights, before) if same else None
-        if matmul is not None:
+        matmul = joins.maker_behind(before, leaves, STEPS_AT_MOST)
+        if same and matmul != NOBODY and projects[matmul]:
             chains.append(Permuted((before, middle, after), (int(split[0]), int(split[1])), matmul))
     return chains
-
-
-def _matmul_behind(ops: OpTable, joins: Joins, weights: NDArray[np.bool_], row: int) -> int | None:
-    leaves = ops.named(*LEAVES_HEADS)
-    maker = int(joins.makers[row])
-    for _ in range(STEPS_AT_MOST):
-        if maker < 0 or not leaves[maker]:
-            break
-        maker = int(joins.makers[maker])
-    return maker if maker >= 0 and weights[maker] and ops.of_family("matmul")[maker] else None

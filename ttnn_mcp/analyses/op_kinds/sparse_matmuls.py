@@ -8,6 +8,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.matmul_config import BLOCKS
+from ttnn_mcp.analyses.roofline.matmul_flops import active_share
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.iterations import signatures
 
@@ -19,13 +20,11 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 
-def active_share(ops: OpTable) -> NDArray[np.float64]:
+def share_read(ops: OpTable) -> NDArray[np.float64]:
     """Per op, the share of INPUT_1 that it reads: the active experts of a sparse matmul, as far as nnz tells."""
     share = np.ones(len(ops))
     rows = np.flatnonzero(ops.named("SparseMatmul"))
-    active = attributes_of(ops).numbers(rows, lambda attributes: attributes.number("nnz"))
-    experts = np.maximum(ops.inputs[1].padded[rows, :2].prod(axis=1), 1)
-    share[rows] = np.nan_to_num(np.minimum(active / experts, 1), nan=1.0)
+    share[rows] = np.nan_to_num(active_share(ops, attributes_of(ops), rows), nan=1.0)
     return share
 
 

@@ -19,6 +19,17 @@ WHY_UNFIT = "the inputs of this matmul do not fit together as the report shows t
 WHY_EXPERTS = "sparse matmul without nnz: how many experts were active is not in the report"
 
 
+def active_experts(settings: AttributeColumns, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How many experts each of these sparse matmuls multiplies; NaN where no nnz is printed."""
+    return settings.numbers(rows, lambda attributes: attributes.number("nnz"))
+
+
+def active_share(ops: OpTable, settings: AttributeColumns, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The same as a share of all experts in INPUT_1."""
+    experts = ops.inputs[1].padded[rows, :2].prod(axis=1)
+    return np.minimum(active_experts(settings, rows) / np.maximum(experts, 1), 1)
+
+
 def matmul_flops(
     ops: OpTable, rows: NDArray[np.int64], settings: AttributeColumns, why: Reasons
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -34,7 +45,7 @@ def matmul_flops(
     first, second = ops.inputs[0], ops.inputs[1]
     present = first.present[rows] & second.present[rows] & ops.outputs[0].present[rows]
     gathers, attention, sparse = (_like(ops, rows, word) for word in ("AllGather", "AttnMatmul", "Sparse"))
-    active = settings.numbers(rows, lambda attributes: attributes.number("nnz"))
+    active = active_experts(settings, rows)
     turn_a, turn_b = settings.flags(rows, "transpose_a"), settings.flags(rows, "transpose_b")
     _, k, inner, _ = _sides(first.padded[rows], second.padded[rows], turn_a, turn_b)
     turn_a, turn_b = turn_a & (k == inner), turn_b & (k == inner)

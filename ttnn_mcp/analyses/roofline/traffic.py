@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import AttributeColumns, attributes_of
+from ttnn_mcp.analyses.roofline.matmul_flops import active_share
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -152,10 +153,9 @@ def _multiplies_and_exchanges(touched: Touched, rows: NDArray[np.int64]) -> None
 def _multiplies_sparsely(touched: Touched, rows: NDArray[np.int64]) -> None:
     """Of the experts' weights (INPUT_1), those of the active ones."""
     if len(touched.ops.inputs) > 1:
-        experts = touched.ops.inputs[1].padded[rows, :2].prod(axis=1)
-        active = touched.settings.numbers(rows, lambda attributes: attributes.number("nnz"))
-        touched.reads[1, rows] *= np.minimum(active / np.maximum(experts, 1), 1)
-        touched.why.add(rows[np.isnan(active)], WHY_EXPERTS)
+        share = active_share(touched.ops, touched.settings, rows)
+        touched.reads[1, rows] *= share
+        touched.why.add(rows[np.isnan(share)], WHY_EXPERTS)
 
 
 def _attends(touched: Touched, rows: NDArray[np.int64]) -> None:

@@ -24,7 +24,7 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     spared_bytes,
     waits_for_bytes,
 )
-from ttnn_mcp.analyses.op_kinds.sparse_matmuls import active_share
+from ttnn_mcp.analyses.op_kinds.sparse_matmuls import share_read
 from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
@@ -45,7 +45,7 @@ def look(facts: WindowFacts) -> Claims:
     rows = np.flatnonzero(waiting & (weight.logical[:, 3] < HEAD))
     if not len(rows) or (waiting & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)).any():
         return  # what is left is BFLOAT8_B: other types are no weights
-    spared = spared_bytes(weight, TRIED) * active_share(facts.ops)
+    spared = spared_bytes(weight, TRIED) * share_read(facts.ops)
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
     row = facts.heaviest(rows)[0]
     yield Claim(

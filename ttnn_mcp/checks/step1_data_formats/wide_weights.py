@@ -25,7 +25,7 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     spared_bytes,
     waits_for_bytes,
 )
-from ttnn_mcp.analyses.op_kinds.sparse_matmuls import active_share
+from ttnn_mcp.analyses.op_kinds.sparse_matmuls import share_read
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Subject, WindowFacts
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
@@ -43,7 +43,7 @@ def look(facts: WindowFacts) -> Claims:
     if facts.chip.dram_achievable_gb_s is None and facts.share(np.flatnonzero(wide)) >= USUAL:
         yield CannotTell(DRAM_BANDWIDTH.why(facts))
         return
-    spared = spared_bytes(weight, "BFLOAT8_B") * active_share(facts.ops)
+    spared = spared_bytes(weight, "BFLOAT8_B") * share_read(facts.ops)
     rows = np.flatnonzero(wide & waits_for_bytes(facts.ops, facts.roofline) & (facts.kernel_ns > 0))
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
     if not len(rows):

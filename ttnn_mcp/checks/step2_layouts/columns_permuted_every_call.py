@@ -26,10 +26,10 @@ PERMUTES = ops_named("no permutes", "Permute", "Transpose")
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such reshapes and permutes."""
-    chains = permuted_columns(facts.ops, facts.joins, facts.flow)
+    chains = permuted_columns(facts.ops)
     if not chains:
         return
-    rows = rows_of_permuted(facts.ops, facts.joins, facts.flow)
+    rows = rows_of_permuted(facts.ops)
     heaviest = max(chains, key=lambda chain: facts.kernel_ns[chain.rows[1]])
     row, matmul = heaviest.rows[1], heaviest.matmul
     first, second = heaviest.split

@@ -26,11 +26,8 @@ READ_ONLY = ("Binary", "Unary", "Ternary", "Where", "Matmul", "Linear", "LayerNo
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all constants that are only read."""
-    makers, readers = facts.joins.edges
-    written = np.zeros(len(facts), dtype=np.bool_)
-    written[makers[~facts.named(*READ_ONLY)[readers]]] = True
-    read = facts.joins.reader_counts > 0
-    rows = np.flatnonzero(MADE.mask(facts) & ~facts.ops.inputs[0].present & read & ~written)
+    only_read = facts.joins.read_only_by(facts.named(*READ_ONLY))
+    rows = np.flatnonzero(MADE.mask(facts) & ~facts.ops.inputs[0].present & only_read)
     if not len(rows):
         return
     row = facts.heaviest(rows, 1)[0]

@@ -57,14 +57,10 @@ def look(facts: WindowFacts) -> Claims:
 
 def _read_by(facts: WindowFacts, norms: Mask) -> Mask:
     """Ops whose output these norms alone read, directly or through what passes it on."""
-    makers, readers = facts.joins.edges
     ends = norms
     feeds = np.zeros_like(norms)
     for _ in range(CARRIED_AT_MOST + 1):
-        some, other = np.zeros_like(norms), np.zeros_like(norms)
-        some[makers[ends[readers]]] = True
-        other[makers[~ends[readers]]] = True
-        feeds = some & ~other
+        feeds = facts.joins.read_only_by(ends)
         ends = norms | (feeds & _passes(facts))
     return feeds
 

@@ -30,7 +30,7 @@ def look(facts: WindowFacts) -> Claims:
     """Yield a claim over reshapes that change the width, and one over those that keep it."""
     source, output = facts.ops.inputs[0], facts.ops.outputs[0]
     reshapes = facts.named("Reshape") & ~moves_tiny_rows(facts.ops)
-    reshapes[rows_of_permuted(facts.ops, facts.joins, facts.flow)] = False
+    reshapes[rows_of_permuted(facts.ops)] = False
     same_width = source.logical[:, 3] == output.logical[:, 3]
     yield from _claim(facts, np.flatnonzero(reshapes & ~same_width), same_width=False)
     yield from _claim(facts, np.flatnonzero(reshapes & same_width), same_width=True)

@@ -27,12 +27,9 @@ SORTS = ops_named("no Sort ops", "Sort")
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all sorts of which few columns are read."""
-    makers, readers = facts.joins.edges
     kept, width = (operand.logical[:, 3] for operand in (facts.ops.outputs[0], facts.ops.inputs[0]))
     cuts = facts.named("Slice") & (kept <= SHARED_K) & (kept < width)
-    others = np.zeros(len(facts), dtype=np.bool_)
-    others[makers[~cuts[readers]]] = True
-    rows = np.flatnonzero(SORTS.mask(facts) & (facts.joins.reader_counts > 0) & ~others)
+    rows = np.flatnonzero(SORTS.mask(facts) & facts.joins.read_only_by(cuts))
     if not len(rows):
         return
     row = facts.heaviest(rows, 1)[0]

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
@@ -30,7 +31,7 @@ def look(facts: WindowFacts) -> Claims:
     settings = attributes_of(facts.ops)
     chosen = np.flatnonzero(facts.named("TopK"))
     every = SPARSE.rows(facts)
-    untold = np.isnan(settings.numbers(every, lambda attributes: attributes.number("nnz")))
+    untold = np.isnan(active_experts(settings, every))
     x, experts = facts.ops.inputs[0].logical[every], facts.ops.inputs[1].logical[every, :2].prod(axis=1)
     one_token = untold & (x[:, :3].prod(axis=1) == 1)
     behind = np.logical_or.accumulate(one_token) & (x[:, :2].prod(axis=1) == experts)

@@ -14,12 +14,13 @@ Silent where no nnz is printed, and where another op joins the experts first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
@@ -33,55 +34,51 @@ STEPS_AT_MOST = 6  # back: the activation, the product, the slices of gate and u
 FEW = 0.5  # of the experts: more, and the rest is hardly worth another op (ours)
 
 
+class Dense(NamedTuple):
+    """A matmul over all experts: its row, the sparse one behind it, and how many experts are active, of how many."""
+
+    row: int
+    sparse: int
+    active: float
+    experts: int
+
+
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all matmuls with all experts."""
-    counts = dict(_all_experts(facts))
-    if not counts:
+    dense = {each.row: each for each in _all_experts(facts)}
+    if not dense:
         return
-    rows = np.array(list(counts), dtype=np.int64)
-    active, experts = (
-        np.array(numbers, dtype=np.float64) for numbers in list(zip(*counts.values(), strict=True))[1:]
-    )
-    row = facts.heaviest(rows, 1)[0]
-    sparse, chosen, all_of_them = counts[row]
+    rows = np.array(list(dense), dtype=np.int64)
+    left = np.array([1 - each.active / each.experts for each in dense.values()])
+    heaviest = dense[facts.heaviest(rows, 1)[0]]
+    row = heaviest.row
     yield Claim(
         claim=(
-            f"{len(rows)} matmul{'s multiply' if len(rows) > 1 else ' multiplies'} {all_of_them} experts "
-            f"({time_of(facts, rows)}) of which {chosen:.0f} are active: {example(facts, row)}"
+            f"{len(rows)} matmul{'s multiply' if len(rows) > 1 else ' multiplies'} {heaviest.experts} experts "
+            f"({time_of(facts, rows)}) of which {heaviest.active:.0f} are active: {example(facts, row)}"
         ),
         rows=rows,
-        at_most_ns=np.where(facts.roofline.impossible[rows], 0.0, facts.kernel_ns[rows] * (1 - active / experts)),
+        at_most_ns=np.where(facts.roofline.impossible[rows], 0.0, facts.kernel_ns[rows] * left),
         assumption="time falls with the experts that are read",
-        evidence=(*cite_op(facts, row), cite_attribute(facts, sparse, "nnz")),
+        evidence=(*cite_op(facts, row), cite_attribute(facts, heaviest.sparse, "nnz")),
         fix=(
             "ttnn.sparse_matmul(x, w, sparsity=<as before>, is_input_a_sparse=True, is_input_b_sparse=False, "
-            f"nnz={chosen:.0f}, program_config=...) in place of ttnn.matmul"
+            f"nnz={heaviest.active:.0f}, program_config=...) in place of ttnn.matmul"
         ),
         verify="re-profile; the Matmul over all experts is a SparseMatmul and takes less; PCC >= 0.99",
         caveat="it wants a row-major BFLOAT16 sparsity, one expert per batch of x; then sum the active ones only",
     )
 
 
-def _all_experts(facts: WindowFacts) -> Iterator[tuple[int, tuple[int, float, int]]]:
-    """Per dense matmul: the sparse one behind it, its active experts, and all."""
+def _all_experts(facts: WindowFacts) -> Iterator[Dense]:
     x, w = (operand.logical[:, :2].prod(axis=1) for operand in facts.ops.inputs[:2])
-    passes = facts.of_family("eltwise", "shape", "movement")
+    passes, sparse = facts.of_family("eltwise", "shape", "movement"), SPARSE.rows(facts)
+    active = np.full(len(facts), np.nan)  # of other ops nobody tells
+    active[sparse] = active_experts(facts.attributes_of_ops, sparse)
     for row in np.flatnonzero(facts.named("Matmul") & (x == w)).tolist():
-        sparse = _sparse_behind(facts, row, SPARSE.rows(facts), passes)
-        if sparse is None or w[sparse] != w[row]:
-            continue
-        active = attributes_of(facts.ops).numbers(np.array([sparse]), lambda one: one.number("nnz"))[0]
-        if active <= FEW * w[row]:
-            yield row, (sparse, float(active), int(w[row]))
-
-
-def _sparse_behind(facts: WindowFacts, row: int, sparse: Rows, passes: np.ndarray) -> int | None:
-    maker = int(facts.joins.makers[row])
-    for _ in range(STEPS_AT_MOST):
-        if maker < 0 or not passes[maker]:
-            break
-        maker = int(facts.joins.makers[maker])
-    return maker if maker in sparse else None
+        behind = facts.joins.maker_behind(row, passes, STEPS_AT_MOST)
+        if behind != NOBODY and w[behind] == w[row] and active[behind] <= FEW * w[row]:
+            yield Dense(row, behind, float(active[behind]), int(w[row]))
 
 
 CHECK = Check(

@@ -23,7 +23,6 @@ from ttnn_mcp.analyses.op_kinds.kept_rows import WIDER_THAN_DEEP
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving, ops_of_family
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.wording import cite_op, example, took
-from ttnn_mcp.run.ops.op_names import family
 
 HANDS_ON = ("movement", "layout", "shape", "collective")  # families that change no value
 VOCABULARY = 30_000  # columns over all devices: BERT's 30,522 is the smallest of usual ones (domain practice)
@@ -62,7 +61,7 @@ def look(facts: WindowFacts) -> Claims:
 def _is_head(facts: WindowFacts, head: int) -> bool:
     """Whether it writes logits that only moves and exchanges pass on, as wide as before."""
     deep, wide = facts.ops.inputs[1].logical[head, 2:]
-    behind = facts.names.among(*(name for name in facts.names.distinct if family(name) in HANDS_ON))[head + 1 :]
+    behind = facts.of_family(*HANDS_ON)[head + 1 :]
     weights = reads_weights(facts.ops, facts.flow)[head]
     written = facts.ops.outputs[0].logical[:, 3]
     split = (facts.of_family("norm") & (written == deep)).any()  # along N: K is whole, as the norm before has it

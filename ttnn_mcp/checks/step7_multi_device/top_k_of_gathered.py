@@ -12,14 +12,19 @@ Silent where anything else reads the gathered logits. Not applicable with one de
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Rows, WindowFacts
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES
 from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.dataflow.readers import Joins
 
 CHOOSES = ("TopK", "ArgMax", "Argmax")
 
@@ -28,7 +33,9 @@ def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all gathers before a choice, and what chooses behind them."""
     part, whole = facts.ops.inputs[0].logical[:, 3], facts.ops.outputs[0].logical[:, 3]
     gathers = facts.names.where(lambda text: canonical(text).startswith("AllGather")) & (part < whole)
-    choices = {row: behind for row in np.flatnonzero(gathers).tolist() if len(behind := _choosing(facts, row))}
+    slices, chooses = facts.named("Slice"), facts.named(*CHOOSES)
+    of_gathers = {row: _choosing(facts.joins, row, slices, chooses) for row in np.flatnonzero(gathers).tolist()}
+    choices = {row: behind for row, behind in of_gathers.items() if len(behind)}
     if not choices:
         return
     sparing = dict.fromkeys(choices, 1.0)
@@ -54,14 +61,13 @@ def look(facts: WindowFacts) -> Claims:
     )
 
 
-def _choosing(facts: WindowFacts, gather: int) -> Rows:
+def _choosing(joins: Joins, gather: int, slices: Mask, chooses: Mask) -> Rows:
     """The slices and choices behind it, if nothing else reads it; else none."""
-    slices, able = facts.named("Slice"), facts.named(*CHOOSES)
-    first = np.array(facts.joins.readers(gather), dtype=np.int64)
+    first = np.array(joins.readers(gather), dtype=np.int64)
     cuts = first[slices[first]]
-    second = np.array([reader for cut in cuts.tolist() for reader in facts.joins.readers(cut)], dtype=np.int64)
+    second = np.array([reader for cut in cuts.tolist() for reader in joins.readers(cut)], dtype=np.int64)
     ends = np.concatenate((first[~slices[first]], second))
-    return np.sort(np.concatenate((cuts, ends))) if len(ends) and able[ends].all() else ends[:0]
+    return np.sort(np.concatenate((cuts, ends))) if len(ends) and chooses[ends].all() else ends[:0]
 
 
 CHECK = Check(
