@@ -16,7 +16,7 @@ from ttnn_mcp.tools.answering import answer, tool_named
 state, report, name = sys.argv[1:]
 
 async def asked():
-    session = Session(Settings(state=Path(state), archive_mb=0))
+    session = Session(Settings(state=Path(state)))
     tool = tool_named(name, TOOLS)
     await answer(session, tool, {"run": "demo"})
     costs = []

@@ -74,7 +74,7 @@ def first_and_again(report, folder, rows):
 
 def beside_tt_perf_report(report, folder, rows):
     """Whole processes on both sides, ours without any copy."""
-    asking = [*OURS, "call", "optimization_check", f"run={report}", "--cache-mb", "0", "--archive-mb", "0"]
+    asking = [*OURS, "call", "optimization_check", f"run={report}", "--cache-mb", "0"]
     whole_process([*OURS, "demo"], cwd=ROOT, env=environment(folder))  # compiles our modules, once
     mine = median([whole_process(asking, cwd=ROOT, env=environment(folder)) for _ in range(ROUNDS)])
     other = reported_by_tt_perf_report(report, folder)

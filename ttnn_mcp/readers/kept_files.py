@@ -50,14 +50,15 @@ class KeptFiles:
     def __init__(self, folder: Path, most_bytes: int) -> None:
         self.folder = folder
         self.most_bytes = most_bytes
-        self._being_written: dict[str, Thread] = {}
+        self._writer: Thread | None = None
 
     def read(self, name: str) -> memoryview | None:
         """The contents written under this name; None if there are none, or they are not as they were written."""
         if not self.most_bytes:
             return None
-        if writing := self._being_written.get(name):
-            writing.join()
+        writer = self._writer
+        if writer is not None and writer.name == name:
+            writer.join()
         path = self.folder / (name + ENDING)
         try:
             contents = contents_of(path, name, self.most_bytes)
@@ -84,13 +85,14 @@ class KeptFiles:
                 self.write(name, parts)
 
         self.finish()
-        self._being_written = {name: Thread(target=written, name="keeping")}
-        self._being_written[name].start()
+        writer = Thread(target=written, name=name)
+        writer.start()  # first: nobody can wait for a thread that was not started
+        self._writer = writer
 
     def finish(self) -> None:
         """Wait for what is being written."""
-        for thread in tuple(self._being_written.values()):
-            thread.join()
+        if self._writer is not None:
+            self._writer.join()
 
     def held_bytes(self) -> int:
         """How much the files take together."""
