@@ -26,7 +26,13 @@ ROOMS_OF_TOOLS = (  # tools ask these
     "settings",
     "program_models",
 )
-WITH_TESTS_OF_THEIR_OWN = (ANALYSES, EXPERIMENTS, *(ANALYSES / room for room in ROOMS_OF_TOOLS))
+READERS = ROOT / "ttnn_mcp" / "readers"
+ROOMS_OF_READERS = ("memory", "graph")
+WITH_TESTS_OF_THEIR_OWN = (
+    *(ANALYSES, EXPERIMENTS),
+    *(ANALYSES / room for room in ROOMS_OF_TOOLS),
+    *(READERS / room for room in ROOMS_OF_READERS),
+)
 OF_ALL_CHECKS = ("check.py", "needs.py", "overlaps.py", "unexplained.py", "worth.py")
 
 

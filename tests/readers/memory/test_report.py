@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.readers.memory.small_reports import TABLES, made, ranked
 from ttnn_mcp.errors import QuestionRefused, ReportBroken, ReportForeign, ReportMissing
 from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.readers.memory.stream import iter_graph_batches, read_snapshots
@@ -13,36 +14,6 @@ from ttnn_mcp.readers.source_lines import SourceLine, parse_stack_trace
 
 MEMORY = Path(__file__).parents[3] / "../shared/data/memory"
 GENERATIONS = {"g2025": "G4 (2025)", "v2": "2", "v2_1": "2.1", "v3_3": "3.3"}
-
-# the tables of 2024, which every later generation extends
-TABLES = {
-    "operations": "operation_id int, name text, duration float",
-    "tensors": "tensor_id int, shape text, dtype text, layout text, memory_config text, device_id int, address int, buffer_type int",
-    "input_tensors": "operation_id int, input_index int, tensor_id int",
-    "output_tensors": "operation_id int, output_index int, tensor_id int",
-    "buffers": "operation_id int, device_id int, address int, max_size_per_bank int, buffer_type int",
-}
-
-
-def made(folder, tables=TABLES, **rows):
-    """A database with these tables (name -> columns) and rows (table -> tuples)."""
-    folder.mkdir(exist_ok=True)
-    connection = sqlite3.connect(folder / "db.sqlite")
-    for name, columns in tables.items():
-        connection.execute(f"CREATE TABLE {name} ({columns})")
-    for table, tuples in rows.items():
-        for row in tuples:
-            connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
-    connection.commit()
-    connection.close()
-    return folder
-
-
-def ranked(*tables):
-    return {
-        name: f"{columns}, rank int NOT NULL DEFAULT 0" if name in tables else columns
-        for name, columns in TABLES.items()
-    }
 
 
 def rows_of(generation, sql):

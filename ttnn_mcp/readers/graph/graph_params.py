@@ -8,13 +8,12 @@ from typing import Any, TypeAlias
 
 from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES
 from ttnn_mcp.readers.graph.graph_events import NOT_SAID, MemoryEvent
-from ttnn_mcp.readers.memory.spaces import L1, key_of
+from ttnn_mcp.readers.memory.spaces import L1, NUMBER_BITS, key_of
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES, buffer_type, parse_core_ranges
 
 Params: TypeAlias = "dict[str, Any]"
 TRUE = frozenset({"1", "true"})
 
-_BITS = 40  # bytes and addresses of a chip need fewer; a million of them add up within 64 bits
 _CODES = {name: code for code, name in enumerate(BUFFER_TYPES)}
 _FOUR = itemgetter("device_id", "address", "size", "max_size_per_bank")
 
@@ -25,14 +24,14 @@ def number(params: Params, key: str) -> int:
         value = int(params[key])
     except (KeyError, TypeError, ValueError, OverflowError):
         return NOT_SAID
-    return NOT_SAID if value >> _BITS else value
+    return NOT_SAID if value >> NUMBER_BITS else value
 
 
 def buffer_numbers(params: Params) -> tuple[int, int, int, int]:
     """Device, address, size, size per bank: newer buffers tell all four, and they are read at once."""
     try:
         device, address, size, per_bank = map(int, _FOUR(params))
-        if not (device | address | size | per_bank) >> _BITS:  # none negative, none too large
+        if not (device | address | size | per_bank) >> NUMBER_BITS:  # none negative, none too large
             return device, address, size, per_bank
     except (KeyError, TypeError, ValueError, OverflowError):
         pass

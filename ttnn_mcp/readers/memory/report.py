@@ -18,6 +18,7 @@ from ttnn_mcp.readers.memory.chips import read_chips, read_sub_devices
 from ttnn_mcp.readers.memory.comparisons import ComparedTensor, read_comparisons
 from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.readers.memory.folder import read_folder
+from ttnn_mcp.readers.memory.left_out import rows_left_out
 from ttnn_mcp.readers.memory.rows import Rows
 from ttnn_mcp.readers.memory.schema import Schema, read_schema
 from ttnn_mcp.readers.source_lines import SourceLine, parse_stack_trace, text_of_line
@@ -229,16 +230,14 @@ async def read_memory_report(path: str | Path, *, rank: int | None = None) -> Me
             errors=await tables.read_errors(rows, operations),
             comparisons=await read_comparisons(rows),
             has=await tables.read_filled(rows),
-            caveats=(*schema.caveats, *tables.unread_devices(devices), *await read_sub_devices(rows)),
+            caveats=(*schema.caveats, *await rows_left_out(rows, devices), *await read_sub_devices(rows)),
         )
 
 
 def _database(path: Path) -> Path:
-    if not path.is_dir():
-        return path
-    if not (path / DATABASE).exists():
+    if path.is_dir() and not (path / DATABASE).exists():
         raise ReportMissing(f"{shown(path.name)} holds no {DATABASE}; give the folder of a memory report.")
-    return path / DATABASE
+    return path / DATABASE if path.is_dir() else path
 
 
 async def _line_text(rows: Rows, source_file: int, line: int) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.readers.memory.spaces import NUMBER_BITS
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 
 if TYPE_CHECKING:
@@ -20,11 +21,21 @@ if TYPE_CHECKING:
 _BATCH = 8_000  # rows turned into arrays at a time: bounds the Python objects alive
 _FEW = 1000
 _TEXT_CHARS = 20_000  # foreign text is cut before it is kept; a memory config of 64 core ranges has 4,000
+LARGEST = 2**NUMBER_BITS - 1  # 2**40 ttnn calls, one in a microsecond, take 12 days
+LARGEST_DEVICE = 2**12 - 2  # no cluster of today has a thousand chips, and as many meshes
 _CODE_OF_NAME = " ".join(f"WHEN '{name}' THEN {code}" for code, name in enumerate(BUFFER_TYPES))
+_BUFFER_NAME = "replace(replace(replace(upper(buffer_type), 'BUFFERTYPE', ''), '::', ''), '.', '')"
+
+
+def whole(expression: str, largest: int = LARGEST) -> str:
+    """A whole number from 0 on; -1 where the cell is NULL, a text, a fraction, or beyond all that a run counts."""
+    number = f"CAST({expression} AS INTEGER)"
+    return f"CASE WHEN {number} BETWEEN 0 AND {largest:d} AND {number} = {expression} THEN {number} ELSE -1 END"
+
+
 _BUFFER_CODE = (  # captures exist with names instead of numbers
-    "COALESCE(CASE typeof(buffer_type) WHEN 'text' THEN "
-    "CASE replace(replace(replace(upper(buffer_type), 'BUFFERTYPE', ''), '::', ''), '.', '') "
-    f"{_CODE_OF_NAME} ELSE -1 END ELSE CAST(buffer_type AS INTEGER) END, -1)"
+    f"CASE typeof(buffer_type) WHEN 'text' THEN CASE {_BUFFER_NAME} {_CODE_OF_NAME} ELSE -1 END "
+    f"ELSE {whole('buffer_type', len(BUFFER_TYPES) - 1)} END"
 )
 
 
@@ -99,12 +110,12 @@ class Rows:
         return f"substr(CAST({column if self.schema.has(table, column) else 'NULL'} AS TEXT), 1, {chars})"
 
     def numbers(self, table: str, columns: Sequence[str]) -> list[str]:
-        """The expressions of integer columns, -1 where missing or NULL."""
+        """The expressions of integer columns, -1 where missing or no number of a run."""
         return [
             "-1"
             if not self.schema.has(table, column)
             else _BUFFER_CODE
             if column == "buffer_type"
-            else f"CAST(COALESCE({column}, -1) AS INTEGER)"
+            else whole(column, LARGEST_DEVICE if column == "device_id" else LARGEST)
             for column in columns
         ]

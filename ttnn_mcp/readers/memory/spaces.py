@@ -18,7 +18,8 @@ SPACES = {
     L1: 1,
     L1_SMALL: 1,
 }  # trace buffers lie in DRAM, L1_SMALL in L1: one address, one buffer
-UNPLACED = 2**41 + 2  # keys from it on belong to buffers whose address nobody says
+NUMBER_BITS = 40  # bytes and addresses of a chip need fewer; a million of them add up within 64 bits
+UNPLACED = 2 ** (NUMBER_BITS + 1)  # keys from it on belong to buffers whose address nobody says
 _SPACE_OF_CODE = np.array([SPACES.get(code, -1) for code in (*range(len(BUFFER_TYPES)), -1)])
 
 
@@ -29,7 +30,6 @@ def key_of(address: int, buffer: int) -> int:
 
 
 def keys_of(addresses: Integers, buffers: Integers) -> Integers:
-    """`key_of` for columns."""
-    codes = np.where((buffers >= 0) & (buffers < len(BUFFER_TYPES)), buffers, -1)
-    spaces = _SPACE_OF_CODE[codes]
+    """`key_of` for columns: buffers as they are read, -1 or a code."""
+    spaces = _SPACE_OF_CODE[buffers]
     return np.where((addresses >= 0) & (spaces >= 0), addresses * 2 + spaces, -1)

@@ -51,7 +51,7 @@ async def read_snapshots(memory: MemoryReport) -> SnapshotRows:
     if memory.schema.has(_TABLE):
         async with open_database(memory.path) as connection:
             operation, device, address, size, buffer = Rows(connection, memory.schema).numbers(_TABLE, _COLUMNS)
-            packed = f"({operation} << 16) | ((({device} + 1) & 4095) << 4) | (({buffer} + 1) & 15)"
+            packed = f"(({operation}) << 16) | ((({device}) + 1) << 4) | (({buffer}) + 1)"  # they fit: see `whole`
             sql = f"SELECT {packed}, {address}, {size} FROM {_TABLE} WHERE {memory.schema.where(_TABLE)}"  # noqa: S608
             async with connection.execute(sql) as cursor:
                 while rows := list(await cursor.fetchmany(_ROWS)):

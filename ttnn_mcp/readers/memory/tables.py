@@ -18,6 +18,7 @@ from ttnn_mcp.readers.memory.columns import (
     TensorLinks,
     Tensors,
 )
+from ttnn_mcp.readers.memory.rows import whole
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.readers.printed.shapes import parse_database_shape
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 LONGEST_S = 86_400.0  # of one operation on the host: a day; no capture runs longer
 _NAME_CHARS, _MESSAGE_CHARS, _ERRORS = 500, 4000, 200  # foreign text is cut before it is kept
-_DEVICES = 2048  # rows read: a thousand chips and their meshes; no cluster of today has as many
+DEVICES_AT_MOST = 2048  # rows read: a thousand chips and their meshes; no cluster of today has as many
 _LARGEST = 2**62  # a tensor of more bytes is a misread
 _DEVICE_COLUMNS = (  # in the order of Device's fields
     *("device_id", "num_x_cores", "num_y_cores", "num_x_compute_cores", "num_y_compute_cores"),
@@ -49,18 +50,13 @@ _DEVICE_COLUMNS = (  # in the order of Device's fields
 
 async def read_devices(rows: Rows) -> tuple[Device, ...]:
     """The devices, by id."""
-    described = await rows.few("devices", rows.numbers("devices", _DEVICE_COLUMNS), limit=_DEVICES)
+    described = await rows.few("devices", rows.numbers("devices", _DEVICE_COLUMNS), limit=DEVICES_AT_MOST)
     by_id = sorted(tuple(one) for one in described)
     return tuple(Device(one[0], *(value if value >= 0 else None for value in one[1:])) for one in by_id)
 
 
-def unread_devices(devices: tuple[Device, ...]) -> tuple[str, ...]:
-    """A caveat where the table may hold more devices than are read."""
-    return (f"only the first {_DEVICES} rows of devices are read",) if len(devices) == _DEVICES else ()
-
-
 async def read_operations(rows: Rows) -> Operations:
-    """The operations, by id; the first row wins where an id repeats."""
+    """The operations that have an id, by it; the first row wins where an id repeats."""
     import numpy as np  # noqa: PLC0415 - only who reads a report pays for it
 
     ids: list[int] = []
@@ -81,7 +77,7 @@ async def read_operations(rows: Rows) -> Operations:
             seconds.append(taken)
 
     await rows.each_batch("operations", columns, keep)
-    distinct, first = np.unique(np.array(ids, dtype=np.int64), return_index=True)
+    distinct, first = _numbered(np.array(ids, dtype=np.int64))
     kept: list[int] = first.tolist()
     durations = np.array(seconds, dtype=np.float64)[first]
     durations[~((durations >= 0) & (durations <= LONGEST_S))] = np.nan  # not measured
@@ -89,7 +85,7 @@ async def read_operations(rows: Rows) -> Operations:
 
 
 async def read_tensors(rows: Rows) -> Tensors:
-    """The tensors, by id; the first row wins where an id repeats."""
+    """The tensors that have an id, by it; the first row wins where an id repeats."""
     import numpy as np  # noqa: PLC0415
 
     numbers = rows.numbers("tensors", ("tensor_id", "device_id", "address", "buffer_type", "size"))
@@ -108,7 +104,7 @@ async def read_tensors(rows: Rows) -> Tensors:
     await rows.each_batch("tensors", (*numbers, *texts), keep)
     width = len(numbers) + len(texts)
     merged = np.concatenate(parts, axis=1) if parts else np.empty((width, 0), dtype=np.int64)
-    ids, first = np.unique(merged[0], return_index=True)
+    ids, first = _numbered(merged[0])
     _, device, address, buffer, size, *codes = merged[:, first]
     shapes = _coded(codes[0], code_of_text[0], parse_database_shape)
     dtypes = _coded(codes[1], code_of_text[1], canonical_dtype)
@@ -124,6 +120,14 @@ async def read_tensors(rows: Rows) -> Tensors:
         buffers=np.where(address >= 0, buffer, -1),
         size_bytes=np.where(size >= 0, size, _sizes(shapes, dtypes, layouts)),
     )
+
+
+def _numbered(ids: Integers) -> tuple[Integers, Integers]:
+    """The ids in order, and the first row of each; rows without one are left out."""
+    import numpy as np  # noqa: PLC0415
+
+    distinct, first = np.unique(ids, return_index=True)
+    return distinct[distinct >= 0], first[distinct >= 0]
 
 
 def _coded(codes: Integers, texts: Iterable[str | None], parse: Callable[[str], T | None]) -> Coded[T]:
@@ -196,8 +200,13 @@ async def read_chunks(rows: Rows, operation: int) -> Chunks:
         columns = (*keys, "chunk_address", "chunk_size", "page_size", "num_pages", "buffer_type")
         return Chunks(*await rows.integers("buffer_chunks", columns, order=3, operation=operation))
     *numbers, buffer = rows.numbers("buffer_pages", (*keys, "buffer_type"))
-    chunk = ("MIN(page_address)", "MAX(page_address + page_size) - MIN(page_address)", "MAX(page_size)", "COUNT(*)")
-    columns = (*numbers, *(f"CAST(COALESCE({one}, -1) AS INTEGER)" for one in chunk), buffer)
+    chunk = (
+        "MIN(page_address)",
+        "(MAX(page_address + page_size) - MIN(page_address))",
+        "MAX(page_size)",
+        "COUNT(*)",
+    )
+    columns = (*numbers, *map(whole, chunk), buffer)
     group = f" GROUP BY {', '.join(keys)}, buffer_type"
     return Chunks(*await rows.arrays("buffer_pages", columns, order=3, operation=operation, group=group))
 
