@@ -118,6 +118,34 @@ async def test_a_truncated_database_is_refused_with_what_to_do(report, kept):
         await count(report)
 
 
+@pytest.mark.parametrize(("kept", "missing"), [(99, 1), (100, 4096 - 100), (4096, None)])
+async def test_how_much_is_missing_is_counted_by_the_header(report, kept, missing):
+    """sqlite.org/fileformat2.html: 100 bytes of header, the size of a page at 16, their count at 28."""
+    whole = report.read_bytes()
+    header = bytearray(whole[:kept])
+    assert int.from_bytes(header[16:18], "big") == 4096
+    header[28:32] = (1).to_bytes(4, "big")
+    report.write_bytes(header)
+    if missing is None:
+        assert not database._is_still(report)
+        return
+    with pytest.raises(ReportBroken, match=rf"cut off: {missing} bytes are missing"):
+        await count(report)
+
+
+async def test_a_writer_is_waited_for_half_a_second(report):
+    async with open_database(report) as connection:
+        [[milliseconds]] = await connection.execute_fetchall("PRAGMA busy_timeout")
+    assert milliseconds == 500
+
+
+async def test_changes_of_another_time_beside_a_plain_database_do_not_matter(report):
+    report.with_name("db.sqlite-wal").write_bytes(b"stale")
+    before = state(report)
+    assert await count(report) == 500
+    assert state(report) == before
+
+
 async def test_an_empty_file_is_refused_with_what_to_do(report):
     report.write_bytes(b"")
     with pytest.raises(ReportBroken, match=r"is empty: .* Run it again"):
@@ -141,7 +169,7 @@ async def test_a_file_that_is_no_database_is_refused(report):
 async def test_a_missing_file_a_folder_and_a_pipe_are_refused(report):
     os.mkfifo(report.parent / "pipe")
     for path in (report.parent / "other.sqlite", report.parent, report.parent / "pipe"):
-        with pytest.raises(ReportMissing):
+        with pytest.raises(ReportMissing, match="There is no database file"):
             await count(path)
 
 

@@ -7,8 +7,9 @@ results on: its record speaks of all ops so far.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Literal
+
+from ttnn_mcp.readers.memory.rows import real
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.rows import Rows
@@ -45,22 +46,14 @@ async def read_comparisons(rows: Rows) -> tuple[ComparedTensor, ...]:
     for scope, table in TABLES.items():
         wanted = ("tensor_id", "matches", "desired_pcc", "actual_pcc")
         if all(rows.schema.has(table, column) for column in wanted):
-            columns = (
-                "CAST(tensor_id AS INTEGER)",
-                "CAST(matches AS INTEGER)",
-                *_reals("desired_pcc", "actual_pcc"),
-            )
+            columns = (*rows.numbers(table, wanted[:2]), *map(real, wanted[2:]))
             records += [
                 ComparedTensor(tensor, scope, bool(matches), _between(desired, 0.0), _between(actual, -1.0))
                 for tensor, matches, desired, actual in await rows.few(table, columns, limit=RECORDS_AT_MOST)
-                if tensor is not None and matches is not None
+                if tensor >= 0 and matches >= 0
             ]
     return tuple(records)
 
 
-def _reals(*columns: str) -> list[str]:
-    return [f"CAST({column} AS REAL)" for column in columns]
-
-
 def _between(value: float | None, least: float) -> float | None:
-    return value if value is not None and isfinite(value) and least <= value <= 1.0 else None
+    return value if value is not None and least <= value <= 1.0 else None

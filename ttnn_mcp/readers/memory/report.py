@@ -241,7 +241,7 @@ def _database(path: Path) -> Path:
 
 
 async def _line_text(rows: Rows, source_file: int, line: int) -> str | None:
-    if source_file < 0 or not rows.schema.has("source_files", "contents"):
+    if not rows.schema.has("source_files", "contents"):
         return None
     contents_read = await rows.connection.execute_fetchall(
         "SELECT contents FROM source_files WHERE id = ?", [source_file]

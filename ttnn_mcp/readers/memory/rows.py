@@ -33,6 +33,11 @@ def whole(expression: str, largest: int = LARGEST) -> str:
     return f"CASE WHEN {number} BETWEEN 0 AND {largest:d} AND {number} = {expression} THEN {number} ELSE -1 END"
 
 
+def real(expression: str) -> str:
+    """A number; NULL where the cell is none."""
+    return f"CASE WHEN CAST({expression} AS REAL) = {expression} THEN CAST({expression} AS REAL) END"
+
+
 _BUFFER_CODE = (  # captures exist with names instead of numbers
     f"CASE typeof(buffer_type) WHEN 'text' THEN CASE {_BUFFER_NAME} {_CODE_OF_NAME} ELSE -1 END "
     f"ELSE {whole('buffer_type', len(BUFFER_TYPES) - 1)} END"

@@ -18,7 +18,7 @@ from ttnn_mcp.readers.memory.columns import (
     TensorLinks,
     Tensors,
 )
-from ttnn_mcp.readers.memory.rows import whole
+from ttnn_mcp.readers.memory.rows import LARGEST, real, whole
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.readers.printed.shapes import parse_database_shape
 
@@ -34,7 +34,6 @@ T = TypeVar("T")
 LONGEST_S = 86_400.0  # of one operation on the host: a day; no capture runs longer
 _NAME_CHARS, _MESSAGE_CHARS, _ERRORS = 500, 4000, 200  # foreign text is cut before it is kept
 DEVICES_AT_MOST = 2048  # rows read: a thousand chips and their meshes; no cluster of today has as many
-_LARGEST = 2**62  # a tensor of more bytes is a misread
 _DEVICE_COLUMNS = (  # in the order of Device's fields
     *("device_id", "num_x_cores", "num_y_cores", "num_x_compute_cores", "num_y_compute_cores"),
     *(
@@ -63,7 +62,7 @@ async def read_operations(rows: Rows) -> Operations:
     names: list[str] = []
     seconds: list[float | None] = []
     same: dict[str, str] = {}  # one object per distinct name
-    duration = "CAST(duration AS REAL)" if rows.schema.has("operations", "duration") else "NULL"
+    duration = real("duration") if rows.schema.has("operations", "duration") else "NULL"
     columns = (
         *rows.numbers("operations", ("operation_id",)),
         rows.text("operations", "name", _NAME_CHARS),
@@ -163,7 +162,7 @@ def _sizes(shapes: Coded[Shape], dtypes: Coded[str], layouts: Coded[str]) -> Int
         dtype, layout = kinds[key % len(kinds)]
         shape = shapes.distinct[key // len(kinds)] if key >= 0 else None
         size = tensor_bytes(shape.stored, dtype, layout) if shape and dtype and layout else None
-        sizes.append(size if size is not None and size < _LARGEST else -1)
+        sizes.append(size if size is not None and size <= LARGEST else -1)
     return np.array(sizes, dtype=np.int64)[where]
 
 
