@@ -22,6 +22,14 @@ def test_what_another_factory_planned_is_another_program():
     assert len(numbers) == 2
 
 
+def test_what_prints_attributes_or_operands_has_a_number():
+    operand = [{"params": {"shape": "[1]"}}]
+    assert call_of("Op", {"arguments": ["a"]}, []) != 0
+    assert call_of("Op", {"input_tensors": [0]}, operand) not in {0, call_of("Op", {"input_tensors": [1]}, operand)}
+    outside = {call_of("Op", {"input_tensors": [counter]}, operand) for counter in (-1, 1, "0", None)}
+    assert len(outside) == 1
+
+
 def test_what_prints_nothing_has_none():
     assert call_of("Op", {}, []) == 0
 

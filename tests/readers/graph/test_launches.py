@@ -3,6 +3,8 @@
 import json
 from dataclasses import dataclass
 
+import pytest
+
 from ttnn_mcp.readers.graph import launches
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.readers.graph.launches import launch_of
@@ -106,6 +108,77 @@ def test_where_one_operand_cannot_be_read_none_is_told():
     assert launched([tensor([32, 32]), bad], []).inputs == ()
     assert launched([{"shape": "what", "dtype": "BFLOAT16"}], []).inputs == ()
     assert launched([tensor([32, 32])], [tensor([32, 32])], ends=False).outputs == ()
+
+
+START, MADE = {"name": "Op"}, {"name": "tt::tt_metal::create_device_tensor"}
+ASKED = ["Shape([64, 32])", "DataType::BFLOAT16", "Layout::TILE", PLACE]
+
+
+def node(kind, params=None, **more):
+    return {"node_type": kind, "params": params, **more}
+
+
+def outputs_of(*nodes):
+    graph = read_graph_memory(json.dumps([node("function_start", START), *nodes]), operation=1)
+    return [spec.shape for spec in launch_of(graph, 0, NoTensors({})).outputs]
+
+
+def test_an_output_that_cannot_be_read_is_left_out():
+    bad = tensor([32, 32], dtype="DataType::INVALID")
+    assert [spec.shape for spec in launched([], [tensor([32, 64]), bad]).outputs] == [(32, 64)]
+
+
+def test_outputs_that_are_led_to_come_before_those_that_were_made():
+    launch = launched([], [tensor([32, 64])], created=[ASKED])
+    assert [spec.shape for spec in launch.outputs] == [(32, 64)]
+    assert launched([], [], created=[ASKED], ends=False).outputs == ()
+
+
+def test_an_end_without_outputs_leads_to_what_scopes_inside_it_gave():
+    inside = [node("buffer", {}, connections=[3]), node("function_end", {"name": "x"}, connections=[4, 3])]
+    others = [node("tensor", tensor([1, 1])), node("tensor", tensor([32, 64]))]
+    assert outputs_of(*inside, *others, node("function_end", START)) == [(32, 64)]
+    nothing = [node("function_end", {"name": "x"}, connections=[2]), node("buffer", tensor([32, 64]))]
+    assert outputs_of(*nothing, node("function_end", START)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "arguments", "made"),
+    [
+        ("function_start", MADE, ASKED, [("L1", (64, 32))]),
+        ("function_start", MADE, [*ASKED[:3], "0x55", PLACE], [("L1", (64, 32))]),
+        ("function_start", MADE, ASKED[:3], []),
+        ("function_start", START, ASKED, []),
+        ("function_end", MADE, ASKED, []),
+    ],
+)
+def test_the_allocator_is_asked_by_one_function(kind, params, arguments, made):
+    specs = launches._created([node(kind, params, arguments=arguments)])
+    assert [(spec.placement.buffer, spec.shape) for spec in specs] == made
+
+
+def test_a_counter_leads_to_a_tensor_of_the_graph():
+    nodes = [node("tensor", tensor([32, 64])), node("buffer", tensor([32, 64]))]
+    read = [launches._spec(nodes, counter, NoTensors({})) for counter in (0, 1, 2, -2, "0", None)]
+    assert [spec and spec.shape for spec in read] == [(32, 64), None, None, None, None, None]
+
+
+@pytest.mark.parametrize("params", [None, 3, "dtype", ["dtype"], []])
+def test_what_a_tensor_tells_may_be_anything(params):
+    """As in a damaged graph."""
+    assert launches._spec([node("tensor", params)], 0, NoTensors({})) is None
+
+
+def test_a_tensor_whose_shape_the_table_cannot_tell_is_sought_within_the_graph():
+    empty = Tensor(7, None, None, None, None, device=None, address=None, buffer=None, size_bytes=None)
+    nodes = [
+        node("function_start", MADE, arguments=ASKED),
+        node("buffer", connections=[3]),
+        node("function_end", MADE, connections=[3]),
+        node("tensor", {"tensor_id": 7}),
+    ]
+    assert launches._spec(nodes, 3, NoTensors({7: empty})).shape == (64, 32)
+    assert launches._within(nodes[1:], 3) is None
 
 
 def test_what_is_no_list_counts_as_none():

@@ -71,12 +71,12 @@ class GraphReader:
             nodes: list[Params] = cast("Params", graph)["graph"] if isinstance(graph, dict) else graph
             reading = _Reading(self, nodes)
             reading.read()
+            return reading.finished()
         except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
             raise ReportBroken(
                 f"The captured graph of operation {shown(operation)} is not a list of nodes: the report was cut "
                 "off or altered. Make it again from the capture."
             ) from error
-        return reading.finished()
 
     def unplaced(self, buffer: int, size: int) -> int:
         """A key for a buffer at address 0, which no real one has: a dry capture (NO_DISPATCH) places nothing."""

@@ -6,7 +6,7 @@ Read for device ops whose circular buffers the graph leaves out, one at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from ttnn_mcp.readers.graph.graph_params import number
 from ttnn_mcp.readers.graph.specs import Spec, made_spec, read_spec
@@ -52,20 +52,20 @@ def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch:
     known = tuple(spec for spec in inputs if spec is not None)
     if len(known) < len(inputs):
         known = ()
-    params: Params = start.get("params") or {}
+    params = _params(start)
     factory = str(params.get("program_factory_type") or "").rpartition("::")[2]
     printed = next((str(text) for text in _listed(start, "arguments")), "")
     return Launch(device_op.name, factory, printed, known, tuple(spec for spec in outputs if spec is not None))
 
 
-def _outputs(nodes: list[Params], start: int, end: int) -> list[object]:
+def _outputs(nodes: list[Params], start: int, end: int) -> list[int]:
     """Tensors that the end of the device op leads to; of several outputs those that it made itself."""
-    tensors = [counter for counter in _listed(nodes[end], "connections") if _is_tensor(nodes, counter)]
+    tensors = [counter for counter in _listed(nodes[end], "connections") if _is_tensor(counter, nodes)]
     if tensors:
         return tensors
     made = [node for node in nodes[start:end] if node.get("node_type") == "function_end"]
     firsts = (counter for node in made for counter in _listed(node, "connections")[:1])
-    return [counter for counter in firsts if _is_tensor(nodes, counter)]
+    return [counter for counter in firsts if _is_tensor(counter, nodes)]
 
 
 def _created(nodes: list[Params]) -> list[Spec | None]:
@@ -86,14 +86,20 @@ def _listed(node: Params, name: str) -> list[object]:
     return cast("list[object]", listed) if isinstance(listed, list) else []
 
 
-def _is_tensor(nodes: list[Params], counter: object) -> bool:
+def _params(node: Params) -> Params:
+    """What the node tells; nothing where the graph has another thing in its place."""
+    params: object = node.get("params")
+    return cast("Params", params) if isinstance(params, dict) else {}
+
+
+def _is_tensor(counter: object, nodes: list[Params]) -> TypeGuard[int]:
     return isinstance(counter, int) and 0 <= counter < len(nodes) and nodes[counter].get("node_type") == "tensor"
 
 
 def _spec(nodes: list[Params], counter: object, tensors: Tensors) -> Spec | None:
-    if not isinstance(counter, int) or not _is_tensor(nodes, counter):
+    if not _is_tensor(counter, nodes):
         return None
-    params: Params = nodes[counter].get("params") or {}
+    params = _params(nodes[counter])
     if "dtype" in params:
         return read_spec(*(str(params.get(key) or "") for key in ("shape", "dtype", "layout", "memory_config")))
     tensor = tensors.get(number(params, "tensor_id"))

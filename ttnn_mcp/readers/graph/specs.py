@@ -70,7 +70,13 @@ class Spec:
     @property
     def sharded_in_l1(self) -> bool:
         """Whether cores hold shards of it, which most programs read where they lie."""
-        return self.placement is not None and self.placement.sharded and self.placement.buffer == "L1"
+        return self._on_cores is not None
+
+    @property
+    def _on_cores(self) -> Placement | None:
+        """Its placement where that is shards in L1."""
+        place = self.placement
+        return place if place is not None and place.sharded and place.buffer == "L1" else None
 
     @property
     def shard(self) -> tuple[int, int] | None:
@@ -83,14 +89,13 @@ class Spec:
     @property
     def held(self) -> tuple[str, int, int] | None:
         """Layout, rows and columns of the shard that a core holds; None where cores hold none, or nobody tells."""
-        if self.placement is None or self.placement.buffer != "L1" or self.shard is None:
-            return None
-        return self.placement.layout, *self.shard
+        place, shard = self._on_cores, self.shard
+        return (place.layout, *shard) if place is not None and shard is not None else None
 
     @property
     def held_width(self) -> int | None:
         """Elements of a row of that shard."""
-        spec = self.placement.shard if self.placement is not None and self.sharded_in_l1 else None
+        spec = self._on_cores.shard if self._on_cores is not None else None
         return spec.shape[-1] if spec is not None and spec.shape else None
 
     @property
