@@ -198,4 +198,5 @@ def _bytes_per_bank(node: Node, banks: int | None) -> int | None:
     if not size or not page or not holders or page < 0 or holders < 0:
         return None
     pages = -(-size // page)
-    return -(-pages // holders) * page
+    aligned = -(-page // 16) * 16  # each begins at a multiple of it: SizeBytesPerBank in tt-metal's utils.hpp
+    return -(-pages // holders) * aligned

@@ -67,6 +67,9 @@ def test_the_newest_key_of_a_buffer_type_comes_first(params, code):
         ({"num_cores": 0}, 17, 1, 32),  # rounded up to 16 bytes
         ({"num_cores": 0}, 16, 1, 16),
         ({"num_cores": 3, "page_size": 32}, 96, 2, 32),
+        ({"num_cores": 2, "page_size": 4}, 256, 2, 512),  # 32 rows of 4 bytes, each at a multiple of 16
+        ({"num_cores": 64, "page_size": 36}, 2304, 2, 48),  # as in the ResNet-50 that TTNN 0.60 wrote
+        ({"num_cores": 1, "page_size": "0"}, 20, 2, 32),
         ({"layout": "INTERLEAVED"}, 96, 2, 48),
         ({"num_cores": 4, "layout": "INTERLEAVED"}, 64, 2, 16),
         ({"layout": "HEIGHT_SHARDED"}, 96, 2, -1),

@@ -63,16 +63,17 @@ def _code_of(name: str) -> int:
 
 
 def bytes_per_bank(params: Params, size: int, banks: int) -> int:
-    """Pages are dealt out one by one, to the shards or to all banks, and rounded up; 2024 tells no page."""
-    holders, page = number(params, "num_cores"), max(number(params, "page_size"), 1)
+    """Pages are dealt out one by one, to the shards or to all banks, and each is rounded up (tt-metal, utils.hpp)."""
+    step = LOCAL_L1_ALIGNMENT_BYTES
+    page = number(params, "page_size")
+    page = page if page > 0 else step  # 2024 tells none
+    holders = number(params, "num_cores")
     if holders == 0 or (holders < 0 and params.get("layout") == "INTERLEAVED"):
         holders = banks
     if holders <= 0:
         return NOT_SAID
     pages = -(-size // page)
-    pages_bytes = -(-pages // holders) * page
-    step = LOCAL_L1_ALIGNMENT_BYTES
-    return -(-pages_bytes // step) * step
+    return -(-pages // holders) * -(-page // step) * step
 
 
 def program_buffer(device_op: int, params: Params) -> MemoryEvent:
