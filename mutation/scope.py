@@ -27,7 +27,7 @@ ROOMS_OF_TOOLS = (  # tools ask these
     "program_models",
 )
 READERS = ROOT / "ttnn_mcp" / "readers"
-ROOMS_OF_READERS = ("memory", "graph")
+ROOMS_OF_READERS = ("memory", "graph", "printed")
 WITH_TESTS_OF_THEIR_OWN = (
     *(ANALYSES, EXPERIMENTS),
     *(ANALYSES / room for room in ROOMS_OF_TOOLS),

@@ -167,3 +167,44 @@ def test_braces_of_c_are_read_too():
 @pytest.mark.parametrize("text", ["", "3", "std::nullopt", "DataType::BFLOAT16", "1e-05"])
 def test_a_plain_value_is_no_struct(text):
     assert parse_struct(text) is None
+
+
+def nested(count):
+    """A value that holds as many keys in brackets, and a key behind it."""
+    return "{'a': (x" + ", 'k': 1" * count + "), 'b': 2}"
+
+
+def test_a_value_may_hold_as_many_keys_as_an_op_can_have():
+    assert dict(parse_attributes(nested(31))) == {"a": "(x" + ", 'k': 1" * 31 + ")", "b": "2"}
+    assert parse_attributes(nested(32))["a"] == "(x"
+
+
+def test_a_quote_that_is_not_closed_is_no_value():
+    assert dict(parse_attributes("{'a': ', 'b': 'x'}")) == {"a": ", 'b': 'x"}
+    assert dict(parse_attributes("{'a': '}")) == {"a": "'"}
+    assert dict(parse_attributes("{'a': x', 'b': 1}")) == {"a": "x'", "b": "1"}
+    assert dict(parse_attributes("{'a': 'x\", 'b': 1}")) == {"a": "'x\"", "b": "1"}
+
+
+def test_keys_behind_other_text_are_no_attributes():
+    assert dict(parse_attributes("text, 'a': 1, 'b': 2")) == {}
+    assert dict(parse_attributes("")) == {}
+
+
+def test_what_is_escaped_is_written_out():
+    assert dict(parse_attributes(r"{'a': 'it\'s', 'b': '1\n2\\3\q'}")) == {"a": "it's", "b": "1\n2\\3q"}
+
+
+def test_the_first_key_with_a_value_is_it():
+    attributes = parse_attributes("{'a': 'std::nullopt', 'b_': '7', 'c': 'f(x=1)', 'd': 'TRUE'}")
+    assert (attributes.text_of("no", "a", "b"), attributes.number("a", "b"), attributes.number("a")) == (
+        "7",
+        7,
+        None,
+    )
+    assert (attributes.struct("a", "c").number("x"), attributes.struct("a"), attributes.struct("b")) == (
+        1,
+        None,
+        None,
+    )
+    assert (attributes.flag("d"), attributes.flag("a"), attributes.flag("c")) == (True, None, None)

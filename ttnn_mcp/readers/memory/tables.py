@@ -195,7 +195,7 @@ async def read_executions(rows: Rows) -> Executions | None:
 async def read_chunks(rows: Rows, operation: int) -> Chunks:
     """Where the L1 buffers of one operation lie: `buffer_chunks` (3.1 on), or `buffer_pages` put together alike."""
     keys = ("device_id", "address", "bank_id", "core_x", "core_y")
-    if rows.schema.has("buffer_chunks") or not rows.schema.has("buffer_pages"):
+    if rows.schema.has("buffer_chunks"):
         columns = (*keys, "chunk_address", "chunk_size", "page_size", "num_pages", "buffer_type")
         return Chunks(*await rows.integers("buffer_chunks", columns, order=3, operation=operation))
     *numbers, buffer = rows.numbers("buffer_pages", (*keys, "buffer_type"))

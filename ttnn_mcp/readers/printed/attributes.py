@@ -95,6 +95,4 @@ def _unquoted(text: str) -> str:
     text = text.strip()
     if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
         text = text[1:-1]
-    if "\\" not in text:
-        return text
     return _ESCAPED.sub(lambda match: _WHITE.get(match.group(1), match.group(1)), text)

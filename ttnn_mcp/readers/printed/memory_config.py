@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, has_value, parse_struct, whole
 
@@ -114,8 +114,8 @@ def parse_memory_cell(cell: str) -> Placement | None:
     match = _CELL.fullmatch(cell)
     if match is None:
         return Placement("INTERLEAVED", "SYSTEM_MEMORY") if _HOST.fullmatch(cell) else None
-    layout, buffer = _layout(match.group(2)), buffer_type(match.group(1))
-    return Placement(layout, buffer) if layout and buffer else None
+    layout = _layout(match.group(2))
+    return Placement(layout, cast("BufferType", match.group(1))) if layout else None
 
 
 @lru_cache(maxsize=1024)  # a run repeats a few grids many times
@@ -134,7 +134,7 @@ def buffer_type(value: str | float | None) -> BufferType | None:
             return buffer_type(code)
         match = _BUFFER.search(value)
         return next((name for name in BUFFER_TYPES if match and name == match.group()), None)
-    return BUFFER_TYPES[int(value)] if value is not None and value in range(len(BUFFER_TYPES)) else None
+    return next((name for code, name in enumerate(BUFFER_TYPES) if code == value), None)
 
 
 def _layout(text: str) -> MemoryLayout | None:

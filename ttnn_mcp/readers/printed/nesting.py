@@ -87,7 +87,7 @@ def parse_struct(text: str) -> PrintedStruct | None:
     """
     text = text.strip()
     opening = _OPENING.search(text)
-    if opening is None or not has_value(text):
+    if opening is None:
         return None
     inner = text[opening.end() :]
     if inner.endswith(_CLOSING[opening.group()]):
