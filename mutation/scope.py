@@ -27,6 +27,10 @@ ROOMS_OF_TOOLS = (  # tools ask these
     "program_models",
 )
 READERS = ROOT / "ttnn_mcp" / "readers"
+OF_READERS = (  # in rooms of which other modules are outside yet
+    *("discover.py", "manifest.py", "source_lines.py", "sqlite_file.py"),
+    *(f"performance/{name}.py" for name in ("lost_columns", "row_shape")),
+)
 ROOMS_OF_READERS = ("memory", "graph", "printed")
 WITH_TESTS_OF_THEIR_OWN = (
     *(ANALYSES, EXPERIMENTS),
@@ -44,7 +48,8 @@ def name_of(path: Path) -> str:
 def with_lines() -> list[Path]:
     """The modules of checks, what they share, what is about all of them, what they know of ops, and what tools ask."""
     asked = (path for room in WITH_TESTS_OF_THEIR_OWN for path in _modules_in(room))
-    return sorted((*(CHECKS / name for name in OF_ALL_CHECKS), *_modules_of_rooms(), *asked))
+    single = (*(CHECKS / name for name in OF_ALL_CHECKS), *(READERS / name for name in OF_READERS))
+    return sorted((*single, *_modules_of_rooms(), *asked))
 
 
 def _modules_of_rooms() -> list[Path]:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from ttnn_mcp.errors import ReportMissing
-from ttnn_mcp.readers.discover import classify, discover, find_reports
+from ttnn_mcp.readers import discover as discovery
+from ttnn_mcp.readers.discover import classify, discover, find_reports, is_performance_name
 
 MEMORY = Path(__file__).parents[2] / "../shared/data/memory"
 
@@ -166,6 +167,8 @@ def test_paths_that_cannot_exist_are_refused(path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_pipe_is_not_opened(tmp_path):
+    with pytest.raises(ReportMissing, match="null is not a regular file"):
+        classify(os.devnull)
     os.mkfifo(tmp_path / "ops_perf_results.csv")
     with pytest.raises(ReportMissing, match="not a regular file"):
         classify(tmp_path / "ops_perf_results.csv")
@@ -179,3 +182,94 @@ def test_the_made_reports_are_found():
     assert {report.name for report in found.reports if report.kind == "memory"} == {"g2025", "v2", "v2_1", "v3_3"}
     assert [report.name for report in found.reports if report.kind == "performance"] == ["2026_09_01_12_00_00"]
     assert [report.kind for report in classify(MEMORY / "v3_3_perf")] == ["performance"]
+
+
+def test_five_thousand_folders_are_looked_at(tmp_path):
+    for at in range(4999):
+        (tmp_path / f"{at}").mkdir()
+    assert discover([tmp_path]).skipped == ()
+    (tmp_path / "one_more").mkdir()
+    [told] = discover([tmp_path]).skipped
+    assert "has more than 5000 folders: give a root nearer" in told
+
+
+def test_twenty_thousand_files_of_a_folder_are_looked_at(tmp_path, monkeypatch):
+    class Listing:
+        def __enter__(self):
+            return iter(range(20_001))
+
+        def __exit__(self, *_):
+            pass
+
+    monkeypatch.setattr(os, "scandir", lambda _: Listing())
+    assert discovery._entries(tmp_path) == [*range(20_000)]
+
+
+def test_a_folder_that_is_one_run_is_searched_three_folders_deep(tmp_path):
+    made(tmp_path / "near/a/b/c/ops_perf_results.csv")
+    made(tmp_path / "far/a/b/c/d/ops_perf_results.csv")
+    assert len(classify(tmp_path / "near")) == 1
+    with pytest.raises(ReportMissing, match="There is no report in far"):
+        classify(tmp_path / "far")
+
+
+def test_reports_of_a_folder_come_before_those_below_it(tmp_path):
+    own = made(tmp_path / "ops_perf_results.csv")
+    made(tmp_path / "older/ops_perf_results.csv")
+    assert [report.path for report in classify(tmp_path)] == [own]
+
+
+def test_a_folder_is_no_report_whatever_its_name(tmp_path):
+    (tmp_path / "ops_perf_results.csv").mkdir()
+    (tmp_path / "db.sqlite").mkdir()
+    (tmp_path / "tensors").mkdir()
+    made(tmp_path / "tensors/ops_perf_results.csv")
+    assert find_reports([tmp_path]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_it"),
+    [
+        ("ops_perf_results.csv", True),
+        ("ops_perf_results_2026.csv", True),
+        ("device_ops_perf_trace.csv", True),
+        ("ops_perf_results.txt", False),
+        ("results.csv", False),
+    ],
+)
+def test_a_performance_report_is_known_by_its_name(name, is_it):
+    assert is_performance_name(name) is is_it
+
+
+def test_a_csv_is_known_by_its_ending_too(tmp_path):
+    assert classify(made(tmp_path / "RENAMED.CSV"))[0].kind == "performance"
+
+
+def test_only_a_hashed_memory_folder_is_called_by_its_config(tmp_path):
+    for folder, file in (("123", "db.sqlite"), ("named", "db.sqlite"), ("456", "ops_perf_results.csv")):
+        made(tmp_path / folder / file)
+        made(tmp_path / folder / "config.json", '{"report_name": "resnet50"}')
+    assert {report.folder.name: report.name for report in find_reports([tmp_path])} == {
+        "123": "resnet50",
+        "named": "named",
+        "456": "456",
+    }
+
+
+def test_hidden_files_are_not_suggested(tmp_path):
+    made(tmp_path / ".notes")
+    with pytest.raises(ReportMissing, match=r"or one of these files\.$"):
+        classify(tmp_path)
+
+
+def test_a_path_of_which_nothing_is_there_is_told_to_its_end(monkeypatch):
+    """As in a folder that was removed under the process."""
+    asked = []
+
+    def is_dir(path):
+        asked.append(path)
+        assert len(asked) < 20
+        return False
+
+    monkeypatch.setattr(Path, "is_dir", is_dir)
+    assert discovery._nothing_at(Path("a/b/c")).startswith("There is no")

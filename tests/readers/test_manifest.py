@@ -5,8 +5,9 @@ import os
 
 import pytest
 
-from ttnn_mcp.readers.manifest import LONGEST_TEXT, MOST_BYTES, NAME, Manifest, manifest_beside
+from ttnn_mcp.readers.manifest import NAME, Manifest, manifest_beside
 
+MOST_BYTES, LONGEST_TEXT = 64_000, 200
 SOUND = {
     "command": "pytest tests/test_x.py",
     "started": "2026-01-02 03:04:05 UTC",
@@ -87,3 +88,13 @@ def test_links_pipes_and_folders_are_not_followed(tmp_path):
     place.unlink()
     place.mkdir()
     assert manifest_beside(tmp_path / "x.csv") is None
+
+
+def test_what_a_pipe_holds_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / NAME)
+    pipe = os.open(tmp_path / NAME, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        os.write(pipe, json.dumps(SOUND).encode())
+        assert manifest_beside(tmp_path / "x.csv") is None
+    finally:
+        os.close(pipe)

@@ -204,7 +204,9 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        return not entry.name.startswith(".") and entry.name not in SKIPPED and entry.is_dir()
+        if entry.name.startswith(".") or entry.name in SKIPPED:
+            return False
+        return entry.is_dir()
     except OSError:
         return False
 

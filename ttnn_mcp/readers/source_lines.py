@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 _FRAME = re.compile(
-    r'^\s*File "([^"\n]{1,4096})", line (\d{1,9})(?:, in ([^\n]{1,200}))?(?:\n[ \t]+(?!File ")([^\n]+))?',
+    r'^\s*File "([^"\n]{1,4096})", line (\d{1,9})(?:, in ([^\n]{1,200}))?(?:\n[ \t]+(?![ \t]|File ")([^\n]+))?',
     re.MULTILINE,
 )
 _LOC = re.compile(r'"([^"\n]{1,4096})":(\d{1,9}):\d+')

@@ -70,3 +70,16 @@ def test_a_renamed_column_is_named(renamed):
 def test_ttnn_s_unread_columns_are_told_from_strangers():
     read = {name for column in COLUMNS for name in column.headers if column.costs}
     assert not [name for name in read if UNREAD.search(name)]
+
+
+def test_more_than_three_columns_are_counted():
+    names = [name for name in header("C7") if not name.endswith("MEMORY")]
+    [told] = [caveat for caveat in lost(names) if "MEMORY" in caveat]
+    assert told == (
+        "no INPUT_0_MEMORY, OUTPUT_0_MEMORY, INPUT_1_MEMORY and 1 more: checks of placement and sharding cannot tell"
+    )
+
+
+def test_a_column_without_a_name_is_like_no_other():
+    assert nearest_header("MATH FIDELITY", ["", "MATH FIDELITIES"]) == "MATH FIDELITIES"
+    assert nearest_header("MATH FIDELITY", [""]) is None

@@ -23,8 +23,7 @@ def lost_columns(names: Sequence[str], generation: str, *, compiler: bool) -> li
     lost: dict[str, list[str]] = {}
     for header, costs in (*_of_table(names, int(generation[1:]), compiler=compiler), *_of_operands(names)):
         lost.setdefault(costs, []).append(header)
-    strangers = [name for name in names if _is_stranger(name)]
-    return [f"no {_listed(headers)}{_instead(headers, strangers)}: {costs}" for costs, headers in lost.items()]
+    return [f"no {_listed(headers)}{_instead(headers, names)}: {costs}" for costs, headers in lost.items()]
 
 
 def nearest_header(header: str, names: Iterable[str]) -> str | None:
@@ -56,7 +55,7 @@ def _of_operands(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_stranger(name: str) -> bool:
-    return bool(name) and name not in BY_HEADER and not OPERAND_HEADER.match(name) and not UNREAD.search(name)
+    return name not in BY_HEADER and not OPERAND_HEADER.match(name) and not UNREAD.search(name)
 
 
 def _listed(headers: list[str]) -> str:
@@ -64,6 +63,6 @@ def _listed(headers: list[str]) -> str:
     return ", ".join(headers[:NAMED]) + more
 
 
-def _instead(headers: list[str], strangers: list[str]) -> str:
-    near = next((near for header in headers if (near := nearest_header(header, strangers))), None)
+def _instead(headers: list[str], names: Sequence[str]) -> str:
+    near = next((near for header in headers if (near := nearest_header(header, names))), None)
     return f" (a column '{shown(near)}' is there)" if near else ""
