@@ -1,5 +1,6 @@
 """The device log: the marks of one op, whatever else the file holds and however large it is."""
 
+import io
 import tracemalloc
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from tests.profiles.device_log import write_device_log, zone_lines
 from ttnn_mcp.errors import ReportBroken, ReportMissing
 from ttnn_mcp.readers.performance import device_log
-from ttnn_mcp.readers.performance.device_log import marks_of
+from ttnn_mcp.readers.performance.device_log import chip_beside, marks_of
 
 ZONES = [((1, 2), "BRISC", "BRISC-KERNEL", 100, 250), ((1, 3), "TRISC_0", "TRISC-KERNEL", 110, 300)]
 
@@ -82,3 +83,81 @@ def test_what_is_no_device_log_is_refused(tmp_path):
         path.write_text(text)
         with pytest.raises(ReportBroken, match="no device log"):
             marks_of(path, 0, 1024, None)
+
+
+class Recording(io.BytesIO):
+    """A file that tells how much was read at once."""
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.asked = set()
+
+    def read(self, size=-1):
+        self.asked.add(size)
+        return super().read(size)
+
+
+@pytest.mark.parametrize(("length", "held"), [(65_536, 1), (65_537, 0)])
+def test_a_line_across_blocks_is_kept_if_it_is_no_longer_than_a_mark_can_be(length, held):
+    before = b"x" * (4 * 2**20 - 1 - length) + b"\n"
+    file = Recording(before + b",7," + b"y" * (length - 3) + b"z\n")
+    assert len([*device_log._lines_with(file, {7: b",7,"})]) == held
+    assert file.asked == {4 * 2**20}
+
+
+def test_400_000_marks_of_an_op_are_kept(tmp_path, monkeypatch):
+    path = write_device_log(tmp_path, [])
+    for count, complete in ((400_000, True), (400_001, False)):
+        monkeypatch.setattr(device_log, "_lines_with", lambda *_, count=count: ((1024, b"") for _ in range(count)))
+        monkeypatch.setattr(device_log, "_mark", lambda *_: "a mark")
+        marks = marks_of(path, 0, 1024, None)
+        assert (len(marks.marks), marks.complete) == (400_000, complete)
+
+
+def test_a_log_without_one_of_its_columns_is_none(tmp_path):
+    path = write_device_log(tmp_path, zone_lines(ZONES, 1024))
+    first, second, *rest = path.read_text().split("\n")
+    path.write_text("\n".join((first, second.replace("core_x", "core_q"), *rest)))
+    with pytest.raises(ReportBroken, match="no device log"):
+        marks_of(path, 0, 1024, None)
+    path.write_text("\n".join(("ARCH wormhole", second, *rest)))
+    with pytest.raises(ReportBroken, match="no device log"):
+        marks_of(path, 0, 1024, None)
+
+
+HEADER = {"device": 0, "x": 1, "y": 2, "processor": 3, "cycle": 4, "call_count": 5, "zone": 6, "phase": 7}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_mark"),
+    [
+        (b"0,1,2,BRISC,9,1024,Z,ZONE_START", True),
+        (b" 0 , 1 ,2,BRISC,9, 1024 ,Z, begin ", True),
+        (b"0,1,2,BRISC,9,1024,Z", False),  # cut off
+        (b"0,1,2,BRISC,9,1025,Z,ZONE_START", False),
+        (b"0,1,2,BRISC,9,1024,Z,TS_DATA", False),
+        (b"1,1,2,BRISC,9,1024,Z,ZONE_START", False),
+        (b"x,1,2,BRISC,9,1024,Z,ZONE_START", False),
+        (b"0,1,2,BRISC,9.5,1024,Z,ZONE_START", False),
+    ],
+)
+def test_a_line_is_a_mark_of_the_op_or_none(line, is_mark):
+    mark = device_log._mark(line, HEADER, 0, 1024, None)
+    assert mark == (device_log.Mark((1, 2), "BRISC", "Z", True, 9) if is_mark else None)
+
+
+@pytest.mark.parametrize(
+    ("session", "cell", "is_mark"), [(2, b"2", True), (2, b"3", False), (2, b"", False), (None, b"3", True)]
+)
+def test_a_replay_is_told_where_the_log_tells_it(session, cell, is_mark):
+    line = b"0,1,2,BRISC,9,1024,Z,ZONE_END," + cell
+    assert (device_log._mark(line, {**HEADER, "session": 8}, 0, 1024, session) is not None) is is_mark
+    assert device_log._mark(line, HEADER, 0, 1024, session) is not None
+
+
+def test_chip_and_clock_stand_in_the_first_line(tmp_path):
+    path = write_device_log(tmp_path, [])
+    assert chip_beside(tmp_path / "x.csv") == ("wormhole_b0", 1000)
+    path.write_text("what\n")
+    assert chip_beside(tmp_path / "x.csv") is None
+    assert chip_beside(tmp_path / "nowhere" / "x.csv") is None

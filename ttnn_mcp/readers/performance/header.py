@@ -10,7 +10,7 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing, shown
-from ttnn_mcp.readers.performance.columns import BY_HEADER, KERNEL_TIME, OP_CODE, OPERAND_HEADER
+from ttnn_mcp.readers.performance.columns import BY_HEADER, BY_NAME, KERNEL_TIME, OP_CODE, OPERAND_HEADER
 from ttnn_mcp.readers.performance.lost_columns import lost_columns, nearest_header
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ HEADER_BYTES = 1 << 18  # the widest real header is 4 kB; anything beyond this i
 FIELDS_AT_MOST = 2_000  # the widest real header has 131 fields
 OPERANDS_AT_MOST = 32  # of INPUT_n and of OUTPUT_n; real reports have up to eight inputs
 LARGEST_BYTES = 1 << 31  # takes about six seconds to read; a million rows have 0.3 to 1.5 GB
-CALL_COUNT = BY_HEADER["GLOBAL CALL COUNT"].headers[0]
+(CALL_COUNT,) = BY_NAME["call_count"].headers
 
 REPROFILE = "Profile with `python -m tracy -r -p -v -m pytest <test>` and pass its ops_perf_results_*.csv."
 
