@@ -137,7 +137,8 @@ def test_outputs_that_are_led_to_come_before_those_that_were_made():
 def test_an_end_without_outputs_leads_to_what_scopes_inside_it_gave():
     inside = [node("buffer", {}, connections=[3]), node("function_end", {"name": "x"}, connections=[4, 3])]
     others = [node("tensor", tensor([1, 1])), node("tensor", tensor([32, 64]))]
-    assert outputs_of(*inside, *others, node("function_end", START)) == [(32, 64)]
+    for ends in ([], [1], [1, 99]):  # at no tensor
+        assert outputs_of(*inside, *others, node("function_end", START, connections=ends)) == [(32, 64)]
     nothing = [node("function_end", {"name": "x"}, connections=[2]), node("buffer", tensor([32, 64]))]
     assert outputs_of(*nothing, node("function_end", START)) == []
 
@@ -173,7 +174,7 @@ def test_a_tensor_whose_shape_the_table_cannot_tell_is_sought_within_the_graph()
     empty = Tensor(7, None, None, None, None, device=None, address=None, buffer=None, size_bytes=None)
     nodes = [
         node("function_start", MADE, arguments=ASKED),
-        node("buffer", connections=[3]),
+        node("buffer", connections=[9]),
         node("function_end", MADE, connections=[3]),
         node("tensor", {"tensor_id": 7}),
     ]

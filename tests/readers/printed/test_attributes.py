@@ -182,8 +182,13 @@ def test_a_value_may_hold_as_many_keys_as_an_op_can_have():
 def test_a_quote_that_is_not_closed_is_no_value():
     assert dict(parse_attributes("{'a': ', 'b': 'x'}")) == {"a": ", 'b': 'x"}
     assert dict(parse_attributes("{'a': '}")) == {"a": "'"}
+    assert dict(parse_attributes("{'a': 'x, 'b': 1'}")) == {"a": "x, 'b': 1"}
     assert dict(parse_attributes("{'a': x', 'b': 1}")) == {"a": "x'", "b": "1"}
     assert dict(parse_attributes("{'a': 'x\", 'b': 1}")) == {"a": "'x\"", "b": "1"}
+
+
+def test_only_quotes_are_taken_off():
+    assert dict(parse_attributes("{'a': 101, 'b': '1', 'c': 'x'y}")) == {"a": "101", "b": "1", "c": "'x'y"}
 
 
 def test_keys_behind_other_text_are_no_attributes():

@@ -211,3 +211,13 @@ def test_shard_grids_printed_as_json_are_read():
     placement = parse_memory_config(text.format(plain))
     assert placement.shard.ranges == (((0, 0), (7, 5)), ((0, 6), (2, 6)))
     assert (placement.shard.grid, placement.shard.shape, placement.cores) == ("8x6+3", (1568, 16), 51)
+
+
+def test_a_grid_is_columns_by_rows_and_what_further_ranges_add():
+    row, square, cores = ((0, 0), (7, 0)), ((0, 1), (1, 2)), ((2, 1), (4, 1))
+    assert [ShardSpec(ranges).grid for ranges in ((row,), (square, cores), (row, square), ())] == [
+        "8x1",
+        "2x2+3",
+        "8x1+2x2",
+        "",
+    ]

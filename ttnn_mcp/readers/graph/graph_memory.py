@@ -116,7 +116,7 @@ class _Reading:
         events, stack = self.memory.events, self._stack
         for at, node in enumerate(self._nodes):
             kind = node.get("node_type")
-            if kind in _IGNORED:
+            if kind in _IGNORED:  # unmoved: it spares most nodes the questions below, which all say no
                 continue
             params: Params = node.get("params") or {}
             device_op = stack[-1][1] if stack else NO_OP

@@ -31,7 +31,10 @@ def buffer_numbers(params: Params) -> tuple[int, int, int, int]:
     """Device, address, size, size per bank: newer buffers tell all four, and they are read at once."""
     try:
         device, address, size, per_bank = map(int, _FOUR(params))
-        if not (device | address | size | per_bank) >> NUMBER_BITS:  # none negative, none too large
+        # none negative, none too large
+        if (
+            not (device | address | size | per_bank) >> NUMBER_BITS
+        ):  # unmoved: number by number it comes to the same
             return device, address, size, per_bank
     except (KeyError, TypeError, ValueError, OverflowError):
         pass
@@ -50,7 +53,7 @@ def buffer_code(params: Params) -> int:
         name = params.get("type")
     if isinstance(name, int):
         return name if 0 <= name < len(BUFFER_TYPES) else NOT_SAID
-    if name in _CODES:
+    if name in _CODES:  # unmoved: it is quicker than to search the name, which finds the same
         return _CODES[name]
     codes = (_code_of(str(params.get(key) or "")) for key in ("exact_buffer_type", "buffer_type", "type"))
     return next((code for code in codes if code >= 0), NOT_SAID)

@@ -58,14 +58,15 @@ def launch_of(graph: GraphMemory, place: int, tensors: Tensors) -> Launch:
     return Launch(device_op.name, factory, printed, known, tuple(spec for spec in outputs if spec is not None))
 
 
-def _outputs(nodes: list[Params], start: int, end: int) -> list[int]:
+def _outputs(nodes: list[Params], start: int, end: int) -> list[object]:
     """Tensors that the end of the device op leads to; of several outputs those that it made itself."""
-    tensors = [counter for counter in _listed(nodes[end], "connections") if _is_tensor(counter, nodes)]
+    tensors: list[object] = [
+        counter for counter in _listed(nodes[end], "connections") if _is_tensor(counter, nodes)
+    ]
     if tensors:
         return tensors
     made = [node for node in nodes[start:end] if node.get("node_type") == "function_end"]
-    firsts = (counter for node in made for counter in _listed(node, "connections")[:1])
-    return [counter for counter in firsts if _is_tensor(counter, nodes)]
+    return [counter for node in made for counter in _listed(node, "connections")[:1]]
 
 
 def _created(nodes: list[Params]) -> list[Spec | None]:

@@ -130,6 +130,7 @@ COLUMNS: tuple[Column, ...] = (
         "number",
         "ns",
         "from the first core's kernel start to the last one's",
+        since=2,
     ),
     time_ns("core_max_ns", "DEVICE KERNEL DURATION PER CORE MAX", "the longest core's own time", since=2),
     time_ns("core_avg_ns", "DEVICE KERNEL DURATION PER CORE AVG", "its mean over the cores", since=2),
