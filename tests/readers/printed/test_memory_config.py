@@ -221,3 +221,38 @@ def test_a_grid_is_columns_by_rows_and_what_further_ranges_add():
         "8x1+2x2",
         "",
     ]
+
+
+def test_a_config_names_layout_and_buffer_or_is_none():
+    layout, buffer = "memory_layout=TensorMemoryLayout::INTERLEAVED", "buffer_type=BufferType::L1"
+    assert parse_memory_config(f"MemoryConfig({layout},{buffer})") == Placement("INTERLEAVED", "L1")
+    assert parse_memory_config(f"MemoryConfig({layout})") is None
+    assert parse_memory_config(f"MemoryConfig({buffer})") is None
+    assert parse_memory_config("MemoryConfig") is None
+
+
+def test_what_a_spec_leaves_out_is_not_written():
+    sharded = ("HEIGHT_SHARDED", "L1")
+    assert str(Placement(*sharded)) == "L1 HEIGHT_SHARDED"
+    assert str(Placement(*sharded, ShardSpec())) == "L1 HEIGHT_SHARDED"
+    assert str(Placement(*sharded, ShardSpec(shape=(64, 32)))) == "L1 HEIGHT_SHARDED 64x32"
+    assert str(Placement("ND_SHARDED", "DRAM", ShardSpec((((0, 0), (7, 0)),)))) == "DRAM ND_SHARDED on 8 banks"
+    assert Placement(*sharded).cores is None
+    assert Placement(*sharded, ShardSpec()).cores is None
+
+
+def test_a_buffer_type_is_a_name_a_number_or_none():
+    assert [buffer_type(one) for one in (None, 5, -1, 1.5, "", "what", "9", "-1")] == [None] * 8
+    assert [buffer_type(one) for one in (0, 1.0, "3", "BufferType::TRACE", "L1_SMALL")] == [
+        "DRAM",
+        "L1",
+        "L1_SMALL",
+        "TRACE",
+        "L1_SMALL",
+    ]
+
+
+def test_the_first_grid_that_is_printed_is_it():
+    spec = 'shard_spec=ShardSpec{shape=[32, 32]},nd_shard_spec=NdShardSpec{grid=[{"start":{"x":0,"y":0},"end":{"x":3,"y":0}}]}'
+    told = parse_memory_config(f"MemoryConfig(memory_layout=HEIGHT_SHARDED,buffer_type=L1,{spec})")
+    assert (told.shard.ranges, told.shard.shape) == ((((0, 0), (3, 0)),), (32, 32))
