@@ -28,10 +28,10 @@ ROOMS_OF_TOOLS = (  # tools ask these
 )
 READERS = ROOT / "ttnn_mcp" / "readers"
 OF_READERS = (  # in rooms of which other modules are outside yet
-    *("discover.py", "manifest.py", "source_lines.py", "sqlite_file.py"),
+    *("discover.py", "fingerprint.py", "manifest.py", "source_lines.py", "sqlite_file.py"),
     *(
         f"performance/{name}.py"
-        for name in ("column", "columns", "device_log", "header", "lost_columns", "row_shape")
+        for name in ("column", "columns", "csv_bytes", "device_log", "header", "lost_columns", "row_shape")
     ),
 )
 ROOMS_OF_READERS = ("memory", "graph", "printed")

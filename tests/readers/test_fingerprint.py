@@ -2,13 +2,18 @@
 
 import os
 import shutil
+import zlib
+from hashlib import blake2b
+from types import SimpleNamespace
 
 import pytest
 
 from ttnn_mcp.errors import ReportMissing
 from ttnn_mcp.readers import fingerprint as module
-from ttnn_mcp.readers.fingerprint import SMALL_BYTES, fingerprint
+from ttnn_mcp.readers.fingerprint import fingerprint
 from ttnn_mcp.readers.kept_files import KeptFiles
+
+SMALL_BYTES, WHOLE_BYTES = 4 * 2**20, 2 * 2**30
 
 
 def written(path, size=3 * SMALL_BYTES):
@@ -68,7 +73,7 @@ def test_a_file_that_changed_a_moment_ago_is_read_again(tmp_path, monkeypatch):
 
 def test_of_a_file_beyond_all_reports_only_blocks_are_read(tmp_path):
     path = written(tmp_path / "a")
-    os.truncate(path, module.WHOLE_BYTES + 10_000_000_000)
+    os.truncate(path, WHOLE_BYTES + 10_000_000_000)
     assert len(fingerprint(path)) == 32
 
 
@@ -122,3 +127,56 @@ def test_a_damaged_checksum_is_computed_again(tmp_path, after_a_restart, damage)
     for stored in (tmp_path / "state").iterdir():
         stored.write_bytes(damage)
     assert after_a_restart(path) == before
+
+
+@pytest.mark.parametrize("size", [0, 4096, SMALL_BYTES])
+def test_a_small_file_is_hashed_as_a_whole(tmp_path, size):
+    content = written(tmp_path / "a", size).read_bytes()
+    assert fingerprint(tmp_path / "a") == blake2b(str(size).encode() + content, digest_size=16).hexdigest()
+
+
+def sampled(content):
+    """32 blocks of 64 KiB, evenly spread, the first and the last included."""
+    last = len(content) - 2**16
+    return b"".join(content[last * at // 31 :][: 2**16] for at in range(32))
+
+
+@pytest.mark.parametrize("size", [SMALL_BYTES + 1, 3 * SMALL_BYTES + 17])
+def test_of_a_larger_file_blocks_are_hashed_and_all_bytes_checked(tmp_path, size):
+    content = os.urandom(size)
+    (tmp_path / "a").write_bytes(content)
+    parts = (str(size).encode(), sampled(content), zlib.crc32(content).to_bytes(4, "little"))
+    assert fingerprint(tmp_path / "a") == blake2b(b"".join(parts), digest_size=16).hexdigest()
+
+
+def test_all_bytes_of_two_gigabytes_are_checked_and_no_more(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "checksum", lambda _, size: asked.append(size) or 7)
+    for size in (WHOLE_BYTES, WHOLE_BYTES + 1):
+        (tmp_path / "a").touch()
+        os.truncate(tmp_path / "a", size)  # a hole takes no room
+        fingerprint(tmp_path / "a")
+    assert asked == [WHOLE_BYTES]
+
+
+def test_the_fingerprints_of_4096_files_are_known(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SETTLED_NS", -1)
+    monkeypatch.setattr(module, "_known", {(at,): "" for at in range(5000)})
+    fingerprint(written(tmp_path / "a", 256))
+    assert len(module._known) == 4096
+    assert (4999,) in module._known
+
+
+def test_a_file_is_settled_two_seconds_after_its_last_change(monkeypatch):
+    monkeypatch.setattr(module, "time", SimpleNamespace(time_ns=lambda: 10_000_000_000))
+    ages = [(8_000_000_000, 0), (7_999_999_999, 0), (0, 8_000_000_000), (0, 7_999_999_999)]
+    told = [module._is_settled(SimpleNamespace(st_mtime_ns=one, st_ctime_ns=other)) for one, other in ages]
+    assert told == [False, True, False, True]
+
+
+def test_the_checksum_of_a_file_that_changes_meanwhile_is_not_stored(tmp_path, monkeypatch):
+    path, kept = written(tmp_path / "a"), KeptFiles(tmp_path / "state", 1 << 20)
+    monkeypatch.setattr(module, "SETTLED_NS", -1)
+    monkeypatch.setattr(module, "checksum", lambda *_: os.truncate(path, 5_000_000) or 7)
+    fingerprint(path, kept)
+    assert kept.held_bytes() == 0

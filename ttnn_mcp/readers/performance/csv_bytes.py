@@ -57,8 +57,7 @@ class CsvBytes:
         except OSError as failed:
             raise ReportBroken(f"{shown(self._path.name)} cannot be read on ({failed.strerror}).") from None
         self._left = self._left - len(block) if block else 0
-        if block:
-            self._look_at(block)
+        self._look_at(block)
         return block
 
     @property
