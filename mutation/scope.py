@@ -27,10 +27,11 @@ ROOMS_OF_TOOLS = (  # tools ask these
     "program_models",
 )
 READERS = ROOT / "ttnn_mcp" / "readers"
-OF_READERS = (  # in rooms of which other modules are outside yet
-    *("discover.py", "fingerprint.py", "manifest.py", "source_lines.py", "sqlite_file.py"),
+SINGLE = (  # in rooms of which other modules are outside yet
+    *("run/link.py", "run/link_shapes.py"),
+    *(f"readers/{name}.py" for name in ("discover", "fingerprint", "manifest", "source_lines", "sqlite_file")),
     *(
-        f"performance/{name}.py"
+        f"readers/performance/{name}.py"
         for name in ("column", "columns", "csv_bytes", "device_log", "header", "lost_columns", "row_shape")
     ),
 )
@@ -51,7 +52,7 @@ def name_of(path: Path) -> str:
 def with_lines() -> list[Path]:
     """The modules of checks, what they share, what is about all of them, what they know of ops, and what tools ask."""
     asked = (path for room in WITH_TESTS_OF_THEIR_OWN for path in _modules_in(room))
-    single = (*(CHECKS / name for name in OF_ALL_CHECKS), *(READERS / name for name in OF_READERS))
+    single = (*(CHECKS / name for name in OF_ALL_CHECKS), *(ROOT / "ttnn_mcp" / name for name in SINGLE))
     return sorted((*single, *_modules_of_rooms(), *asked))
 
 

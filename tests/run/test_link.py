@@ -1,5 +1,6 @@
 """Memory and performance report are linked only where every device op fits."""
 
+import numpy as np
 import pytest
 
 from tests.profiles import (
@@ -14,7 +15,8 @@ from tests.profiles import (
     write_run,
 )
 from tests.programs import block
-from ttnn_mcp.run.link import by_execution
+from ttnn_mcp.run import link as linking
+from ttnn_mcp.run.link import Launched, by_execution, linked
 from ttnn_mcp.session.opening import read_run
 
 
@@ -155,3 +157,68 @@ async def test_a_csv_of_host_ops_alone_links_to_nothing(tmp_path):
         "not_linked",
         "the performance report shows no device ops",
     )
+
+
+def matched(names, launched_names):
+    """Report line (place + 2) -> operation (place in the names), of single letters."""
+    lines = [np.array([place + 2]) for place in range(len(launched_names))]
+    launches = linking._Launches([*launched_names], lines)
+    return linking._matched_lines([*names], tuple(range(len(names))), launches)
+
+
+@pytest.mark.parametrize(
+    ("names", "launched_names", "operation_at"),
+    [
+        ("abc", "abc", {2: 0, 3: 1, 4: 2}),
+        ("abc", "abcab", {2: 0, 3: 1, 4: 2, 5: 0, 6: 1}),  # the last pass is cut off
+        ("abc", "xabc", {3: 0, 4: 1, 5: 2}),  # set-up before
+        ("abc", "abcx", {2: 0, 3: 1, 4: 2}),  # the memory report ended before
+        ("abc", "abcxabc", {2: 0, 3: 1, 4: 2, 6: 0, 7: 1, 8: 2}),
+        ("abc", "ab", {2: 0, 3: 1}),  # the beginning of a pass
+        ("abc", "ax", None),
+        ("abc", "bca", None),
+        ("abc", "xbcab", None),
+        ("abc", "abxab", None),
+        ("aa", "aaa", {3: 0, 4: 1}),  # the first is no whole pass
+        ("ab", "abab", {2: 0, 3: 1, 4: 0, 5: 1}),
+        ("ab", "cabab", {3: 0, 4: 1, 5: 0, 6: 1}),
+        ("ab", "xx", None),
+    ],
+)
+def test_whole_passes_are_matched_or_nothing_is(names, launched_names, operation_at):
+    assert matched(names, launched_names) == operation_at
+
+
+@pytest.mark.parametrize(
+    ("captured", "launched_names", "said"),
+    [
+        ("ab", "a", "launched 2 device ops, the performance report holds 1: not the same run"),
+        ("ab", "ac", "device op 2 is b in the memory report, c at line 3"),
+        ("ab", "abx", "device op 3 is b in the memory report, x at line 4"),
+        ("ab", "ab", "device op 3 is b in the memory report, nothing at line 0"),
+    ],
+)
+def test_the_first_difference_is_told(captured, launched_names, said):
+    lines = [np.array([place + 2]) for place in range(len(launched_names))]
+    assert said in linking._first_difference([*captured], linking._Launches([*launched_names], lines))
+
+
+async def test_executions_of_all_ops_are_the_link(tmp_path):
+    run = await read_run("x", "x", write_performance_report(tmp_path / "perf", block()), None)
+    ops = run.performance.ops
+    pairs = zip(ops.numbers("device").tolist(), ops.numbers("call_count").tolist(), strict=True)
+    executions = [(7, int(device), int(count)) for device, count in pairs]
+    nothing = Launched((), (), ())
+    exact = linked(run.performance, nothing, executions)
+    assert (exact.link.method, exact.link.matched, exact.link.of) == ("operation_executions", len(ops), len(ops))
+    for fewer in ((), executions[1:]):
+        assert "captured no device ops" in linked(run.performance, nothing, fewer).link.why
+
+
+async def test_nested_ops_are_matched_in_the_order_in_which_they_ended(tmp_path):
+    run = await read_run("x", "x", write_performance_report(tmp_path / "perf", passes(1), [Iteration()]), None)
+    codes = [run.performance.ops.texts("op_code")[row] for row in range(4)]
+    launched = Launched((10, 11, 12, 13), (codes[3], *codes[:3]), (1, 2, 3, 0))
+    found = linked(run.performance, launched)
+    assert found.link.method.endswith("(order of completion)")
+    assert [*found.operation_at.values()] == [11, 12, 13, 10]

@@ -66,10 +66,9 @@ def linked(performance: Performance, launched: Launched, executions: Sequence[tu
     total = len(performance.ops)
     if not total:
         return not_linked("the performance report shows no device ops")
-    if executions:
-        exact = by_execution(performance, executions)
-        if len(exact) == total:
-            return _linked(exact, total, "operation_executions")
+    exact = by_execution(performance, executions)
+    if len(exact) == total:
+        return _linked(exact, total, "operation_executions")
     if not launched.op_codes:
         return not_linked(
             "the memory report captured no device ops (no captured_graph): capture it with graph tracking on"
@@ -134,13 +133,10 @@ def _passes_at_the_end(names: list[str], launched_names: list[str]) -> tuple[int
     """(first, end) of the unbroken passes that reach the end of `launched_names`; the last one may be cut off."""
     length, total = len(names), len(launched_names)
     for cut in range(length):
-        if (
-            total - cut >= length
-            and launched_names[total - cut :] == names[:cut]
-            and launched_names[total - cut - length : total - cut] == names
-        ):
+        cut_off, whole = launched_names[total - cut :], launched_names[total - cut - length : total - cut]
+        if cut_off == names[:cut] and whole == names:
             first = total - cut
-            while first >= length and launched_names[first - length : first] == names:
+            while launched_names[first - length : first] == names:  # a slice that begins before the list is empty
                 first -= length
             return first, total
     return total, total
