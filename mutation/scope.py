@@ -28,7 +28,7 @@ ROOMS_OF_TOOLS = (  # tools ask these
 )
 READERS = ROOT / "ttnn_mcp" / "readers"
 SINGLE = (  # in rooms of which other modules are outside yet
-    *("run/link.py", "run/link_shapes.py"),
+    *("run/link.py", "run/link_shapes.py", "run/trust.py"),
     *(f"readers/{name}.py" for name in ("discover", "fingerprint", "manifest", "source_lines", "sqlite_file")),
     *(
         f"readers/performance/{name}.py"

@@ -119,7 +119,7 @@ def _repeated_counts(report: Performance) -> list[str]:
 def _missing_counts(report: Performance) -> int:
     """Call counts that no op has, between the lowest and the highest."""
     ids = report.runtime_ids
-    if ids is None or not len(ids):
+    if ids is None:
         return 0
     return int(ids.max() - ids.min()) + 1 - len(np.unique(ids))
 
@@ -127,7 +127,7 @@ def _missing_counts(report: Performance) -> int:
 def _counts_again(report: Performance) -> int:
     """Ops with the call count of an earlier one."""
     ids = report.runtime_ids
-    if ids is None or not len(ids):
+    if ids is None:
         return 0
     return len(ids) - len(np.unique(report.ops.numbers("call_count")))
 
