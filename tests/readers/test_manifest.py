@@ -73,7 +73,7 @@ def test_text_is_cleaned_and_bounded(beside):
 
 def test_a_huge_file_is_read_to_its_bound_only(beside):
     whole = json.dumps(SOUND).encode()
-    assert beside(whole + b" " * (MOST_BYTES - len(whole))) == Manifest(**SOUND)
+    assert beside(b" " * (MOST_BYTES - len(whole)) + whole) == Manifest(**SOUND)
     assert beside(b" " * (MOST_BYTES - len(whole) + 1) + whole) is None
 
 

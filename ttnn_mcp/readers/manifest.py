@@ -45,13 +45,13 @@ class Manifest:
 
 TYPES: dict[str, type] = {"exit_status": int, "dirty": bool, "clock_mhz": int}
 LARGEST = 10**6  # of a number
-TO_READ = os.O_RDONLY + getattr(os, "O_NOFOLLOW", 0) + getattr(os, "O_NONBLOCK", 0)  # no link, no wait for a pipe
 
 
 def manifest_beside(report: Path) -> Manifest | None:
     """The manifest in the folder of a report's file; None without one that says anything."""
+    flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # beside O_RDONLY, which is 0
     try:
-        opened = os.open(report.parent / NAME, TO_READ)
+        opened = os.open(report.parent / NAME, flags)
     except (OSError, ValueError):
         return None
     try:

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.oracles.captured_graph import parse_captured_graph
@@ -183,6 +183,7 @@ nodes = st.fixed_dictionaries(
 )  # fmt: skip
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(nodes | values, max_size=6))
 def test_no_graph_makes_the_reading_raise_anything_but_our_error(listed):
     try:

@@ -31,10 +31,8 @@ def buffer_numbers(params: Params) -> tuple[int, int, int, int]:
     """Device, address, size, size per bank: newer buffers tell all four, and they are read at once."""
     try:
         device, address, size, per_bank = map(int, _FOUR(params))
-        # none negative, none too large
-        if (
-            not (device | address | size | per_bank) >> NUMBER_BITS
-        ):  # unmoved: number by number it comes to the same
+        bits = device | address | size | per_bank
+        if not bits >> NUMBER_BITS:  # unmoved: none negative, none too large; number by number it comes to the same
             return device, address, size, per_bank
     except (KeyError, TypeError, ValueError, OverflowError):
         pass
