@@ -11,7 +11,7 @@ import pytest
 from ttnn_mcp.errors import ReportMissing
 from ttnn_mcp.readers import fingerprint as module
 from ttnn_mcp.readers.fingerprint import fingerprint
-from ttnn_mcp.readers.kept_files import KeptFiles
+from ttnn_mcp.readers.kept_files import ENDING, KeptFiles
 
 SMALL_BYTES, WHOLE_BYTES = 4 * 2**20, 2 * 2**30
 
@@ -126,6 +126,15 @@ def test_a_damaged_checksum_is_computed_again(tmp_path, after_a_restart, damage)
     before = after_a_restart(path)
     for stored in (tmp_path / "state").iterdir():
         stored.write_bytes(damage)
+    assert after_a_restart(path) == before
+
+
+def test_what_is_stored_for_a_checksum_has_four_bytes_or_is_none(tmp_path, after_a_restart):
+    path = written(tmp_path / "a")
+    before = after_a_restart(path)
+    kept = KeptFiles(tmp_path / "state", 1 << 20)
+    [stored] = (tmp_path / "state").iterdir()
+    assert kept.write(stored.name.removesuffix(ENDING), [b"12345"])
     assert after_a_restart(path) == before
 
 
