@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.columns import Integers
 
-_TOLERANCES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)  # of the highest level
+_TOLERANCES = (0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)  # of the highest level
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,6 @@ def _cuts(values: list[int], tolerance: float, most: int) -> list[int]:
         if high - low > tolerance:
             cuts.append(place)
             low = high = value
-            if len(cuts) > most:
+            if len(cuts) > most:  # unmoved: only spares time, so many are refused in any case
                 break
     return cuts

@@ -199,7 +199,7 @@ class Lifetimes:
         """
         spans, last = self.spans, self.last_touches
         freed = np.where(spans.ends == NEVER, len(self.launched), spans.ends // 2)
-        candidates = (spans.buffers == L1) & (self.last_reads >= 0) & ~self.persistent & (freed > last)
+        candidates = (spans.buffers == L1) & (self.last_reads >= 0) & ~self.persistent
         rows = np.flatnonzero(candidates)
         held = self.launches_before[freed[rows]] - self.launches_before[last[rows] + 1]
         at_peak = (last[rows] < peak) & (peak < freed[rows])
