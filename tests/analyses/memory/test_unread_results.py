@@ -73,6 +73,7 @@ READ = (0, 3, 4)
 def test_a_result_that_is_freed_unread_is_wasted():
     assert wasted(MADE_AT_3, tensors=[(0, 3, NOBODY)]) == [3]
     assert wasted(MADE_AT_3, tensors=[READ]) == []
+    assert wasted((4096, 16, before(3), before(5)), tensors=[(0, 3, 3)]) == []  # its maker reads it
 
 
 def test_one_that_is_freed_too_late_may_be_an_output():

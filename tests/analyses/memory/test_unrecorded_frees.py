@@ -106,7 +106,8 @@ def test_buffers_in_dram_do_not_count():
 
 
 def test_links_of_unknown_operations_or_tensors_tell_nothing():
-    assert dropped(200, [(10, 3), (15, 1)], lane(100, 200), placed=(2, 5)) == []
+    assert dropped(0, [(10, 3)], lane(0, 0, 0, 100), placed=(1, 4)) == []
+    assert dropped(200, [(15, 1)], lane(100, 200)) == []
     assert dropped(100, [(10, 2), (45, 2)], lane(0, 100)) == []
     assert dropped(0, [(10, 2), (45, 2)], lane(0, 100)) == [2]
 

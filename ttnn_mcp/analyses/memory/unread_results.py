@@ -28,5 +28,5 @@ def unread_operations(replay: Replayed, until: int) -> Integers:
     if not len(unread):  # without buffers nothing tells who was read
         return np.empty(0, dtype=np.int64)
     makers, rows = lives.producers, lives.rows
-    wasted = (rows >= 0) & unread[rows] & (spans.starts[rows] // 2 == makers)
+    wasted = (rows >= 0) & unread[rows]
     return np.setdiff1d(makers[wasted], makers[~wasted])
