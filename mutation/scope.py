@@ -25,6 +25,7 @@ ROOMS_OF_TOOLS = (  # tools ask these
     *("comparison", "dataflow", "devices", "inside_kernel", "layers", "moves", "roofline", "stages", "time_budget"),
     "settings",
     "program_models",
+    "memory",
 )
 READERS = ROOT / "ttnn_mcp" / "readers"
 SINGLE = (  # in rooms of which other modules are outside yet
@@ -36,6 +37,7 @@ SINGLE = (  # in rooms of which other modules are outside yet
     ),
 )
 ROOMS_OF_READERS = ("memory", "graph", "printed")
+HELD_BY_THEIR_OWN = {ANALYSES / "memory"}  # rooms whose own tests decide: those of the tools that ask them are slow
 WITH_TESTS_OF_THEIR_OWN = (
     *(ANALYSES, EXPERIMENTS),
     *(ANALYSES / room for room in ROOMS_OF_TOOLS),
@@ -97,7 +99,7 @@ def tests_of(path: Path) -> list[Path]:
     beside = _beside(path.parent)
     if path.parent in WITH_TESTS_OF_THEIR_OWN:
         tests = sorted(beside.glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
-        return [*tests, *_tests_of_tools(path.parent)]
+        return [*tests, *(() if path.parent in HELD_BY_THEIR_OWN else _tests_of_tools(path.parent))]
     own = [test for test in (beside / f"test_{path.name}", TESTS / f"test_{path.parent.name}.py") if test.is_file()]
     if path.parent not in {SHARED, KINDS}:
         return own or [test for test in sorted(TESTS.glob("test_step*.py")) if name_of(path) in imports_of(test)]

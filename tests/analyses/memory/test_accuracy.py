@@ -5,10 +5,12 @@ from contextlib import closing
 
 import pytest
 
+from tests.analyses.memory.small_tables import links, memory, operations
 from tests.asking import ask, session
 from tests.profiles import Iteration, write_run
 from tests.programs import block
 from ttnn_mcp.analyses.memory.accuracy import losses_of, worst_global
+from ttnn_mcp.readers.memory.comparisons import ComparedTensor
 from ttnn_mcp.readers.memory.report import read_memory_report
 
 LOCAL, GLOBAL = "local_tensor_comparison_records", "global_tensor_comparison_records"
@@ -95,3 +97,36 @@ async def test_records_that_match_are_no_finding(made, tmp_path):
     await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory), name="both")
     checked = await ask(at, "optimization_check", run="both", steps=[1])
     assert "pcc-below-bound" not in {one["check"] for one in checked["findings"]}
+
+
+def compared(tensor, matches=False, actual=0.9, scope="local"):
+    return ComparedTensor(tensor, scope, matches, 0.99, actual)
+
+
+def run_of(*records):
+    """Operations 1, 2, 3 give tensors 20, 10, 30."""
+    given = links((1, 20), (2, 10), (3, 30))
+    return memory(operations=operations("ttnn.a", "ttnn.b", "ttnn.c"), outputs=given, comparisons=records)
+
+
+def test_losses_are_in_the_order_of_the_operations_local_ones_first():
+    records = (compared(30), compared(20, scope="global"), compared(20), compared(10, matches=True))
+    losses = losses_of(run_of(*records))
+    assert [(loss.operation, loss.name, loss.record.scope) for loss in losses] == [
+        (1, "ttnn.a", "local"),
+        (1, "ttnn.a", "global"),
+        (3, "ttnn.c", "local"),
+    ]
+    assert losses[1].table == GLOBAL
+
+
+@pytest.mark.parametrize("unknown", [5, 15, 99])
+def test_a_tensor_that_no_operation_gives_is_nobody_s_loss(unknown):
+    assert losses_of(run_of(compared(unknown))) == []
+
+
+def test_the_lowest_global_value_counts_whatever_local_ones_say():
+    records = (compared(20, actual=0.1), compared(10, actual=0.5, scope="global"))
+    more = (compared(30, actual=None, scope="global"), compared(30, actual=0.4, matches=True, scope="global"))
+    assert worst_global(run_of(*records, *more)) == 0.4
+    assert worst_global(run_of(records[0], more[0])) is None

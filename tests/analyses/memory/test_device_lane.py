@@ -1,326 +1,331 @@
-"""The replay of captured graphs against programs whose layout is known, by hand and by the made side's simulation."""
+"""One operation after another on a device: what graphs and snapshots say of it, by hand."""
 
-import json
-import sqlite3
-from contextlib import closing
-
+import numpy as np
 import pytest
 
-from tests.analyses.memory.replays import l1_after, late, opened, peaks, replay, wanted_l1_after, wanted_peaks
-from tests.profiles import (
-    DATABASE_GENERATIONS,
-    DRAM,
-    L1,
-    CircularBuffer,
-    DatabaseStyle,
-    DeviceOp,
-    Placement,
-    Program,
-    core_ranges,
-    height_sharded,
-    write_memory_report,
+from tests.analyses.memory.small_tables import event, numbers
+from ttnn_mcp.analyses.memory.buffer_spans import NEVER, before, inside
+from ttnn_mcp.analyses.memory.core_load import Circular
+from ttnn_mcp.analyses.memory.device_lane import Lane
+from ttnn_mcp.analyses.memory.left_out import LeftOut
+from ttnn_mcp.analyses.memory.replay_records import Differences, Fullest
+from ttnn_mcp.analyses.memory.snapshots import snapshots_of
+from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE, UNPLACED, key_of
+from ttnn_mcp.readers.memory.stream import SnapshotRows
+
+A, B, C = 4096, 8192, 12_288
+CORE = (((0, 0), (0, 0)),)
+NOTHING, UNKNOWN = (), None
+
+
+def seen(*operations):
+    """Snapshots: per operation the buffers it shows as (address, size[, buffer]); UNKNOWN without a snapshot."""
+    rows = [
+        (place, 0, at, size, *(more or [L1]))
+        for place, shown in enumerate(operations)
+        for at, size, *more in shown or ()
+    ] or [(0, 0, -1, 0, L1)]
+    empty = np.array([shown == NOTHING for shown in operations])
+    table = SnapshotRows(*(numbers(*column) for column in zip(*rows, strict=True)))
+    return snapshots_of(table, numbers(*range(len(operations))), empty)[0]
+
+
+def alloc(at, size, buffer=L1, **more):
+    return event("allocate", at, size, buffer=buffer, **more)
+
+
+def free(at, buffer=L1, **more):
+    return event("free", at, buffer=buffer, **more)
+
+
+def circular(size, at=0, op=0, **more):
+    return event("circular", at, size, op=op, ranges=CORE, **more)
+
+
+def fed(*operations, snapshots=None, **more):
+    lane = Lane(snapshots, **more)
+    for place, events in enumerate(operations):
+        lane.feed(place, events)
+    return lane
+
+
+def lives(lane):
+    """(address, bytes per bank, start, end) of each buffer."""
+    spans = lane.log.spans()
+    columns = (spans.addresses, spans.bytes_per_bank, spans.starts, spans.ends)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [(at, size, start, None if end == NEVER else end) for at, size, start, end in rows]
+
+
+def came_went_contradicted(lane):
+    return (lane.differences.came, lane.differences.went, lane.differences.contradicted)
+
+
+def test_the_graph_alone_tells_what_came_and_went():
+    lane = fed([alloc(A, 100), alloc(B, 50), free(A)], [free(B)], [])
+    assert lives(lane) == [(A, 100, 1, 1), (B, 50, 1, 3)]
+    assert lane.levels.l1 == lane.levels.tensors == [150, 50, 0]
+    assert lane.differences == Differences()
+    assert lane.log.recorded == [True, True]
+
+
+def test_each_kind_of_memory_has_its_level():
+    lane = fed([alloc(A, 100), alloc(B, 7, L1_SMALL), alloc(A, 30, DRAM), alloc(B, 4, TRACE), free(A, DRAM)], [])
+    assert (lane.levels.l1, lane.levels.small, lane.levels.dram) == ([100, 100], [7, 7], [34, 4])
+
+
+def test_an_allocation_over_a_live_buffer_ends_that_one():
+    lane = fed([alloc(A, 100)], [free(B), alloc(B, 1), alloc(B, 70), free(A)])
+    assert lives(lane) == [(A, 100, 1, 3), (B, 0, 2, 3), (B, 1, 3, 3), (B, 70, 3, None)]
+
+
+def test_events_without_a_place_change_nothing():
+    lane = fed([alloc(-1, 100), free(-1), alloc(A, 50)])
+    assert lives(lane) == [(A, 50, 1, None)]
+
+
+def test_a_free_of_what_nobody_saw_come_was_there_before():
+    assert lives(fed([free(A, size=40)])) == [(A, 40, 0, 1)]
+    assert lives(fed([free(A)], [free(A)])) == [(A, 0, 0, 1), (A, 0, 2, 3)]
+    assert came_went_contradicted(fed([free(A, size=40)])) == (0, 0, 0)
+    late = fed([], [free(A, size=40)], snapshots=seen(NOTHING, NOTHING))
+    assert came_went_contradicted(late) == (1, 0, 0)
+    assert fed([free(A, size=40)]).levels.l1 == [40]
+
+
+def test_an_address_that_is_given_again_was_free_before():
+    lane = fed([alloc(A, 100)], [alloc(A, 60)])
+    assert (lives(lane), came_went_contradicted(lane)) == ([(A, 100, 1, 2), (A, 60, 3, None)], (0, 1, 0))
+    assert lane.levels.l1 == [100, 60]
+
+
+def test_unless_the_operation_freed_something_without_a_name():
+    lane = fed([alloc(A, 100)], [event("free"), alloc(A, 60)])
+    assert (lives(lane), came_went_contradicted(lane)) == ([(A, 100, 1, 3), (A, 60, 3, None)], (0, 0, 0))
+    assert lane.levels.l1 == [100, 100]
+
+
+def test_a_snapshot_shows_what_came_between_operations():
+    lane = fed([], [], snapshots=seen([(A, 96)], [(A, 96), (B, 32)]))
+    assert lives(lane) == [(A, 96, 0, None), (B, 32, 2, None)]
+    assert came_went_contradicted(lane) == (1, 0, 0)  # what the first one shows was there before the report
+    assert lane.levels.l1 == [96, 128]
+
+
+def test_and_what_went_between_them():
+    lane = fed([], [], [], snapshots=seen([(A, 96), (B, 32)], UNKNOWN, [(B, 32)]))
+    assert (lives(lane), came_went_contradicted(lane)) == ([(A, 96, 0, 4), (B, 32, 0, None)], (0, 1, 0))
+
+
+def test_what_a_graph_freed_is_not_missed():
+    lane = fed([], [free(A)], [], snapshots=seen([(A, 96)], UNKNOWN, NOTHING))
+    assert (lives(lane), came_went_contradicted(lane)) == ([(A, 96, 0, 3)], (0, 0, 0))
+    lane = fed([], [free(A)], snapshots=seen([(A, 96)], NOTHING))
+    assert (lives(lane), came_went_contradicted(lane)) == ([(A, 96, 0, 3)], (0, 0, 0))
+
+
+@pytest.mark.parametrize("other", [(A, 32), (A, 96, L1_SMALL)])
+def test_another_size_or_type_in_a_snapshot_is_another_buffer(other):
+    lane = fed([], [], snapshots=seen([(A, 96)], [other]))
+    assert (lives(lane), came_went_contradicted(lane)) == ([(A, 96, 0, 2), (A, other[1], 2, None)], (0, 0, 1))
+
+
+def test_the_same_buffer_shown_later_is_no_news():
+    lane = fed([alloc(A, 96)], [], snapshots=seen(UNKNOWN, [(A, 96)]))
+    assert (lives(lane), came_went_contradicted(lane)) == ([(A, 96, 1, None)], (0, 0, 0))
+
+
+def test_without_graphs_snapshots_tell_all():
+    lane = fed(None, None, None, snapshots=seen([(A, 96)], [(B, 32)], [(B, 64)]))
+    assert lives(lane) == [(A, 96, 0, 3), (B, 32, 2, 4), (B, 64, 4, None)]
+    assert came_went_contradicted(lane) == (0, 0, 0)
+    assert lane.levels.l1 == [96, 32, 64]
+
+
+def test_what_a_nameless_free_took_goes_within_the_operation():
+    lane = fed([], [event("free")], snapshots=seen([(A, 96), (B, 32)], [(B, 32)]))
+    assert (lives(lane), came_went_contradicted(lane)) == ([(A, 96, 0, 3), (B, 32, 0, None)], (0, 0, 0))
+    assert lane.levels.l1 == [128, 128]
+
+
+@pytest.mark.parametrize(
+    ("shown", "spans"),
+    [
+        ([(A, 96)], [(A, 96, 0, 3), (A, 96, 3, None)]),
+        ([(A, 96), (C, 16)], [(A, 96, 0, 3), (C, 16, 2, None), (A, 96, 3, None)]),
+        ([(A, 32)], [(A, 96, 0, 2), (A, 32, 2, None)]),  # the snapshot shows another one there, so it came
+    ],
 )
-from tests.profiles.demo_model import demo_program
-from tests.shared_reports import MEMORY, shared
-from ttnn_mcp.analyses.memory.replay import replay_of, replayed
-from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.run.run import Run
-
-WITH_GRAPHS = [one for one in DATABASE_GENERATIONS if one != "G1"]
-SHARD = height_sharded(256, 32, (8, 8))  # 8 x 1 tiles of BFLOAT16: 16,384 bytes per bank
-SHAPE = [1, 1, 16384, 32]
-BANK = 1_499_136 - 103_712 - 24_576
-
-
-def chain(steps=3, buffers=65_536):
-    """x -> 1 -> 2 -> 3, nothing freed: (step + 1) shards and the circular buffers."""
-    program = Program()
-    x = program.tensor(SHAPE, placement=SHARD)
-    for _ in range(steps):
-        x = program.op("UnaryDeviceOperation", [x], call="ttnn.relu", circular_buffers=[CircularBuffer(buffers)])
-    return program
+def test_without_a_graph_a_tensor_written_over_another_ends_it(shown, spans):
+    lane = Lane(seen([(A, 96)], shown))
+    lane.feed(0, None)
+    lane.feed(1, None, written=[key_of(A, L1), key_of(B, L1)])
+    assert lives(lane) == spans
+    lane = Lane(None)
+    lane.preload(key_of(A, L1), L1, 50)
+    lane.feed(0, None, written=[key_of(A, L1)])
+    assert lives(lane) == [(A, 50, 0, 1), (A, 50, 1, None)]
 
 
-@pytest.mark.parametrize("generation", WITH_GRAPHS)
-async def test_the_peak_of_a_chain_is_its_tensors_and_the_buffers_of_one_op(tmp_path, generation):
-    found = await replay(tmp_path, chain(), generation)
-    device = found.fullest
-    assert peaks(found) == {1: 2 * 16_384 + 65_536, 2: 3 * 16_384 + 65_536, 3: 4 * 16_384 + 65_536}
-    assert (int(device.tensors[2]), int(device.circular[2])) == (4 * 16_384, 65_536)
-    assert found.capacity_bytes == BANK
-    assert found.room_for_buffers_at(3) == BANK - 4 * 16_384
-    assert found.room_for_buffers_at(99) is None
-    assert device.floor.tolist() == [2 * 16_384, 3 * 16_384, 4 * 16_384]
+@pytest.mark.parametrize(
+    ("told", "shown", "size", "contradicted"), [(100, 128, 128, 1), (128, 96, 128, 0), (-1, 128, 128, 0)]
+)
+def test_of_graph_and_snapshot_the_larger_size_is_right(told, shown, size, contradicted):
+    lane = fed([alloc(A, told)], snapshots=seen([(A, shown)]))
+    assert lives(lane) == [(A, size, 1, None)]
+    assert came_went_contradicted(lane) == (0, 0, contradicted)
 
 
-async def test_without_graphs_the_floor_is_what_the_buffers_table_shows_and_is_called_a_floor(tmp_path):
-    found = await replay(tmp_path, chain(), "G1")
-    assert peaks(found) == {1: 2 * 16_384, 2: 3 * 16_384, 3: 4 * 16_384}
-    assert found.floor_because == "no_graphs"
-    assert (await replay(tmp_path / "b", chain(), "G2")).floor_because is None
+def test_the_size_in_a_snapshot_is_of_what_was_there_at_the_end():
+    lane = fed([alloc(A, 10), free(A), alloc(A, 96)], snapshots=seen([(A, 96)]))
+    assert lives(lane) == [(A, 10, 1, 1), (A, 96, 1, None)]
+    lane = fed([alloc(A, 96)], [free(A), alloc(A, 10)], snapshots=seen([(A, 96)], UNKNOWN))
+    assert lives(lane) == [(A, 96, 1, 3), (A, 10, 3, None)]
 
 
-async def test_a_run_with_some_graphs_only_is_a_floor_too(tmp_path):
-    path = write_memory_report(tmp_path, chain())
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DELETE FROM captured_graph WHERE operation_id = 2")
-        connection.commit()
-    found = await replay_of(await opened(path))
-    assert peaks(found) == {1: 2 * 16_384 + 65_536, 2: 3 * 16_384, 3: 4 * 16_384 + 65_536}
-    assert found.floor_because == "some_graphs"
-    assert found.captured.tolist() == [True, False, True]
+def test_the_snapshot_tells_l1_small_from_l1():
+    lane = fed([alloc(A, 96)], snapshots=seen([(A, 96, L1_SMALL)]))
+    assert (lane.levels.l1, lane.levels.small) == ([0], [96])
 
 
-@pytest.mark.parametrize("generation", WITH_GRAPHS)
-async def test_the_demo_is_replayed_as_it_was_made(tmp_path, generation):
-    program = demo_program()
-    found = await replay(tmp_path, program, generation)
-    mine, wanted = peaks(found), wanted_peaks(program)
-    if generation == "G2":  # 2024 tells neither page nor shard of the halo before the second pool
-        assert 0 < mine[33] < wanted.pop(33)
-    assert {id_: mine[id_] for id_ in wanted} == wanted
-    assert l1_after(found)[:-1] == wanted_l1_after(program)[:-1]
-    assert found.fullest.differences.contradicted == found.fullest.differences.went == 0
-    assert found.captured.all()
-    assert mine[24] == max(mine.values()) == 1_132_800
+def test_where_both_differ_the_snapshot_is_right():
+    gone = fed([alloc(A, 96), alloc(B, 32)], snapshots=seen([(B, 32)]))
+    assert (lives(gone), came_went_contradicted(gone)) == ([(A, 96, 1, 1), (B, 32, 1, None)], (0, 0, 1))
+    back = fed([alloc(A, 96), free(A)], snapshots=seen([(A, 64)]))
+    assert (lives(back), came_went_contradicted(back)) == ([(A, 96, 1, 1), (A, 64, 1, None)], (0, 0, 1))
+    neither = fed([alloc(A, 96), free(A)], snapshots=seen(NOTHING))
+    assert (lives(neither), came_went_contradicted(neither)) == ([(A, 96, 1, 1)], (0, 0, 0))
 
 
-async def test_in_every_generation_the_live_tensors_after_each_operation_are_the_snapshot_s(tmp_path):
-    program = demo_program()
-    for generation in DATABASE_GENERATIONS:
-        found = await replay(tmp_path / generation, program, generation)
-        assert found.fullest.floor.tolist() == wanted_l1_after(program), generation
+DRY = {"key": UNPLACED + 1}
 
 
-async def test_circular_buffers_over_a_tensor_are_not_counted_twice(tmp_path):
-    program = Program()
-    x = program.tensor(SHAPE, placement=SHARD)
-    over = [CircularBuffer(16_384, over=x), CircularBuffer(4_096)]
-    program.op("UnaryDeviceOperation", [x], circular_buffers=over)
-    for generation in WITH_GRAPHS:  # 2024 does not say that it lies on a tensor: its address does
-        found = await replay(tmp_path / generation, program, generation)
-        assert peaks(found) == {1: 2 * 16_384 + 4_096}, generation
+def test_snapshots_know_nothing_of_buffers_without_an_address():
+    lane = fed([alloc(-1, 96, **DRY)], snapshots=seen(NOTHING))
+    assert (lane.levels.l1, list(lane.live), came_went_contradicted(lane)) == ([96], [UNPLACED + 1], (0, 0, 0))
 
 
-async def test_circular_buffers_count_on_the_fullest_core_only(tmp_path):
-    program = Program()
-    x = program.tensor(SHAPE, placement=SHARD)
-    buffers = [
-        CircularBuffer(1_000, grid=core_ranges((8, 8))),
-        CircularBuffer(20_000, grid=((0, 0, 3, 7),)),
-        CircularBuffer(30_000, grid=((4, 0, 7, 7),)),
-        CircularBuffer(500, grid=((3, 0, 4, 0),)),
-    ]
-    program.op("UnaryDeviceOperation", [x], circular_buffers=buffers)
-    found = await replay(tmp_path, program)
-    assert int(found.fullest.circular[0]) == 1_000 + 30_000 + 500  # cores 4-0
+def test_older_graphs_call_l1_small_l1_and_the_address_tells():
+    far = 900_000_000_000  # no chip's, and still an address
+    lane = fed([alloc(A, 1), alloc(B, 2), alloc(C, 4), alloc(far, 8), alloc(C, 64, DRAM)], small_from=B)
+    assert (lane.levels.l1, lane.levels.small, lane.levels.dram) == ([1], [14], [64])
+    assert fed([alloc(-1, 96, **DRY)], small_from=B).levels.small == [0]
+    assert fed([alloc(far, 96)]).levels.l1 == [96]
 
 
-async def test_the_circular_buffers_of_one_op_are_gone_when_the_next_places_its_output(tmp_path):
-    program = Program()
-    x = program.tensor(SHAPE, placement=SHARD)
-    y = program.op("UnaryDeviceOperation", [x], circular_buffers=[CircularBuffer(500_000)])
-    program.op("UnaryDeviceOperation", [y], circular_buffers=[CircularBuffer(1_000)])
-    found = await replay(tmp_path, program)
-    assert peaks(found) == {1: 2 * 16_384 + 500_000, 2: 3 * 16_384 + 1_000}
+class Shards:
+    """Every buffer takes a tenth of its size, told by a shard spec if that is even."""
+
+    def at(self, key, size):
+        return size // 10, not size % 2
 
 
-async def test_what_an_operation_makes_and_frees_itself_counts_while_it_is_there(tmp_path):
-    program = Program()
-    x = program.tensor(SHAPE, placement=SHARD)
-    halo, y = (
-        program.tensor([1, 1, 65536, 32], placement=height_sharded(1024, 32, (8, 8))),
-        program.tensor(SHAPE, placement=SHARD),
-    )
-    ops = [DeviceOp("HaloDeviceOperation", [x], [halo]), DeviceOp("Conv2dDeviceOperation", [halo], [y])]
-    program.call("ttnn.conv2d", [x], [y], ops)
-    for generation in WITH_GRAPHS:
-        found = await replay(tmp_path / generation, program, generation)
-        assert peaks(found) == {1: 6 * 16_384}, generation
-        assert found.fullest.floor.tolist() == [2 * 16_384]
+@pytest.mark.parametrize(
+    ("more", "size", "unsized"),
+    [
+        ({"size_bytes": 640}, 64, 0),
+        ({"size_bytes": 645}, 64, 1),
+        ({"buffer": DRAM, "size_bytes": 640}, 0, 0),
+    ],
+)
+def test_sizes_that_nobody_tells_come_from_shard_specs(more, size, unsized):
+    unknown = alloc(A, -1)._replace(**more)
+    lane = fed([unknown], shards=Shards())
+    assert (lives(lane)[0][1], lane.differences.unsized) == (size, unsized)
+    assert fed([unknown]).differences.unsized == (more.get("buffer", L1) == L1)
+    assert fed([alloc(A, 96)], shards=Shards()).levels.l1 == [96]
 
 
-async def test_l1_small_and_dram_stay_apart_from_l1(tmp_path):
-    program = Program()
-    x = program.tensor(SHAPE, placement=SHARD)
-    index = program.tensor([1, 1, 1, 512], "UINT16", "ROW_MAJOR", placement=Placement("L1_SMALL"))
-    y, z = program.tensor(SHAPE, placement=SHARD), program.tensor(SHAPE, placement=DRAM)
-    program.call("ttnn.conv2d", [x], [y, z], [DeviceOp("Conv2dDeviceOperation", [x], [index, y, z])])
-    for generation in ("G3", "G4", "2", "3.3"):  # before 2026 graphs call L1_SMALL L1: only the address tells
-        found = await replay(tmp_path / generation, program, generation)
-        device = found.fullest
-        assert peaks(found) == {1: 2 * 16_384}, generation
-        assert device.small.tolist() == [1_024]
-        assert device.dram.tolist() == [43 * 2_048]  # 512 tiles on 12 banks
-        assert found.small_capacity_bytes == 24_576
+def test_buffers_of_programs_count_until_their_end():
+    lane = fed([alloc(A, 100), circular(30), circular(5), event("end"), alloc(B, 10)], [circular(7)])
+    assert (lane.levels.l1, lane.levels.tensors) == ([135, 117], [100, 110])
+    assert lane.loads == {0: 7}
 
 
-async def test_a_tensor_dropped_between_operations_is_gone_where_the_snapshot_says_so(tmp_path):
-    """A Python name that goes is in no operation's graph: only the next snapshot knows."""
-    program = chain(1)
-    x = program.calls[0].outputs[0]
-    y = program.op("UnaryDeviceOperation", [x])
-    program.drop(x)
-    program.op("UnaryDeviceOperation", [y])
-    path = write_memory_report(tmp_path, program, "G4")
-    with closing(sqlite3.connect(path)) as connection:
-        for table in ("operations", "captured_graph", "buffers"):
-            connection.execute(f"DELETE FROM {table} WHERE operation_id = 3")
-        connection.commit()
-    found = await replay_of(await opened(path))
-    assert l1_after(found)[2] == 3 * 16_384
-    assert found.fullest.differences.went == 1
-    assert found.fullest.differences.contradicted == 0
-    assert peaks(found)[4] == 3 * 16_384
+def test_a_clear_or_the_next_operation_ends_them_too():
+    lane = fed([circular(30), event("clear"), alloc(A, 10)], [alloc(B, 20)])
+    assert lane.levels.l1 == [30, 30]
+    lane = fed([circular(30, op=0), circular(9, op=1), event("end", op=1), alloc(A, 20)])
+    assert lane.levels.l1 == [50]
 
 
-async def test_a_graph_that_counts_whole_pages_is_believed_where_the_snapshot_counts_what_fills_them(tmp_path):
-    path = write_memory_report(tmp_path, chain())
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(
-            "UPDATE buffers SET max_size_per_bank = 4096 WHERE operation_id >= 2 AND address = 1425408"
-        )
-        connection.commit()
-    found = await replay_of(await opened(path))
-    assert found.fullest.differences.contradicted == 0
-    assert l1_after(found)[2] == 4 * 16_384
+@pytest.mark.parametrize(
+    ("at", "over", "level"), [(A, None, 100), (B, None, 130), (A, False, 130), (A, True, 100), (B, True, 100)]
+)
+def test_a_buffer_over_a_tensor_takes_nothing_more(at, over, level):
+    assert fed([alloc(A, 100), circular(30, at, over_tensor=over)]).levels.l1 == [level]
 
 
-async def test_where_graph_and_snapshot_contradict_the_snapshot_is_believed_and_it_is_counted(tmp_path):
-    path = write_memory_report(tmp_path, chain())
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(
-            "UPDATE buffers SET max_size_per_bank = 20480 WHERE operation_id >= 2 AND address = 1425408"
-        )
-        assert connection.total_changes == 2  # what operation 2 made, in its own and the next snapshot
-        connection.execute("DELETE FROM buffers WHERE operation_id = 3 AND address = 1409024")
-        connection.commit()
-    found = await replay_of(await opened(path))
-    assert found.fullest.differences.contradicted == 2
-    assert peaks(found)[2] == 2 * 16_384 + 20_480 + 65_536
-    assert l1_after(found)[2] == 2 * 16_384 + 20_480
+def test_buffers_above_the_base_reach_up_to_their_end():
+    assert fed([circular(30, 1_000), circular(5, 1_100)], base=1_000).levels.l1 == [105]
 
 
-async def test_devices_are_replayed_apart_where_graphs_name_them(tmp_path):
-    program = Program(devices=2)
-    x = program.tensor(SHAPE, placement=SHARD)
-    program.op("UnaryDeviceOperation", [x], circular_buffers=[CircularBuffer(1_000)])
-    path = write_memory_report(tmp_path, program)
-    alone = await replay_of(await opened(path))
-    assert [(one.device, one.followed) for one in alone.devices] == [(0, True), (1, False)]
-    assert [int(one.l1.max()) for one in alone.devices] == [2 * 16_384 + 1_000] * 2  # a mesh runs one program
-    with closing(sqlite3.connect(path)) as connection:
-        (text,) = connection.execute("SELECT captured_graph FROM captured_graph").fetchone()
-        nodes = json.loads(text)
-        at = next(n for n, node in enumerate(nodes) if node["node_type"] == "circular_buffer_allocate")
-        for kind in ("buffer_allocate", "circular_buffer_deallocate_all", "circular_buffer_allocate"):
-            copy = json.loads(json.dumps(next(node for node in nodes if node["node_type"] == kind)))
-            copy["params"] |= {"device_id": "1"} | (
-                {"size": "9000"} if kind.startswith("circular_buffer_a") else {}
-            )
-            nodes.insert(at + 1, copy)
-            at += 1
-        connection.execute("UPDATE captured_graph SET captured_graph = ?", [json.dumps(nodes)])
-        connection.commit()
-    both = await replay_of(await opened(path))
-    assert [(one.device, one.followed, int(one.l1.max())) for one in both.devices] == [
-        (1, True, 2 * 16_384 + 9_000),
-        (0, True, 2 * 16_384 + 1_000),
-    ]
+def test_of_equal_levels_the_first_is_told_and_watched_the_last_program():
+    events = [alloc(A, 60), alloc(B, 40), free(B), circular(40), event("end"), alloc(C, 40)]
+    assert fed(events).levels.tensors == [100]
+    lane = fed(events, watch=True)
+    assert lane.levels.tensors == [60]
+    assert lane.fullest.rows == (0,)
+    assert lane.fullest.circular == (Circular(0, 0, 40, CORE, 0),)
+    assert (lane.fullest.device_op, fed(events).fullest) == (0, Fullest((), (), -1))
 
 
-async def test_each_rank_is_replayed_alone(tmp_path):
-    other = chain(1, buffers=200_000)
-    path = write_memory_report(tmp_path, chain(), other_ranks=[other])
-    assert peaks(await replay_of(await opened(path))) == peaks(await replay(tmp_path / "one", chain()))
-    assert peaks(await replay_of(await opened(path, rank=1))) == {1: 2 * 16_384 + 200_000}
+def test_watched_a_lower_level_is_not_the_fullest():
+    lane = fed([alloc(A, 60), alloc(B, 40), free(B), circular(30)], watch=True)
+    assert (lane.levels.l1, lane.levels.tensors, lane.fullest.rows) == ([100], [100], (0, 1))
+    assert fed([alloc(A, 60)], [], watch=True).fullest == Fullest((0,), (), -1)
 
 
-async def test_a_broken_graph_costs_its_own_operation_only(tmp_path):
-    path = write_memory_report(tmp_path, chain())
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE captured_graph SET captured_graph = '[{' WHERE operation_id = 2")
-        connection.commit()
-    found = await replay_of(await opened(path))
-    assert found.broken == 1
-    assert found.floor_because == "some_graphs"
-    assert peaks(found)[3] == 4 * 16_384 + 65_536
+def program(carried, name="Matmul"):
+    return LeftOut(name, 7, carried, None, None)
 
 
-async def test_a_run_is_replayed_once(tmp_path):
-    run = await opened(write_memory_report(tmp_path, chain()))
-    assert replayed(run) is None
-    assert await replay_of(run) is await replay_of(run) is replayed(run)
+def test_programs_that_the_graph_leaves_out_complete_the_level():
+    lane = Lane(None)
+    events = [alloc(A, 60), event("clear"), alloc(B, 40), free(A), event("end"), alloc(C, 5, op=1)]
+    lane.feed(0, events, left_out={0: program(300)})
+    assert (lane.levels.l1, lane.levels.completed, lane.levels.listed) == ([100], [340], [340])
 
 
-async def test_a_run_without_a_memory_report_says_what_is_missing(tmp_path):
-    with pytest.raises(QuestionRefused, match="memory report"):
-        await replay_of(Run("x", "x", None, None))
+class Rooms:
+    """A model that keeps the room it is asked with."""
+
+    def __init__(self):
+        self.rooms = []
+
+    def bytes_per_core(self, launch, operation, room):
+        self.rooms.append((room.before, room.running))
+
+    def times_listed(self, name):
+        return 1
 
 
-async def test_an_empty_report_replays_to_nothing(tmp_path):
-    found = await replay(tmp_path, Program())
-    assert len(found.operations) == 0
-    assert found.fullest.peak == 0
+def rooms(*events, base=1_000, bank=50_000):
+    models = Rooms()
+    lane = Lane(None, base=base, bank_bytes=bank)
+    lane.preload(key_of(100, DRAM), DRAM, 5)
+    lane.feed(0, [*events, event("end")], left_out={0: LeftOut("Matmul", 7, None, "launch", models)})
+    return models.rooms
 
 
-async def test_text_buffer_types_and_missing_devices_are_no_obstacle(tmp_path):
-    path = write_memory_report(tmp_path, chain(), "G4", DatabaseStyle(text_buffer_types=True))
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DELETE FROM devices")
-        connection.commit()
-    found = await replay_of(await opened(path))
-    assert peaks(found)[3] == 4 * 16_384 + 65_536
-    assert found.capacity_bytes == 1_499_136 - 105_824  # the architecture's, by the cluster descriptor
+def test_their_room_lies_below_the_lowest_tensor():
+    assert rooms(alloc(C, 60), alloc(B, 40)) == [(50_000, B - 1_000)]
+    assert rooms(alloc(500, 60)) == [(50_000, 0)]  # below the base there is none
+    assert rooms(event("clear")) == [(50_000, 50_000)]
 
 
-async def test_interleaved_l1_takes_its_pages_dealt_out_over_all_banks(tmp_path):
-    program = Program()
-    x = program.tensor([1, 1, 4096, 64], placement=L1)  # 256 tiles on 64 banks
-    program.op("UnaryDeviceOperation", [x], circular_buffers=[CircularBuffer(4_096)])
-    for generation in WITH_GRAPHS:
-        assert peaks(await replay(tmp_path / generation, program, generation)) == {1: 2 * 8_192 + 4_096}
+def test_a_fork_shares_what_was_and_nothing_that_comes():
+    lane = fed([alloc(A, 96)], snapshots=seen([(A, 96)], [(A, 96)]), shards=Shards())
+    other = lane.fork()
+    assert (other.snapshots is lane.snapshots, other.shards is lane.shards) == (True, True)
+    other.feed(1, [alloc(B, 32)])
+    assert (lane.levels.l1, other.levels.l1) == ([96], [96, 128])
+    assert lives(lane) == [(A, 96, 1, None)]
 
 
-@pytest.mark.parametrize("name", MEMORY)
-async def test_the_published_model_has_the_same_peak_in_every_generation(name):
-    found = await replay_of(await opened(shared(name) / "db.sqlite"))
-    device = found.fullest
-    assert (int(device.l1.max()), int(device.tensors[device.peak])) == (229_632, 43_008)
-    assert int(device.floor.max()) == 129_024
-    assert int(device.l1.max()) > int(device.floor.max())
-    assert found.floor_because is None
-    assert found.fullest.differences.contradicted == 0
-
-
-async def test_the_real_graph_of_2024_replays_to_what_its_nodes_say(tmp_path):
-    """Two tilized copies of 131,072 bytes per bank, a result of 262,144, and 4,096 of circular buffers."""
-    program = Program()
-    program.call("ttnn.concat")
-    path = write_memory_report(tmp_path, program, "G2")
-    text = shared("memory/captured_graph_concat_2024.json").read_text()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE captured_graph SET captured_graph = ?", [text])
-        connection.execute("UPDATE devices SET address_at_first_l1_cb_buffer = 107616")  # where its buffers begin
-        connection.commit()
-    found = await replay_of(await opened(path))
-    assert peaks(found) == {1: 524_288 + 4_096}
-    assert l1_after(found) == [262_144]
-
-
-async def test_absurd_figures_and_missing_tables_are_no_obstacle(tmp_path):
-    path = write_memory_report(tmp_path, chain(), "G4")
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(
-            "UPDATE buffers SET max_size_per_bank = 4611686018427387904, address = address * 4000000000"
-        )
-        connection.commit()
-    assert (await replay_of(await opened(path))).fullest.l1.max() > 0
-    with closing(sqlite3.connect(path)) as connection:
-        for table in ("devices", "buffers", "input_tensors", "output_tensors", "tensors"):
-            connection.execute(f"DELETE FROM {table}")
-        connection.commit()
-    found = await replay_of(await opened(path))
-    assert peaks(found)[3] == 3 * 16_384 + 65_536  # x is in no graph
-    assert found.fullest.device is None
-    assert late(found) == []
+def test_what_was_freed_by_nobody_ends_before_the_operation():
+    lane = fed([alloc(A, 96), alloc(B, 32)])
+    lane.forget(3, [key_of(A, L1)])
+    assert (lives(lane)[0], came_went_contradicted(lane)) == ((A, 96, inside(0), before(3)), (0, 1, 0))
+    lane.feed(1, [])
+    assert lane.levels.l1 == [128, 32]

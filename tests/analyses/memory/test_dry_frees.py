@@ -9,7 +9,10 @@ from contextlib import closing
 
 import pytest
 
+from tests.analyses.memory.small_tables import links, memory, numbers
+from ttnn_mcp.analyses.memory.dry_frees import DryFrees
 from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.readers.memory.spaces import UNPLACED
 from ttnn_mcp.session.opening import read_run
 
 TILES = (
@@ -132,3 +135,54 @@ async def test_a_dry_capture_is_a_floor_and_says_why(dry):
     assert found.floor_because == "unplaced"
     assert not found.programs.silent
     assert found.fullest.differences.contradicted == 0
+
+
+class Buffers:
+    """A lane with nothing but live buffers."""
+
+    def __init__(self, *keys):
+        self.live = dict.fromkeys(keys, 0)
+
+
+FIRST, SECOND = UNPLACED + 2, UNPLACED + 4
+
+
+def ended(tensors_of, taken, given=(), keys=(FIRST,), until=4):
+    """By place, the keys that end after it: operations 1 to 4 at places 0 to 3."""
+    report = memory(inputs=links(*taken), outputs=links(*given))
+    frees = DryFrees(report, numbers(1, 2, 3, 4), tensors_of)
+    return [frees.after(place, Buffers(*keys)) for place in range(until)]
+
+
+def test_a_buffer_ends_with_the_last_operation_that_takes_its_tensor():
+    assert ended({FIRST: 7}, [(2, 7), (3, 7), (2, 8)]) == [[], [], [FIRST], [FIRST]]
+    assert ended({FIRST: 7}, [(3, 7), (2, 7)]) == [[], [], [FIRST], [FIRST]]
+
+
+def test_operations_that_the_report_lacks_take_nothing():
+    assert ended({FIRST: 7}, [(2, 7), (9, 7)]) == [[], [FIRST], [FIRST], [FIRST]]
+
+
+def test_a_buffer_that_nothing_takes_stays():
+    assert ended({FIRST: 7}, [(2, 8)]) == [[]] * 4
+
+
+def test_buffers_with_an_address_are_freed_by_graphs_and_snapshots():
+    assert ended({4096: 7, FIRST: 8}, [(1, 7), (2, 8)], keys=(4096, FIRST)) == [[], [FIRST], [FIRST], [FIRST]]
+    assert ended({UNPLACED - 2: 7}, [(1, 7)], keys=(UNPLACED - 2,)) == [[]] * 4
+    assert ended({UNPLACED: 7}, [(1, 7)], keys=(UNPLACED,)) == [[UNPLACED]] * 4
+
+
+def test_where_no_buffer_has_a_tensor_nothing_ends():
+    assert ended({}, [(1, 7), (2, 7)], given=[(1, 7)]) == [[]] * 4
+
+
+def test_a_result_that_was_reshaped_is_known_by_its_new_name():
+    assert ended({FIRST: 7}, [(2, 8)], given=[(1, 8)]) == [[], [FIRST], [FIRST], [FIRST]]
+    assert ended({FIRST: 7}, [(2, 8)], given=[(2, 8)]) == [[]] * 4  # named where it was first seen, and never again
+    assert ended({FIRST: 7}, [(2, 8)], given=[(1, 8), (1, 9)]) == [[]] * 4  # which of both?
+    assert ended({FIRST: 7}, [(2, 7), (3, 8)], given=[(1, 8)]) == [[], [FIRST], [FIRST], [FIRST]]
+
+
+def test_two_buffers_do_not_share_a_new_name():
+    assert ended({FIRST: 7, SECOND: 6}, [(2, 8)], given=[(1, 8)], keys=(FIRST, SECOND))[1] == [FIRST]

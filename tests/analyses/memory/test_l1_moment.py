@@ -1,8 +1,27 @@
 """One operation at its fullest: kinds of tensors, holes between them, loads of cores."""
 
+import asyncio
+import json
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
-from tests.analyses.memory.replays import replay
+from tests.analyses.memory.replays import opened, replay
+from tests.analyses.memory.small_tables import (
+    asked,
+    device,
+    memory,
+    numbers,
+    operations,
+    real,
+    sharded,
+    spans,
+    tensor,
+    tensors,
+)
 from tests.profiles import (
     DATABASE_GENERATIONS,
     L1,
@@ -13,7 +32,23 @@ from tests.profiles import (
     height_sharded,
 )
 from tests.profiles.demo_model import demo_program
-from ttnn_mcp.analyses.memory.l1_moment import Cores, composition, cores_of, holes_of, holes_of_chunks, moment_of
+from ttnn_mcp.analyses.memory.buffer_spans import before, inside
+from ttnn_mcp.analyses.memory.core_load import Circular
+from ttnn_mcp.analyses.memory.l1_moment import (
+    Cores,
+    Holes,
+    Moment,
+    composition,
+    cores_of,
+    holes_of,
+    holes_of_chunks,
+    kinds_of,
+    moment_of,
+)
+from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.readers.memory.spaces import DRAM, L1_SMALL
+from ttnn_mcp.readers.memory.spaces import L1 as IN_L1
+from ttnn_mcp.readers.printed.memory_config import Placement
 
 SHARD = height_sharded(256, 32, (8, 8))  # 16,384 bytes per bank
 SHAPE = [1, 1, 16384, 32]
@@ -100,3 +135,208 @@ async def test_cores_carry_what_their_shards_and_buffers_say(tmp_path):
         (1, 0, 50),
     ]
     assert loads[1] == Cores(((7, 7),), 0, 50)
+
+
+A, B, C = 4096, 8192, 12_288
+FIRST, CORNER = (((0, 0), (0, 0)),), (((7, 7), (7, 7)),)
+
+
+def node(kind, **params):
+    return {"node_type": kind, "params": params, "connections": []}
+
+
+def allocated(at, size=-1, kind="L1", number=0):
+    told = {"max_size_per_bank": str(size), "size": "64"} if size >= 0 else {"size": "6400", "layout": "SHARDED"}
+    return node("buffer_allocate", address=str(at), type=kind, device_id=str(number), **told)
+
+
+def freed(at):
+    return node("buffer_deallocate", address=str(at), type="L1", device_id="0", size="64", max_size_per_bank="1")
+
+
+def circular(at, size, number=0):
+    told = {"core_range_set": "{[(x=0,y=0) - (x=0,y=0)]}", "globally_allocated": "0", "device_id": str(number)}
+    return node("circular_buffer_allocate", address=str(at), size=str(size), **told)
+
+
+STARTED, ENDED = node("function_start", name="MatmulOp"), node("function_end", name="MatmulOp")
+
+
+def replayed(life, graph=(), *, place=1, devices=(None,), captured=True, text=None, **parts):
+    """A run of three operations whose replay found `life`; the graph is that of the operation at `place`."""
+    report = memory(operations=operations("ttnn.a", "ttnn.b", "ttnn.c"), devices=(device(first_cb_address=1_000),))
+    for name in ("devices", "tensors"):
+        setattr(report, name, parts.pop(name + "_table", getattr(report, name)))
+
+    async def graph_of(operation):
+        return (json.dumps([*graph]) if text is None else text) if operation == place + 1 else None
+
+    report.graph_of = graph_of
+    lives = {"persistent": np.zeros(len(life), dtype=bool), "names": np.full(len(life), -1)}
+    return SimpleNamespace(
+        memory=report,
+        operations=report.operations.ids,
+        captured=[captured] * 3,
+        fullest=SimpleNamespace(spans=life, device=devices[0]),
+        devices=[SimpleNamespace(device=number) for number in devices],
+        banks={},
+        capacity_bytes=parts.pop("capacity", 50_000),
+        lifetimes=SimpleNamespace(**{**lives, **parts}),
+    )
+
+
+def moment(run, place=1):
+    return asyncio.run(moment_of(run, place))
+
+
+OLD, NEW = (A, 50, 0, None), (B, 30, inside(1), None)
+
+
+def test_the_fullest_moment_holds_what_was_there_and_what_came():
+    found = moment(replayed(spans(OLD, NEW), [STARTED, allocated(B, 30), circular(2_000, 7), ENDED]))
+    assert (found.rows.tolist(), found.device_op) == ([0, 1], "MatmulOp")
+    assert [one.bytes_per_core for one in found.circular] == [7]
+
+
+def test_outside_device_ops_it_has_no_name():
+    found = moment(replayed(spans(OLD, NEW), [allocated(B, 30), STARTED, ENDED]))
+    assert (found.rows.tolist(), found.device_op, found.circular) == ([0, 1], None, ())
+
+
+def test_what_had_gone_by_then_is_not_in_it():
+    gone = (A, 50, 0, inside(1))
+    assert moment(replayed(spans(gone, NEW), [freed(A), allocated(B, 90)])).rows.tolist() == [0]
+    large = (B, 90, inside(1), None)
+    assert moment(replayed(spans(gone, large), [freed(A), allocated(B, 90)])).rows.tolist() == [1]
+
+
+def test_sizes_are_those_that_the_first_replay_found():
+    life = spans(OLD, (B, 30, inside(1), inside(1)), (C, 40, inside(1), None))
+    graph = [allocated(B), freed(B), allocated(C)]
+    assert moment(replayed(life, graph)).rows.tolist() == [0, 2]
+    small = spans(OLD, (B, 40, inside(1), inside(1)), (C, 30, inside(1), None))
+    assert moment(replayed(small, graph)).rows.tolist() == [0, 1]
+
+
+def test_only_allocations_with_an_address_have_a_buffer():
+    life = spans((B, 30, inside(1), inside(1)), (C, 40, inside(1), None))
+    graph = [circular(2_000, 1), freed(-1), allocated(-1, 500), allocated(B), freed(B), allocated(C)]
+    assert moment(replayed(life, graph)).rows.tolist() == [1]
+
+
+def test_buffers_that_the_first_replay_does_not_know_are_left_out():
+    life = spans(OLD, (B, 30, inside(1), None), (C, 5, inside(2), None))
+    graph = [allocated(B), allocated(C, 40), allocated(20_480, 60)]
+    assert moment(replayed(life, graph)).rows.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("more", [{"captured": False}, {"text": "[{"}])
+def test_without_a_graph_it_is_what_the_snapshot_shows(more):
+    life = spans((A, 50, 0, inside(1)), (A, 50, inside(1), None), (B, 9, inside(2), None))
+    found = moment(replayed(life, [allocated(A)], **more))
+    assert (found.rows.tolist(), found.device_op, found.circular) == ([1], None, ())
+
+
+def test_of_a_mesh_it_is_that_of_its_fullest_device():
+    graph = [allocated(B, 30, number=1), allocated(C, 40, number=0)]
+    found = moment(replayed(spans(OLD, (C, 40, inside(1), None)), graph, devices=(0, 1)))
+    assert found.rows.tolist() == [0, 1]
+
+
+def at_once(run, *rows, buffers=()):
+    return Moment(1, numbers(*rows), tuple(buffers), None)
+
+
+def test_kinds_are_told_by_life():
+    life = spans(
+        OLD, (B, 30, inside(1), inside(1)), (C, 7, 0, before(2)), (C, 9, 0, None, DRAM), (A, 3, 0, 2, L1_SMALL)
+    )
+    run = replayed(life, persistent=np.array([True, False, False, True, False]))
+    found = at_once(run, 0, 1, 2, 3, 4)
+    assert kinds_of(run, found) == ["persistent", "temporary", "activation", "persistent", "activation"]
+    assert composition(run, found) == {"persistent": 50, "temporary": 30, "activation": 7}
+
+
+HOLED = spans((A, 50, 0, None), (A + 80, 20, 0, None), (2_000, 10, 0, None), (A + 60, 5, 0, None, DRAM))
+
+
+def test_holes_are_between_tensors_and_above_them():
+    run = replayed(HOLED)
+    top = 1_000 + 50_000
+    above, between, low = top - A - 100, 30, A - 2_010
+    found = holes_of(run, at_once(run, 0, 1, 2, 3))
+    assert found == Holes(1_000, above, above + between + low)
+    assert found.largest == above
+    assert holes_of(run, at_once(run, 0, 1, 2), without=[2]) == Holes(A - 1_000, above, above + between)
+    buffers = [Circular(0, 1_000, 300, FIRST), Circular(0, 1_100, 50, FIRST)]
+    assert holes_of(run, at_once(run, 0, buffers=buffers)).below == A - 1_300
+
+
+def test_without_tensors_all_of_it_is_below():
+    run = replayed(HOLED)
+    assert holes_of(run, at_once(run)) == Holes(50_000, 0, 0)
+    assert holes_of(run, at_once(run, 3)) == Holes(50_000, 0, 0)
+    assert holes_of(run, at_once(run, buffers=[Circular(0, 0, 90_000, FIRST)])) == Holes(0, 0, 0)
+
+
+def test_tensors_that_lie_over_each_other_leave_no_hole_of_less_than_nothing():
+    run = replayed(spans((A, 500, 0, None), (A + 10, 20, 0, None), (500, 9, 0, None)))
+    assert holes_of(run, at_once(run, 0, 1)) == Holes(A - 1_000, 51_000 - A - 500, 51_000 - A - 500)
+    assert holes_of(run, at_once(run, 2)).below == 0
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [{"devices_table": ()}, {"devices_table": (device(first_cb_address=None),)}, {"capacity": None}],
+)
+def test_where_l1_begins_or_ends_unknown_nobody_tells_of_holes(unknown):
+    run = replayed(HOLED, **unknown)
+    assert holes_of(run, at_once(run, 0)) is None
+    assert holes_of_chunks(run, SimpleNamespace(buffers=numbers())) is None
+
+
+def test_chunks_count_on_their_device_and_in_l1():
+    chunks = SimpleNamespace(
+        buffers=numbers(IN_L1, IN_L1, DRAM, IN_L1),
+        devices=numbers(0, 1, 0, 0),
+        chunk_addresses=numbers(A, B, 2_000, C),
+        chunk_bytes=numbers(50, 50, 50, 50),
+    )
+    top = 51_000
+    found = holes_of_chunks(replayed(HOLED, devices=(0, 1)), chunks)
+    assert found == Holes(A - 1_000, top - C - 50, top - C - 50 + C - A - 50)
+    every = holes_of_chunks(replayed(HOLED), chunks)
+    assert every == Holes(A - 1_000, top - C - 50, top - C - 50 + C - B - 50 + B - A - 50)
+
+
+def test_cores_count_shards_where_they_lie_and_other_tensors_everywhere():
+    rows = (
+        tensor(10, placement=sharded(ranges=CORNER)), tensor(11), tensor(12, placement=None),
+        tensor(13, placement=Placement("HEIGHT_SHARDED", "L1")),
+    )  # fmt: skip
+    life = spans(*((A * at, 10**at, 0, None) for at in range(6)), (A, 9, 0, None, DRAM))
+    run = replayed(life, tensors_table=tensors(*rows), names=numbers(10, 11, 12, 13, 99, -1, 10))
+    everywhere = 10 + 100 + 1_000 + 10_000 + 100_000
+    loads = cores_of(run, at_once(run, *range(7), buffers=[Circular(0, 1_000, 7, FIRST)]))
+    assert [(len(one.cores), one.tensors_bytes, one.circular_bytes) for one in loads] == [
+        (1, everywhere, 7),
+        (1, everywhere + 1, 0),
+        (62, everywhere, 0),
+    ]
+    assert [loads[0].cores, loads[1].cores] == [((0, 0),), ((7, 7),)]
+
+
+def test_a_grid_that_nobody_tells_is_as_wide_as_can_be():
+    run = replayed(spans(OLD), devices_table=())
+    assert len(cores_of(run, at_once(run, 0))[0].cores) == 64 * 64
+
+
+def test_of_the_real_run_out_of_l1_the_hole_is_ttnn_s_own():
+    """Real: the allocator told its free bytes and its largest free block when it refused a buffer."""
+    folder = real("out_of_l1")
+    ((message,),) = asked(folder, "SELECT error_message FROM errors")
+    free, largest = re.search(r"free: (\d+) B, largest free block: (\d+) B", message).groups()
+    run = asyncio.run(replay_of(asyncio.run(opened(folder / "db.sqlite"))))
+    last = len(run.operations) - 1
+    found = holes_of(run, replace(asyncio.run(moment_of(run, last)), circular=()))
+    assert (found.below + found.holes, found.largest) == (int(free), int(largest))

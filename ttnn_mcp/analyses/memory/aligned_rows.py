@@ -58,7 +58,7 @@ def _aligned(tensors: Tensors, banks: Mapping[int, int], steps: Mapping[int, int
         if shape is None or not shape.stored or placement is None or placement.sharded:
             continue
         page, step = int(shape.stored[-1] * ELEMENT_BYTES[dtype]), steps[space]
-        if page < 1 or page % step == 0:
+        if page % step == 0:
             continue
         pages = ceil(ceil(shape.elements / shape.stored[-1]) / banks[space])
         whole[int(keys[row]), pages * page] = pages * ceil(page / step) * step

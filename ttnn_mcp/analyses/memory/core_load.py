@@ -103,28 +103,23 @@ class OnCores:
         """Add a buffer on every core of its ranges."""
         if event.over_tensor:
             return
-        op = self._ops.get(event.device_op)
-        if op is None:
-            op = self._ops[event.device_op] = _OfOneOp()
+        op = self._ops.setdefault(event.device_op, _OfOneOp())
         circular = Circular(event.device_op, event.address, event.size_bytes, event.ranges, event.device)
         op.buffers.append(circular)
         if 0 < self._base <= circular.address:
             op.reach = max(op.reach, circular.end - self._base)
-            self.fullest = max(self.fullest, op.reach)
-            return
-        sizes = op.sizes.get(circular.device)
-        if sizes is None:
-            sizes = op.sizes[circular.device] = np.zeros((SIDE, SIDE), dtype=np.int64)
-        _add(sizes, circular.ranges, circular.bytes_per_core)
+        else:
+            sizes = op.sizes.setdefault(circular.device, np.zeros((SIDE, SIDE), dtype=np.int64))
+            _add(sizes, circular.ranges, circular.bytes_per_core)
         self.fullest = self._load()
 
     def drop(self, event: MemoryEvent) -> None:
         """Drop all buffers, or those of a device op that has ended."""
         if event.kind != "end":
             self._ops.clear()
-            self.fullest = 0
-        elif self._ops.pop(event.device_op, None) is not None:
-            self.fullest = self._load()
+        else:
+            self._ops.pop(event.device_op, None)
+        self.fullest = self._load()
 
     def _load(self) -> int:
         chips: dict[int, NDArray[np.int64]] = {}

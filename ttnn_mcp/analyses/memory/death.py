@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.columns import OperationError
     from ttnn_mcp.readers.memory.report import MemoryReport
 
-_MESSAGE_CHARS = 160
-
 
 @dataclass(frozen=True, slots=True)
 class Death:
@@ -34,10 +32,10 @@ class Death:
     def sentence(self) -> str:
         """For a caveat: 'the run died in operation 5 ttnn.linear: Out of Memory: ...'."""
         number = f"operation {self.operation} " if self.operation is not None else ""
-        behind = f", after operation {self.after}" if self.operation is None and self.after is not None else ""
+        behind = f", after operation {self.after}" if self.after is not None else ""
         why = " ".join(self.message.split("backtrace:")[0].split())
         why = why.partition("info: ")[2] or why
-        message = f": {shown(why[:_MESSAGE_CHARS])}" if why else ""
+        message = f": {shown(why)}" if why else ""
         return f"the run died in {number}{shown(self.name)}{behind}{message}"
 
 

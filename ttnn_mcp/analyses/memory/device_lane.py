@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.snapshots import Seen, Snapshots
     from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 
-BEYOND = 2**62  # no address
+BEYOND = UNPLACED  # no address that a report names reaches it
 
 
 class Lane:
@@ -102,15 +102,14 @@ class Lane:
             left_out: by device op, the programs whose buffers the graph leaves out.
         """
         captured, step = events is not None, Step(events or ())
-        taken = self.snapshots is not None and self.snapshots.taken[place]
-        snapshot = self.snapshots.at(place) if self.snapshots is not None and taken else None
+        snapshots = self.snapshots
+        snapshot = snapshots.at(place) if snapshots is not None and snapshots.taken[place] else None
         lost = self._begin(place, snapshot, step, captured=captured)
-        if not captured:
-            self._written_over(place, written, snapshot)
-        self._follow(place, step, left_out, taken=taken)
+        self._written_over(place, written, snapshot)
+        self._follow(place, step, left_out, taken=snapshot is not None)
         for key in lost:
             self._close(key, inside(place))
-        if taken:
+        if snapshot is not None:
             self._settle(place, step)
             self._settled = True
 
@@ -138,7 +137,7 @@ class Lane:
             if key not in step.last:
                 self._came(place, key, size, buffer, captured=captured)
         gone = [key for key in snapshot.went if key in self.live and not (key in step.last or key in self._shown)]
-        if captured and step.nameless:
+        if step.nameless:
             return gone
         for key in gone:
             if captured:
@@ -160,7 +159,7 @@ class Lane:
         self._open(key, buffer, size, -1, before(place))
 
     def _written_over(self, place: int, written: Sequence[int], snapshot: Seen | None) -> None:
-        """Without a graph: a new tensor at an address in use means that the old one was freed."""
+        """A new tensor at an address in use means that the old one was freed."""
         new = {key for key, _, _ in snapshot.came} if snapshot else set[int]()
         for key in written:
             row = self.live.get(key)

@@ -37,7 +37,7 @@ def _dram_banks(memory: MemoryReport, buffers: SnapshotRows) -> int | None:
     for row in rows.tolist():
         per_bank, placement = sizes.get(int(tensors.addresses[row])), tensors.placements[row]
         page = TILE_BYTES.get(tensors.dtypes[row] or "")
-        if not per_bank or not page or tensors.layouts[row] != "TILE" or not placement or placement.sharded:
+        if not page or tensors.layouts[row] != "TILE" or not placement or placement.sharded:
             continue
         pages = -(-int(tensors.size_bytes[row]) // page)
         for count in candidates:

@@ -6,6 +6,7 @@ a buffer counts until the last operation that takes its tensor, `deallocate` inc
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,16 +34,13 @@ class DryFrees:
         self._inputs, self._outputs = memory.inputs, memory.outputs
         self._operations = operations
         self._tensors = tensors
-        self._last: dict[int, int] | None = None
         self._names: dict[int, int] = {}
 
     def after(self, place: int, lane: Lane) -> list[int]:
         """Keys of a lane's buffers that an operation took, but none after the operation at `place` takes."""
         if not self._tensors:
             return []
-        if self._last is None:
-            self._last = self._last_uses()
-        last, gone = self._last, list[int]()
+        last, gone = self._last_uses, list[int]()
         for key in [key for key in lane.live if key >= UNPLACED]:
             if key not in self._names:
                 self._names[key] = self._named(key, place)
@@ -53,11 +51,12 @@ class DryFrees:
     def _named(self, key: int, place: int) -> int:
         """The tensor that later operations name: the only output, if the operation reshaped its result."""
         tensor = self._tensors.get(key, -1)
-        if self._last and tensor in self._last:
+        if tensor in self._last_uses:
             return tensor
         outputs = self._outputs.tensors[self._outputs.operations == self._operations[place]].tolist()
         return outputs[0] if len(outputs) == 1 and outputs[0] not in self._names.values() else tensor
 
+    @cached_property
     def _last_uses(self) -> dict[int, int]:
         """The place of the last operation that takes each tensor."""
         known = np.isin(self._inputs.operations, self._operations)

@@ -50,12 +50,14 @@ class Lanes:
         """Groups of devices with the same snapshots."""
         groups: list[list[int | None]] = []
         for device in self.devices:
-            for group in groups[:MOST_TOLD_APART]:
-                if same_snapshots(self.snapshots_of(device), self.snapshots_of(group[0])):
-                    group.append(device)
-                    break
-            else:
+            alike = (
+                group for group in groups if same_snapshots(self.snapshots_of(device), self.snapshots_of(group[0]))
+            )
+            fitting = next(alike, groups[-1] if len(groups) == MOST_TOLD_APART else None)
+            if fitting is None:
                 groups.append([device])
+            else:
+                fitting.append(device)
         return groups
 
     def shares(self, events: Sequence[MemoryEvent]) -> list[tuple[Lane, Sequence[MemoryEvent]]]:
@@ -119,7 +121,7 @@ def _owners(events: Sequence[MemoryEvent], known: set[int | None]) -> list[int |
     for event in events:
         device: int | None = event.device if event.device in known else None
         meshes = cleared.get(event.device_op, set())
-        if event.kind == "circular" and len(meshes) == 1 and event.device not in meshes:
+        if event.kind == "circular" and len(meshes) == 1:
             mesh = next(iter(meshes))
             device = mesh if mesh in known else device
         owners.append(device)

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.columns import Integers
 
-_TOLERANCES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)  # of the highest level
+_TOLERANCES = (0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)  # of the highest level
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ def stretches(levels: Integers, most: int) -> list[Stretch]:
         return []
     top = max(int(levels.max()), 1)
     values: list[int] = levels.tolist()
-    tried = (_cuts(values, share * top, most) for share in _TOLERANCES)
+    tried = (_cuts(values, share * top) for share in _TOLERANCES)
     cuts = next((segments for segments in tried if len(segments) <= most), None)
-    if cuts is None or (cuts == [0] and len(values) > most and min(values) < max(values)):
+    if cuts is None or (cuts == [0] and min(values) < max(values)):
         cuts = sorted({len(values) * n // most for n in range(most)})
     return [
         Stretch(first, last - 1, first + int(np.argmax(levels[first:last])))
@@ -41,8 +41,8 @@ def stretches(levels: Integers, most: int) -> list[Stretch]:
     ]
 
 
-def _cuts(values: list[int], tolerance: float, most: int) -> list[int]:
-    """The starts of stretches: a stretch ends before it would span more than `tolerance`. Stops above `most`."""
+def _cuts(values: list[int], tolerance: float) -> list[int]:
+    """The starts of stretches: a stretch ends before it would span more than `tolerance`."""
     cuts = [0]
     low = high = values[0]
     for place, value in enumerate(values):
@@ -50,6 +50,4 @@ def _cuts(values: list[int], tolerance: float, most: int) -> list[int]:
         if high - low > tolerance:
             cuts.append(place)
             low = high = value
-            if len(cuts) > most:
-                break
     return cuts

@@ -145,16 +145,16 @@ class Lifetimes:
     def last_reads(self) -> Integers:
         """Per span, place of the last read of any tensor on it; NOBODY if none."""
         last = np.full(len(self.spans), NOBODY, dtype=np.int64)
-        read = (self.rows >= 0) & (self.last_uses >= 0)
-        np.maximum.at(last, self.rows[read], self.last_uses[read])
+        on = self.rows >= 0
+        np.maximum.at(last, self.rows[on], self.last_uses[on])
         return last
 
     @cached_property
     def last_touches(self) -> Integers:
         """The same, but a view or an in-place result also counts as a use."""
         last: Integers = np.array(self.last_reads)
-        made = (self.rows >= 0) & (self.producers >= 0)
-        np.maximum.at(last, self.rows[made], self.producers[made])
+        on = self.rows >= 0
+        np.maximum.at(last, self.rows[on], self.producers[on])
         return last
 
     @cached_property
@@ -199,7 +199,7 @@ class Lifetimes:
         """
         spans, last = self.spans, self.last_touches
         freed = np.where(spans.ends == NEVER, len(self.launched), spans.ends // 2)
-        candidates = (spans.buffers == L1) & (self.last_reads >= 0) & ~self.persistent & (freed > last)
+        candidates = (spans.buffers == L1) & (self.last_reads >= 0) & ~self.persistent
         rows = np.flatnonzero(candidates)
         held = self.launches_before[freed[rows]] - self.launches_before[last[rows] + 1]
         at_peak = (last[rows] < peak) & (peak < freed[rows])

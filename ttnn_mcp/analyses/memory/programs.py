@@ -54,7 +54,7 @@ class Programs:
             if device_op.buffers or not device_op.completed:
                 continue
             self.silent[device_op.name] += 1
-            known = self._first.get(device_op.call) if device_op.call and device_op.cached is not False else None
+            known = self._first.get(device_op.call) if device_op.cached is not False else None
             launch = self._launch(graph, number) if known is None and self._models is not None else None
             left_out[number] = LeftOut(device_op.name, operation, known, launch, self._models)
         return left_out

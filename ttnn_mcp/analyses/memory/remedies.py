@@ -164,11 +164,10 @@ def _remedy(replayed: Replayed, measure: Measure, rows: Integers, *, enough: boo
 
 def _narrowed(replayed: Replayed, row: int) -> tuple[int, int]:
     """(span, bytes per bank saved) with the next narrower dtype; block floats exist in tiles only."""
-    tensors = replayed.memory.tensors
-    tensor = tensors.row(int(replayed.lifetimes.names[row]))
-    dtype = tensors.dtypes[tensor] if tensor is not None else None
-    narrower = NARROWER.get(dtype or "")
-    if tensor is None or dtype is None or narrower is None or tensors.layouts[tensor] != "TILE":
+    tensor = replayed.memory.tensors.get(int(replayed.lifetimes.names[row]))
+    dtype = (tensor.dtype or "") if tensor and tensor.layout == "TILE" else ""
+    narrower = NARROWER.get(dtype)
+    if narrower is None:
         return row, 0
     size = int(replayed.fullest.spans.bytes_per_bank[row])
     return row, size - size * TILE_BYTES[narrower] // TILE_BYTES[dtype]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -99,14 +100,13 @@ class _Replay:
         self.launched = _may_launch(memory)
         finished = np.isfinite(memory.operations.duration_s)
         graphs = "captured_graph" in memory.has
-        empty = np.zeros(count, dtype=np.bool_) if graphs or not len(buffers) else finished
+        empty = np.zeros(count, dtype=np.bool_) if graphs else finished
         banks, step = banks_of(memory, buffers), DRAM_ALIGNMENT_BYTES.get(memory.arch or "", 1)
         whole = with_aligned_rows(buffers, memory.tensors, banks, step)
         self.snapshots = snapshots_of(whole, self.operations, empty, step)
         self.troubles: dict[int, Trouble] = {}
         self.broken = 0
         self.next = 0
-        self.written: dict[int, list[int]] | None = None
         self.programs = Programs(memory.tensors, models)
         self.unfreed = UnrecordedFrees(memory, self.operations)
         described = memory.devices[0] if memory.devices else None
@@ -138,10 +138,13 @@ class _Replay:
             self._without_graph(place)
             self._operation(place, graph)
 
+    @cached_property
+    def written(self) -> dict[int, list[int]]:
+        """By place, the keys of what an operation wrote anew; computed where a graph is missing."""
+        return keys_written(self.memory, self.operations, self.lanes.devices[0])
+
     def _without_graph(self, until: int) -> None:
         for place in range(self.next, until):
-            if self.written is None:
-                self.written = keys_written(self.memory, self.operations, self.lanes.devices[0])
             for _, lane in self.lanes.lanes:
                 lane.feed(place, None, written=self.written.get(place, ()))
         self.next = max(self.next, until)
@@ -218,9 +221,9 @@ def _may_launch(memory: MemoryReport) -> NDArray[np.bool_]:
 
 def _small_region(device: Device | None) -> int:
     """First address of L1_SMALL: it lies above the L1 that tensors and circular buffers share."""
-    if device is None or not device.l1_small_bytes or device.l1_bank_bytes is None:
+    if device is None or not device.l1_small_bytes:
         return BEYOND
-    return (device.first_cb_address or 0) + device.l1_bank_bytes
+    return (device.first_cb_address or 0) + (device.l1_bank_bytes or 0)
 
 
 def _capacity(device: Device | None, limit_bytes: int | None) -> int | None:

@@ -84,8 +84,8 @@ class Step:
         self.last = dict(buffers)
         self.first = dict(reversed(buffers))
         self.first.pop(-1, None)
-        index = self.last.pop(-1, None)
-        self.nameless = index is not None and any(event.kind == "free" and event.key < 0 for event in events)
+        self.last.pop(-1, None)
+        self.nameless = any(event.kind == "free" and event.key < 0 for event in events)
         """Whether a buffer was freed and the graph does not tell which (2024)."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, tensor_bytes
@@ -24,21 +25,19 @@ class ShardBytes:
     def __init__(self, tensors: Tensors, banks: int | None) -> None:
         self._tensors = tensors
         self._banks = banks
-        self._at: dict[int, dict[int, int]] | None = None
 
     def at(self, key: int, size_bytes: int) -> tuple[int, bool]:
         """Bytes of the buffer of that size at that address (`spaces.key_of`), and whether a shard spec tells them.
 
         Otherwise they are a lower bound: the buffer spread over all banks.
         """
-        if self._at is None:
-            self._at = self._worked_out()
-        by_size = self._at.get(key, {})
+        by_size = self._sizes.get(key, {})
         if size_bytes in by_size or len(set(by_size.values())) == 1:
             return by_size.get(size_bytes) or next(iter(by_size.values())), True
-        return (-(-size_bytes // self._banks) if self._banks and size_bytes > 0 else 0), False
+        return (-(-max(size_bytes, 0) // self._banks) if self._banks else 0), False
 
-    def _worked_out(self) -> dict[int, dict[int, int]]:
+    @cached_property
+    def _sizes(self) -> dict[int, dict[int, int]]:
         tensors = self._tensors
         by_address: dict[int, dict[int, int]] = {}
         for row, key in enumerate(keys_of(tensors.addresses, tensors.buffers).tolist()):

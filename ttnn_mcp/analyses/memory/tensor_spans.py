@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,11 +62,12 @@ class KeysOfTensors:
 
     def __init__(self, memory: MemoryReport) -> None:
         self._tensors = memory.tensors
-        self._keys: Integers | None = None
+
+    @cached_property
+    def _keys(self) -> Integers:
+        return keys_of_tensors(self._tensors)
 
     def __getitem__(self, tensor: int) -> int:
-        if self._keys is None:
-            self._keys = keys_of_tensors(self._tensors)
         row = self._tensors.row(tensor)
         return -1 if row is None else int(self._keys[row])
 
@@ -79,11 +81,10 @@ def _keys(memory: MemoryReport, device: int | None) -> Integers:
     """The key of each tensor on the device; -1 if it does not lie there."""
     tensors, copies = memory.tensors, memory.device_tensors
     addresses: Integers = np.array(tensors.addresses)
-    if device is not None and np.isin(device, tensors.devices):
+    if device in tensors.devices:
         addresses = np.where((tensors.devices == device) | (tensors.devices < 0), addresses, -1)
-    if device is not None and len(copies.tensors):
-        copies_here = np.flatnonzero((copies.devices == device) & np.isin(copies.tensors, tensors.ids))
-        addresses[np.searchsorted(tensors.ids, copies.tensors[copies_here])] = copies.addresses[copies_here]
+    copies_here = np.flatnonzero((copies.devices == device) & np.isin(copies.tensors, tensors.ids))
+    addresses[np.searchsorted(tensors.ids, copies.tensors[copies_here])] = copies.addresses[copies_here]
     return keys_of(addresses, tensors.buffers)
 
 
@@ -131,8 +132,7 @@ def _spans_at(spans: Spans, keys: Integers, moments: Integers) -> Integers:
     rank = np.minimum(np.searchsorted(distinct, keys), len(distinct) - 1)
     at = np.searchsorted(line[order], rank * width + moments, side="right") - 1
     rows = order[np.maximum(at, 0)]
-    good = (at >= 0) & (moments >= 0) & (distinct[rank] == keys) & (spans.keys[rows] == keys)
-    good &= spans.ends[rows] > moments
+    good = (at >= 0) & (spans.keys[rows] == keys) & (spans.ends[rows] > moments)
     places[good] = rows[good]
     return places
 
@@ -142,13 +142,13 @@ def _match_unlinked(spans: Spans, keys: Integers, moments: Integers, rows: Integ
 
     Per address, in order, if there are as many tensors as buffers.
     """
-    tensors = np.flatnonzero((moments < 0) & (keys >= 0))
+    tensors = np.flatnonzero(moments < 0)
     unclaimed = spans.ends == np.where(spans.recorded, spans.starts, NEVER)  # made and freed at once; or persistent
     unclaimed[rows[rows >= 0]] = False
-    free = np.flatnonzero(unclaimed & np.isin(spans.keys, keys[tensors]))
+    free = np.flatnonzero(unclaimed)
     free = free[np.argsort(spans.keys[free], kind="stable")]
     tensors = tensors[np.argsort(keys[tensors], kind="stable")]
-    for key in np.unique(spans.keys[free]).tolist():
+    for key in np.intersect1d(spans.keys[free], keys[tensors]).tolist():
         ours = free[slice(*np.searchsorted(spans.keys[free], [key, key + 1]))]
         theirs = tensors[slice(*np.searchsorted(keys[tensors], [key, key + 1]))]
         if len(ours) == len(theirs):

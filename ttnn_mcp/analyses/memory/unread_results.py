@@ -25,7 +25,8 @@ def unread_operations(replay: Replayed, until: int) -> Integers:
     unread = (
         (lives.last_reads == NOBODY) & (lives.last_touches == spans.starts // 2) & (spans.ends <= before(until))
     )
-    by_operation = (lives.producers >= 0) & bool(len(unread))  # without buffers nothing tells who was read
-    makers, rows = lives.producers[by_operation], lives.rows[by_operation]
-    wasted = (rows >= 0) & unread[rows] & (spans.starts[rows] // 2 == makers)
+    if not len(unread):  # without buffers nothing tells who was read
+        return np.empty(0, dtype=np.int64)
+    makers, rows = lives.producers, lives.rows
+    wasted = (rows >= 0) & unread[rows]
     return np.setdiff1d(makers[wasted], makers[~wasted])

@@ -38,15 +38,14 @@ class UnrecordedFrees:
     def __init__(self, memory: MemoryReport, operations: Integers) -> None:
         self._memory = memory
         self._operations = operations
-        self._allocated: dict[int, int] = {}
+        self._allocated: dict[int | None, int] = {}
         for error in memory.errors:
             shortage = parse_shortage(error.message)
-            place = memory.operations.row(error.operation) if error.operation is not None else None
-            if shortage and place is not None and shortage.buffer == "L1" and shortage.allocated_bytes is not None:
-                self._allocated[place] = shortage.allocated_bytes
+            if shortage and shortage.buffer == "L1" and shortage.allocated_bytes is not None:
+                self._allocated[error.operation] = shortage.allocated_bytes
 
     def __contains__(self, place: int) -> bool:
-        return place in self._allocated
+        return int(self._operations[place]) in self._allocated
 
     def before(self, place: int, lane: Lane, events: Sequence[MemoryEvent]) -> tuple[int, ...]:
         """Keys of a lane's buffers that were freed before the operation at `place`.
@@ -61,7 +60,7 @@ class UnrecordedFrees:
         for event in events:
             if event.buffer == L1 and event.kind in ("allocate", "free"):
                 level += max(event.bytes_per_bank, 0) * (1 if event.kind == "allocate" else -1)
-        excess = level - self._allocated[place]
+        excess = level - self._allocated[int(self._operations[place])]
         if excess <= 0:
             return ()
         touched = {event.key for event in events}

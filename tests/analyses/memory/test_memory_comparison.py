@@ -1,0 +1,110 @@
+"""Memory before and after a change, from two replays."""
+
+import asyncio
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from tests.analyses.memory.replays import opened
+from tests.analyses.memory.small_tables import REAL, numbers, real
+from ttnn_mcp.analyses.memory import memory_comparison
+from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta, memory_delta
+from ttnn_mcp.errors import ReportBroken
+
+
+def run(name, l1=(5, 9, 7), *, capacity=100, floor=None, memory=True):
+    """A run whose replay is `l1`, a third of it circular buffers."""
+    level, none = numbers(*l1), numbers(*[0] * len(l1))
+    fullest = SimpleNamespace(
+        l1=level,
+        tensors=level - level // 3,
+        circular=level // 3,
+        dram=none + 40,
+        peak=int(level.argmax()) if l1 else 0,
+    )
+    replayed = SimpleNamespace(fullest=fullest, capacity_bytes=capacity, floor_because=floor, operations=none)
+    return SimpleNamespace(id=name, memory=object() if memory else None, replayed=replayed)
+
+
+@pytest.fixture(autouse=True)
+def _replays(monkeypatch, request):
+    async def replay_of(asked):
+        if isinstance(asked.replayed, Exception):
+            raise asked.replayed
+        return asked.replayed
+
+    if "real" not in request.node.name:
+        monkeypatch.setattr(memory_comparison, "replay_of", replay_of)
+
+
+def told(before, after):
+    delta = asyncio.run(memory_delta(before, after))
+    return {figure.name: (figure.before, figure.after, figure.delta) for figure in delta.figures}, delta.caveats
+
+
+def test_the_figures_are_those_of_the_fullest_operations():
+    assert told(run("a"), run("b", (30, 12))) == (
+        {
+            "l1_peak": (9, 30, 21),
+            "l1_headroom": (91, 70, -21),
+            "l1_live_tensors": (6, 20, 14),
+            "l1_circular_buffers": (3, 10, 7),
+            "dram_peak": (40, 40, 0),
+        },
+        (),
+    )
+
+
+def test_an_unknown_capacity_leaves_the_headroom_open():
+    assert told(run("a", capacity=None), run("b"))[0]["l1_headroom"] == (None, 91, None)
+    assert told(run("a"), run("b", capacity=None))[0]["l1_headroom"] == (91, None, None)
+    assert Figure("x", None, None).delta is None
+
+
+def test_floors_are_told():
+    caveats = told(run("a"), run("b", floor="no_graphs"))[1]
+    assert caveats == ("candidate: L1 figures are floors, not all circular buffers are known",)
+    assert len(told(run("a", floor="unsized"), run("b", floor="no_graphs"))[1]) == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(run("a"), run("a")), (run("a", memory=False), run("b", memory=False)), (run("a", memory=False),) * 2],
+)
+def test_one_run_or_two_without_reports_compare_nothing(before, after):
+    assert asyncio.run(memory_delta(before, after)) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        (run("a", memory=False), run("b"), "the baseline has no memory report"),
+        (run("a"), run("b", memory=False), "the candidate has no memory report"),
+        (run("a"), run("b", ()), "the candidate's memory report holds no operations"),
+        (run("a", ()), run("b"), "the baseline's memory report holds no operations"),
+    ],
+)
+def test_what_cannot_be_compared_says_why(before, after, why):
+    assert asyncio.run(memory_delta(before, after)) == MemoryDelta((), (f"memory not compared: {why}",))
+
+
+def test_a_broken_report_is_told_in_its_own_words():
+    broken = run("a")
+    broken.replayed = ReportBroken("cut off")
+    assert told(broken, run("b")) == ({}, ("memory not compared: cut off",))
+
+
+def test_real_reports_differ_by_what_their_truth_says():
+    """Real: `views` and `late_frees`, against TTNN's own allocations as the truth beside them has them."""
+    names = ("views", "late_frees")
+    folders = [real(name) for name in names]
+    truth = [json.loads((REAL.parent / "truth" / f"{name}.json").read_text()) for name in names]
+
+    before, after = (asyncio.run(opened(folder / "db.sqlite")) for folder in folders)
+    before.id, after.id = names
+    delta = asyncio.run(memory_delta(before, after))
+    figures = {figure.name: (figure.before, figure.after) for figure in delta.figures}
+    peaks = [one["l1_peak_by_what_the_report_holds"]["bytes_per_bank"] for one in truth]
+    assert figures["l1_peak"] == tuple(peaks)
+    assert figures["dram_peak"] == tuple(one["dram_peak_bytes_per_bank"] for one in truth)

@@ -1,0 +1,44 @@
+"""The events of an operation by address, and the buffers of its fullest moment."""
+
+from tests.analyses.memory.small_tables import event
+from ttnn_mcp.analyses.memory.core_load import Circular
+from ttnn_mcp.analyses.memory.replay_records import Fullest, Levels, Step
+from ttnn_mcp.readers.memory.spaces import L1, key_of
+
+A, B = key_of(4096, L1), key_of(8192, L1)
+
+
+def test_a_step_knows_the_first_and_last_event_of_each_address():
+    events = [
+        event("allocate", 4096, 16),
+        event("allocate", 8192, 16),
+        event("free", 4096),
+        event("circular", 8192),
+    ]
+    step = Step(events)
+    assert (step.first, step.last, step.nameless) == ({A: 0, B: 1}, {A: 2, B: 1}, False)
+
+
+def test_events_without_an_address_are_in_neither():
+    step = Step([event("allocate", key=-1), event("free", 4096), event("end"), event("clear")])
+    assert (step.first, step.last, step.nameless) == ({A: 1}, {A: 1}, False)
+
+
+def test_a_free_that_names_nothing_is_nameless():
+    assert Step([event("free")]).nameless
+    assert Step([event("allocate", 4096), event("free")]).nameless
+    assert not Step([event("free", 4096)]).nameless
+    assert not Step([event("circular"), event("allocate")]).nameless
+    assert not Step([]).nameless
+
+
+def test_the_fullest_moment_keeps_the_buffers_that_were_there_then():
+    first, second, late = (Circular(0, at, 16, ()) for at in range(3))
+    assert Fullest((), (([first, late], 1), ([second], 1)), 0).circular == (first, second)
+
+
+def test_completed_levels_are_never_below_what_was_seen():
+    levels = Levels()
+    levels.add(100, 60, 5, 7, (90, 120))
+    assert (levels.l1, levels.tensors, levels.small, levels.dram) == ([100], [60], [5], [7])
+    assert (levels.completed, levels.listed) == ([100], [120])

@@ -1,0 +1,200 @@
+"""Which tensor lies on which buffer, and which operations make and read it."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from tests.analyses.memory.replays import opened
+from tests.analyses.memory.small_tables import (
+    asked,
+    links,
+    memory,
+    numbers,
+    operations,
+    real,
+    recorded,
+    spans,
+    tensor,
+    tensors,
+)
+from ttnn_mcp.analyses.memory.buffer_spans import before, inside
+from ttnn_mcp.analyses.memory.lifetimes import NOBODY
+from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors, keys_of_tensors, keys_written, lifetimes_of
+from ttnn_mcp.readers.memory.columns import DeviceTensors
+from ttnn_mcp.readers.memory.spaces import DRAM, L1, key_of
+
+NAMES = ("ttnn.a", "ttnn.b", "ttnn.deallocate", "ttnn.d")
+IDS = (10, 20, 30, 40)  # at places 0 to 3
+A, B = 4096, 8192
+
+
+def report(*rows, **parts):
+    return memory(operations=operations(*NAMES, ids=IDS), tensors=tensors(*rows), **parts)
+
+
+def matched(life, *rows, device=None, **parts):
+    read = report(*rows, **parts)
+    return lifetimes_of(read, read.operations.ids, life, np.ones(4, dtype=np.bool_), device)
+
+
+def given(*pairs):
+    return {"outputs": links(*pairs)}
+
+
+def on(life, *rows, **more):
+    return matched(life, *rows, **more).rows.tolist()
+
+
+ONE = spans((A, 16, inside(0), before(3)))
+
+
+def test_makers_and_last_readers_are_places_frees_left_out():
+    found = matched(
+        ONE, tensor(5), tensor(7), outputs=links((10, 5), (20, 5)), inputs=links((20, 5), (30, 5), (30, 7), (40, 7))
+    )
+    assert found.producers.tolist() == [0, NOBODY]
+    assert found.last_uses.tolist() == [1, 3]
+
+
+def test_links_of_unknown_operations_or_tensors_are_left_out():
+    found = matched(ONE, tensor(5), tensor(7), outputs=links((15, 5), (10, 6), (99, 5)), inputs=links((20, 9)))
+    assert found.producers.tolist() == found.last_uses.tolist() == [NOBODY, NOBODY]
+
+
+def test_a_tensor_lies_on_the_buffer_that_was_live_when_it_was_made():
+    life = spans((A, 16, inside(0), before(1)), (A, 16, inside(1), None), (B, 16, inside(1), before(3)))
+    rows = (tensor(1, A), tensor(2, A), tensor(3, B), tensor(4, 12_288))
+    assert on(life, *rows, **given((10, 1), (20, 2), (20, 3), (20, 4))) == [0, 1, 2, NOBODY]
+    assert on(life, tensor(1, B), **given((10, 1))) == [NOBODY]  # the buffer came later
+    assert on(life, tensor(1, B), **given((40, 1))) == [NOBODY]  # it had gone
+    assert on(life, tensor(1, A, DRAM), **given((10, 1))) == [NOBODY]
+
+
+def test_one_that_no_operation_made_lies_where_it_was_first_read():
+    life = spans((A, 16, before(0), before(2)), (A, 16, before(2), None))
+    assert on(life, tensor(1, A), inputs=links((40, 1), (20, 1))) == [0]
+    assert on(life, tensor(1, A), inputs=links((40, 1))) == [1]
+    assert on(spans((A, 16, inside(1), None)), tensor(1, A), inputs=links((20, 1))) == [NOBODY]
+
+
+def test_without_buffers_nothing_lies_anywhere():
+    assert on(spans(), tensor(1, A), **given((10, 1))) == [NOBODY]
+
+
+def test_places_of_use_are_told_per_buffer():
+    life = spans((A, 16, inside(0), None))
+    found = matched(
+        life, tensor(1, A), tensor(2, B), outputs=links((10, 1)), inputs=links((20, 1), (20, 2), (40, 1))
+    )
+    assert [column.tolist() for column in found.used] == [[0, 0, 0], [0, 1, 3]]
+
+
+@pytest.mark.parametrize(
+    ("row", "device", "there"),
+    [
+        ({"device": 0}, 0, True),
+        ({"device": -1}, 0, True),
+        ({"device": 1}, 0, False),
+        ({"device": 1}, None, True),
+        ({"device": 1}, 7, True),  # a device that no tensor names: their ids are of another kind
+    ],
+)
+def test_a_tensor_of_another_device_is_not_here(row, device, there):
+    others = (tensor(1, A, **row), tensor(2, B, device=0))
+    assert on(ONE, *others, device=device, **given((10, 1)))[0] == (0 if there else NOBODY)
+
+
+def test_the_copies_of_a_mesh_have_addresses_of_their_own():
+    copies = DeviceTensors(numbers(2, 2, 3, 9), numbers(0, 1, 0, 0), numbers(A, B, B, B))
+    rows = (tensor(2, 12_288, device=-1), tensor(4, A, device=-1))
+    parts = {"device_tensors": copies, **given((10, 2), (10, 4))}
+    assert on(ONE, *rows, device=0, **parts) == [0, 0]
+    assert on(ONE, *rows, device=1, **parts) == [NOBODY, 0]
+    assert on(ONE, *rows, **parts) == [NOBODY, 0]
+
+
+def test_the_table_of_lifetimes_tells_what_links_leave_out():
+    told = recorded((1, 10, 40), (2, 15, 30), (3, 20, 99), (9, 10, 10))
+    found = matched(ONE, tensor(1), tensor(2), tensor(3), lifetimes=told)
+    assert found.producers.tolist() == [0, NOBODY, 1]
+    assert found.last_uses.tolist() == [3, NOBODY, NOBODY]  # a free is no use
+
+
+def test_links_come_before_it():
+    told = recorded((1, 20, 40))
+    found = matched(ONE, tensor(1), lifetimes=told, outputs=links((10, 1)), inputs=links((20, 1)))
+    assert (found.producers.tolist(), found.last_uses.tolist()) == ([0], [1])
+
+
+PERSISTENT = (A, 16, before(0), None, L1, False)
+AT_ONCE = (A, 16, inside(1), inside(1))
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ([PERSISTENT], [0]),
+        ([AT_ONCE], [0]),
+        ([(A, 16, before(0), before(2), L1, False)], [NOBODY]),
+        ([(A, 16, inside(0), before(2))], [NOBODY]),
+        ([(A, 16, inside(0), None)], [NOBODY]),
+        ([(B, 16, before(0), None, L1, False)], [NOBODY]),
+        ([AT_ONCE, AT_ONCE], [NOBODY]),  # which of both?
+    ],
+)
+def test_one_that_no_operation_names_lies_on_a_buffer_that_nobody_claims(rows, found):
+    assert on(spans(*rows), tensor(1, A)) == found
+
+
+def test_several_are_matched_in_order_if_there_are_as_many_buffers():
+    late = (A, 16, inside(2), inside(2))
+    other = (B, 16, inside(2), inside(2))
+    assert on(spans(other, AT_ONCE, late), tensor(1, A), tensor(2, B), tensor(3, A)) == [1, 0, 2]
+    assert on(spans(AT_ONCE, late), tensor(1, A), tensor(2, A), tensor(3, A)) == [NOBODY] * 3
+
+
+def test_a_claimed_buffer_is_not_given_away_and_a_linked_tensor_not_moved():
+    assert on(spans(PERSISTENT), tensor(1, A), tensor(2, A), inputs=links((20, 1))) == [0, NOBODY]
+    assert on(spans(AT_ONCE), tensor(1, A), **given((40, 1))) == [NOBODY]
+
+
+def test_tensors_without_a_place_lie_on_nothing():
+    assert on(spans(PERSISTENT), tensor(1, -1), tensor(2, A, -1)) == [NOBODY, NOBODY]
+
+
+def test_what_an_operation_wrote_anew_is_what_it_did_not_take():
+    rows = (tensor(1, A), tensor(2, A), tensor(3, B), tensor(4, -1))
+    read = report(*rows, outputs=links((10, 1), (20, 2), (20, 3), (20, 4)), inputs=links((20, 1), (40, 3)))
+    assert keys_written(read, read.operations.ids, None) == {0: [key_of(A, L1)], 1: [key_of(B, L1)]}
+
+
+def test_keys_are_found_by_id():
+    keys = KeysOfTensors(report(tensor(3, A), tensor(7, B, DRAM), tensor(9, -1)))
+    assert [keys[at] for at in (3, 7, 9, 5, 99)] == [key_of(A, L1), key_of(B, DRAM), -1, -1, -1]
+
+
+@pytest.mark.parametrize("name", ["views", "late_frees"])
+def test_real_tensors_are_made_and_read_where_the_tables_say(name):
+    folder = real(name)
+    replay = asyncio.run(replay_of(asyncio.run(opened(folder / "db.sqlite"))))
+    life, ids = replay.lifetimes, replay.operations
+    made = dict(asked(folder, "SELECT tensor_id, min(operation_id) FROM output_tensors GROUP BY tensor_id"))
+    read = dict(
+        asked(
+            folder,
+            "SELECT i.tensor_id, max(i.operation_id) FROM input_tensors i JOIN operations o USING (operation_id)"
+            " WHERE o.name NOT LIKE '%deallocate%' GROUP BY i.tensor_id",
+        )
+    )
+    keys = keys_of_tensors(replay.memory.tensors)
+    for number, row, producer, last, key in zip(
+        life.tensors.tolist(), life.rows.tolist(), life.producers, life.last_uses, keys.tolist(), strict=True
+    ):
+        assert (int(ids[producer]) if producer >= 0 else None) == made.get(number)
+        if number in read:
+            assert int(ids[last]) == read[number]
+        if row >= 0:
+            assert int(life.spans.keys[row]) == key
+    assert (life.rows >= 0).sum() >= 10
