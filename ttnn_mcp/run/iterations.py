@@ -115,11 +115,13 @@ def _by_replay(
     round) began to repeat are another part of the model, such as prefill before decode: they belong to no iteration.
     An op between two ops of one iteration ran in it, whether or not its row says so.
     """
-    traces, sessions = ops.numbers("trace_id")[order], ops.numbers("trace_session")[order]
     number = np.zeros(len(order), dtype=np.int64)
-    replayed = np.flatnonzero(np.isfinite(sessions) & np.isfinite(traces))
-    if not len(replayed):
+    traces, sessions = ops.numbers("trace_id"), ops.numbers("trace_session")
+    is_replay = np.isfinite(sessions) & np.isfinite(traces)
+    if not is_replay.any():
         return number
+    traces, sessions = traces[order], sessions[order]
+    replayed = np.flatnonzero(is_replay[order])
     pairs = (traces[replayed].astype(np.int64) << SESSION_BITS) + sessions[replayed].astype(np.int64)
     replays, place = np.unique(pairs, return_inverse=True)
     first_rows = np.full(len(replays), len(replayed))  # by one device's rows; the others ran the same

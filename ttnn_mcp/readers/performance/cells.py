@@ -25,7 +25,7 @@ def impossible(column: Column, values: NDArray[np.float64]) -> NDArray[np.bool_]
     """Mask of the cells whose value cannot be true: infinite, beyond the column's limit, or no count among counts."""
     beyond = np.abs(values) > column.limit
     if column.counts:
-        beyond |= (values < 0) | (values != np.floor(values)) & ~np.isnan(values)
+        beyond |= (values < 0) | (np.floor(values) < values)
     return beyond
 
 

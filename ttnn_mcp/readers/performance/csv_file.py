@@ -109,6 +109,8 @@ def _without_impossible(path: Path, frame: Frame, header: Header, caveats: list[
     changed: dict[str, TextColumn | NDArray[np.float64]] = {}
     wrong: dict[str, int] = {}
     for name in header.read.values():
+        if frame.is_blank(name):
+            continue
         if is_number(name):
             values = frame.numbers(name)
             beyond = impossible(BY_NAME[name], values)

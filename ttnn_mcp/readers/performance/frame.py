@@ -48,6 +48,11 @@ class Frame:
     def __contains__(self, name: str) -> bool:
         return name in self.columns
 
+    def is_blank(self, name: str) -> bool:
+        """Whether no row has a number in this column, so that it holds none at all."""
+        column = self.columns[name]
+        return not isinstance(column, TextColumn) and len(column) != self.rows
+
     def numbers(self, name: str, places: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """A number column, or its rows at `places`, with NaN for "not measured"."""
         values = self.columns[name]

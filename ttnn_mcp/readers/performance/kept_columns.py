@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
-from ttnn_mcp.readers.performance.frame import Frame, TextColumn, lengthened
+from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -101,16 +101,19 @@ def _bytes_of(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
 
 def _shortened(values: NDArray[np.float64]) -> NDArray[Any]:
     """The numbers in the shortest type that holds them exactly; no numbers if all are NaN."""
-    if np.isnan(values).all():
+    missing = np.isnan(values)
+    measured = len(values) - int(np.count_nonzero(missing))
+    if not measured:
         return values[:0]
     least, most = np.fmin.reduce(values), np.fmax.reduce(values)
-    if (values[values == 0].view(np.int64) != 0).any():
+    if least <= 0 <= most and np.signbit(values[values == 0]).any():
         return values  # -0.0
     for written_as in WHOLE:
         limits = np.iinfo(written_as)
         if limits.min < least and most <= limits.max:
-            short = np.where(np.isnan(values), limits.min, values).astype(written_as)
-            return short if np.array_equal(lengthened(short), values, equal_nan=True) else values
+            numbers = np.where(missing, limits.min, values) if measured < len(values) else values
+            short = numbers.astype(written_as)
+            return short if np.array_equal(short, numbers) else values
     return values
 
 

@@ -131,9 +131,14 @@ class OpTable:
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> OpTable:
         """The chosen rows (a mask, or positions in the order wanted)."""
-        places = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.int64, copy=False)
-        if len(places) == len(self) and np.array_equal(places, np.arange(len(self))):
-            return self
+        if chosen.dtype == np.bool_:
+            if chosen.all():
+                return self
+            places = np.flatnonzero(chosen)
+        else:
+            places = chosen.astype(np.int64, copy=False)
+            if len(places) == len(self) and np.array_equal(places, np.arange(len(self))):
+                return self
         within = places if self._places is None else self._places[places]
         return OpTable(self._frame, self.lines[places], self._report, within)
 

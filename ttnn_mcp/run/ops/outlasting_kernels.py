@@ -25,7 +25,7 @@ def outlasting(rows: OpTable, clock_ghz: float | None) -> NDArray[np.bool_]:
     """Mask of the rows whose kernel takes longer than their firmware; none without a clock or firmware cycles."""
     if clock_ghz is None:
         return np.zeros(len(rows), dtype=np.bool_)
-    span = _firmware_ns(rows, clock_ghz)
+    span = _firmware_ns(rows, clock_ghz)  # NaN where a cell is blank: no comparison holds
     return (span > 0) & (rows.numbers("kernel_ns") > ROUNDING * span + ROUNDING_NS)
 
 
@@ -48,4 +48,4 @@ def within_firmware(
 
 
 def _firmware_ns(rows: OpTable, clock_ghz: float) -> NDArray[np.float64]:
-    return np.nan_to_num((rows.numbers("fw_end_cycle") - rows.numbers("fw_start_cycle")) / clock_ghz)
+    return (rows.numbers("fw_end_cycle") - rows.numbers("fw_start_cycle")) / clock_ghz

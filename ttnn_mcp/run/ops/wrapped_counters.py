@@ -22,8 +22,11 @@ USUAL_GAP_NS = 1_000.0  # if no row has a usable gap: traced Wormhole has a medi
 
 def wrapped(rows: OpTable) -> NDArray[np.bool_]:
     """Mask of the rows with an impossible duration: the gap subtracts most of it again."""
-    kernel, gap = rows.numbers("kernel_ns"), rows.numbers("gap_ns")
-    return (gap < -WRAPPED_GAP_NS) & (-gap > np.maximum(kernel / 2, WRAPPED_GAP_NS))
+    gap = rows.numbers("gap_ns")
+    far_below = gap < -WRAPPED_GAP_NS
+    if not far_below.any():
+        return far_below
+    return far_below & (-gap > np.maximum(rows.numbers("kernel_ns") / 2, WRAPPED_GAP_NS))
 
 
 def unwrapped(
