@@ -3,7 +3,7 @@
 import sys
 
 from benchmarks import bench_large
-from benchmarks.measures import MEASURES
+from benchmarks.measures import MEASURES, told
 
 
 def results():
@@ -12,13 +12,5 @@ def results():
     yield from bench_large.results()
 
 
-def main():
-    failed = False
-    for result in results():
-        failed |= result.missed
-        print(f"{result.what}\n  {result.said}{'  MISSED' * result.missed}", flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told(results()))

@@ -41,6 +41,21 @@ class Result:
     def missed(self):
         return self.ratio is not None and self.ratio > self.at_most
 
+    @property
+    def verdict(self):
+        """Whether the promise holds; nothing where none was made."""
+        return "" if self.ratio is None else "  MISSED" if self.missed else "  holds"
+
+
+def told(results):
+    """Print each result as it comes, then which promises do not hold; 1 if there is one."""
+    missed = []
+    for result in results:
+        print(f"{result.what}\n  {result.said}{result.verdict}", flush=True)
+        missed += [result.what] * result.missed
+    print("all promises hold" if not missed else f"{len(missed)} missed: {'; '.join(missed)}")
+    return 1 if missed else 0
+
 
 def compared(what, ours, theirs, at_most, rounds=ROUNDS):
     """Alternate two actions after one unmeasured round of each; the ratio of their medians."""
