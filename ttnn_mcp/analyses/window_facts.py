@@ -62,10 +62,10 @@ class WindowFacts:
     def __len__(self) -> int:
         return len(self.ops)
 
-    @property
+    @cached_property
     def chip(self) -> Chip:
-        """The chip: clock, cores, bandwidth, and which of these were inferred."""
-        return self.run.chip
+        """The chip: this device's clock, cores, bandwidth, and which of these were inferred."""
+        return self.run.chip.on(self.scope.critical_device)
 
     @property
     def compiled(self) -> bool:
@@ -186,7 +186,7 @@ class WindowFacts:
     @property
     def roofline_of_devices(self) -> Roofline:
         """Lower bounds of each op in `scope.ops`: all devices."""
-        return roofline_of(self.scope.ops, self.chip)
+        return roofline_of(self.scope.ops, self.run.chip.at_fastest)
 
     def attributes(self, row: int) -> Attributes:
         """The attributes of one op."""

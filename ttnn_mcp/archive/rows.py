@@ -92,7 +92,8 @@ def rows_of(
     scope = run.scope()
     ops = report.ops
     inside = np.isin(ops.lines, scope.ops.lines)
-    timeline = timeline_of(scope.critical, report.clock_ghz)
+    clock_here = dict(report.clocks_apart).get(scope.critical_device, report.clock_ghz)
+    timeline = timeline_of(scope.critical, clock_here)
     clock = run.chip.clock_ghz
     row: dict[str, object] = {
         "run_key": key,

@@ -36,4 +36,4 @@ def profiled_walls(comparison: Comparison) -> Walls | None:
 
 
 def _wall_ns(side: Measured) -> float:
-    return max(line.wall_ns for line in timelines_of(side.scope.ops, side.run.chip.clock_ghz))
+    return max(line.wall_ns for line in timelines_of(side.scope.ops, side.run.chip))

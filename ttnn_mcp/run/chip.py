@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import ARCHITECTURES, Architecture, canonical_architecture, dram_peak_gb_s
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.performance import Performance
+
+CLOCKS_NAMED = 4  # devices at another clock that a caveat names; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Chip:
         dram_peak_gb_s: peak of the fastest card it can be, so that times computed from it are true lower bounds.
         dram_achievable_gb_s: what a well-placed DRAM-bound op reaches; used for savings.
         caveats: what was inferred rather than read.
+        clocks_apart: (device, GHz) of the devices of a mesh that ran at another clock.
     """
 
     arch: str | None
@@ -38,6 +41,22 @@ class Chip:
     dram_peak_gb_s: float | None
     dram_achievable_gb_s: float | None
     caveats: tuple[str, ...]
+    clocks_apart: tuple[tuple[int, float], ...] = ()
+
+    def clock_on(self, device: int) -> float | None:
+        """The clock of one device in GHz."""
+        return dict(self.clocks_apart).get(device, self.clock_ghz)
+
+    def on(self, device: int) -> Chip:
+        """The same chip at the clock of one device."""
+        clock = self.clock_on(device)
+        return self if clock == self.clock_ghz else replace(self, clock_ghz=clock)
+
+    @property
+    def at_fastest(self) -> Chip:
+        """The same chip at the fastest clock of any device: what it cannot do faster, no device can."""
+        device, clock = max(self.clocks_apart, key=lambda one: one[1], default=(-1, 0.0))
+        return self.on(device) if clock > (self.clock_ghz or 0.0) else self
 
     @property
     def architecture(self) -> Architecture | None:
@@ -74,6 +93,9 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
     if grid_cores is None and memory is not None and memory.devices:
         grid_cores = memory.devices[0].compute_cores
     floor = performance.most_cores_used if performance else None
+    apart = tuple((int(device), float(ghz)) for device, ghz in performance.clocks_apart) if performance else ()
+    if apart:
+        caveats.append(clocks_told(clock, apart))
     if grid_cores is None and floor is not None:
         caveats.append(f"no AVAILABLE WORKER CORE COUNT: at most {floor} cores were used, the grid may be larger")
     peak = dram_peak_gb_s(arch, grid_cores, _board(memory)) if arch else None
@@ -88,6 +110,16 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
         dram_peak_gb_s=peak.at_most_gb_s if peak else None,
         dram_achievable_gb_s=peak.at_most_gb_s * chip.dram_achievable_share if peak and chip else None,
         caveats=tuple(caveats),
+        clocks_apart=apart,
+    )
+
+
+def clocks_told(clock: float | None, apart: tuple[tuple[int, float], ...]) -> str:
+    """One sentence on devices that ran at another clock than the others."""
+    named = ", ".join(f"device {device} {ghz:.3g}" for device, ghz in apart[:CLOCKS_NAMED])
+    more = f" and {len(apart) - CLOCKS_NAMED} more" if len(apart) > CLOCKS_NAMED else ""
+    return (
+        f"devices ran at different clocks ({named}{more}, the others {clock:.3g} GHz): a slower one makes all wait"
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ttnn_mcp.hardware import ARCHITECTURES, canonical_architecture
 from ttnn_mcp.run.iterations import Iterations, iterations_of
 from ttnn_mcp.run.ops.call_counts import runtime_ids
+from ttnn_mcp.run.ops.device_clocks import clock_of, clock_of_rows, clocks_apart
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.outlasting_kernels import outlasting, within_firmware
 from ttnn_mcp.run.ops.wrapped_counters import unwrapped, wrapped
@@ -25,6 +26,7 @@ DEVICE_TYPE = "tt_dnn_device"
 FIGURES = (  # of all rows, computed once per file: each a JSON value
     "arch_stated",
     "clock_ghz",
+    "clocks_apart",
     "impossible",
     "impossible_left_out",
     "most_cores_used",
@@ -112,15 +114,17 @@ class Performance:
             return self._measured
         on_device = self.rows.take(self._placed)
         doubtful, outlast = self._wrapped[self._placed], self._outlasting[self._placed]
-        times = unwrapped(on_device, doubtful, self.clock_ghz)
-        kernel, gap = within_firmware(on_device, outlast, times, self.clock_ghz)
+        clock = clock_of_rows(on_device, self.clock_ghz, self.clocks_apart)
+        times = unwrapped(on_device, doubtful, clock)
+        kernel, gap = within_firmware(on_device, outlast, times, clock)
         corrected = on_device.corrected(kernel_ns=kernel, gap_ns=gap, corrected_rows=doubtful | outlast)
         return corrected.take(kernel >= 0)
 
     @cached_property
     def _outlasting(self) -> NDArray[np.bool_]:
         """Mask of the device ops whose kernel time is longer than their firmware's, for another reason."""
-        return self._placed & ~self._wrapped & outlasting(self.rows, self.clock_ghz)
+        clock = self.clock_ghz and clock_of_rows(self.rows, self.clock_ghz, self.clocks_apart)
+        return self._placed & ~self._wrapped & outlasting(self.rows, clock)
 
     @cached_property
     def outlasting(self) -> int:
@@ -172,10 +176,12 @@ class Performance:
     @cached_property
     def clock_ghz(self) -> float | None:
         """Device clock in GHz: cycles divided by nanoseconds of the firmware zones; None without these columns."""
-        cycles = self._measured.numbers("fw_end_cycle") - self._measured.numbers("fw_start_cycle")
-        took = self._measured.numbers("fw_ns")
-        usable = (took > 0) & (cycles > 0)
-        return float(np.median(cycles[usable] / took[usable])) if usable.any() else None
+        return clock_of(self._measured)
+
+    @cached_property
+    def clocks_apart(self) -> list[tuple[int, float]]:
+        """(device, GHz) of the devices that ran at another clock than `clock_ghz`."""
+        return clocks_apart(self._measured, self.clock_ghz)
 
     @cached_property
     def arch_stated(self) -> str | None:

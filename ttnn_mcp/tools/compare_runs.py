@@ -170,7 +170,7 @@ def _host(comparison: Comparison) -> tuple[BeforeAfterMs | None, Shares | None]:
     sides = (comparison.before, comparison.after)
     if not all(one.scope.window.warm for one in sides):
         return None, None
-    before, after = (slowest_timeline(one.scope.ops, one.run.chip.clock_ghz) for one in sides)
+    before, after = (slowest_timeline(one.scope.ops, one.run.chip) for one in sides)
     wall = BeforeAfterMs(before=before.wall_ns / 1e6, after=after.wall_ns / 1e6)
     return wall, Shares(before=before.busy, after=after.busy)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ttnn_mcp.analyses.devices.causes import uneven_ring
 from ttnn_mcp.analyses.devices.collectives import collectives_of, today_gb_s
 from ttnn_mcp.errors import shown
+from ttnn_mcp.run.chip import clocks_told
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Gbps, Quoted, Quoting, Ratio, Share, Table, Us, Window, Wire
@@ -193,6 +194,8 @@ def _caveat(run: Run, scope: Scope) -> str:
     caveat = "a collective's time above the fastest device's is waiting for a slower device"
     if not run.performance_report.traced:
         caveat += "; untraced, devices also start 17 to 55 us apart"
+    if run.chip.clocks_apart:
+        caveat += f"; {clocks_told(run.chip.clock_ghz, run.chip.clocks_apart)}"
     return caveat if scope.window.warm else f"{caveat}; cold pass: start skew may hold compile time"
 
 

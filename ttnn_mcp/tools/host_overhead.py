@@ -75,7 +75,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     Needs a warm window; refuses a verdict on a cold one. wall_ms measured with the profiler off makes it certain.
     """
     run, scope = facts.run, facts.scope
-    lines, whole = timelines_of(scope.ops, run.chip.clock_ghz), devices_without_loss(scope.ops)
+    lines, whole = timelines_of(scope.ops, run.chip), devices_without_loss(scope.ops)
     slowest = max((line for line in lines if line.device in whole), key=lambda line: line.wall_ns)
     ops = int((scope.ops.numbers("device") == slowest.device).sum())
     if asked.wall_ms is not None and asked.wall_ms * 1e6 < slowest.kernel_ns:

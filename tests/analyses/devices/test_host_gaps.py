@@ -19,7 +19,6 @@ from tests.profiles.ops import unary
 from ttnn_mcp.analyses.devices.host_gaps import (
     static_shapes,
     timeline_of,
-    timelines_of,
     trace_region_bytes,
     trace_saving_ns,
 )
@@ -120,14 +119,6 @@ def test_a_trace_leaves_a_microsecond_per_op(tmp_path):
     line = timeline(tmp_path, (0, 10_000), (4_000, 10_000), (5_000, 10_000))
     assert trace_saving_ns(line, 3) == pytest.approx(9_000 - 3_000)
     assert trace_saving_ns(line, 30) == 0
-
-
-def test_every_device_has_a_timeline_of_its_own(tmp_path):
-    program = program_of((0, 10_000), (2_000, [20_000, 40_000]), devices=2)
-    report = performance_of(tmp_path, program)
-    lines = timelines_of(report.ops, report.clock_ghz)
-    assert [line.device for line in lines] == [0, 1]
-    assert [line.kernel_ns for line in lines] == [30_000, 50_000]
 
 
 def report_of(folder, program, iterations):

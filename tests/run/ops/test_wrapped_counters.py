@@ -6,7 +6,7 @@ import pytest
 
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
-from ttnn_mcp.analyses.devices.host_gaps import timelines_of
+from ttnn_mcp.analyses.devices.host_gaps import timeline_of
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.trust import caveats_of
@@ -43,7 +43,7 @@ def test_impossible_durations_are_told_from_firmware_ends(tmp_path, spoil):
     window = scope_of(here)
     assert window.window.rows == len(block(layers=4).device_ops)
     assert window.ops.numbers("kernel_ns").sum() == pytest.approx(true, abs=500 * len(window.ops))
-    (line,) = timelines_of(window.ops, here.clock_ghz)
+    line = timeline_of(window.ops, here.clock_ghz)
     assert line.busy > 0.8
     assert any("told from DEVICE FW END CYCLE" in caveat for caveat in caveats_of(here))
     assert here.impossible_left_out == 0

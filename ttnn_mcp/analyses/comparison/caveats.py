@@ -57,7 +57,7 @@ def _moved_gaps(comparison: Comparison) -> list[str]:
     sides = comparison.before, comparison.after
     if sides[0].run.performance_report.traced != sides[1].run.performance_report.traced:
         return []  # a reason to doubt says so: such gaps do not compare
-    lines = [slowest_timeline(side.scope.ops, side.run.chip.clock_ghz) for side in sides]
+    lines = [slowest_timeline(side.scope.ops, side.run.chip) for side in sides]
     before_ns, after_ns = (line.gap_ns for line in lines)
     little = abs(after_ns - before_ns) <= comparison.noise.share * lines[0].wall_ns
     if little or max(before_ns, after_ns) < GAPS_MOVED * min(before_ns, after_ns):

@@ -18,6 +18,7 @@ from ttnn_mcp.run.ops.artefact import artefact
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.performance import Performance
 
@@ -116,15 +117,15 @@ def _shared_out(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArr
 
 
 @artefact
-def timelines_of(ops: OpTable, clock_ghz: float | None) -> list[Timeline]:
+def timelines_of(ops: OpTable, chip: Chip) -> list[Timeline]:
     """One timeline per device; `ops` sorted by device, then by time."""
     devices = ops.numbers("device")
-    return [timeline_of(ops.take(devices == device), clock_ghz) for device in np.unique(devices)]
+    return [timeline_of(ops.take(devices == device), chip.clock_on(int(device))) for device in np.unique(devices)]
 
 
-def slowest_timeline(ops: OpTable, clock_ghz: float | None) -> Timeline:
+def slowest_timeline(ops: OpTable, chip: Chip) -> Timeline:
     """The timeline of the device that takes longest from its first op to its last."""
-    return max(timelines_of(ops, clock_ghz), key=lambda line: line.wall_ns)
+    return max(timelines_of(ops, chip), key=lambda line: line.wall_ns)
 
 
 def trace_saving_ns(line: Timeline, ops: int) -> float:

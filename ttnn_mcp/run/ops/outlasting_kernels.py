@@ -21,7 +21,7 @@ ROUNDING = 1.01  # of the firmware's time: clocks are measured to 0.1 % (ours)
 ROUNDING_NS = 1_000.0  # the same for short ops (ours)
 
 
-def outlasting(rows: OpTable, clock_ghz: float | None) -> NDArray[np.bool_]:
+def outlasting(rows: OpTable, clock_ghz: float | NDArray[np.float64] | None) -> NDArray[np.bool_]:
     """Mask of the rows whose kernel takes longer than their firmware; none without a clock or firmware cycles."""
     if clock_ghz is None:
         return np.zeros(len(rows), dtype=np.bool_)
@@ -33,7 +33,7 @@ def within_firmware(
     rows: OpTable,
     outlast: NDArray[np.bool_],
     times: tuple[NDArray[np.float64], NDArray[np.float64]],
-    clock_ghz: float,
+    clock_ghz: float | NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(kernel times, gaps) in ns, those of the outlasting rows by their firmware; the row before ends where it did."""
     kernel, gap = (np.array(each) for each in times)
@@ -43,9 +43,10 @@ def within_firmware(
     later, earlier = order[1:], order[:-1]
     follows = (devices[later] == devices[earlier]) & outlast[later]
     later, earlier = later[follows], earlier[follows]
-    gap[later] = np.maximum((starts[later] - ends[earlier]) / clock_ghz, 0.0)
+    clocks = np.broadcast_to(clock_ghz, len(rows))[later]
+    gap[later] = np.maximum((starts[later] - ends[earlier]) / clocks, 0.0)
     return kernel, gap
 
 
-def _firmware_ns(rows: OpTable, clock_ghz: float) -> NDArray[np.float64]:
+def _firmware_ns(rows: OpTable, clock_ghz: float | NDArray[np.float64]) -> NDArray[np.float64]:
     return (rows.numbers("fw_end_cycle") - rows.numbers("fw_start_cycle")) / clock_ghz

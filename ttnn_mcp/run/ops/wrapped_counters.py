@@ -30,7 +30,7 @@ def wrapped(rows: OpTable) -> NDArray[np.bool_]:
 
 
 def unwrapped(
-    rows: OpTable, doubtful: NDArray[np.bool_], clock_ghz: float
+    rows: OpTable, doubtful: NDArray[np.bool_], clock_ghz: float | NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Kernel times and gaps in ns of all rows, those of the doubtful rows computed from firmware ends.
 
@@ -39,7 +39,7 @@ def unwrapped(
     Args:
         rows: device ops.
         doubtful: mask of the rows whose times are wrong or blank.
-        clock_ghz: the device clock, to turn cycles into ns.
+        clock_ghz: the device clock, to turn cycles into ns; per row where devices differ.
     """
     kernel: NDArray[np.float64] = np.where(doubtful, np.nan, rows.numbers("kernel_ns"))
     gap: NDArray[np.float64] = np.where(doubtful, np.nan, rows.numbers("gap_ns"))
@@ -49,7 +49,7 @@ def unwrapped(
     later, earlier = order[1:], order[:-1]
     follows = (devices[later] == devices[earlier]) & (session[later] == session[earlier])
     later, earlier = later[follows], earlier[follows]
-    span = (ends[later] - ends[earlier]) / clock_ghz
+    span = (ends[later] - ends[earlier]) / np.broadcast_to(clock_ghz, len(rows))[later]
     small = gap[later][(gap[later] >= 0) & (gap[later] < WRAPPED_GAP_NS)]
     usual = float(np.median(small)) if len(small) else USUAL_GAP_NS
     recovered = doubtful[later] & (span > usual)

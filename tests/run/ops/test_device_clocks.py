@@ -1,0 +1,81 @@
+"""Devices of a mesh at different clocks: each one's cycles become time by its own clock, and the answers say so."""
+
+import pytest
+
+from tests.analyses.tables import put
+from tests.asking import ask, session
+from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
+from tests.profiles.ops import unary
+from tests.shared_reports import DEEPSEEK, shared
+from ttnn_mcp.analyses.devices.host_gaps import timelines_of
+from ttnn_mcp.run.window import scope_of
+
+CYCLES = ("DEVICE FW START CYCLE", "DEVICE FW END CYCLE")
+KERNELS_NS = ((10_000, 10_000, 10_000), (20_000, 20_000, 40_000))  # of each op on devices 0, 1 and 2
+
+
+async def run_of(folder, share, *, slow=(2,), devices=3):
+    """The run of a report whose slow devices count `share` of the cycles in the same nanoseconds."""
+    program = Program("wormhole_b0", devices=devices)
+    for number, kernel_ns in enumerate(KERNELS_NS, start=1):
+        x, y = (program.tensor([1, 1, 1024, 32 * number]) for _ in range(2))
+        put(program, unary("RELU", x, y, kernel_ns[:devices]))
+        program.device_ops[-1].gap_ns = 2_000
+    rows = performance_rows(program, [Iteration()])
+    for row in rows:
+        if row.get("DEVICE ID") and int(row["DEVICE ID"]) in slow:
+            row.update({name: str(round(int(row[name]) * share)) for name in CYCLES})
+    return await session(folder).run(str(write_rows(folder / "ops_perf_results.csv", rows, header_of(rows, "C7"))))
+
+
+@pytest.mark.parametrize("share", [1, 0.8, 1.25])
+async def test_every_device_has_a_timeline_of_its_own_by_its_own_clock(tmp_path, share):
+    run = await run_of(tmp_path, share)
+    lines = timelines_of(scope_of(run.performance_report, iteration="all").ops, run.chip)
+    assert [line.device for line in lines] == [0, 1, 2]
+    assert [line.kernel_ns for line in lines] == [30_000, 30_000, 50_000]  # none is taken for a raw timestamp
+    assert [line.wall_ns for line in lines] == pytest.approx([32_000, 32_000, 52_000], abs=3)
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.989, True), (0.991, False), (1.009, False), (1.011, True)])
+async def test_clocks_are_apart_from_a_hundredth_on(tmp_path, share, told):
+    chip = (await run_of(tmp_path, share)).chip
+    assert dict(chip.clocks_apart) == ({2: pytest.approx(share, abs=1e-4)} if told else {})
+    assert chip.clock_ghz == pytest.approx(1, abs=1e-4)
+    assert any("different clocks" in caveat for caveat in chip.caveats) is told
+
+
+async def test_the_answers_name_the_slow_device(tmp_path):
+    await run_of(tmp_path, 0.8)
+    at, path = session(tmp_path), str(tmp_path / "ops_perf_results.csv")
+    told = "devices ran at different clocks (device 2 0.8, the others 1 GHz): a slower one makes all wait"
+    assert told in (await ask(at, "device_balance", run=path))["caveat"]
+    assert told in (await ask(at, "open_run", run=path))["caveats"]
+    assert told in (await ask(at, "time_budget", run=path))["chip_caveats"]
+
+
+async def test_of_many_slow_devices_some_are_named(tmp_path):
+    program = Program("wormhole_b0", devices=16)
+    put(program, unary("RELU", program.tensor([1, 1, 32, 32]), program.tensor([1, 1, 32, 32]), 10_000))
+    rows = performance_rows(program, [Iteration()])
+    for row in rows[:6]:
+        row.update({name: str(round(int(row[name]) * 0.5)) for name in CYCLES})
+    path = write_rows(tmp_path / "ops_perf_results.csv", rows, header_of(rows, "C7"))
+    caveats = (await session(tmp_path).run(str(path))).chip.caveats
+    assert any("device 3 0.5 and 2 more, the others 1 GHz" in caveat for caveat in caveats)
+
+
+@pytest.mark.parametrize(("share", "fastest"), [(0.8, 1), (1.25, 1.25)])
+async def test_bounds_of_all_devices_are_those_of_the_fastest(tmp_path, share, fastest):
+    chip = (await run_of(tmp_path, share)).chip
+    assert chip.at_fastest.clock_ghz == pytest.approx(fastest, abs=1e-4)
+    assert [chip.on(device).clock_ghz for device in (0, 2)] == pytest.approx([1, share], abs=1e-4)
+
+
+async def test_one_device_has_one_clock(tmp_path):
+    chip = (await run_of(tmp_path, 0.8, slow=(0,), devices=1)).chip
+    assert (chip.clocks_apart, chip.clock_ghz) == ((), pytest.approx(0.8, abs=1e-4))
+
+
+async def test_the_eight_chips_of_a_real_mesh_run_at_one_clock(tmp_path):
+    assert (await session(tmp_path).run(str(shared(DEEPSEEK)))).chip.clocks_apart == ()

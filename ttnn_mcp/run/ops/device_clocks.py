@@ -1,0 +1,62 @@
+"""The clock of each device of a mesh: DEVICE FW cycles over DEVICE FW nanoseconds.
+
+TTNN writes the nanoseconds of all devices by one clock, that of the device log's first line (process_device_log.py), or
+each device's by its own (the report that C++ writes). Of the first way a device that was throttled cannot be told:
+its nanoseconds are too few by as much as its clock is slower. Of the second way it can, and then no other clock may
+turn its cycles into time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+CLOCKS_APART = 0.01  # of a clock; on real reports the medians of eight devices agree within 0.0002 %
+
+
+def clock_of(ops: OpTable) -> float | None:
+    """The median clock of these rows in GHz; None without the columns."""
+    ratios = _ratios(ops)
+    known = ratios[ratios > 0]
+    return float(np.median(known)) if len(known) else None
+
+
+def clocks_apart(ops: OpTable, clock_ghz: float | None) -> list[tuple[int, float]]:
+    """(device, GHz) of the devices that ran at another clock than `clock_ghz`, the median of all rows."""
+    devices = ops.numbers("device").astype(np.int16)  # below 1024; numpy sorts so short numbers in one look
+    if clock_ghz is None or devices.min() == devices.max():
+        return []
+    by_device = np.argsort(devices, kind="stable")
+    begins = np.flatnonzero(np.diff(devices[by_device], prepend=-1))
+    parts = np.split(_ratios(ops)[by_device], begins[1:])
+    medians = [float(np.median(known)) if len(known := part[part > 0]) else clock_ghz for part in parts]
+    clocks = zip(devices[by_device[begins]].tolist(), medians, strict=True)
+    return [(device, clock) for device, clock in clocks if abs(clock / clock_ghz - 1) > CLOCKS_APART]
+
+
+def clock_of_rows(
+    rows: OpTable, clock_ghz: float, apart: Sequence[tuple[int, float]]
+) -> float | NDArray[np.float64]:
+    """GHz of each row's device, or of all rows."""
+    if not apart:
+        return clock_ghz
+    devices, clocks = rows.numbers("device"), np.full(len(rows), clock_ghz)
+    for device, clock in apart:
+        clocks[devices == device] = clock
+    return clocks
+
+
+def _ratios(ops: OpTable) -> NDArray[np.float64]:
+    """Cycles per nanosecond of each row; NaN, or not above 0, where a row does not tell."""
+    took = ops.numbers("fw_ns")
+    cycles = ops.numbers("fw_end_cycle") - ops.numbers("fw_start_cycle")
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(took > 0, cycles / took, np.nan)
