@@ -16,17 +16,38 @@ MODULUS = 0xEDB88320  # without its highest power
 ONE, X = 1 << 31, 1 << 30
 
 
+class RunningChecksum:
+    """CRC-32 of a file whose pieces come one after the other, each with a checksum of its own.
+
+    Attributes:
+        total: of all pieces so far.
+        length: bytes of all pieces so far.
+    """
+
+    def __init__(self) -> None:
+        self.total = self.length = 0
+
+    def add(self, piece: int, length: int) -> None:
+        """Add the next piece by its checksum."""
+        self.total = _product(self.total, _shift(length)) ^ piece
+        self.length += length
+
+    def of_all(self, size: int) -> int | None:
+        """The checksum of the file of this size; None if pieces are missing."""
+        return self.total if self.length == size else None
+
+
 def checksum(descriptor: int, size: int) -> int:
     """CRC-32 of the first `size` bytes, or of as many as there are.
 
     Raises:
         OSError: the file cannot be read.
     """
-    total = 0
+    running_sum = RunningChecksum()
     with closing(in_order(lambda begin: _of_piece(descriptor, begin, size), range(0, size, PIECE_BYTES))) as pieces:
         for piece, length in pieces:
-            total = _product(total, _shift(length)) ^ piece
-    return total
+            running_sum.add(piece, length)
+    return running_sum.total
 
 
 def _of_piece(descriptor: int, begin: int, size: int) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from ttnn_mcp.errors import ReportMissing, shown
 from ttnn_mcp.readers.checksum import checksum
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from ttnn_mcp.readers.kept_files import KeptFiles
@@ -26,7 +27,9 @@ SETTLED_NS = 2_000_000_000  # a younger file may change again within one tick of
 _known: dict[tuple[int, ...], str] = {}
 
 
-def fingerprint(path: Path, kept: KeptFiles | None = None) -> str:
+def fingerprint(
+    path: Path, kept: KeptFiles | None = None, reading: Callable[[str], int | None] | None = None
+) -> str:
     """32 hex digits from the file's size and contents.
 
     Small files are hashed as a whole. Of larger files some blocks are hashed, together with a checksum of all bytes,
@@ -36,6 +39,7 @@ def fingerprint(path: Path, kept: KeptFiles | None = None) -> str:
     Args:
         path: the report.
         kept: where checksums of larger files are stored, so that a restart need not read all bytes again.
+        reading: reads a larger file for another purpose, given `samples_of` it, and tells its checksum; None if not.
 
     Raises:
         ReportMissing: the file cannot be opened.
@@ -46,7 +50,7 @@ def fingerprint(path: Path, kept: KeptFiles | None = None) -> str:
             stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
             if stamp in _known:
                 return _known[stamp]
-            digest = _digest(file, status, kept)
+            digest = _digest(file, status, kept, reading)
     except OSError as failed:
         raise ReportMissing(f"{shown(path)} cannot be opened ({failed.strerror}).") from None
     if _is_settled(status):
@@ -60,21 +64,49 @@ def _is_settled(status: os.stat_result) -> bool:
     return time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS
 
 
-def _digest(file: BinaryIO, status: os.stat_result, kept: KeptFiles | None) -> str:
-    size = status.st_size
+def samples_of(path: Path) -> str:
+    """32 hex digits from the file's size and some blocks: two files without the same ones are different.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb", buffering=0) as file:
+        return _sampled(file, os.fstat(file.fileno()).st_size).hexdigest()
+
+
+def _sampled(file: BinaryIO, size: int) -> blake2b:
     digest = blake2b(str(size).encode(), digest_size=16)
+    for sample in range(SAMPLES):
+        file.seek(max(size - BLOCK_BYTES, 0) * sample // (SAMPLES - 1))
+        digest.update(file.read(BLOCK_BYTES))
+    return digest
+
+
+def _digest(
+    file: BinaryIO,
+    status: os.stat_result,
+    kept: KeptFiles | None,
+    reading: Callable[[str], int | None] | None,
+) -> str:
+    size = status.st_size
     if size <= SMALL_BYTES:
+        digest = blake2b(str(size).encode(), digest_size=16)
         digest.update(file.read(size))
         return digest.hexdigest()
-    for sample in range(SAMPLES):
-        file.seek((size - BLOCK_BYTES) * sample // (SAMPLES - 1))
-        digest.update(file.read(BLOCK_BYTES))
+    digest = _sampled(file, size)
     if size <= WHOLE_BYTES:
-        digest.update(_known_checksum(file, status, digest.digest(), kept))
+
+        def whole() -> int:
+            read = reading(digest.hexdigest()) if reading is not None else None
+            return checksum(file.fileno(), size) if read is None else read
+
+        digest.update(_known_checksum(file, status, digest.digest(), kept, whole))
     return digest.hexdigest()
 
 
-def _known_checksum(file: BinaryIO, status: os.stat_result, samples: bytes, kept: KeptFiles | None) -> bytes:
+def _known_checksum(
+    file: BinaryIO, status: os.stat_result, samples: bytes, kept: KeptFiles | None, computed: Callable[[], int]
+) -> bytes:
     """The CRC-32 of the whole file: stored before for the same file, times and samples, else computed.
 
     It misses no change within 32 bits in a row, and others once in 2**32.
@@ -87,7 +119,7 @@ def _known_checksum(file: BinaryIO, status: os.stat_result, samples: bytes, kept
     stored = kept.read(name)
     if stored is not None and len(stored) == CHECKSUM_BYTES:
         return bytes(stored)
-    whole = checksum(file.fileno(), status.st_size).to_bytes(CHECKSUM_BYTES, "little")
+    whole = computed().to_bytes(CHECKSUM_BYTES, "little")
     unchanged = os.fstat(file.fileno())
     if (unchanged.st_size, unchanged.st_mtime_ns, unchanged.st_ctime_ns) == mark[2:5]:
         kept.write(name, [whole])

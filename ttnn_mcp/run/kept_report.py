@@ -7,12 +7,13 @@ self; and a digest of everything that decides what is read from a file, so that 
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ttnn_mcp.readers.fingerprint import fingerprint
+from ttnn_mcp.readers.fingerprint import fingerprint, samples_of
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.readers.performance.kept_columns import packed, unpacked
 from ttnn_mcp.run.iterations import Iterations, signatures
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.readers.kept_files import KeptFiles
+    from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 
+MARK = "2-"  # of the name of a file which says that a report with these samples was copied
 COUNTS = ("count", "ops", "found_by", "may_be_layers")
 LARGE_BYTES = 1 << 24  # smaller files (some ten thousand rows) are read in a tenth of a second
 # what bytes that we did not write may raise
@@ -44,35 +47,56 @@ NOT_OURS = (
 )
 
 
-def performance_of(path: Path, kept: KeptFiles | None = None, large_bytes: int = LARGE_BYTES) -> Performance:
+def performance_of(
+    path: Path,
+    kept: KeptFiles | None = None,
+    large_bytes: int = LARGE_BYTES,
+    *,
+    csv: PerformanceCsv | None = None,
+) -> Performance:
     """The report at `path`, its iterations computed: from its copy if the file did not change since, else read.
+
+    Args:
+        path: the report.
+        kept: where copies of large reports lie.
+        large_bytes: smaller reports have no copy.
+        csv: the report, where it was read just now.
 
     Raises:
         ReportError: the file is missing, foreign or broken.
     """
     code = reading_digest()
-    if kept is None or not kept.most_bytes or code is None or not _is_large(path, large_bytes):
-        return _read(path)
+    if kept is None or not kept.most_bytes or code is None or not is_large(path, large_bytes):
+        return _read(path, csv)
     contents = fingerprint(path, kept)
     name = f"{contents}-{code}"
     report = _from_copy(path, kept, name)
     if report is not None:
         report.contents = contents
         return report
-    report = _read(path)
+    report = _read(path, csv)
     if fingerprint(path, kept) == contents:  # else it changed meanwhile
         report.contents = contents
+        with suppress(OSError):
+            kept.write(MARK + samples_of(path), [code.encode()])
         kept.write_later(name, _parts_of(report))
     return report
 
 
-def _read(path: Path) -> Performance:
-    report = Performance(read_performance_csv(path))
+def has_copy(kept: KeptFiles | None, samples: str) -> bool:
+    """Whether a report with these samples has a copy, or had one; and it may be another report all the same."""
+    code, mark = reading_digest(), None if kept is None else kept.read(MARK + samples)
+    return mark is not None and code is not None and bytes(mark) == code.encode()
+
+
+def _read(path: Path, csv: PerformanceCsv | None) -> Performance:
+    report = Performance(read_performance_csv(path) if csv is None else csv)
     _ = report.iterations  # computed here, off the event loop
     return report
 
 
-def _is_large(path: Path, large_bytes: int) -> bool:
+def is_large(path: Path, large_bytes: int = LARGE_BYTES) -> bool:
+    """Whether the report is large enough for a copy."""
     try:
         status = path.stat()
     except (OSError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ttnn_mcp.readers.kept_files import KeptFiles
+    from ttnn_mcp.session.read_ahead import ReadAhead
 
 ID_CHARS = 8
 
@@ -43,19 +45,22 @@ class Stamp(NamedTuple):
 Stamps: TypeAlias = "tuple[Stamp, ...]"
 
 
-def identity(pair: Pair, kept: KeptFiles | None = None) -> str:
+def identity(pair: Pair, kept: KeptFiles | None = None, ahead: ReadAhead | None = None) -> str:
     """The id of the run, from the contents of its reports. Reads files that it has not seen before, so it blocks.
 
     Args:
         pair: the reports.
         kept: where checksums of large files are stored.
+        ahead: takes a performance report that is read for its checksum, as it will be opened next.
 
     Raises:
         ReportMissing: one of them cannot be opened.
     """
     digest = blake2b(digest_size=ID_CHARS // 2)
-    for path in (pair.performance, pair.memory):
-        digest.update(fingerprint(path, kept).encode() if path else b"-")
+    table = pair.performance
+    reading = partial(ahead.checksum, table, kept) if ahead is not None and table is not None else None
+    for path in (table, pair.memory):
+        digest.update(fingerprint(path, kept, reading if path == table else None).encode() if path else b"-")
     if pair.rank:
         digest.update(str(pair.rank).encode())
     return digest.hexdigest()

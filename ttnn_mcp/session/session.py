@@ -20,6 +20,7 @@ from ttnn_mcp.session.naming import DEMO, check_name, known_run, only_one
 from ttnn_mcp.session.open_runs import Opening, OpenRuns, read_unchanged
 from ttnn_mcp.session.pair import Pair, identity, stamps_of
 from ttnn_mcp.session.places import DEMO_CAVEAT, OUTSIDE, Roots, demo_reports, is_there, place_of
+from ttnn_mcp.session.read_ahead import ReadAhead
 from ttnn_mcp.session.registry import ID, KnownRun, Registry
 from ttnn_mcp.session.settings import MB, Settings
 
@@ -60,7 +61,7 @@ class Session:
         self.archiving = Archiving(settings, self.archive)
         self.skipped: tuple[str, ...] = ()
         self.forgetful: str | None = None
-        self._runs = OpenRuns()
+        self._runs, self._ahead = OpenRuns(), ReadAhead()
         self._known: dict[str, KnownRun] = {}  # opened in this session, by id: the registry may be read-only
 
     async def run(self, name_or_path: str | None) -> Run:
@@ -228,7 +229,7 @@ class Session:
         """The stamps and the id of a pair's files as they are now. Blocks."""
         if not self.roots.permits(*pair.paths):
             raise ReportMissing(f"The report {OUTSIDE}")
-        return stamps_of(pair), identity(pair, self.kept)
+        return stamps_of(pair), identity(pair, self.kept, self._ahead)
 
     def _with_name(self, known: KnownRun) -> KnownRun:
         """The run with the name that a person gave it before; a name given now is taken from any other run."""
@@ -242,7 +243,7 @@ class Session:
         return replace(known, name=earlier.name, named_by_hand=True) if earlier and earlier.named_by_hand else known
 
     async def _read(self, known: KnownRun, stamps: Stamps) -> Run:
-        run = await read_unchanged(known, stamps, self.kept)
+        run = await read_unchanged(known, stamps, self.kept, self._ahead)
         earlier = [former for former in self._known.values() if former.pair == known.pair and former.id != known.id]
         if earlier:
             run.notes = (f"the report was overwritten: before, its file held run {earlier[-1].id}",)

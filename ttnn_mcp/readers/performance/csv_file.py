@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ttnn_mcp.readers.checksum import RunningChecksum
     from ttnn_mcp.readers.performance.frame import Frame, TextColumn
     from ttnn_mcp.readers.performance.header import Header
 
@@ -58,8 +59,8 @@ class PerformanceCsv:
     caveats: tuple[str, ...]
 
 
-def read_performance_csv(path: Path) -> PerformanceCsv:
-    """Read the CSV at `path`.
+def read_performance_csv(path: Path, running_sum: RunningChecksum | None = None) -> PerformanceCsv:
+    """Read the CSV at `path`; `running_sum` gets the checksum of its bytes where they are plain.
 
     Raises:
         ReportMissing: no such file, or it cannot be opened.
@@ -67,7 +68,7 @@ def read_performance_csv(path: Path) -> PerformanceCsv:
         ReportBroken: binary, cut off before its first row, rows that do not fit the header, or too large.
     """
     header = header_of(path)
-    columns, caveats = _columns(path, header)
+    columns, caveats = _columns(path, header, running_sum)
     return PerformanceCsv(
         path=path,
         generation=header.generation,
@@ -80,8 +81,8 @@ def read_performance_csv(path: Path) -> PerformanceCsv:
     )
 
 
-def _columns(path: Path, header: Header) -> tuple[Frame, list[str]]:
-    frame, tail, caveats = plain_frame(path, header, ROWS_AT_MOST, BLANK), b"", list[str]()
+def _columns(path: Path, header: Header, running_sum: RunningChecksum | None) -> tuple[Frame, list[str]]:
+    frame, tail, caveats = plain_frame(path, header, ROWS_AT_MOST, BLANK, running_sum), b"", list[str]()
     if frame is None:
         from ttnn_mcp.readers.performance.parsed_rows import parsed  # noqa: PLC0415 - pandas takes 0.4 s to load
 

@@ -7,6 +7,7 @@ numbers are whole. Whatever is not plain is not read here at all, so that there 
 from __future__ import annotations
 
 import os
+import zlib
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -18,7 +19,7 @@ from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at
 from ttnn_mcp.readers.performance.plain_numbers import Numbers
 from ttnn_mcp.readers.performance.plain_texts import TextGroup
-from ttnn_mcp.readers.performance.row_shape import shape_of
+from ttnn_mcp.readers.performance.row_shape import LEAD_BYTES, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ttnn_mcp.readers.checksum import RunningChecksum
     from ttnn_mcp.readers.performance.header import Header
     from ttnn_mcp.readers.performance.row_shape import RowShape
 
@@ -40,8 +42,9 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 class _Read(NamedTuple):
-    """What one block holds: its rows, the number columns that are not blank, the numbers and the texts."""
+    """What one block holds: its checksum, its rows, the number columns that are not blank, numbers and texts."""
 
+    checksum: int
     rows: int
     filled: NDArray[np.int64]
     numbers: NDArray[np.float64]
@@ -51,8 +54,16 @@ class _Read(NamedTuple):
 class PlainRows:
     """One file on its way into columns."""
 
-    def __init__(self, descriptor: int, header: Header, rows_at_most: int, blanks: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        descriptor: int,
+        header: Header,
+        rows_at_most: int,
+        blanks: tuple[str, ...],
+        running_sum: RunningChecksum | None,
+    ) -> None:
         self._descriptor = descriptor
+        self._running_sum = running_sum
         self._fields = len(header.names)
         self._rows_at_most = rows_at_most
         self._blanks = blanks
@@ -85,13 +96,17 @@ class PlainRows:
         is_filled = np.zeros(len(numbers), dtype=np.bool_)
         rows = 0
         np.empty(FREED_BYTES, dtype=np.uint8)  # freed at once
-        for read, part in self._blocks(shape):
+        if self._running_sum is not None:
+            self._running_sum.add(zlib.crc32(os.pread(self._descriptor, shape.begin, 0)), shape.begin)
+        for read, begin, end in self._blocks(shape):
             if read is None:
                 return None
+            if self._running_sum is not None:
+                self._running_sum.add(read.checksum, end - begin)
             until = rows + read.rows
             if until > texts.shape[1]:
                 # a large page (2 MB) is cleared for the first cell of each column: small reports get small columns
-                room = max(until, int(min(until / part * ROOM, self._rows_at_most + read.rows)))
+                room = max(until, int(min(until * shape.size / end * ROOM, self._rows_at_most + read.rows)))
                 numbers, texts = _widened(numbers, rows, room), _widened(texts, rows, room)
             new = read.filled[~is_filled[read.filled]]
             numbers[new, :rows], is_filled[new] = np.nan, True
@@ -106,13 +121,13 @@ class PlainRows:
         columns = [values[: rows * filled] for values, filled in zip(numbers, is_filled.tolist(), strict=True)]
         return self._as_frame(columns, texts[:, :rows])
 
-    def _blocks(self, shape: RowShape) -> Iterator[tuple[_Read | None, float]]:
-        """What each block holds, in order (None for one that is not plain), and the part of the file read by then."""
+    def _blocks(self, shape: RowShape) -> Iterator[tuple[_Read | None, int, int]]:
+        """What each block holds, in order (None for one that is not plain), where it begins and where it ends."""
         begins = range(shape.begin, shape.size, BLOCK_BYTES)
         ends = [min(begin + BLOCK_BYTES, shape.size) for begin in begins]
         reads = in_order(lambda piece: self._read(*piece, shape), list(zip(begins, ends, strict=True)))
         with closing(reads):
-            yield from zip(reads, (end / shape.size for end in ends), strict=True)
+            yield from zip(reads, begins, ends, strict=True)
 
     def _read(self, begin: int, end: int, shape: RowShape) -> _Read | None:
         block = block_at(self._descriptor, begin, end, shape)
@@ -123,7 +138,12 @@ class PlainRows:
             return None
         texts = [group.of(block) for group in self._groups]
         known = [codes for codes in texts if codes is not None]
-        return _Read(block.rows, *numbers, known) if len(known) == len(texts) else None
+        checksum = (
+            0
+            if self._running_sum is None
+            else zlib.crc32(memoryview(block.contents)[LEAD_BYTES + 1 :][: end - begin])
+        )
+        return _Read(checksum, block.rows, *numbers, known) if len(known) == len(texts) else None
 
     def _as_frame(self, numbers: list[NDArray[np.float64]], texts: NDArray[np.int32]) -> Frame:
         columns: dict[str, TextColumn | NDArray[np.float64]] = dict(zip(self._number_names, numbers, strict=True))
@@ -134,11 +154,20 @@ class PlainRows:
         return Frame(texts.shape[1], {name: columns[name] for name in self._names})
 
 
-def plain_frame(path: Path, header: Header, rows_at_most: int, blanks: tuple[str, ...]) -> Frame | None:
-    """The columns of the file at `path`, at most some more rows than `rows_at_most`; None if it is not plain."""
+def plain_frame(
+    path: Path,
+    header: Header,
+    rows_at_most: int,
+    blanks: tuple[str, ...],
+    running_sum: RunningChecksum | None = None,
+) -> Frame | None:
+    """The columns of the file at `path`, at most some more rows than `rows_at_most`; None if it is not plain.
+
+    `running_sum` gets the checksum of every block that is read.
+    """
     try:
         with path.open("rb", buffering=0) as file:
-            return PlainRows(file.fileno(), header, rows_at_most, blanks).frame()
+            return PlainRows(file.fileno(), header, rows_at_most, blanks, running_sum).frame()
     except OSError:
         return None  # reading it the other way says what is wrong
 

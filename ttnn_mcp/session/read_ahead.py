@@ -1,0 +1,64 @@
+"""Reading a large report for the first time: its columns and its checksum from one look at its bytes.
+
+A run's id comes from its contents, and is asked for before the run is read. So the report was read twice, and the
+second time took a tenth of the first.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import TtnnMcpError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ttnn_mcp.readers.kept_files import KeptFiles
+    from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
+
+
+class ReadAhead:
+    """At most one report that was read before its run was opened."""
+
+    def __init__(self) -> None:
+        self._reading = Lock()
+        self._held: tuple[tuple[int, ...], PerformanceCsv] | None = None
+
+    def checksum(self, path: Path, kept: KeptFiles | None, samples: str) -> int | None:
+        """The checksum of a report that was read for it; None if it has to be computed on its own.
+
+        It has to where a copy of a file with these samples exists, which need not be read at all; where another report
+        is being read ahead, since each takes memory; and of a report with quotes.
+        """
+        from ttnn_mcp.readers.checksum import RunningChecksum  # noqa: PLC0415 - numpy loads with the first report
+        from ttnn_mcp.readers.performance.csv_file import read_performance_csv  # noqa: PLC0415
+        from ttnn_mcp.run.kept_report import has_copy, is_large  # noqa: PLC0415
+
+        if not is_large(path) or has_copy(kept, samples) or not self._reading.acquire(blocking=False):
+            return None
+        try:
+            before, running_sum = _state(path), RunningChecksum()
+            csv = read_performance_csv(path, running_sum)
+            if _state(path) != before:
+                return None
+            self._held = before, csv
+            return running_sum.of_all(before[2])
+        except (TtnnMcpError, OSError, ValueError):
+            return None  # opening the run says what is wrong
+        finally:
+            self._reading.release()
+
+    def take(self, path: Path) -> PerformanceCsv | None:
+        """The report at `path` if it was read ahead and is still the same; from now on it is the caller's."""
+        held, self._held = self._held, None
+        try:
+            return held[1] if held is not None and held[0] == _state(path) and held[1].path == path else None
+        except (OSError, ValueError):
+            return None
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """What changes with a file's contents; the third is its size."""
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
