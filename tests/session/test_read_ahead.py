@@ -17,7 +17,7 @@ from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.readers.performance import csv_file, plain_rows
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run import kept_report
-from ttnn_mcp.session.read_ahead import ReadAhead
+from ttnn_mcp.session.read_ahead import ReadAhead, _state
 from ttnn_mcp.session.session import Session, Settings
 
 PASSES = [Iteration(cold=True), Iteration()]
@@ -59,24 +59,24 @@ def test_the_checksum_is_that_of_the_file_and_the_columns_are_those_of_the_file(
     monkeypatch.setattr(ordered_work, "cores", lambda: cores)
     monkeypatch.setattr(plain_rows, "BLOCK_BYTES", block_bytes)
     ahead = ReadAhead()
-    assert ahead.checksum(path, kept, "") == zlib.crc32(path.read_bytes())
+    assert ahead.checksum(path, kept, "", _state(path)) == zlib.crc32(path.read_bytes())
     check_same_cells(ahead.take(path).frame, read_performance_csv(path).frame)
 
 
 def test_a_last_line_without_an_end_counts_as_it_is(path, kept):
     path.write_bytes(path.read_bytes().rstrip())
-    assert ReadAhead().checksum(path, kept, "") == zlib.crc32(path.read_bytes())
+    assert ReadAhead().checksum(path, kept, "", _state(path)) == zlib.crc32(path.read_bytes())
 
 
 def test_the_fingerprint_is_the_same_however_it_was_computed(path, kept):
-    told = fingerprint(path, kept, lambda samples: ReadAhead().checksum(path, kept, samples))
+    told = fingerprint(path, kept, lambda *given: ReadAhead().checksum(path, kept, *given))
     identity_of_files._known.clear()
     assert fingerprint(path) == told
 
 
 def test_a_report_is_taken_once(path, kept):
     ahead = ReadAhead()
-    ahead.checksum(path, kept, "")
+    ahead.checksum(path, kept, "", _state(path))
     assert ahead.take(path) is not None
     assert ahead.take(path) is None
 
@@ -84,14 +84,23 @@ def test_a_report_is_taken_once(path, kept):
 def test_a_report_that_changed_or_went_away_is_not_taken(path, kept):
     ahead = ReadAhead()
     for change in (lambda: os.utime(path, (1, 1)), path.unlink):
-        ahead.checksum(path, kept, "")
+        ahead.checksum(path, kept, "", _state(path))
         change()
         assert ahead.take(path) is None
 
 
+def test_a_report_that_took_the_place_of_another_is_not_taken(path, kept):
+    """The fingerprint looked at one file, and the path leads to the next: their checksums must not be mixed."""
+    ahead, looked_at = ReadAhead(), _state(path)
+    path.with_name("next").write_bytes(path.read_bytes())
+    path.with_name("next").rename(path)
+    assert ahead.checksum(path, kept, "", looked_at) is None
+    assert ahead.take(path) is None
+
+
 def test_another_report_is_not_taken_and_none_stays(path, kept, tmp_path):
     ahead = ReadAhead()
-    ahead.checksum(path, kept, "")
+    ahead.checksum(path, kept, "", _state(path))
     assert ahead.take(write_performance_report(tmp_path / "other", block(), PASSES)) is None
     assert ahead.take(path) is None
 
@@ -104,7 +113,7 @@ def test_a_report_that_changes_while_it_is_read_is_not_taken(path, kept, monkeyp
 
     ahead = ReadAhead()
     monkeypatch.setattr(csv_file, "read_performance_csv", read)
-    assert ahead.checksum(path, kept, "") is None
+    assert ahead.checksum(path, kept, "", _state(path)) is None
     assert ahead.take(path) is None
 
 
@@ -112,7 +121,7 @@ def test_a_report_with_quotes_is_taken_but_has_no_checksum_yet(tmp_path, kept):
     rows = [{**row, "OP CODE": f'"{row["OP CODE"]}"'} for row in performance_rows(block(), PASSES)]
     path = write_rows(tmp_path / "ops_perf_results.csv", rows, header_of(rows, "C7"))
     ahead = ReadAhead()
-    assert ahead.checksum(path, kept, "") is None
+    assert ahead.checksum(path, kept, "", _state(path)) is None
     assert len(ahead.take(path).frame) == len(rows)
 
 
@@ -120,10 +129,10 @@ def test_of_what_is_no_report_nothing_is_said_yet(tmp_path, kept):
     path = tmp_path / "ops_perf_results.csv"
     path.write_text("a,b\n1,2\n")
     ahead = ReadAhead()
-    assert ahead.checksum(path, kept, "") is None
+    assert ahead.checksum(path, kept, "", _state(path)) is None
     with pytest.raises(ReportForeign):
         read_performance_csv(path)
-    assert ahead.checksum(tmp_path / "nothing", kept, "") is None
+    assert ahead.checksum(tmp_path / "nothing", kept, "", ()) is None
 
 
 def test_one_report_at_a_time_is_read_ahead(path, kept, monkeypatch):
@@ -131,20 +140,20 @@ def test_one_report_at_a_time_is_read_ahead(path, kept, monkeypatch):
     monkeypatch.setattr(
         csv_file,
         "read_performance_csv",
-        lambda *given: inner.append(ahead.checksum(path, kept, "")) or read_performance_csv(*given),
+        lambda *given: inner.append(ahead.checksum(path, kept, "", _state(path))) or read_performance_csv(*given),
     )
-    assert ahead.checksum(path, kept, "") is not None
+    assert ahead.checksum(path, kept, "", _state(path)) is not None
     assert inner == [None]
     monkeypatch.undo()
     assert kept_report.is_large(path) is False  # a small one is not read ahead either
-    assert ahead.checksum(path, kept, "") is None
+    assert ahead.checksum(path, kept, "", _state(path)) is None
 
 
 def test_where_a_copy_may_exist_nothing_is_read_ahead(path, kept, monkeypatch):
     kept_report.performance_of(path, kept)
-    assert ReadAhead().checksum(path, kept, samples_of(path)) is None
+    assert ReadAhead().checksum(path, kept, samples_of(path), _state(path)) is None
     monkeypatch.setattr(kept_report, "reading_digest", lambda: "another version")
-    assert ReadAhead().checksum(path, kept, samples_of(path)) is not None
+    assert ReadAhead().checksum(path, kept, samples_of(path), _state(path)) is not None
 
 
 async def test_opening_a_run_reads_its_report_once(tmp_path, path, readings):

@@ -13,8 +13,11 @@ from ttnn_mcp.readers.checksum import checksum
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from typing import TypeAlias
 
     from ttnn_mcp.readers.kept_files import KeptFiles
+
+    Reading: TypeAlias = Callable[[str, tuple[int, ...]], int | None]
 
 SMALL_BYTES = 1 << 22  # files up to 4 MiB are hashed as a whole
 WHOLE_BYTES = 1 << 31  # files up to 2 GiB get a CRC-32 of all bytes: measured at 0.13 s for 293 MB
@@ -27,9 +30,7 @@ SETTLED_NS = 2_000_000_000  # a younger file may change again within one tick of
 _known: dict[tuple[int, ...], str] = {}
 
 
-def fingerprint(
-    path: Path, kept: KeptFiles | None = None, reading: Callable[[str], int | None] | None = None
-) -> str:
+def fingerprint(path: Path, kept: KeptFiles | None = None, reading: Reading | None = None) -> str:
     """32 hex digits from the file's size and contents.
 
     Small files are hashed as a whole. Of larger files some blocks are hashed, together with a checksum of all bytes,
@@ -39,7 +40,8 @@ def fingerprint(
     Args:
         path: the report.
         kept: where checksums of larger files are stored, so that a restart need not read all bytes again.
-        reading: reads a larger file for another purpose, given `samples_of` it, and tells its checksum; None if not.
+        reading: reads a larger file for another purpose and tells its checksum, or None; given `samples_of` it, and its
+            device, inode, size, and times of the last change, which it must still have.
 
     Raises:
         ReportMissing: the file cannot be opened.
@@ -47,7 +49,7 @@ def fingerprint(
     try:
         with path.open("rb", buffering=0) as file:
             status = os.fstat(file.fileno())
-            stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            stamp = _stamp(status)
             if stamp in _known:
                 return _known[stamp]
             digest = _digest(file, status, kept, reading)
@@ -58,6 +60,10 @@ def fingerprint(
             _known.pop(next(iter(_known)), None)
         _known[stamp] = digest
     return digest
+
+
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _is_settled(status: os.stat_result) -> bool:
@@ -86,7 +92,7 @@ def _digest(
     file: BinaryIO,
     status: os.stat_result,
     kept: KeptFiles | None,
-    reading: Callable[[str], int | None] | None,
+    reading: Reading | None,
 ) -> str:
     size = status.st_size
     if size <= SMALL_BYTES:
@@ -97,7 +103,7 @@ def _digest(
     if size <= WHOLE_BYTES:
 
         def whole() -> int:
-            read = reading(digest.hexdigest()) if reading is not None else None
+            read = reading(digest.hexdigest(), _stamp(status)) if reading is not None else None
             return checksum(file.fileno(), size) if read is None else read
 
         digest.update(_known_checksum(file, status, digest.digest(), kept, whole))
@@ -114,7 +120,7 @@ def _known_checksum(
     """
     if kept is None or not _is_settled(status):
         return checksum(file.fileno(), status.st_size).to_bytes(CHECKSUM_BYTES, "little")
-    mark = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, samples)
+    mark = (*_stamp(status), samples)
     name = "0-" + blake2b(repr(mark).encode(), digest_size=16).hexdigest()
     stored = kept.read(name)
     if stored is not None and len(stored) == CHECKSUM_BYTES:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 
+SIZE = 2  # its place in the state of a file
+
 
 class ReadAhead:
     """At most one report that was read before its run was opened."""
@@ -25,7 +27,7 @@ class ReadAhead:
         self._reading = Lock()
         self._held: tuple[tuple[int, ...], PerformanceCsv] | None = None
 
-    def checksum(self, path: Path, kept: KeptFiles | None, samples: str) -> int | None:
+    def checksum(self, path: Path, kept: KeptFiles | None, samples: str, state: tuple[int, ...]) -> int | None:
         """The checksum of a report that was read for it; None if it has to be computed on its own.
 
         It has to where a copy of a file with these samples exists, which need not be read at all; where another report
@@ -38,12 +40,12 @@ class ReadAhead:
         if not is_large(path) or has_copy(kept, samples) or not self._reading.acquire(blocking=False):
             return None
         try:
-            before, running_sum = _state(path), RunningChecksum()
+            running_sum = RunningChecksum()
             csv = read_performance_csv(path, running_sum)
-            if _state(path) != before:
+            if _state(path) != state:
                 return None
-            self._held = before, csv
-            return running_sum.of_all(before[2])
+            self._held = state, csv
+            return running_sum.of_all(state[SIZE])
         except (TtnnMcpError, OSError, ValueError):
             return None  # opening the run says what is wrong
         finally:
@@ -59,6 +61,6 @@ class ReadAhead:
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """What changes with a file's contents; the third is its size."""
+    """What changes with a file's contents."""
     status = path.stat()
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
