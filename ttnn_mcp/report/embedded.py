@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.report.answers import Answers
 
+NO_WINDOW = dict.fromkeys(("ops", "warm", "ops_total", "rooflines", "roofs", "stage"))
 # Within JSON these stand in texts only, and an escape says the same.
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -25,17 +26,26 @@ def content_of(answers: Answers) -> dict[str, Any]:
         "card": answers.card,
         "check": answers.check,
         "budget": answers.budget,
-        "ops": by_column(ops["ops"]) if ops else None,
-        "warm": ops["window"]["warm"] if ops else None,
-        "ops_total": ops["total"] if ops else None,
-        "rooflines": by_column(answers.rooflines) if answers.rooflines else None,
-        "roofs": roofs_of(ops, answers.rooflines) if ops and answers.rooflines else None,
+        **(window_content(ops, answers.rooflines, answers.stage_of_op) if ops and answers.rooflines else NO_WINDOW),
         "stages": answers.stages,
-        "stage": _words(answers.stage_of_op),
         "memory": answers.memory,
         "levels": by_column(answers.levels) if answers.levels else None,
         "base": answers.base,
         "comparison": answers.comparison,
+    }
+
+
+def window_content(
+    ops: dict[str, Any], rooflines: dict[str, Any], stage_of_op: Sequence[str | None]
+) -> dict[str, Any]:
+    """What the timeline and the roofline are drawn from."""
+    return {
+        "ops": by_column(ops["ops"]),
+        "warm": ops["window"]["warm"],
+        "ops_total": ops["total"],
+        "rooflines": by_column(rooflines),
+        "roofs": roofs_of(ops, rooflines),
+        "stage": _words(stage_of_op),
     }
 
 

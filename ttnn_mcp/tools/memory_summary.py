@@ -247,4 +247,5 @@ TOOL = Tool(
     budget=Budget(3_900, cut=("live", "late_frees")),  # of the 4 kB a default answer may take
     narrow=("operation",),
     search_hint="L1 memory peak out of memory OOM clash circular buffers deallocate DRAM",
+    view="ui://ttnn-mcp/pictures",
 )
