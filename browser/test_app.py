@@ -29,7 +29,7 @@ COLOURS = ("compute", "dram", "l1", "overhead", "gap", "bar")
 
 @pytest.fixture
 def host(chromium, tmp_path):
-    context = chromium.new_context(viewport={"width": 1040, "height": 900})
+    context = chromium.new_context(viewport={"width": 1040, "height": 2000})
     hosted = Host(context.new_page(), tmp_path)
     yield hosted
     context.close()
@@ -130,10 +130,14 @@ def test_what_a_view_draws_is_what_the_tools_answer(host):
     assert "not warm" in app.locator("#part").text_content()
     [(method, asked)] = host.asked
     assert (method, unquote(asked["uri"])) == ("resources/read", "ttnn://pictures/window?run=demo&iteration=1")
-    listed = host.call("tools/call", name="list_ops", arguments={"run": "demo", "iteration": 1, "sort": "order", "limit": 200})
+    listed = host.call(
+        "tools/call", name="list_ops", arguments={"run": "demo", "iteration": 1, "sort": "order", "limit": 200}
+    )
     ops = listed["result"]["structuredContent"]["ops"]
     drawn = content(app)["ops"]
-    assert [list(row) for row in zip(*(spelled(drawn[name]) for name in ops["columns"]), strict=True)] == ops["rows"]
+    assert [list(row) for row in zip(*(spelled(drawn[name]) for name in ops["columns"]), strict=True)] == ops[
+        "rows"
+    ]
 
 
 def spelled(column):
@@ -148,7 +152,11 @@ def test_the_keyboard_reaches_and_moves_every_picture(host):
     reached = set()
     app.locator("#timeline button").first.focus()
     for _ in range(12):
-        reached.add(app.locator("body").evaluate("() => document.activeElement.closest('figure')?.id + ' ' + document.activeElement.tagName"))
+        reached.add(
+            app.locator("body").evaluate(
+                "() => document.activeElement.closest('figure')?.id + ' ' + document.activeElement.tagName"
+            )
+        )
         host.page.keyboard.press("Tab")
     assert {"timeline BUTTON", "timeline CANVAS", "roofline BUTTON", "roofline CANVAS"} <= reached
     for figure in ("timeline", "roofline"):
@@ -194,6 +202,7 @@ def test_the_handshake_is_that_of_the_extension(host):
     assert first["params"].keys() == {"protocolVersion", "appInfo", "appCapabilities"}
     assert second == {"jsonrpc": "2.0", "method": "ui/notifications/initialized", "params": {}}
     assert [message for message in named if message["method"] == "ui/notifications/size-changed"]
+    assert app.locator("html").evaluate("(page) => page.scrollHeight - page.clientHeight") == 0
     host.page.evaluate("() => post({ id: 'bye', method: 'ui/resource-teardown', params: { reason: 'test' } })")
     host.page.wait_for_function("() => log.some((message) => message.id === 'bye' && message.result)")
 
@@ -209,9 +218,7 @@ def test_a_host_that_passes_on_calls_alone_gets_the_timeline_page_by_page(host):
     assert app.locator("#roofline").is_hidden()
 
 
-@pytest.mark.parametrize(
-    ("tool", "table", "rows"), [("time_budget", "ledger", 9), ("memory_summary", "live", 5)]
-)
+@pytest.mark.parametrize(("tool", "table", "rows"), [("time_budget", "ledger", 9), ("memory_summary", "live", 5)])
 def test_a_host_that_passes_on_nothing_gets_the_numbers_alone(host, tool, table, rows):
     app, _ = host.show(tool, able=[], run="demo")
     app.get_by_text("This host lets no app").wait_for()
@@ -228,7 +235,13 @@ def test_a_refusal_is_shown_as_it_is(host):
     assert app.locator("img").count() == 0
 
 
-@pytest.mark.parametrize(("able", "words"), [(["serverResources"], "No timeline, roofline or levels: No iteration 99"), (["serverTools"], "No timeline: No iteration 99")])
+@pytest.mark.parametrize(
+    ("able", "words"),
+    [
+        (["serverResources"], "No timeline, roofline or levels: No iteration 99"),
+        (["serverTools"], "No timeline: No iteration 99"),
+    ],
+)
 def test_what_the_server_refuses_leaves_the_ledger(host, able, words):
     result = host.call("tools/call", name="time_budget", arguments={"run": "demo"})["result"]
     app, _ = host.show("time_budget", result=result, able=able, run="demo", iteration=99)

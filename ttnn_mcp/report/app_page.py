@@ -42,14 +42,21 @@ def app_page() -> str:
 
 
 def _budget() -> Markup:
-    return section("budget", "Where the time goes", _rows("ledger", "Ledger of the window"))
+    return section(
+        "budget", "Where the time goes", _rows("ledger", "Ledger of the window", "what", "", "time", "share")
+    )
 
 
 def _comparison() -> Markup:
     kinds = paragraph(
         element("span", "before", class_="key before"), element("span", "after", class_="key after"), kind="legend"
     )
-    return section("against", "Before and after", kinds, _rows("groups", "Kernel time by op"))
+    return section(
+        "against",
+        "Before and after",
+        kinds,
+        _rows("groups", "Kernel time by op", "op", "", "before", "after", "change"),
+    )
 
 
 def _timeline() -> Markup:
@@ -69,14 +76,15 @@ def _memory() -> Markup:
         "L1 over the operations",
         legend("tensors", "circular buffers"),
         figure("levels", "L1 over the operations", ZOOM),
-        _rows("live", "Live there, in bytes of a bank"),
+        _rows("live", "Live there, in bytes of a bank", "what", "", "size", "shape and line"),
     )
 
 
-def _rows(name: str, caption: str) -> Markup:
-    """A table that the script fills."""
-    table = element("table", element("caption", caption), element("tbody", id=name))
-    return element("div", table, class_="wide")
+def _rows(name: str, caption: str, *columns: str) -> Markup:
+    """A table that the script fills; the column without a name is for bars."""
+    heads = element("tr", *(element("th" if words else "td", words) for words in columns))
+    parts = (element("caption", caption), element("thead", heads), element("tbody", id=name))
+    return element("div", element("table", *parts), class_="wide")
 
 
 def _hidden(part: Markup) -> Markup:

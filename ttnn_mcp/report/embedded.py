@@ -13,20 +13,21 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.report.answers import Answers
 
-NO_WINDOW = dict.fromkeys(("ops", "warm", "ops_total", "rooflines", "roofs", "stage"))
+NO_WINDOW: dict[str, Any] = dict.fromkeys(("ops", "warm", "ops_total", "rooflines", "roofs", "stage"))
 # Within JSON these stand in texts only, and an escape says the same.
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def content_of(answers: Answers) -> dict[str, Any]:
     """Everything the page's pictures and its readers need: the tools' answers, long tables by column."""
-    ops = answers.ops
+    ops, rooflines = answers.ops, answers.rooflines
+    timed = window_content(ops, rooflines, answers.stage_of_op) if ops and rooflines else NO_WINDOW
     return {
         "ttnn_mcp": __version__,
         "card": answers.card,
         "check": answers.check,
         "budget": answers.budget,
-        **(window_content(ops, answers.rooflines, answers.stage_of_op) if ops and answers.rooflines else NO_WINDOW),
+        **timed,
         "stages": answers.stages,
         "memory": answers.memory,
         "levels": by_column(answers.levels) if answers.levels else None,

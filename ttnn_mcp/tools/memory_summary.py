@@ -55,8 +55,7 @@ async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:
     """
     peak = _place(replayed, asked.operation)
     moment = await moment_of(replayed, peak)
-    late = replayed.lifetimes.late_frees(replayed.fullest.peak)
-    only = asked.operation is not None
+    only, late = asked.operation is not None, replayed.lifetimes.late_frees(replayed.fullest.peak)
     if only:
         late = late.over(peak)
     failures = [one for one in failures_of(replayed) if not only or one.place == peak]

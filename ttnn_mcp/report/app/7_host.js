@@ -39,8 +39,8 @@ function follow(context) {
 }
 
 new ResizeObserver(() => {
-  const { scrollWidth: width, scrollHeight: height } = document.documentElement;
-  send({ method: "ui/notifications/size-changed", params: { width, height } });
+  const { width, height } = document.body.getBoundingClientRect(); // the document is never lower than its frame
+  send({ method: "ui/notifications/size-changed", params: { width: Math.ceil(width), height: Math.ceil(height) } });
 }).observe(document.body);
 
 request("ui/initialize", {
