@@ -53,6 +53,7 @@ check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
 	@$(HERE) -m pyright --pythonpath $(HERE)
 	@$(VENV)/bin/lint-imports
 	@$(HERE) -m pytest tests/test_contracts.py tests/test_skill_documents.py tests/house
+	@$(HERE) -m pytest -n auto tests/server/test_pictures.py tests/report/images
 	@$(HERE) -m pytest -n auto -m slow tests/generate tests/test_wheel.py tests/campaigns tests/real
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
@@ -108,7 +109,7 @@ clean:  ## forget everything that was set up
 		.pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # Everything below installs pinned packages whose hashes are checked. constraints.txt has three parts, with a line before
-# each but the first: what it takes to run, to test, and to check.
+# each but the first: what it takes to run, to test, and to check (with what draws pictures).
 
 $(VENV)/ready: constraints.txt pyproject.toml $(STALE)
 	@test -n "$(PYTHON)" || { echo "Python 3.10 to 3.13 is needed; name one with PYTHON=..." >&2; exit 1; }
