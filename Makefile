@@ -84,7 +84,7 @@ cluster: .cluster/ready  ## prove the archive at size: 2,000 reports over a Dask
 	@.cluster/bin/python -m tests.cluster $(if $(REPORTS),--reports $(REPORTS)) $(if $(FOLDER),--folder $(FOLDER))
 
 clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm and pip, 2.9 GB; minutes)
-	@$(HERE) -m pytest clients --ignore clients/test_lab.py
+	@$(HERE) -m pytest clients --ignore clients/test_lab.py --ignore clients/test_container.py
 
 bundle:  ## pack dist/ttnn-mcp.mcpb for Claude Desktop (needs npx; the host needs uv)
 	@rm -rf build/mcpb && mkdir -p build/mcpb dist
@@ -94,6 +94,9 @@ bundle:  ## pack dist/ttnn-mcp.mcpb for Claude Desktop (needs npx; the host need
 
 lab: $(VENV)/ready  ## 64 clients at one server over HTTP, a large report beside them, TLS by nginx
 	@$(HERE) -m pytest -s clients/test_lab.py
+
+container: $(VENV)/ready  ## take every step of the Dockerfile, and ask the server in it (Docker, or root and Python 3.13; minutes)
+	@$(HERE) -m pytest clients/test_container.py
 
 browser: $(VENV)/ready .browser/ready  ## look at the page of a report in Chromium (pip fetches 200 MB; minutes)
 	@PYTHONPATH=.browser/python $(HERE) -m pytest browser -s
