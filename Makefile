@@ -98,7 +98,7 @@ lab: $(VENV)/ready  ## 64 clients at one server over HTTP, a large report beside
 container: $(VENV)/ready  ## take every step of the Dockerfile, and ask the server in it (Docker, or root and Python 3.13; minutes)
 	@$(HERE) -m pytest clients/test_container.py
 
-browser: $(VENV)/ready .browser/ready  ## look at the page of a report in Chromium (pip fetches 200 MB; minutes)
+browser: $(VENV)/ready .browser/ready  ## look at the page of a report and the views of a chat in Chromium (npm and pip fetch 200 MB; minutes)
 	@PYTHONPATH=.browser/python $(HERE) -m pytest browser -s
 
 real: $(VENV)/ready  ## prove all advice with real TTNN on mock devices (sets it up in .real, 1.8 GB; minutes)

@@ -23,12 +23,16 @@ class Host:
         complaints: what the browser had to say about it.
     """
 
-    def __init__(self, page, state):
+    def __init__(self, page, state, document=HOST):
         self.page, self.state, self.asked, self.complaints = page, state, [], []
-        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("console", self._heard)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.expose_function("toServer", self._to_server)
-        page.set_content(HOST)
+        page.set_content(document)
+
+    def _heard(self, message):
+        if message.type != "debug":  # AppBridge tells every message there
+            self.complaints.append(message.text)
 
     def call(self, method, **parameters):
         """What our server answers: {"result": ...} or {"error": ...}, as it goes over the wire."""
