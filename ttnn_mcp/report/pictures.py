@@ -26,7 +26,7 @@ def timeline_section(answers: Answers, ops: Answer) -> Markup:
     """Ops and gaps over time, and the cores of each op."""
     shown, total = len(ops["ops"]["rows"]), ops["window"]["rows"]
     part = (
-        paragraph(f"{number(shown)} of {number(total)} ops are shown: those of device {ops['ops']['rows'][0][2]}.")
+        paragraph(f"{number(shown)} of {number(total)} ops are shown, all from device {ops['ops']['rows'][0][2]}.")
         if shown < total
         else Markup()
     )

@@ -78,7 +78,7 @@ function showWindow(window_) {
   reveal("time", "bounds");
   plots.timeline = new Timeline(document.getElementById("timeline"));
   plots.roofline = new Scatter(document.getElementById("roofline"));
-  const whose = content.window_rows > count ? `${shown(count)} of ${shown(content.window_rows)} ops are shown: those of device ${content.device}, which the others wait for.` : `${shown(count)} ops.`;
+  const whose = content.window_rows > count ? `${shown(count)} of ${shown(content.window_rows)} ops are shown, all from device ${content.device}.` : `${shown(count)} ops.`;
   const cold = content.warm ? "" : " This window is not warm: its gaps are compiling and loading, and are left out.";
   document.getElementById("part").textContent = whose + cold;
 }
