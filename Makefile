@@ -53,6 +53,7 @@ check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
 	@$(HERE) -m pyright --pythonpath $(HERE)
 	@$(VENV)/bin/lint-imports
 	@$(HERE) -m pytest tests/test_contracts.py tests/test_skill_documents.py tests/house
+	@$(HERE) -m pytest -n auto tests/server/test_pictures.py tests/report/images
 	@$(HERE) -m pytest -n auto -m slow tests/generate tests/test_wheel.py tests/campaigns tests/real
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
@@ -83,7 +84,7 @@ cluster: .cluster/ready  ## prove the archive at size: 2,000 reports over a Dask
 	@.cluster/bin/python -m tests.cluster $(if $(REPORTS),--reports $(REPORTS)) $(if $(FOLDER),--folder $(FOLDER))
 
 clients: $(VENV)/ready  ## let released clients meet the server (installs them with npm and pip, 2.9 GB; minutes)
-	@$(HERE) -m pytest clients --ignore clients/test_lab.py
+	@$(HERE) -m pytest clients --ignore clients/test_lab.py --ignore clients/test_container.py
 
 bundle:  ## pack dist/ttnn-mcp.mcpb for Claude Desktop (needs npx; the host needs uv)
 	@rm -rf build/mcpb && mkdir -p build/mcpb dist
@@ -94,7 +95,10 @@ bundle:  ## pack dist/ttnn-mcp.mcpb for Claude Desktop (needs npx; the host need
 lab: $(VENV)/ready  ## 64 clients at one server over HTTP, a large report beside them, TLS by nginx
 	@$(HERE) -m pytest -s clients/test_lab.py
 
-browser: $(VENV)/ready .browser/ready  ## look at the page of a report in Chromium (pip fetches 200 MB; minutes)
+container: $(VENV)/ready  ## take every step of the Dockerfile, and ask the server in it (Docker, or root and Python 3.13; minutes)
+	@$(HERE) -m pytest clients/test_container.py
+
+browser: $(VENV)/ready .browser/ready  ## look at the page of a report and the views of a chat in Chromium (npm and pip fetch 200 MB; minutes)
 	@PYTHONPATH=.browser/python $(HERE) -m pytest browser -s
 
 real: $(VENV)/ready  ## prove all advice with real TTNN on mock devices (sets it up in .real, 1.8 GB; minutes)
@@ -108,7 +112,7 @@ clean:  ## forget everything that was set up
 		.pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # Everything below installs pinned packages whose hashes are checked. constraints.txt has three parts, with a line before
-# each but the first: what it takes to run, to test, and to check.
+# each but the first: what it takes to run, to test, and to check (with what draws pictures).
 
 $(VENV)/ready: constraints.txt pyproject.toml $(STALE)
 	@test -n "$(PYTHON)" || { echo "Python 3.10 to 3.13 is needed; name one with PYTHON=..." >&2; exit 1; }

@@ -152,7 +152,7 @@ def test_a_click_selects_the_op_under_the_pointer(opened):
         box = canvas.bounding_box()
         for row in (0, 17, 25, 39):
             middle = starts[row] + ops["kernel_us"][row] / 2
-            canvas.click(position={"x": 64 + middle / at * (box["width"] - 64 - 12), "y": 40})
+            canvas.click(position={"x": 72 + middle / at * (box["width"] - 72 - 12), "y": 40})
             assert f"line {ops['op'][row]}:" in page.locator(SELECTED).text_content()
 
 

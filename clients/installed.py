@@ -27,6 +27,8 @@ PINS = {
     "opencode": "opencode-ai@1.18.33",
     "continue": "@continuedev/cli@1.5.47",
     "cline": "cline@3.0.65",
+    "ext-apps": "@modelcontextprotocol/ext-apps@2.0.4",
+    "esbuild": "esbuild@0.28.2",
 }
 LIBRARIES = {
     "python-mcp": ("mcp==1.30.0",),

@@ -3,7 +3,8 @@
     python -m generate.pins        needs uv on the PATH
 
 One file, three parts with a dividing line before each but the first: what it takes to run (with the extra `archive`),
-to test, and to check. So a container holds no test tools, and a newcomer's first command does not wait for linters.
+to test, and to check (with the extra `picture`). So a container holds no test tools, and a newcomer's first command
+does not wait for linters.
 """
 
 import re

@@ -69,7 +69,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def reason(report: pytest.TestReport) -> str:
-    if "shared" in report.keywords and not BESIDE.is_dir():
+    if "shared" in getattr(report, "keywords", ()) and not BESIDE.is_dir():
         return ABSENT
     why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     return why.removeprefix("Skipped: ")

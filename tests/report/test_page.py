@@ -175,7 +175,7 @@ async def test_of_too_many_ops_the_critical_device_is_shown(tmp_path, monkeypatc
     shown = Page(text)
     assert len(set(shown.answers["ops"]["device"])) == 1
     assert len(shown.answers["ops"]["op"]) == 45
-    assert "45 of 90 ops are shown: those of device" in text
+    assert "45 of 90 ops are shown, all from device" in text
 
 
 async def test_what_a_tool_refuses_is_left_out_with_its_sentence(tmp_path, monkeypatch):

@@ -83,6 +83,7 @@ def test_a_mistake_exits_with_one_and_says_what_to_do_on_stderr_only(shell, argv
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
+        (["zzz"], "There is no command 'zzz'. There is: serve, "),
         (["check", "--jsn"], "unknown argument: --jsn. Did you mean --json?"),
         (["report", "demo", "--otput=x"], "Did you mean --output?"),
         (["serve", "--htp", "x"], "Did you mean --http?"),

@@ -1,9 +1,12 @@
-"""Completion as bash asks for it."""
+"""Completion as bash, zsh and fish ask for it."""
 
 import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -140,3 +143,54 @@ def test_fish_completes_values_and_runs(tmp_path, line, word):
     env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "PATH": path}
     ran = subprocess.run(["fish", "-c", ask], capture_output=True, text=True, check=True, env=env, cwd=tmp_path)
     assert [line.split("\t")[0] for line in ran.stdout.splitlines()] == [word]
+
+
+ZSH = """
+PS1=; bindkey -e; setopt no_beep
+autoload -Uz compinit && compinit -u -d {home}/dump
+eval "$(ttnn-mcp completion zsh)"
+told() {{ print -r -- "$BUFFER" >> {home}/told; BUFFER=; zle -I; }}
+zle -N told && bindkey '^X' told
+print -r -- ready >> {home}/told
+"""
+
+
+def typed(lines, home):
+    """What the line reads after a tab, in a zsh that has a terminal."""
+    env = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home), "ZDOTDIR": str(home), "TERM": "dumb"}
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    (home / ".zshrc").write_text(ZSH.format(home=home))
+    told = home / "told"
+    master, slave = pty.openpty()
+    zsh = subprocess.Popen(
+        ["zsh", "-d", "-i"], stdin=slave, stdout=slave, stderr=slave, env=env, cwd=home, start_new_session=True
+    )
+    os.close(slave)
+    shown = b""
+
+    def wait_for(count):
+        nonlocal shown
+        deadline = time.monotonic() + 60
+        while not (told.exists() and len(told.read_text().splitlines()) >= count):
+            assert time.monotonic() < deadline, shown.decode(errors="replace")
+            if select.select([master], [], [], 0.05)[0]:
+                shown += os.read(master, 4096)
+
+    try:
+        wait_for(1)
+        for place, line in enumerate(lines, start=2):
+            os.write(master, f"{line}\t\x18".encode())
+            wait_for(place)
+    finally:
+        zsh.kill()
+        zsh.wait()
+        os.close(master)
+    return told.read_text().splitlines()[1:]
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh here")
+def test_zsh_completes_commands_tools_arguments_runs_and_pages(tmp_path):
+    asked = ("call optimization_c", "call list_ops group_b", "skill step-04", "report demo --against dem")
+    lines = {line: EXPECTED[line] for line in (f"ttnn-mcp {words}" for words in asked)}
+    completed_lines = [each.rstrip() for each in typed(lines, tmp_path)]
+    assert completed_lines == [f"{line.rpartition(' ')[0]} {word}" for line, word in lines.items()]

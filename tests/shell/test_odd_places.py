@@ -92,7 +92,9 @@ def test_a_current_folder_that_was_removed_stops_no_question(tmp_path):
     env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
     start = f"import os; os.mkdir({str(tmp_path / 'gone')!r}); os.chdir({str(tmp_path / 'gone')!r}); os.rmdir(os.getcwd());"
     code = f"{start} from ttnn_mcp.shell.cli import main; main(['check', 'demo']); main(['runs'])"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
+    script = tmp_path / "script.py"  # with -c the gone folder is on the path: there Python 3.13.0 itself fails
+    script.write_text(code)
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, env=env)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "The seven steps" in ran.stdout
     assert "No report found" in ran.stdout

@@ -1,5 +1,8 @@
 """The command `report`: where it writes, what it refuses to overwrite, and its errors."""
 
+import errno
+import os
+
 import pytest
 
 from ttnn_mcp.shell import cli
@@ -32,12 +35,43 @@ def test_what_is_no_report_of_ours_is_not_overwritten(report, tmp_path):
     assert path.read_text(encoding="utf-8") == "OP CODE\n"
 
 
-@pytest.mark.parametrize("place", ["", "missing/report.html"])
-def test_a_place_that_cannot_be_written_is_a_sentence(report, tmp_path, place):
+@pytest.mark.parametrize(
+    ("place", "words"), [("", "no ordinary file"), ("missing/report.html", "cannot be written")]
+)
+def test_a_place_that_cannot_be_written_is_a_sentence(report, tmp_path, place, words):
     status, _, err = report("demo", "--output", tmp_path / place)
     assert status == 1
-    assert "cannot be written" in err
+    assert words in err
     assert "Traceback" not in err
+
+
+def test_a_pipe_is_no_place_for_a_file(report, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    status, _, err = report("demo", "--output", tmp_path / "pipe")
+    assert status == 1
+    assert "print to stdout" in err
+
+
+def test_an_empty_file_may_become_a_report(report, tmp_path):
+    path = tmp_path / "made-by-mktemp"
+    path.touch()
+    assert report("demo", "--markdown", "--output", path)[0] == 0
+    assert path.stat().st_size
+
+
+def test_a_full_disk_leaves_no_half_report(report, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+
+    def full(self, content):
+        with self.open("wb") as file:
+            file.write(content[:100])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    status, _, err = report("demo", "--output", path)
+    assert status == 1
+    assert "No space left on device" in err
+    assert not path.exists()
 
 
 def test_an_unknown_run_is_a_sentence(report):

@@ -1,4 +1,4 @@
-"""The view of time_budget inside a chat: an MCP App. It gets the answer from its host, and ops by calling list_ops.
+"""The pictures of a run inside a chat: an MCP App. Its host brings the answer; the page reads what it draws through it.
 
 The extension: io.modelcontextprotocol/ui, 2026-01-26 (SEP-1865). The page holds no answer, so it is the same for all.
 """
@@ -11,37 +11,84 @@ from functools import cache
 from ttnn_mcp import __version__
 from ttnn_mcp.report.markup import Markup, element, joined
 from ttnn_mcp.report.page import policy, resource
-from ttnn_mcp.report.pictures import figure
+from ttnn_mcp.report.pictures import ACTIONS, BOUNDS, figure, legend, roofline_section
+from ttnn_mcp.report.sections import paragraph, section
 
-ACTIONS = (("in", "Zoom in"), ("out", "Zoom out"), ("all", "Everything"))
-NEEDED = ("1_content.js", "2_plot.js", "3_timeline.js")
+ZOOM = tuple(action for action in ACTIONS if action[0] != "save")  # a frame in a chat may not download
+NEEDED = ("1_content.js", "2_plot.js", "3_timeline.js", "4_roofline.js", "5_levels.js")
 SCHEMES = re.compile(r":root \{(.*?)\}", re.DOTALL)
 
 
 @cache
 def app_page() -> str:
-    """The page that a host shows beside an answer of time_budget."""
+    """The page that a host shows beside an answer."""
     style = "\n".join([resource("page", ".css"), _themes(), resource("app", ".css")])
     script = "\n".join([resource("page", ".js", NEEDED), "const plots = {};", resource("app", ".js")])
     head = element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy(style, script)),
-        element("title", "Time budget"),
+        element("title", "Pictures of a TTNN run"),
         element("style", Markup(style)),
-    )
-    timeline = str(figure("timeline", "Timeline of ops and gaps", ACTIONS)).replace(
-        "<figure ", "<figure hidden ", 1
     )
     body = element(
         "body",
         element("p", "Waiting for the answer.", id="verdict", role="status"),
-        element("table", element("caption", "Where the time goes"), element("tbody", id="ledger")),
-        Markup(timeline),
+        *map(_hidden, (_budget(), _comparison(), _timeline(), roofline_section(ZOOM), _memory())),
         element("p", id="more", class_="quiet"),
         element("script", Markup(script)),
     )
     return f"<!doctype html>\n{element('html', joined(head, body), lang='en', data_version=__version__)}\n"
+
+
+def _budget() -> Markup:
+    return section(
+        "budget", "Where the time goes", _rows("ledger", "Ledger of the window", "what", "", "time", "share")
+    )
+
+
+def _comparison() -> Markup:
+    kinds = paragraph(
+        element("span", "before", class_="key before"), element("span", "after", class_="key after"), kind="legend"
+    )
+    return section(
+        "against",
+        "Before and after",
+        kinds,
+        _rows("groups", "Kernel time by op", "op", "", "before", "after", "change"),
+    )
+
+
+def _timeline() -> Markup:
+    return section(
+        "time",
+        "Timeline of ops and gaps, with their cores",
+        paragraph("Above: ops in the order they ran; an empty lane is a gap. Below: cores that worked."),
+        legend(*BOUNDS, "gap"),
+        figure("timeline", "Timeline of ops and gaps", ZOOM),
+        element("p", id="part", class_="quiet"),
+    )
+
+
+def _memory() -> Markup:
+    return section(
+        "memory",
+        "L1 over the operations",
+        legend("tensors", "circular buffers"),
+        figure("levels", "L1 over the operations", ZOOM),
+        _rows("live", "Live there, in bytes of a bank", "what", "", "size", "shape and line"),
+    )
+
+
+def _rows(name: str, caption: str, *columns: str) -> Markup:
+    """A table that the script fills; the column without a name is for bars."""
+    heads = element("tr", *(element("th" if words else "td", words) for words in columns))
+    parts = (element("caption", caption), element("thead", heads), element("tbody", id=name))
+    return element("div", element("table", *parts), class_="wide")
+
+
+def _hidden(part: Markup) -> Markup:
+    return Markup(part.replace("<section ", "<section hidden ", 1))
 
 
 def _themes() -> str:

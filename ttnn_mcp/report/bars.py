@@ -61,7 +61,8 @@ def before_after_bars(groups: Sequence[Sequence[Any]]) -> Markup:
 
 
 def _drawing(parts: Sequence[Markup], height: float, label: str) -> Markup:
-    return element("svg", *parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=label, class_="bars")
+    drawing = element("svg", *parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=label, class_="bars")
+    return element("div", drawing, class_="wide")
 
 
 def _bar(top: float, width: float, kind: str, height: float = BAR) -> Markup:

@@ -13,29 +13,40 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.report.answers import Answers
 
+NO_WINDOW: dict[str, Any] = dict.fromkeys(("ops", "warm", "ops_total", "rooflines", "roofs", "stage"))
 # Within JSON these stand in texts only, and an escape says the same.
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def content_of(answers: Answers) -> dict[str, Any]:
     """Everything the page's pictures and its readers need: the tools' answers, long tables by column."""
-    ops = answers.ops
+    ops, rooflines = answers.ops, answers.rooflines
+    timed = window_content(ops, rooflines, answers.stage_of_op) if ops and rooflines else NO_WINDOW
     return {
         "ttnn_mcp": __version__,
         "card": answers.card,
         "check": answers.check,
         "budget": answers.budget,
-        "ops": by_column(ops["ops"]) if ops else None,
-        "warm": ops["window"]["warm"] if ops else None,
-        "ops_total": ops["total"] if ops else None,
-        "rooflines": by_column(answers.rooflines) if answers.rooflines else None,
-        "roofs": roofs_of(ops, answers.rooflines) if ops and answers.rooflines else None,
+        **timed,
         "stages": answers.stages,
-        "stage": _words(answers.stage_of_op),
         "memory": answers.memory,
         "levels": by_column(answers.levels) if answers.levels else None,
         "base": answers.base,
         "comparison": answers.comparison,
+    }
+
+
+def window_content(
+    ops: dict[str, Any], rooflines: dict[str, Any], stage_of_op: Sequence[str | None]
+) -> dict[str, Any]:
+    """What the timeline and the roofline are drawn from."""
+    return {
+        "ops": by_column(ops["ops"]),
+        "warm": ops["window"]["warm"],
+        "ops_total": ops["total"],
+        "rooflines": by_column(rooflines),
+        "roofs": roofs_of(ops, rooflines),
+        "stage": _words(stage_of_op),
     }
 
 

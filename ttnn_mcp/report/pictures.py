@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ttnn_mcp.report.markup import Markup, element, joined, number, table
 from ttnn_mcp.report.sections import listed, paragraph, section
@@ -18,14 +18,15 @@ KEYS = (
     "Enter to zoom in on the selected op, page up and page down to move, Home for everything. "
     "Mouse: drag to move, click to select, wheel to zoom once the picture has the focus (or with Ctrl)."
 )
-ACTIONS = (("in", "Zoom in"), ("out", "Zoom out"), ("all", "Everything"), ("save", "Save as PNG"))
+Actions: TypeAlias = tuple[tuple[str, str], ...]
+ACTIONS: Actions = (("in", "Zoom in"), ("out", "Zoom out"), ("all", "Everything"), ("save", "Save as PNG"))
 
 
 def timeline_section(answers: Answers, ops: Answer) -> Markup:
     """Ops and gaps over time, and the cores of each op."""
     shown, total = len(ops["ops"]["rows"]), ops["window"]["rows"]
     part = (
-        paragraph(f"{number(shown)} of {number(total)} ops are shown: those of device {ops['ops']['rows'][0][2]}.")
+        paragraph(f"{number(shown)} of {number(total)} ops are shown, all from device {ops['ops']['rows'][0][2]}.")
         if shown < total
         else Markup()
     )
@@ -46,12 +47,12 @@ def timeline_section(answers: Answers, ops: Answer) -> Markup:
         ),
         part,
         cold,
-        _legend(*BOUNDS, "gap"),
+        legend(*BOUNDS, "gap"),
         figure("timeline", "Timeline of ops and gaps", ACTIONS),
     )
 
 
-def roofline_section() -> Markup:
+def roofline_section(actions: Actions = ACTIONS) -> Markup:
     """Every op against its roofline."""
     return section(
         "bounds",
@@ -61,8 +62,8 @@ def roofline_section() -> Markup:
             "computed with. The other view has the least time of each op against the measured one; on the line an op "
             "is as fast as its bound."
         ),
-        _legend(*BOUNDS, shapes=True),
-        figure("roofline", "Roofline of the ops", (("swap", "Other view"), *ACTIONS)),
+        legend(*BOUNDS, shapes=True),
+        figure("roofline", "Roofline of the ops", (("swap", "Other view"), *actions)),
         element("p", data_count="", class_="quiet"),
     )
 
@@ -73,7 +74,7 @@ def memory_section(memory: Answer, levels: Answer | None) -> Markup:
     where = f"operation {peak['operation']}, {peak['name']}" + (f", {peak['line']}" if "line" in peak else "")
     rows = [[name, value] for name, value in peak.items() if isinstance(value, int) and name.endswith("bytes")]
     rows.append(["bytes_per_bank", peak["bytes_per_bank"]])
-    drawn = [_legend("tensors", "circular buffers"), figure("levels", "L1 over the operations", ACTIONS)]
+    drawn = [legend("tensors", "circular buffers"), figure("levels", "L1 over the operations", ACTIONS)]
     more = f" ({number(memory['more_live'])} smaller ones are not listed)" if memory.get("more_live") else ""
     late = memory["late_frees"]
     return section(
@@ -90,7 +91,7 @@ def memory_section(memory: Answer, levels: Answer | None) -> Markup:
     )
 
 
-def figure(name: str, label: str, actions: tuple[tuple[str, str], ...]) -> Markup:
+def figure(name: str, label: str, actions: Actions) -> Markup:
     """A canvas, its buttons, and a line that tells what is selected."""
     buttons = [element("button", words, type="button", data_do=action) for action, words in actions]
     canvas = element(
@@ -111,7 +112,8 @@ def figure(name: str, label: str, actions: tuple[tuple[str, str], ...]) -> Marku
     )
 
 
-def _legend(*names: str, shapes: bool = False) -> Markup:
+def legend(*names: str, shapes: bool = False) -> Markup:
+    """What the colours of a picture stand for; with `shapes` its marks too."""
     each = [
         element("span", name, class_=f"key {name.replace(' ', '-')}{' shaped' if shapes else ''}") for name in names
     ]

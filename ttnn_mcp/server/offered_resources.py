@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from ttnn_mcp.server.prompt_facts import Ask
+    from ttnn_mcp.session.session import Session
 
     Ctx = ServerRequestContext[Any]
 
@@ -46,7 +47,8 @@ ANSWERED_BY: dict[str, tuple[str, dict[str, object]]] = {
 class OfferedResources:
     """Handlers of the methods under resources/."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, session: Session, ask: Ask) -> None:
+        self.session = session
         self.ask = ask
 
     async def list_resources(
@@ -68,6 +70,7 @@ class OfferedResources:
             types.ResourceTemplate(uri_template=uri, name=name, description=description, mime_type=mime)
             for uri, name, description, mime in TEMPLATES
         ]
+        listed.append(views.template())
         return types.ListResourceTemplatesResult(resource_templates=listed)
 
     async def read(self, _ctx: Ctx, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
@@ -85,19 +88,23 @@ class OfferedResources:
     async def _text_at(self, uri: str) -> tuple[str, str]:
         if uri == views.URI:
             return views.text(), views.MIME
+        if uri.startswith(views.DRAWN):
+            parts = urlsplit(uri)
+            chosen = dict(parse_qsl(parts.query, keep_blank_values=True))
+            return compact(await views.drawn(self.session, parts.path.strip("/"), chosen)), JSON
         served = pages.catalogue()
         page = served.get(uri) or served.get(f"{uri}.md")
         if page is not None:
             return page.text, "text/markdown"
         if uri in ANSWERED_BY:
             tool, arguments = ANSWERED_BY[uri]
-            return compact(await self.ask(tool, arguments)), "application/json"
+            return compact(await self.ask(tool, arguments)), JSON
         scheme, _, path = uri.partition("ttnn://runs/")
         parts = [unquote(part) for part in path.split("/")]
         if not scheme and parts[0]:
             if len(parts) == 1:
-                return compact(await self.ask("open_run", {"run": parts[0]})), "application/json"
+                return compact(await self.ask("open_run", {"run": parts[0]})), JSON
             if len(parts) == 3 and parts[1] == "ops":
                 arguments = {"run": parts[0], "op": parts[2]}
-                return compact(await self.ask("op_detail", arguments)), "application/json"
+                return compact(await self.ask("op_detail", arguments)), JSON
         raise ArgumentsInvalid(f"There is no resource '{shown(uri)}'.{nearest(uri, served)}")

@@ -37,7 +37,7 @@ def build(session: Session, tools: Sequence[Tool[Any, Any]] | None = None) -> Se
         tools: the tools it offers; None means ours.
     """
     offer = OfferedTools(session, tools)
-    resources = OfferedResources(offer.ask)
+    resources = OfferedResources(session, offer.ask)
     offered_prompts = OfferedPrompts(offer.ask)
     server: Server[Any] = Server(
         "ttnn-mcp",

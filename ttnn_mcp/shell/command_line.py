@@ -70,7 +70,8 @@ class _Parser(argparse.ArgumentParser):
             if value in [tool.name for tool in TOOLS]:
                 close = f" It is a tool: ttnn-mcp call {value}"
             else:
-                close = suggestion(str(value), [str(choice) for choice in action.choices])
+                commands = [str(choice) for choice in action.choices]
+                close = suggestion(str(value), commands) or f" There is: {', '.join(commands)}."
             raise argparse.ArgumentError(None, f"There is no command '{shown(value)}'.{close}")
 
 

@@ -57,7 +57,8 @@ def judged(answer: Mapping[str, Any], worse: float) -> Ruling:
     """The outcome for an answer of compare_runs."""
     doubts = [row for row in answer.get("suspicious", {"rows": ()})["rows"] if row[0] not in OF_GAIN]
     if doubts:
-        return Ruling("cannot_judge", f"{answer['why']}; {len(doubts)} doubts about the measurement")
+        count = "a doubt" if len(doubts) == 1 else f"{len(doubts)} doubts"
+        return Ruling("cannot_judge", f"{answer['why']}; {count} about the measurement")
     if answer["verdict"] == "not_comparable":
         return Ruling("cannot_judge", answer["why"])
     return _regression(answer, worse) or _without_regression(answer, worse)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown_path
@@ -47,24 +48,28 @@ def report(session: Session, options: argparse.Namespace) -> bytes:
     try:
         output.write_bytes(content)
     except OSError as error:
+        with suppress(OSError):
+            output.unlink()  # half a report is none
         raise _unwritable(output, error) from None
     return f"{output} ({len(content) / 1e6:.2f} MB)\n".encode(errors="replace")
 
 
 def _check_free(output: Path, mark: bytes) -> None:
-    """Only a report of ours may be overwritten: a slip must not cost a profile.
+    """Only a report of ours, or an empty file, may be overwritten: a slip must not cost a profile.
 
     Raises:
         ArgumentsInvalid: something else is at that place.
     """
     try:
+        if output.exists() and not output.is_file():
+            raise ArgumentsInvalid(f"{shown_path(output)} is no ordinary file: choose another, or print to stdout.")
         with output.open("rb") as file:
             begin = file.read(len(mark))
     except FileNotFoundError:
         return
     except OSError as error:
         raise _unwritable(output, error) from None
-    if begin != mark:
+    if begin not in (mark, b""):
         raise ArgumentsInvalid(f"{shown_path(output)} exists and is no report of this kind: choose another file.")
 
 

@@ -185,4 +185,5 @@ TOOL = Tool(
     opens=_opened,
     needs=("performance",),
     search_hint="did it help before after faster slower regression diff speedup two profiles",
+    view="ui://ttnn-mcp/pictures",
 )

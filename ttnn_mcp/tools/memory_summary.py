@@ -55,8 +55,7 @@ async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:
     """
     peak = _place(replayed, asked.operation)
     moment = await moment_of(replayed, peak)
-    late = replayed.lifetimes.late_frees(replayed.fullest.peak)
-    only = asked.operation is not None
+    only, late = asked.operation is not None, replayed.lifetimes.late_frees(replayed.fullest.peak)
     if only:
         late = late.over(peak)
     failures = [one for one in failures_of(replayed) if not only or one.place == peak]
@@ -247,4 +246,5 @@ TOOL = Tool(
     budget=Budget(3_900, cut=("live", "late_frees")),  # of the 4 kB a default answer may take
     narrow=("operation",),
     search_hint="L1 memory peak out of memory OOM clash circular buffers deallocate DRAM",
+    view="ui://ttnn-mcp/pictures",
 )

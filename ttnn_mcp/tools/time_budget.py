@@ -179,6 +179,6 @@ TOOL = Tool(
     about="window",
     needs=("performance",),
     budget=Budget(6_000, ("not_in_the_bounds", "ledger"), keep=3),
-    view="ui://ttnn-mcp/time-budget",
+    view="ui://ttnn-mcp/pictures",
     search_hint="speed of light roofline of the whole model floor how fast could it be where does the time go",
 )

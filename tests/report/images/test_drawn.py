@@ -1,4 +1,4 @@
-"""What the pictures are told to draw, without matplotlib: the figures of the answers. `browser/` looks at the pixels."""
+"""What the pictures are told to draw, without matplotlib: the figures of the answers. test_pixels.py looks at pixels."""
 
 import sys
 from unittest.mock import MagicMock

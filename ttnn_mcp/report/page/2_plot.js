@@ -1,5 +1,5 @@
 // A picture on a canvas: its size, its axes, zoom and pan by wheel, drag, buttons and keys, and the selected mark.
-const MARGIN = { left: 64, right: 12, top: 8, bottom: 30 };
+const MARGIN = { left: 72, right: 12, top: 8, bottom: 30 };
 const FONT = "12px system-ui, sans-serif";
 const STEP = 1.6; // of one zoom
 

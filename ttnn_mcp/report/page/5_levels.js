@@ -35,7 +35,7 @@ class Levels extends Plot {
         pen.textBaseline = "bottom";
         pen.fillText(`capacity ${shown(capacity)} B`, this.area.x + this.area.width - 6, this.y(capacity) - 3);
       }
-      if (this.peakRow >= 0) this.mark(pen, palette.text, this.peakRow, "peak");
+      if (this.peakRow >= 0) this.mark(pen, palette.text, this.peakRow, content.marked === undefined ? "peak" : content.marked);
       if (this.selected !== null) this.mark(pen, palette.accent, this.selected, "");
     });
     drawFocus(this, pen, palette);

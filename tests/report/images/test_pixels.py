@@ -1,11 +1,11 @@
-"""The pictures of answers, drawn by matplotlib: what each shows stands where the numbers say."""
+"""The pictures of answers, drawn by matplotlib: what each shows stands where the numbers say. `make check` installs it."""
 
+import asyncio
 import io
 import time
 
 import pytest
 
-from browser.elsewhere import elsewhere
 from tests.asking import session
 from tests.pairs import Model, write
 from ttnn_mcp.report import pictured
@@ -13,6 +13,7 @@ from ttnn_mcp.report.images.canvas import BAR, COLOURS, DOTS, HEIGHT, WIDTH
 from ttnn_mcp.report.roofs import points_of
 from ttnn_mcp.tools import TOOLS, answering
 
+pytest.importorskip("matplotlib", reason="the extra `picture` is not installed: `make check` brings it")
 Image = pytest.importorskip("PIL.Image")
 SECONDS = 10
 KIB = 1024
@@ -43,7 +44,7 @@ def drawn(folder, name, tool="time_budget", **arguments):
         answer, _ = await answering.answer(at, of, asked)
         return await pictured.picture(at, of, asked, answer), answer
 
-    png, answer = elsewhere(both)
+    png, answer = asyncio.run(both())
     picture = Image.open(io.BytesIO(png))
     assert picture.format == "PNG"
     assert picture.size == (WIDTH * DOTS, HEIGHT * DOTS)
@@ -63,7 +64,7 @@ def ops_of(folder, **arguments):
         answer, _ = await answering.answer(session(folder), tool, {"sort": "order", "limit": 200, **arguments})
         return answering.records(answer["ops"])
 
-    return elsewhere(asked)
+    return asyncio.run(asked())
 
 
 def test_a_window_shows_every_bound_and_every_entry_of_the_ledger(tmp_path, figures):
@@ -106,7 +107,7 @@ def test_a_roofline_has_each_op_where_its_figures_say(tmp_path, figures):
     picture, _ = drawn(tmp_path, "roofline", run="demo")
     for bound in ("compute", "dram", "l1"):
         assert share(picture, COLOURS[bound]) > 0.0001, bound
-    answers = elsewhere(lambda: answers_of(session(tmp_path), "demo", None))
+    answers = asyncio.run(answers_of(session(tmp_path), "demo", None))
     wanted = sorted((point.flops_per_byte, point.tflops) for point in points_of(answers.ops, answers.rooflines))
     (axes,) = figures[0].axes
     assert sorted(tuple(at) for marks in axes.collections for at in marks.get_offsets()) == wanted
