@@ -61,10 +61,11 @@ def _claims(facts: WindowFacts, flags: tuple[str, ...]) -> Claims:
     if not len(rows):
         return
     row, first, to = heaviest[0]
+    fit = "second blocks fit" if len(flags) > 1 else "a second block fits"
     yield Claim(
         claim=(
             f"{len(rows)} of {len(facts.convs.rows)} convs ({time_of(facts, rows)}) run with {' and '.join(flags)} off "
-            f"although second blocks fit L1; heaviest at line {facts.line(row)}: {first.layout}, {first.blocks} x "
+            f"although {fit} L1; heaviest at line {facts.line(row)}: {first.layout}, {first.blocks} x "
             f"{first.inner_blocks} blocks"
         ),
         rows=rows,
