@@ -89,6 +89,7 @@ from ttnn_mcp.checks.step3_memory_sharding import (
 )
 from ttnn_mcp.checks.step4_metal_trace import (
     host_calls_inside,
+    host_number_in_op,
     stalled_on_host,
     tensor_through_host,
 )
@@ -206,6 +207,7 @@ CATALOGUE: tuple[Check, ...] = (
     stalled_on_host.CHECK,
     host_calls_inside.CHECK,
     tensor_through_host.CHECK,
+    host_number_in_op.CHECK,
     input_transfer_exposed.CHECK,
     output_read_back.CHECK,
     logits_leave_the_device.CHECK,
