@@ -84,6 +84,7 @@ from ttnn_mcp.checks.step3_memory_sharding import (
     sdpa_small_chunks,
     shard_for_one_matmul,
     sparse_matmul_blocks,
+    tall_sum_on_few_cores,
     unfused_attention,
     weights_in_l1,
 )
@@ -204,6 +205,7 @@ CATALOGUE: tuple[Check, ...] = (
     experts_counted_on_device.CHECK,
     matmul_throttled.CHECK,
     dispatch_on_workers.CHECK,
+    tall_sum_on_few_cores.CHECK,
     stalled_on_host.CHECK,
     host_calls_inside.CHECK,
     tensor_through_host.CHECK,
