@@ -25,7 +25,7 @@ OVERLAPS = {
     "ops that go away come first": (saves("kept", 0.95), saves("cut", 0.94, rows=[0])),
     "the longer pattern comes first": (saves("kept", 0.96), saves("cut", 1.0, rows=[0, 1, 2])),
     "the narrower comes first": (saves("kept", 0.9, rows=[0, 1]), saves("cut", 0.2)),
-    "the lower bound comes first": (saves("kept", 0.6), saves("cut", 0.7)),
+    "of general ones the lower bound": (saves("kept", 0.6, general=True), saves("cut", 0.7, general=True)),
     "ops without a saving make a claim no wider": (saves("kept", 0.7, rows=[0, 1], idle=2), saves("cut", 0.6)),
 }
 
@@ -39,6 +39,38 @@ def test_where_bounds_overlap_the_more_specific_keeps_its_own(case, both, order)
     most = alone["cut"].saving_us.at_most
     assert together["cut"].saving_us.at_most < most
     assert together["cut"].assumption == f"made; alone up to {most:.0f} us, the rest counts under kept"
+
+
+PEERS = {
+    "large bounds get equal parts": ({"a": 0.6, "b": 0.7}, {"a": 0.5, "b": 0.5}),
+    "small bounds stay whole": ({"a": 0.4, "b": 0.7}, {"a": 0.4, "b": 0.6}),
+    "however many they are": ({"a": 0.9, "b": 0.1, "c": 0.2, "d": 0.8}, {"a": 0.35, "b": 0.1, "c": 0.2, "d": 0.35}),
+    "what fits is not cut": ({"a": 0.3, "b": 0.3, "c": 0.4}, {"a": 0.3, "b": 0.3, "c": 0.4}),
+}
+
+
+@pytest.mark.parametrize(("alone", "together"), PEERS.values(), ids=PEERS)
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_findings_that_improve_the_same_ops_none_takes_all(case, alone, together, order):
+    found = diagnose(case, [saves(*one) for one in [*alone.items()][::order]]).findings
+    assert {one.check: one.saving_us.at_most for one in found} == pytest.approx(
+        {name: 40 * part for name, part in together.items()}
+    )
+    for one in found:
+        others = [name for name in sorted(alone, key=alone.__getitem__) if name != one.check]
+        counts = f"made; alone up to {40 * alone[one.check]:.0f} us, the rest counts under {' and '.join(others)}"
+        assert one.assumption == ("made" if together[one.check] == alone[one.check] else counts)
+
+
+def test_peers_share_only_the_ops_that_both_claim(case):
+    both = saves("left", 0.9, rows=[0, 1]), saves("right", 0.8, rows=[1, 2]), saves("apart", 0.9, rows=[3])
+    found = {one.check: one.saving_us.at_most for one in diagnose(case, both).findings}
+    assert found == pytest.approx({"left": 14, "right": 13, "apart": 9})
+
+
+def test_ops_that_go_away_are_not_cut_in_parts(case):
+    found = diagnose(case, [saves("first", 0.95), saves("second", 0.95)]).findings
+    assert [one.saving_us.at_most for one in found] == pytest.approx([38, 2])
 
 
 def test_a_general_finding_promises_what_the_specific_ones_leave(case):
@@ -80,7 +112,7 @@ def test_gaps_that_are_sure_or_few_come_first(case):
 def test_only_those_are_named_that_count_the_same_time(case):
     """Neither gaps nor risks, nor ops on other rows, nor one check twice."""
     apart = saves("apart", 0.5, rows=[3])
-    others = (saves("kept", 1.0, rows=[0]), saves("gaps", 0.5, gap=True), saves("risk", 0.0), apart)
+    others = (saves("kept", 1.0, rows=[0]), saves("gaps", 0.5, gap=True, sure=0.1), saves("risk", 0.0), apart)
     cut = saves("cut", 0.6, rows=[0, 1, 2])
     by_name = {one.check: one for one in diagnose(case, [cut, others[0], *others]).findings}
     assert by_name["cut"].assumption == "made; alone up to 18 us, the rest counts under kept"

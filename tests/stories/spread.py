@@ -78,9 +78,8 @@ def logits_to_rows():
 SPREAD = (
     Story(
         "tall-sum", "tt-metal #52922", "sum over the rows of [1,1,51264,32] in tiles, one core: 916.8 us",
-        "the same in ROW_MAJOR (241.7 us, 64 cores, since tt-metal PR#50393)", tall_sum, "silent", "silent", 675,
+        "the same in ROW_MAJOR (241.7 us, 64 cores, since tt-metal PR#50393)", tall_sum, "silent", "right", 675,
         "ROW_MAJOR|to_layout|untilize", made_up="nothing",
-        unknown="TTNN 0.81.1 shares such sums out by itself; the report names no build",
     ),
     Story(
         "train-grid", "tt-metal PR#35519", "NanoGPT's matmuls on 7x8 cores of a Blackhole",

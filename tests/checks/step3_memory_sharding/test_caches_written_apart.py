@@ -77,6 +77,43 @@ def test_slices_elsewhere_are_not_counted(check):
     assert check.ask(program).claim.rows.tolist() == [*range(3, 11)]
 
 
+def unpaged(program, users=(0, 1, 2, 3), *, kind="FILL", name="UpdateKVCacheOperation"):
+    """As ttnn.fill_cache writes them: a user's number in each row's attributes."""
+    cache = program.tensor([32, 8, 1024, 128], "BFLOAT8_B")
+    whole = put(program, DeviceOp("MadeUp", (program.tensor([1, 1, 32, 64]),), (program.tensor([4, 8, 512, 128]),), 5_000))  # fmt: skip
+    for user in users:
+        x = put(program, DeviceOp("SliceDeviceOperation", (whole,), (program.tensor(PART),), 15_000))
+        attributes = {
+            "batch_idx": user,
+            "batch_offset": 0,
+            "op_type": f"UpdateCacheOpType::{kind}",
+            "update_idx": 0,
+        }
+        put(program, DeviceOp(name, (cache, x), (cache,), 20_000, attributes=attributes))
+
+
+@pytest.mark.parametrize("name", ["UpdateKVCacheOperation", "UpdateCache"])
+def test_a_cache_without_pages_has_no_call_for_all_users(check, name):
+    claim = check.assert_sound(of(unpaged, name=name))
+    assert claim.rows.tolist() == [*range(1, 9)]
+    assert claim.fix.startswith("page the cache, [blocks,heads,64,d]: ttnn.experimental.paged_fill_cache(")
+    assert check.ask(of(fills)).claim.fix.startswith("ttnn.experimental.paged_fill_cache(")
+
+
+@pytest.mark.parametrize(
+    ("silent", "fires"),
+    [
+        ({"users": (0, 1, 2)}, {"users": (0, 1, 2, 3)}),
+        ({"users": (0, 0, 0, 0)}, {"users": (0, 0, 1, 1)}),
+        ({"kind": "UPDATE"}, {"kind": "FILL"}),
+        ({"kind": None}, {"kind": "FILL"}),
+    ],
+    ids=["three users", "one user", "updates", "who knows"],
+)
+def test_fills_without_pages_are_those_of_several_users(check, silent, fires):
+    check.pair(lambda how: of(unpaged, **how), silent=silent, fires=fires)
+
+
 def test_keys_and_values_are_updated_at_once(check):
     claim = check.assert_sound(of(updates), iterations=ONE_PASS, chosen="all")
     assert claim.claim.startswith("1 updates run beside that of another cache (7 us, ")

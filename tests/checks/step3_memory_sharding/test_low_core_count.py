@@ -291,6 +291,39 @@ def test_what_was_moved_out_of_its_shards_for_it_can_stay_there(check):
     assert len(outcome.claim.fix) <= 260
 
 
+def heads_behind_a_move(*, again=False, into=None, reader="NlpCreateHeadsDeviceOperation"):
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 32, 2560], placement=width_sharded(32, 64, (8, 5)))
+    flat = put(program, DeviceOp("ShardedToInterleavedDeviceOperation", (x,), (program.tensor(x.shape),), 5_000))
+    if again:
+        put(program, DeviceOp("TransposeDeviceOperation", (flat,), (program.tensor([1, 1, 2560, 32]),), 2_000))
+    out = program.tensor([1, 20, 32, 128], placement=into) if into else program.tensor([1, 20, 32, 128])
+    put(program, DeviceOp(reader, (flat, program.weight([1, 1, 2560, 128])), (out,), 22_000, cores=1))
+    return program
+
+
+def test_a_move_goes_away_with_the_shards_that_are_kept(check):
+    claim = check.ask(heads_behind_a_move()).claim
+    assert claim.rows.tolist() == [0, 1]
+    assert claim.at_most_ns[0] == 5_000
+    assert claim.claim.startswith("1 op uses under half of the 64 cores (22 us, 81.5%)")
+    assert claim.claim.endswith("; moves out of shards for them: 1")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"again": True},
+        {"into": height_sharded(640, 128, 1)},
+        {"reader": "MatmulDeviceOperation"},
+    ],
+    ids=["read again", "shards of its own", "a matmul"],
+)
+def test_a_move_that_is_needed_is_not_counted(check, change):
+    outcome = check.ask(heads_behind_a_move(**change))
+    assert outcome.claim.rows.tolist() == [len(outcome.case) - 1]
+
+
 def test_what_another_op_made_has_no_shards_to_keep(check):
     program = Program("wormhole_b0")
     x = program.tensor([1, 1, 32, 2560], placement=L1)

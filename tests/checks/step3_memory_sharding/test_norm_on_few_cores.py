@@ -6,7 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, norm, rewritten, timeless, without
-from tests.profiles import Program
+from tests.profiles import Program, width_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import layer_norm
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
@@ -83,6 +83,61 @@ def test_a_norm_quicker_than_its_bytes_has_nothing_to_give(check):
         return program
 
     check.pair(lasting, silent=5_500, fires=10_000)
+
+
+SHARDS = width_sharded(32, 64, (8, 5))
+
+
+def between_moves(*, again=None, name="LayerNormDeviceOperation"):
+    program = Program("wormhole_b0")
+    shape = [1, 1, 32, 2560]
+    gamma = program.weight([1, 1, 1, 2560])
+    flat = move(program, program.tensor(shape, placement=SHARDS), "ShardedToInterleaved", program.tensor(shape))
+    if again == "input":
+        move(program, flat, "Transpose", program.tensor([1, 1, 2560, 32]))
+    normed = put(program, DeviceOp(name, (flat, gamma), (program.tensor(shape),), 53_500, cores=1))
+    move(program, normed, "InterleavedToSharded", program.tensor(shape, placement=SHARDS))
+    if again == "output":
+        move(program, normed, "Transpose", program.tensor([1, 1, 2560, 32]))
+    return program
+
+
+def move(program, x, name, out):
+    return put(program, DeviceOp(f"{name}DeviceOperation", (x,), (out,), 3_000))
+
+
+def test_moves_between_shards_and_a_norm_go_away_with_it(check):
+    claim = check.ask(between_moves()).claim
+    assert claim.rows.tolist() == [0, 1, 2]
+    assert claim.at_most_ns.tolist() == [3_000, 48_150, 3_000]
+    assert claim.claim.startswith("1 norm on 1 of 64 cores (54 us, 89.9%)")
+    assert claim.claim.endswith("; moves beside them: 2")
+
+
+@pytest.mark.parametrize(
+    ("change", "counted"),
+    [
+        ({"again": "input"}, [2, 3]),
+        ({"again": "output"}, [0, 1]),
+        ({"name": "GroupNormDeviceOperation"}, [1]),
+    ],
+    ids=["its input is read again", "its output is read again", "a group norm"],
+)
+def test_a_move_that_others_need_stays(check, change, counted):
+    assert check.ask(between_moves(**change)).claim.rows.tolist() == counted
+
+
+def test_the_first_op_has_no_norm_before_it(check):
+    """What no op made was not made by the window's last one, a norm."""
+    program = Program("wormhole_b0")
+    move(
+        program,
+        program.tensor([1, 1, 19, 640]),
+        "InterleavedToSharded",
+        program.tensor([1, 1, 19, 640], placement=SHARDS),
+    )
+    norm(program)
+    assert check.ask(program).claim.rows.tolist() == [1]
 
 
 def test_norms_are_told_from_one_percent_on(check):

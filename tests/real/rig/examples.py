@@ -120,6 +120,13 @@ def _updated(of: Examples) -> tuple[list[Any], dict[str, Any]]:
     return [_cache(of), rows[0], _cache(of), rows[1]], {}
 
 
+def _sliced(of: Examples) -> tuple[list[Any], dict[str, Any]]:
+    """One of four equal parts, by tensors."""
+    ttnn = of.ttnn
+    places = [ttnn.zeros([4], dtype=ttnn.uint32, layout=ttnn.ROW_MAJOR_LAYOUT, device=of.device) for _ in range(2)]
+    return [of.tiles(1, 1, 128, 64), *places], {"slice_dim": 2, "num_devices": 4}
+
+
 CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
     "ttnn.linear": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1024, 1024)], {}),
     "ttnn.matmul": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1024, 1024)], {}),
@@ -137,6 +144,8 @@ CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
     ),
     "ttnn.experimental.paged_fill_cache": _filled,
     "ttnn.experimental.paged_fused_update_cache": _updated,
+    "ttnn.experimental.paged_update_cache": lambda of: (_updated(of)[0][:2], {}),
+    "ttnn.slice": _sliced,
     "ttnn.all_gather": lambda of: ([of.tiles(1, 1, 64, 512)], {"dim": 3}),
     "ttnn.reduce_scatter": lambda of: ([of.tiles(1, 1, 64, 512)], {"dim": 3}),
     "ttnn.conv2d": lambda of: (

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.ops.op_table import OpTable
 
+UNPAGED = ("UpdateKVCache", "UpdateCache")  # fills and updates; builds of 2025 and later, and before
 BETWEEN = ("Slice", "Typecast", "Reshape")  # what prepares the rows of a user
 FILLS_AT_LEAST = 4  # of one user there are two, keys and values; of two users four
 BETWEEN_AT_MOST = 3  # ops from one write to the next (ours: slice, cast, reshape)
@@ -24,14 +27,31 @@ def fills_by_user(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     none = np.zeros(0, dtype=np.int64)
     if len(ops.inputs) < len(("cache", "rows")):
         return none, none
-    fills = np.flatnonzero(ops.named("PagedFillCache") & (ops.inputs[1].logical[:, 0] == 1))
-    stretches = _stretches(ops, fills)
+    paged = ops.named("PagedFillCache") & (ops.inputs[1].logical[:, 0] == 1)
+    users = users_of_fills(ops)
+    stretches = [
+        *_stretches(ops, np.flatnonzero(paged)),
+        *(part for part in _stretches(ops, np.flatnonzero(users >= 0)) if len(np.unique(users[part])) > 1),
+    ]
     long = [stretch for stretch in stretches if len(stretch) >= FILLS_AT_LEAST]
     if not long:
         return none, none
     slices = np.flatnonzero(ops.named("Slice"))
     inside = [slices[(slices > part[0] - BETWEEN_AT_MOST) & (slices < part[-1])] for part in long]
     return np.concatenate(long), np.unique(np.concatenate(inside))
+
+
+@artefact
+def users_of_fills(ops: OpTable) -> NDArray[np.float64]:
+    """Per op, the user whose rows a fill of a cache without pages writes; NaN for all other ops."""
+    rows = np.flatnonzero(ops.named(*UNPAGED))
+
+    def user(attributes: Attributes) -> float | None:
+        return attributes.number("batch_idx") if str(attributes.text_of("op_type")).endswith("FILL") else None
+
+    users = np.full(len(ops), np.nan)
+    users[rows] = attributes_of(ops).numbers(rows, user)
+    return users
 
 
 def updates_in_pairs(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -6,6 +6,9 @@ Llama-3.1-8B with 32 users had 2,048 of them and met its first token after 1103.
 1045.2 (tt-xla PR #4955). In decode `ttnn.experimental.paged_fused_update_cache` writes keys and values at once, each on
 cores of its own (tt-metal PR #15202).
 
+`ttnn.fill_cache`, for caches without pages, takes one user a call (TTNN 0.81.1 refuses more): there the loop ends only
+with pages.
+
 The line: four fills and more of one user each, nothing but slices, casts and reshapes between them; or two updates of
 equal shape with no more than that between. Together 0.5 % of the window. The bound of fills is their slices, and what
 they take above their bytes; of updates the shorter of both.
@@ -17,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.cache_writes import fills_by_user, updates_in_pairs
+from ttnn_mcp.analyses.op_kinds.cache_writes import UNPAGED, fills_by_user, updates_in_pairs, users_of_fills
 from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
@@ -31,10 +34,11 @@ def look(facts: WindowFacts) -> Claims:
     if len(fills):
         rows = np.union1d(fills, slices)
         above = facts.kernel_ns[rows] - np.where(np.isin(rows, fills), achievable_ns(facts)[rows], 0.0)
+        unpaged = "page the cache, [blocks,heads,64,d]: " if users_of_fills(facts.ops)[fills[0]] >= 0 else ""
         yield _claim(
             facts, rows, above, f"{len(fills)} fills write a cache user by user", int(fills[0]),
-            "ttnn.experimental.paged_fill_cache(cache, x, page_table, batch_idx_tensor=users) once for all users, x "
-            "[users,heads,rows,d] whole, users a tensor of their numbers (int32, ROW_MAJOR)",
+            f"{unpaged}ttnn.experimental.paged_fill_cache(cache, x, page_table, batch_idx_tensor=users) once for all "
+            "users, x [users,heads,rows,d] whole, users a tensor of their numbers (int32, ROW_MAJOR)",
         )  # fmt: skip
     firsts, seconds = updates_in_pairs(facts.ops)
     if len(firsts):
@@ -64,7 +68,7 @@ CHECK = Check(
     title="a cache written piece by piece",
     step=3,
     look=look,
-    of=ops_named("no paged caches", "PagedFillCache", "PagedUpdateCache"),
+    of=ops_named("no caches of keys and values", "PagedFillCache", "PagedUpdateCache", *UNPAGED),
     needs=(TWO_OPERANDS,),
     worth=Worth(time=SAFE),
 )

@@ -6,7 +6,7 @@ work item for many programs, a ROW_MAJOR row for others; a small shard grid stay
 The line: under 50 % of the grid, 5 us and more, together 1 % of the window (domain practice). The bound distributes
 the op's output tiles (rows in ROW_MAJOR, rows of tiles in HEIGHT_SHARDED) over all cores and stops at the DRAM bytes,
 the arithmetic and the launch: over 16 cores splitting heads took 1.85 us instead of 39, joining them 1.2 instead of 20
-(a skill of tt-metal).
+(a skill of tt-metal). A move out of shards that such an op alone reads goes away with the fix, and counts whole.
 
 Silent about ops with a check of their own (convs, norms, sparse matmuls, attention written out, matmuls with operands
 in L1, program configs that could divide the work finer: grid-left-idle), about collectives and sub-device partitions,
@@ -49,17 +49,18 @@ def look(facts: WindowFacts) -> Claims:
     rows = rows[at_most[rows] > 0]
     if not len(rows):
         return
-    used, examples = facts.ops.numbers("cores"), facts.heaviest(rows)
+    used, examples, moves = facts.ops.numbers("cores"), facts.heaviest(rows), _moves(facts, rows)
     row = examples[0]
+    beside = f"; moves out of shards for them: {len(moves)}" if len(moves) else ""
     name, units = shown(canonical(facts.names[row])), int(parallel_units(facts.ops)[row])
     yield Claim(
         claim=(
             f"{len(rows)} op{'s use' if len(rows) > 1 else ' uses'} under half of the {cores} cores "
             f"({time_of(facts, rows)}): "
-            f"{name} on {int(used[row])} with {units} pieces to share, {example(facts, row)}"
+            f"{name} on {int(used[row])} with {units} pieces to share, {example(facts, row)}{beside}"
         ),
-        rows=rows,
-        at_most_ns=at_most[rows],
+        rows=np.concatenate([rows, moves]),
+        at_most_ns=np.concatenate([at_most[rows], facts.kernel_ns[moves]]),
         assumption="output pieces distributed evenly over all cores; the launch stays",
         evidence=tuple(cell for n in examples for cell in (*cite_op(facts, n), *facts.cite(n, "cores"))),
         fix=_fix(facts, row, cores),
@@ -83,6 +84,14 @@ def _rows(facts: WindowFacts, cores: int) -> Rows:
     few[facts.matmuls.rows[facts.matmuls.dram_sharded | facts.matmuls.ring]] = False
     few[shares_left(facts.ops, facts.chip) < 1] = False
     return np.flatnonzero(few)
+
+
+def _moves(facts: WindowFacts, rows: Rows) -> Rows:
+    """Moves out of shards whose result these ops alone read: their fix keeps the shards."""
+    reads = np.zeros(len(facts), dtype=np.bool_)
+    reads[rows] = True
+    reads &= ~facts.of_family("matmul") & ~facts.ops.outputs[0].sharded
+    return np.flatnonzero(facts.named("ShardedToInterleaved") & facts.joins.read_only_by(reads))
 
 
 def _fix(facts: WindowFacts, row: int, cores: int) -> str:

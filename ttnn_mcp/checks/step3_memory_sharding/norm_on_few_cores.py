@@ -7,7 +7,9 @@ given, and its default can be small.
 
 The line: a norm of 5 us and more on under 50 % of the grid, together 1 % of the window (domain practice). The
 bound for a layer norm is its tiles over all cores, at best 10 times as fast (what was measured: 17 us on one core
-and 2 on 32 for 1024 values); for a group norm its work over the whole grid. The launch stays.
+and 2 on 32 for 1024 values); for a group norm its work over the whole grid. The launch stays. A layer norm on shards
+takes and gives shards, so a move out of shards that it alone reads, or into shards that alone reads it, counts whole.
+Sums beside it save more once they stay in shards too: nothing measured bounds that.
 
 Silent if the rows already fill half of the grid (then sharding helps little) and about norms of one tile.
 """
@@ -44,18 +46,19 @@ def look(facts: WindowFacts) -> Claims:
     rows, at_most = rows[at_most > 0], at_most[at_most > 0]
     if not len(rows):
         return
-    used, examples = facts.ops.numbers("cores")[rows].astype(int), facts.heaviest(rows)
+    used, examples, moves = facts.ops.numbers("cores")[rows].astype(int), facts.heaviest(rows), _moves(facts, rows)
     row = examples[0]
+    beside = f"; moves beside them: {len(moves)}" if len(moves) else ""
     name = shown(canonical(facts.names[row]))
     some = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
     yield Claim(
         claim=(
             f"{len(rows)} norm{'s' if len(rows) > 1 else ''} on {some} of {cores} cores ({time_of(facts, rows)}): "
-            f"{name} {example(facts, row)}, {took(float(facts.kernel_ns[row]))}"
+            f"{name} {example(facts, row)}, {took(float(facts.kernel_ns[row]))}{beside}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
-        assumption="layer norms up to 10x (measured), group norms by cores; the launch stays",
+        rows=np.concatenate([rows, moves]),
+        at_most_ns=np.concatenate([at_most, facts.kernel_ns[moves]]),
+        assumption="layer norms up to 10x (measured), group norms by cores; the launch stays; sums in shards: no bound",
         evidence=tuple(cell for n in examples for cell in (*cite_op(facts, n), *facts.cite(n, "cores"))),
         fix=_fix(facts, row),
         verify=f"re-profile; sharding_summary.low_core_ops lists no {name}; PCC >= 0.99",
@@ -70,6 +73,17 @@ def _at_most(facts: WindowFacts, rows: Rows, cores: int) -> Floats:
     by_rows = ~facts.named("GroupNorm")[rows]
     best = np.where(by_rows, np.maximum(took * used / wide, took / FASTER_AT_MOST), took * used / cores)
     return np.maximum(took - np.maximum(best, LAUNCH_FLOOR_NS), 0)
+
+
+def _moves(facts: WindowFacts, rows: Rows) -> Rows:
+    """Moves between shards and these layer norms alone, which need none once they run on shards."""
+    norms = np.zeros(len(facts), dtype=np.bool_)
+    norms[rows] = True
+    norms &= ~facts.named("GroupNorm")
+    before = facts.named("ShardedToInterleaved") & facts.joins.read_only_by(norms)
+    makers = facts.joins.makers
+    alone = facts.joins.reader_counts[makers] == 1  # NOBODY is the last op, which no op reads
+    return np.flatnonzero(before | (facts.named("InterleavedToSharded") & norms[makers] & alone))
 
 
 def _fix(facts: WindowFacts, row: int) -> str:

@@ -23,6 +23,7 @@ from ttnn_mcp.analyses.devices.host_gaps import (
     trace_region_bytes,
     trace_saving_ns,
 )
+from ttnn_mcp.analyses.devices.host_numbers import changing_numbers
 from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Subject, WindowFacts, no_saving
 
 
@@ -40,11 +41,10 @@ def look(facts: WindowFacts) -> Claims:
         )
         return
     rows = np.arange(len(facts), dtype=np.int64)
-    repeat = (
-        "repeat over iterations, so it can be traced"
-        if static_shapes(facts.run.performance_report)
-        else "may change: check first"
-    )
+    report = facts.run.performance_report
+    repeat = "repeat over iterations, so it can be traced" if static_shapes(report) else "may change: check first"
+    if any(changing_numbers(report.steady, report.iterations)):
+        repeat = "or numbers change with each pass: host-number-in-op first"
     waited = [int(row) for row in np.argsort(-np.nan_to_num(facts.ops.numbers("gap_ns")[1:]))[:2] + 1]
     region = trace_region_bytes(len(facts))
     yield Claim(

@@ -5,12 +5,16 @@ With `enable_act_double_buffer` the reader fills a second activation block while
 convs of SDXL 1.6 to 1.7 times as fast (tt-metal #23123), a whole YOLOv4 7 % together with the split reader (tt-metal
 #23472).
 
-The line: the flag is off, there is more than one block to go through, and the second block fits L1 by the conv's own
+The line: a flag is off, there is more than one block to go through, and the second block fits L1 by the conv's own
 formulas. HEIGHT_SHARDED convs with several blocks hold all weights anyway (tt-metal #22791) and with a single block
-have nothing to prefetch; for weights only BLOCK and WIDTH count. The bound is half of the op, never below the
-roofline: reading and computing took turns, and the longer half stays.
+have nothing to prefetch; for weights only BLOCK and WIDTH count.
 
-Silent if the flag is on, if there is only one block, and if the second block does not fit.
+One conv is in one claim, and the bound is half of the op, never below the roofline, for one flag and for both: the
+multiply waits for both blocks and frees both, so both readers fill theirs side by side while it waits. A step takes
+C + max(A, W), where C computes, A brings activations, W weights; with both flags max(C, A, W), which is half at best.
+The flag of the faster reader alone brings nothing, so one flag alone can fail where both help.
+
+Silent if the flags are on, if there is only one block, and if no second block fits.
 """
 
 from __future__ import annotations
@@ -22,43 +26,53 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.conv_l1 import DOUBLE_BUFFER_BEST, HEIGHT, Conv
 from ttnn_mcp.checks.check import Claim, Claims, WindowFacts
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_ops import Candidates, candidates, conv_check, l1_caveat, room_for
+from ttnn_mcp.checks.shared.conv_ops import candidates, conv_check, l1_caveat, room_for
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
+ACTIVATIONS, WEIGHTS = "enable_act_double_buffer", "enable_weights_double_buffer"
+
 
 def look(facts: WindowFacts) -> Claims:
-    """Yield one claim for activations, one for weights."""
-    yield from _claims(facts, "enable_act_double_buffer", candidates(facts, _second_activation))
-    yield from _claims(facts, "enable_weights_double_buffer", candidates(facts, _second_weights))
+    """Yield one claim per set of flags that can be turned on together."""
+    for flags in ((ACTIVATIONS, WEIGHTS), (ACTIVATIONS,), (WEIGHTS,)):
+        yield from _claims(facts, flags)
 
 
-def _second_activation(conv: Conv) -> Conv | None:
-    return replace(conv, act_double=True) if conv.doubling_helps and not conv.act_double else None
+def _doubled(conv: Conv, safe_bytes: float) -> tuple[tuple[str, ...], Conv] | None:
+    """The flags to turn on and the form that then fits: both before one; None if nothing fits or helps."""
+    forms: dict[tuple[str, ...], Conv] = {}
+    if conv.doubling_helps and not conv.act_double:
+        forms[ACTIVATIONS,] = replace(conv, act_double=True)
+    if not conv.weights_double and conv.layout != HEIGHT and conv.inner_blocks > 1:
+        forms[WEIGHTS,] = replace(conv, weights_double=True)
+    if len(forms) > 1:
+        forms = {(ACTIVATIONS, WEIGHTS): replace(forms[ACTIVATIONS,], weights_double=True), **forms}
+    return next(((flags, form) for flags, form in forms.items() if form.total_bytes <= safe_bytes), None)
 
 
-def _second_weights(conv: Conv) -> Conv | None:
-    alone = conv.weights_double or conv.layout == HEIGHT or conv.inner_blocks < 2
-    return None if alone else replace(conv, weights_double=True)
+def _claims(facts: WindowFacts, flags: tuple[str, ...]) -> Claims:
+    def form(conv: Conv) -> Conv | None:
+        chosen = _doubled(conv, facts.safe_l1_bytes)
+        return chosen[1] if chosen and chosen[0] == flags else None
 
-
-def _claims(facts: WindowFacts, setting: str, doubled: Candidates) -> Claims:
-    rows = doubled.rows
+    rows, _, heaviest = candidates(facts, form)
     if not len(rows):
         return
-    row, first, to = doubled.heaviest[0]
+    row, first, to = heaviest[0]
+    fit = "second blocks fit" if len(flags) > 1 else "a second block fits"
     yield Claim(
         claim=(
-            f"{len(rows)} of {len(facts.convs.rows)} convs ({time_of(facts, rows)}) run with {setting} off although a "
-            f"second block fits L1; heaviest at line {facts.line(row)}: {first.layout}, {first.blocks} x "
+            f"{len(rows)} of {len(facts.convs.rows)} convs ({time_of(facts, rows)}) run with {' and '.join(flags)} off "
+            f"although {fit} L1; heaviest at line {facts.line(row)}: {first.layout}, {first.blocks} x "
             f"{first.inner_blocks} blocks"
         ),
         rows=rows,
         at_most_ns=np.minimum(DOUBLE_BUFFER_BEST * facts.kernel_ns, facts.kernel_ns - least_ns(facts))[rows],
         assumption="reading and computing take turns; overlapped, the longer half stays (no gain where compute-bound)",
-        evidence=(cite_attribute(facts, row, setting), *cite_op(facts, row)),
-        fix=f"ttnn.Conv2dConfig({setting}=True)  {room_for(facts, row, to)}",
+        evidence=(*(cite_attribute(facts, row, flag) for flag in flags), *cite_op(facts, row)),
+        fix=f"ttnn.Conv2dConfig({', '.join(f'{flag}=True' for flag in flags)})  {room_for(facts, row, to)}",
         verify=(
             f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls, memory_summary headroom stays positive"
         ),

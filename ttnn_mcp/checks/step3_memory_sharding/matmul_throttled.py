@@ -1,0 +1,87 @@
+"""A matmul or conv is held back on purpose, by the throttle level of its compute config.
+
+TTNN puts idle instructions between the multiplications so that a board's current rises more slowly: the levels 1 to 5
+leave at most 73, 67, 50, 40 and 33 % of the rate (tt-metal, compute_throttle_utils.hpp). It is for boards that hung.
+
+The line: `throttle_level` is a level in the op's compute config, on more than 48 cores of a Wormhole (TTNN ignores it
+on fewer) or any number of a Blackhole, and taking it away could save 1 % of the window. The bound is the rate given
+back, never below the roofline: where reading sets the time, nothing is gained.
+
+Silent about TT_MM_THROTTLE_PERF and the throttle of a Blackhole's firmware: neither is in a report.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_of_family
+from ttnn_mcp.checks.needs import CORES
+from ttnn_mcp.checks.shared.floors import least_ns
+from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
+from ttnn_mcp.checks.shared.wording import cite_op, cite_setting, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+if TYPE_CHECKING:
+    from ttnn_mcp.readers.printed.attributes import Attributes
+
+RATES = {  # of the full one: compute_throttle_utils.hpp
+    "LEVEL_1": 0.73,
+    "LEVEL_2": 0.67,
+    "LEVEL_3": 0.5,
+    "LEVEL_4": 0.4,
+    "LEVEL_5": 0.33,
+}
+LEVEL = re.compile("|".join(RATES))
+UNTHROTTLED_CORES = 48  # of a Wormhole: WH_B0_MM_MAX_CORES_NO_THROTTLE, same file
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all ops that are held back."""
+    able = np.flatnonzero(facts.of_family("matmul", "conv"))
+    if facts.chip.arch == "wormhole_b0":
+        able = able[facts.ops.numbers("cores")[able] > UNTHROTTLED_CORES]
+    rates = _rates(facts, able)
+    rows, rates = able[rates < 1], rates[rates < 1]
+    if not len(rows):
+        return
+    took, row = facts.kernel_ns[rows], facts.heaviest(rows)[0]
+    rate = rates[np.searchsorted(rows, row)]
+    yield Claim(
+        claim=(
+            f"{kinds(facts, rows)} ({time_of(facts, rows)}) held back by throttle_level, the heaviest at {rate:.0%} of "
+            f"the rate: {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=took - np.maximum(took * rates, least_ns(facts)[rows]),
+        assumption="time falls with the rate given back, down to the roofline; no gain where reading sets the time",
+        evidence=(cite_setting(facts, row, "compute_kernel_config", "throttle_level"), *cite_op(facts, row)),
+        fix=kernel_config(facts, row, throttle_level="ttnn.ThrottleLevel.NO_THROTTLE"),
+        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; a long run that does not hang",
+        caveat="somebody may have set it because this board hung under load: ask before, and run long",
+    )
+
+
+def _rates(facts: WindowFacts, rows: Rows) -> Floats:
+    """Per row the share of the full rate that its level leaves; 1 without a level."""
+
+    def rate(attributes: Attributes) -> float:
+        config = attributes.struct("compute_kernel_config")
+        level = LEVEL.search((config and config.text_of("throttle_level")) or "")
+        return RATES[level.group()] if level else 1.0
+
+    return facts.attributes_of_ops.numbers(rows, rate)
+
+
+CHECK = Check(
+    id="matmul-throttled",
+    title="matmuls held back on purpose",
+    step=3,
+    look=look,
+    of=ops_of_family("no matmul or conv ops", "matmul", "conv"),
+    needs=(CORES,),
+    worth=Worth(saving=USUAL),
+    compiled=compute_config_of_compiler("throttle_level=NO_THROTTLE"),
+)

@@ -1,0 +1,79 @@
+"""A sum or mean over many rows runs on a few cores: one per column of tiles and batch.
+
+A reduction along the rows deals out columns of tiles, whatever their height, so a narrow tensor starves the grid:
+51,264 rows of one tile's width took 917 us on one core of 64. The rows are parts of a batch just as well: summed part
+by part, and the parts after that, they fill the grid. So do sums of ROW_MAJOR rows, 242 us on 64 cores (tt-metal
+#52922, #50393), and builds since tt-metal PR #54349 cut such columns by themselves.
+
+The line: a reduction of TILE rows to one, on under half of the grid, 5 us and more, and more rows of tiles than cores
+per column; together 1 % of the window to save. The bound is its tiles over all cores, down to the DRAM bytes and the
+launch.
+
+Silent about sums along the columns, whose rows are dealt out, and about ROW_MAJOR inputs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.conv_l1 import divisors
+from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts, ops_of_family
+from ttnn_mcp.checks.needs import CORES, OPERANDS
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import TILE_SIDE
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all such sums."""
+    cores = facts.chip.cores or 0
+    took, used = facts.kernel_ns, facts.ops.numbers("cores")
+    tiles = facts.ops.inputs[0].padded.prod(axis=1) / TILE_SIDE**2
+    best = np.maximum(took * used / np.maximum(np.minimum(cores, tiles), used), achievable_ns(facts))
+    rows = np.flatnonzero(_sums_rows(facts) & on_few_cores(facts.ops, cores) & (best < took))
+    if not len(rows):
+        return
+    row = facts.heaviest(rows, 1)[0]
+    batch, channels, high, wide = (int(side) for side in facts.ops.inputs[0].padded[row])
+    parts = _parts(high // TILE_SIDE, batch * channels * wide // TILE_SIDE, cores)
+    yield Claim(
+        claim=(
+            f"{len(rows)} sum{'s' if len(rows) > 1 else ''} over many rows on few of {cores} cores "
+            f"({time_of(facts, rows)}): {int(used[row])} for {high} rows, {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=(took - best)[rows],
+        assumption="tiles distributed evenly over all cores; the second sum is small",
+        evidence=(*cite_op(facts, row, (facts.ops.inputs[0], "LAYOUT")), *facts.cite(row, "cores")),
+        fix=(
+            f"ttnn.sum(ttnn.sum(ttnn.reshape(x, ({batch * channels}, {parts}, {high // parts}, {wide})), dim=2), dim=1)"
+            "  # a view on tiles; mean alike; or, since mid-2026, ttnn.sum of x in ROW_MAJOR, dim=-2"
+        ),
+        verify="re-profile; the first sum's CORE COUNT is that of its parts, both take less; PCC >= 0.99",
+        caveat="sums of parts round differently: compare in float32 accumulation",
+    )
+
+
+def _sums_rows(facts: WindowFacts) -> Mask:
+    """Reductions of rows of tiles to one row."""
+    x, y = facts.ops.inputs[0], facts.ops.outputs[0]
+    to_one = (x.logical[:, 2] > TILE_SIDE) & (y.logical[:, 2] == 1) & (x.logical[:, 3] == y.logical[:, 3])
+    return facts.named("Reduce") & to_one & x.layout.among("TILE")
+
+
+def _parts(high: int, columns: int, cores: int) -> int:
+    """The divisor of the rows of tiles after which the busiest core has the fewest tiles; the smallest of them."""
+    return min(divisors(high), key=lambda parts: (-(-parts * columns // cores) * high // parts, parts))
+
+
+CHECK = Check(
+    id="tall-sum-on-few-cores",
+    title="a sum over many rows on few cores",
+    step=3,
+    look=look,
+    of=ops_of_family("no reductions", "reduction"),
+    needs=(OPERANDS, CORES),
+    worth=Worth(saving=USUAL),
+)
