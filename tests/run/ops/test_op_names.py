@@ -44,3 +44,12 @@ def test_renamed_ops_are_one():
     assert canonical("TransposeRmDeviceOperation") == "Transpose"
     assert canonical("OptimizedConvNew") == canonical("Conv2dDeviceOperation") == "Conv2d"
     assert canonical("EltwiseBinary") == canonical("BinaryNgDeviceOperation") == "Binary"
+
+
+def test_a_name_is_never_stripped_to_nothing():
+    assert [canonical(name) for name in (" Operation ", "DeviceOperation", "xOpOperation", "")] == [
+        "Operation",
+        "DeviceOperation",
+        "x",
+        "",
+    ]
