@@ -11,6 +11,7 @@ from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.settings.judged import Judged, Verdict, judge
 from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.analyses.settings.room import room_at
+from ttnn_mcp.analyses.settings.told_shards import told_shards
 from ttnn_mcp.analyses.settings.trial import Op, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.ops.op_names import canonical
@@ -22,6 +23,8 @@ from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Quoted, Quoting, Wire
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
     from ttnn_mcp.analyses.settings.trial import OpSettings
     from ttnn_mcp.run.run import Run
@@ -106,7 +109,7 @@ async def check_setting(run: Run, asked: Arguments) -> Answer:
 
     Without a value: the legal ones.
     """
-    op = _op(run, row_at(run, asked.op))
+    op = _op(run, row_at(run, asked.op), await told_shards(run, asked.op))
     limit = l1_limit(run)
     settings = settings_of(op, limit.safe_bytes if limit else 0)
     if asked.setting not in settings.takes:
@@ -167,13 +170,13 @@ def _may_be_older(run: Run) -> bool:
     return known < SCHEMA_OF_TODAY
 
 
-def _op(run: Run, row: int) -> Op:
+def _op(run: Run, row: int, shards: Mapping[str, tuple[int, int]]) -> Op:
     """The op at a row, and the names of those before it on its device."""
     table = run.performance_report.ops
     devices, codes = table.numbers("device"), table.texts("op_code")
     mine = np.flatnonzero((devices[:row] == devices[row]) | (np.isnan(devices[:row]) & np.isnan(devices[row])))
     before = tuple(codes[int(at)] for at in mine[-LOOK_BACK:][::-1])
-    return op_of(table.take(np.array([row])), run.chip, before)
+    return op_of(table.take(np.array([row])), run.chip, before, shards)
 
 
 def _listed(asked: Arguments, op: Op, bench: _Bench, earlier: str | None) -> Answer:

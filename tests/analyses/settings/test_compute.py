@@ -6,14 +6,13 @@ import pytest
 
 from tests.analyses.settings.rows import on_chip, ops_in
 from tests.analyses.tables import put
-from tests.profiles import L1, Program
+from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.settings.compute import (
     grid_of,
     grid_rules,
     lighter_weights,
     math_fidelity,
-    operands_in_l1,
 )
 from ttnn_mcp.readers.printed.nesting import parse_struct
 
@@ -98,15 +97,6 @@ def test_on_a_grid_nobody_knows_cores_are_counted(made, cores, grid, legal):
 )
 def test_a_grid_that_is_printed_has_two_sides(printed, grid):
     assert grid_of(parse_struct(f"SDPAProgramConfig(compute_with_storage_grid_size={printed})")) == grid
-
-
-def test_operands_in_l1_lie_on_all_cores(tmp_path):
-    program = Program("wormhole_b0")
-    x, out = (program.tensor([1, 1, 64, 1024], placement=L1) for _ in range(2))
-    put(program, DeviceOp("MatmulDeviceOperation", (x, program.weight([1, 1, 1024, 64])), (out,), 9_000))
-    op = ops_in(tmp_path, program)[0]
-    assert operands_in_l1(op) == {"OPERANDS_IN_L1": 2 * 64 * 2048 // 64}
-    assert operands_in_l1(op, outputs=False) == {"OPERANDS_IN_L1": 64 * 2048 // 64}
 
 
 def test_weights_of_an_op_that_waits_for_its_arithmetic_save_no_time(made):

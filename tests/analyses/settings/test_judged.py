@@ -62,3 +62,26 @@ def test_an_unknown_chip_has_no_limit(room):
 def test_buffers_of_no_byte_are_not_listed():
     assert judge(sized(600), LIMIT).l1 == {"IN0": 600}
     assert judge(Trial(None), LIMIT).l1_bytes is None
+
+
+@pytest.mark.parametrize(
+    ("trial", "verdict"),
+    [
+        (sized(600, 100, unsure_bytes=250), "fits"),
+        (sized(600, 100, unsure_bytes=251), "cannot_tell"),  # a shard that may lie on one core
+        (sized(600, 100, unsure_bytes=251, ran=(600, 0)), "fits"),  # as much ran beside the same tensors
+        (sized(600, 100, unsure_bytes=251, ran=(599, 0)), "cannot_tell"),
+        (sized(600, 100, unsure_bytes=251, ran=(600, 0), grown=1), "cannot_tell"),
+        (sized(600, 100, unsure_bytes=251, ran=(600, 4), older_bytes=4), "fits"),
+        (sized(600, 100, unsure_bytes=251, ran=(600, 3), older_bytes=4), "cannot_tell"),
+        (sized(600, 401, ran=(600, 0)), "fits"),
+        (sized(600, 401, ran=(500, 0)), "too_large"),
+    ],
+)
+def test_what_takes_no_more_than_what_ran_fits_however_its_tensors_lie(trial, verdict):
+    assert judge(trial, LIMIT).verdict == verdict
+
+
+def test_a_memory_report_knows_how_the_tensors_lie():
+    assert judge(sized(600, unsure_bytes=999), LIMIT, 600).verdict == "fits"
+    assert judge(sized(601, ran=(700, 0)), LIMIT, 600).verdict == "too_large"

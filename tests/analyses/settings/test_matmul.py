@@ -149,7 +149,8 @@ def test_lighter_weights_are_sized_where_a_config_was_given(tried, name, buffers
 def test_a_larger_block_of_a_sharded_output_grows_a_tensor(tried):
     trials = [tried("to blocks", "per_core_M", high) for high in (4, 8, 2)]
     assert [trial.grown for trial in trials] == [0, 4 * 8 * 2048, 0]
-    assert [trial.tensors.get("LARGER_SHARDS", 0) for trial in trials] == [0, 4 * 8 * 2048, 0]
+    assert [trial.tensors["OPERANDS_IN_L1"] for trial in trials[:2]] == [4 * 8 * 2048, 8 * 8 * 2048]
+    assert {trial.unsure_bytes for trial in trials} == {0}
     assert tried("minimal", "M_block_size", 16).grown == 0
 
 
@@ -189,3 +190,15 @@ def test_sums_in_float32_halve_the_tiles_of_dst(tried):
     assert trial.buffers["PARTIALS"] == 4 * 8 * 4096
     assert not tried("plain", "packer_l1_acc", True).effect
     assert tried("minimal", "fp32_dest_acc_en", True).buffers["PARTIALS"] == 8 * 2 * 4096
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "ran"),
+    [
+        ("plain", "in0_block_w", (2 * 2 * 4 * 2048 + 2 * 2 * 8 * 1088 + 4 * 8 * 2048, 0)),
+        ("plain", "fp32_dest_acc_en", (2 * 2 * 4 * 2048 + 2 * 2 * 8 * 1088 + 4 * 8 * 2048, 0)),
+        ("no config", "in0_block_w", None),  # what we suggest never ran
+    ],
+)
+def test_what_ran_is_kept_beside_what_is_tried(tried, name, setting, ran):
+    assert tried(name, setting, 4).ran == ran

@@ -104,16 +104,6 @@ def tile_bytes(op: Op, operand: int) -> float | None:
     return TILE_BYTES.get(canonical_dtype(tensor.dtype[0]))
 
 
-def operands_in_l1(op: Op, *, outputs: bool = True) -> dict[str, int]:
-    """Bytes per core of the op's tensors in L1; shards are on the op's cores, pages on all cores of the grid."""
-    grid_cores = op.chip.cores or 1
-    total = 0.0
-    for tensor in (*op.table.inputs, *(op.table.outputs if outputs else ())):
-        if tensor.in_l1[0]:
-            total += float(tensor.bytes[0]) / ((op.cores or grid_cores) if tensor.sharded[0] else grid_cores)
-    return {"OPERANDS_IN_L1": int(total)}
-
-
 def accumulates_fp32(op: Op) -> bool:
     """Whether the op's compute kernel config has fp32_dest_acc_en."""
     return kernel_flag(op, "fp32_dest_acc_en")

@@ -91,9 +91,14 @@ class DecodeAttention:
             "STATISTICS": STATISTICS * rows * tile,
             "FROM_OTHERS": (rows * value + 2 * rows) * (self.cores_of_a_head - 1) * tile,
             "WORDS": self.words_bytes,
-            "OUT": 0 if self.in_place else rows * value * self.out_bytes,
+            "OUT": 0 if self.in_place else self.output_bytes,
         }
         return {name: int(size) for name, size in sizes.items()}
+
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of the rows of one in the batch."""
+        return int(ceil(self.heads / TILE_SIDE) * ceil(self.value_head / TILE_SIDE) * self.out_bytes)
 
     @property
     def cores_of_a_head(self) -> int:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.op_kinds.grids import worker_grid
-from ttnn_mcp.analyses.settings.compute import grid_named, grid_of, operands_in_l1
+from ttnn_mcp.analyses.settings.compute import grid_named, grid_of
 from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm
+from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import TILE_SIDE
@@ -70,7 +71,7 @@ class GroupNormSettings(JudgedSettings):
             return Trial(None, unknown=self.norm)
         changed = replace(self.norm, out_blocks=int(value))
         before = self.norm.out_blocks
-        return self._tried(changed, before, f"a core works in {value} blocks instead of {before}")
+        return self._tried(self.norm, changed, before, f"a core works in {value} blocks instead of {before}")
 
     def _grid(self, value: Value) -> Trial:
         if isinstance(self.norm, str):
@@ -78,18 +79,21 @@ class GroupNormSettings(JudgedSettings):
         changed = replace(self.norm, grid=grid_named(value))
         before = "x".join(str(side) for side in self.norm.grid)
         cores = [self.norm.cores, changed.cores]
-        trial = self._tried(changed, before, f"{cores[1]} cores work instead of {cores[0]}")
+        trial = self._tried(self.norm, changed, before, f"{cores[1]} cores work instead of {cores[0]}")
         needs = "input_mask, weight and bias made for that grid: ttnn.dram_group_norm_params_from_torch"
         return replace(trial, at_most_ns=per_step_ns(self.op, cores[1], cores[0]), needs=needs)
 
-    def _tried(self, changed: GroupNorm, before: Value, change: str) -> Trial:
+    def _tried(self, current: GroupNorm, changed: GroupNorm, before: Value, change: str) -> Trial:
         broken = broken_of(changed.rules())
         if broken:
             return Trial(before, broken)
+        held = held_in_l1(self.op)
         return Trial(
             before,
             buffers=changed.buffers,
-            tensors=operands_in_l1(self.op),
+            tensors=held.tensors,
+            unsure_bytes=held.unsure_bytes,
+            ran=(sum(current.buffers.values()), 0),
             change=change,
-            effect=changed != self.norm,
+            effect=changed != current,
         )

@@ -50,27 +50,37 @@ def judge(trial: Trial, limit: L1Limit | None, room_bytes: int | None = None, *,
             bottom of L1 and tensors at its top, so holes between tensors are of no use to buffers.
         older: whether the run may come from a build before 0.81, whose buffers are larger.
     """
-    tensors = trial.tensors
+    tensors, measured = trial.tensors, room_bytes is not None
     if room_bytes is not None and limit is not None:
         tensors = {"TENSORS": max(limit.limit_bytes - room_bytes + trial.grown, 0)}
     l1 = {**tensors, **trial.buffers} if trial.buffers else {}
     l1 = {name: size for name, size in l1.items() if size}
     total = sum(l1.values()) if l1 else None
     more = older * trial.older_bytes
-    return Judged(trial, _verdict(trial, limit, (total, more), measured=room_bytes is not None), total, l1)
+    if not measured:
+        more += trial.unsure_bytes
+    return Judged(trial, _verdict(trial, limit, (total, more), measured=measured), total, l1)
 
 
 def _verdict(trial: Trial, limit: L1Limit | None, need: tuple[int | None, int], *, measured: bool) -> Verdict:
-    if trial.broken:
-        return "illegal"
-    if trial.unknown:
-        return "cannot_tell"
+    if trial.broken or trial.unknown:
+        return "illegal" if trial.broken else "cannot_tell"
     if trial.same_l1:
         return "legal"
     least, more = need
     if least is None or limit is None:
         return "cannot_tell"
+    if not measured and _no_more_than_ran(trial):
+        return "fits"
     if least > limit.limit_bytes:
         return "too_large"
     # tensors were measured and buffers follow TTNN's source: no margin. Otherwise 5 % for tensors the report lacks
     return "fits" if least + more <= (limit.limit_bytes if measured else limit.safe_bytes) else "cannot_tell"
+
+
+def _no_more_than_ran(trial: Trial) -> bool:
+    """Whether the buffers take no more than those that the op ran with, beside tensors as they were."""
+    if trial.ran is None or trial.grown:
+        return False
+    buffers, older = trial.ran
+    return sum(trial.buffers.values()) <= buffers and trial.older_bytes <= older

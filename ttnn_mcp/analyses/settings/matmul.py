@@ -12,9 +12,9 @@ from ttnn_mcp.analyses.settings.compute import (
     grid_rules,
     largest_grid,
     lighter_weights,
-    operands_in_l1,
 )
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
+from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.minimal_matmul import FIELDS as MINIMAL_FIELDS
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
@@ -84,10 +84,21 @@ class MatmulSettings(JudgedSettings):
 
     def _with(self, trial: Trial, plan: Plan) -> Trial:
         """The trial with the L1 that a plan takes."""
-        # `tensors` has the current size of a sharded output: the growth of its shards is added
-        grown = max(plan.output_shard_bytes - (self.printed.plan or plan).output_shard_bytes, 0)
-        tensors = {**operands_in_l1(self.op), "LARGER_SHARDS": grown}
-        return replace(trial, buffers=plan.buffers, tensors=tensors, grown=grown)
+        printed = self.printed
+        now = printed.plan or plan
+        written = plan.output_shard_bytes
+        implied = {"OUTPUT_0": (written, written)}
+        if printed.first_bytes is not None:
+            implied["INPUT_0"] = printed.first_bytes
+        held = held_in_l1(self.op, implied)
+        return replace(
+            trial,
+            buffers=plan.buffers,
+            tensors=held.tensors,
+            unsure_bytes=held.unsure_bytes,
+            grown=max(written - now.output_shard_bytes, 0),
+            ran=(sum(now.buffers.values()), 0) if printed.was_given else None,
+        )
 
     def _block_size(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> Trial:
         """The trial of one field of the program config, with the others as they are."""

@@ -10,8 +10,8 @@ from ttnn_mcp.analyses.op_kinds.grids import worker_grid
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles, suggested
 from ttnn_mcp.analyses.settings.compute import accumulates_fp32, grid_of, kernel_flag, tile_bytes
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
+from ttnn_mcp.analyses.settings.matmul_first_operand import first_bytes, first_in_shards, first_shard, told_tiles
 from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
-from ttnn_mcp.analyses.settings.matmul_shards import Shard
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul, default_config
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import CARDS, TILE_SIDE
@@ -20,9 +20,9 @@ from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.analyses.settings.held import Bounds
     from ttnn_mcp.analyses.settings.trial import Op
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
-    from ttnn_mcp.run.ops.operand import Operand
 
 KINDS: dict[str, Literal["2D", "1D", "Reuse"]] = {
     "MatmulMultiCoreReuseMultiCastProgramConfig": "2D",
@@ -43,12 +43,15 @@ class PrintedMatmul:
         why_not: why it is not modelled.
         was_given: whether the row has a program config; otherwise the plan's config is our suggestion.
         shard_unknown: whether the first operand is sharded and its shard is not printed.
+        first_bytes: bytes of the first operand's shard, at least and at most; None if it is not sharded, or where they
+            follow from nothing but its size.
     """
 
     plan: MatmulPlan | DramSharded | MinimalMatmul | None
     why_not: str = ""
     was_given: bool = False
     shard_unknown: bool = False
+    first_bytes: Bounds | None = None
 
 
 def printed_matmul(op: Op, safe_bytes: float) -> PrintedMatmul:
@@ -73,12 +76,12 @@ def _multicast(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
     if config.number("gather_in0") == 1 or config.fields.get("transpose_mcast") == "1":
         return PrintedMatmul(None, "gather_in0 and transpose_mcast are not modelled")
     width, high, wide, per_m, per_n = (number or 0 for number in numbers)
-    a, output = op.table.inputs[0], _output(op)
+    output = _output(op)
     if op.table.inputs[1].sharded[0]:
         return PrintedMatmul(None, "weights in shards are not modelled")
     if kind == "1D" and output == "BLOCK_SHARDED":
         return PrintedMatmul(None, "a 1D program that writes BLOCK_SHARDED is not modelled")
-    shard = _shard(a, kind, tiles, per_m)
+    shard = first_shard(op, kind, tiles, per_m, width)
     plan = MatmulPlan(
         kind=kind,
         tiles=tiles,
@@ -101,7 +104,9 @@ def _multicast(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
         shard=shard,
         bias_bytes=_bias_bytes(op),
     )
-    return PrintedMatmul(plan, was_given=True, shard_unknown=shard is not None and shard.columns is None)
+    unknown = shard is not None and shard.columns is None
+    bounds = first_bytes(op, shard, tiles) if shard is not None else None
+    return PrintedMatmul(plan, was_given=True, shard_unknown=unknown, first_bytes=bounds)
 
 
 def _suggested(op: Op, tiles: Tiles, safe_bytes: float) -> PrintedMatmul:
@@ -127,11 +132,11 @@ def _suggested(op: Op, tiles: Tiles, safe_bytes: float) -> PrintedMatmul:
         output=_output(op),
         bias_bytes=_bias_bytes(op),
     )
-    return PrintedMatmul(plan, shard_unknown=_in_l1_shards(op.table.inputs[0]))
+    return PrintedMatmul(plan, shard_unknown=first_in_shards(op) and told_tiles(op) is None)
 
 
 def _banked(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
-    """A matmul with weights in DRAM banks; the first operand is assumed to be on the cores of the output."""
+    """A matmul with weights in DRAM banks; the first operand is on the cores of the output, unless a report tells."""
     width, per_m, per_n = (config.number(key) for key in ("in0_block_w", "per_core_M", "per_core_N"))
     banks = {card.dram_banks for card in CARDS if card.architecture == op.chip.arch}
     banks &= {card.dram_banks for card in CARDS if op.chip.worker_cores in card.worker_cores} or banks
@@ -139,11 +144,12 @@ def _banked(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
         return PrintedMatmul(None, "its config is cut off")
     if len(banks) != 1:
         return PrintedMatmul(None, "the number of DRAM banks of this chip is not known")
+    shard = told_tiles(op)
     plan = DramSharded(
         tiles=tiles,
         banks=banks.pop(),
         cores=op.chip.worker_cores,
-        storage_cores=max(ceil(tiles.n / per_n), 1),
+        storage_cores=ceil(tiles.k / shard[1]) if shard else max(ceil(tiles.n / per_n), 1),
         in0_block_w=width,
         per_core_m=per_m,
         per_core_n=per_n,
@@ -151,7 +157,7 @@ def _banked(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
         packer_l1=kernel_flag(op, "packer_l1_acc"),
         bias_bytes=_bias_bytes(op),
     )
-    return PrintedMatmul(plan, was_given=True, shard_unknown=True)
+    return PrintedMatmul(plan, was_given=True, shard_unknown=shard is None)
 
 
 def _minimal(op: Op, tiles: Tiles) -> PrintedMatmul:
@@ -209,22 +215,6 @@ def _output_grid(op: Op) -> Grid | None:
         return None
     ends = [end for _, end in placement.shard.ranges]
     return max(x for x, _ in ends) + 1, max(y for _, y in ends) + 1
-
-
-def _shard(a: Operand, kind: str, tiles: Tiles, per_m: int) -> Shard | None:
-    """The first operand's shard, as far as it follows from the config that ran.
-
-    TTNN takes shards on more or fewer columns of cores than the config's grid has, so their width does not follow.
-    """
-    if not _in_l1_shards(a):
-        return None
-    layout = a.placement[0].partition("_")[2]
-    holds_rows = layout == "HEIGHT_SHARDED" or kind == "Reuse"
-    return Shard(layout, per_m, tiles.k if holds_rows else None)
-
-
-def _in_l1_shards(a: Operand) -> bool:
-    return bool(a.in_l1[0] and a.sharded[0])
 
 
 def _smaller(block: int | None, side: int) -> int | None:

@@ -12,9 +12,9 @@ from ttnn_mcp.analyses.settings.compute import (
     accumulates_fp32,
     grid_of,
     kernel_flag,
-    operands_in_l1,
     tile_bytes,
 )
+from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of
@@ -24,6 +24,7 @@ from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.analyses.settings.held import Bounds
     from ttnn_mcp.analyses.settings.judges import Judge
 
 FIELDS = ("subblock_w", "block_h", "block_w")
@@ -116,11 +117,21 @@ class NormSettings(JudgedSettings):
     def _block(self, current: ShardedNorm | ShardedSoftmax, setting: str, value: int) -> Trial:
         changed = replace(current, **{setting: value})
         before = getattr(current, setting)
+        held = held_in_l1(self.op, self._shards(current))
         return Trial(
             before,
             broken_of(changed.rules()),
             buffers=changed.buffers,
-            tensors=operands_in_l1(self.op),
+            tensors=held.tensors,
+            unsure_bytes=held.unsure_bytes,
+            ran=(sum(current.buffers.values()), 0),
             change=f"{setting} {before} becomes {value}",
             effect=changed != current,
         )
+
+    def _shards(self, norm: ShardedNorm | ShardedSoftmax) -> dict[str, Bounds]:
+        """A block is the shard of the input, of a residual and of the output."""
+        tensors = (*self.op.table.inputs, *self.op.table.outputs)
+        elements = norm.block_h * norm.block_w * TILE_SIDE**2
+        sizes = {tensor.name: int(elements * tensor.element_bytes[0]) for tensor in tensors if tensor.sharded[0]}
+        return {name: (size, size) for name, size in sizes.items()}

@@ -18,6 +18,7 @@ from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.run import Run
 
 
@@ -30,14 +31,27 @@ async def room_at(run: Run, line: int) -> int | None:
     place, bottom = replayed.place(operation), _bottom(replayed)
     if place is None or bottom is None or replayed.capacity_bytes is None or not replayed.captured[place]:
         return None
-    try:
-        graph = read_graph_memory(await replayed.memory.graph_of(operation) or "[]", operation=operation)
-    except ReportBroken:
+    graph = await _graph(replayed.memory, operation)
+    if graph is None:
         return None
     lowest = _lowest(graph, _live(replayed, place))
     device_ops = _device_ops(run, line, operation, graph)
     addresses = [address for device_op in device_ops if (address := lowest.get(device_op)) is not None]
     return max(min(addresses) - bottom, 0) if addresses else replayed.capacity_bytes
+
+
+async def captured_ops(run: Run, line: int) -> tuple[GraphMemory | None, list[int]]:
+    """The captured graph of the op's operation, and the device ops of it that the op may be."""
+    operation = run.linked.operation_at.get(line) if run.linked else None
+    graph = await _graph(run.memory, operation) if operation is not None and run.memory is not None else None
+    return graph, _device_ops(run, line, operation, graph) if operation is not None and graph is not None else []
+
+
+async def _graph(memory: MemoryReport, operation: int) -> GraphMemory | None:
+    try:
+        return read_graph_memory(await memory.graph_of(operation) or "[]", operation=operation)
+    except ReportBroken:
+        return None
 
 
 def _bottom(replayed: Replayed) -> int | None:

@@ -11,10 +11,10 @@ from ttnn_mcp.analyses.settings.compute import (
     accumulates_fp32,
     grid_of,
     kernel_flag,
-    operands_in_l1,
     tile_bytes,
 )
 from ttnn_mcp.analyses.settings.decode_plan import DecodeAttention
+from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.sdpa_plan import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
@@ -163,12 +163,15 @@ class SdpaSettings(JudgedSettings):
         if broken:
             return Trial(before, broken)
         length = getattr(changed, LENGTHS[setting])
+        held = held_in_l1(self.op)
         uneven = f"; {length} rows are not a multiple of it: padded" if length % value else ""
         return Trial(
             before,
             buffers=changed.buffers,
-            tensors=operands_in_l1(self.op),
+            tensors=held.tensors,
+            unsure_bytes=held.unsure_bytes,
             older_bytes=changed.older_bytes,
+            ran=(sum(current.buffers.values()), current.older_bytes),
             change=f"{current.pairs} pairs of chunks per head become {changed.pairs}{uneven}",
             at_most_ns=per_step_ns(self.op, current.pairs, changed.pairs),
             needs="the other fields of SDPAProgramConfig as they are",
@@ -183,11 +186,15 @@ class SdpaSettings(JudgedSettings):
         broken = broken_of(changed.rules())
         if broken:
             return Trial(current.k_chunk, broken)
+        written = current.output_bytes  # its shard, where the output is sharded
+        held = held_in_l1(self.op, {"OUTPUT_0": (written, written)})
         chunks = [ceil(plan.keys / plan.k_chunk / plan.cores_of_a_head) for plan in (current, changed)]
         return Trial(
             current.k_chunk,
             buffers=changed.buffers,
-            tensors=operands_in_l1(self.op),
+            tensors=held.tensors,
+            unsure_bytes=held.unsure_bytes,
+            ran=(sum(current.buffers.values()), 0),
             change=f"{chunks[0]} chunks of keys per core become {chunks[1]}",
             at_most_ns=per_step_ns(self.op, *chunks),
             needs="the other fields of SDPAProgramConfig as they are",

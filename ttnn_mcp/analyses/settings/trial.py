@@ -31,6 +31,8 @@ class Op:
         bounds: its roofline, of one row.
         kernel_ns: its kernel time.
         before: names of the ops that ran before it on its device, the latest first.
+        shards: rows and columns, in elements, of the shards of its operands in L1, by the operand's name, as far as the
+            reports tell (`told_shards`).
     """
 
     table: OpTable
@@ -39,6 +41,7 @@ class Op:
     bounds: Roofline
     kernel_ns: float
     before: tuple[str, ...] = ()
+    shards: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, "tuple[int, int]"])
 
     @property
     def least_ns(self) -> float:
@@ -62,8 +65,11 @@ class Trial:
         broken: the rules that the value breaks, in words; empty means legal, unless `unknown` is set.
         unknown: why it is unknown whether TTNN accepts the value.
         buffers: bytes per core of the op's circular buffers; empty if not modelled.
-        tensors: bytes per core of the op's own tensors in L1, estimated from its row.
+        tensors: bytes per core that the op's own tensors take of L1 at least, by its row.
+        unsure_bytes: bytes per core that they may take more, where no report tells their shards.
         grown: bytes per core by which those tensors grow.
+        ran: bytes per core of the buffers of the config that the op ran with, and what builds before 0.81 may add to
+            them; None where these are not known.
         change: what the value changes, in words.
         at_most_ns: the most kernel time that it can save; None where there is no bound.
         needs: what must be changed together with it.
@@ -78,7 +84,9 @@ class Trial:
     unknown: str = ""
     buffers: dict[str, int] = field(default_factory=dict[str, int])
     tensors: dict[str, int] = field(default_factory=dict[str, int])
+    unsure_bytes: int = 0
     grown: int = 0
+    ran: tuple[int, int] | None = None
     change: str = ""
     at_most_ns: float | None = None
     needs: str = ""
@@ -105,10 +113,13 @@ class OpSettings(Protocol):
         ...
 
 
-def op_of(row: OpTable, chip: Chip, before: tuple[str, ...] = ()) -> Op:
+def op_of(
+    row: OpTable, chip: Chip, before: tuple[str, ...] = (), shards: Mapping[str, tuple[int, int]] | None = None
+) -> Op:
     """The op in a table of one row."""
     attributes = parse_attributes(row.texts("attributes")[0])
-    return Op(row, attributes, chip, roofline_of(row, chip), float(row.numbers("kernel_ns")[0]), before)
+    kernel_ns = float(row.numbers("kernel_ns")[0])
+    return Op(row, attributes, chip, roofline_of(row, chip), kernel_ns, before, shards or {})
 
 
 def broken_of(rules: Mapping[str, bool]) -> tuple[str, ...]:
