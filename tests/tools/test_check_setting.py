@@ -358,6 +358,15 @@ async def test_real_convs_are_judged_as_computed_by_hand(at, name, op, value, ex
     assert len(json.dumps(said, separators=(",", ":"))) <= 1_500
 
 
+async def test_values_that_older_builds_compute_wrong_are_told_and_not_proposed(asked):
+    blocks = "in0_block_w=2,out_subblock_h=1,out_subblock_w=4,per_core_M=8,per_core_N=64"
+    config = f"MatmulMultiCoreReuseProgramConfig(compute_with_storage_grid_size=(x=2,y=2),{blocks})"
+    said = await asked(linear(config=config), "per_core_M", 4)
+    assert said["legal"] is True
+    assert said["caveat"].startswith("builds before 0.81 accept it and compute wrong values: 8 blocks of per_core_M on 4")
+    assert 4 not in [choice["value"] for choice in (await asked(linear(config=config), "per_core_M", None))["choices"]]
+
+
 # --- beside a memory report
 
 

@@ -158,9 +158,9 @@ class _Bench:
         return judge(self.settings.tried(self.setting, value), self.limit, self.room, older=self.older)
 
     def legal(self) -> list[tuple[int | bool | str, Judged]]:
-        """The values worth a look that TTNN takes, ascending."""
+        """The values worth a look that TTNN takes and computes right, ascending."""
         judgements = [(value, self.judged(value)) for value in self.settings.choices(self.setting)]
-        return [(value, one) for value, one in judgements if one.legal]
+        return [(value, one) for value, one in judgements if one.legal and not one.wrong_values]
 
 
 def _may_be_older(run: Run) -> bool:

@@ -85,3 +85,9 @@ def test_what_takes_no_more_than_what_ran_fits_however_its_tensors_lie(trial, ve
 def test_a_memory_report_knows_how_the_tensors_lie():
     assert judge(sized(600, unsure_bytes=999), LIMIT, 600).verdict == "fits"
     assert judge(sized(601, ran=(700, 0)), LIMIT, 600).verdict == "too_large"
+
+
+@pytest.mark.parametrize(("older", "wrong"), [(True, "in part"), (False, "")])
+def test_wrong_values_are_those_of_older_builds(older, wrong):
+    judged = judge(sized(600, wrong_values="in part"), LIMIT, older=older)
+    assert (judged.verdict, judged.wrong_values) == ("fits", wrong)

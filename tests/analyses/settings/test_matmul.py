@@ -202,3 +202,16 @@ def test_sums_in_float32_halve_the_tiles_of_dst(tried):
 )
 def test_what_ran_is_kept_beside_what_is_tried(tried, name, setting, ran):
     assert tried(name, setting, 4).ran == ran
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("on one batch", True), ("plain", False), ("minimal", False)])
+def test_blocks_that_older_builds_compute_wrong_are_told(ops, name, wrong):
+    """32 rows of tiles in blocks of 1 on 8 x 8 cores are right, in blocks of 4 on 2 x 2 cores no more."""
+    small = config(
+        "Reuse",
+        "in0_block_w=2,out_subblock_h=1,out_subblock_w=4,per_core_M=4,per_core_N=64",
+        "compute_with_storage_grid_size=(x=2,y=2)",
+    )
+    op = printing(ops[name], program_config=small) if wrong else ops[name]
+    setting = "K_block_size" if name == "minimal" else "in0_block_w"
+    assert bool(settings_of(op, SAFE).tried(setting, 4).wrong_values) is wrong

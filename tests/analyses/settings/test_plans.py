@@ -14,6 +14,7 @@ from ttnn_mcp.analyses.settings.decode_plan import DecodeAttention
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm
 from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
+from ttnn_mcp.analyses.settings.matmul_shards import Shard
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.sdpa_plan import CHUNKS_AT_MOST, Attention
@@ -90,3 +91,28 @@ def test_chains_of_a_broken_report_are_not_followed():
     chained = [bool(replace(plan, rows=32 * chunks).buffers["CHAIN"]) for chunks in (1 << 14, (1 << 14) + 2)]
     assert chained == [True, False]
     assert CHUNKS_AT_MOST == 1 << 14
+
+
+WHOLE = replace(MATMUL, kind="Reuse", batch=16, per_core_m=2, per_core_n=8)
+
+
+@pytest.mark.parametrize(
+    ("changed", "wrong"),
+    [
+        ({}, False),  # 64 blocks on 64 cores
+        ({"batch": 17}, True),  # the 65th of 68 is the second of its core
+        ({"per_core_m": 1}, True),
+        ({"grid": (8, 7)}, True),
+        ({"grid": (4, 2), "per_core_m": 8}, False),  # two blocks for a core, each of a whole matrix
+        ({"grid": (4, 2), "per_core_m": 16}, False),  # or of several
+        ({"per_core_m": 1, "shard": Shard("HEIGHT_SHARDED", 1, 8)}, False),
+        ({"per_core_m": 1, "output": "HEIGHT_SHARDED"}, False),
+        ({"per_core_m": 1, "kind": "1D"}, False),
+    ],
+)
+def test_a_core_of_several_parts_of_a_matrix_read_the_wrong_ones_until_081(changed, wrong):
+    """Rows of blocks, as many as 32x20 by 5 tiles on 110 cores in tt-metal #54798: a PCC of 0."""
+    words = replace(WHOLE, **changed).wrong_values
+    assert bool(words) is wrong
+    if changed == {"batch": 17}:
+        assert words.endswith("68 blocks of per_core_M on 64 cores")

@@ -22,12 +22,14 @@ class Judged:
             "illegal": TTNN refuses it. "cannot_tell": its legality or its L1 is unknown, or too close to the limit.
         l1_bytes: bytes per core of buffers and tensors together; None where they are not modelled.
         l1: bytes per core of each, by name.
+        wrong_values: why the run's build may accept it and yet compute wrong values.
     """
 
     trial: Trial
     verdict: Verdict
     l1_bytes: int | None
     l1: dict[str, int]
+    wrong_values: str = ""
 
     @property
     def fits(self) -> bool | None:
@@ -48,7 +50,7 @@ def judge(trial: Trial, limit: L1Limit | None, room_bytes: int | None = None, *,
         limit: the limit of L1 on this chip.
         room_bytes: bytes below the lowest tensor while the op runs, from the memory report. Buffers start at the
             bottom of L1 and tensors at its top, so holes between tensors are of no use to buffers.
-        older: whether the run may come from a build before 0.81, whose buffers are larger.
+        older: whether the run may come from a build before 0.81: some buffers are larger there, some programs wrong.
     """
     tensors, measured = trial.tensors, room_bytes is not None
     if room_bytes is not None and limit is not None:
@@ -59,7 +61,8 @@ def judge(trial: Trial, limit: L1Limit | None, room_bytes: int | None = None, *,
     more = older * trial.older_bytes
     if not measured:
         more += trial.unsure_bytes
-    return Judged(trial, _verdict(trial, limit, (total, more), measured=measured), total, l1)
+    wrong = trial.wrong_values if older else ""
+    return Judged(trial, _verdict(trial, limit, (total, more), measured=measured), total, l1, wrong)
 
 
 def _verdict(trial: Trial, limit: L1Limit | None, need: tuple[int | None, int], *, measured: bool) -> Verdict:

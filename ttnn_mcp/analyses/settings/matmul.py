@@ -16,6 +16,7 @@ from ttnn_mcp.analyses.settings.compute import (
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
+from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
 from ttnn_mcp.analyses.settings.minimal_matmul import FIELDS as MINIMAL_FIELDS
 from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.trial import Trial, Value, broken_of, per_step_ns
@@ -23,7 +24,6 @@ from ttnn_mcp.hardware import TILE_BYTES, canonical_dtype
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.judges import Judge
-    from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
     from ttnn_mcp.analyses.settings.matmul_printed import PrintedMatmul
 
     Plan = MatmulPlan | DramSharded | MinimalMatmul
@@ -98,6 +98,7 @@ class MatmulSettings(JudgedSettings):
             unsure_bytes=held.unsure_bytes,
             grown=max(written - now.output_shard_bytes, 0),
             ran=(sum(now.buffers.values()), 0) if printed.was_given else None,
+            wrong_values=plan.wrong_values if isinstance(plan, MatmulPlan) else "",
         )
 
     def _block_size(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> Trial:

@@ -45,6 +45,23 @@ class MatmulPlan(MatmulAsked):
         """Bytes of a sharded output on one core; 0 if it is interleaved."""
         return int(self.per_core_m * self.per_core_n * self.tiles.out_bytes) if self.output else 0
 
+    @property
+    def wrong_values(self) -> str:
+        """Why builds before 0.81 compute wrong values, which they do not say; empty if they compute it right.
+
+        A core of a "Reuse" program that has several blocks steps from one to the next by a whole matrix, although its
+        next block begins a block further (tt-metal #54798, #57359; reader_bmm_tile_layout_in0.cpp and
+        reader_writer_bmm_tile_layout_in1.cpp in the wheels: so in 0.80.0, mended in 0.81.1). Right are blocks of whole
+        matrices, and shards, which have one block per core.
+        """
+        cores, blocks = self.grid[0] * self.grid[1], self.batch * self.tiles.m // self.per_core_m
+        whole = self.per_core_m >= self.tiles.m
+        if self.kind != "Reuse" or whole or self.shard is not None or self.output is not None or blocks <= cores:
+            return ""
+        return (
+            f"builds before 0.81 accept it and compute wrong values: {blocks} blocks of per_core_M on {cores} cores"
+        )
+
     def rules(self) -> dict[str, bool]:
         """The rules that TTNN asserts, in words, and whether each holds."""
         numbers = (self.in0_block_w, self.out_subblock_h, self.out_subblock_w, self.per_core_m, self.per_core_n)

@@ -77,6 +77,7 @@ class Trial:
         instead: a value to use in its place, if that does not depend on L1.
         same_l1: whether it does not change L1.
         older_bytes: bytes per core that builds before 0.81 may take more, by their source code.
+        wrong_values: why builds before 0.81, which accept it, compute wrong values; empty if they do not.
     """
 
     now: Value | None
@@ -94,6 +95,7 @@ class Trial:
     instead: str | None = None
     same_l1: bool = False
     older_bytes: int = 0
+    wrong_values: str = ""
 
 
 class OpSettings(Protocol):

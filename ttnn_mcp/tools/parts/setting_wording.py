@@ -80,9 +80,14 @@ def instead(judgement: Judged, value: Value, legal: list[tuple[Value, Judged]]) 
 
 
 def caveat(op: Op, judgement: Judged, limit: L1Limit | None, arch: str | None, *, measured: bool) -> str | None:
-    """What the figures rest on, as far as no report shows it."""
+    """What is wrong with a value that TTNN accepts, and what the figures rest on, as far as no report shows it."""
+    parts = (judgement.wrong_values, _rests_on(op, judgement, limit, arch, measured=measured))
+    return "; ".join(words for words in parts if words) or None
+
+
+def _rests_on(op: Op, judgement: Judged, limit: L1Limit | None, arch: str | None, *, measured: bool) -> str:
     if not judgement.trial.buffers:
-        return None
+        return ""
     if measured:
         return MEASURED
     words = "circular buffers as TTNN 0.81 makes them"
