@@ -23,6 +23,7 @@ _SPLIT = re.compile(r"enable_fp32_operand_split=(1|true)")
 _KERNEL, _STRIDE, _DILATION = 0, 1, 3  # places of the triples
 _FIELDS, _OPERANDS = 5, 2
 USABLE = 1_264_127  # bytes per core that buffers may take, at most: 1,259,520 are used, for 1,264,128 it changes
+POINTS_OF_A_BANK = 2  # of a row, at least, for reads that are gathered by bank
 READ_AHEAD = 500 * 1024  # bytes of the input at most: L1_PREFETCH_HARD_CAP
 
 
@@ -84,7 +85,27 @@ def conv3d(program: Program) -> int | None:
         bias=len(program.inputs) > _OPERANDS,
     )
     taken = blocks.fitted(DST_TILES_FP32 if program.fp32 else DST_TILES)
-    points = prod((size - 1) * step + side for size, step, side in zip(outputs, stride, kernel, strict=True))
-    ahead = int(points * channels * ELEMENT_BYTES[program.x.dtype])
-    is_read_ahead = prod(kernel) > 1 and set(triples[_DILATION]) == {1} and ahead <= min(READ_AHEAD, USABLE - taken)
-    return taken + (ahead if is_read_ahead else 0)
+    if prod(kernel) == 1 or set(triples[_DILATION]) != {1}:
+        return taken
+    field = tuple((size - 1) * step + side for size, step, side in zip(outputs, stride, kernel, strict=True))
+    point = int(channels * ELEMENT_BYTES[program.x.dtype])
+    return taken + _read_ahead(program, field, point, min(READ_AHEAD, USABLE - taken), parts)
+
+
+def _read_ahead(program: Program, field: tuple[int, ...], point: int, room: int, parts: int) -> int:
+    """Bytes of the points that a block reads, and of rows of them that are gathered bank by bank; 0 without room.
+
+    Rows are gathered (shards coalesced) where each is long enough for two points of every bank, and as many have room
+    as there are banks.
+    """
+    deep, high, wide = field
+    rows, row, banks = deep * high, wide * point, program.machine.dram_banks
+    ahead = rows * row
+    if ahead > room:
+        return 0
+    gathered = min(rows, (room - ahead) // row)
+    lies_in_pages = program.x.placement is not None and str(program.x.placement) == "DRAM INTERLEAVED"
+    is_whole = parts == 1 and point == program.dram_row(program.x) and lies_in_pages
+    if not is_whole or wide < POINTS_OF_A_BANK * banks or gathered < min(rows, banks):
+        return ahead
+    return ahead + gathered * row

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 from ttnn_mcp.analyses.program_models.auto_matmul import Blocks, Chooser
-from ttnn_mcp.analyses.program_models.program import filled_up
+from ttnn_mcp.analyses.program_models.program import CALL, filled_up
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
 from ttnn_mcp.analyses.settings.matmul_shards import Shard
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ FACTORIES = {  # the config that each factory of 0.81.1 runs; a modelled choice 
 _TRANSPOSED = re.compile(r", (\d), (\d), (\d), Tile\(")  # batched by the caller, first operand, second operand
 _CORES = re.compile(r"x=(\d+), ?y=(\d+)")
 _OPERANDS, _WITH_THIRD = 2, 3
+CONVS = "ttnn.conv"  # those of a window of one point are matmuls, and their channels filled up to whole shards
 _TRUE = {"1", "True", "true"}
 
 
@@ -90,6 +92,8 @@ def _operands(program: Program) -> Operands:
     flags = _TRANSPOSED.search(program.attributes)
     if flags is not None:
         a, b = (_turned(spec) if flag == "1" else spec for spec, flag in ((a, flags[2]), (b, flags[3])))
+    if a.shard is not None and program.settings.get(CALL, "").startswith(CONVS):
+        a = replace(a, shape=(*a.shape[:-1], filled_up(a.columns, a.shard[1]) * TILE_SIDE))
     bias = program.inputs[_OPERANDS].tile_bytes if len(program.inputs) >= _WITH_THIRD else 0
     return Operands(a, b, program.out, bias, turned=flags is not None and flags[2] == "1")
 

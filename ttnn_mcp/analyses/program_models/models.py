@@ -141,7 +141,7 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "UntilizeWithUnpaddingDeviceOperation": layouts.untilized,
     "EmbeddingsDeviceOperation": layouts.embedded,
     "MoveDeviceOperation": movement.moved,
-    "ReshardDeviceOperation": movement.nothing,
+    "ReshardDeviceOperation": movement.resharded,
     "InterleavedToShardedDeviceOperation": movement.into_shards,
     "ShardedToInterleavedDeviceOperation": movement.into_shards,
 }
@@ -212,6 +212,6 @@ async def models_of(report: MemoryReport) -> Models | None:
         return None
     arguments = {operation: dict(printed) for operation, printed in (await report.program_arguments()).items()}
     for operation, name in zip(report.operations.ids.tolist(), report.operations.names, strict=True):
-        if name in NAMED_KINDS:
+        if name in NAMED_KINDS or name.startswith(matmuls.CONVS):
             arguments.setdefault(operation, {})[CALL] = name
     return TtnnModels(machine, arguments)

@@ -72,8 +72,11 @@ def two_pages(program: Program) -> int:
 
 
 def copied(program: Program) -> int:
-    """Tiles: two, and two more to convert. Rows: three."""
+    """Tiles: two, and two more to convert. Rows: three; of shards one in, and two out that are aligned."""
     x, out = program.x, program.out
+    if x.held_width and out.held_width and not x.tiled:
+        came, goes = (int(width * ELEMENT_BYTES[x.dtype]) for width in (x.held_width, out.held_width))
+        return came + 2 * filled_up(goes, LOCAL_L1_ALIGNMENT_BYTES)
     if not x.tiled:
         return 3 * max(x.row_bytes, out.row_bytes)
     return 2 * (x.tile_bytes + (out.tile_bytes if out.dtype != x.dtype else 0))
@@ -105,6 +108,23 @@ def cut_into_shards(program: Program) -> int | None:
     if x.tiled:
         return 4 * ceil(columns / TILE_SIDE) * (x.tile_bytes + max(out.tile_bytes, _HALF)) + row
     return (4 * row if row % program.machine.aligned else 0) + (row if x.shape[-1] < columns else 0)
+
+
+def resharded(program: Program) -> int | None:
+    """No buffer, but for rows that are not aligned: those of a shard of the input, for each of two kernels.
+
+    ReshardSameWidthFactory, where the output's cores read; builds before 0.81 have them once (tt-metal #56226).
+    """
+    launch, out = program.launch, program.out
+    spec = launch.inputs[0].placement.shard if launch.inputs and launch.inputs[0].placement else None
+    if not program.factory.startswith("ReshardSameWidth") or out.tiled or not out.held_width:
+        return nothing(program)
+    if spec is None or len(spec.shape) < 2:
+        return None
+    row = int(out.held_width * ELEMENT_BYTES[out.dtype])
+    step = LOCAL_L1_ALIGNMENT_BYTES if program.x.sharded_in_l1 else program.machine.aligned
+    is_aligned = row % LOCAL_L1_ALIGNMENT_BYTES == 0 and row % step == 0
+    return 0 if is_aligned else 2 * spec.shape[-2] * filled_up(row, step)
 
 
 def made(program: Program) -> int:
