@@ -34,6 +34,12 @@ CASES = [  # channels in and out, window, step, blocks (T, W, H, C_out, C_in), F
     (32, 32, 3, 2, (4, 15, 15, 32, 32), 0, 0, 339_968),  # 541 kB are not
     (32, 32, 3, 1, (1, 20, 16, 32, 32), 0, 0, 504_064),  # of ten rows five at a time
     (32, 32, 3, 1, (1, 20, 8, 32, 32), 1, 0, 228_608),  # of five one, in FLOAT32
+    (96, 96, 3, 2, (1, 16, 2, 96, 96), 0, 0, 1_031_808),  # rows of 33 points are gathered bank by bank
+    (64, 64, 3, 3, (1, 8, 4, 64, 64), 0, 0, 671_744),  # rows of 24 are: two for each of 12 banks
+    (64, 64, 3, 3, (1, 4, 8, 64, 64), 0, 0, 561_152),  # of 12 are not
+    (64, 64, 3, 2, (1, 8, 4, 64, 64), 0, 0, 509_312),  # of 17 neither
+    (32, 64, 3, 3, (4, 8, 8, 64, 32), 0, 0, 964_096),  # as many rows as have room, not all
+    (96, 96, 3, 3, (1, 16, 2, 96, 96), 0, 0, 1_173_504),
 ]
 
 

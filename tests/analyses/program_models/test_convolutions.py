@@ -129,3 +129,28 @@ def test_a_pool_takes_its_window(case):
     edges = 4096 if kind == "AVG" else 0  # averages may need scalars of their own at the edges
     assert size == measured + edges
     assert modelled("Pool2D", [BLOCK], out, attributes="operation_attributes_t()") is None
+
+
+def wide_block(columns, shard, cores, *, rows, dtype="bf", tall=256):
+    return sharded(1, 1, tall, columns, layout="BLOCK", shard=shard, cores=cores, rows=rows, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "out", "printed", "measured"),
+    [
+        (  # 8 to 96 channels on 3 columns of cores: three sums, so that the packer adds up
+            [wide_block(8, (324, 8), (1, 1), rows=True, tall=324), tensor(1, 1, 72, 96, dtype="b8")],
+            wide_block(96, (256, 32), (3, 1), rows=False, dtype="b8"),
+            conv("1, 1, 3, 8, 1", "1, 3", flags="0, 1, 1, 0, 0", kernel=(0, 1), output="96, 1, 0, 0"),
+            21_312,
+        ),
+        (  # 64 to 32 on two and one: two sums
+            [wide_block(64, (60, 32), (2, 2), rows=True, tall=120), tensor(1, 1, 576, 32)],
+            wide_block(32, (32, 32), (1, 2), rows=False, dtype="b8", tall=64),
+            conv("2, 2, 1, 1, 1", "1, 9", flags="0, 0, 1, 0, 0", kernel=(1, 1), output="32, 1, 0, 0"),
+            56_512,
+        ),
+    ],
+)
+def test_sums_over_columns_of_cores_are_added_up_by_the_packer(inputs, out, printed, measured):
+    assert modelled("Conv2dDeviceOperation", inputs, out, attributes=printed) == measured

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.program_models.programs import BANK, KERNEL, modelled, sharded, tensor
-from ttnn_mcp.analyses.program_models.program import Machine
+from ttnn_mcp.analyses.program_models.program import CALL, Machine
 
 NAME, SPARSE = "MatmulDeviceOperation", "SparseMatmulDeviceOperation"
 PRINTED = "MatmulParams(<variant>, 1, {}, 0, {}, std::nullopt, 0, {}, {}, Tile(tile_shape={{32, 32}}))"
@@ -194,3 +194,14 @@ def test_what_a_config_leaves_open_is_not_told():
     assert found == [None] * len(cases)
     places = [replace(spec, placement=None) for spec in (a, b, out)]
     assert modelled(NAME, places[:2], places[2], attributes=PLAIN, program_config=config) == 65_536
+
+
+@pytest.mark.parametrize(("call", "measured"), [("ttnn.conv2d", 40_960), ("ttnn.linear", 20_480)])
+def test_a_conv_of_one_point_fills_its_channels_up_to_whole_shards(call, measured):
+    """96 channels on two columns of cores: 64 each. A matmul of the same operands multiplies three tiles."""
+    x = sharded(1, 1, 100, 96, layout="BLOCK", shard=(128, 64), cores=(2, 1))
+    out = sharded(1, 1, 100, 8, layout="BLOCK", shard=(128, 32), cores=(2, 1))
+    factory = "MatmulMultiCoreReuseMcast2DProgramFactory"
+    printed = f"MatmulParams(<variant>, 1, MemoryConfig(), DataType::BFLOAT16, {KERNEL.format(0, 0)})"
+    asked = {"factory": factory, "attributes": printed, CALL: call}
+    assert modelled("MatmulDeviceOperation", [x, tensor(1, 1, 96, 8)], out, **asked) == measured

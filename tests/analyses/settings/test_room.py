@@ -50,7 +50,7 @@ class Spans:
 def found(monkeypatch):
     """The room of an op of operation 7, with these tensors before it and this graph."""
 
-    async def of(nodes, live=(9_000,), *, line=10, lines=LINES, text=None, **more):
+    async def of(nodes, live=(9_000,), *, line=10, lines=LINES, text=None, ask=room.room_at, **more):
         async def graph_of(operation):
             assert operation == 7
             return graph(*nodes) if text is None else text
@@ -60,7 +60,9 @@ def found(monkeypatch):
             "captured": [True] * 6,
             "capacity_bytes": CAPACITY,
             "devices": [SimpleNamespace(spans=Spans(live))],
-            "memory": SimpleNamespace(devices=[SimpleNamespace(first_cb_address=FIRST)], graph_of=graph_of),
+            "memory": SimpleNamespace(
+                devices=[SimpleNamespace(first_cb_address=FIRST)], graph_of=graph_of, tensors=None
+            ),
         }
         replayed = SimpleNamespace(**{**parts, **more})
 
@@ -72,7 +74,7 @@ def found(monkeypatch):
         table = SimpleNamespace(at_line=[*lines].index, texts=lambda _: codes)
         linked = SimpleNamespace(operation_at={at: operation for at, (_, operation) in lines.items()})
         run = SimpleNamespace(linked=linked, performance_report=SimpleNamespace(ops=table))
-        return await room.room_at(run, line)
+        return await ask(run, line)
 
     return of
 
@@ -161,3 +163,18 @@ async def test_what_no_report_shows_is_not_known(found, more):
 
 async def test_an_op_of_no_operation_has_none(found):
     assert await found([], line=99, lines={**LINES, 99: ("Matmul", None)}) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "more", "names"),
+    [
+        (11, {}, ["UnaryDeviceOperation"]),
+        (10, {"lines": {**LINES, 13: ("Matmul", 7)}}, ["MatmulDeviceOperation"] * 2),  # two may be it
+        (11, {"text": "{"}, []),
+        (99, {"lines": {**LINES, 99: ("Matmul", None)}}, []),
+    ],
+)
+async def test_what_the_graph_prints_of_an_op_is_found_the_same_way(found, line, more, names):
+    nodes = [*ops(("Matmul",), ("Unary",), ("Matmul",))]
+    launches = await found(nodes, line=line, ask=room.captured_launches, **more)
+    assert [launch.name for launch in launches] == names

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.analyses.program_models.programs import sharded, tensor
 from tests.analyses.settings.test_matmul_printed import config
 from tests.analyses.tables import put
-from tests.asking import ask, session
+from tests.asking import session
 from tests.profiles import (
     DRAM,
     L1,
@@ -15,12 +16,12 @@ from tests.profiles import (
     block_sharded,
     width_sharded,
     write_performance_report,
-    write_run,
 )
 from tests.profiles.model import DeviceOp, Placement
-from tests.profiles.ops import interleaved_to_sharded, matmul, reshard, unary
+from tests.profiles.ops import interleaved_to_sharded, matmul, unary
 from ttnn_mcp.analyses.settings import told_shards as module
 from ttnn_mcp.analyses.settings.told_shards import told_shards
+from ttnn_mcp.readers.graph.launches import Launch
 
 ROW = [1, 1, 32, 4096]
 FOUR, EIGHT = width_sharded(32, 1024, 4), width_sharded(32, 512, 8)
@@ -31,16 +32,10 @@ BLOCK = config(
 
 @pytest.fixture
 def told(tmp_path):
-    """The shards of the last op of a program, without and with its memory report."""
+    """The shards of the last op of a program."""
 
-    async def of(program, *, linked=False):
-        at = session(tmp_path)
-        if not linked:
-            run = str(write_performance_report(tmp_path / "csv", program, [Iteration()]))
-        else:
-            made = write_run(tmp_path / "both", program)
-            run = (await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory)))["id"]
-        opened = await at.run(run)
+    async def of(program):
+        opened = await session(tmp_path).run(str(write_performance_report(tmp_path, program, [Iteration()])))
         return await told_shards(opened, int(opened.performance_report.ops.lines[-1]))
 
     return of
@@ -106,17 +101,6 @@ async def test_an_op_that_prints_no_shards_leaves_them_unknown(told):
     assert await told(program) == {}
 
 
-async def test_more_ops_than_anybody_reads_tell_nothing(told, monkeypatch):
-    program = Program("wormhole_b0")
-    moved(program, FOUR)
-    put(program, reshard(program.tensor(ROW, placement=EIGHT), program.tensor(ROW, placement=FOUR), 5_000))
-    read(program, moved(program, FOUR))
-    monkeypatch.setattr(module, "MAKERS_AT_MOST", 2)
-    assert await told(program) == {"INPUT_0": (32, 1024)}
-    monkeypatch.setattr(module, "MAKERS_AT_MOST", 1)
-    assert await told(program) == {}
-
-
 async def test_each_device_has_tensors_of_its_own(told, tmp_path):
     program = Program("wormhole_b0", devices=2)
     read(program, moved(program, FOUR))
@@ -137,20 +121,54 @@ async def test_only_the_op_right_before_counts_as_the_maker(told):
     assert await told(program) == {}
 
 
-async def test_a_linked_memory_report_tells_every_tensor(told):
+@pytest.fixture
+def captured(told, monkeypatch):
+    """The shards of an op from one tensor in shards of 512 to another, beside what a graph prints of it."""
+
+    async def of(*launches, out=EIGHT):
+        async def captured_launches(_run, line):
+            assert line == 2
+            return [Launch("Unary", "", "", inputs, outputs) for inputs, outputs in launches]
+
+        monkeypatch.setattr(module, "captured_launches", captured_launches)
+        program = Program("wormhole_b0")
+        read(program, program.tensor(ROW, placement=EIGHT), out)
+        return await told(program)
+
+    return of
+
+
+def shards(columns, layout="WIDTH", shape=tuple(ROW), **more):
+    return sharded(*shape, layout=layout, shard=(32, columns), cores=(4, 1), **more)
+
+
+async def test_a_linked_memory_report_tells_every_tensor(captured):
+    assert await captured(((shards(1024),), (shards(512),))) == {"INPUT_0": (32, 1024), "OUTPUT_0": (32, 512)}
+    assert await captured(((shards(1024),), (tensor(*ROW),)), out=DRAM) == {"INPUT_0": (32, 1024)}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [shards(1024, "HEIGHT"), shards(1024, shape=(1, 1, 64, 4096)), tensor(*ROW)],
+    ids=["layout", "size", "pages"],
+)
+async def test_a_tensor_of_another_description_is_not_the_operand(captured, spec):
+    assert await captured(((spec,), (shards(512),))) == {"OUTPUT_0": (32, 512)}
+
+
+async def test_device_ops_that_may_be_it_must_tell_the_same(captured):
+    one, other = ((shards(1024),), (shards(512),)), ((shards(512),), (shards(512),))
+    assert await captured(one, one) == {"INPUT_0": (32, 1024), "OUTPUT_0": (32, 512)}
+    assert await captured(one, other) == {}
+    assert await captured(((), ()), one) == {}
+
+
+async def test_pages_of_a_block_are_no_shards(told):
     program = Program("wormhole_b0")
-    x = program.tensor(ROW, placement=FOUR)  # uploaded: no op wrote it
-    read(program, program.tensor(ROW))
-    read(program, x, EIGHT)
+    y = program.tensor(ROW, placement=L1)
+    put(program, matmul(program.tensor(ROW), program.weight([1, 1, 4096, 4096]), y, 9_000, program_config=BLOCK))
+    read(program, y)
     assert await told(program) == {}
-    assert await told(program, linked=True) == {"INPUT_0": (32, 1024), "OUTPUT_0": (32, 512)}
-
-
-async def test_a_call_of_two_device_ops_tells_the_shards_of_each(told):
-    program = Program("wormhole_b0")
-    x, y, z = (program.tensor(ROW, placement=one) for one in (FOUR, EIGHT, DRAM))
-    program.call("ttnn.both", (x,), (z,), (reshard(x, y, 5_000), unary("RELU", y, z, 9_000)))
-    assert await told(program, linked=True) == {"INPUT_0": (32, 512)}
 
 
 async def test_what_is_printed_must_be_the_shards_of_that_layout(told):

@@ -13,11 +13,13 @@ from ttnn_mcp.analyses.memory.buffer_spans import before
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph.graph_memory import GraphMemory, read_graph_memory
+from ttnn_mcp.readers.graph.launches import launch_of
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.replayed import Replayed
+    from ttnn_mcp.readers.graph.launches import Launch
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.run import Run
 
@@ -40,11 +42,16 @@ async def room_at(run: Run, line: int) -> int | None:
     return max(min(addresses) - bottom, 0) if addresses else replayed.capacity_bytes
 
 
-async def captured_ops(run: Run, line: int) -> tuple[GraphMemory | None, list[int]]:
-    """The captured graph of the op's operation, and the device ops of it that the op may be."""
+async def captured_launches(run: Run, line: int) -> list[Launch]:
+    """The device ops that the op at `line` may be, as the memory report's graph prints them; none if it shows none."""
     operation = run.linked.operation_at.get(line) if run.linked else None
-    graph = await _graph(run.memory, operation) if operation is not None and run.memory is not None else None
-    return graph, _device_ops(run, line, operation, graph) if operation is not None and graph is not None else []
+    if operation is None:
+        return []
+    memory = (await replay_of(run)).memory
+    graph = await _graph(memory, operation)
+    if graph is None:
+        return []
+    return [launch_of(graph, place, memory.tensors) for place in _device_ops(run, line, operation, graph)]
 
 
 async def _graph(memory: MemoryReport, operation: int) -> GraphMemory | None:

@@ -7,17 +7,16 @@ that wrote a tensor of that description tell the same shard. (What was uploaded 
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
-from ttnn_mcp.analyses.settings.room import captured_ops
+from ttnn_mcp.analyses.settings.room import captured_launches
 from ttnn_mcp.hardware import TILE_SIDE
-from ttnn_mcp.readers.graph.launches import launch_of
-from ttnn_mcp.readers.graph.specs import made_spec
 from ttnn_mcp.readers.printed.attributes import parse_attributes
-from ttnn_mcp.readers.printed.memory_config import parse_memory_cell, parse_memory_config
+from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.readers.graph.specs import Spec
-    from ttnn_mcp.readers.memory.columns import Tensors
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.readers.printed.memory_config import Placement
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -33,60 +31,33 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
 Shape: TypeAlias = "tuple[int, int]"
-MAKERS_AT_MOST = 200  # distinct texts of attributes that are read for one operand
 
 
 async def told_shards(run: Run, line: int) -> dict[str, Shape]:
-    """Rows and columns, in elements, of the shards of the op's operands in L1, by the operand's name."""
+    """Rows and columns, in elements, of the shards of the op's operands, by the operand's name."""
     table = run.performance_report.ops
     row = table.at_line(line)
     if row is None:
         return {}
-    if not any(one.in_l1[row] and one.sharded[row] for one in (*table.inputs, *table.outputs)):
-        return {}
-    captured = await _captured(run, line, table, row)
-    read = [one for one in table.inputs if one.in_l1[row] and one.sharded[row]]
-    return captured or {one.name: shape for one in read if (shape := _written(table, row, one)) is not None}
+    launches = await captured_launches(run, line)
+    captured = [
+        _fitting(table.inputs, row, launch.inputs) | _fitting(table.outputs, row, launch.outputs)
+        for launch in launches
+    ]
+    if any(captured):  # device ops that may be it must tell the same
+        return captured[0] if captured.count(captured[0]) == len(captured) else {}
+    return {one.name: shape for one in table.inputs if one.sharded[row] and (shape := _written(table, row, one))}
 
 
-async def _captured(run: Run, line: int, table: OpTable, row: int) -> dict[str, Shape]:
-    """Shards by the captured graph of the op's operation; none where device ops that may be it tell different ones."""
-    graph, places = await captured_ops(run, line)
-    if graph is None or run.memory is None or run.linked is None:
-        return {}
-    tensors = run.memory.tensors
-    launches = [launch_of(graph, place, tensors) for place in places]
-    operands = [(launch.inputs, launch.outputs) for launch in launches]
-    if len(graph.device_ops) == 1 and not launches[0].inputs:  # graphs of 2024 name no operands
-        operation = run.linked.operation_at[line]
-        read, gave = (
-            [_spec(tensors, one) for one in links.of(operation)]
-            for links in (run.memory.inputs, run.memory.outputs)
-        )
-        operands = [(read, gave)]
-    shards = [_fitting(table.inputs, row, read) | _fitting(table.outputs, row, gave) for read, gave in operands]
-    return shards[0] if shards and all(one == shards[0] for one in shards) else {}
-
-
-def _spec(tensors: Tensors, number: int) -> Spec | None:
-    tensor = tensors.get(number)
-    if tensor is None or tensor.shape is None:
-        return None
-    return made_spec(tensor.shape, tensor.dtype or "", tensor.layout or "", tensor.placement)
-
-
-def _fitting(operands: Sequence[Operand], row: int, specs: Sequence[Spec | None]) -> dict[str, Shape]:
+def _fitting(operands: Sequence[Operand], row: int, specs: Sequence[Spec]) -> dict[str, Shape]:
     """Shards of the tensors that a graph prints, where they are the row's by their order, layout and size."""
     present = [one for one in operands if one.present[row]]
-    shards: dict[str, Shape] = {}
-    for one, spec in zip(present, specs, strict=False):
-        cell = parse_memory_cell(one.memory[row])
-        if spec is None or cell is None or not spec.sharded_in_l1:
-            continue
-        shape = _shape(spec.placement, cell.layout)
-        if shape is not None and int(np.prod(spec.shape)) == int(one.elements[row]):
-            shards[one.name] = shape
-    return shards
+    shapes = {
+        one.name: _shape(spec.placement, one.placement[row].partition("_")[2])
+        for one, spec in zip(present, specs, strict=False)
+        if prod(spec.shape) == int(one.elements[row])
+    }
+    return {name: shape for name, shape in shapes.items() if shape is not None}
 
 
 def _written(table: OpTable, row: int, operand: Operand) -> Shape | None:
@@ -100,8 +71,6 @@ def _written(table: OpTable, row: int, operand: Operand) -> Shape | None:
         return None
     attributes, makers = table.texts("attributes"), np.flatnonzero(made)
     makers = makers[np.unique(attributes.codes[makers], return_index=True)[1]]
-    if len(makers) > MAKERS_AT_MOST:
-        return None
     layout = operand.placement[row].partition("_")[2]
     shapes = {_own_shard(parse_attributes(attributes[maker]), layout) for maker in makers.tolist()}
     return shapes.pop() if len(shapes) == 1 else None
