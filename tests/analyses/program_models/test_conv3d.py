@@ -40,15 +40,17 @@ CASES = [  # channels in and out, window, step, blocks (T, W, H, C_out, C_in), F
     (64, 64, 3, 2, (1, 8, 4, 64, 64), 0, 0, 509_312),  # of 17 neither
     (32, 64, 3, 3, (4, 8, 8, 64, 32), 0, 0, 964_096),  # as many rows as have room, not all
     (96, 96, 3, 3, (1, 16, 2, 96, 96), 0, 0, 1_173_504),
+    (64, 32, 3, 1, (4, 30, 18, 32, 64), 0, 0, 1_052_672),  # four rows have room, and there are 12 banks
+    (64, 32, 3, 1, (4, 30, 16, 32, 64), 0, 0, 1_130_496),
 ]
 
 
-def asked(case, *, padding="zeros", groups=1, dilation=1, machine=WORMHOLE, config=CONFIG):
+def asked(case, *, padding="zeros", groups=1, dilation=1, machine=WORMHOLE, config=CONFIG, x=None):
     inputs, outputs, window, step, blocks, fp32, bias, _ = case
     of_three = [f"array({size}, {size}, {size})" for size in (window, step, dilation)]
     kernel = KERNEL.format(fp32, 0)
     attributes = PRINTED.format(kernel, outputs, *of_three[:2], of_three[2], padding, groups)
-    x, weights = tensor(1, 4, 64, 64, inputs, rows=True), tensor(window**3 * inputs, outputs)
+    x, weights = x or tensor(1, 4, 64, 64, inputs, rows=True), tensor(window**3 * inputs, outputs)
     operands = [x, weights, *([tensor(1, outputs)] if bias else [])]
     out = tensor(1, 4, 64, 64, outputs, rows=True)
     config = config.format(*blocks) if config else ""
@@ -79,3 +81,9 @@ def test_what_was_not_measured_is_not_guessed():
     short = modelled("Conv3dDeviceOperation", [tensor(1, 4, 4, 4, 32, rows=True)], tensor(1, 4, 4, 4, 32),
                      attributes="array(3, 3, 3), zeros, 1, ", config=CONFIG.format(1, 1, 1, 32, 32))  # fmt: skip
     assert short is None
+
+
+@pytest.mark.parametrize(("place", "channels", "measured"), [("L1", 64, 561_152), ("DRAM", 128, 567_296)])
+def test_rows_of_l1_or_of_parts_of_the_channels_are_not_gathered(place, channels, measured):
+    case = (64, 64, 3, 3, (1, 8, 4, 64, 64), 0, 0, 0)
+    assert asked(case, x=tensor(1, 4, 64, 64, channels, rows=True, place=place)) == measured

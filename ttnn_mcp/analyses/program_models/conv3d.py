@@ -89,10 +89,10 @@ def conv3d(program: Program) -> int | None:
         return taken
     field = tuple((size - 1) * step + side for size, step, side in zip(outputs, stride, kernel, strict=True))
     point = int(channels * ELEMENT_BYTES[program.x.dtype])
-    return taken + _read_ahead(program, field, point, min(READ_AHEAD, USABLE - taken), parts)
+    return taken + _read_ahead(program, field, point, min(READ_AHEAD, USABLE - taken))
 
 
-def _read_ahead(program: Program, field: tuple[int, ...], point: int, room: int, parts: int) -> int:
+def _read_ahead(program: Program, field: tuple[int, ...], point: int, room: int) -> int:
     """Bytes of the points that a block reads, and of rows of them that are gathered bank by bank; 0 without room.
 
     Rows are gathered (shards coalesced) where each is long enough for two points of every bank, and as many have room
@@ -104,8 +104,7 @@ def _read_ahead(program: Program, field: tuple[int, ...], point: int, room: int,
     if ahead > room:
         return 0
     gathered = min(rows, (room - ahead) // row)
-    lies_in_pages = program.x.placement is not None and str(program.x.placement) == "DRAM INTERLEAVED"
-    is_whole = parts == 1 and point == program.dram_row(program.x) and lies_in_pages
+    is_whole = point == program.dram_row(program.x) and str(program.x.placement) == "DRAM INTERLEAVED"
     if not is_whole or wide < POINTS_OF_A_BANK * banks or gathered < min(rows, banks):
         return ahead
     return ahead + gathered * row

@@ -25,6 +25,7 @@ ROWS_OF_SLICE = 8192  # bytes
 BYTES_TOGETHER, SIXTEEN = 32_768, 16  # padding by rows works on so many bytes, in sixteens of rows
 _PIECE = 64  # bytes: of an entry of the map of a reshape, and what rows in DRAM are aligned to at most
 SAMPLED_COLUMNS = 8  # tiles of a row that a grid sample works on at a time
+_SIDES = 2  # of a shard
 _STRIDES = re.compile(r"operation_attributes_t\((\d+), (\d+), 0\)")
 
 
@@ -74,12 +75,12 @@ def two_pages(program: Program) -> int:
 def copied(program: Program) -> int:
     """Tiles: two, and two more to convert. Rows: three; of shards one in, and two out that are aligned."""
     x, out = program.x, program.out
-    if x.held_width and out.held_width and not x.tiled:
-        came, goes = (int(width * ELEMENT_BYTES[x.dtype]) for width in (x.held_width, out.held_width))
-        return came + 2 * filled_up(goes, LOCAL_L1_ALIGNMENT_BYTES)
-    if not x.tiled:
+    if x.tiled:
+        return 2 * (x.tile_bytes + (out.tile_bytes if out.dtype != x.dtype else 0))
+    if x.held_width is None or out.held_width is None:
         return 3 * max(x.row_bytes, out.row_bytes)
-    return 2 * (x.tile_bytes + (out.tile_bytes if out.dtype != x.dtype else 0))
+    came, goes = (int(width * ELEMENT_BYTES[x.dtype]) for width in (x.held_width, out.held_width))
+    return came + 2 * filled_up(goes, LOCAL_L1_ALIGNMENT_BYTES)
 
 
 def moved(program: Program) -> int:
@@ -115,16 +116,15 @@ def resharded(program: Program) -> int | None:
 
     ReshardSameWidthFactory, where the output's cores read; builds before 0.81 have them once (tt-metal #56226).
     """
-    launch, out = program.launch, program.out
-    spec = launch.inputs[0].placement.shard if launch.inputs and launch.inputs[0].placement else None
-    if not program.factory.startswith("ReshardSameWidth") or out.tiled or not out.held_width:
+    out = program.out
+    if not program.factory.startswith("ReshardSameWidth") or out.tiled or out.held_width is None:
         return nothing(program)
-    if spec is None or len(spec.shape) < 2:
+    shards = [spec.placement.shard.shape for spec in program.inputs if spec.placement and spec.placement.shard]
+    if not shards or len(shards[0]) != _SIDES:
         return None
     row = int(out.held_width * ELEMENT_BYTES[out.dtype])
     step = LOCAL_L1_ALIGNMENT_BYTES if program.x.sharded_in_l1 else program.machine.aligned
-    is_aligned = row % LOCAL_L1_ALIGNMENT_BYTES == 0 and row % step == 0
-    return 0 if is_aligned else 2 * spec.shape[-2] * filled_up(row, step)
+    return 2 * shards[0][0] * filled_up(row, step) if row % step else 0
 
 
 def made(program: Program) -> int:
