@@ -205,3 +205,9 @@ def test_a_conv_of_one_point_fills_its_channels_up_to_whole_shards(call, measure
     printed = f"MatmulParams(<variant>, 1, MemoryConfig(), DataType::BFLOAT16, {KERNEL.format(0, 0)})"
     asked = {"factory": factory, "attributes": printed, CALL: call}
     assert modelled("MatmulDeviceOperation", [x, tensor(1, 1, 96, 8)], out, **asked) == measured
+
+
+@pytest.mark.parametrize("call", ["ttnn.conv2d", "ttnn.linear"])
+def test_pages_have_no_shards_to_fill_up(call):
+    operands = [tensor(1, 1, 64, 96), tensor(1, 1, 96, 64)]
+    assert modelled("MatmulDeviceOperation", operands, tensor(1, 1, 64, 64), **{CALL: call}) is not None

@@ -13,7 +13,6 @@ from ttnn_mcp.analyses.program_models.program import CALL, filled_up
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
 from ttnn_mcp.analyses.settings.matmul_shards import Shard
-from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
 if TYPE_CHECKING:
@@ -92,8 +91,8 @@ def _operands(program: Program) -> Operands:
     flags = _TRANSPOSED.search(program.attributes)
     if flags is not None:
         a, b = (_turned(spec) if flag == "1" else spec for spec, flag in ((a, flags[2]), (b, flags[3])))
-    if a.shard is not None and program.settings.get(CALL, "").startswith(CONVS):
-        a = replace(a, shape=(*a.shape[:-1], filled_up(a.columns, a.shard[1]) * TILE_SIDE))
+    if a.held_width is not None and program.settings.get(CALL, "").startswith(CONVS):
+        a = replace(a, shape=(*a.shape[:-1], filled_up(a.shape[-1], a.held_width)))
     bias = program.inputs[_OPERANDS].tile_bytes if len(program.inputs) >= _WITH_THIRD else 0
     return Operands(a, b, program.out, bias, turned=flags is not None and flags[2] == "1")
 
