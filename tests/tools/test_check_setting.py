@@ -363,8 +363,12 @@ async def test_values_that_older_builds_compute_wrong_are_told_and_not_proposed(
     config = f"MatmulMultiCoreReuseProgramConfig(compute_with_storage_grid_size=(x=2,y=2),{blocks})"
     said = await asked(linear(config=config), "per_core_M", 4)
     assert said["legal"] is True
-    assert said["caveat"].startswith("builds before 0.81 accept it and compute wrong values: 8 blocks of per_core_M on 4")
-    assert 4 not in [choice["value"] for choice in (await asked(linear(config=config), "per_core_M", None))["choices"]]
+    assert said["caveat"].startswith(
+        "builds before 0.81 accept it and compute wrong values: 8 blocks of per_core_M on 4"
+    )
+    assert 4 not in [
+        choice["value"] for choice in (await asked(linear(config=config), "per_core_M", None))["choices"]
+    ]
 
 
 # --- beside a memory report
