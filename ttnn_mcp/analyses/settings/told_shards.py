@@ -51,10 +51,9 @@ async def told_shards(run: Run, line: int) -> dict[str, Shape]:
 
 def _fitting(operands: Sequence[Operand], row: int, specs: Sequence[Spec]) -> dict[str, Shape]:
     """Shards of the tensors that a graph prints, where they are the row's by their order, layout and size."""
-    present = [one for one in operands if one.present[row]]
     shapes = {
         one.name: _shape(spec.placement, one.placement[row].partition("_")[2])
-        for one, spec in zip(present, specs, strict=False)
+        for one, spec in zip(operands, specs, strict=False)
         if prod(spec.shape) == int(one.elements[row])
     }
     return {name: shape for name, shape in shapes.items() if shape is not None}
