@@ -34,7 +34,7 @@ FACTORIES = {  # the config that each factory of 0.81.1 runs; a modelled choice 
 _TRANSPOSED = re.compile(r", (\d), (\d), (\d), Tile\(")  # batched by the caller, first operand, second operand
 _CORES = re.compile(r"x=(\d+), ?y=(\d+)")
 _OPERANDS, _WITH_THIRD = 2, 3
-CONVS = "ttnn.conv"  # those of a window of one point are matmuls, and their channels filled up to whole shards
+CONVS = ("ttnn.conv1d", "ttnn.conv2d")  # of one point they are matmuls, their channels filled up to whole shards
 _TRUE = {"1", "True", "true"}
 
 
