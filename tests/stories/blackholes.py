@@ -50,7 +50,9 @@ def interleaved_rows():
 def cast_before_attention():
     """32 sequences of 512 tokens; keys and values stay as they are."""
     program = p150()
-    wide = program.tensor([32, 32, 512, 128])
+    flat = program.tensor([32, 32, 512, 128])
+    tables = [program.tensor([1, 1, 512, 128]) for _ in range(2)]
+    wide = run_op(program, "RotaryEmbeddingLlama", (flat, *tables), program.tensor(flat.shape), 620)
     q = run_op(program, "Typecast", (wide,), program.tensor(wide.shape, "BFLOAT8_B"), 590)
     keys = [program.tensor([32, 8, 512, 128]) for _ in range(2)]
     attributes = {"is_causal": False, "program_config": sdpa_config(512, 256, (8, 10)), "compute_kernel_config": kernel_config("LoFi")}  # fmt: skip

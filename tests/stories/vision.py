@@ -123,10 +123,10 @@ def conv_of_blocks():
 
 
 def convs_of_a_head():
-    """1 x 1 convs of 256 channels over the five levels of a pyramid."""
+    """1 x 1 convs of 256 channels over the levels of a pyramid."""
     program = Program()
     for place in range(7):
-        put_conv(program, Conv(kernel=1, per_core=(4, 8), block=(4, 8), inner=8, weights="BFLOAT16", out="BFLOAT16", weights_double=True, kernel_ns=97_000 + 100 * place))  # fmt: skip
+        put_conv(program, Conv(kernel=1, per_core=(8 - place, 8), block=(4, 8), inner=8, weights="BFLOAT16", out="BFLOAT16", weights_double=True, kernel_ns=97_000 + 100 * place))  # fmt: skip
     return program
 
 
