@@ -54,7 +54,7 @@ def test_small_blocks_are_told(check, given, seen, cell):
 
 @pytest.mark.parametrize("given", [config(block=1), None])
 def test_texts_are_short_and_cells_its_own(check, given):
-    check.assert_sound(of_linear(program_config=given))
+    check.assert_sound(of_linear(kernel_ns=150_000, program_config=given))
 
 
 def test_one_tile_of_k_per_step_is_small(check):
@@ -78,14 +78,23 @@ def test_a_matmul_at_sixty_percent_of_its_roofline_is_well_blocked(check):
     check.pair(lambda ns: of_linear(kernel_ns=ns, program_config=config(block=1)), silent=43_690, fires=43_691)
 
 
-def test_a_config_never_given_is_told_below_35_percent_of_the_roofline(check):
-    outcome = check.pair(lambda ns: of_linear(kernel_ns=ns), silent=74_898, fires=74_899)
+def test_a_config_never_given_is_told_below_20_percent_of_the_roofline(check):
+    """A vision tower's at 19 % gained from one, its matmul at 25 % lost by the best of a sweep."""
+    outcome = check.pair(lambda ns: of_linear(kernel_ns=ns), silent=131_072, fires=131_073)
     claim, line = outcome.claim, outcome.case.line(0)
-    assert claim.claim.startswith("1 matmul was given no program config and reaches 35% of the roofline (75 us")
+    assert claim.claim.startswith("1 matmul was given no program config and reaches 20% of the roofline (131 us")
     assert "in0_block_w=8" in claim.fix
     assert claim.fix.endswith("; keep compute_kernel_config")
     assert cells(outcome) == [(line, TIME), (line, CONFIG)]
     assert claim.evidence[1].value == "std::nullopt"
+
+
+@pytest.mark.parametrize(("rows", "share"), [(96, 0.35), (128, 0.2)])
+def test_for_few_rows_a_guess_is_told_from_35_percent_on(check, rows, share):
+    moved = (1024 * 1024 + 2 * rows * 1024) * 2 / 240
+    check.pair(
+        lambda used: of_linear(m=rows, kernel_ns=round(moved / used)), silent=share + 0.005, fires=share - 0.005
+    )
 
 
 def test_a_good_config_far_from_the_roofline_is_not_told(check):
@@ -103,7 +112,7 @@ def test_a_guess_with_operands_in_l1_is_another_checks(check):
     def program(placement):
         program = Program("wormhole_b0")
         x, w = program.tensor([1, 1, 1024, 1024], placement=placement), program.weight([1, 1, 1024, 1024])
-        put(program, matmul(x, w, program.tensor([1, 1, 1024, 1024]), 100_000))
+        put(program, matmul(x, w, program.tensor([1, 1, 1024, 1024]), 150_000))
         return program
 
     check.pair(program, silent=L1, fires=DRAM)
@@ -127,7 +136,8 @@ def test_a_matmul_of_attention_that_is_written_out_is_another_checks(check):
 
 @pytest.mark.parametrize("given", [config(block=1), None], ids=["small blocks", "a guess"])
 def test_one_percent_of_the_window_is_worth_telling(check, given):
-    check.share_pair(lambda program: linear(program, program_config=given), 0.01, of="saving")
+    took = 100_000 if given else 150_000
+    check.share_pair(lambda program: linear(program, kernel_ns=took, program_config=given), 0.01, of="saving")
 
 
 def test_below_five_microseconds_an_op_is_about_its_launch(check):
@@ -139,7 +149,7 @@ def test_below_five_microseconds_an_op_is_about_its_launch(check):
 
 def test_small_blocks_and_guesses_are_two_claims(check):
     program = of_linear(program_config=config(block=1))
-    linear(program, m=2048, kernel_ns=200_000)
+    linear(program, m=2048, kernel_ns=300_000)
     small, guess = check.ask(program).claims
     assert (len(small.rows), len(guess.rows)) == (1, 1)
     assert "small blocks" in small.claim
