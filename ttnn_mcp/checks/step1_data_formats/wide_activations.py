@@ -8,7 +8,8 @@ bandwidth explain 30 % of its time; together 1 % of the window. The bound is in 
 DRAM at achievable bandwidth or the launch.
 
 Silent on adds of two full tensors (they may be the residual path), norms, softmax, rotary embeddings and caches,
-where half of the bytes and more is padding that another shape would not need (tile-padding-waste saves those), on ROW_MAJOR tensors (BFLOAT8_B exists in TILE only) and on op records the report copied from an earlier call.
+on ROW_MAJOR tensors (BFLOAT8_B exists in TILE only), on op records the report copied from an earlier call, and where
+half of the bytes and more are padding that another shape would not need (tile-padding-waste saves those).
 """
 
 from __future__ import annotations
