@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.run.ops.op_table import OpTable
 
-BETWEEN_AT_MOST = 5  # ops between a matmul and its softmax: move, scale, mask, typecast, move
+BETWEEN_AT_MOST = 5  # ops between a matmul and its softmax: move, scale, shift, mask, typecast
+PASSING = ("Typecast", "Slice")  # a slice shifts the scores of relative positions, and stands for a mask
 FUSED_NS = 5_000.0  # the least one fused attention takes (domain practice)
 _BETWEEN, _MATMUL, _SOFTMAX = 1, 2, 3
 
@@ -83,7 +84,7 @@ def _role(op_code: str) -> int:
         return _MATMUL
     if kin == "softmax":
         return _SOFTMAX
-    return _BETWEEN if kin in ("eltwise", "movement") or name == "Typecast" else 0
+    return _BETWEEN if kin in ("eltwise", "movement") or name in PASSING else 0
 
 
 def _nearest_matmul(role: NDArray[np.int64], start: int, step: int) -> int | None:

@@ -23,7 +23,6 @@ from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical
 
-
 MOVES = ("Reshape", "Permute", "Transpose", "Concat")
 
 
@@ -41,8 +40,8 @@ def look(facts: WindowFacts) -> Claims:
     short = min((source, output), key=lambda operand: row_bytes(operand)[row])
     yield Claim(
         claim=(
-            f"{len(rows)} reshapes, permutes and concats ({time_of(facts, rows)}) move ROW_MAJOR rows below {TINY_ROW_BYTES} "
-            f"B; heaviest {name}, {short.padded[row, 3]}-wide rows ({row_bytes(short)[row]:.0f} B): "
+            f"{len(rows)} reshapes, permutes and concats ({time_of(facts, rows)}) move ROW_MAJOR rows below "
+            f"{TINY_ROW_BYTES} B; heaviest {name}, {short.padded[row, 3]}-wide rows ({row_bytes(short)[row]:.0f} B): "
             f"{example(facts, row)}"
         ),
         rows=rows,
