@@ -50,6 +50,7 @@ from ttnn_mcp.checks.step2_layouts import (
 from ttnn_mcp.checks.step3_memory_sharding import (
     activation_beside_binary,
     attention_mask_read,
+    cache_moved_by_copies,
     caches_written_apart,
     decode_heads_as_prefill,
     decode_mask_made,
@@ -80,6 +81,7 @@ from ttnn_mcp.checks.step3_memory_sharding import (
     residual_before_norm,
     rows_not_read,
     sdpa_small_chunks,
+    sdpa_uneven_chunks,
     shard_for_one_matmul,
     sparse_matmul_blocks,
     unfused_attention,
@@ -115,6 +117,7 @@ from ttnn_mcp.checks.step7_multi_device import (
     duplicate_gather,
     gather_then_sum,
     matmul_beside_exchange,
+    norm_over_devices,
     reduce_scatter_in_pieces,
     top_k_of_gathered,
     wide_partial_sums,
@@ -199,6 +202,8 @@ CATALOGUE: tuple[Check, ...] = (
     rows_not_read.CHECK,
     experts_not_chosen.CHECK,
     experts_counted_on_device.CHECK,
+    sdpa_uneven_chunks.CHECK,
+    cache_moved_by_copies.CHECK,
     stalled_on_host.CHECK,
     host_calls_inside.CHECK,
     tensor_through_host.CHECK,
@@ -225,4 +230,5 @@ CATALOGUE: tuple[Check, ...] = (
     all_reduce_in_parts.CHECK,
     wide_partial_sums.CHECK,
     top_k_of_gathered.CHECK,
+    norm_over_devices.CHECK,
 )
