@@ -105,23 +105,23 @@ def untraced_step():
 SPEECH = (
     Story(
         "cosy-weights", COSY, "decoder with BFLOAT16 weights, one row: 5.48 ms a token", "none: BFLOAT8_B took 5.48 ms",
-        linears_of_a_layer, "false promise", "false promise", denies="bfloat8_b|BFLOAT8_B", made_up=f"cores, {SPLIT}",
+        linears_of_a_layer, "false promise", "right", denies="bfloat8_b|BFLOAT8_B", made_up=f"cores, {SPLIT}",
     ),
     Story(
         "cosy-qkv", COSY, "Q, K and V as three matmuls of one row: 8.29 ms a token", "none: packed took 8.31 ms",
-        projections_apart, "false promise", "false promise", denies=r"one ttnn\.linear|concat\(\[", made_up=f"cores, {SPLIT}",
+        projections_apart, "false promise", "right", denies=r"one ttnn\.linear|concat\(\[", made_up=f"cores, {SPLIT}",
     ),
     Story(
         "cosy-ff2", COSY, "4096 x 1024 for one row without a grid: 5.72 ms a token", "core_grid of 8 x 2 (5.24 ms, 14 layers)",
-        second_linear, "other change", "other change", 34, "core_grid|grid_size|CoreGrid", made_up="cores",
+        second_linear, "other change", "right", 34, "core_grid|grid_size|CoreGrid", made_up="cores",
     ),
     Story(
         "cosy-attention", COSY, "attention over 384 keys in parts: 6.73 ms a token", "scaled_dot_product_attention_decode with the position term as mask (5.58 ms, 14 layers)",
-        attention_in_parts, "other change", "other change", 82, "scaled_dot_product_attention",
+        attention_in_parts, "other change", "right", 82, "scaled_dot_product_attention",
     ),
     Story(
         "cosy-cache", COSY, "a cache moved by one row with slice and concat: 207.2 us", "update_cache in place (3.7 us)",
-        cache_moved_by_a_row, "silent", "silent", 203.5, "update_cache|aligned", made_up="nothing",
+        cache_moved_by_a_row, "silent", "right", 203.5, "update_cache|aligned", made_up="nothing",
     ),
     Story(
         "cosy-cumsum", COSY, "cumsum over 72,192 samples on one core: 40.4 ms", "the sum by blocks, then over the blocks (5.9 ms)",
@@ -129,6 +129,6 @@ SPEECH = (
     ),
     Story(
         "cosy-trace", COSY, "a step of the decoder untraced: 19.29 ms", "trace (5.72 ms)",
-        untraced_step, "bound wrong", "bound wrong", 13_570, "trace", iterations=(Iteration(cold=True), Iteration(), Iteration()),
+        untraced_step, "bound wrong", "right", 13_570, "trace", iterations=(Iteration(cold=True), Iteration(), Iteration()),
     ),
 )  # fmt: skip

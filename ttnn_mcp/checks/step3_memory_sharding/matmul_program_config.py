@@ -8,8 +8,9 @@ from 4 rows of tiles on a 2D config was quicker (118 us became 75, tt-metal's op
 
 The line: 5 us and more, at under 60 % of the roofline with one of the three blocks above or K in 32 steps and more
 (claims about what is printed); or at under 35 % 1D over 4 rows of tiles and more, or with no config given on most of
-the grid (claims about what to try; over so many rows TTNN's guess is a 2D one, and under 20 % counts); each 1 % of the
-window to save. The bound is the roofline itself: arithmetic on all cores, DRAM at achievable bandwidth.
+the grid, or for one row with K four times N (claims about what to try; over 4 rows of tiles TTNN's guess is a 2D one,
+and under 20 % counts); each 1 % of the window to save. The bound is the roofline itself: arithmetic on all cores, DRAM
+at achievable bandwidth.
 
 Silent if K is under 4 tiles (nothing to block), about matmuls on few cores (low-core-count), in attention that is
 written out, with operands interleaved in L1, and on DRAM-sharded weights: those have their own checks. A config that
@@ -47,6 +48,10 @@ from ttnn_mcp.hardware import TILE_SIDE
 
 DEEPER = 0.63  # of the time: the most that deeper blocks were seen to save (tt-xla's DeepSeek log, E33 and E34)
 DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
+DEEP = 4  # times N: with K half as deep fewer cores won 3 % (CosyVoice's notes)
+ON_FEWER = (
+    "; or core_grid=ttnn.CoreGrid(y=2, x=8): over a deep K half of TTNN's cores took half of its time (CosyVoice)"
+)
 IN_DRAM = (
     "; or all operands in ttnn.DRAM_MEMORY_CONFIG: TTNN does not fall back then (tt-mlir #7702: 264 us, not 2027)"
 )
@@ -64,6 +69,7 @@ def look(facts: WindowFacts) -> Claims:
     choice, x = facts.matmuls, facts.ops.inputs[0]
     small = in_small_blocks(facts.ops, choice) & ~choice.dram_sharded & _below(facts, choice, WELL_USED)
     mostly = facts.ops.numbers("cores")[choice.rows] >= FEW_CORES * (facts.chip.cores or 0)
+    mostly |= _deep(facts)[choice.rows]
     guessed = choice.chosen & mostly & ~in_l1_interleaved(facts.ops)[choice.rows]
     many = x.padded[choice.rows, :3].prod(axis=1) >= ROWS_FOR_2D * TILE_SIDE
     tall = choice.one_way & ~choice.ring & ~x.sharded[choice.rows] & many & _below(facts, choice, POORLY_USED)
@@ -137,7 +143,13 @@ def _fix(facts: WindowFacts, row: int, *, two_sided: bool) -> str:
             "device.compute_with_storage_grid_size(), then sweep program_config"
         )
     falls_back = facts.matmuls.slowest[facts.matmuls.rows == row].any() and in_l1_interleaved(facts.ops)[row]
-    return f"{config}; keep compute_kernel_config{IN_DRAM if falls_back else ''}"
+    return f"{config}; keep compute_kernel_config{IN_DRAM if falls_back else ''}{ON_FEWER if _deep(facts)[row] else ''}"
+
+
+def _deep(facts: WindowFacts) -> Mask:
+    """Ops of one row of tiles over a K so deep that few cores, one or two tiles of N each, are as many as can pay."""
+    x, out = facts.ops.inputs[0].padded, facts.ops.outputs[0].padded
+    return (x[:, :3].prod(axis=1) <= TILE_SIDE) & (x[:, 3] >= DEEP * out[:, 3])
 
 
 def _deeper(facts: WindowFacts, row: int) -> str:
