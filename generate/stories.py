@@ -23,8 +23,9 @@ mended, the third ones met checks that both had mended, and the fourth ones, fro
 that all of these had mended; so their `at first` says how far that carried. Nine reports of the third ones were made
 anew after that: they had been cut to one of equal parts, showed one op of a layer that was measured as a whole, or
 gave one token 32 rows. So were five of the fourth ones: a step of equal ops and seven equal convs were cut to one, QKV
-and the output projection read one tensor, queries to cast came from nowhere, scores of 767 positions had 384 columns;
-and of one (BEVFormer's offsets) it was said later that its change is several levers at once, as its source has it. Figures are the sources'; what a source does not tell
+and the output projection read one tensor, queries to cast came from nowhere, scores of 767 positions had 384 columns.
+The step and the cast were told well as soon as they were built so. Of one, BEVFormer's offsets, it was said later that
+its change is several levers at once, as its source has it. Figures are the sources'; what a source does not tell
 (often the shapes, or how a model's gain is split over its ops) was made up and stands in the last column. Where the
 gain of these very ops is not told, or the finding gives no figure, the verdict is **named** at best: the change is
 named, its bounds are not judged. What several findings of a check promise is added, and for a change of several levers

@@ -156,6 +156,81 @@ def test_small_blocks_and_guesses_are_two_claims(check):
     assert "no program config" in guess.claim
 
 
+def deep(k=9728, block=8, *, kernel_ns=205_000, rows=512, n=2560, **how):
+    """pplx-embed-4b's down projection: 304 tiles of K."""
+    return of_linear(m=rows, k=k, n=n, kernel_ns=kernel_ns, program_config=config(block, per_core=(2, 10), **how))
+
+
+def test_many_steps_over_k_are_worth_deeper_blocks(check):
+    """38 steps of 8 tiles took 205 us, 8 of 38 took 103."""
+    outcome = check.pair(lambda block: deep(block=block, kernel_ns=900_000), silent=16, fires=8)
+    claim, line = outcome.claim, outcome.case.line(0)
+    assert claim.claim.startswith("1 matmul takes K in 32 steps and more (in0_block_w 8, subblock of 4 tiles)")
+    assert claim.fix == "program_config as now with in0_block_w=16 or 19 or 38, as L1 allows"
+    assert "63 %" in claim.assumption
+    assert cells(outcome) == [(line, TIME), (line, CONFIG)]
+
+
+def test_thirty_two_steps_are_many(check):
+    check.pair(lambda tiles: deep(k=32 * tiles, block=4, kernel_ns=900_000), silent=124, fires=128)
+
+
+def test_deeper_blocks_save_at_most_what_they_were_seen_to_save(check):
+    outcome = check.ask(deep(kernel_ns=2_000_000))
+    assert outcome.at_most_ns == pytest.approx(0.63 * 2_000_000)
+    needed = outcome.case.roofline.dram_achievable_ns[0]
+    assert check.ask(deep(kernel_ns=round(2 * needed))).at_most_ns == pytest.approx(needed, rel=0.001)
+
+
+def test_a_k_without_deeper_divisors_is_told_twice_the_block(check):
+    claim = check.ask(deep(k=32 * 37, block=1, kernel_ns=900_000, width=4)).claim
+    assert "small blocks" in claim.claim
+    claim = check.ask(deep(k=32 * 2 * 131, block=2, kernel_ns=900_000)).claim
+    assert claim.fix == "program_config as now with in0_block_w=4, as L1 allows"
+
+
+def test_one_row_over_a_deep_k_employs_few_cores(check):
+    """CosyVoice: 4096 x 1024 on 32 cores by TTNN, half the time on 16."""
+
+    def program(k):
+        made = Program("blackhole", grid=(13, 10))
+        x, w, y = made.tensor([1, 1, 1, k]), made.weight([1, 1, k, 1024]), made.tensor([1, 1, 1, 1024])
+        op = matmul(x, w, y, 69_000)
+        op.cores = 32
+        put(made, op)
+        return made
+
+    outcome = check.pair(program, silent=4064, fires=4096)
+    assert outcome.claim.fix.endswith("half of TTNN's cores took half of its time (CosyVoice)")
+    assert "CoreGrid" not in check.ask(of_linear(m=32, k=4064, n=1024, kernel_ns=300_000)).claim.fix
+    assert "CoreGrid" in check.ask(of_linear(m=32, k=4096, n=1024, kernel_ns=300_000)).claim.fix
+    assert "CoreGrid" not in check.ask(of_linear(m=64, k=4096, n=1024, kernel_ns=300_000)).claim.fix
+
+
+@pytest.mark.parametrize(
+    ("given", "placement", "told"),
+    [
+        ("MatmulMultiCoreProgramConfig()", L1, True),
+        ("MatmulMultiCoreProgramConfig()", DRAM, False),
+        (config(1), L1, False),
+    ],
+)
+def test_the_fallback_for_operands_in_l1_is_told_with_its_remedy(check, given, placement, told):
+    """tt-mlir #7702: 2027 us, 264 with the output in DRAM."""
+    program = Program("wormhole_b0")
+    x, w, y = program.tensor([1, 1, 1024, 640]), program.weight([1, 1, 640, 5120]), program.tensor([1, 1, 1024, 5120], placement=placement)  # fmt: skip
+    put(program, matmul(x, w, y, 2_027_000, program_config=given))
+    assert ("ttnn.DRAM_MEMORY_CONFIG" in check.ask(program).claim.fix) is told
+
+
+def test_batches_that_do_not_fit_together_come_one_after_the_other(check):
+    """A vision tower's 6 x 2048 rows: 2048 fit."""
+    program = Program("wormhole_b0")
+    x, w = program.tensor([1, 6, 2048, 1152]), program.weight([1, 1, 1152, 2304], "BFLOAT8_B")
+    put(program, matmul(x, w, program.tensor([1, 6, 2048, 2304]), 3_281_000, program_config=config(1, 1, 1, per_core=(8, 9))))  # fmt: skip
+    assert "per_core_M=8, per_core_N=9, transpose_mcast=False, fuse_batch=False" in check.ask(program).claim.fix
+
+
 def test_the_heaviest_is_shown_and_all_together_reach_their_share(check):
     program = of_linear(program_config=config(block=1))
     linear(program, m=2048, kernel_ns=200_000, program_config=config(block=1, width=2))
