@@ -101,6 +101,15 @@ def test_batched_weights_and_less_than_a_tile_have_no_suggestion(tmp_path):
     assert asked(tmp_path, k=16, layout="ROW_MAJOR") is None
 
 
+def test_what_does_not_fit_in_one_batch_is_not_taken_apart(tmp_path):
+    """72 tiles over 64 cores are 2 each, on 8 rows of cores 9: less, but no batch is there to take alone."""
+    program = Program("wormhole_b0")
+    x, y = (program.tensor([1, 1, 2304, wide]) for wide in (256, 256))
+    put(program, matmul(x, program.weight([1, 1, 256, 256]), y, 9_000))
+    assert suggested_for(ops_of(tmp_path, program), 0, (8, 8), 80_000).kind == "1D"
+    assert suggested_for(ops_of(tmp_path, program), 0, (8, 8), 65_000) is None
+
+
 def test_what_cannot_fit_is_not_suggested():
     assert suggested(Tiles(4096, 1, 4096, 4096, 4096, 4096), (8, 8), 1_000_000, fp32_acc=False) is None
 

@@ -182,11 +182,21 @@ def test_deeper_blocks_save_at_most_what_they_were_seen_to_save(check):
     assert check.ask(deep(kernel_ns=round(2 * needed))).at_most_ns == pytest.approx(needed, rel=0.001)
 
 
-def test_a_k_without_deeper_divisors_is_told_twice_the_block(check):
-    claim = check.ask(deep(k=32 * 37, block=1, kernel_ns=900_000, width=4)).claim
-    assert "small blocks" in claim.claim
-    claim = check.ask(deep(k=32 * 2 * 131, block=2, kernel_ns=900_000)).claim
-    assert claim.fix == "program_config as now with in0_block_w=4, as L1 allows"
+@pytest.mark.parametrize(
+    ("tiles", "now", "told"),
+    [(8 * 43, 8, "43"), (4 * 39, 4, "12 or 13 or 26"), (2 * 131, 2, "131"), (38 * 8, 8, "16 or 19 or 38")],
+)
+def test_only_blocks_that_divide_k_are_told(check, tiles, now, told):
+    claim = check.ask(deep(k=32 * tiles, block=now, kernel_ns=900_000)).claim
+    assert claim.fix == f"program_config as now with in0_block_w={told}, as L1 allows"
+
+
+def test_tall_small_and_in_many_steps_are_one_claim(check):
+    assert "1D" in check.ask(one_way(block=2)).claim.claim
+    assert (
+        "small blocks"
+        in check.ask(of_linear(k=4096, program_config=config(block=1), kernel_ns=900_000)).claim.claim
+    )
 
 
 def test_one_row_over_a_deep_k_employs_few_cores(check):
@@ -334,9 +344,9 @@ def test_a_matmul_without_fidelity_is_left_out(check, tmp_path):
 ONE_WAY = "MatmulMultiCoreReuseMultiCast1DProgramConfig"
 
 
-def one_way(*, m=128, kernel_ns=118_000, n=2048, mcast="mcast_in0=1", ring="", into=DRAM, name=ONE_WAY):
+def one_way(*, m=128, kernel_ns=118_000, n=2048, mcast="mcast_in0=1", ring="", into=DRAM, name=ONE_WAY, block=8):
     """tt-metal's optimization skill: 118 us became 75 with a 2D config; 4.4 MB and more take 21 us."""
-    sizes = f"in0_block_w=8,out_subblock_h={m // 32},out_subblock_w=1,per_core_M={m // 32},per_core_N=1"
+    sizes = f"in0_block_w={block},out_subblock_h={m // 32},out_subblock_w=1,per_core_M={m // 32},per_core_N=1"
     given = f"{name}(compute_with_storage_grid_size=(x=8,y=8),{sizes},fuse_batch=1,{mcast}{ring})"
     program = Program("wormhole_b0")
     x, y = (program.tensor([1, 1, m, width], placement=into) for width in (2048, n))

@@ -21,7 +21,7 @@ from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
-IN_PLACE_NS = 3_700.0  # update_cache of that cache (CosyVoice's notes)
+IN_PLACE_NS = 3_700.0  # update_cache of that cache (tt-metal, CosyVoice's notes)
 
 
 def look(facts: WindowFacts) -> Claims:

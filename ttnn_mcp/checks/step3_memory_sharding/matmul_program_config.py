@@ -48,7 +48,7 @@ from ttnn_mcp.hardware import TILE_SIDE
 
 DEEPER = 0.63  # of the time: the most that deeper blocks were seen to save (tt-xla's DeepSeek log, E33 and E34)
 DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
-DEEP = 4  # times N: with K half as deep fewer cores won 3 % (CosyVoice's notes)
+DEEP = 4  # times N: with K half as deep fewer cores won 3 % (tt-metal, CosyVoice's notes)
 ON_FEWER = (
     "; or core_grid=ttnn.CoreGrid(y=2, x=8): over a deep K half of TTNN's cores took half of its time (CosyVoice)"
 )
@@ -59,7 +59,7 @@ WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
 POORLY_USED = 0.35  # of the roofline: below it the guess is worth replacing (ours)
 # of the roofline, for many rows: of a vision tower's matmuls that TTNN chose for, those at 9 and 19 % gained from a
 # config, one at 25 % got slower with the best of a sweep (559 us, not 531: tt-metal's Qwen3.5 vision notes)
-GUESSED_BADLY = 0.2
+GUESSED_BADLY = 0.2  # between the two (ours)
 ROWS_FOR_2D = 4  # of tiles: from there on 2D was quicker than 1D (tt-metal's optimization skill)
 _PRINTED = re.compile(r"(in0_block_w|out_subblock_[hw]|per_core_[MN])=(\d+)")
 
@@ -155,8 +155,9 @@ def _deep(facts: WindowFacts) -> Mask:
 def _deeper(facts: WindowFacts, row: int) -> str:
     tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
     now = float(facts.matmuls.block_w[facts.matmuls.rows == row][0])
-    blocks = [str(block) for block in range(2, DEEPEST + 1) if tiles % block == 0 and block > now]
-    return f"program_config as now with in0_block_w={' or '.join(blocks[-3:]) or int(2 * now)}, as L1 allows"
+    deeper = [block for block in range(2, tiles + 1) if tiles % block == 0 and block > now]
+    blocks = [str(block) for block in deeper if block <= DEEPEST or block == deeper[0]]
+    return f"program_config as now with in0_block_w={' or '.join(blocks[-3:])}, as L1 allows"
 
 
 FIDELITY_OF_MATMULS = Need(
