@@ -114,6 +114,13 @@ def test_a_matmul_far_from_its_bandwidth_does_not_wait_for_bytes(check):
     assert asked(round(needs / 0.379)).status == "clean"
 
 
+@pytest.mark.parametrize(("fidelity", "told"), [("HiFi4", 0), ("LoFi", 1)])
+def test_bytes_do_not_decide_where_arithmetic_outweighs_them(check, program, fidelity, told):
+    """1024 rows at HiFi4 take 525 us of arithmetic, at LoFi 131, and their bytes 210."""
+    linear(program, 1024, 4096, 4096, 530_000, fidelity=fidelity)
+    assert len(check.ask(program).claims) == told
+
+
 def test_a_conv_far_from_its_bandwidth_still_gains(check, program):
     """Its weights leave room in L1 too."""
     weight_bound_conv(program)

@@ -48,7 +48,7 @@ def look(facts: WindowFacts) -> Claims:
         yield CannotTell(DRAM_BANDWIDTH.why(facts))
         return
     spared = spared_bytes(weight, "BFLOAT8_B") * share_read(facts.ops)
-    wide &= waits_for_bytes(facts.ops, facts.roofline) & (facts.kernel_ns > 0)
+    wide &= waits_for_bytes(facts.ops, facts.roofline)
     decides = facts.roofline.dram_achievable_ns >= BYTES_DECIDE * facts.kernel_ns
     rows = np.flatnonzero(wide & (decides | ~facts.of_family("matmul")))
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]

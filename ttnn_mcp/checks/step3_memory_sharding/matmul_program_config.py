@@ -44,7 +44,7 @@ from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, kinds, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 DEEPER = 0.63  # of the time: the most that deeper blocks were seen to save (tt-xla's DeepSeek log, E33 and E34)
 DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
@@ -77,7 +77,9 @@ def look(facts: WindowFacts) -> Claims:
     yield from _claim(facts, choice.rows[tall], "1D")
     yield from _claim(facts, choice.rows[small & ~tall], "blocks")
     shallow = in_many_steps(facts.ops, choice) & ~small & ~tall & _below(facts, choice, WELL_USED)
-    yield from _claim(facts, choice.rows[shallow], "steps")
+    shallow &= facts.ops.inputs[1].padded[choice.rows, :2].prod(axis=1) == 1
+    steps = [row for row in choice.rows[shallow].tolist() if _deeper(facts, row)]
+    yield from _claim(facts, np.array(steps, dtype=np.int64), "steps")
     yield from _claim(facts, choice.rows[guessed], "guessed")
 
 
@@ -114,7 +116,9 @@ def _claim(facts: WindowFacts, rows: Rows, kind: str) -> Iterator[Claim]:
             else "the roofline is reached: arithmetic on all cores, DRAM at achievable bandwidth"
         ),
         evidence=cite_each(facts.heaviest(rows), lambda n: _evidence(facts, n)),
-        fix=_deeper(facts, row) if kind == "steps" else _fix(facts, row, two_sided=kind == "1D"),
+        fix=f"program_config as now with in0_block_w={_deeper(facts, row)}"
+        if kind == "steps"
+        else _fix(facts, row, two_sided=kind == "1D"),
         verify=f"re-profile; op_detail(op={facts.line(row)}).roofline.efficiency rises; PCC >= 0.99",
         caveat="sweep in0_block_w and subblocks; pass compute_kernel_config, or bfloat16 drops to LoFi",
     )
@@ -153,11 +157,16 @@ def _deep(facts: WindowFacts) -> Mask:
 
 
 def _deeper(facts: WindowFacts, row: int) -> str:
+    """Deeper blocks that divide K and fit, twice, into L1; empty if none does."""
     tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
-    now = float(facts.matmuls.block_w[facts.matmuls.rows == row][0])
-    deeper = [block for block in range(2, tiles + 1) if tiles % block == 0 and block > now]
-    blocks = [str(block) for block in deeper if block <= DEEPEST or block == deeper[0]]
-    return f"program_config as now with in0_block_w={' or '.join(blocks[-3:])}, as L1 allows"
+    now = int(facts.matmuls.block_w[facts.matmuls.rows == row][0])
+    deeper = [block for block in range(now + 1, DEEPEST + 1) if tiles % block == 0]
+    config = facts.attributes(row).struct("program_config")
+    per_m, per_n = ((config.number(f"per_core_{side}") if config else None) or 1 for side in "MN")
+    operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
+    a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
+    room = facts.safe_l1_bytes - per_m * per_n * (out + TILE_BYTES["FLOAT32"])  # partial sums: at most
+    return " or ".join([str(block) for block in deeper if 2 * block * (per_m * a + per_n * b) <= room][-3:])
 
 
 FIDELITY_OF_MATMULS = Need(

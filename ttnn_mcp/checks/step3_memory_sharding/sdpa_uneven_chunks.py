@@ -61,7 +61,11 @@ def look(facts: WindowFacts) -> Claims:
         at_most_ns=facts.kernel_ns[rows] - np.maximum(facts.kernel_ns[rows] * share, achievable_ns(facts)[rows]),
         assumption="time falls with the rows of the fullest core, down to arithmetic and DRAM bytes",
         evidence=(*cite_op(facts, row), cite_attribute(facts, row, "program_config")),
-        fix=f"q_chunk_size={_best(facts, row)} in ttnn.SDPAProgramConfig, the rest as now",
+        fix=(
+            "program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size="
+            f"device.compute_with_storage_grid_size(), q_chunk_size={_best(facts, row)}, "
+            f"k_chunk_size={printed(facts, row)[1]}, exp_approx_mode=False)"
+        ),
         verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="some sizes hang: one per process, check_setting first",
     )

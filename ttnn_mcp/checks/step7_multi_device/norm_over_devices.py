@@ -44,7 +44,7 @@ def look(facts: WindowFacts) -> Claims:
         evidence=cite_op(facts, row),
         fix=(
             "keep the residual whole on every chip: y = ttnn.all_reduce(y) where ttnn.reduce_scatter stands now, x = x "
-            "+ y, ttnn.rms_norm(x, weight=gamma) with the whole gamma, no gather behind it"
+            "+ y, ttnn.rms_norm(x, weight=<all of gamma>), no gather behind it"
         ),
         verify="re-profile; device_balance.ccl_share falls, no PreAllGather rows; PCC >= 0.99 composed",
         caveat="the residual takes as much memory on each device as on all now; sums in float32 where they need it",
