@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import put
-from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.checks.step3_programs import cells
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
