@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import put
-from tests.checks.step3_programs import cells
+from tests.checks.step3_programs import assert_cannot_tell, cells, without
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -89,6 +89,27 @@ def test_without_a_chunk_the_rounds_are_not_told(check):
 def test_a_chunk_that_does_not_fit_is_no_advice(check):
     """Heads 1024 wide: 160 rows of them and of keys fill L1."""
     check.pair(lambda width: attending(width=width), silent=1024, fires=128)
+
+
+def test_five_microseconds_are_worth_a_word(check):
+    tiny = {"width": 32, "rows": 2336, "keys": 128}
+    check.pair(lambda ns: attending(kernel_ns=ns, **tiny), silent=4_999, fires=60_000)
+
+
+def test_arithmetic_stays(check):
+    plain = "ScaledDotProductAttention"
+    needed = check.case(attending(name=plain)).roofline.compute_ns[0]
+    outcome = check.ask(attending(name=plain, kernel_ns=round(needed * 1.2)))
+    assert outcome.at_most_ns == pytest.approx(needed * 0.2, rel=0.01)
+
+
+def test_one_percent_of_the_window_is_worth_telling(check):
+    check.share_pair(lambda program: put(program, attending().device_ops[0]), 0.01, of="saving")
+
+
+@pytest.mark.parametrize("lost", [("INPUT_",), ("ATTRIBUTES",)])
+def test_without_operands_or_attributes_it_cannot_tell(check, tmp_path, lost):
+    assert_cannot_tell(check.ask(without(tmp_path, lost, attending())), lost[0].rstrip("_"))
 
 
 def test_the_line_of_a_tenth_holds_beside_others(check):
