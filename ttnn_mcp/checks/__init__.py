@@ -50,6 +50,7 @@ from ttnn_mcp.checks.step2_layouts import (
 from ttnn_mcp.checks.step3_memory_sharding import (
     activation_beside_binary,
     attention_mask_read,
+    cache_moved_by_copies,
     caches_written_apart,
     decode_heads_as_prefill,
     decode_mask_made,
@@ -82,6 +83,7 @@ from ttnn_mcp.checks.step3_memory_sharding import (
     residual_before_norm,
     rows_not_read,
     sdpa_small_chunks,
+    sdpa_uneven_chunks,
     shard_for_one_matmul,
     sparse_matmul_blocks,
     tall_sum_on_few_cores,
@@ -119,6 +121,7 @@ from ttnn_mcp.checks.step7_multi_device import (
     duplicate_gather,
     gather_then_sum,
     matmul_beside_exchange,
+    norm_over_devices,
     reduce_scatter_in_pieces,
     top_k_of_gathered,
     wide_partial_sums,
@@ -206,6 +209,8 @@ CATALOGUE: tuple[Check, ...] = (
     matmul_throttled.CHECK,
     dispatch_on_workers.CHECK,
     tall_sum_on_few_cores.CHECK,
+    sdpa_uneven_chunks.CHECK,
+    cache_moved_by_copies.CHECK,
     stalled_on_host.CHECK,
     host_calls_inside.CHECK,
     tensor_through_host.CHECK,
@@ -233,4 +238,5 @@ CATALOGUE: tuple[Check, ...] = (
     all_reduce_in_parts.CHECK,
     wide_partial_sums.CHECK,
     top_k_of_gathered.CHECK,
+    norm_over_devices.CHECK,
 )

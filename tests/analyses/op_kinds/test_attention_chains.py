@@ -52,10 +52,50 @@ def test_up_to_five_ops_may_stand_between(tmp_path, side):
 
 
 @pytest.mark.parametrize(
-    ("between", "found"), [("TypecastDeviceOperation", 1), ("MoveDeviceOperation", 1), ("TilizeDeviceOperation", 0)]
+    ("between", "found"),
+    [
+        ("TypecastDeviceOperation", 1),
+        ("MoveDeviceOperation", 1),
+        ("SliceDeviceOperation", 1),
+        ("TilizeDeviceOperation", 0),
+    ],
 )
 def test_scaling_moving_and_casting_may_stand_between(tmp_path, between, found):
     assert len(chains(tmp_path, attention(between=between))) == found
+
+
+def with_positions(keys=2 * ROWS - 1, before=0):
+    """Scores of content and of relative positions, these cut to the keys, their sum."""
+    program = Program()
+    q, k, v = (program.tensor([1, HEADS, *sides]) for sides in ((ROWS, WIDTH), (WIDTH, ROWS), (ROWS, WIDTH)))
+    x = put(program, matmul(q, k, program.tensor([1, HEADS, ROWS, ROWS]), 5_000))
+    for _ in range(before):
+        x = op(program, "MoveDeviceOperation", x)
+    places = program.tensor([1, HEADS, WIDTH, keys])
+    far = put(program, matmul(q, places, program.tensor([1, HEADS, ROWS, keys]), 7_000))
+    cut = program.tensor([1, HEADS, ROWS, ROWS])
+    put(program, DeviceOp("SliceDeviceOperation", (far,), (cut,), 1_000))
+    x = op(program, "SoftmaxDeviceOperation", op(program, "BinaryNgDeviceOperation", x))
+    put(program, matmul(x, v, program.tensor([1, HEADS, ROWS, WIDTH]), 5_000))
+    return program
+
+
+def test_scores_of_positions_stand_between_and_stay(tmp_path):
+    """As in a Conformer: what they give is the mask of the fused op."""
+    program = with_positions()
+    for each in program.device_ops:
+        each.kernel_ns = 10_000
+    ops = ops_of(tmp_path, program)
+    found = attention_chains(ops, Flow(ops))
+    assert [(one.scores, one.softmax, one.context) for one in found] == [(0, 4, 5)]
+    bounds = SimpleNamespace(compute_ns=np.zeros(len(ops)))
+    assert fusing_saves(ops, bounds, found, None).tolist() == pytest.approx([9_000, 0, *[9_000] * 4])
+
+
+def test_the_nearest_product_of_the_right_size_is_that_of_the_keys(tmp_path):
+    assert [one.scores for one in chains(tmp_path, with_positions(keys=ROWS))] == [1]
+    assert len(chains(tmp_path, with_positions(before=2))) == 1
+    assert not chains(tmp_path, with_positions(before=3))
 
 
 def test_without_a_softmax_it_is_no_attention(tmp_path):

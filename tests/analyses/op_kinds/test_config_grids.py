@@ -19,10 +19,12 @@ def dealt(folder, program, row=0):
     return deal_of(case.ops, row, case.chip)
 
 
-def multiplied(config=ONE_SIDED, *, op_code="MatmulDeviceOperation", arch="blackhole", grid=(11, 10), **said):
+def multiplied(
+    config=ONE_SIDED, *, op_code="MatmulDeviceOperation", arch="blackhole", grid=(11, 10), rows=32, **said
+):  # fmt: skip
     """128 tiles of N."""
     program = Program(arch, grid=grid)
-    x, w, y = (program.tensor([1, 1, *sides]) for sides in ((32, 1024), (1024, 4096), (32, 4096)))
+    x, w, y = (program.tensor([1, 1, *sides]) for sides in ((rows, 1024), (1024, 4096), (rows, 4096)))
     put(program, DeviceOp(op_code, (x, w), (y,), 400_000, attributes={"program_config": config, **said}))
     return program
 
@@ -45,6 +47,23 @@ def test_what_is_dealt_out_and_what_could_be(tmp_path):
 @pytest.mark.parametrize("cards", [(12, 10), (13, 10)])
 def test_blackhole_is_used_to_its_eleventh_column(tmp_path, cards):
     assert dealt(tmp_path, multiplied(grid=cards)).grid == (11, 10)
+
+
+@pytest.mark.parametrize(
+    ("cards", "rows", "grid", "could_be"),
+    [
+        ((11, 10), 32, (11, 10), (1, 12)),
+        ((12, 10), 32, (12, 9), (1, 11)),
+        ((13, 10), 32, (13, 8), (1, 10)),
+        ((13, 10), 320, (11, 10), (1, 12)),
+    ],
+)
+def test_both_sides_may_take_more_columns_and_leave_rows_for_them(tmp_path, cards, rows, grid, could_be):
+    """No more than 110 cores work; ten tiles of M want ten rows."""
+    sizes = "compute_with_storage_grid_size=(x=8,y=8),per_core_M=2,per_core_N=16"
+    program = multiplied(f"MatmulMultiCoreReuseMultiCastProgramConfig({sizes})", grid=cards, rows=rows)
+    deal = dealt(tmp_path, program)
+    assert (deal.grid, deal.could_be) == (grid, could_be)
 
 
 def test_queries_come_in_chunks_of_32_where_nothing_is_said(tmp_path):

@@ -9,6 +9,7 @@ from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, unary
 from ttnn_mcp.analyses.op_kinds.matmul_choice import (
     in_l1_interleaved,
+    in_many_steps,
     in_small_blocks,
     matmul_choice,
     streams_first_operand,
@@ -147,3 +148,32 @@ def test_small_blocks_are_a_tile_of_k_or_of_the_output(tmp_path, k, said, small)
     put(program, matmul(x, w, y, 9_000, program_config=config(**said)))
     ops = ops_of(tmp_path, program)
     assert in_small_blocks(ops, matmul_choice(ops)).tolist() == [small]
+
+
+@pytest.mark.parametrize(
+    ("k", "said", "many"),
+    [
+        (2048, {}, True),
+        (2016, {}, False),  # 31.5 steps
+        (2048, {"block_w": 4}, False),
+        (2048, {"name": "MatmulMultiCoreReuseProgramConfig"}, False),
+        (2048, {"name": "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"}, False),
+        (2048, {"name": "MatmulMultiCoreReuseMultiCast1DProgramConfig"}, True),
+        (2048, {"block_w": None}, False),
+    ],
+)
+def test_a_multicast_over_k_in_thirty_two_steps_takes_many(tmp_path, k, said, many):
+    program = Program("wormhole_b0")
+    x, w, y = (program.tensor([1, 1, *sides]) for sides in ((256, k), (k, 64), (256, 64)))
+    put(program, matmul(x, w, y, 9_000, program_config=config(**said)))
+    ops = ops_of(tmp_path, program)
+    assert in_many_steps(ops, matmul_choice(ops)).tolist() == [many]
+
+
+def test_a_ring_takes_no_steps(tmp_path):
+    given = f"{config(2, name='MatmulMultiCoreReuseMultiCast1DProgramConfig')[:-1]},gather_in0=1)"
+    program = Program("wormhole_b0")
+    x, w, y = (program.tensor([1, 1, *sides]) for sides in ((256, 4096), (4096, 64), (256, 64)))
+    put(program, matmul(x, w, y, 9_000, program_config=given))
+    ops = ops_of(tmp_path, program)
+    assert in_many_steps(ops, matmul_choice(ops)).tolist() == [False]

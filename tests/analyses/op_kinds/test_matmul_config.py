@@ -79,9 +79,35 @@ def test_a_row_is_counted_in_tiles(tmp_path):
     assert (config.per_core_m, config.per_core_n, config.in0_block_w) == (4, 4, 8)
 
 
+def images(folder, batches, room=1_000_000):
+    """The vision tower of Qwen3.5: 2048 rows an image."""
+    program = Program("wormhole_b0")
+    x, y = (program.tensor([1, batches, 2048, wide]) for wide in (1152, 2304))
+    put(program, matmul(x, program.weight([1, 1, 1152, 2304], "BFLOAT8_B"), y, 9_000))
+    return suggested_for(ops_of(folder, program), 0, (8, 8), room)
+
+
+def test_batches_too_many_to_fuse_are_taken_one_by_one(tmp_path):
+    fused, apart = images(tmp_path, 1), images(tmp_path, 6)
+    assert "fuse_batch" not in str(fused)
+    assert (fused.per_core_m, fused.fuse_batch, apart.per_core_m, apart.kind) == (8, True, 8, "2D")
+    assert str(apart).endswith("transpose_mcast=False, fuse_batch=False, fused_activation=None)")
+    assert images(tmp_path, 1, 1_000) is None
+    assert images(tmp_path, 6, 1_000) is None
+
+
 def test_batched_weights_and_less_than_a_tile_have_no_suggestion(tmp_path):
     assert asked(tmp_path, batches=2) is None
     assert asked(tmp_path, k=16, layout="ROW_MAJOR") is None
+
+
+def test_what_does_not_fit_in_one_batch_is_not_taken_apart(tmp_path):
+    """72 tiles over 64 cores are 2 each, on 8 rows of cores 9: less, but no batch is there to take alone."""
+    program = Program("wormhole_b0")
+    x, y = (program.tensor([1, 1, 2304, wide]) for wide in (256, 256))
+    put(program, matmul(x, program.weight([1, 1, 256, 256]), y, 9_000))
+    assert suggested_for(ops_of(tmp_path, program), 0, (8, 8), 80_000).kind == "1D"
+    assert suggested_for(ops_of(tmp_path, program), 0, (8, 8), 65_000) is None
 
 
 def test_what_cannot_fit_is_not_suggested():

@@ -33,6 +33,16 @@ def test_bytes_that_explain_thirty_percent_of_the_time_are_the_line(check):
     check.pair(lambda share: mapped(Program("wormhole_b0"), round(needs / share)), silent=0.299, fires=0.301)
 
 
+def test_where_half_of_the_bytes_are_padding_the_shape_comes_first(check):
+    def program(height):
+        made = Program("wormhole_b0")
+        x, y = (made.tensor([64, 1, height, 2048]) for _ in range(2))
+        put(made, DeviceOp("UnaryDeviceOperation", (x,), (y,), 120_000))
+        return made
+
+    check.pair(program, silent=16, fires=17)
+
+
 def test_the_claim_is_sound(check, program):
     scaled(program)
     check.assert_sound(program)

@@ -101,15 +101,31 @@ def test_an_unknown_architecture_matters_from_one_percent_of_wide_weights_on(che
     assert check.ask(program(0.0101), generation="C2").status == "cannot_tell"
 
 
-def test_where_the_bandwidth_is_far_from_reached_the_program_config_comes_first(check):
-    def taking(ns):
+def test_a_matmul_far_from_its_bandwidth_does_not_wait_for_bytes(check):
+    """As CosyVoice's on Blackhole: 5.48 ms a token with BFLOAT16 weights and with BFLOAT8_B ones."""
+
+    def asked(ns):
         made = Program("wormhole_b0")
         linear(made, 32, 4096, 4096, ns)
-        return check.ask(made).claim.caveat
+        return check.ask(made)
 
     needs = (4096 * 4096 * 2 + 2 * 32 * 4096 * 2) / 240
-    assert taking(round(needs / 0.31)).startswith("keep heads")
-    assert taking(round(needs / 0.29)).startswith("they reach only 29% of that bandwidth")
+    assert asked(round(needs / 0.381)).claim.caveat.startswith("keep heads")
+    assert asked(round(needs / 0.379)).status == "clean"
+
+
+@pytest.mark.parametrize(("fidelity", "told"), [("HiFi4", 0), ("LoFi", 1)])
+def test_bytes_do_not_decide_where_arithmetic_outweighs_them(check, program, fidelity, told):
+    """1024 rows at HiFi4 take 525 us of arithmetic, at LoFi 131, and their bytes 210."""
+    linear(program, 1024, 4096, 4096, 530_000, fidelity=fidelity)
+    assert len(check.ask(program).claims) == told
+
+
+def test_a_conv_far_from_its_bandwidth_still_gains(check, program):
+    """Its weights leave room in L1 too."""
+    weight_bound_conv(program)
+    program.device_ops[-1].kernel_ns = 100_000
+    assert check.ask(program).fires
 
 
 def test_a_front_end_is_told_its_own_option_and_its_line_is_cited(check, program):
@@ -162,7 +178,7 @@ def test_a_window_that_took_no_time_has_nothing_to_save(check, program):
 
 @pytest.mark.parametrize(("nnz", "batches"), [("2", 1), ("2", 16), ("std::nullopt", 1), ("99", 1)], ids=str)
 def test_of_experts_only_the_active_ones_are_read(check, program, nnz, batches):
-    took = 60_000 if nnz == "2" else 200_000
+    took = 20_000 * (1 + batches // 16) if nnz == "2" else 100_000
     x, w = program.tensor([1, batches, 32, 512]), program.tensor([1, 16, 512, 1024])
     y = program.tensor([1, 16, 32, 1024])
     put(

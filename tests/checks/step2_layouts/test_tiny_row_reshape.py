@@ -49,7 +49,7 @@ def test_a_report_without_operands_is_no_evidence(check, program, lost):
     assert check.ask(program, without=lost).status in ("not_applicable", "cannot_tell")
 
 
-@pytest.mark.parametrize("name", ["PermuteDeviceOperation", "TransposeDeviceOperation"])
+@pytest.mark.parametrize("name", ["PermuteDeviceOperation", "TransposeDeviceOperation", "ConcatDeviceOperation"])
 def test_permutes_and_transposes_move_rows_too(check, program, name):
     x, y = program.tensor([1, 7, 64_000, 10], layout=ROWS), program.tensor([1, 10, 64_000, 7], layout=ROWS)
     put(program, DeviceOp(name, (x,), (y,), 10_000_000))

@@ -187,6 +187,11 @@ def test_other_permutes_stay(check, shape, back):
     check.pair(lambda one: permuted(one, back=back), silent=shape, fires=(32, 2, 1, 64))
 
 
+def test_the_decode_form_takes_so_many_heads_and_no_cameras_features(check):
+    """Of [6,30125,1,256], BEVFormer's features, the second dim is no heads."""
+    check.pair(lambda heads: permuted((6, heads, 1, 256)), silent=33, fires=32)
+
+
 def test_a_permute_of_other_dims_stays(check):
     program = Program("wormhole_b0")
     for shape in ([1, 8, 16, 64], [2, 16, 8, 64], [1, 16, 8, 32], [1, 12, 8, 64], [1, 16, 9, 64]):

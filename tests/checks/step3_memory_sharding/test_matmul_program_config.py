@@ -54,7 +54,7 @@ def test_small_blocks_are_told(check, given, seen, cell):
 
 @pytest.mark.parametrize("given", [config(block=1), None])
 def test_texts_are_short_and_cells_its_own(check, given):
-    check.assert_sound(of_linear(program_config=given))
+    check.assert_sound(of_linear(kernel_ns=150_000, program_config=given))
 
 
 def test_one_tile_of_k_per_step_is_small(check):
@@ -78,14 +78,23 @@ def test_a_matmul_at_sixty_percent_of_its_roofline_is_well_blocked(check):
     check.pair(lambda ns: of_linear(kernel_ns=ns, program_config=config(block=1)), silent=43_690, fires=43_691)
 
 
-def test_a_config_never_given_is_told_below_35_percent_of_the_roofline(check):
-    outcome = check.pair(lambda ns: of_linear(kernel_ns=ns), silent=74_898, fires=74_899)
+def test_a_config_never_given_is_told_below_20_percent_of_the_roofline(check):
+    """A vision tower's at 19 % gained from one, its matmul at 25 % lost by the best of a sweep."""
+    outcome = check.pair(lambda ns: of_linear(kernel_ns=ns), silent=131_072, fires=131_073)
     claim, line = outcome.claim, outcome.case.line(0)
-    assert claim.claim.startswith("1 matmul was given no program config and reaches 35% of the roofline (75 us")
+    assert claim.claim.startswith("1 matmul was given no program config and reaches 20% of the roofline (131 us")
     assert "in0_block_w=8" in claim.fix
     assert claim.fix.endswith("; keep compute_kernel_config")
     assert cells(outcome) == [(line, TIME), (line, CONFIG)]
     assert claim.evidence[1].value == "std::nullopt"
+
+
+@pytest.mark.parametrize(("rows", "share"), [(96, 0.35), (128, 0.2)])
+def test_for_few_rows_a_guess_is_told_from_35_percent_on(check, rows, share):
+    moved = (1024 * 1024 + 2 * rows * 1024) * 2 / 240
+    check.pair(
+        lambda used: of_linear(m=rows, kernel_ns=round(moved / used)), silent=share + 0.005, fires=share - 0.005
+    )
 
 
 def test_a_good_config_far_from_the_roofline_is_not_told(check):
@@ -103,7 +112,7 @@ def test_a_guess_with_operands_in_l1_is_another_checks(check):
     def program(placement):
         program = Program("wormhole_b0")
         x, w = program.tensor([1, 1, 1024, 1024], placement=placement), program.weight([1, 1, 1024, 1024])
-        put(program, matmul(x, w, program.tensor([1, 1, 1024, 1024]), 100_000))
+        put(program, matmul(x, w, program.tensor([1, 1, 1024, 1024]), 150_000))
         return program
 
     check.pair(program, silent=L1, fires=DRAM)
@@ -127,7 +136,8 @@ def test_a_matmul_of_attention_that_is_written_out_is_another_checks(check):
 
 @pytest.mark.parametrize("given", [config(block=1), None], ids=["small blocks", "a guess"])
 def test_one_percent_of_the_window_is_worth_telling(check, given):
-    check.share_pair(lambda program: linear(program, program_config=given), 0.01, of="saving")
+    took = 100_000 if given else 150_000
+    check.share_pair(lambda program: linear(program, kernel_ns=took, program_config=given), 0.01, of="saving")
 
 
 def test_below_five_microseconds_an_op_is_about_its_launch(check):
@@ -139,11 +149,102 @@ def test_below_five_microseconds_an_op_is_about_its_launch(check):
 
 def test_small_blocks_and_guesses_are_two_claims(check):
     program = of_linear(program_config=config(block=1))
-    linear(program, m=2048, kernel_ns=200_000)
+    linear(program, m=2048, kernel_ns=300_000)
     small, guess = check.ask(program).claims
     assert (len(small.rows), len(guess.rows)) == (1, 1)
     assert "small blocks" in small.claim
     assert "no program config" in guess.claim
+
+
+def deep(k=9728, block=8, *, kernel_ns=205_000, rows=512, n=2560):
+    """pplx-embed-4b's down projection: 304 tiles of K."""
+    return of_linear(m=rows, k=k, n=n, kernel_ns=kernel_ns, program_config=config(block, 2, 2, per_core=(2, 10)))
+
+
+def test_many_steps_over_k_are_worth_deeper_blocks(check):
+    """38 steps of 8 tiles took 205 us, 8 of 38 took 103."""
+    outcome = check.pair(lambda block: deep(block=block, kernel_ns=900_000), silent=16, fires=8)
+    claim, line = outcome.claim, outcome.case.line(0)
+    assert claim.claim.startswith("1 matmul takes K in 32 steps and more (in0_block_w 8, subblock of 4 tiles)")
+    assert claim.fix == "program_config as now with in0_block_w=16 or 19"
+    assert "63 %" in claim.assumption
+    assert cells(outcome) == [(line, TIME), (line, CONFIG)]
+
+
+def test_thirty_two_steps_are_many(check):
+    check.pair(lambda tiles: deep(k=32 * tiles, block=4, kernel_ns=900_000), silent=124, fires=128)
+
+
+def test_deeper_blocks_save_at_most_what_they_were_seen_to_save(check):
+    outcome = check.ask(deep(kernel_ns=2_000_000))
+    assert outcome.at_most_ns == pytest.approx(0.63 * 2_000_000)
+    needed = outcome.case.roofline.dram_achievable_ns[0]
+    assert check.ask(deep(kernel_ns=round(2 * needed))).at_most_ns == pytest.approx(needed, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "now", "told"),
+    [(4 * 39, 4, "6 or 12 or 13"), (38 * 8, 8, "16 or 19")],
+)
+def test_only_blocks_that_divide_k_are_told(check, tiles, now, told):
+    claim = check.ask(deep(k=32 * tiles, block=now, kernel_ns=900_000)).claim
+    assert claim.fix == f"program_config as now with in0_block_w={told}"
+
+
+@pytest.mark.parametrize(("tiles", "now"), [(8 * 43, 8), (2 * 131, 2)])
+def test_without_a_deeper_block_that_fits_nothing_is_told(check, tiles, now):
+    """43 tiles twice are 2.1 MB: real TTNN refuses them."""
+    assert check.ask(deep(k=32 * tiles, block=now, kernel_ns=900_000)).status == "clean"
+
+
+def test_tall_small_and_in_many_steps_are_one_claim(check):
+    assert "1D" in check.ask(one_way(block=2)).claim.claim
+    assert (
+        "small blocks"
+        in check.ask(of_linear(k=4096, program_config=config(block=1), kernel_ns=900_000)).claim.claim
+    )
+
+
+def test_one_row_over_a_deep_k_employs_few_cores(check):
+    """CosyVoice: 4096 x 1024 on 32 cores by TTNN, half the time on 16."""
+
+    def program(k):
+        made = Program("blackhole", grid=(13, 10))
+        x, w, y = made.tensor([1, 1, 1, k]), made.weight([1, 1, k, 1024]), made.tensor([1, 1, 1, 1024])
+        op = matmul(x, w, y, 69_000)
+        op.cores = 32
+        put(made, op)
+        return made
+
+    outcome = check.pair(program, silent=4064, fires=4096)
+    assert outcome.claim.fix.endswith("half of TTNN's cores took half of its time (CosyVoice)")
+    assert "CoreGrid" not in check.ask(of_linear(m=32, k=4064, n=1024, kernel_ns=300_000)).claim.fix
+    assert "CoreGrid" in check.ask(of_linear(m=32, k=4096, n=1024, kernel_ns=300_000)).claim.fix
+    assert "CoreGrid" not in check.ask(of_linear(m=64, k=4096, n=1024, kernel_ns=300_000)).claim.fix
+
+
+@pytest.mark.parametrize(
+    ("given", "placement", "told"),
+    [
+        ("MatmulMultiCoreProgramConfig()", L1, True),
+        ("MatmulMultiCoreProgramConfig()", DRAM, False),
+        (config(1), L1, False),
+    ],
+)
+def test_the_fallback_for_operands_in_l1_is_told_with_its_remedy(check, given, placement, told):
+    """tt-mlir #7702: 2027 us, 264 with the output in DRAM."""
+    program = Program("wormhole_b0")
+    x, w, y = program.tensor([1, 1, 1024, 640]), program.weight([1, 1, 640, 5120]), program.tensor([1, 1, 1024, 5120], placement=placement)  # fmt: skip
+    put(program, matmul(x, w, y, 2_027_000, program_config=given))
+    assert ("ttnn.DRAM_MEMORY_CONFIG" in check.ask(program).claim.fix) is told
+
+
+def test_batches_that_do_not_fit_together_come_one_after_the_other(check):
+    """A vision tower's 6 x 2048 rows: 2048 fit."""
+    program = Program("wormhole_b0")
+    x, w = program.tensor([1, 6, 2048, 1152]), program.weight([1, 1, 1152, 2304], "BFLOAT8_B")
+    put(program, matmul(x, w, program.tensor([1, 6, 2048, 2304]), 3_281_000, program_config=config(1, 1, 1, per_core=(8, 9))))  # fmt: skip
+    assert "per_core_M=8, per_core_N=9, transpose_mcast=False, fuse_batch=False" in check.ask(program).claim.fix
 
 
 def test_the_heaviest_is_shown_and_all_together_reach_their_share(check):
@@ -249,9 +350,9 @@ def test_a_matmul_without_fidelity_is_left_out(check, tmp_path):
 ONE_WAY = "MatmulMultiCoreReuseMultiCast1DProgramConfig"
 
 
-def one_way(*, m=128, kernel_ns=118_000, n=2048, mcast="mcast_in0=1", ring="", into=DRAM, name=ONE_WAY):
+def one_way(*, m=128, kernel_ns=118_000, n=2048, mcast="mcast_in0=1", ring="", into=DRAM, name=ONE_WAY, block=8):
     """tt-metal's optimization skill: 118 us became 75 with a 2D config; 4.4 MB and more take 21 us."""
-    sizes = f"in0_block_w=8,out_subblock_h={m // 32},out_subblock_w=1,per_core_M={m // 32},per_core_N=1"
+    sizes = f"in0_block_w={block},out_subblock_h={m // 32},out_subblock_w=1,per_core_M={m // 32},per_core_N=1"
     given = f"{name}(compute_with_storage_grid_size=(x=8,y=8),{sizes},fuse_batch=1,{mcast}{ring})"
     program = Program("wormhole_b0")
     x, y = (program.tensor([1, 1, m, width], placement=into) for width in (2048, n))
@@ -295,3 +396,25 @@ def test_small_blocks_of_a_1d_config_are_told_once(check):
 
     assert "multicasts one way" in check.ask(blocks(128)).claim.claim
     assert "small blocks" in check.ask(blocks(96)).claim.claim
+
+
+def test_no_block_is_told_that_is_deeper_than_any_measured(check):
+    def told(tiles):
+        given = config(2, 2, 2, per_core=(2, 4))  # 43 tiles twice would fit
+        return check.ask(of_linear(m=512, k=32 * tiles, n=2560, kernel_ns=900_000, program_config=given))
+
+    assert told(2 * 7 * 19).claim.fix.endswith("in0_block_w=14 or 19 or 38")
+    assert told(2 * 43).status == "clean"
+
+
+def test_weights_in_batches_keep_their_blocks(check):
+    """pplx-embed-4b's had one weight each."""
+
+    def program(batches):
+        made = Program("wormhole_b0")
+        x, w, y = (made.tensor([1, batches, *sides]) for sides in ((512, 9728), (9728, 2560), (512, 2560)))
+        put(made, matmul(x, w, y, 2_000_000, program_config=config(8, 2, 2, per_core=(2, 10))))
+        return made
+
+    assert "in0_block_w=16" in check.ask(program(1)).claim.fix
+    assert check.ask(program(2)).status == "clean"

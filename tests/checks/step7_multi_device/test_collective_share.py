@@ -45,5 +45,13 @@ def test_what_the_payload_or_a_launch_needs_is_not_promised(check):
     assert [(one.row, one.value) for one in claim.evidence] == [(30, 60_000)]
 
 
+@pytest.mark.parametrize(("rows", "fused"), [(2047, False), (2048, True)])
+def test_the_fused_op_is_named_where_it_can_pay(check, rows, fused):
+    program = mesh()
+    x, out = program.tensor([1, 1, rows, 1024]), program.tensor([1, 1, rows, 4096])
+    put(program, collective("AllGatherAsync", x, out, 500_000, ring_size=4))
+    assert ("all_gather_matmul_async" in check.ask(program).claim.fix) is fused
+
+
 def test_deepseeks_collectives_take_less(check):
     assert check.ask(real_case(DEEPSEEK)).status == "clean"

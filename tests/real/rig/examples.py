@@ -142,6 +142,7 @@ CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
         [of.tiles(1, 8, 64, 64), of.tiles(1, 1, 64, 64), of.tiles(1, 1, 64, 64)],
         {},
     ),
+    "ttnn.update_cache": lambda of: ([of.tiles(1, 16, 256, 64), of.tiles(1, 16, 1, 64), 5], {}),
     "ttnn.experimental.paged_fill_cache": _filled,
     "ttnn.experimental.paged_fused_update_cache": _updated,
     "ttnn.experimental.paged_update_cache": lambda of: (_updated(of)[0][:2], {}),

@@ -13,13 +13,16 @@ from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.run.ops.op_table import OpTable
 
-BETWEEN_AT_MOST = 5  # ops between a matmul and its softmax: move, scale, mask, typecast, move
+BETWEEN_AT_MOST = 5  # ops between a matmul and its softmax: move, scale, shift, mask, typecast
+PASSING = ("Typecast", "Slice")  # a slice shifts the scores of relative positions, and stands for a mask
 FUSED_NS = 5_000.0  # the least one fused attention takes (domain practice)
 _BETWEEN, _MATMUL, _SOFTMAX = 1, 2, 3
 
@@ -63,9 +66,12 @@ def attention_chains(ops: OpTable, flow: Flow) -> list[AttentionChain]:
     no_weight = (flow.producers[1] != NOBODY) | (ops.inputs[1].logical[:, :2].prod(axis=1) > 1)
     chains: list[AttentionChain] = []
     for softmax in np.flatnonzero(role == _SOFTMAX):
-        scores = _nearest_matmul(role, int(softmax), -1)
-        context = _nearest_matmul(role, int(softmax), 1)
-        if scores is None or context is None or made[scores] != taken[context]:
+        context = next(_matmuls_near(role, int(softmax), 1), None)
+        if context is None:
+            continue
+        fitting = (row for row in _matmuls_near(role, int(softmax), -1) if made[row] == taken[context])
+        scores = next(fitting, None)
+        if scores is None:
             continue
         if no_weight[scores] and no_weight[context]:
             chains.append(AttentionChain(scores, int(softmax), context))
@@ -83,25 +89,29 @@ def _role(op_code: str) -> int:
         return _MATMUL
     if kin == "softmax":
         return _SOFTMAX
-    return _BETWEEN if kin in ("eltwise", "movement") or name == "Typecast" else 0
+    return _BETWEEN if kin in ("eltwise", "movement") or name in PASSING else 0
 
 
-def _nearest_matmul(role: NDArray[np.int64], start: int, step: int) -> int | None:
+def _matmuls_near(role: NDArray[np.int64], start: int, step: int) -> Iterator[int]:
+    """The matmuls on one side of the softmax, nearest first; a second product stands for relative positions."""
     row = start + step
     for _ in range(BETWEEN_AT_MOST + 1):
         if not 0 <= row < len(role) or role[row] not in (_BETWEEN, _MATMUL):
-            return None
+            return
         if role[row] == _MATMUL:
-            return row
+            yield row
         row += step
-    return None
 
 
 def fusing_saves(
     ops: OpTable, roofline: Roofline, chains: list[AttentionChain], gb_s: float | None
 ) -> NDArray[np.float64]:
-    """Per op, the most that one fused attention saves in place of its chain, in proportion to the op's time."""
-    saved, kernel_ns = np.zeros(len(ops)), ops.numbers("kernel_ns")
+    """Per op, the most that one fused attention saves in place of its chain, in proportion to the op's time.
+
+    A third matmul, the scores of relative positions, stays: what it gives becomes the mask.
+    """
+    ends = np.isin(np.arange(len(ops)), [row for chain in chains for row in (chain.scores, chain.context)])
+    saved, kernel_ns = np.zeros(len(ops)), np.where(ops.named(*MATMULS) & ~ends, 0.0, ops.numbers("kernel_ns"))
     arithmetic = np.nan_to_num(roofline.compute_ns)
     q, k, result = ops.inputs[0].bytes, ops.inputs[1].bytes, ops.outputs[0].bytes
     for chain in chains:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.ops.op_table import OpTable
 
-USERS = 32  # at most: nlp_create_qkv_heads_decode_device_operation.cpp
+# nlp_create_qkv_heads_decode_device_operation.cpp takes at most so many
+USERS = 32
+HEADS = 32
 _MAKES_OR_JOINS = re.compile(r"(Create(QKV)?Heads|ConcatHeads)(?!.*Decode)", re.IGNORECASE)
 
 
@@ -75,7 +77,8 @@ def _one_row_each(apart: NDArray[np.int64], together: NDArray[np.int64]) -> NDAr
     """[users,heads,1,d] beside [1,users,heads,d], for users and heads of more than one."""
     users, heads = apart[:, 0], apart[:, 1]
     turned = (together[:, 0] == 1) & (together[:, 1] == users) & (together[:, 2] == heads)
-    return turned & (apart[:, 3] == together[:, 3]) & (users > 1) & (users <= USERS) & (heads > 1)
+    able = (users > 1) & (users <= USERS) & (heads > 1) & (heads <= HEADS)
+    return turned & able & (apart[:, 3] == together[:, 3])
 
 
 def _group(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
@@ -41,10 +41,12 @@ class MatmulConfig:
     per_core_n: int
     mcast_in0: bool
     l1_bytes: float
+    fuse_batch: bool = True
 
     def __str__(self) -> str:
         """The ttnn call that makes this config."""
-        name, tail = "MatmulMultiCoreReuseMultiCastProgramConfig", "transpose_mcast=False"
+        name = "MatmulMultiCoreReuseMultiCastProgramConfig"
+        tail = f"transpose_mcast=False{'' if self.fuse_batch else ', fuse_batch=False'}"
         if self.kind == "1D":
             name = "MatmulMultiCoreReuseMultiCast1DProgramConfig"
             tail = f"fuse_batch=True, mcast_in0={self.mcast_in0}"
@@ -66,7 +68,12 @@ def suggested_for(
         return None
     kernel_config = parse_attributes(ops.texts("attributes")[row]).text_of("compute_kernel_config") or ""
     fp32 = "fp32_dest_acc_en=1" in kernel_config or "fp32_dest_acc_en=true" in kernel_config
-    return suggested(Tiles(m, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32, two_sided=two_sided)
+    config = suggested(Tiles(m, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32, two_sided=two_sided)
+    rows = int(a.padded[row, 2]) // TILE_SIDE
+    if config is None and rows < m:  # one batch after the other, as tt_transformers does from 2048 rows on
+        config = suggested(Tiles(rows, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32, two_sided=True)
+        return config and replace(config, fuse_batch=False)
+    return config
 
 
 def suggested(

@@ -24,15 +24,15 @@ SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long pref
 
 def printed_chunks(facts: WindowFacts, rows: Rows) -> NDArray[np.int64]:
     """q_chunk_size and k_chunk_size of each row; 32 if not set."""
-    return _each_kind(facts, rows, lambda row: _printed(facts, row))
+    return of_each_kind(facts, rows, lambda row: printed(facts, row))
 
 
 def larger_chunks(facts: WindowFacts, rows: Rows) -> NDArray[np.int64]:
     """The pair to try for each row, at least the present one."""
-    return _each_kind(facts, rows, lambda row: _largest(facts, row))
+    return of_each_kind(facts, rows, lambda row: _largest(facts, row))
 
 
-def _each_kind(facts: WindowFacts, rows: Rows, pair_of: Callable[[int], tuple[int, int]]) -> NDArray[np.int64]:
+def of_each_kind(facts: WindowFacts, rows: Rows, pair_of: Callable[[int], tuple[int, int]]) -> NDArray[np.int64]:
     """`pair_of` of each row, computed once for equal signatures and attributes."""
     alike = numbered(len(facts), [signatures(facts.ops), facts.ops.texts("attributes").codes])[rows]
     _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
@@ -40,26 +40,28 @@ def _each_kind(facts: WindowFacts, rows: Rows, pair_of: Callable[[int], tuple[in
     return np.array(pairs or np.zeros((0, 2)), dtype=np.int64)[kinds]
 
 
-def _printed(facts: WindowFacts, row: int) -> tuple[int, int]:
+def printed(facts: WindowFacts, row: int) -> tuple[int, int]:
+    """q_chunk_size and k_chunk_size of one row; 32 if not set."""
     config = facts.attributes(row).struct("program_config")
     q, k = ((config.number(key) if config else None) or DEFAULT_CHUNK for key in ("q_chunk_size", "k_chunk_size"))
     return q, k
 
 
 def _largest(facts: WindowFacts, row: int) -> tuple[int, int]:
-    q, k = _printed(facts, row)
+    q, k = printed(facts, row)
     query = facts.ops.inputs[0].logical[row]
     heads, cores = int(query[:2].prod()), facts.chip.cores or DEFAULT_GRID[0] * DEFAULT_GRID[1]
     for wide in SIZES:
         for deep in SIZES:
             if wide < q or deep < k or abs(SIZES.index(wide) - SIZES.index(deep)) > 1:
                 continue
-            if (wide == q or heads * ceil(int(query[2]) / wide) >= cores) and _fits(facts, row, wide, deep):
+            if (wide == q or heads * ceil(int(query[2]) / wide) >= cores) and fits(facts, row, wide, deep):
                 return wide, deep
     return q, k
 
 
-def _fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
+def fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
+    """Whether chunks of that size fit L1."""
     if len(facts.ops.inputs) < len("QKV"):
         return False
     query, key, out = (operand.logical[row] for operand in (*facts.ops.inputs[:2], facts.ops.outputs[0]))

@@ -20,10 +20,16 @@ def _of_several_devices(facts: WindowFacts) -> Mask:
 
 # the most that TTNN 0.81.1 takes on Wormhole; Blackhole takes 15232, 8192 were measured (CCL best practices)
 PACKET_BYTES = {"wormhole_b0": 7616, "blackhole": 8192}
+FUSED_ROWS = 2048  # over 1024 an exchange fused with its matmul lost; tt-metal's Llama fuses from 4096 on (ours)
 KEPT_OUTPUT = "ttnn.all_gather(..., output_tensor=y), y made once"
 
 
 DEVICES = Subject(_of_several_devices, "one device")
+
+
+def worth_fusing(facts: WindowFacts) -> Mask:
+    """Collectives over so many rows that one op with the matmul beside them can pay."""
+    return facts.of_family("collective") & (facts.ops.inputs[0].logical[:, :3].prod(axis=1) >= FUSED_ROWS)
 
 
 def critical_rows(facts: WindowFacts, balance: Balance) -> Rows:

@@ -6,8 +6,9 @@ takes [1,1,B,H] as the matmul writes it and gives [1,B,heads,d], as scaled_dot_p
 GLM on Wormhole a reshape of 32.2 us, NlpCreateHeads of 37.7 and a reshape of 12.3 became one op of 7.5 us (tt-xla's
 GLM log, #1). Compilers also write permutes to [1,B,heads,d] and back (tt-mlir #7714, PR #7273).
 
-The line: a head op that is no decode form, or such a permute, on one row per user, up to 32 users; with the reshapes
-right before and after it; together 5 us and more, 0.5 % of the window to save. The bound leaves 5 us of the group.
+The line: a head op that is no decode form, or such a permute of up to 32 heads, on one row per user, up to 32 users;
+with the reshapes right before and after it; together 5 us and more, 0.5 % of the window to save. The bound leaves 5 us
+of the group.
 The reshapes beside a head op only add or drop the users' dimension and go altogether: they are at_least, because the
 decode form moves fewer tiles than the head op does now.
 

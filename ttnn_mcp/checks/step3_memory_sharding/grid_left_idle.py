@@ -10,8 +10,8 @@ tenth less work per core on the whole grid; 1 % of the window to save. The bound
 the DRAM bytes at achievable bandwidth and the arithmetic.
 
 Silent if sharded operands chose the cores, if the work does not divide finer (128 tiles on 110 cores are two each),
-about rings (matmuls and attention), DRAM-sharded weights, sub-devices and decode attention, and above 11 x 10 on
-Blackhole, which tt-metal avoids because of current transients.
+about rings (matmuls and attention), DRAM-sharded configs, sub-devices and decode attention, and above 110 cores on
+Blackhole, which tt-metal avoids because of current transients: 12 columns only with fewer rows.
 """
 
 from __future__ import annotations

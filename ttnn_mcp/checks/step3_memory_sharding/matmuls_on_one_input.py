@@ -6,8 +6,12 @@ with Q and KV in one, and 4 % less with gate and up (tt-metal PR #52818); Wan 2.
 minimal_matmul_split (PR #38374).
 
 The line: Matmul, Linear and MinimalMatmul of 5 us and more on interleaved weights, that read the output of one op, with
-equal types and fidelity, at most 8 rows apart; together under 60 % of their roofline; 1 % of the window to save. The
-bound: one op takes no less than the longest of them, and than their bytes and arithmetic together.
+equal types and fidelity, at most 8 rows apart; together under 60 % of their roofline, and 100 us and more where they
+have one row of tiles; 1 % of the window to save. The bound: one op takes no less than the longest of them, and than
+their bytes and arithmetic together.
+
+For one token the op that splits the result costs what one matmul fewer saves: CosyVoice's Q, K and V took 8.29 ms a
+token apart and 8.31 packed, Qwen3.8's on Blackhole the same (tt-metal #55553), North-Mini's gate and up 1 % more.
 
 Silent where they stream their weights or compute near the roofline, on DRAM-sharded weights, on inputs that no op of
 the window made, and on sparse matmuls (sparse-matmul-blocks). The split of the result costs something where no head
@@ -26,8 +30,10 @@ from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import TILE_SIDE
 
 ALIKE = ("Matmul", "Linear", "MinimalMatmul")
+FEW_ROWS_NS = 100_000.0  # CosyVoice's 90 us gained nothing, Gemma 4's 300 us did (tt-metal #44949)
 WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
 
 
@@ -39,7 +45,7 @@ def look(facts: WindowFacts) -> Claims:
     groups = [
         group
         for group in on_one_input(facts.joins, np.flatnonzero(able))
-        if best[group].sum() < WELL_USED * facts.kernel_ns[group].sum()
+        if best[group].sum() < WELL_USED * facts.kernel_ns[group].sum() and _pays(facts, group)
     ]
     if not groups:
         return
@@ -62,6 +68,12 @@ def look(facts: WindowFacts) -> Claims:
         verify="re-profile; list_ops(group_by='signature') shows one wider matmul; PCC >= 0.99",
         caveat="who reads what is told by shapes; columns of heads must interleave for tensor parallel weights",
     )
+
+
+def _pays(facts: WindowFacts, group: Rows) -> bool:
+    """Whether splitting the result costs less than one op saves: over many rows, or where they take long."""
+    rows = facts.ops.inputs[0].padded[group[0], :3].prod()
+    return bool(rows > TILE_SIDE or facts.kernel_ns[group].sum() >= FEW_ROWS_NS)
 
 
 def _saves(facts: WindowFacts, group: Rows, best: Floats) -> Floats:

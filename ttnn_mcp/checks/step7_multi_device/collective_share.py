@@ -19,9 +19,10 @@ from ttnn_mcp.analyses.devices.collectives import payload_gb_s
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
 from ttnn_mcp.checks.needs import SAME_OPS
-from ttnn_mcp.checks.shared.mesh import DEVICES
+from ttnn_mcp.checks.shared.mesh import DEVICES, worth_fusing
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 
+FUSED = "; ttnn.experimental.all_gather_matmul_async where a matmul reads it"
 MANY = 0.20  # of the critical device's kernel time (ours)
 
 
@@ -46,8 +47,8 @@ def look(facts: WindowFacts) -> Claims:
         evidence=cite_op(facts, examples[0]),
         fix=(
             "halve the payload: ttnn.typecast(x, ttnn.bfloat8_b) before the exchange; reduce_scatter + "
-            "all_gather with the norm on the shard between; one fused QKV instead of three; "
-            "ttnn.experimental.all_gather_matmul_async where a matmul reads it"
+            "all_gather with the norm on the shard between; one fused QKV instead of three"
+            + (FUSED if worth_fusing(facts)[rows].any() else "")
         ),
         verify="re-profile; device_balance.ccl_share falls, PCC >= 0.99 on the composed output",
         caveat=f"up to {waiting / 1e3:.0f} us of it on this device is waiting for slower devices, not exchange",

@@ -1,0 +1,118 @@
+"""sdpa-uneven-chunks: chunks of queries, and the core that has most of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import put
+from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+
+GRID = "compute_with_storage_grid_size=(x=11,y=10)"
+
+
+def attending(
+    chunk=128, *, heads=6, rows=2336, width=128, name="RingJointSDPA", kernel_ns=1_480_000, grid=GRID, keys=512,
+    more="", causal=False, batch=1,
+):  # fmt: skip
+    """Wan 2.2: six heads of 2336 rows."""
+    program = Program("blackhole")
+    q, k, v, y = (program.tensor([batch, heads, rows, width]) for _ in range(4))
+    config = f"SDPAProgramConfig({grid},q_chunk_size={chunk},k_chunk_size={keys}{more})"
+    attributes = {"is_causal": causal, "program_config": config}
+    op = DeviceOp(f"{name}DeviceOperation", (q, k, v), (y,), kernel_ns, fidelity="HiFi2", attributes=attributes)
+    put(program, op)
+    return program
+
+
+def test_two_rounds_of_128_rows_are_one_of_160(check):
+    """tt-metal measured 1480 and 1068 us."""
+    outcome = check.ask(attending())
+    claim, line = outcome.claim, outcome.case.line(0)
+    assert claim.claim.startswith("1 attention op gives the fullest core 256 rows of queries, not 160 (1.5 ms")
+    assert claim.fix.startswith("program_config=ttnn.SDPAProgramConfig(")
+    assert "q_chunk_size=160, k_chunk_size=512, " in claim.fix
+    assert claim.at_most_ns.tolist() == [1_480_000 * (1 - 160 / 256)]
+    assert claim.at_most_ns[0] / 1e3 >= 1480 - 1068.4
+    assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "ATTRIBUTES.program_config")]
+
+
+def test_texts_are_short(check):
+    check.assert_sound(attending())
+
+
+def test_two_of_a_kind_are_told_together(check):
+    program = attending()
+    put(program, attending(rows=2320, kernel_ns=900_000).device_ops[0])
+    claim = check.ask(program).claim
+    assert claim.claim.startswith("2 attention ops give the fullest core 256 rows of queries, not 160 (2.4 ms")
+    assert claim.rows.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("chunk", [192, 224, 256])
+def test_chunks_larger_than_needed_leave_cores_idle_too(check, chunk):
+    """1184, 1261 and 1433 us: the fullest core has one chunk each time."""
+    assert check.ask(attending(chunk)).at_most_ns == pytest.approx(1_480_000 * (1 - 160 / chunk))
+
+
+def test_a_tenth_fewer_rows_are_the_line(check):
+    """Five heads are 95 chunks of 128 rows, one on each core."""
+    check.pair(attending, silent=160, fires=192)
+    check.pair(lambda heads: attending(heads=heads), silent=5, fires=6)
+
+
+def test_causal_chunks_differ_in_work(check):
+    check.pair(lambda causal: attending(causal=causal), silent=True, fires=False)
+
+
+@pytest.mark.parametrize("name", ["SdpaDecode", "FlashMLA"])
+def test_a_cache_is_shared_out_otherwise(check, name):
+    check.pair(lambda one: attending(name=one), silent=name, fires="ScaledDotProductAttention")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"grid": "compute_with_storage_grid_size=?"}, {"more": ",sub_core_grids={[(x=0,y=0) - (x=3,y=9)]}"}],
+    ids=["no grid", "cores of its own"],
+)
+def test_without_a_grid_nobody_knows_the_rounds(check, change):
+    assert check.ask(attending(**change)).status == "clean"
+
+
+def test_without_a_chunk_the_rounds_are_not_told(check):
+    program = attending()
+    program.device_ops[0].attributes = {"is_causal": False, "program_config": f"SDPAProgramConfig({GRID})"}
+    assert check.ask(program).status == "clean"
+
+
+def test_a_chunk_that_does_not_fit_is_no_advice(check):
+    """Heads 1024 wide: 160 rows of them and of keys fill L1."""
+    check.pair(lambda width: attending(width=width), silent=1024, fires=128)
+
+
+def test_five_microseconds_are_worth_a_word(check):
+    tiny = {"width": 32, "rows": 2336, "keys": 128}
+    check.pair(lambda ns: attending(kernel_ns=ns, **tiny), silent=4_999, fires=60_000)
+
+
+def test_arithmetic_stays(check):
+    plain = "ScaledDotProductAttention"
+    needed = check.case(attending(name=plain)).roofline.compute_ns[0]
+    outcome = check.ask(attending(name=plain, kernel_ns=round(needed * 1.2)))
+    assert outcome.at_most_ns == pytest.approx(needed * 0.2, rel=0.01)
+
+
+def test_one_percent_of_the_window_is_worth_telling(check):
+    check.share_pair(lambda program: put(program, attending().device_ops[0]), 0.01, of="saving")
+
+
+@pytest.mark.parametrize("lost", [("INPUT_",), ("ATTRIBUTES",)])
+def test_without_operands_or_attributes_it_cannot_tell(check, tmp_path, lost):
+    assert_cannot_tell(check.ask(without(tmp_path, lost, attending())), lost[0].rstrip("_"))
+
+
+def test_the_line_of_a_tenth_holds_beside_others(check):
+    program = attending()
+    put(program, attending(160, rows=2320).device_ops[0])
+    assert check.ask(program).claim.rows.tolist() == [0]

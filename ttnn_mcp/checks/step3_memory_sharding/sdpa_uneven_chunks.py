@@ -1,0 +1,117 @@
+"""Prefill attention cuts its queries into chunks that the cores cannot share evenly.
+
+The chunks of all heads are distributed one by one, and the op ends with the core that has most. Six heads of 2336
+rows in chunks of 128 are 114 on 110 cores: four of these decide. On a Blackhole that took 1480 us; chunks of 160, one
+each, took 1068, of 192 1184, of 224 1261 and of 256 1433, as the rows of the fullest core say (tt-metal, Wan 2.2
+TI2V-5B's notes).
+
+The line: attention over all keys with a printed grid and q_chunk_size, 5 us and more, where another chunk from 128 to
+256 rows leaves the fullest core a tenth fewer rows and more; 1 % of the window to save. The bound is those rows' share
+of the time, down to the arithmetic and the DRAM bytes.
+
+Silent on causal attention, whose chunks differ in work, on decode and MLA, on sub-core grids, and where the chunk does
+not fit L1. More cores for the chunks are grid-left-idle.
+"""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
+from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.attention_chunks import fits, of_each_kind, printed
+from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.run.ops.op_names import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHUNKS = range(128, 257, 32)  # of queries: smaller ones read all keys more often (sdpa-small-chunks)
+ATTENTION = ops_of_family("no fused attention", "attention")
+_ELSEWHERE = re.compile(r"Decode|MLA")
+_TWO = re.compile(r"(\d+)\D+(\d+)")
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over all such attentions."""
+    able = ATTENTION.mask(facts) & facts.names.where(lambda text: not _ELSEWHERE.search(canonical(text)))
+    rows = np.flatnonzero(able & (facts.kernel_ns >= SMALL_NS))
+    pairs = of_each_kind(facts, rows, lambda row: _rows_of_fullest(facts, row))
+    share = pairs[:, 1] / np.maximum(pairs[:, 0], 1)
+    uneven = (pairs[:, 0] > 0) & (share <= LESS_WORK)
+    rows, share = rows[uneven], share[uneven]
+    if not len(rows):
+        return
+    row = facts.heaviest(rows, 1)[0]
+    now, then = (int(pairs[uneven][np.flatnonzero(rows == row)[0], place]) for place in (0, 1))
+    yield Claim(
+        claim=(
+            f"{len(rows)} attention op{'s' * (len(rows) > 1)} give{'s' * (len(rows) == 1)} the fullest core {now} rows "
+            f"of queries, not {then} ({time_of(facts, rows)}): {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows] - np.maximum(facts.kernel_ns[rows] * share, achievable_ns(facts)[rows]),
+        assumption="time falls with the rows of the fullest core, down to arithmetic and DRAM bytes",
+        evidence=(*cite_op(facts, row), cite_attribute(facts, row, "program_config")),
+        fix=(
+            "program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size="
+            f"device.compute_with_storage_grid_size(), q_chunk_size={_best(facts, row)}, "
+            f"k_chunk_size={printed(facts, row)[1]}, exp_approx_mode=False)"
+        ),
+        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
+        caveat="some sizes hang: one per process, check_setting first",
+    )
+
+
+def _rows_of_fullest(facts: WindowFacts, row: int) -> tuple[int, int]:
+    """Rows of queries on the fullest core, now and with the best chunk; zeros if chunks or cores are not known."""
+    now = printed(facts, row)[0]
+    least = min(_deals(facts, row), default=(0, 0))[0]
+    return (_deal(facts, row, now), least) if least else (0, 0)
+
+
+def _best(facts: WindowFacts, row: int) -> int:
+    return min(_deals(facts, row))[1]
+
+
+def _deals(facts: WindowFacts, row: int) -> Iterator[tuple[int, int]]:
+    """(rows on the fullest core, chunk) of each chunk that fits; none of causal attention, or without a grid."""
+    if facts.attributes(row).flag("is_causal") or not _cores(facts, row):
+        return
+    q, k = printed(facts, row)
+    for chunk in CHUNKS:
+        if chunk <= q or fits(facts, row, chunk, k):
+            yield _deal(facts, row, chunk), chunk
+
+
+def _deal(facts: WindowFacts, row: int, chunk: int) -> int:
+    query = facts.ops.inputs[0].logical[row]
+    return chunk * ceil(int(query[:2].prod()) * ceil(int(query[2]) / chunk) / _cores(facts, row))
+
+
+def _cores(facts: WindowFacts, row: int) -> int:
+    config = facts.attributes(row).struct("program_config")
+    grid = _TWO.search((config.text_of("compute_with_storage_grid_size") if config else None) or "")
+    if config is None or grid is None or config.text_of("sub_core_grids") or not config.number("q_chunk_size"):
+        return 0
+    return int(grid.group(1)) * int(grid.group(2))
+
+
+CHECK = Check(
+    id="sdpa-uneven-chunks",
+    title="attention in chunks that cores share unevenly",
+    step=3,
+    look=look,
+    of=ATTENTION,
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(saving=USUAL),
+    compiled="tt-xla has no option for it: its compiler passes no program config",
+)

@@ -1,0 +1,89 @@
+"""A residual lies in parts over the devices, so each norm exchanges its statistics and then its result.
+
+After a row-parallel matmul the sums are scattered, the norm's statistics are gathered, and so are the normed rows,
+because the next matmul wants whole ones: three exchanges. With the residual whole on every chip the sums are reduced
+(one `ttnn.all_reduce`, or scatter and gather) and the norm is a local one. On eight Blackholes a prefill of
+Qwen3.5-2B took 37.4 ms in place of 39.8, a decode step of Qwen3.6-27B on four 34.7 in place of 36.1 (their notes in
+tt-metal).
+
+The line: an all-gather between the two halves of a distributed norm whose result one all-gather alone reads, behind a
+reduce-scatter, directly or behind the residual sum; 1 % of the window. The bound is the time of those statistics: the
+other exchanges stay.
+
+Silent where the normed rows stay in parts, and without a reduce-scatter before. Readers are inferred from shapes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts
+from ttnn_mcp.checks.needs import TWO_OPERANDS
+from ttnn_mcp.checks.shared.mesh import DEVICES
+from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.run.ops.op_names import canonical
+
+
+def look(facts: WindowFacts) -> Claims:
+    """Yield one claim over the statistics of all such norms."""
+    scattered = _scattered(facts)
+    gathers = np.flatnonzero(_named(facts, "AllGather") & facts.of_family("collective"))
+    rows = np.array([row for row in gathers.tolist() if _between_halves(facts, row, scattered)], dtype=np.int64)
+    if not len(rows):
+        return
+    row = facts.heaviest(rows, 1)[0]
+    yield Claim(
+        claim=(
+            f"Statistics of norms over devices are gathered, and their results again ({len(rows)}x, "
+            f"{time_of(facts, rows)}): {example(facts, row)}"
+        ),
+        rows=rows,
+        at_most_ns=facts.kernel_ns[rows],
+        assumption="a norm of whole rows on every chip exchanges no statistics; the other exchanges stay",
+        evidence=cite_op(facts, row),
+        fix=(
+            "keep the residual whole on every chip: y = ttnn.all_reduce(y) where ttnn.reduce_scatter stands now, x = x "
+            "+ y, ttnn.rms_norm(x, weight=<all of gamma>), no gather behind it"
+        ),
+        verify="re-profile; device_balance.ccl_share falls, no PreAllGather rows; PCC >= 0.99 composed",
+        caveat="the residual takes as much memory on each device as on all now; sums in float32 where they need it",
+    )
+
+
+def _named(facts: WindowFacts, part: str) -> Mask:
+    return facts.names.where(lambda text: part in canonical(text))
+
+
+def _scattered(facts: WindowFacts) -> Mask:
+    """Outputs of reduce-scatters, and sums that read one."""
+    scattered = _named(facts, "ReduceScatter") & facts.of_family("collective")
+    reads = np.zeros(len(facts), dtype=np.bool_)
+    for makers in facts.joins.by_input:
+        reads |= scattered[makers] & (makers >= 0)
+    return scattered | (reads & facts.named("Binary"))
+
+
+def _between_halves(facts: WindowFacts, row: int, scattered: Mask) -> bool:
+    """Whether the all-gather brings the statistics of a norm to its second half, whose result is gathered too."""
+    joins = facts.joins
+    first, readers = int(joins.makers[row]), joins.readers(row)
+    if first < 0 or len(readers) != 1 or "PreAllGather" not in canonical(facts.names[first]):
+        return False
+    behind = joins.readers(readers[0])
+    gathered = len(behind) == 1 and "AllGather" in canonical(facts.names[behind[0]])
+    maker = int(joins.makers[first])
+    return (
+        gathered and "PostAllGather" in canonical(facts.names[readers[0]]) and maker >= 0 and bool(scattered[maker])
+    )
+
+
+CHECK = Check(
+    id="norm-over-devices",
+    title="a residual in parts, its norms exchanged",
+    step=7,
+    look=look,
+    of=DEVICES,
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+)
