@@ -29,10 +29,10 @@ its change is several levers at once, as its source has it. Figures are the sour
 (often the shapes, or how a model's gain is split over its ops) was made up and stands in the last column. Where the
 gain of these very ops is not told, or the finding gives no figure, the verdict is **named** at best: the change is
 named, its bounds are not judged. What several findings of a check promise is added, and for a change of several levers
-at once what all findings promise that name it.
+at once what all findings promise that name it. Where we do not tell a change, or not with bounds that hold, the last
+column also says why it cannot be known from such a report.
 
 """
-UNKNOWN = "What is not told, or not with bounds that hold, and why it cannot be known from such a report:"
 COLUMNS = (
     "source",
     "what ran",
@@ -41,7 +41,7 @@ COLUMNS = (
     "now",
     "check: saving, us",
     "measured, us",
-    "made up",
+    "made up; not known",
 )
 
 
@@ -59,8 +59,7 @@ def section() -> str:
             (FOURTH, f"fourth stories, from {FOURTH[0].source} on"),
         )
     )
-    unknown = [f"* {story.source}, {story.ran}: {story.unknown}." for story in STORIES if story.unknown]
-    return f"{HEAD}{told}\n\n" + "\n".join(lines) + f"\n\n{UNKNOWN}\n\n" + "\n".join(unknown) + "\n"
+    return f"{HEAD}{told}\n\n" + "\n".join(lines) + "\n"
 
 
 def _told(stories: tuple[Story, ...], what: str) -> str:
@@ -79,5 +78,5 @@ def _row(story: Story) -> tuple[str, ...]:
     measured = "-" if story.saving_us is None else f"{story.saving_us:.0f}"
     return (
         story.source, story.ran, story.change, story.first, story.now, "; ".join(said) or "-", measured,
-        story.made_up,
+        f"{story.made_up}; not known: {story.unknown}" if story.unknown else story.made_up,
     )  # fmt: skip

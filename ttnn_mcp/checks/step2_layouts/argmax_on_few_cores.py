@@ -9,8 +9,7 @@ The line: an ArgMax over the last dim on less than half of the grid, 5 us and mo
 `use_multicore` false or whose input is TILE, with too many tiles for one core. The possible saving is 1 % of the
 window. The bound distributes the input over the whole grid.
 
-Silent if the attributes ask for multi-core already, and on other dims than the last: they have only the one-core
-kernel.
+Silent if the attributes ask for multi-core already, and on other dims than the last: one core reduces those.
 """
 
 from __future__ import annotations
@@ -57,10 +56,7 @@ def look(facts: WindowFacts) -> Claims:
 
 
 def _could_share(facts: WindowFacts, rows: Rows) -> Rows:
-    single = (
-        facts.attributes_of_ops.numbers(rows, lambda attributes: float(attributes.flag("use_multicore") is False))
-        > 0
-    )
+    single = facts.attributes_of_ops.numbers(rows, lambda one: float(one.flag("use_multicore") is False)) > 0
     tiles = facts.ops.inputs[0].layout.among("TILE")[rows]
     dim = facts.attributes_of_ops.numbers(rows, lambda attributes: attributes.number("dim"))
     last = np.isnan(dim) | (dim == -1) | (dim == DIMS - 1)

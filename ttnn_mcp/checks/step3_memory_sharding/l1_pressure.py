@@ -58,10 +58,7 @@ def _fix(replayed: Replayed, peak: int) -> str:
     tensors, circular = int(replayed.fullest.tensors[peak]), int(replayed.fullest.circular[peak])
     late = replayed.lifetimes.late_frees(peak).over(peak)
     if late:
-        freed = late[:3]
-        return "; ".join(
-            f"ttnn.deallocate(tensor {tensor.tensor}): {tensor.bytes_per_bank} bytes" for tensor in freed
-        )
+        return "; ".join(f"ttnn.deallocate(tensor {one.tensor}): {one.bytes_per_bank} bytes" for one in late[:3])
     if circular > tensors and "conv" in replayed.memory.operations.names[peak]:
         return "ttnn.Conv2dConfig(act_block_h_override=<smaller>, weights_dtype=ttnn.bfloat8_b) shrinks its buffers"
     if circular > tensors:
