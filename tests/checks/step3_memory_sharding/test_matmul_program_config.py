@@ -401,7 +401,7 @@ def test_small_blocks_of_a_1d_config_are_told_once(check):
 def test_no_block_is_told_that_is_deeper_than_any_measured(check):
     def told(tiles):
         given = config(2, 2, 2, per_core=(2, 4))  # 43 tiles twice would fit
-        return check.ask(of_linear(m=512, k=32 * tiles, n=2560, kernel_ns=900_000, program_config=given))
+        return check.ask(of_linear(m=512, k=32 * tiles, n=1024, kernel_ns=900_000, program_config=given))
 
     assert told(2 * 7 * 19).claim.fix.endswith("in0_block_w=14 or 19 or 38")
     assert told(2 * 43).status == "clean"
