@@ -5,9 +5,9 @@ rows in chunks of 128 are 114 on 110 cores: four of these decide. On a Blackhole
 each, took 1068, of 192 1184, of 224 1261 and of 256 1433, as the rows of the fullest core say (tt-metal, Wan 2.2
 TI2V-5B's notes).
 
-The line: attention over all keys with a printed grid, 5 us and more, where another chunk from 128 to
-224 rows leaves the fullest core a tenth fewer rows and more; 1 % of the window to save. The bound is those rows' share
-of the time, down to the arithmetic and the DRAM bytes.
+The line: attention over all keys with a printed grid, 5 us and more, where another chunk from 128 to 224 rows leaves
+the fullest core a tenth fewer rows and more; 1 % of the window to save. The bound is those rows' share of the time,
+down to the arithmetic and the DRAM bytes.
 
 Silent on causal attention, whose chunks differ in work, on decode and MLA, on sub-core grids, and where the chunk does
 not fit L1. More cores for the chunks are grid-left-idle.
