@@ -137,6 +137,13 @@ def test_a_conv_far_from_its_bandwidth_still_gains(check, program):
     assert check.ask(program).fires
 
 
+def test_a_small_conv_is_no_matmul_of_one_token(check):
+    """25 rows on Blackhole, a quarter of its bandwidth."""
+    program = Program("blackhole")
+    weight_bound_conv(program, 5)
+    assert check.ask(program).claim.caveat.startswith("they reach only ")
+
+
 def test_a_front_end_is_told_its_own_option_and_its_line_is_cited(check, program):
     decode(program)
     claim = check.ask(program, generation="tt-torch").claim
@@ -144,12 +151,12 @@ def test_a_front_end_is_told_its_own_option_and_its_line_is_cited(check, program
     assert any(one.column == "LOC" for one in claim.evidence)
 
 
-def weight_bound_conv(program):
+def weight_bound_conv(program, side=7):
     """4.7 MB of weights: 20 us; 1 us to multiply."""
-    x = program.tensor([1, 1, 81, 512], layout="ROW_MAJOR")
+    x = program.tensor([1, 1, side**2, 512], layout="ROW_MAJOR")
     w, bias = program.weight([1, 1, 9 * 512, 512]), program.weight([1, 1, 1, 512])
-    y = program.tensor([1, 1, 49, 512], placement=height_sharded(32, 512, 2))
-    window = Window((7, 7), (3, 3), padding=1)
+    y = program.tensor([1, 1, side**2, 512], placement=height_sharded(32, 512, 2))
+    window = Window((side, side), (3, 3), padding=1)
     op = conv2d(x, w, bias, y, window=window, kernel_ns=40_000, in_channels=512, act_block_h=1, fidelity="LoFi")
     op.cores = 64
     put(program, op)

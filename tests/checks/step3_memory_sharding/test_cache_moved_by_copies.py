@@ -79,6 +79,22 @@ def test_other_copies_are_no_cache(check, change):
     assert not check.ask(moved(**change)).fires
 
 
+def test_only_a_concat_adds_a_row(check):
+    """Beside a concat of other tensors."""
+
+    def beside(name):
+        program = moved(names=("Slice", name))
+        parts = [program.tensor([1, 1, 32, 64]) for _ in range(2)]
+        put(program, DeviceOp("ConcatDeviceOperation", parts, (program.tensor([1, 1, 64, 64]),), 5_000))
+        return program
+
+    check.pair(beside, silent="Pad", fires="Concat")
+
+
+def test_without_a_concat_it_is_not_applicable(check):
+    assert check.ask(moved(names=("Slice", "Pad"))).status == "not_applicable"
+
+
 def test_a_concat_of_what_no_op_made_is_none(check):
     """Its place would be that of the last op, a slice."""
     program = Program("blackhole")
@@ -104,3 +120,7 @@ def test_half_a_percent_of_the_window_is_worth_telling(check):
 @pytest.mark.parametrize("lost", [("INPUT_",), ("OUTPUT_",)])
 def test_without_operands_it_cannot_tell(check, tmp_path, lost):
     assert_cannot_tell(check.ask(without(tmp_path, lost, moved())), lost[0].rstrip("_"))
+
+
+def test_padded_shapes_do_not_tell_the_rows(check):
+    assert_cannot_tell(check.ask(moved(), generation="C3"), "padded shapes only")

@@ -80,9 +80,11 @@ def test_without_a_grid_nobody_knows_the_rounds(check, change):
     assert check.ask(attending(**change)).status == "clean"
 
 
-def test_without_a_chunk_the_rounds_are_not_told(check):
+@pytest.mark.parametrize("config", [f"SDPAProgramConfig({GRID})", None], ids=["no chunk", "no config"])
+def test_a_chunk_of_32_rows_is_even(check, config):
+    """The default: no larger one leaves the fullest core fewer rows."""
     program = attending()
-    program.device_ops[0].attributes = {"is_causal": False, "program_config": f"SDPAProgramConfig({GRID})"}
+    program.device_ops[0].attributes = {"is_causal": False, "program_config": config}
     assert check.ask(program).status == "clean"
 
 
@@ -91,9 +93,39 @@ def test_a_chunk_that_does_not_fit_is_no_advice(check):
     check.pair(lambda width: attending(width=width), silent=1024, fires=128)
 
 
+def test_a_chunk_below_the_present_one_fits(check):
+    """The present one runs, whatever we count."""
+    check.pair(lambda chunk: attending(chunk, width=1024), silent=128, fires=256)
+
+
+ON_FIVE = {"heads": 1, "grid": "compute_with_storage_grid_size=(x=5,y=1)"}
+
+
+@pytest.mark.parametrize("changed", [(1120, 256, 224), (1440, 384, 320)], ids=str)
+def test_the_largest_chunk_told_has_224_rows(check, changed):
+    """In chunks of 288, 1440 rows are one for each of five cores."""
+    rows, now, then = changed
+    assert f"core {now} rows of queries, not {then} (" in check.ask(attending(rows=rows, **ON_FIVE)).claim.claim
+
+
 def test_five_microseconds_are_worth_a_word(check):
-    tiny = {"width": 32, "rows": 2336, "keys": 128}
-    check.pair(lambda ns: attending(kernel_ns=ns, **tiny), silent=4_999, fires=60_000)
+    tiny = {**ON_FIVE, "rows": 1120, "width": 32, "keys": 128}
+    check.pair(lambda ns: attending(kernel_ns=ns, **tiny), silent=4_999, fires=5_000)
+
+
+def test_only_attention_is_read(check):
+    """Beside one whose chunks are even."""
+
+    def beside(name):
+        program = attending(160)
+        put(program, attending(name=name).device_ops[0])
+        return program
+
+    check.pair(beside, silent="MadeUpOfNoFamily", fires="RingJointSDPA")
+
+
+def test_without_attention_it_is_not_applicable(check):
+    assert check.ask(attending(name="MadeUpOfNoFamily")).status == "not_applicable"
 
 
 def test_arithmetic_stays(check):

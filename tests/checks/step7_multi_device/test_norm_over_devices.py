@@ -14,10 +14,11 @@ LINE = {"dim": 3, "num_links": 2, "ring_size": 4, "topology": "Topology::Linear"
 NAMES = ("ReduceScatterMinimalAsync", "Binary", "LayerNormPreAllGather", "AllGatherAsync", "LayerNormPostAllGather", "AllGatherAsync")  # fmt: skip
 
 
-def put_norm(program, *, names=NAMES, statistics_ns=79_000, also_read=(), apart=False, alone=False):
+def put_norm(program, *, names=NAMES, statistics_ns=79_000, also_read=(), apart=False, alone=False, made=True):
     """Qwen3.5 over eight chips: 1024 rows of 2048, in eight parts."""
     x = program.tensor([1, 1, 1024, 2048])
-    x = put(program, DeviceOp("MatmulDeviceOperation", (program.tensor([1, 1, 1024, 512]), program.tensor([1, 1, 512, 2048])), (x,), 41_000, fidelity="HiFi2"))  # fmt: skip
+    if made:
+        x = put(program, DeviceOp("MatmulDeviceOperation", (program.tensor([1, 1, 1024, 512]), program.tensor([1, 1, 512, 2048])), (x,), 41_000, fidelity="HiFi2"))  # fmt: skip
     widths = dict(zip(range(6), (256, 256, 32, 128, 256, 2048), strict=True))
     parts = {}
     for place, name in enumerate(names):
@@ -74,6 +75,8 @@ def test_the_residual_may_be_added_before(check, change):
     [
         without_op(0),
         without_op(0, "Unary"),
+        without_op(0, "AllReduceAsync"),
+        without_op(0, "MatmulReduceScatterAsync"),
         without_op(1, "Unary"),
         without_op(2),
         without_op(3, "Unary"),
@@ -82,11 +85,31 @@ def test_the_residual_may_be_added_before(check, change):
         without_op(5, "Unary"),
         {"also_read": (3,)},
         {"also_read": (4,)},
+        {"names": (*NAMES[:4], "", "")},
     ],
     ids=str,
 )
 def test_other_norms_and_exchanges_stay(check, change):
     assert check.ask(normed(**change)).status == "clean"
+
+
+@pytest.mark.parametrize(
+    "change", [without_op(0), {"names": ("", "", *NAMES[2:]), "alone": True, "made": False}], ids=["sum", "norm"]
+)
+def test_what_no_op_made_is_not_what_the_last_one_made(check, change):
+    program = normed(**change)
+    x, y = program.tensor([1, 1, 64, 512]), program.tensor([1, 1, 64, 128])
+    put(program, DeviceOp("ReduceScatterDeviceOperation", (x,), (y,), 50_000, attributes=LINE))
+    assert check.ask(program).status == "clean"
+
+
+def test_statistics_from_before_the_window_are_not_known(check):
+    """The window ends with the first half of another norm."""
+    program = normed(names=("", "", "", *NAMES[3:]), alone=True, made=False)
+    x, y, z = (program.tensor([1, 1, 64, width]) for width in (512, 128, 32))
+    put(program, DeviceOp("ReduceScatterDeviceOperation", (x,), (y,), 50_000, attributes=LINE))
+    put(program, DeviceOp("LayerNormPreAllGatherDeviceOperation", (y,), (z,), 50_000))
+    assert check.ask(program).status == "clean"
 
 
 def test_one_percent_of_the_window_is_worth_telling(check):

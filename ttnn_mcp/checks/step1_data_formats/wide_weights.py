@@ -34,7 +34,7 @@ from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Mask, Subjec
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
 from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
 
 REACHES = 0.3  # of achievable bandwidth: below it bytes are not the only limit (ours)
 # of achievable bandwidth: nothing gained below (CosyVoice); SDXL's, at 39 to 46 %, gained (tt-metal PR #24294)

@@ -26,14 +26,13 @@ IN_PLACE_NS = 3_700.0  # update_cache of that cache (tt-metal, CosyVoice's notes
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all such slices and concats."""
-    whole, left, again = facts.ops.inputs[0], facts.ops.outputs[0].logical, facts.ops.outputs[0]
-    tiles = whole.layout.among("TILE") & again.layout.among("TILE")
-    joined = np.flatnonzero(facts.named("Concat") & tiles & (facts.joins.makers >= 0))
+    whole, left = facts.ops.inputs[0], facts.ops.outputs[0].logical
+    joined = np.flatnonzero(facts.named("Concat") & (facts.joins.makers >= 0))
     cut = facts.joins.makers[joined]
-    same = (whole.logical[cut] == again.logical[joined]).all(axis=1)
+    same = (whole.logical[cut] == left[joined]).all(axis=1)
     dropped = whole.logical[cut] - left[cut]
     by_height = (dropped[:, [0, 1, 3]] == 0).all(axis=1) & (dropped[:, 2] % TILE_SIDE > 0)
-    moved = (facts.named("Slice") & tiles)[cut] & same & by_height
+    moved = (facts.named("Slice") & whole.layout.among("TILE"))[cut] & same & by_height
     cut, joined = cut[moved], joined[moved]
     rows = np.concatenate((cut, joined))
     if not len(rows):

@@ -5,9 +5,9 @@ rows in chunks of 128 are 114 on 110 cores: four of these decide. On a Blackhole
 each, took 1068, of 192 1184, of 224 1261 and of 256 1433, as the rows of the fullest core say (tt-metal, Wan 2.2
 TI2V-5B's notes).
 
-The line: attention over all keys with a printed grid and q_chunk_size, 5 us and more, where another chunk from 128 to
-256 rows leaves the fullest core a tenth fewer rows and more; 1 % of the window to save. The bound is those rows' share
-of the time, down to the arithmetic and the DRAM bytes.
+The line: attention over all keys with a printed grid, 5 us and more, where another chunk from 128 to 224 rows leaves
+the fullest core a tenth fewer rows and more; 1 % of the window to save. The bound is those rows' share of the time,
+down to the arithmetic and the DRAM bytes.
 
 Silent on causal attention, whose chunks differ in work, on decode and MLA, on sub-core grids, and where the chunk does
 not fit L1. More cores for the chunks are grid-left-idle.
@@ -34,7 +34,8 @@ from ttnn_mcp.run.ops.op_names import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CHUNKS = range(128, 257, 32)  # of queries: smaller ones read all keys more often (sdpa-small-chunks)
+# of queries: smaller ones read all keys more often (sdpa-small-chunks), one of 256 rows is no less than two of 128
+CHUNKS = range(128, 225, 32)
 ATTENTION = ops_of_family("no fused attention", "attention")
 _ELSEWHERE = re.compile(r"Decode|MLA")
 _TWO = re.compile(r"(\d+)\D+(\d+)")
@@ -99,10 +100,10 @@ def _deal(facts: WindowFacts, row: int, chunk: int) -> int:
 
 def _cores(facts: WindowFacts, row: int) -> int:
     config = facts.attributes(row).struct("program_config")
-    grid = _TWO.search((config.text_of("compute_with_storage_grid_size") if config else None) or "")
-    if config is None or grid is None or config.text_of("sub_core_grids") or not config.number("q_chunk_size"):
+    if config is None or config.text_of("sub_core_grids"):
         return 0
-    return int(grid.group(1)) * int(grid.group(2))
+    grid = _TWO.search(config.text_of("compute_with_storage_grid_size") or "")
+    return int(grid.group(1)) * int(grid.group(2)) if grid else 0
 
 
 CHECK = Check(

@@ -28,7 +28,7 @@ from ttnn_mcp.run.ops.op_names import canonical
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over the statistics of all such norms."""
     scattered = _scattered(facts)
-    gathers = np.flatnonzero(_named(facts, "AllGather") & facts.of_family("collective"))
+    gathers = np.flatnonzero(_named(facts, "AllGather"))
     rows = np.array([row for row in gathers.tolist() if _between_halves(facts, row, scattered)], dtype=np.int64)
     if not len(rows):
         return
