@@ -63,6 +63,7 @@ def decode(row: Row, arch: str) -> Planned:
         k_bytes=tile_of(now.get("cache", now["dtype"])),
         v_bytes=tile_of(now.get("cache", now["dtype"])),
         out_bytes=tile,
+        cores_per_head=16,  # of ttnn.SDPAProgramConfig: the rig names no other
         half_tiles=now["dtype"] == "bfloat16",
         paged=pages > 0,
         words_bytes=_words(pages, arch) + 2 * _words(now["batch"], arch) if pages else 0,

@@ -49,10 +49,12 @@ async def test_a_report_that_describes_no_chip_has_no_models():
 async def test_a_layer_is_modelled_once_and_a_call_is_named_only_where_its_name_tells(monkeypatch):
     asked = []
     monkeypatch.setitem(models.MODELS, "Some", lambda program: asked.append(dict(program.settings)))
-    of_report = await models.models_of(report(names=("ttnn.relu", "ttnn.gelu", "ttnn.logit", "ttnn.relu")))
-    for operation in range(4):
+    of_report = await models.models_of(
+        report(names=("ttnn.relu", "ttnn.gelu", "ttnn.logit", "ttnn.relu", "ttnn.conv2d"))
+    )
+    for operation in range(5):
         assert of_report.bytes_per_core(Launch("Some", "", "", (X,), (X,)), operation, Room(1, 1)) is None
-    assert asked == [{}, {"call": "ttnn.logit"}]
+    assert asked == [{}, {"call": "ttnn.logit"}, {"call": "ttnn.conv2d"}]
 
 
 def test_what_nobody_modelled_is_not_told():

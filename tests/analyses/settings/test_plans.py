@@ -23,7 +23,7 @@ from ttnn_mcp.analyses.settings.trial import broken_of
 ON = (8, 8)
 TILES = Tiles(8, 8, 8, 2048, 2048, 2048)
 ATTENTION = Attention(8, 1024, 1024, 128, 128, 2048, 2048, 2048, 2048, ON, ON, 128, 128)
-DECODE = DecodeAttention(8, 32, 8, 1024, 128, 128, 128, ON, ON, 2048, 2048, 2048, 2048)
+DECODE = DecodeAttention(8, 32, 8, 1024, 128, 128, 128, ON, ON, 2048, 2048, 2048, 2048, 16)
 GROUPS = GroupNorm(1, 128, 320, 32, ON, 1, device_grid=ON)
 MATMUL = MatmulPlan("2D", TILES, ON, ON, 2, 1, 1, 1, 1)
 MINIMAL = MinimalMatmul((8, 8, 8), (2, 2), ON, ON, 2048, 2048, 2048)

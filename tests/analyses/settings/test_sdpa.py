@@ -13,6 +13,7 @@ from ttnn_mcp.analyses.settings.sdpa import attention_in
 from ttnn_mcp.hardware import TILE_BYTES
 
 CONFIG = "SDPAProgramConfig(compute_with_storage_grid_size=(x=8,y=4),q_chunk_size=128,k_chunk_size=256)"
+SHARED = "max_cores_per_head_batch=16"
 
 
 def prompt(program, *more, keys=1024, code="SDPAOperation"):
@@ -108,6 +109,14 @@ def test_without_a_config_the_grid_is_the_chips(ops, name):
     bare = printing(ops[name], program_config=None)
     assert attention_in(bare).grid == (8, 8)
     assert "grid" in attention_in(on_chip(bare, cores=61))
+
+
+def test_without_a_config_all_cores_may_share_a_token_s_head(ops):
+    """Measured: a head of 8192 keys takes 64 cores of a Wormhole, not the 16 of a config that sets no number."""
+    plans = [
+        attention_in(printing(ops["token"], program_config=text)) for text in (None, f"{CONFIG[:-1]},{SHARED})")
+    ]
+    assert [plan.cores_per_head for plan in plans] == [64, 16]
 
 
 def test_chunks_are_printed_or_a_tile(ops):

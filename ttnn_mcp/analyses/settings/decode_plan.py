@@ -15,7 +15,6 @@ from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.grids import Grid
 
-CORES_PER_HEAD = 16  # max_cores_per_head_batch, if the config does not set it
 HALF_TILE_HEADS = 16  # heads at most for tiles of 16 rows
 STATISTICS = 11  # buffers of one column of tiles: maxima, sums and differences, of this core and of other cores
 BLOCKS_OF_OUTPUT = 4  # sums, what is added to them, and what is sent to the core that adds up
@@ -53,7 +52,7 @@ class DecodeAttention:
     k_bytes: float
     v_bytes: float
     out_bytes: float
-    cores_per_head: int = CORES_PER_HEAD
+    cores_per_head: int
     half_tiles: bool = True
     in_place: bool = False
     paged: bool = False
