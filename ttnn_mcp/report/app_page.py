@@ -15,7 +15,7 @@ from ttnn_mcp.report.pictures import ACTIONS, BOUNDS, figure, legend, roofline_s
 from ttnn_mcp.report.sections import paragraph, section
 
 ZOOM = tuple(action for action in ACTIONS if action[0] != "save")  # a frame in a chat may not download
-NEEDED = ("1_content.js", "2_plot.js", "3_timeline.js", "4_roofline.js", "5_levels.js")
+NEEDED = ("1_content.js", "2_axes.js", "2_plot.js", "3_timeline.js", "4_roofline.js", "5_levels.js")
 SCHEMES = re.compile(r":root \{(.*?)\}", re.DOTALL)
 
 
