@@ -10,6 +10,7 @@ from fuzz import doors, verdict
 from fuzz.verdict import Flaw
 from fuzz.worker import TICKS
 
+PNG = "iVBORw0KGgo"  # how the eight bytes that begin each PNG begin in base64
 PAGE_KB = os.sysconf("SC_PAGE_SIZE") // 1024
 
 
@@ -19,18 +20,24 @@ def judged(tool, answer):
         said = str(answer["error"].get("message", ""))
         return "refusal", verdict.sentence_flaws(tool, said)
     result = answer.get("result", {})
-    texts = [block.get("text", "") for block in result.get("content", ())]
-    if len(texts) != 1:
-        return "failure", [Flaw("content", tool, f"{len(texts)} blocks")]
+    first, *others = result.get("content", ()) or ({},)
+    if first.get("type") != "text" or len(others) > 1 or not all(map(_is_png, others)):
+        return "failure", [Flaw("content", tool, ", ".join(str(block.get("type")) for block in (first, *others)))]
+    text = first.get("text", "")
     if result.get("isError"):
-        return "refusal", verdict.sentence_flaws(tool, texts[0])
+        return "refusal", verdict.sentence_flaws(tool, text)
     if tool in doors.pages():
-        found = verdict.page_flaws(tool, texts[0])
+        found = verdict.page_flaws(tool, text)
         return "answer", [*found, Flaw("two answers", tool)] if "structuredContent" in result else found
-    found = verdict.flaws(tool, texts[0])
-    if not found and json.loads(texts[0]) != result.get("structuredContent"):
+    found = verdict.flaws(tool, text)
+    if not found and json.loads(text) != result.get("structuredContent"):
         found = [Flaw("two answers", tool, "text and structured content differ")]
     return "answer", found
+
+
+def _is_png(block):
+    """The picture that an answer may carry, where matplotlib is there."""
+    return block.get("type") == "image" and str(block.get("data")).startswith(PNG)
 
 
 def processor_seconds(pid):
