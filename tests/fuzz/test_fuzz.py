@@ -114,7 +114,7 @@ def test_statements_and_documents_are_the_same_again():
 
 def test_a_mark_from_outside_is_seen_unless_the_question_held_it():
     word = http_paths.MARK
-    answer = '{"result": {"content": [{"text": "There is no %s."}], "isError": true}}'
+    answer = '{"result": {"content": [{"type": "text", "text": "There is no %s."}], "isError": true}}'
     told = http_paths.told("open_run", {"run": "x"}, 200, answer % f"{word}run")
     assert [flaw.kind for flaw in told] == ["told from outside"]
     assert http_paths.told("open_run", {"run": f"/{word}run"}, 200, answer % f"{word}run") == []
