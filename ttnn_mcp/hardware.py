@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -208,6 +208,11 @@ def dram_peak_gb_s(
     return DramPeak(low, high, f"{ends} cannot be told apart")
 
 
+def filled_up(size: float, step: int) -> int:
+    """A number of bytes, filled up to a multiple of `step`."""
+    return ceil(size / step) * step
+
+
 def tensor_bytes(shape: Sequence[int], dtype: str, layout: str) -> int | None:
     """Bytes of a tensor over all banks; None where dtype or layout is unknown, or the two do not go together.
 
@@ -221,6 +226,14 @@ def tensor_bytes(shape: Sequence[int], dtype: str, layout: str) -> int | None:
         *outer, height, width = (1, 1, *shape)
         return prod(outer) * -(-height // TILE_SIDE) * -(-width // TILE_SIDE) * TILE_BYTES[dtype]
     return None if dtype in BLOCK_FLOATS else prod(shape) * TILE_BYTES[dtype] // TILE_SIDE**2
+
+
+def shard_bytes(shard: tuple[int, int], dtype: str, layout: str) -> int | None:
+    """Bytes of a shard in L1, like `tensor_bytes`; in ROW_MAJOR a row of it is a page, and pages are aligned."""
+    rows, columns = shard
+    if layout == "ROW_MAJOR" and dtype in ELEMENT_BYTES:
+        return rows * filled_up(columns * ELEMENT_BYTES[dtype], LOCAL_L1_ALIGNMENT_BYTES)
+    return tensor_bytes(shard, dtype, layout)
 
 
 def _is_card(card: Card, word: str) -> bool:

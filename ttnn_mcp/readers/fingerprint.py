@@ -49,7 +49,7 @@ def fingerprint(path: Path, kept: KeptFiles | None = None, reading: Reading | No
     try:
         with path.open("rb", buffering=0) as file:
             status = os.fstat(file.fileno())
-            stamp = _stamp(status)
+            stamp = stamp_of(status)
             if stamp in _known:
                 return _known[stamp]
             digest = _digest(file, status, kept, reading)
@@ -62,7 +62,8 @@ def fingerprint(path: Path, kept: KeptFiles | None = None, reading: Reading | No
     return digest
 
 
-def _stamp(status: os.stat_result) -> tuple[int, ...]:
+def stamp_of(status: os.stat_result) -> tuple[int, ...]:
+    """What changes whenever a file's contents do: device, inode, size, and times of the last change."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
@@ -103,7 +104,7 @@ def _digest(
     if size <= WHOLE_BYTES:
 
         def whole() -> int:
-            read = reading(digest.hexdigest(), _stamp(status)) if reading is not None else None
+            read = reading(digest.hexdigest(), stamp_of(status)) if reading is not None else None
             return checksum(file.fileno(), size) if read is None else read
 
         digest.update(_known_checksum(file, status, digest.digest(), kept, whole))
@@ -120,7 +121,7 @@ def _known_checksum(
     """
     if kept is None or not _is_settled(status):
         return checksum(file.fileno(), status.st_size).to_bytes(CHECKSUM_BYTES, "little")
-    mark = (*_stamp(status), samples)
+    mark = (*stamp_of(status), samples)
     name = "0-" + blake2b(repr(mark).encode(), digest_size=16).hexdigest()
     stored = kept.read(name)
     if stored is not None and len(stored) == CHECKSUM_BYTES:

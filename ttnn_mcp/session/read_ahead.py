@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.readers.fingerprint import stamp_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 
-SIZE = 2  # its place in the state of a file
+SIZE = 2  # its place in `stamp_of` a file
 
 
 class ReadAhead:
@@ -61,6 +62,4 @@ class ReadAhead:
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """What changes with a file's contents."""
-    status = path.stat()
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return stamp_of(path.stat())

@@ -20,7 +20,7 @@ from ttnn_mcp import __version__
 from ttnn_mcp.archive.rows import run_key_of
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import TtnnMcpError
-from ttnn_mcp.readers.fingerprint import SETTLED_NS
+from ttnn_mcp.readers.fingerprint import SETTLED_NS, stamp_of
 from ttnn_mcp.readers.manifest import NAME as MANIFEST
 from ttnn_mcp.readers.performance.device_log import NAME as DEVICE_LOG
 
@@ -87,7 +87,7 @@ def _stamp(file: Path) -> tuple[int, ...] | None:
         return None
     if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) <= SETTLED_NS:
         return None
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return stamp_of(status)
 
 
 @cache

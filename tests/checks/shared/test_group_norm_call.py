@@ -17,7 +17,10 @@ def call(monkeypatch):
     monkeypatch.setattr(module, "worker_grid", lambda chip: chip)
 
     def printed(layout="TILE", dtype="BFLOAT16", *, sharded=False, groups=32, grid=(8, 8), room=ROOM):
-        x = SimpleNamespace(layout=[layout], dtype=[dtype], sharded=[sharded], padded=np.array([[1, 1, 1024, 320]]))
+        padded = np.array([[1, 1, 1024, 320]])
+        x = SimpleNamespace(
+            layout=[layout], dtype=[dtype], sharded=[sharded], padded=padded, height=np.array([1024])
+        )
         return group_norm_call(
             SimpleNamespace(
                 ops=SimpleNamespace(inputs=[x]),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES
+from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, filled_up
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, keys_of
 
 if TYPE_CHECKING:
@@ -61,5 +61,5 @@ def _aligned(tensors: Tensors, banks: Mapping[int, int], steps: Mapping[int, int
         if page % step == 0:
             continue
         pages = ceil(ceil(shape.elements / shape.stored[-1]) / banks[space])
-        whole[int(keys[row]), pages * page] = pages * ceil(page / step) * step
+        whole[int(keys[row]), pages * page] = pages * filled_up(page, step)
     return whole

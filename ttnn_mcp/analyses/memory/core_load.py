@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,9 +36,14 @@ class Circular(NamedTuple):
         return self.address + self.bytes_per_core
 
 
+def _no_bytes() -> NDArray[np.int64]:
+    """On each core, as [x, y]."""
+    return np.zeros((SIDE, SIDE), dtype=np.int64)
+
+
 def on_cores(loads: Iterable[tuple[Ranges, int]]) -> NDArray[np.int64]:
     """Bytes on each core, as [x, y]; loads on one core add up."""
-    grid = np.zeros((SIDE, SIDE), dtype=np.int64)
+    grid = _no_bytes()
     for ranges, size in loads:
         _add(grid, ranges, size)
     return grid
@@ -52,7 +58,7 @@ def _add(grid: NDArray[np.int64], ranges: Ranges, size: int) -> None:
 
 def reach_on_cores(buffers: Iterable[Circular], base: int) -> NDArray[np.int64]:
     """How far above `base` the buffers of each core reach, as [x, y]; their sizes if they have no addresses."""
-    grid = np.zeros((SIDE, SIDE), dtype=np.int64)
+    grid = _no_bytes()
     loose: list[tuple[Ranges, int]] = []
     for buffer in buffers:
         if not 0 < base <= buffer.address:
@@ -72,7 +78,7 @@ class _OfOneOp:
     def __init__(self) -> None:
         self.buffers: list[Circular] = []
         self.reach = 0
-        self.sizes: dict[int, NDArray[np.int64]] = {}
+        self.sizes: defaultdict[int, NDArray[np.int64]] = defaultdict(_no_bytes)
 
 
 class OnCores:
@@ -90,7 +96,7 @@ class OnCores:
 
     def __init__(self, base: int = 0) -> None:
         self._base = base
-        self._ops: dict[int, _OfOneOp] = {}
+        self._ops: defaultdict[int, _OfOneOp] = defaultdict(_OfOneOp)
         self.fullest = 0
         """Bytes on the fullest core."""
 
@@ -103,14 +109,13 @@ class OnCores:
         """Add a buffer on every core of its ranges."""
         if event.over_tensor:
             return
-        op = self._ops.setdefault(event.device_op, _OfOneOp())
+        op = self._ops[event.device_op]
         circular = Circular(event.device_op, event.address, event.size_bytes, event.ranges, event.device)
         op.buffers.append(circular)
         if 0 < self._base <= circular.address:
             op.reach = max(op.reach, circular.end - self._base)
         else:
-            sizes = op.sizes.setdefault(circular.device, np.zeros((SIDE, SIDE), dtype=np.int64))
-            _add(sizes, circular.ranges, circular.bytes_per_core)
+            _add(op.sizes[circular.device], circular.ranges, circular.bytes_per_core)
         self.fullest = self._load()
 
     def drop(self, event: MemoryEvent) -> None:

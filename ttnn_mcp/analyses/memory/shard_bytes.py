@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, tensor_bytes
+from ttnn_mcp.hardware import filled_up, shard_bytes
 from ttnn_mcp.readers.memory.spaces import keys_of
 
 if TYPE_CHECKING:
@@ -58,8 +58,5 @@ class ShardBytes:
         ):
             return None
         rows, columns = placement.shard.shape
-        size = tensor_bytes((rows, columns), dtype, layout)
-        if layout == "ROW_MAJOR" and dtype in ELEMENT_BYTES:  # a row of the shard is a page
-            page = int(columns * ELEMENT_BYTES[dtype])
-            size = rows * -(-page // LOCAL_L1_ALIGNMENT_BYTES) * LOCAL_L1_ALIGNMENT_BYTES
-        return None if size is None else -(-size // BANK_ALIGNMENT_BYTES) * BANK_ALIGNMENT_BYTES
+        size = shard_bytes((rows, columns), dtype, layout)
+        return None if size is None else filled_up(size, BANK_ALIGNMENT_BYTES)

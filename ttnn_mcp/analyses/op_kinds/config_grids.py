@@ -89,15 +89,20 @@ def _attention(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Dea
 
     Decode distributes its cache, but the report does not show it. Rings keep cores for the exchange between devices.
     """
-    match = _TWO.search(config.text_of("compute_with_storage_grid_size") or "")
-    if _ELSEWHERE.search(ops.texts("op_code")[row]) or match is None:
+    cores = printed_cores(config)
+    if _ELSEWHERE.search(ops.texts("op_code")[row]):
         return None
     query = ops.inputs[0].logical[row]
     chunks = int(query[:2].prod()) * ceil(int(query[2]) / (config.number("q_chunk_size") or DEFAULT_CHUNK))
-    cores = int(match.group(1)) * int(match.group(2))
     if not cores or not chunks:
         return None
     return Deal((ceil(chunks / cores), 1), (ceil(chunks / (grid[0] * grid[1])), 1), grid)
+
+
+def printed_cores(config: PrintedStruct) -> int:
+    """The cores of compute_with_storage_grid_size; 0 where it is not printed."""
+    match = _TWO.search(config.text_of("compute_with_storage_grid_size") or "")
+    return int(match.group(1)) * int(match.group(2)) if match else 0
 
 
 def _matmul(ops: OpTable, row: int, config: PrintedStruct, grid: Grid, device: Grid) -> Deal | None:

@@ -62,9 +62,7 @@ class Convs:
 def sizes_of(ops: OpTable, rows: NDArray[np.int64]) -> list[Size]:
     """The matrix products of conv rows."""
     source, weights, output = ops.inputs[0], ops.inputs[1], ops.outputs[0]
-    tiles = np.stack(
-        (output.padded[rows, :3].prod(axis=1), output.padded[rows, 3], weights.padded[rows, 2]), axis=1
-    )
+    tiles = np.stack((output.height[rows], output.padded[rows, 3], weights.padded[rows, 2]), axis=1)
     tile_rows = np.ceil(tiles / TILE_SIDE).astype(np.int64).tolist()
     held_bytes = source.bytes[rows].tolist()
     return [

@@ -48,7 +48,7 @@ def parallel_units(ops: OpTable) -> NDArray[np.float64]:
         return np.full(len(ops), np.nan)
     output = ops.outputs[0]
     tall = np.where(output.layout.among("TILE"), TILE_SIDE, 1)
-    rows = np.ceil(output.padded[:, :3].prod(axis=1) / tall)
+    rows = np.ceil(output.height / tall)
     columns = np.ceil(output.padded[:, 3] / TILE_SIDE)
     by_rows = output.placement.where(lambda text: text.endswith("HEIGHT_SHARDED"))
     by_columns = output.placement.where(lambda text: text.endswith("WIDTH_SHARDED"))

@@ -63,7 +63,7 @@ def suggested_for(
     """The suggested config for the matmul at `row`; None if none fits, or if the second operand is batched."""
     a, b, out = ops.inputs[0], ops.inputs[1], ops.outputs[0]
     sizes = [TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (a, b, out)]
-    m, k, n = (int(side) // TILE_SIDE for side in (a.padded[row, :3].prod(), a.padded[row, 3], out.padded[row, 3]))
+    m, k, n = (int(side) // TILE_SIDE for side in (a.height[row], a.padded[row, 3], out.padded[row, 3]))
     if min(m, k, n) < 1 or int(b.padded[row, :2].prod()) != 1:
         return None
     kernel_config = parse_attributes(ops.texts("attributes")[row]).text_of("compute_kernel_config") or ""

@@ -10,9 +10,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.program_models.attention import WORD, config_of
-from ttnn_mcp.analyses.program_models.program import filled_up
 from ttnn_mcp.analyses.settings.decode_plan import HALF_TILE_HEADS, DecodeAttention
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, filled_up
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program

@@ -9,8 +9,7 @@ import re
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.program_models.program import filled_up
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, filled_up
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program

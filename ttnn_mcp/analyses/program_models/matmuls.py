@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
 from ttnn_mcp.analyses.program_models.auto_matmul import Blocks, Chooser
-from ttnn_mcp.analyses.program_models.program import CALL, filled_up
+from ttnn_mcp.analyses.program_models.program import CALL
 from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
 from ttnn_mcp.analyses.settings.matmul_shards import Shard
+from ttnn_mcp.hardware import filled_up
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.program_models.program import filled_up
-from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES
+from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, filled_up
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.program_models.program import Program

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import CARDS, DRAM_ALIGNMENT_BYTES, ELEMENT_BYTES
+from ttnn_mcp.hardware import CARDS, DRAM_ALIGNMENT_BYTES, ELEMENT_BYTES, filled_up
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
 
 
 CALL = "call"  # the setting that holds the name of the operation
-
-
-def filled_up(size: float, step: int) -> int:
-    """A number of bytes, filled up to a multiple of `step`."""
-    return ceil(size / step) * step
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def conv_flops(
     why.add(rows[~known], WHY_KIND)
     why.add(rows[~present], WHY_OPERANDS)
     present &= known
-    performed = 2.0 * out.padded[rows, :3].prod(axis=1) * weight.padded[rows, 2:].prod(axis=1)
+    performed = 2.0 * out.height[rows] * weight.padded[rows, 2:].prod(axis=1)
     pixels = settings.numbers(rows, _transposed_pixels)
     pixels = np.where(np.isnan(pixels), out.logical[rows, :3].prod(axis=1), pixels)
     asked = pixels * settings.numbers(rows, _per_pixel)

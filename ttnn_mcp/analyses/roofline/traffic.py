@@ -141,7 +141,7 @@ def _exchanges(touched: Touched, rows: NDArray[np.int64]) -> None:
 
 def _multiplies(touched: Touched, rows: NDArray[np.int64]) -> None:
     for number, operand in enumerate(touched.ops.inputs[2:], start=2):
-        touched.reads[number, rows[operand.padded[rows, :3].prod(axis=1) > BIAS_ROWS]] = 0
+        touched.reads[number, rows[operand.height[rows] > BIAS_ROWS]] = 0
 
 
 def _multiplies_and_exchanges(touched: Touched, rows: NDArray[np.int64]) -> None:

@@ -32,7 +32,7 @@ def group_norm_in(op: Op) -> GroupNorm | str:
         return "group norms are modelled for BFLOAT16 tiles, without use_welford"
     return GroupNorm(
         batches=max(int(x.padded[0, 0]), 1),
-        rows=int(x.padded[0, :3].prod()) // TILE_SIDE,
+        rows=int(x.height[0]) // TILE_SIDE,
         channels=int(x.padded[0, 3]),
         groups=int(groups),
         grid=grid,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, TypeAlias
 
-from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, canonical_dtype, tensor_bytes
+from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, canonical_dtype, filled_up, shard_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,33 +58,21 @@ def _shard(op: Op, tensor: Operand, implied: Mapping[str, Bounds]) -> Bounds:
     """A shard as the config implies it, as the reports tell it, or else between all cores and a single one."""
     if tensor.name in implied:
         return implied[tensor.name]
-    size = shard_bytes(op, tensor)
+    shard = op.shards.get(tensor.name)
+    size = shard_bytes(shard, tensor.dtype[0], tensor.layout[0] or "TILE") if shard is not None else None
     if size is not None:
         return size, size
     whole = int(tensor.bytes[0])
     return ceil(whole / (op.chip.cores or 1)), whole
 
 
-def shard_bytes(op: Op, tensor: Operand) -> int | None:
-    """Bytes of a shard that the reports tell; None where they tell none."""
-    shard = op.shards.get(tensor.name)
-    if shard is None:
-        return None
-    rows, columns = shard
-    if tensor.layout[0] == "ROW_MAJOR":  # a row of the shard is a page
-        return rows * _aligned(columns * tensor.element_bytes[0])
-    return tensor_bytes(shard, tensor.dtype[0], "TILE")
-
-
 def _pages(op: Op, tensor: Operand) -> Bounds:
     """An interleaved tensor: its pages (tiles, or rows) go round the cores, so that some have one more."""
     tiled = tensor.layout[0] == "TILE"
     row = int(tensor.padded[0, 3]) * tensor.element_bytes[0]
-    page = TILE_BYTES.get(canonical_dtype(tensor.dtype[0]), 0) if tiled else _aligned(row)
+    page = (
+        TILE_BYTES.get(canonical_dtype(tensor.dtype[0]), 0) if tiled else filled_up(row, LOCAL_L1_ALIGNMENT_BYTES)
+    )
     pages = tensor.bytes[0] / (page if tiled else row) if page else 0
     size = ceil(ceil(pages) / (op.chip.cores or 1)) * int(page)
     return size, size
-
-
-def _aligned(size: float) -> int:
-    return ceil(size / LOCAL_L1_ALIGNMENT_BYTES) * LOCAL_L1_ALIGNMENT_BYTES

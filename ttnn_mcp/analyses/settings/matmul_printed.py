@@ -182,7 +182,7 @@ def _tiles(op: Op) -> Tiles | None:
     sizes = [tile_bytes(op, 0), tile_bytes(op, 1), tile_bytes(op, -1)]
     if None in sizes:
         return None
-    rows = int(a.padded[0, 2] if _batch(op) > 1 else a.padded[0, :3].prod())
+    rows = int(a.padded[0, 2] if _batch(op) > 1 else a.height[0])
     m, k, n = (ceil(size / TILE_SIDE) for size in (rows, int(a.padded[0, 3]), int(out.padded[0, 3])))
     return Tiles(m, k, n, *(float(size or 0) for size in sizes)) if min(m, k, n) > 0 else None
 

@@ -68,7 +68,7 @@ def _norm(
     ]
     weights = [float(tile_bytes(op, place) or TILE_BYTES["BFLOAT16"]) for place in weight_places]
     return ShardedNorm(
-        rows=ceil(int(x.padded[0, :3].prod()) / TILE_SIDE),
+        rows=ceil(int(x.height[0]) / TILE_SIDE),
         columns=ceil(int(x.padded[0, 3]) / TILE_SIDE),
         shards=shards,
         grid=grid,
@@ -88,7 +88,7 @@ def _softmax(op: Op, blocks: tuple[int, int, int], grid: Grid, shards: Grid) -> 
     if any(operand.present[0] for operand in op.table.inputs[1:]):
         return "a softmax with a mask is not modelled"
     x, cores = op.table.inputs[0], shards[0] * shards[1]
-    rows, columns = int(x.padded[0, :3].prod()) // TILE_SIDE, int(x.padded[0, 3]) // TILE_SIDE
+    rows, columns = int(x.height[0]) // TILE_SIDE, int(x.padded[0, 3]) // TILE_SIDE
     high, wide, sub = blocks
     stable = op.attributes.flag("numeric_stable") or False
     shard = (rows // cores, columns)

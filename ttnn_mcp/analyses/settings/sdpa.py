@@ -18,7 +18,7 @@ from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.sdpa_plan import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
-from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, canonical_dtype
+from ttnn_mcp.hardware import DRAM_ALIGNMENT_BYTES, ELEMENT_BYTES, TILE_BYTES, canonical_dtype, filled_up
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
@@ -126,9 +126,9 @@ def _decode_in(op: Op) -> DecodeAttention | str:
 
 def _words(op: Op, place: int, times: int) -> int:
     """Bytes of a row of positions or of a page table, as rows in DRAM are aligned."""
-    aligned = 64 if op.chip.arch == "blackhole" else 32
+    aligned = DRAM_ALIGNMENT_BYTES.get(op.chip.arch or "", DRAM_ALIGNMENT_BYTES["wormhole_b0"])
     row = int(op.table.inputs[place].logical[0, 3]) * int(ELEMENT_BYTES["UINT32"])
-    return times * ceil(row / aligned) * aligned
+    return times * filled_up(row, aligned)
 
 
 @dataclass(frozen=True)

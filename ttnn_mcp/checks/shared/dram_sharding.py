@@ -134,5 +134,5 @@ def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
 def _tiles(facts: WindowFacts, row: int) -> Tiles:
     x, weight, out = facts.ops.inputs[0], facts.ops.inputs[1], facts.ops.outputs[0]
     sizes = (TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (x, weight, out))
-    high = -(-int(x.padded[row, :3].prod()) // TILE_SIDE)
+    high = -(-int(x.height[row]) // TILE_SIDE)
     return Tiles(high, int(weight.padded[row, 2]) // TILE_SIDE, int(weight.padded[row, 3]) // TILE_SIDE, *sizes)

@@ -24,7 +24,7 @@ def group_norm_call(facts: WindowFacts, row: int) -> str:
     grid = worker_grid(facts.chip)
     if not groups or not modelled or grid is None:
         return CHOSEN
-    tiles = int(x.padded[row, :3].prod()) // TILE_SIDE
+    tiles = int(x.height[row]) // TILE_SIDE
     now = GroupNorm(int(x.padded[row, 0]), tiles, int(x.padded[row, 3]), int(groups), grid, 1, device_grid=grid)
     norm = on_most_cores(now, grid, facts.safe_l1_bytes)
     if norm is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def spread_config(operand: Operand, row: int, cores: int, *, wide: bool) -> str:
     """Shards of whole tiles of the operand at `row`, on as many of the cores as they fill; `wide` cuts the width."""
-    sides = [int(operand.padded[row, :3].prod()), int(operand.padded[row, 3])]
+    sides = [int(operand.height[row]), int(operand.padded[row, 3])]
     whole = TILE_SIDE if wide or operand.layout[row] == "TILE" else 1
     across = sides[wide]
     sides[wide] = whole * -(-across // (whole * cores))

@@ -62,7 +62,7 @@ def look(facts: WindowFacts) -> Claims:
 def _decodes(facts: WindowFacts) -> Mask:
     """Ops of one row of tiles on large weights in DRAM."""
     x, weight = facts.ops.inputs[:2]
-    rows = x.padded[:, :3].prod(axis=1)
+    rows = x.height
     return (
         reads_weights(facts.ops, facts.flow)
         & (rows <= TILE_SIDE)

@@ -40,7 +40,7 @@ def look(facts: WindowFacts) -> Claims:
     room = FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
     sizes, stays = operand_bytes(facts.ops), unmade_dram_bytes(facts.ops, facts.flow)
     by_dram = facts.roofline.dram_ns >= EXPLAINS * facts.kernel_ns  # not where the row shows another op's operands
-    prefill = (facts.ops.inputs[0].padded[:, :3].prod(axis=1) > LARGE_M) & ~facts.of_family("conv").any()
+    prefill = (facts.ops.inputs[0].height > LARGE_M) & ~facts.of_family("conv").any()
     able = STREAMING.mask(facts) & passes_dram_on(facts.ops, facts.joins) & (facts.kernel_ns >= SMALL_NS)
     rows = np.flatnonzero(able & by_dram & (sizes <= room) & ~prefill)
     left = np.maximum(stays / (facts.chip.dram_peak_gb_s or np.inf), LAUNCH_FLOOR_NS)

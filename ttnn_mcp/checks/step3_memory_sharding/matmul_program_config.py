@@ -71,7 +71,7 @@ def look(facts: WindowFacts) -> Claims:
     mostly = facts.ops.numbers("cores")[choice.rows] >= FEW_CORES * (facts.chip.cores or 0)
     mostly |= _deep(facts)[choice.rows]
     guessed = choice.chosen & mostly & ~in_l1_interleaved(facts.ops)[choice.rows]
-    many = x.padded[choice.rows, :3].prod(axis=1) >= ROWS_FOR_2D * TILE_SIDE
+    many = x.height[choice.rows] >= ROWS_FOR_2D * TILE_SIDE
     tall = choice.one_way & ~choice.ring & ~x.sharded[choice.rows] & many & _below(facts, choice, POORLY_USED)
     guessed &= _below(facts, choice, np.where(many, GUESSED_BADLY, POORLY_USED))
     yield from _claim(facts, choice.rows[tall], "1D")
@@ -152,8 +152,8 @@ def _fix(facts: WindowFacts, row: int, *, two_sided: bool) -> str:
 
 def _deep(facts: WindowFacts) -> Mask:
     """Ops of one row of tiles over a K so deep that few cores, one or two tiles of N each, are as many as can pay."""
-    x, out = facts.ops.inputs[0].padded, facts.ops.outputs[0].padded
-    return (x[:, :3].prod(axis=1) <= TILE_SIDE) & (x[:, 3] >= DEEP * out[:, 3])
+    x, out = facts.ops.inputs[0], facts.ops.outputs[0]
+    return (x.height <= TILE_SIDE) & (x.padded[:, 3] >= DEEP * out.padded[:, 3])
 
 
 def _deeper(facts: WindowFacts, row: int) -> str:

@@ -31,7 +31,7 @@ WELL_USED = 0.6  # of the measured rate: above it only fewer bytes help
 
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all minimal matmuls of few rows."""
-    few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].padded[:, :3].prod(axis=1) <= ROWS_AT_MOST)
+    few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].height <= ROWS_AT_MOST)
     if few.any() and facts.chip.dram_achievable_gb_s is None:
         yield CannotTell(DRAM_BANDWIDTH.why(facts))
         return

@@ -33,7 +33,7 @@ MINIMAL = ops_named("no minimal_matmul ops", "MinimalMatmul")
 def look(facts: WindowFacts) -> Claims:
     """Yield one claim over all of them."""
     best = achievable_ns(facts)
-    high = facts.ops.inputs[0].padded[:, :3].prod(axis=1) > TILE_SIDE
+    high = facts.ops.inputs[0].height > TILE_SIDE
     slow = (
         (best < WELL_USED * facts.kernel_ns) & ~np.isnan(facts.roofline.compute_ns) & (facts.kernel_ns >= SMALL_NS)
     )

@@ -105,7 +105,7 @@ def _sharded(facts: WindowFacts, row: int, grid: Grid) -> ShardedNorm:
     """The norm in blocks over as much of the grid as takes part; the last shards may be smaller (TTNN 0.81.1)."""
     x = facts.ops.inputs[0]
     columns = max(int(x.padded[row, 3]) // TILE_SIDE, 1)
-    rows = -(-int(x.padded[row, :3].prod()) // TILE_SIDE)
+    rows = -(-int(x.height[row]) // TILE_SIDE)
     if rows == 1:
         cores = most_cores_dividing(columns, grid) or (1, 1)
         return ShardedNorm(rows, columns, cores, cores, 1, columns // (cores[0] * cores[1]), 1)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK
+from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, printed_cores
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 CHUNKS = range(128, 225, 32)
 ATTENTION = ops_of_family("no fused attention", "attention")
 _ELSEWHERE = re.compile(r"Decode|MLA")
-_TWO = re.compile(r"(\d+)\D+(\d+)")
 
 
 def look(facts: WindowFacts) -> Claims:
@@ -76,7 +75,7 @@ def _rows_of_fullest(facts: WindowFacts, row: int) -> tuple[int, int]:
     """Rows of queries on the fullest core, now and with the best chunk; zeros if chunks or cores are not known."""
     now = printed(facts, row)[0]
     least = min(_deals(facts, row), default=(0, 0))[0]
-    return (_deal(facts, row, now), least) if least else (0, 0)
+    return (_deal(facts, row, now, _cores(facts, row)), least) if least else (0, 0)
 
 
 def _best(facts: WindowFacts, row: int) -> int:
@@ -85,25 +84,23 @@ def _best(facts: WindowFacts, row: int) -> int:
 
 def _deals(facts: WindowFacts, row: int) -> Iterator[tuple[int, int]]:
     """(rows on the fullest core, chunk) of each chunk that fits; none of causal attention, or without a grid."""
-    if facts.attributes(row).flag("is_causal") or not _cores(facts, row):
+    cores = _cores(facts, row)
+    if facts.attributes(row).flag("is_causal") or not cores:
         return
     q, k = printed(facts, row)
     for chunk in CHUNKS:
         if chunk <= q or fits(facts, row, chunk, k):
-            yield _deal(facts, row, chunk), chunk
+            yield _deal(facts, row, chunk, cores), chunk
 
 
-def _deal(facts: WindowFacts, row: int, chunk: int) -> int:
+def _deal(facts: WindowFacts, row: int, chunk: int, cores: int) -> int:
     query = facts.ops.inputs[0].logical[row]
-    return chunk * ceil(int(query[:2].prod()) * ceil(int(query[2]) / chunk) / _cores(facts, row))
+    return chunk * ceil(int(query[:2].prod()) * ceil(int(query[2]) / chunk) / cores)
 
 
 def _cores(facts: WindowFacts, row: int) -> int:
     config = facts.attributes(row).struct("program_config")
-    if config is None or config.text_of("sub_core_grids"):
-        return 0
-    grid = _TWO.search(config.text_of("compute_with_storage_grid_size") or "")
-    return int(grid.group(1)) * int(grid.group(2)) if grid else 0
+    return 0 if config is None or config.text_of("sub_core_grids") else printed_cores(config)
 
 
 CHECK = Check(

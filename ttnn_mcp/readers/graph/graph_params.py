@@ -6,7 +6,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES
+from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES, filled_up
 from ttnn_mcp.readers.graph.graph_events import NOT_SAID, MemoryEvent
 from ttnn_mcp.readers.memory.spaces import L1, NUMBER_BITS, key_of
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES, buffer_type, parse_core_ranges
@@ -74,7 +74,7 @@ def bytes_per_bank(params: Params, size: int, banks: int) -> int:
     if holders <= 0:
         return NOT_SAID
     pages = -(-size // page)
-    return -(-pages // holders) * -(-page // step) * step
+    return -(-pages // holders) * filled_up(page, step)
 
 
 def program_buffer(device_op: int, params: Params) -> MemoryEvent:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, TILE_SIDE, filled_up
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_config
 from ttnn_mcp.readers.printed.shapes import Shape, parse_database_shape
 
@@ -59,8 +59,7 @@ class Spec:
     @property
     def row_bytes(self) -> int:
         """Bytes of a row of elements, as rows are stored in ROW_MAJOR layout."""
-        step = LOCAL_L1_ALIGNMENT_BYTES  # of rows in L1
-        return ceil(self.shape[-1] * ELEMENT_BYTES[self.dtype] / step) * step
+        return filled_up(self.shape[-1] * ELEMENT_BYTES[self.dtype], LOCAL_L1_ALIGNMENT_BYTES)
 
     @property
     def page_bytes(self) -> int:

@@ -58,6 +58,11 @@ class Operand:
         return self._dims[1]
 
     @cached_property
+    def height(self) -> NDArray[np.int64]:
+        """Rows in memory: all dims of `padded` but the last; 0 in rows without the operand."""
+        return self.padded[:, :3].prod(axis=1)
+
+    @cached_property
     def present(self) -> NDArray[np.bool_]:
         """Rows that have this operand."""
         return self.padded[:, 3] > 0
