@@ -6,6 +6,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
+from tests.programs import block
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.tools import time_budget as module
@@ -54,6 +55,16 @@ async def test_a_run_at_its_roofline_is_at_its_floor(at, tmp_path):
     assert answer["verdict"] == "at_floor"
     assert floors(answer)["as_it_is"] == pytest.approx(HIFI2_US, abs=0.01)
     assert ledger(answer)["roofline"] == pytest.approx(HIFI2_US, abs=0.01)
+
+
+async def test_the_ledger_adds_up_however_long_the_names_of_ops_are(at, tmp_path):
+    rows = performance_rows(block(), WARM)
+    for row in rows:
+        row["OP CODE"] = row["OP CODE"].ljust(900, "x")
+    path = write_rows(tmp_path / "ops_perf_results.csv", rows, header_of(rows, "C7"))
+    answer = await ask(at, "time_budget", run=str(path))
+    assert sum(len(heaviest) for *_, heaviest in answer["ledger"]["rows"]) < 2_000
+    assert sum(ledger(answer).values()) == pytest.approx(answer["window_us"], abs=0.01)
 
 
 @pytest.mark.parametrize(("kernel_ns", "verdict"), [(163_000, "at_floor"), (165_000, "above_floor")])
