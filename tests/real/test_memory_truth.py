@@ -19,6 +19,7 @@ from ttnn_mcp.session.session import Session, Settings
 every_report = pytest.mark.parametrize("name", report_names())
 # TTNN's allocator says 3,840 bytes after the run, in every version: the stored figure counts no rounding here
 UNROUNDED = "0.60.1-writer-on-0.66.0_resnet50_stages"
+LEVELS_OF_DEVICE_OPS = "the stored levels of that writer are of device operations, not of operations"
 _replays: dict = {}
 
 
@@ -89,7 +90,7 @@ async def test_no_operation_holds_more_than_ttnn_says(name):
     """What the report holds is a floor of every operation; where no program is left out it is the level."""
     found, truth = await replayed_report(name), truth_of(name)
     if "operations_in_graph" not in truth:
-        pytest.skip(f"{name}: its stored levels are of device operations, not of operations")
+        pytest.skip(LEVELS_OF_DEVICE_OPS)
     for operation, _, level in truth["l1_by_operation"]:
         place = found.place(operation)
         assert place is not None
@@ -221,7 +222,7 @@ async def test_no_operation_is_modelled_below_ttnn_s_level(name):
     """Where all of its programs are known. The stored levels count a collective's buffers on every chip of a mesh."""
     found, truth = await replayed_report(name), truth_of(name)
     if "operations_in_graph" not in truth:
-        pytest.skip(f"{name}: its stored levels are of device operations")
+        pytest.skip(LEVELS_OF_DEVICE_OPS)
     levels = {operation: level for operation, _, level in truth["l1_by_operation"]}
     below = [one for one, level in levels.items() if found.fullest.listed[found.place(one)] < level]
     assert not below or found.programs.unknown

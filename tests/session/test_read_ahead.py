@@ -11,10 +11,9 @@ from tests.profiles import Iteration, header_of, performance_rows, write_perform
 from tests.programs import block
 from ttnn_mcp.errors import ReportForeign
 from ttnn_mcp.readers import fingerprint as identity_of_files
-from ttnn_mcp.readers import ordered_work
 from ttnn_mcp.readers.fingerprint import fingerprint, samples_of
 from ttnn_mcp.readers.kept_files import KeptFiles
-from ttnn_mcp.readers.performance import csv_file, plain_rows
+from ttnn_mcp.readers.performance import csv_file, plain_rows, second_reader
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run import kept_report
 from ttnn_mcp.session.read_ahead import ReadAhead, _state
@@ -51,12 +50,13 @@ def readings(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("large_bytes", [0, 1 << 40])
 @pytest.mark.parametrize("block_bytes", [1000, 1 << 20])
 def test_the_checksum_is_that_of_the_file_and_the_columns_are_those_of_the_file(
-    path, kept, monkeypatch, cores, block_bytes
+    path, kept, monkeypatch, large_bytes, block_bytes
 ):
-    monkeypatch.setattr(ordered_work, "cores", lambda: cores)
+    monkeypatch.setattr(second_reader, "LARGE_BYTES", large_bytes)
+    monkeypatch.setattr(second_reader, "START_BYTES", 0)
     monkeypatch.setattr(plain_rows, "BLOCK_BYTES", block_bytes)
     ahead = ReadAhead()
     assert ahead.checksum(path, kept, "", _state(path)) == zlib.crc32(path.read_bytes())

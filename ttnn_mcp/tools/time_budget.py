@@ -157,7 +157,9 @@ def _heaviest(facts: WindowFacts, entry: Entry) -> str:
     """`Conv2d 812 (line 117), Matmul 40 (line 9)`: the kinds of op with the largest part, in microseconds."""
     most = UNEXPLAINED_NAMED if entry.name == "unexplained" else NAMED
     most = most if entry.time_ns >= MINOR * facts.timeline.busy_ns else 1
-    return ", ".join(f"{shown(name)} {ns / 1e3:.0f} (line {row})" for name, ns, row in entry.heaviest(facts.ops, most))
+    return ", ".join(
+        f"{shown(name)} {ns / 1e3:.0f} (line {row})" for name, ns, row in entry.heaviest(facts.ops, most)
+    )
 
 
 def _left_out(facts: WindowFacts) -> dict[str, float]:

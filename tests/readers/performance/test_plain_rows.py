@@ -15,7 +15,7 @@ from tests.shared_reports import shared
 from ttnn_mcp.readers.performance import csv_file, plain_rows, plain_texts, row_shape
 from ttnn_mcp.readers.performance.csv_file import BLANK, read_performance_csv
 from ttnn_mcp.readers.performance.header import header_of
-from ttnn_mcp.readers.performance.plain_rows import plain_frame
+from ttnn_mcp.readers.performance.plain_file import plain_frame
 
 HEADER = ["OP CODE", "OP TYPE", "DEVICE ID", "unread", "DEVICE KERNEL DURATION [ns]", "HOST START TS", "ATTRIBUTES"]
 NUMBERS = {"DEVICE ID": "device", "DEVICE KERNEL DURATION [ns]": "kernel_ns", "HOST START TS": "host_start_ns"}

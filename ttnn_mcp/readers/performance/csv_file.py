@@ -16,7 +16,7 @@ from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.readers.performance.cells import bounded, impossible, is_number
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.header import header_of
-from ttnn_mcp.readers.performance.plain_rows import plain_frame
+from ttnn_mcp.readers.performance.plain_file import plain_frame
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,29 +6,23 @@ numbers are whole. Whatever is not plain is not read here at all, so that there 
 
 from __future__ import annotations
 
-import os
 import zlib
-from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from ttnn_mcp.readers.ordered_work import in_order
+from ttnn_mcp.readers.checksum import RunningChecksum
 from ttnn_mcp.readers.performance.cells import is_number
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at
 from ttnn_mcp.readers.performance.plain_numbers import Numbers
 from ttnn_mcp.readers.performance.plain_texts import TextGroup
-from ttnn_mcp.readers.performance.row_shape import LEAD_BYTES, shape_of
+from ttnn_mcp.readers.performance.row_shape import LEAD_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
-    from ttnn_mcp.readers.checksum import RunningChecksum
-    from ttnn_mcp.readers.performance.header import Header
+    from ttnn_mcp.readers.performance.plain_blocks import Block
     from ttnn_mcp.readers.performance.row_shape import RowShape
 
 ROOM = 1.05  # for the rows to come, if they are as long as the ones before
@@ -37,150 +31,137 @@ ROOM = 1.05  # for the rows to come, if they are as long as the ones before
 # with 200,000 rows: 165,000 page faults and 0.4 s without, 2,400 with. With a million rows a column has 8 MB.
 FREED_BYTES = 1 << 24
 
-
 Number = TypeVar("Number", bound=np.generic)
 
 
-class _Read(NamedTuple):
-    """What one block holds: its checksum, its rows, the number columns that are not blank, numbers and texts."""
+class Wanted(NamedTuple):
+    """What is asked of the rows.
 
-    checksum: int
-    rows: int
-    filled: NDArray[np.int64]
-    numbers: NDArray[np.float64]
-    texts: list[NDArray[np.int32]]
+    Attributes:
+        columns: place of each field that is read -> its column (our name, or the operand's header).
+        blanks: texts that mean an empty cell.
+        rows_at_most: reading ends some rows beyond so many.
+        checksum: whether the checksum of the bytes is wanted.
+    """
+
+    columns: dict[int, str]
+    blanks: tuple[str, ...]
+    rows_at_most: int
+    checksum: bool
 
 
 class PlainRows:
-    """One file on its way into columns."""
+    """Rows of one file on their way into columns.
 
-    def __init__(
-        self,
-        descriptor: int,
-        header: Header,
-        rows_at_most: int,
-        blanks: tuple[str, ...],
-        running_sum: RunningChecksum | None,
-    ) -> None:
+    Attributes:
+        rows: how many were read.
+        groups: fields of text that stand side by side.
+        is_filled: which number columns have a number.
+        numbers: shape (number columns, rows and room for more); the blank columns hold anything.
+        texts: the number of each row's text by group, shape (groups, rows and room for more).
+        running_sum: checksum of the bytes.
+    """
+
+    def __init__(self, descriptor: int, shape: RowShape, wanted: Wanted) -> None:
         self._descriptor = descriptor
-        self._running_sum = running_sum
-        self._fields = len(header.names)
-        self._rows_at_most = rows_at_most
-        self._blanks = blanks
-        places = sorted(header.read)
-        self._names = [header.read[place] for place in places]
+        self._shape = shape
+        self._wanted = wanted
+        places = sorted(wanted.columns)
         self._number_places: NDArray[np.int64] = np.array(
-            [p for p in places if is_number(header.read[p])], dtype=np.int64
+            [place for place in places if is_number(wanted.columns[place])], dtype=np.int64
         )
-        self._text_names, self._groups = _grouped([p for p in places if not is_number(header.read[p])], header)
-        self._number_names = [header.read[place] for place in self._number_places.tolist()]
-        self._numbers = Numbers(blanks)
+        self._numbers = Numbers(wanted.blanks)
+        self.groups = _grouped([place for place in places if not is_number(wanted.columns[place])])
+        self.numbers: NDArray[np.float64] = np.empty((len(self._number_places), 0))
+        self.texts: NDArray[np.int32] = np.empty((len(self.groups), 0), dtype=np.int32)
+        self.is_filled: NDArray[np.bool_] = np.zeros(len(self.numbers), dtype=np.bool_)
+        self.rows = 0
+        self.running_sum = RunningChecksum()
 
-    def frame(self) -> Frame | None:
-        """The columns; None if the file is not plain.
+    @property
+    def are_enough(self) -> bool:
+        """Whether more rows are read than are asked for."""
+        return self.rows > self._wanted.rows_at_most
+
+    def read(self, begin: int, end: int, last: int) -> bool:
+        """Read the rows that begin between two places; False where they are not plain.
+
+        Args:
+            begin: the first place.
+            end: the place after them.
+            last: the place up to which room is made for rows.
 
         Raises:
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
-        before = os.fstat(self._descriptor)
-        shape = shape_of(self._descriptor, self._fields)
-        columns = self._columns(shape) if shape else None
-        after = os.fstat(self._descriptor)
-        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-            return None
-        return columns
-
-    def _columns(self, shape: RowShape) -> Frame | None:
-        numbers: NDArray[np.float64] = np.empty((len(self._number_places), 0))
-        texts: NDArray[np.int32] = np.empty((len(self._groups), 0), dtype=np.int32)
-        is_filled = np.zeros(len(numbers), dtype=np.bool_)
-        rows = 0
         np.empty(FREED_BYTES, dtype=np.uint8)  # freed at once
-        if self._running_sum is not None:
-            self._running_sum.add(zlib.crc32(os.pread(self._descriptor, shape.begin, 0)), shape.begin)
-        for read, begin, end in self._blocks(shape):
-            if read is None:
-                return None
-            if self._running_sum is not None:
-                self._running_sum.add(read.checksum, end - begin)
-            until = rows + read.rows
-            if until > texts.shape[1]:
-                # a large page (2 MB) is cleared for the first cell of each column: small reports get small columns
-                room = max(until, int(min(until * shape.size / end * ROOM, self._rows_at_most + read.rows)))
-                numbers, texts = _widened(numbers, rows, room), _widened(texts, rows, room)
-            new = read.filled[~is_filled[read.filled]]
-            numbers[new, :rows], is_filled[new] = np.nan, True
-            numbers[is_filled, rows:until] = np.nan
-            for place, values in zip(read.filled.tolist(), read.numbers, strict=True):
-                numbers[place, rows:until] = values
-            for group, codes in enumerate(read.texts):
-                texts[group, rows:until] = codes
-            rows = until
-            if rows > self._rows_at_most:
+        for at in range(begin, end, BLOCK_BYTES):
+            if self.are_enough:
                 break
-        columns = [values[: rows * filled] for values, filled in zip(numbers, is_filled.tolist(), strict=True)]
-        return self._as_frame(columns, texts[:, :rows])
+            until = min(at + BLOCK_BYTES, end)
+            block = block_at(self._descriptor, at, until, self._shape)
+            if block is None or not self._add(block, (last - begin) / (until - begin)):
+                return False
+            if self._wanted.checksum:
+                ours = memoryview(block.contents)[LEAD_BYTES + 1 :][: until - at]
+                self.running_sum.add(zlib.crc32(ours), until - at)
+        return True
 
-    def _blocks(self, shape: RowShape) -> Iterator[tuple[_Read | None, int, int]]:
-        """What each block holds, in order (None for one that is not plain), where it begins and where it ends."""
-        begins = range(shape.begin, shape.size, BLOCK_BYTES)
-        ends = [min(begin + BLOCK_BYTES, shape.size) for begin in begins]
-        reads = in_order(lambda piece: self._read(*piece, shape), list(zip(begins, ends, strict=True)))
-        with closing(reads):
-            yield from zip(reads, begins, ends, strict=True)
+    def make_room(self, rows: int) -> None:
+        """Columns for so many rows."""
+        if rows > self.texts.shape[1]:
+            self.numbers = _widened(self.numbers, self.rows, rows)
+            self.texts = _widened(self.texts, self.rows, rows)
 
-    def _read(self, begin: int, end: int, shape: RowShape) -> _Read | None:
-        block = block_at(self._descriptor, begin, end, shape)
-        if block is None:
-            return None
-        numbers = self._numbers.of(block, self._number_places)
-        if numbers is None:
-            return None
-        texts = [group.of(block) for group in self._groups]
-        known = [codes for codes in texts if codes is not None]
-        checksum = (
-            0
-            if self._running_sum is None
-            else zlib.crc32(memoryview(block.contents)[LEAD_BYTES + 1 :][: end - begin])
+    def fill(self, columns: NDArray[np.int64]) -> None:
+        """Note that these columns have numbers, from the next row on."""
+        new = columns[~self.is_filled[columns]]
+        self.numbers[new, : self.rows], self.is_filled[new] = np.nan, True
+
+    def frame(self) -> Frame:
+        """All rows as columns."""
+        filled = self.is_filled.tolist()
+        numbers = [values[: self.rows * is_filled] for values, is_filled in zip(self.numbers, filled, strict=True)]
+        by_place: dict[int, TextColumn | NDArray[np.float64]] = dict(
+            zip(self._number_places.tolist(), numbers, strict=True)
         )
-        return _Read(checksum, block.rows, *numbers, known) if len(known) == len(texts) else None
-
-    def _as_frame(self, numbers: list[NDArray[np.float64]], texts: NDArray[np.int32]) -> Frame:
-        columns: dict[str, TextColumn | NDArray[np.float64]] = dict(zip(self._number_names, numbers, strict=True))
-        for group, codes in zip(self._groups, texts, strict=True):
-            for place, (distinct, parts) in enumerate(group.columns(self._blanks), group.first):
+        for group, codes in zip(self.groups, self.texts[:, : self.rows], strict=True):
+            for place, (distinct, parts) in enumerate(group.columns(self._wanted.blanks), group.first):
                 small = parts.astype(np.min_scalar_type(-max(len(distinct), 1)))
-                columns[self._text_names[place]] = TextColumn(small[codes], tuple(distinct), codes)
-        return Frame(texts.shape[1], {name: columns[name] for name in self._names})
+                by_place[place] = TextColumn(small[codes], tuple(distinct), codes)
+        return Frame(self.rows, {self._wanted.columns[place]: by_place[place] for place in sorted(by_place)})
+
+    def _add(self, block: Block, share: float) -> bool:
+        """Add the rows of a block; `share` is the bytes to come as a multiple of those that were read by then."""
+        read = self._numbers.of(block, self._number_places)
+        texts = [group.of(block) for group in self.groups]
+        known = [codes for codes in texts if codes is not None]
+        if read is None or len(known) < len(texts):
+            return False
+        until = self.rows + block.rows
+        if until > self.texts.shape[1]:
+            # a large page (2 MB) is cleared for the first cell of each column: small reports get small columns
+            self.make_room(max(until, int(min(until * share * ROOM, self._wanted.rows_at_most + block.rows))))
+        columns, numbers = read
+        self.fill(columns)
+        self.numbers[self.is_filled, self.rows : until] = np.nan
+        for column, values in zip(columns.tolist(), numbers, strict=True):
+            self.numbers[column, self.rows : until] = values
+        for group, codes in enumerate(known):
+            self.texts[group, self.rows : until] = codes
+        self.rows = until
+        return True
 
 
-def plain_frame(
-    path: Path,
-    header: Header,
-    rows_at_most: int,
-    blanks: tuple[str, ...],
-    running_sum: RunningChecksum | None = None,
-) -> Frame | None:
-    """The columns of the file at `path`, at most some more rows than `rows_at_most`; None if it is not plain.
-
-    `running_sum` gets the checksum of every block that is read.
-    """
-    try:
-        with path.open("rb", buffering=0) as file:
-            return PlainRows(file.fileno(), header, rows_at_most, blanks, running_sum).frame()
-    except OSError:
-        return None  # reading it the other way says what is wrong
-
-
-def _grouped(places: list[int], header: Header) -> tuple[dict[int, str], list[TextGroup]]:
-    """The names of text fields by their places, and one group for each run of places side by side."""
+def _grouped(places: list[int]) -> list[TextGroup]:
+    """One group for each run of places side by side."""
     runs: list[list[int]] = []
     for place in places:
         if runs and runs[-1][-1] == place - 1:
             runs[-1].append(place)
         else:
             runs.append([place])
-    return {place: header.read[place] for place in places}, [TextGroup(run[0], run[-1]) for run in runs]
+    return [TextGroup(run[0], run[-1]) for run in runs]
 
 
 def _widened(columns: NDArray[Number], rows: int, room: int) -> NDArray[Number]:

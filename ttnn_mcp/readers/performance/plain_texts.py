@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,9 +21,13 @@ class TextGroup:
 
     def __init__(self, first: int, last: int) -> None:
         self.first, self.last = first, last
-        self._numbering = Lock()  # blocks are read in several threads
         self._known: dict[bytes, int] = {}
         self._known_bytes = 0
+
+    @property
+    def known(self) -> list[bytes]:
+        """The distinct texts, by their numbers."""
+        return list(self._known)
 
     def of(self, block: Block) -> NDArray[np.int32] | None:
         """The number of each row's text; None if too many differ."""
@@ -36,15 +39,23 @@ class TextGroup:
         if numbers.min(initial=0) < 0:
             for row in np.flatnonzero(numbers < 0).tolist():
                 numbers[row] = self._number(contents[begins[row] : ends[row]])
-        return numbers if self._known_bytes <= KNOWN_BYTES_AT_MOST else None
+        return None if self._are_too_many else numbers
+
+    def numbers_of(self, texts: Sequence[bytes]) -> NDArray[np.int32] | None:
+        """The number of each text; None if too many differ."""
+        numbers = np.array([self._number(text) for text in texts], dtype=np.int32)
+        return None if self._are_too_many else numbers
+
+    @property
+    def _are_too_many(self) -> bool:
+        return self._known_bytes > KNOWN_BYTES_AT_MOST
 
     def _number(self, text: bytes) -> int:
-        with self._numbering:
-            number = self._known.get(text)
-            if number is None:
-                number = self._known[text] = len(self._known)
-                self._known_bytes += len(text)
-            return number
+        number = self._known.get(text)
+        if number is None:
+            number = self._known[text] = len(self._known)
+            self._known_bytes += len(text)
+        return number
 
     def columns(self, blanks: Sequence[str]) -> list[tuple[list[str], NDArray[np.int32]]]:
         """Per field: its distinct texts in order, and the place of each group text's part among them (-1 = blank)."""

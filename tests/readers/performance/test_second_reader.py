@@ -1,0 +1,144 @@
+"""A large file read by two processes: the same columns as by one, and no rows lost when the second one fails."""
+
+import signal
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+import pytest
+
+from tests.cells_of_frames import check_same_cells
+from ttnn_mcp.readers.checksum import RunningChecksum
+from ttnn_mcp.readers.performance import plain_rows, plain_texts, second_reader
+from ttnn_mcp.readers.performance.csv_file import BLANK
+from ttnn_mcp.readers.performance.header import header_of
+from ttnn_mcp.readers.performance.plain_file import plain_frame
+
+HEADER = "OP CODE,OP TYPE,DEVICE ID,unread,DEVICE KERNEL DURATION [ns],HOST START TS,ATTRIBUTES"
+ROWS = 400
+
+
+def lines(last_half=lambda number: f"Softmax,tt_dnn_device,1,y,{number}.5,,{{'b': {number % 7}}}"):
+    """Rows of one kind, then of another: its texts, and the columns that it fills, are new to the second half."""
+    first = [f"Matmul,tt_dnn_device,,x,{number},{10**12 + number},{{'a': {number % 5}}}" for number in range(ROWS)]
+    return [HEADER, *first, *(last_half(number) for number in range(ROWS))]
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "ops_perf_results.csv"
+    path.write_text("\n".join(lines()) + "\n")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _small_files_are_large(monkeypatch):
+    monkeypatch.setattr(second_reader, "cores", lambda: 2)
+    monkeypatch.setattr(second_reader, "LARGE_BYTES", 1)
+    monkeypatch.setattr(second_reader, "START_BYTES", 0)
+    monkeypatch.setattr(plain_rows, "BLOCK_BYTES", 1_000)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that were started."""
+    seen, popen = [], subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *given, **how: seen.append(popen(*given, **how)) or seen[-1])
+    return seen
+
+
+def by_one(path):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(second_reader, "cores", lambda: 1)
+        return plain(path)
+
+
+def plain(path, running_sum=None, rows_at_most=5_000):
+    return plain_frame(path, header_of(path), rows_at_most, BLANK, running_sum)
+
+
+def test_both_read_what_one_reads(path, started):
+    running_sum = RunningChecksum()
+    frame = plain(path, running_sum)
+    assert len(started) == 1
+    assert len(frame) == 2 * ROWS
+    check_same_cells(frame, by_one(path))
+    assert frame.numbers("device")[[0, -1]].tolist() == pytest.approx([np.nan, 1], nan_ok=True)
+    assert frame.numbers("host_start_ns")[[0, -1]].tolist() == pytest.approx([10**12, np.nan], nan_ok=True)
+    assert running_sum.of_all(path.stat().st_size) == zlib.crc32(path.read_bytes())
+
+
+def test_rows_with_the_same_texts_are_alike_across_both(path):
+    path.write_text("\n".join(lines(lambda number: f"Matmul,tt_dnn_device,,x,{number},,{{'a': {number % 5}}}")))
+    alike = plain(path).texts("attributes").alike
+    assert alike[:5].tolist() == alike[ROWS : ROWS + 5].tolist()
+
+
+def test_no_process_outlives_the_reading(path, started):
+    plain(path)
+    plain(path, rows_at_most=5)  # ends before its rows are needed
+    assert [process.poll() is not None for process in started] == [True, True]
+
+
+def test_no_more_rows_are_read_than_asked_for(path, started):
+    assert 6 <= len(plain(path, rows_at_most=5)) < 100
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize("fault", ["killed", "not started", "no module", "cut short", "nonsense"])
+def test_its_rows_are_read_here_when_it_fails(path, monkeypatch, fault):
+    popen = subprocess.Popen
+
+    def failing(command, **how):
+        if fault == "not started":
+            raise BlockingIOError("the system lets us start no process")
+        words = {
+            "killed": [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"],
+            "no module": [sys.executable, "-c", "import no_such_module"],
+            "cut short": ["sh", "-c", '"$0" "$@" | head -c 2000', *command],
+            "nonsense": ["echo", "not what was asked for"],
+        }
+        return popen(words[fault], **how)
+
+    monkeypatch.setattr(subprocess, "Popen", failing)
+    running_sum = RunningChecksum()
+    frame = plain(path, running_sum)
+    check_same_cells(frame, by_one(path))
+    assert running_sum.of_all(path.stat().st_size) == zlib.crc32(path.read_bytes())
+
+
+def test_a_row_that_is_not_plain_is_seen_in_either_half(path):
+    whole = path.read_text()
+    for quoted in ("Matmul", "Softmax"):
+        path.write_text(whole.replace(quoted, f'"{quoted}"', 1))
+        assert plain(path) is None
+
+
+def test_too_many_different_texts_of_both_are_left_to_the_parser(path, monkeypatch):
+    monkeypatch.setattr(plain_texts, "KNOWN_BYTES_AT_MOST", 70)  # 40 of one, 56 of the other
+    assert plain(path) is None
+
+
+@pytest.mark.parametrize(("name", "value"), [("LARGE_BYTES", 1 << 40), ("cores", lambda: 1)])
+def test_one_process_reads_a_small_file_and_on_one_core(path, monkeypatch, started, name, value):
+    monkeypatch.setattr(second_reader, name, value)
+    assert len(plain(path)) == 2 * ROWS
+    assert not started
+
+
+def test_the_size_from_which_a_file_is_large(path, monkeypatch, started):
+    monkeypatch.setattr(second_reader, "LARGE_BYTES", path.stat().st_size)
+    plain(path)
+    monkeypatch.setattr(second_reader, "LARGE_BYTES", path.stat().st_size + 1)
+    plain(path)
+    assert len(started) == 1
+
+
+def test_a_module_of_that_name_in_the_current_folder_is_not_run(path, tmp_path, monkeypatch, started):
+    (tmp_path / "ttnn_mcp").mkdir()
+    (tmp_path / "ttnn_mcp" / "__init__.py").write_text("open('ran', 'w')")
+    monkeypatch.chdir(tmp_path)
+    assert len(plain(path)) == 2 * ROWS
+    assert not (tmp_path / "ran").exists()
+    assert started[0].returncode in (0, -signal.SIGKILL)
