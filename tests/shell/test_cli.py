@@ -45,6 +45,20 @@ def test_a_call_never_loads_mcp(shell):
     assert not loaded(shell, code) & {*HEAVY, "starlette", "uvicorn"}
 
 
+TELL_THREADS = """
+import os
+from ttnn_mcp.shell import cli, people
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
+people.answered = lambda *_: print(os.environ.get("OPENBLAS_NUM_THREADS")) or 0
+cli.main()
+"""
+
+
+@pytest.mark.parametrize(("words", "told"), [(["demo"], "1"), (["profile", "--", "pytest"], "None")])
+def test_numpy_is_asked_for_one_thread_but_not_in_the_program_that_is_profiled(shell, words, told):
+    assert shell(*words, code=TELL_THREADS).stdout.strip() == told
+
+
 def test_listing_tools_waits_for_no_table(shell):
     assert not loaded(shell, "from ttnn_mcp.shell.cli import main\nmain(['call'])") & {"mcp", "pandas"}
 

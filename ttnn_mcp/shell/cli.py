@@ -5,7 +5,6 @@ Nothing heavy is imported before it is needed: `call` must not wait for MCP, and
 
 from __future__ import annotations
 
-import errno
 import gc
 import os
 import sys
@@ -16,7 +15,7 @@ from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
 from ttnn_mcp.shell.people_options import PEOPLE
 from ttnn_mcp.shell.progress import awaited
-from ttnn_mcp.shell.terminal import open_closed_streams, speak_any_locale
+from ttnn_mcp.shell.terminal import is_of_stdout, mute_stdout, open_closed_streams, speak_any_locale
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +28,10 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
 FAILED = 1
 REINSTALL = "install ttnn-mcp there, or in a checkout start .venv/bin/ttnn-mcp (make demo sets it up)."
-UNWRITABLE = (errno.ENOSPC, errno.EBADF, errno.EIO)  # a full disk, a closed stream, a terminal that is gone
+ONE_THREAD = (
+    "OPENBLAS_NUM_THREADS",
+    "1",
+)  # numpy's library for matrices starts one per core: 0.1 s of CPU time each
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,12 +46,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # a reader such as `head` stopped reading
-        _mute()
+        mute_stdout()
         return PIPE_CLOSED
     except OSError as fault:
-        if not _is_of_stdout(fault):
+        if not is_of_stdout(fault):
             raise
-        _mute()
+        mute_stdout()
         print(f"The answer cannot be written to stdout: {fault.strerror}.", file=sys.stderr)
         return FAILED
     finally:
@@ -58,17 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         gc.enable()
 
 
-def _is_of_stdout(fault: Exception) -> bool:
-    """Whether writing the answer failed; a failure of another file names it."""
-    return isinstance(fault, OSError) and fault.errno in UNWRITABLE and fault.filename is None
-
-
-def _mute() -> None:
-    """Nobody takes what stdout still holds."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _command(argv: list[str]) -> int:
+def _read(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The options of a command, and the words that belong to no option."""
     parser = command_line()
     if "_ARGCOMPLETE" in os.environ:
         from ttnn_mcp.shell.completion import complete  # noqa: PLC0415
@@ -82,6 +75,13 @@ def _command(argv: list[str]) -> int:
     words = [*(before or []), *unread]  # argparse does not read name=value after an option
     if unread and (before is None or any(word.startswith("-") for word in unread)):
         parser.error(f"unknown argument: {' '.join(unread)}.{option_meant(parser, options.command, unread)}")
+    return options, words
+
+
+def _command(argv: list[str]) -> int:
+    options, words = _read(argv)
+    if options.command != "profile":  # the user's own program may multiply matrices
+        os.environ.setdefault(*ONE_THREAD)
     try:
         if options.command == "call":
             return _call(options, words)
@@ -95,7 +95,7 @@ def _command(argv: list[str]) -> int:
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except Exception as fault:
-        if _is_of_stdout(fault):
+        if is_of_stdout(fault):
             raise
         if isinstance(fault, ModuleNotFoundError) and not (fault.name or "").startswith("ttnn_mcp"):
             print(f"{sys.executable} lacks the package {fault.name}: {REINSTALL}", file=sys.stderr)

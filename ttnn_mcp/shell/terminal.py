@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 NO_TERMINAL = 100  # columns, where nobody says how many there are
+UNWRITABLE = (errno.ENOSPC, errno.EBADF, errno.EIO)  # a full disk, a closed stream, a terminal that is gone
 NARROWEST = 20  # below that a terminal lies, or nobody reads
 
 
@@ -85,3 +87,13 @@ def own_name() -> str:
             beside = beside.relative_to(Path.cwd())
         return shlex.quote(str(beside))
     return f"{shlex.quote(sys.executable)} -m ttnn_mcp"
+
+
+def is_of_stdout(fault: Exception) -> bool:
+    """Whether writing the answer failed; a failure of another file names it."""
+    return isinstance(fault, OSError) and fault.errno in UNWRITABLE and fault.filename is None
+
+
+def mute_stdout() -> None:
+    """Nobody takes what stdout still holds."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
