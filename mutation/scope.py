@@ -28,16 +28,11 @@ ROOMS_OF_TOOLS = (  # tools ask these
     "memory",
 )
 READERS = ROOT / "ttnn_mcp" / "readers"
-SINGLE = (  # in rooms of which other modules are outside yet
-    *("run/link.py", "run/link_shapes.py", "run/trust.py"),
-    *(f"readers/{name}.py" for name in ("discover", "fingerprint", "manifest", "source_lines", "sqlite_file")),
-    *(
-        f"readers/performance/{name}.py"
-        for name in ("column", "columns", "csv_bytes", "device_log", "header", "lost_columns", "row_shape")
-    ),
-)
-ROOMS_OF_READERS = ("memory", "graph", "printed")
-HELD_BY_THEIR_OWN = {ANALYSES / "memory"}  # rooms whose own tests decide: those of the tools that ask them are slow
+SINGLE = ("run/link.py", "run/link_shapes.py", "run/trust.py")  # in rooms of which other modules are outside yet
+ROOMS_OF_READERS = (".", "memory", "graph", "performance", "printed")
+HELD_BY_THEIR_OWN = {  # rooms whose own tests decide: those of the tools that ask them are slow
+    *(ANALYSES / "memory", READERS, READERS / "performance"),
+}
 WITH_TESTS_OF_THEIR_OWN = (
     *(ANALYSES, EXPERIMENTS),
     *(ANALYSES / room for room in ROOMS_OF_TOOLS),

@@ -1,14 +1,14 @@
 """Files that may be lost: whole or absent, never in the way, never more than allowed."""
 
-import multiprocessing
 import os
-import signal
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
 
-from ttnn_mcp.readers.kept_files import ABANDONED_S, BLOCK_BYTES, KeptFiles
+from ttnn_mcp.readers.kept_files import KeptFiles
 
 NAME = "0123456789abcdef"
 PARTS = [b"header", bytes(range(256)) * 40]
@@ -61,6 +61,14 @@ def test_a_file_with_something_added_or_renamed_is_absent(kept):
     assert kept.read("f" * 16) is None
 
 
+def waits(work):
+    """Whether it does not end by itself."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(5)
+    return thread.is_alive()
+
+
 def test_links_pipes_and_folders_of_its_name_are_never_followed_opened_or_removed(kept, tmp_path):
     kept.write(NAME, PARTS)
     path = only_file(kept)
@@ -69,6 +77,7 @@ def test_links_pipes_and_folders_of_its_name_are_never_followed_opened_or_remove
     assert kept.read(NAME) is None
     path.unlink()
     os.mkfifo(path)
+    assert not waits(lambda: kept.read(NAME))
     assert kept.read(NAME) is None
     path.unlink()
     path.mkdir()
@@ -93,7 +102,33 @@ def test_many_small_files_stay_within_the_bound_too(kept):
     for number in range(60):
         assert kept.write(f"{number:08}", [b"1234"])
     assert kept.held_bytes() <= kept.most_bytes
-    assert len(list(kept.folder.iterdir())) <= kept.most_bytes // BLOCK_BYTES + 1
+    assert len(list(kept.folder.iterdir())) <= kept.most_bytes // 4096 + 1
+
+
+def test_each_file_counts_as_the_least_that_a_disk_gives_it(kept):
+    for number in range(3):
+        assert kept.write(f"{number:08}", [b"1234"])
+    assert kept.held_bytes() == 3 * 4096
+
+
+def test_a_thousand_files_are_kept_however_small(tmp_path):
+    kept = KeptFiles(tmp_path, 1 << 30)
+    for number in range(1_100):
+        path = tmp_path / f"{number:08}.kept"
+        path.touch()
+        os.utime(path, (1000 + number, 1000 + number))
+    assert kept.write(NAME, PARTS)
+    assert len(list(tmp_path.iterdir())) == 1_000
+    assert not (tmp_path / f"{100:08}.kept").exists()
+    assert (tmp_path / f"{101:08}.kept").exists()
+
+
+def test_a_damaged_file_is_not_used_by_reading_it(kept):
+    kept.write(NAME, PARTS)
+    only_file(kept).write_bytes(b"damaged")
+    os.utime(only_file(kept), (1000, 1000))
+    assert kept.read(NAME) is None
+    assert only_file(kept).stat().st_mtime == 1000
 
 
 def test_what_is_larger_than_the_bound_is_not_written_and_removes_nothing(kept):
@@ -107,9 +142,13 @@ def test_files_of_others_are_never_removed_nor_counted(kept):
     foreign = kept.folder / "notes.txt"
     foreign.write_bytes(bytes(90_000))
     os.utime(foreign, (1, 1))
+    link = kept.folder / "abcdefab.kept"
+    link.symlink_to(foreign)
+    os.utime(link, (1, 1), follow_symlinks=False)
+    assert kept.held_bytes() == 0
     for number in range(12):
         assert kept.write(f"{number:08}", [bytes(20_000)])
-    assert foreign.stat().st_size == 90_000
+    assert link.stat().st_size == 90_000
     assert kept.held_bytes() <= kept.most_bytes
 
 
@@ -130,21 +169,23 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, where):
     assert not kept.writable()
 
 
-def write_for_ever(folder, letter):
-    kept = KeptFiles(folder, 4_000_000)
-    while True:
-        kept.write(NAME, [letter * 1_000_000])
+WRITER = """
+import sys
+from pathlib import Path
+from ttnn_mcp.readers.kept_files import KeptFiles
+kept = KeptFiles(Path(sys.argv[1]), 4_000_000)
+while True:
+    kept.write(sys.argv[2], [sys.argv[3].encode() * 1_000_000])
+"""
 
 
 def writer(kept, letter):
-    process = multiprocessing.get_context("spawn").Process(target=write_for_ever, args=(kept.folder, letter))
-    process.start()
-    return process
+    return subprocess.Popen([sys.executable, "-c", WRITER, kept.folder, NAME, letter])
 
 
 def test_readers_see_whole_files_while_two_processes_write_and_are_killed(tmp_path):
     kept = KeptFiles(tmp_path / "cache", 4_000_000)
-    writers = [writer(kept, b"a"), writer(kept, b"b")]
+    writers = [writer(kept, "a"), writer(kept, "b")]
     seen = set()
     try:
         until = time.monotonic() + 20
@@ -156,8 +197,8 @@ def test_readers_see_whole_files_while_two_processes_write_and_are_killed(tmp_pa
                 seen.add(bytes(contents[:1]))
     finally:
         for process in writers:
-            os.kill(process.pid, signal.SIGKILL)
-            process.join()
+            process.kill()
+            process.wait()
     assert seen == {b"a", b"b"}
     assert len(bytes(kept.read(NAME))) == 1_000_000  # a kill in the middle of writing left the former file
 
@@ -167,8 +208,9 @@ def test_the_rest_of_a_killed_writer_is_removed_when_nobody_can_be_writing_it(ke
     old, young = kept.folder / "kept-abc.part", kept.folder / "kept-def.part"
     for path in (old, young):
         path.write_bytes(b"half")
-    os.utime(old, (time.time() - ABANDONED_S - 5,) * 2)
-    os.utime(young, (time.time() - ABANDONED_S + 60,) * 2)
+    os.utime(old, (time.time() - 11 * 60,) * 2)
+    os.utime(young, (time.time() - 9 * 60,) * 2)
+    os.utime(kept.folder / f"{NAME}.kept", (1000, 1000))  # old and finished
     kept.write("f" * 8, PARTS)
     assert not old.exists()
     assert young.exists()
@@ -185,6 +227,20 @@ def test_what_is_written_later_is_waited_for_by_its_reader(kept):
     kept.write_later(NAME, parts())
     threading.Timer(0.05, may_write.set).start()
     assert bytes(kept.read(NAME)) == b"late"
+
+
+def test_nobody_waits_for_what_is_written_under_another_name(kept):
+    read, in_time = threading.Event(), []
+
+    def parts():
+        in_time.append(read.wait(5))
+        yield b"late"
+
+    kept.write_later(NAME, parts())
+    assert kept.read("f" * 16) is None
+    read.set()
+    kept.finish()
+    assert in_time == [True]
 
 
 def test_what_cannot_be_computed_later_is_not_written(kept):

@@ -9,8 +9,10 @@ from functools import cache
 
 from ttnn_mcp.readers.ordered_work import in_order
 
-BLOCK_BYTES = 1 << 20  # read at once: in the cache of a core when its checksum is computed
-PIECE_BYTES = 1 << 23  # a piece of work for a thread
+# Read at once: in the cache of a core when its checksum is computed.
+BLOCK_BYTES = 1 << 20  # unmoved: the sum of any blocks is the same, and only its time differs
+# A piece of work for a thread.
+PIECE_BYTES = 1 << 23  # unmoved: likewise
 # Polynomials modulo that of CRC-32 (IEEE 802.3), with coefficients 0 or 1: the highest bit is that of x to the power 0.
 MODULUS = 0xEDB88320  # without its highest power
 ONE, X = 1 << 31, 1 << 30
@@ -53,7 +55,7 @@ def checksum(descriptor: int, size: int) -> int:
 def _of_piece(descriptor: int, begin: int, size: int) -> tuple[int, int]:
     """The checksum of the piece that begins there, and its length."""
     total, place, end = 0, begin, min(begin + PIECE_BYTES, size)
-    while place < end and (block := os.pread(descriptor, min(BLOCK_BYTES, end - place), place)):
+    while block := os.pread(descriptor, min(BLOCK_BYTES, end - place), place):
         total, place = zlib.crc32(block, total), place + len(block)
     return total, place - begin
 

@@ -10,7 +10,6 @@ import struct
 import tempfile
 import zlib
 from contextlib import suppress
-from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,16 +28,16 @@ def contents_of(path: Path, name: str, most_bytes: int) -> memoryview | None:
         OSError, ValueError, MemoryError: it cannot be read.
     """
     # a link could lead anywhere, and opening a pipe would wait for its writer
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - it is open already
-        status = os.fstat(descriptor)
-        if not S_ISREG(status.st_mode) or not HEAD.size <= status.st_size <= most_bytes:
+    descriptor = os.open(path, getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - it is open already; a folder is refused
+        file_bytes = os.fstat(descriptor).st_size
+        if not HEAD.size <= file_bytes <= most_bytes:  # a pipe or device has 0
             return None
         mark, size, checksum = HEAD.unpack(file.read(HEAD.size))
-        if mark != MARK or size != status.st_size - HEAD.size:
+        if mark != MARK or size != file_bytes - HEAD.size:
             return None
         contents = file.read(size)
-    is_whole = len(contents) == size and zlib.crc32(contents, zlib.crc32(name.encode())) == checksum
+    is_whole = zlib.crc32(contents, zlib.crc32(name.encode())) == checksum
     return memoryview(contents) if is_whole else None
 
 

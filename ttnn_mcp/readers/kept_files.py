@@ -54,8 +54,6 @@ class KeptFiles:
 
     def read(self, name: str) -> memoryview | None:
         """The contents written under this name; None if there are none, or they are not as they were written."""
-        if not self.most_bytes:
-            return None
         writer = self._writer
         if writer is not None and writer.name == name:
             writer.join()
