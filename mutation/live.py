@@ -11,6 +11,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mutation.scope import ROOT, imports_of
 
 if TYPE_CHECKING:
@@ -124,4 +126,4 @@ def same(old: object, new: object) -> bool:
         return len(old) == len(new) and all(same(*each) for each in zip(old, new, strict=True))
     if isinstance(old, dict) and isinstance(new, dict):
         return old.keys() == new.keys() and all(same(value, new[key]) for key, value in old.items())
-    return bool(old == new)
+    return np.array_equal(old, new) if isinstance(old, np.ndarray) else bool(old == new)

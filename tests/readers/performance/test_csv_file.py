@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,11 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.cells_of_frames import cells
 from tests.profiles import CSV_GENERATIONS, CsvStyle, Iteration, write_performance_report
 from tests.profiles import foreign as made_foreign
 from tests.programs import block
 from ttnn_mcp.errors import ReportBroken, ReportError, ReportForeign, ReportMissing
+from ttnn_mcp.readers.performance import csv_file, parsed_rows
 from ttnn_mcp.readers.performance.csv_file import count_device_ops, read_performance_csv
+from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 from ttnn_mcp.run.performance import Performance
 
 REAL = ("C1", "C2", "C3", "C4", "C5", "C6", "C7")
@@ -185,3 +189,75 @@ def test_device_ops_are_counted_without_parsing(tmp_path):
     path = written(tmp_path)
     assert count_device_ops(path) == len(ops_of(path))
     assert count_device_ops(tmp_path / "nothing.csv") is None
+
+
+def test_only_a_file_that_is_not_plain_costs_the_start_of_pandas(tmp_path, monkeypatch):
+    def parsed(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(parsed_rows, "parsed", parsed)
+    assert len(read_performance_csv(written(tmp_path)).frame)
+
+
+@pytest.mark.parametrize("rows", [2_000_000, 2_000_001])
+def test_two_million_rows_are_read_and_no_more(tmp_path, monkeypatch, rows):
+    column = TextColumn(np.zeros(rows, dtype=np.int8), ("Matmul",))
+    frame = Frame(rows, {"op_code": column, "kernel_ns": np.ones(rows)})
+    monkeypatch.setattr(csv_file, "plain_frame", lambda *_: frame)
+    path = few_columns(tmp_path, [], has_type=False)
+    if rows == 2_000_000:
+        assert len(read_performance_csv(path).frame) == rows
+    else:
+        with pytest.raises(ReportBroken, match=r"more than 2000000 rows.* head -n 2000001"):
+            read_performance_csv(path)
+
+
+@pytest.mark.parametrize("has_type", [True, False])
+def test_five_thousand_device_ops_are_believed_and_no_more(tmp_path, has_type):
+    ops = [f"Op{number},1,tt_dnn_device" for number in range(5_000)]
+    marks = [f"mark {number},,signpost" for number in range(10 * has_type)]
+    assert len(read_performance_csv(few_columns(tmp_path, ops + marks, has_type=has_type)).frame) >= 5_000
+    with pytest.raises(ReportBroken, match="names 5001 different device ops"):
+        read_performance_csv(few_columns(tmp_path, [*ops, "One,1,tt_dnn_device", *marks], has_type=has_type))
+
+
+def few_columns(folder, rows, header="OP CODE,DEVICE KERNEL DURATION [ns],OP TYPE", *, has_type=True):
+    lines = [header, *rows]
+    path = folder / "ops_perf_results.csv"
+    path.write_text("\n".join(lines if has_type else [line.rpartition(",")[0] for line in lines]) + "\n")
+    return path
+
+
+def test_a_header_over_two_lines_is_no_row_that_is_cut_off(tmp_path):
+    path = few_columns(tmp_path, [], header='OP CODE,DEVICE KERNEL DURATION [ns],"OP\nTYPE"')
+    path.write_bytes(path.read_bytes().rstrip())
+    report = read_performance_csv(path)
+    assert len(report.frame) == 0
+    assert report.caveats == ()
+
+
+def test_impossible_cells_and_long_texts_are_changed_and_told_and_no_others(tmp_path):
+    rows = ["Matmul,12,tt_dnn_device", f"Matmul,-inf,{'x' * 200}", "Matmul,1e300,tt_dnn_device"]
+    report = read_performance_csv(few_columns(tmp_path, rows))
+    np.testing.assert_array_equal(report.frame.numbers("kernel_ns"), [12, np.nan, np.nan])
+    assert cells(report.frame.texts("op_type")) == ["tt_dnn_device", "x" * 100, "tt_dnn_device"]
+    assert cells(report.frame.texts("op_code")) == ["Matmul"] * 3
+    assert sorted(report.caveats) == [
+        "2 cells of DEVICE KERNEL DURATION [ns] cannot be true (infinite, negative or absurd) and count as not measured",
+        "OP TYPE holds 1 texts longer than 100 characters, cut there",
+    ]
+
+
+def test_device_ops_of_a_very_large_file_are_not_counted(tmp_path):
+    path = few_columns(tmp_path, ["Matmul,12,tt_dnn_device"])
+    os.truncate(path, 1 << 28)  # it takes no disk, and 0.1 s to look through
+    assert count_device_ops(path) == 1
+    os.truncate(path, (1 << 28) + 1)
+    assert count_device_ops(path) is None
+
+
+def test_a_device_op_between_two_blocks_is_counted_once(tmp_path):
+    path = tmp_path / "ops.csv"
+    for lead in range((1 << 22) - 14, (1 << 22) + 2):
+        path.write_bytes(bytes(lead) + b"tt_dnn_device" + bytes(20))
+        assert count_device_ops(path) == 1

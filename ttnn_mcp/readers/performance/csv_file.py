@@ -110,12 +110,12 @@ def _without_impossible(path: Path, frame: Frame, header: Header, caveats: list[
     changed: dict[str, TextColumn | NDArray[np.float64]] = {}
     wrong: dict[str, int] = {}
     for name in header.read.values():
-        if frame.is_blank(name):
+        if frame.is_blank(name):  # unmoved: it only spares the look at cells that are all blank
             continue
         if is_number(name):
             values = frame.numbers(name)
             beyond = impossible(BY_NAME[name], values)
-            if beyond.any():
+            if beyond.any():  # unmoved: it only spares a copy
                 changed[name] = np.where(beyond, np.nan, values)
                 wrong[name] = int(beyond.sum())
             continue
@@ -132,7 +132,7 @@ def _without_impossible(path: Path, frame: Frame, header: Header, caveats: list[
 def _refuse_many_ops(path: Path, frame: Frame) -> None:
     """Raise if there are too many different device ops; signposts may all differ."""
     codes = frame.texts("op_code").codes
-    if len(frame.texts("op_code").distinct) <= OP_CODES_AT_MOST:
+    if len(frame.texts("op_code").distinct) <= OP_CODES_AT_MOST:  # unmoved: it only spares the count
         return
     if "op_type" in frame:
         types = frame.texts("op_type")
