@@ -44,7 +44,7 @@ def decimals(words: NDArray[np.uint64]) -> tuple[NDArray[np.float64], NDArray[np
     quotient is the float64 next to the decimal, as for a parser.
     """
     points = words ^ POINTS  # a byte of 0 where the point is
-    tops = ~((points & OTHER_BITS) + OTHER_BITS | points) & TOP_BITS  # the top bit of such bytes
+    tops = ~(points + OTHER_BITS | points) & TOP_BITS  # the top bit of such bytes, but beside what is no digit
     after = ~((tops << ONE) - ONE)
     digits = (words & after) | (words & ((tops >> np.uint64(7)) - ONE)) << BYTE
     divisors = DIVISORS.take(np.searchsorted(TOP_BIT_OF, tops), mode="clip")

@@ -81,9 +81,7 @@ def lengthened(values: NDArray[Any]) -> NDArray[np.float64]:
     if values.dtype == np.float64:
         return values
     numbers = values.astype(np.float64)
-    missing = values == np.iinfo(values.dtype).min
-    if missing.any():
-        numbers[missing] = np.nan
+    numbers[values == np.iinfo(values.dtype).min] = np.nan
     return numbers
 
 

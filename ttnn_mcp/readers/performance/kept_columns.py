@@ -106,7 +106,7 @@ def _shortened(values: NDArray[np.float64]) -> NDArray[Any]:
     if not measured:
         return values[:0]
     least, most = np.fmin.reduce(values), np.fmax.reduce(values)
-    if least <= 0 <= most and np.signbit(values[values == 0]).any():
+    if np.signbit(values[values == 0]).any():
         return values  # -0.0
     for written_as in WHOLE:
         limits = np.iinfo(written_as)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.performance.header import Header
 
-ROWS_AT_A_TIME = 1 << 16  # when the type of a column has to be inferred
+# When the type of a column has to be inferred.
+ROWS_AT_A_TIME = 1 << 16  # unmoved: pieces of any size make the same columns
 
 
 class Parsed(NamedTuple):
@@ -83,7 +84,7 @@ def _read(path: Path, header: Header, rows_at_most: int, blanks: tuple[str, ...]
     }
     with closing(CsvBytes(path)) as file:
         source: Any = file  # pandas needs `read` only, but its stubs ask for a whole file
-        if sure:
+        if sure:  # unmoved: in pieces it takes a quarter longer
             frame, unread = _joined(path, iter([pd.read_csv(source, **options)]), numbers)
         else:
             with pd.read_csv(source, chunksize=ROWS_AT_A_TIME, low_memory=False, **options) as pieces:
@@ -135,9 +136,10 @@ def _as_numbers(column: pd.Series) -> tuple[NDArray[np.float64], int]:
     """The column as float64 (NaN = not measured), and how many of its cells hold something else than a number."""
     import pandas as pd  # noqa: PLC0415
 
-    if pd.api.types.is_float_dtype(column.dtype):
-        return column.to_numpy(), 0
-    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
+    is_bool = pd.api.types.is_bool_dtype(column.dtype)
+    if (
+        pd.api.types.is_numeric_dtype(column.dtype) and not is_bool
+    ):  # unmoved: it spares numbers the way through texts
         return column.to_numpy(dtype=np.float64), 0
     numbers = pd.to_numeric(column.astype("str"), errors="coerce").where(column.notna())
     return numbers.to_numpy(dtype=np.float64), int((numbers.isna() & column.notna()).sum())
