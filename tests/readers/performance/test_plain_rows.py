@@ -144,11 +144,14 @@ def test_a_file_that_changes_meanwhile_is_left_to_the_parser(tmp_path, monkeypat
     assert plain(path) is None
 
     def and_cut(*where):
-        os.truncate(path, 200)
+        os.truncate(path, sizes.pop())
         return true_block_at(*where)
 
     monkeypatch.setattr(plain_rows, "block_at", and_cut)
+    sizes = [0, 200]
     assert plain(path) is None
+    assert plain(path) is None
+    assert not sizes
 
 
 def test_no_more_rows_are_read_than_asked_for(tmp_path, monkeypatch):

@@ -48,5 +48,4 @@ def decimals(words: NDArray[np.uint64]) -> tuple[NDArray[np.float64], NDArray[np
     after = ~((tops << ONE) - ONE)
     digits = (words & after) | (words & ((tops >> np.uint64(7)) - ONE)) << BYTE
     divisors = DIVISORS.take(np.searchsorted(TOP_BIT_OF, tops), mode="clip")
-    are_decimals = (tops != 0) & (tops & (tops - ONE) == 0) & ~are_no_digits(digits)
-    return as_number(digits) / divisors, are_decimals
+    return as_number(digits) / divisors, (tops != 0) & ~are_no_digits(digits)  # a second point is no digit

@@ -94,8 +94,7 @@ def unpacked(contents: memoryview, path: Path) -> tuple[PerformanceCsv, dict[str
 
 def _bytes_of(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
     plain = np.ascontiguousarray(array, dtype=_written_as(array))
-    if len(plain):
-        yield plain.data.cast("B")
+    yield plain.data.cast("B")
     yield _padding(plain.nbytes)
 
 

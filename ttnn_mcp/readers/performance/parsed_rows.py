@@ -70,7 +70,8 @@ def _read(path: Path, header: Header, rows_at_most: int, blanks: tuple[str, ...]
 
     names = [header.read.get(place, f"#{place}") for place in range(len(header.names))]
     numbers = [name for name in header.read.values() if is_number(name)]
-    texts = dict.fromkeys((name for name in header.read.values() if not is_number(name)), "category")
+    words = [name for name in header.read.values() if not is_number(name)]  # unmoved: it spares numbers a detour
+    texts = dict.fromkeys(words, "category")
     options: dict[str, Any] = {
         "names": names,  # our own name for every field: the file may have a name twice
         "header": 0,

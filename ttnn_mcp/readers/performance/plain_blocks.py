@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.performance.row_shape import RowShape
 
-BLOCK_BYTES = 1 << 20  # with what is computed of them, they fit into the cache of a core
+# With what is computed of them, they fit into the cache of a core.
+BLOCK_BYTES = 1 << 20  # unmoved: blocks of any size hold the same rows
 SEPARATOR, RETURN, NEWLINE = b",\r\n"
 
 
@@ -58,8 +59,8 @@ def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | 
     contents = os.pread(descriptor, wanted, before)
     if len(contents) != wanted:
         return None  # it became shorter
-    if before + wanted == shape.size and contents[-1] != NEWLINE:
-        contents += shape.line_end  # the last row ends with the file
+    if before + wanted == shape.size:
+        contents += shape.line_end  # the last row may end with the file
     first = contents.find(b"\n", LEAD_BYTES) + 1
     last = contents.find(b"\n", end - 1 - before) + 1
     if not first or not last:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 LAST_BYTES = np.array([((1 << 8 * n) - 1) << (64 - 8 * n) for n in range(DIGITS + 1)], dtype=np.uint64)
 NUMBER = re.compile(rb"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,4})?")
-REMEMBERED = 100_000  # texts of other numbers, which may repeat
+# Texts of other numbers, which may repeat.
+REMEMBERED = 100_000  # unmoved: what is forgotten is read again, and comes to the same
 
 
 class Numbers:
@@ -41,33 +42,30 @@ class Numbers:
         odd = are_no_digits(digits) | (lengths > 2 * DIGITS)
         whole = as_number(digits)
         long = (lengths > DIGITS).nonzero()[0]
-        if len(long):
-            masks = LAST_BYTES.take(lengths[long] - DIGITS, mode="clip")
-            first_digits = (words[ends[long] - 2 * DIGITS] ^ ZEROS) & masks
-            odd[long] |= are_no_digits(first_digits)
-            whole[long] += as_number(first_digits) * np.uint64(10**DIGITS)
+        masks = LAST_BYTES.take(lengths[long] - DIGITS, mode="clip")
+        first_digits = (words[ends[long] - 2 * DIGITS] ^ ZEROS) & masks
+        odd[long] |= are_no_digits(first_digits)
+        whole[long] += as_number(first_digits) * np.uint64(10**DIGITS)
         numbers = whole.astype(np.float64)
         numbers[lengths == 0] = np.nan
         rows = odd.nonzero()[0]
-        if len(rows):
-            numbers[rows], are_decimals = decimals(digits[rows])
-            rows = rows[~are_decimals | (lengths[rows] == 1) | (lengths[rows] > DIGITS)]
-        if len(rows):
-            others = self._others(block.contents, ends[rows], lengths[rows])
-            if others is None:
-                return None
-            numbers[rows] = others
+        numbers[rows], are_decimals = decimals(digits[rows])
+        rows = rows[~are_decimals | (lengths[rows] == 1) | (lengths[rows] > DIGITS)]
+        others = self._others(block.contents, ends[rows], lengths[rows])
+        if others is None:
+            return None
+        numbers[rows] = others
         columns: NDArray[np.float64] = np.reshape(numbers, (block.rows, len(filled)))
         return filled, np.transpose(columns)
 
     def _others(self, contents: bytes, ends: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[float] | None:
         """Signed and very long numbers, and long decimals; None if one is no number."""
-        if len(self._known) > REMEMBERED:
+        if len(self._known) > REMEMBERED:  # unmoved: likewise
             self._known = {}
         known = self._known
         begins: list[int] = (ends - lengths).tolist()
         texts = [contents[begin:end] for begin, end in zip(begins, ends.tolist(), strict=True)]
-        for text in {text for text in texts if text not in known}:
+        for text in set(texts).difference(known):
             value = self._blanks.get(text)
             if value is None:
                 if not NUMBER.fullmatch(text):
