@@ -204,7 +204,8 @@ def _attempt(asked: tuple[int, int]) -> tuple[int, int, bool]:
         _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     noticed = code in {FAILED, -signal.SIGALRM}
-    if not noticed and not trials.quick:
+    is_excused = code == PASSED and live.module.mutants[number].excuse  # nothing else is expected of it
+    if not noticed and not is_excused and not trials.quick:
         noticed = trial.is_noticed(live.module, number, trials.seconds(live.module))
     return place, number, noticed
 

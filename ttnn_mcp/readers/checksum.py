@@ -10,9 +10,9 @@ from functools import cache
 from ttnn_mcp.readers.ordered_work import in_order
 
 # Read at once: in the cache of a core when its checksum is computed.
-BLOCK_BYTES = 1 << 20  # unmoved: the sum of any blocks is the same, and only its time differs
+BLOCK_BYTES = 1_048_576  # unmoved: the sum of any blocks is the same, and only its time differs
 # A piece of work for a thread.
-PIECE_BYTES = 1 << 23  # unmoved: likewise
+PIECE_BYTES = 8_388_608  # unmoved: likewise
 # Polynomials modulo that of CRC-32 (IEEE 802.3), with coefficients 0 or 1: the highest bit is that of x to the power 0.
 MODULUS = 0xEDB88320  # without its highest power
 ONE, X = 1 << 31, 1 << 30

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.performance.row_shape import RowShape
 
 # With what is computed of them, they fit into the cache of a core.
-BLOCK_BYTES = 1 << 20  # unmoved: blocks of any size hold the same rows
+BLOCK_BYTES = 1_048_576  # unmoved: blocks of any size hold the same rows
 SEPARATOR, RETURN, NEWLINE = b",\r\n"
 
 
