@@ -16,6 +16,8 @@ from ttnn_mcp.readers.performance import csv_file, plain_rows, plain_texts, row_
 from ttnn_mcp.readers.performance.csv_file import BLANK, read_performance_csv
 from ttnn_mcp.readers.performance.header import header_of
 from ttnn_mcp.readers.performance.plain_file import plain_frame
+from ttnn_mcp.readers.performance.plain_rows import PlainRows, Wanted
+from ttnn_mcp.readers.performance.row_shape import shape_of
 
 HEADER = ["OP CODE", "OP TYPE", "DEVICE ID", "unread", "DEVICE KERNEL DURATION [ns]", "HOST START TS", "ATTRIBUTES"]
 NUMBERS = {"DEVICE ID": "device", "DEVICE KERNEL DURATION [ns]": "kernel_ns", "HOST START TS": "host_start_ns"}
@@ -115,12 +117,46 @@ def test_whatever_is_not_plain_is_left_to_the_parser(tmp_path, spoil):
     assert plain(path) is None
 
 
-def test_a_line_longer_than_any_real_one_is_left_to_the_parser(tmp_path, monkeypatch):
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_line_longer_than_any_real_one_is_left_to_the_parser(tmp_path, monkeypatch, line_end):
     monkeypatch.setattr(plain_rows, "BLOCK_BYTES", 50)
-    path = written(tmp_path / "ops.csv", [[*ROW[:6], "x" * 900], ROW])
+    path = written(tmp_path / "ops.csv", [[*ROW[:6], "x" * 900], ROW], line_end)
     assert plain(path) is not None
     monkeypatch.setattr(row_shape, "LINE_BYTES", 500)
     assert plain(path) is None
+
+
+@pytest.fixture
+def reading(tmp_path, monkeypatch):
+    """600 rows of equal length in some twenty blocks, and what reads them."""
+    monkeypatch.setattr(plain_rows, "BLOCK_BYTES", 2_000)
+    path = written(tmp_path / "ops.csv", [[*ROW[:4], str(row), *ROW[5:]] for row in range(1_000, 1_600)])
+    with path.open("rb") as file:
+        shape = shape_of(file.fileno(), len(HEADER))
+        yield PlainRows(file.fileno(), shape, Wanted(header_of(path).read, BLANK, 5_000, checksum=False)), shape
+
+
+def test_room_is_made_once_for_rows_of_equal_length_and_hardly_more_than_they_need(reading, monkeypatch):
+    rows, shape = reading
+    asked, make_room = [], rows.make_room
+    monkeypatch.setattr(rows, "make_room", lambda most: asked.append(most) or make_room(most), raising=False)
+    assert rows.read(shape.begin, shape.size, shape.size)
+    assert len(asked) == 1
+    assert 600 * 1.02 < rows.numbers.shape[1] < 600 * 1.1
+    before = rows.numbers
+    make_room(rows.rows)
+    assert rows.numbers is before
+
+
+def test_no_checksum_is_computed_that_nobody_wants(reading):
+    rows, shape = reading
+    assert rows.read(shape.begin, shape.size, shape.size)
+    assert (rows.running_sum.total, rows.running_sum.length) == (0, 0)
+
+
+def test_texts_side_by_side_are_looked_up_together(reading):
+    rows, _ = reading
+    assert [(group.first, group.last) for group in rows.groups] == [(0, 1), (6, 6)]
 
 
 def test_too_many_different_texts_are_left_to_the_parser(tmp_path, monkeypatch):

@@ -1,5 +1,8 @@
 """A large file read by two processes: the same columns as by one, and no rows lost when the second one fails."""
 
+import io
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -8,12 +11,15 @@ import zlib
 import numpy as np
 import pytest
 
+import ttnn_mcp
 from tests.cells_of_frames import check_same_cells
 from ttnn_mcp.readers.checksum import RunningChecksum
 from ttnn_mcp.readers.performance import plain_rows, plain_texts, second_reader
 from ttnn_mcp.readers.performance.csv_file import BLANK
 from ttnn_mcp.readers.performance.header import header_of
 from ttnn_mcp.readers.performance.plain_file import plain_frame
+from ttnn_mcp.readers.performance.plain_rows import Wanted
+from ttnn_mcp.readers.performance.row_shape import RowShape, shape_of
 
 HEADER = "OP CODE,OP TYPE,DEVICE ID,unread,DEVICE KERNEL DURATION [ns],HOST START TS,ATTRIBUTES"
 ROWS = 400
@@ -120,19 +126,91 @@ def test_too_many_different_texts_of_both_are_left_to_the_parser(path, monkeypat
     assert plain(path) is None
 
 
-@pytest.mark.parametrize(("name", "value"), [("LARGE_BYTES", 1 << 40), ("cores", lambda: 1)])
-def test_one_process_reads_a_small_file_and_on_one_core(path, monkeypatch, started, name, value):
-    monkeypatch.setattr(second_reader, name, value)
+def test_one_process_reads_all_on_one_core(path, monkeypatch, started):
+    monkeypatch.setattr(second_reader, "cores", lambda: 1)
     assert len(plain(path)) == 2 * ROWS
     assert not started
 
 
-def test_the_size_from_which_a_file_is_large(path, monkeypatch, started):
-    monkeypatch.setattr(second_reader, "LARGE_BYTES", path.stat().st_size)
-    plain(path)
-    monkeypatch.setattr(second_reader, "LARGE_BYTES", path.stat().st_size + 1)
-    plain(path)
-    assert len(started) == 1
+class Asked:
+    """What a process would be started with."""
+
+    def __init__(self, command, **how):
+        self.command, self.folder = command, how["cwd"]
+
+    def kill(self):
+        pass
+
+    communicate = kill
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The processes that would be started."""
+    monkeypatch.undo()
+    monkeypatch.setattr(second_reader, "cores", lambda: 2)
+    seen = []
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **how: seen.append(Asked(*words, **how)) or seen[-1])
+    return seen
+
+
+def begin_of(size):
+    """Where the second process begins in a file of this size, whose rows begin at 200."""
+    shape = RowShape(200, size, 7, b"\n")
+    with second_reader.second_reader(3, shape, Wanted({}, BLANK, 5, checksum=False)) as second:
+        return second and second.begin
+
+
+def test_half_a_gigabyte_is_large_and_the_second_process_gets_less(asked):
+    assert begin_of(2**29 - 1) is None
+    begin = begin_of(2**29)
+    assert len(asked) == 1
+    assert begin - 200 - (2**29 - begin) == 150_000_000  # read here until the other has started (0.2 s)
+
+
+def test_it_runs_where_this_package_lies(asked):
+    begin_of(2**30)
+    assert (asked[0].folder / "ttnn_mcp" / "__init__.py").samefile(ttnn_mcp.__file__)
+
+
+def test_it_is_not_started_where_no_file_can_be_handed_over(asked):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "name", "nt")
+        assert begin_of(2**30) is None
+    assert not asked
+
+
+def written_by_main(path, monkeypatch, *, checksum):
+    """What the second process writes about the second half of a file, and where that half begins."""
+    begin = path.read_bytes().index(b"Softmax")
+    out = io.TextIOWrapper(io.BytesIO())
+    with path.open("rb") as file:
+        shape = shape_of(file.fileno(), len(header_of(path).names))
+        wanted = Wanted(header_of(path).read, BLANK, 5_000, checksum)
+        job = [file.fileno(), shape.begin, shape.size, shape.fields, "\n", wanted, begin]
+        monkeypatch.setattr(sys, "argv", ["second", json.dumps(job)])
+        monkeypatch.setattr(sys, "stdout", out)
+        second_reader.main()
+    return out.buffer.getvalue(), begin
+
+
+@pytest.mark.parametrize("checksum", [True, False])
+def test_it_tells_first_what_follows(path, monkeypatch, checksum):
+    written, begin = written_by_main(path, monkeypatch, checksum=checksum)
+    head = json.loads(written.split(b"\n")[0])
+    half = path.read_bytes()[begin:]
+    assert head["rows"] == ROWS
+    assert head["checksum"] == ([zlib.crc32(half), len(half)] if checksum else [0, 0])
+    assert head["texts"] == [[len("Softmax,tt_dnn_device")], [len("{'b': 0}")] * 7]
+    assert len(head["filled"]) == 2  # the device and the kernel's time
+    assert len(written) == written.index(b"\n") + 1 + 21 + 7 * 8 + ROWS * (2 * 4 + 2 * 8)
+
+
+def test_it_ends_where_its_half_is_not_plain(path, monkeypatch):
+    path.write_text(path.read_text().replace("y,9.5", '"y",9.5'))
+    with pytest.raises(SystemExit) as ended:
+        written_by_main(path, monkeypatch, checksum=False)
+    assert ended.value.code == 1
 
 
 def test_a_module_of_that_name_in_the_current_folder_is_not_run(path, tmp_path, monkeypatch, started):

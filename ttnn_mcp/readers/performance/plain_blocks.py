@@ -55,16 +55,12 @@ def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | 
         OSError: the file cannot be read.
     """
     before = begin - 1 - LEAD_BYTES  # the byte at begin - 1 tells whether a row begins at `begin`
-    wanted = min(end + row_shape.LINE_BYTES, shape.size) - before
-    contents = os.pread(descriptor, wanted, before)
-    if len(contents) != wanted:
-        return None  # it became shorter
-    if before + wanted == shape.size:
+    until = min(end + row_shape.LINE_BYTES, shape.size)
+    contents = os.pread(descriptor, until - before, before)
+    if until == shape.size:
         contents += shape.line_end  # the last row may end with the file
     first = contents.find(b"\n", LEAD_BYTES) + 1
-    last = contents.find(b"\n", end - 1 - before) + 1
-    if not first or not last:
-        return None
+    last = contents.find(b"\n", end - 1 - before) + 1  # 0 where a line is too long: then nothing separates
     cells = np.frombuffer(contents, dtype=np.uint8, count=last)
     separates = cells <= RETURN  # carriage returns and line feeds; whatever else is no text either
     separates[: first - 1] = False  # all but the line feed before the first row

@@ -36,9 +36,8 @@ class TextGroup:
         ends: list[int] = block.after[:, self.last].tolist()
         codes = [number_of(contents[begin:end], -1) for begin, end in zip(begins, ends, strict=True)]
         numbers = np.array(codes, dtype=np.int32)
-        if numbers.min(initial=0) < 0:
-            for row in np.flatnonzero(numbers < 0).tolist():
-                numbers[row] = self._number(contents[begins[row] : ends[row]])
+        for row in np.flatnonzero(numbers < 0).tolist():
+            numbers[row] = self._number(contents[begins[row] : ends[row]])
         return None if self._are_too_many else numbers
 
     def numbers_of(self, texts: Sequence[bytes]) -> NDArray[np.int32] | None:
