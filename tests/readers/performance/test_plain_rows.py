@@ -190,6 +190,13 @@ def test_a_file_that_changes_meanwhile_is_left_to_the_parser(tmp_path, monkeypat
     assert not sizes
 
 
+def test_a_file_that_is_read_in_part_only_is_left_to_the_parser(tmp_path, monkeypatch):
+    path = written(tmp_path / "ops.csv", [ROW, [*ROW[:6], "attribute"]])
+    pread = os.pread
+    monkeypatch.setattr(os, "pread", lambda descriptor, size, place: pread(descriptor, size, place)[:-4])
+    assert plain(path) is None  # its last cell would be cut
+
+
 def test_no_more_rows_are_read_than_asked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(plain_rows, "BLOCK_BYTES", 100)
     path = written(tmp_path / "ops.csv", [ROW] * 300)

@@ -57,6 +57,8 @@ def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | 
     before = begin - 1 - LEAD_BYTES  # the byte at begin - 1 tells whether a row begins at `begin`
     until = min(end + row_shape.LINE_BYTES, shape.size)
     contents = os.pread(descriptor, until - before, before)
+    if len(contents) != until - before:
+        return None  # it became shorter
     if until == shape.size:
         contents += shape.line_end  # the last row may end with the file
     first = contents.find(b"\n", LEAD_BYTES) + 1

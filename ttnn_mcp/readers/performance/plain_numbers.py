@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LAST_BYTES = np.array([((1 << 8 * n) - 1) << (64 - 8 * n) for n in range(DIGITS + 1)], dtype=np.uint64)
 NUMBER = re.compile(rb"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,4})?")
+# Texts of other numbers, which may repeat.
+REMEMBERED = 100_000  # unmoved: what is forgotten is read again, and comes to the same
 
 
 class Numbers:
@@ -23,6 +25,7 @@ class Numbers:
 
     def __init__(self, blanks: tuple[str, ...]) -> None:
         self._blanks = {text.encode(): np.nan for text in blanks}
+        self._known = dict(self._blanks)
 
     def of(self, block: Block, fields: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
         """Which of the fields have a cell that is not blank, and these fields' numbers, shape (filled fields, rows).
@@ -57,9 +60,11 @@ class Numbers:
 
     def _others(self, contents: bytes, ends: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[float] | None:
         """Signed and very long numbers, and long decimals; None if one is no number."""
+        if len(self._known) > REMEMBERED:  # unmoved: likewise
+            self._known = dict(self._blanks)
+        known = self._known
         begins: list[int] = (ends - lengths).tolist()
         texts = [contents[begin:end] for begin, end in zip(begins, ends.tolist(), strict=True)]
-        known = dict(self._blanks)
         for text in set(texts).difference(known):
             if not NUMBER.fullmatch(text):
                 return None
