@@ -16,6 +16,7 @@ from ttnn_mcp.readers.performance import csv_file, plain_rows, plain_texts, row_
 from ttnn_mcp.readers.performance.csv_file import BLANK, read_performance_csv
 from ttnn_mcp.readers.performance.header import header_of
 from ttnn_mcp.readers.performance.plain_file import plain_frame
+from ttnn_mcp.readers.performance.plain_numbers import Numbers
 from ttnn_mcp.readers.performance.plain_rows import PlainRows, Wanted
 from ttnn_mcp.readers.performance.row_shape import shape_of
 
@@ -117,6 +118,31 @@ def test_whatever_is_not_plain_is_left_to_the_parser(tmp_path, spoil):
     assert plain(path) is None
 
 
+@pytest.mark.parametrize(
+    ("line_end", "rows"),
+    [
+        ("\n", ["Matmul,tt_dnn_device,0\rx,1,2,a\n"]),
+        ("\r\n", ["Matmul,tt_dnn_device,0\tx,1,2,a\r\n"]),
+        ("\n", ["Matmul,tt_dnn_device,0,x,1,2\n", ",,,,,,,\n"]),  # a cell less, then one more
+        ("\r\n", ["Matmul,tt_dnn_device,0\rx,1,2,a,\n"]),  # the carriage return stands where a comma should
+    ],
+)
+def test_as_many_separators_as_in_plain_rows_do_not_make_rows_plain(tmp_path, line_end, rows):
+    path = written(tmp_path / "ops.csv", [ROW], line_end)
+    assert plain(path) is not None
+    path.write_bytes(path.read_bytes() + "".join(rows).encode())
+    assert plain(path) is None
+
+
+def test_whole_numbers_and_short_decimals_need_no_python(tmp_path, monkeypatch):
+    asked, others = [], Numbers._others
+    monkeypatch.setattr(Numbers, "_others", lambda *given: asked.append(given[-1].tolist()) or others(*given))
+    cells = ["", "7", "1234567", "12345678", "123456789", "1234567890123456", "1.5", "1234.567"]
+    path = written(tmp_path / "ops.csv", [[*ROW[:4], cell, *ROW[5:]] for cell in cells])
+    np.testing.assert_array_equal(plain(path).numbers("kernel_ns"), [float(cell or "nan") for cell in cells])
+    assert asked == [[]]
+
+
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_a_line_longer_than_any_real_one_is_left_to_the_parser(tmp_path, monkeypatch, line_end):
     monkeypatch.setattr(plain_rows, "BLOCK_BYTES", 50)
@@ -191,9 +217,9 @@ def test_a_file_that_changes_meanwhile_is_left_to_the_parser(tmp_path, monkeypat
 
 
 def test_a_file_that_is_read_in_part_only_is_left_to_the_parser(tmp_path, monkeypatch):
-    path = written(tmp_path / "ops.csv", [ROW, [*ROW[:6], "attribute"]])
+    path = written(tmp_path / "ops.csv", [ROW, [*ROW[:6], "attribute"]], ends=False)
     pread = os.pread
-    monkeypatch.setattr(os, "pread", lambda descriptor, size, place: pread(descriptor, size, place)[:-4])
+    monkeypatch.setattr(os, "pread", lambda descriptor, size, place: pread(descriptor, size, place)[:-1])
     assert plain(path) is None  # its last cell would be cut
 
 
