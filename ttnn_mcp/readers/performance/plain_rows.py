@@ -14,7 +14,7 @@ import numpy as np
 from ttnn_mcp.readers.checksum import RunningChecksum
 from ttnn_mcp.readers.performance.cells import is_number
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn
-from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at  # unmoved: of any size
+from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at  # unmoved: any size will do
 from ttnn_mcp.readers.performance.plain_numbers import Numbers
 from ttnn_mcp.readers.performance.plain_texts import TextGroup
 from ttnn_mcp.readers.performance.row_shape import LEAD_BYTES
