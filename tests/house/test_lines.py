@@ -115,6 +115,11 @@ def test_what_judges_a_change_is_held_by_the_tests_beside_it_and_of_its_tool():
     assert (tests[0], tests[-1]) == ("experiments/test_rules.py", "tools/test_experiments.py")
 
 
+def test_no_module_that_reads_files_is_left_out():
+    modules = {path for path in scope.READERS.rglob("*.py") if path.name != "__init__.py"}
+    assert modules <= set(scope.with_lines())
+
+
 def test_the_tests_of_a_check_are_the_module_named_like_it():
     check = scope.CHECKS / "step4_metal_trace" / "stalled_on_host.py"
     assert scope.tests_of(check) == [scope.TESTS / "step4_metal_trace" / "test_stalled_on_host.py"]
