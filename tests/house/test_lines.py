@@ -151,6 +151,10 @@ class Case:
 
 def loud(number):
     return number > LINE
+
+from ttnn_mcp.tools.tool import Budget
+
+RECORD = Budget(size=40, cut=(Case, loud))
 """
 
 
@@ -183,6 +187,16 @@ def test_so_does_a_number(tmp_path, monkeypatch):
     mutants["LINE moved from 5 to 7"].change()
     assert alive.replace(alive.module.tree) is None
     assert [alive.imported.loud(number) for number in (7, 8)] == [False, True]
+
+
+def test_a_record_takes_only_what_differs(tmp_path, monkeypatch):
+    """Its classes and functions stay: those of a second import would not fit what was imported."""
+    alive, mutants = live(tmp_path, monkeypatch)
+    record, own = alive.imported.RECORD, alive.imported.RECORD.cut
+    mutants["RECORD.size moved from 40 to 52"].change()
+    assert alive.replace(alive.module.tree) is None
+    assert record.size == 52
+    assert record.cut is own
 
 
 def test_what_changes_nothing_here_is_tried_the_long_way(tmp_path, monkeypatch):
