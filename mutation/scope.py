@@ -115,12 +115,13 @@ def tests_of(path: Path) -> list[Path]:
 
 
 def _of_tools(path: Path) -> list[Path]:
-    """Those named after a module of the tools; what tools share is held by its own and by those of its users."""
+    """Those named after a module; a part's also those of its users, a tool's also those of the door."""
     users = _users(path, _modules_in(PARTS)) if path.parent == PARTS else set[Path]()
     parts = [name_of(part) for part in (path, *users)]
     tools = [tool for tool in _modules_in(TOOLS) if path.parent == PARTS and imports_of(tool) & {*parts}]
     tests = (_beside(module.parent) / f"test_{module.name}" for module in (path, *sorted(users), *sorted(tools)))
-    return [test for test in tests if test.is_file()]
+    door = [] if path.parent == PARTS else [_beside(TOOLS) / "test_answering.py"]
+    return [*dict.fromkeys(test for test in (*tests, *door) if test.is_file())]
 
 
 @cache
