@@ -120,8 +120,9 @@ def _of_tools(path: Path) -> list[Path]:
     parts = [name_of(part) for part in (path, *users)]
     tools = [tool for tool in _modules_in(TOOLS) if path.parent == PARTS and imports_of(tool) & {*parts}]
     tests = (_beside(module.parent) / f"test_{module.name}" for module in (path, *sorted(users), *sorted(tools)))
-    door = [] if path.parent == PARTS else [_beside(TOOLS) / "test_answering.py"]
-    return [*dict.fromkeys(test for test in (*tests, *door) if test.is_file())]
+    door = () if path.parent == PARTS else ("answering", "kept_answers")
+    held = (*tests, *(_beside(TOOLS) / f"test_{name}.py" for name in door))
+    return [*dict.fromkeys(test for test in held if test.is_file())]
 
 
 @cache

@@ -108,9 +108,13 @@ async def test_a_category_keeps_its_ops(at, run):
     assert answer["total"]["count"] == 6
 
 
-async def test_in_the_order_of_the_run_lines_ascend(at, run):
-    lines = column((await ask(at, "list_ops", run=run, sort="order"))["ops"], "op")
-    assert lines == sorted(lines)
+async def test_in_the_order_of_the_run_neither_kernels_nor_gaps_count(at, tmp_path):
+    program = Program("wormhole_b0")
+    for width in range(1, 5):
+        x = program.tensor([1, 1, 32, 32 * width])
+        program.op("UnaryDeviceOperation", [x], kernel_ns=10_000 * width, gap_ns=1_000 * width)
+    answer = await ask(at, "list_ops", run=str(write_performance_report(tmp_path, program)), sort="order")
+    assert column(answer["ops"], "kernel_us") == [10, 20, 30, 40]
 
 
 async def test_the_op_of_the_row_before_with_other_shapes_is_written_out(at, tmp_path):
@@ -178,6 +182,33 @@ async def test_a_memory_report_alone_lists_operations_with_host_time(at, memory)
     assert "ops" not in said
     assert said["host"]["operations"] == len(block().calls)
     assert "host durations" in said["caveat"]
+
+
+def report_of_operations(folder, seconds, unfinished=0):
+    """Operations that took so long, each name's one after the other; so many at the end never returned."""
+    memory = write_memory_report(folder, block(layers=12))
+    with closing(sqlite3.connect(memory)) as database, database:
+        ids = [id_ for (id_,) in database.execute("SELECT operation_id FROM operations ORDER BY operation_id")]
+        times = [*seconds, *[0.0] * (len(ids) - len(seconds) - unfinished), *[None] * unfinished]
+        database.executemany(
+            "UPDATE operations SET duration = ? WHERE operation_id = ?", zip(times, ids, strict=True)
+        )
+    return str(memory), ids
+
+
+async def test_operations_that_never_returned_are_named_as_far_as_it_is_short(at, tmp_path):
+    memory, ids = report_of_operations(tmp_path / "memory", [], unfinished=23)
+    assert (await ask(at, "list_ops", run=memory))["host"]["unfinished"] == ids[-23:][:20]
+
+
+async def test_operations_are_folded_by_name_and_small_ones_dropped(at, tmp_path):
+    memory, ids = report_of_operations(tmp_path / "memory", [0.001, 0.009, 0.002])
+    groups = (await ask(at, "list_ops", run=memory, group_by="op_code"))["host"]["groups"]["rows"]
+    assert [row[:3] for row in groups[:2]] == [["ttnn.relu", 12, 9], ["ttnn.linear", 12, 3]]
+    in_order = (await ask(at, "list_ops", run=memory, group_by="op_code", sort="order"))["host"]["groups"]["rows"]
+    assert [row[3] for row in in_order] == [*ids[:2], ids[-1]]
+    heavy = (await ask(at, "list_ops", run=memory, group_by="op_code", min_share=0.5))["host"]["groups"]["rows"]
+    assert [row[0] for row in heavy] == ["ttnn.relu"]
 
 
 @pytest.mark.parametrize("name", MEMORY)
