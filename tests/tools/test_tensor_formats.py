@@ -115,8 +115,8 @@ def test_padding_below_a_twentieth_is_no_line(tmp_path, program, shape, waste):
 def test_nor_is_that_of_a_matmul_which_waits_for_its_weights(tmp_path, program):
     x, y, weights = (
         program.tensor([1, 16, 30, 512]),
-        program.tensor([1, 16, 30, 512]),
-        program.weight([1, 1, 512, 512]),
+        program.tensor([1, 16, 30, 32]),
+        program.weight([1, 1, 512, 32]),
     )
     put(program, DeviceOp("MatmulDeviceOperation", (x, weights), (y,), 1_000_000))
     assert rows(tensor_formats(case_of(tmp_path, program), Arguments()).spoken()["padding"]) == []

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.checks.unexplained import Unexplained
     from ttnn_mcp.run.run import Run
 
-NEXT_CALLS = 3
 UNEXPLAINED = Columns("op_code", "ops", "time_us", "share", "roofline", "heaviest_op", quoted=("op_code",))
 CAVEATS_SHOWN = 4
 
@@ -117,7 +116,7 @@ def _next(run: Run, page: tuple[Finding, ...]) -> list[NextCall]:
                 why=f"how to fix {page[0].check}",
             )
         )
-    return calls[:NEXT_CALLS]
+    return calls
 
 
 TOOL = Tool(
