@@ -144,7 +144,7 @@ async def test_a_page_has_twenty_rows_where_they_are_short(at, tmp_path):
 
 
 async def test_a_page_of_long_rows_fills_its_thousand_tokens(at, tmp_path):
-    run = str(write_performance_report(tmp_path, many(40, "AnOpWithALongName" * 8, inputs=5)))
+    run = str(write_performance_report(tmp_path, many(40, "AnOpWithALongName" * 8, inputs=8)))
     answer = await ask(at, "list_ops", run=run)
     row = len(json.dumps(answer["ops"]["rows"][0], separators=(",", ":")))
     assert 4_000 - row - 50 <= len(json.dumps(answer, separators=(",", ":"))) <= 4_000
