@@ -10,7 +10,7 @@ import pytest
 from tests.asking import call, session
 from tests.pairs import Model, write
 from tests.profiles import Iteration
-from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportMissing, TtnnMcpError
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportMissing, RunUnknown, TtnnMcpError
 from ttnn_mcp.experiments.store import StoreUnusable
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools.experiments import TOOL
