@@ -142,6 +142,17 @@ def test_what_checks_know_of_a_kind_of_op_is_held_by_the_tests_beside_it_and_of_
     assert "checks/step4_metal_trace/test_stalled_on_host.py" not in tests
 
 
+def test_a_tool_is_held_by_its_own_tests_and_the_doors_and_a_part_by_those_of_its_users():
+    held = {
+        module: [test.relative_to(scope.ROOT / "tests" / "tools").as_posix() for test in scope.tests_of(module)]
+        for module in (scope.TOOLS / "list_ops.py", scope.PARTS / "role_names.py")
+    }
+    assert held.keys() <= {*scope.with_lines()}
+    own, part = held.values()
+    assert own == ["test_list_ops.py", "test_answering.py", "test_kept_answers.py"]
+    assert part == ["parts/test_role_names.py", "test_list_ops.py"]
+
+
 IMPORTED = """
 LINE = 5
 

@@ -131,9 +131,10 @@ async def test_bytes_that_were_moved_again_are_told_where_they_were_measured(at,
 
 
 async def test_compiling_is_no_part_of_a_cold_window(at, tmp_path):
-    run = report(tmp_path, multiplication(150_000, gap_ns=5_000), [Iteration(cold=True)])
-    answer = await ask(at, "time_budget", run=run)
-    assert answer["window_us"] == answer["kernel_us"] == 150
+    program = multiplication(150_000, gap_ns=5_000)
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 32])], kernel_ns=2_000, gap_ns=30_000)
+    answer = await ask(at, "time_budget", run=report(tmp_path, program, [Iteration(cold=True)]))
+    assert answer["window_us"] == answer["kernel_us"] == 152
     assert "gaps" not in ledger(answer)
     assert not answer["window"]["warm"]
 
@@ -167,6 +168,7 @@ async def test_bounds_of_ops_that_run_one_after_the_other_add_up(at, tmp_path):
     )
     answer = await ask(at, "time_budget", run=report(tmp_path, program))
     assert floors(answer)["as_it_is"] == pytest.approx(1.5 * HIFI2_US, abs=0.01)
+    assert floors(answer)["cheaper_formats"] == pytest.approx(1.5 * HIFI2_US / 2, abs=0.01)
 
 
 async def test_without_any_kernel_time_there_is_no_budget(at, tmp_path):
