@@ -18,6 +18,8 @@ from mutation.scope import ROOT, imports_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from _typeshed import DataclassInstance
+
     from mutation.module import Module
 
 HIT = "__hit__"  # what functions call that tell that they ran
@@ -71,8 +73,7 @@ class Live:
         ]
         for key in changed:
             if is_dataclass(before[key]):
-                for each in fields(before[key]):  # a record, which others hold
-                    object.__setattr__(before[key], each.name, getattr(fresh[key], each.name))
+                _take_over(before[key], fresh[key])
                 continue
             vars(self.imported)[key] = fresh[key]
             for other in self._importers_of(key, before[key]):
@@ -114,12 +115,22 @@ def _functions_in(compiled: CodeType) -> Iterator[CodeType]:
             yield from _functions_in(code)
 
 
+def _take_over(record: DataclassInstance, fresh: DataclassInstance) -> None:
+    """Put what differs into a record, which others hold; its other values belong to the module that is in use."""
+    for each in fields(record):
+        value = getattr(fresh, each.name)
+        if not same(getattr(record, each.name), value):
+            object.__setattr__(record, each.name, value)
+
+
 def same(old: object, new: object) -> bool:
     """Whether two values are the same; functions by their code. What a module's own classes make counts as the same."""
     if isinstance(old, FunctionType) and isinstance(new, FunctionType):
         return old.__code__ == new.__code__
     if type(old) is not type(new):
-        return type(old).__name__ == type(new).__name__
+        old, new = type(old), type(new)
+    if isinstance(old, type) and isinstance(new, type):
+        return old.__qualname__ == new.__qualname__
     if is_dataclass(old) and is_dataclass(new) and not isinstance(old, type):
         return all(same(getattr(old, each.name), getattr(new, each.name)) for each in fields(old))
     if isinstance(old, tuple) and isinstance(new, tuple):

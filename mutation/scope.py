@@ -38,6 +38,10 @@ WITH_TESTS_OF_THEIR_OWN = (
     *(ANALYSES / room for room in ROOMS_OF_TOOLS),
     *(READERS / room for room in ROOMS_OF_READERS),
 )
+TOOLS = ROOT / "ttnn_mcp" / "tools"
+PARTS = TOOLS / "parts"
+TOOLS_LATER = ("check_setting", "memory_summary", "op_detail")  # the lines of these are not held yet
+PARTS_HELD = ("host_arguments", "host_ops", "role_names", "rounding")
 OF_ALL_CHECKS = ("check.py", "needs.py", "overlaps.py", "unexplained.py", "worth.py")
 
 
@@ -50,7 +54,8 @@ def with_lines() -> list[Path]:
     """The modules of checks, what they share, what is about all of them, what they know of ops, and what tools ask."""
     asked = (path for room in WITH_TESTS_OF_THEIR_OWN for path in _modules_in(room))
     single = (*(CHECKS / name for name in OF_ALL_CHECKS), *(ROOT / "ttnn_mcp" / name for name in SINGLE))
-    return sorted((*single, *_modules_of_rooms(), *asked))
+    tools = (path for path in _modules_in(TOOLS) if path.stem not in TOOLS_LATER)
+    return sorted((*single, *_modules_of_rooms(), *asked, *tools, *(PARTS / f"{name}.py" for name in PARTS_HELD)))
 
 
 def _modules_of_rooms() -> list[Path]:
@@ -92,6 +97,8 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
 def tests_of(path: Path) -> list[Path]:
     """The tests that hold a module's lines: its own and its step's; of what checks share also those of its users."""
     beside = _beside(path.parent)
+    if path.parent in {TOOLS, PARTS}:
+        return _of_tools(path)
     if path.parent in WITH_TESTS_OF_THEIR_OWN:
         tests = sorted(beside.glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
         return [*tests, *(() if path.parent in HELD_BY_THEIR_OWN else _tests_of_tools(path.parent))]
@@ -103,6 +110,17 @@ def tests_of(path: Path) -> list[Path]:
     users = _users(path, _modules_of_rooms())
     tests = {test for user in users if user.parent not in {SHARED, KINDS} for test in tests_of(user)}
     return [*dict.fromkeys((*own, *sorted(tests)))]
+
+
+def _of_tools(path: Path) -> list[Path]:
+    """Those named after a module; a part's also those of its users, a tool's also those of the door."""
+    users = _users(path, _modules_in(PARTS)) if path.parent == PARTS else set[Path]()
+    parts = [name_of(part) for part in (path, *users)]
+    tools = [tool for tool in _modules_in(TOOLS) if path.parent == PARTS and imports_of(tool) & {*parts}]
+    tests = (_beside(module.parent) / f"test_{module.name}" for module in (path, *sorted(users), *sorted(tools)))
+    door = () if path.parent == PARTS else ("answering", "kept_answers")
+    held = (*tests, *(_beside(TOOLS) / f"test_{name}.py" for name in door))
+    return [*dict.fromkeys(test for test in held if test.is_file())]
 
 
 @cache

@@ -147,6 +147,17 @@ def test_what_checks_know_of_a_kind_of_op_is_held_by_the_tests_beside_it_and_of_
     assert "checks/step4_metal_trace/test_stalled_on_host.py" not in tests
 
 
+def test_a_tool_is_held_by_its_own_tests_and_the_doors_and_a_part_by_those_of_its_users():
+    held = {
+        module: [test.relative_to(scope.ROOT / "tests" / "tools").as_posix() for test in scope.tests_of(module)]
+        for module in (scope.TOOLS / "list_ops.py", scope.PARTS / "role_names.py")
+    }
+    assert held.keys() <= {*scope.with_lines()}
+    own, part = held.values()
+    assert own == ["test_list_ops.py", "test_answering.py", "test_kept_answers.py"]
+    assert part == ["parts/test_role_names.py", "test_list_ops.py"]
+
+
 IMPORTED = """
 LINE = 5
 
@@ -156,6 +167,10 @@ class Case:
 
 def loud(number):
     return number > LINE
+
+from ttnn_mcp.tools.tool import Budget
+
+RECORD = Budget(size=40, cut=(Case, loud))
 """
 
 
@@ -188,6 +203,16 @@ def test_so_does_a_number(tmp_path, monkeypatch):
     mutants["LINE moved from 5 to 7"].change()
     assert alive.replace(alive.module.tree) is None
     assert [alive.imported.loud(number) for number in (7, 8)] == [False, True]
+
+
+def test_a_record_takes_only_what_differs(tmp_path, monkeypatch):
+    """Its classes and functions stay: those of a second import would not fit what was imported."""
+    alive, mutants = live(tmp_path, monkeypatch)
+    record, own = alive.imported.RECORD, alive.imported.RECORD.cut
+    mutants["RECORD.size moved from 40 to 52"].change()
+    assert alive.replace(alive.module.tree) is None
+    assert record.size == 52
+    assert record.cut is own
 
 
 def test_what_changes_nothing_here_is_tried_the_long_way(tmp_path, monkeypatch):

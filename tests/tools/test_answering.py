@@ -6,15 +6,24 @@ import threading
 import pytest
 
 from tests.archive.runs import remembering
-from tests.asking import ask, required, session
-from tests.profiles import Iteration, write_memory_report, write_performance_report, write_run
+from tests.asking import ask, call, required, session
+from tests.profiles import (
+    Iteration,
+    header_of,
+    performance_rows,
+    write_memory_report,
+    write_performance_report,
+    write_rows,
+    write_run,
+)
 from tests.programs import block
 from ttnn_mcp.analyses.memory import replay
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 from ttnn_mcp.experiments.outlook import outlook_of
 from ttnn_mcp.tools import TOOLS, answering
 from ttnn_mcp.tools.parts import loop_runs
-from ttnn_mcp.wire import bytes_of
+from ttnn_mcp.tools.tool import Arguments, Tool
+from ttnn_mcp.wire import Wire, bytes_of
 
 
 @pytest.fixture
@@ -46,6 +55,14 @@ async def test_a_comparison_and_a_summary_share_one_replay_of_each_run(tmp_path,
     compared = [ask(at, "compare_runs", baseline="before", candidate="after") for _ in range(2)]
     await asyncio.gather(*questions, *compared)
     assert sorted(replays) == ["after", "before"]
+
+
+async def test_memory_is_replayed_where_there_is_some_and_the_question_needs_it(tmp_path, replays):
+    at = session(tmp_path)
+    csv = str(write_performance_report(tmp_path / "perf", block(), (Iteration(), Iteration())))
+    await ask(at, "optimization_check", run=csv)
+    await ask(at, "list_ops", run="demo")
+    assert replays == []
 
 
 async def test_the_loop_and_the_check_say_the_same_of_one_run(tmp_path, monkeypatch):
@@ -82,6 +99,20 @@ async def test_a_tool_is_asked_off_the_event_loop(tool, tmp_path, monkeypatch):
     assert threading.main_thread() not in seen
 
 
+async def test_what_has_threads_of_its_own_is_asked_on_the_event_loop(tmp_path):
+    """So that a caller who stops waiting ends it."""
+    seen = []
+    tool = answering.tool_named("query_run", TOOLS)
+
+    def spied(*subject):
+        seen.append(threading.current_thread())
+        return tool.ask(*subject)
+
+    probe = type("Probe", (), {name: getattr(tool, name) for name in type(tool).__slots__} | {"ask": spied})
+    await answering.answer(session(tmp_path), probe, required(tool, "demo", 67))
+    assert seen == [threading.main_thread()]
+
+
 async def test_a_run_without_what_a_tool_needs_is_refused_in_one_voice(tmp_path):
     memory = str(write_memory_report(tmp_path / "memory", block()))
     csv = str(write_performance_report(tmp_path / "perf", block(), (Iteration(), Iteration())))
@@ -103,6 +134,40 @@ async def test_what_is_answerable_is_read_off_the_tools(tmp_path):
     declared = [tool.name for tool in TOOLS if tool.needs]
     assert card["answerable"] == declared
     assert card["not_answerable"] == []
+    about_no_report = {tool.name for tool in TOOLS} - {*declared}
+    assert about_no_report == {"experiments", "history", "list_runs", "open_run", "skill_step"}
+
+
+TIMED = (
+    *("optimization_check", "host_overhead", "tensor_formats", "check_setting", "device_balance"),
+    *("compare_runs", "time_budget", "model_stages"),
+)
+ALSO_ALONE = ("list_ops", "op_detail", "sharding_summary", "reshard_detect")
+NO_TIMES, NO_MEMORY = "no device times", "memory_summary: no memory report"
+
+
+async def test_what_one_report_alone_answers(tmp_path):
+    at = session(tmp_path)
+    memory = str(write_memory_report(tmp_path / "memory", block()))
+    card = await ask(at, "open_run", memory=memory)
+    assert {*card["answerable"]} == {*ALSO_ALONE, "memory_summary", "query_run"}
+    assert {*card["not_answerable"]} == {f"{name}: {NO_TIMES}" for name in TIMED}
+    warm = str(write_performance_report(tmp_path / "warm", block(), (Iteration(cold=True), Iteration())))
+    card = await ask(at, "open_run", performance=warm)
+    assert {*card["answerable"]} == {*TIMED, *ALSO_ALONE, "query_run"}
+    assert card["not_answerable"] == [NO_MEMORY]
+    cold = str(write_performance_report(tmp_path / "cold", block(), (Iteration(cold=True),)))
+    card = await ask(at, "open_run", performance=cold)
+    assert card["not_answerable"] == [NO_MEMORY, "host_overhead.verdict: no warm iteration"]
+
+
+async def test_a_report_of_host_rows_alone_answers_sql(tmp_path):
+    rows = performance_rows(block(), (Iteration(host_rows=("python_fallback",)),))
+    host = [row for row in rows if not row.get("DEVICE KERNEL DURATION [ns]")]
+    csv = str(write_rows(tmp_path / "ops_perf_results_1.csv", host, header_of(rows, "C7")))
+    card = await ask(session(tmp_path), "open_run", performance=csv)
+    assert card["answerable"] == ["query_run"]
+    assert {*card["not_answerable"]} == {NO_MEMORY, *(f"{name}: {NO_TIMES}" for name in (*TIMED, *ALSO_ALONE))}
 
 
 @pytest.mark.parametrize(
@@ -140,6 +205,20 @@ async def test_an_answer_keeps_to_its_budget(tool, tmp_path):
     arguments = {"op": 57} if "op" in tool.arguments.model_fields else {}
     answer = await ask(remembering(tmp_path), tool.name, run="demo", **arguments)
     assert bytes_of(answer) <= tool.budget.size
+
+
+class Long(Wire):
+    text: str
+
+
+@pytest.mark.parametrize(("size", "fits"), [(39_900, True), (40_100, False)])
+async def test_an_answer_that_its_reader_could_not_take_is_refused(tmp_path, size, fits):
+    tool = Tool("made", "Made", Arguments, Long, lambda *_: Long(text="x" * size))
+    if fits:
+        assert (await call(tool, session(tmp_path), {}))["text"] == "x" * size
+        return
+    with pytest.raises(QuestionRefused, match="40 kB to say, and one answer may have 40 kB"):
+        await call(tool, session(tmp_path), {})
 
 
 async def test_pages_of_a_list_join_to_the_whole(tmp_path):

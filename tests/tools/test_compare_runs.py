@@ -12,7 +12,9 @@ from tests.profiles import Iteration, write_memory_report, write_performance_rep
 from tests.programs import block
 from tests.shared_reports import CLIP, MEMORY, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, RunUnknown
+from ttnn_mcp.tools import compare_runs as module
 from ttnn_mcp.tools.compare_runs import TOOL
+from ttnn_mcp.tools.parts.comparing import Windows, compared, runs_compared
 
 BASE = Model()
 
@@ -82,7 +84,41 @@ async def test_a_default_answer_fits_in_four_kilobytes_however_much_changed(pair
     )
     said = await pair(replace(BASE, layers=24), everything)
     assert len(json.dumps(said, separators=(",", ":"))) <= 4096
+    assert len(said["groups"]["rows"]) == 8  # seven and the others take 3.5 kB
     assert column(said["layers"], "key")[-1].endswith("others)")
+
+
+async def test_an_answer_has_as_many_rows_as_fit(tmp_path, at, monkeypatch):
+    paths = [write(tmp_path / str(up), replace(BASE, layers=14, up_ns=up)) for up in (90_000, 50_000)]
+    comparison = compared(await runs_compared(at, *paths), Windows())
+    asked = module.Arguments(baseline="before", group_by="layer")
+    for rows in (10, 7, 5, 3):
+        whole = module.answer_of(comparison, asked.model_copy(update={"limit": rows}))
+        assert len(whole.groups.rows) == rows + 1  # and the others
+        monkeypatch.setattr(module, "ANSWER_BYTES", len(whole.model_dump_json(exclude_defaults=True)))
+        assert module.answer_of(comparison, asked) == whole
+    monkeypatch.setattr(module, "ANSWER_BYTES", 0)
+    assert module.answer_of(comparison, asked) == whole
+
+
+async def test_nothing_is_grouped_twice_nor_by_what_a_run_does_not_have(pair, tmp_path, at):
+    by_layer = await pair(BASE, replace(BASE, up_ns=50_000), group_by="layer")
+    assert not {"layers", "stages"} & by_layer.keys()
+    assert "layers" not in await pair(replace(BASE, layers=1), replace(BASE, layers=1, up_ns=50_000))
+    passes = (Iteration(cold=True), Iteration())
+    paths = [
+        str(write_performance_report(tmp_path / str(ns), LanguageModel().prefill(attention_ns=ns).decode(), passes))
+        for ns in (50_000, 60_000)
+    ]
+    by_stage = await call(TOOL, at, {"baseline": paths[0], "candidate": paths[1], "group_by": "stage"})
+    assert "stages" not in by_stage
+    assert {*column(by_stage["groups"], "key")} == {"prefill", "decode", "sampling"}
+
+
+async def test_the_wall_time_of_a_cold_pass_is_not_compared(tmp_path, at):
+    paths = [write(tmp_path / str(up), replace(BASE, up_ns=up), (Iteration(cold=True),)) for up in (90_000, 50_000)]
+    answer = await call(TOOL, at, {"baseline": paths[0], "candidate": paths[1]})
+    assert not {"wall_ms", "busy_share"} & answer.keys()
 
 
 async def test_where_a_change_took_hold_is_told_with_layers_and_lines(pair):

@@ -76,6 +76,58 @@ async def test_a_galaxys_answer_stays_small(at, tmp_path):
     assert len(json.dumps(said, separators=(",", ":"))) <= 4_000
 
 
+def side_by_side(**times_us):
+    """Ops on two devices, after a long one that both run alike."""
+    program = Program("blackhole", devices=2)
+    x = program.tensor([1, 1, 32, 32])
+    for place, (name, pair) in enumerate({"Matmul": (10_000, 10_000), **times_us}.items(), start=1):
+        x = program.op(f"{name}DeviceOperation", [x], shape=[1, 1, 32, 32 * place])
+        program.device_ops[-1].kernel_ns = [round(time * 1e3) for time in pair]
+    return program
+
+
+async def listed(at, folder, program):
+    answer = await balance(at, write_performance_report(folder, program, [Iteration(cold=True), Iteration()]))
+    return [uneven["op_code"] for uneven in answer["imbalance"]]
+
+
+async def test_ops_that_differ_by_what_repeats_differ_are_not_listed(at, tmp_path):
+    # slowest over mean: 110 of 105, and 112 of 106
+    assert await listed(at, tmp_path, side_by_side(Unary=(1_000, 1_100), Softmax=(1_000, 1_120))) == ["Softmax"]
+
+
+async def test_nor_are_those_whose_excess_is_nothing_beside_the_kernels(at, tmp_path):
+    # 18 and 23 us above the mean, of 10.1 ms
+    assert await listed(at, tmp_path, side_by_side(Unary=(10, 46), Softmax=(10, 56))) == ["Softmax"]
+
+
+async def test_the_ops_that_cost_most_are_listed(at, tmp_path):
+    names = "Unary", "Softmax", "Binary", "Reduce", "Permute", "Concat", "Slice", "Pad", "Typecast"
+    uneven = {name: (100, 1_000 + 100 * place) for place, name in enumerate(names)}
+    assert await listed(at, tmp_path, side_by_side(**uneven)) == [*names[:0:-1]]
+
+
+async def test_the_heaviest_exchanges_are_shown(at, tmp_path):
+    answer = await balance(at, write_performance_report(tmp_path, mesh(layers=7), [Iteration()]))
+    assert len(answer["exchanges"]["rows"]) == 6
+
+
+async def test_two_devices_that_exchange_nothing_are_compared(at, tmp_path):
+    program = side_by_side(Unary=(100, 200))
+    answer = await balance(at, write_performance_report(tmp_path, program, [Iteration(cold=True), Iteration()]))
+    assert not {"exchanges", "why"} & answer.keys()
+    assert answer["caveat"] == (
+        "a collective's time above the fastest device's is waiting for a slower device; "
+        "untraced, devices also start 17 to 55 us apart"
+    )
+
+
+async def test_devices_that_replay_a_trace_start_together(at, tmp_path):
+    passes = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(3, 1)), Iteration(trace=(3, 2))]
+    answer = await balance(at, write_performance_report(tmp_path, side_by_side(Unary=(100, 200)), passes))
+    assert "untraced" not in answer["caveat"]
+
+
 async def test_deepseek_on_eight_cards_is_out_of_balance_in_its_attention(at):
     said = await balance(at, shared(DEEPSEEK))
     (worst,) = said["imbalance"]

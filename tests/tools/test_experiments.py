@@ -10,7 +10,7 @@ import pytest
 from tests.asking import call, session
 from tests.pairs import Model, write
 from tests.profiles import Iteration
-from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportMissing, RunUnknown
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportMissing, RunUnknown, TtnnMcpError
 from ttnn_mcp.experiments.store import StoreUnusable
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools.experiments import TOOL
@@ -156,6 +156,43 @@ async def test_recording_needs_a_change_a_baseline_and_sane_figures(runs, tell):
     with pytest.raises(RunUnknown):
         await tell("record", change="x", baseline="nowhere", candidate=runs["bfp8"])
     assert (await tell())["log"]["rows"] == []
+
+
+@pytest.mark.parametrize(
+    ("figures", "fault"),
+    [
+        ({"step": 0}, "'step' is 1 to 7"),
+        ({"step": 8}, "'step' is 1 to 7"),
+        ({"pcc": -1.01}, "'pcc' is -1 to 1"),
+        ({"pcc": 1.01}, "'pcc' is -1 to 1"),
+        ({"batch": 0}, "'batch' is 1 or more"),
+        ({"rounds": 0}, "'rounds' is 1 to 1000000"),
+        ({"rounds": 10**6 + 1}, "'rounds' is 1 to 1000000"),
+        ({"hours": 0.0}, "'hours' is above 0"),
+        ({"hours": 10.0**6 + 1}, "'hours' is above 0"),
+        ({"wall_before_ms": 1.0}, "wall_before_ms and wall_after_ms come together"),
+        ({"wall_before_ms": 1.0, "wall_after_ms": 0.0}, "wall times are positive"),
+        ({"note": "n" * 501}, "'note' has more than 500 characters"),
+        ({"change": "c" * 501, "hypothesis": "h" * 500}, "'change' has more than 500 characters"),
+    ],
+)
+async def test_figures_and_texts_out_of_bounds_are_named(tell, figures, fault):
+    with pytest.raises(ArgumentsInvalid) as wrong:
+        await tell(**figures)
+    assert str(wrong.value) == f"experiments: {fault}."
+
+
+async def test_figures_and_texts_at_their_bounds_pass(tell):
+    least = {"step": 1, "pcc": -1.0, "batch": 1, "rounds": 1, "hours": 1e-3}
+    most = {"step": 7, "pcc": 1.0, "rounds": 10**6, "hours": 10.0**6, "note": "n" * 500}
+    walls = {"wall_before_ms": 1e-3, "wall_after_ms": 1e-3}
+    assert await tell(**least) == await tell(**most) == await tell(**walls) == await tell()
+
+
+@pytest.mark.parametrize(("action", "missing"), [("target", "target"), ("import", "path"), ("record", "change")])
+async def test_what_an_action_cannot_do_without_is_named(tell, action, missing):
+    with pytest.raises(TtnnMcpError, match=f"experiments: '{missing}' is required"):
+        await tell(action)
 
 
 async def test_a_moved_report_is_the_same_run(looped, tell, runs, tmp_path):

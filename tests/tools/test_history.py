@@ -3,10 +3,11 @@
 import pytest
 
 from tests.archive.runs import OP, Night, archive_of, even, model, nights, remembering, report_of
-from tests.asking import ask
+from tests.asking import ask, session
 from tests.shared_reports import CLIP, shared
 from ttnn_mcp.archive.rows import Provenance, rows_of
 from ttnn_mcp.errors import QuestionRefused, RunUnknown
+from ttnn_mcp.wire import bytes_of
 
 
 async def test_the_demo_run_is_answered(tmp_path):
@@ -77,6 +78,30 @@ async def test_a_name_that_nobody_knows_is_answered_with_those_there_are(newest)
     at, _ = newest
     with pytest.raises(RunUnknown, match="Call list_runs"):
         await ask(at, "history", run="nobody")
+
+
+@pytest.mark.parametrize(("before", "verdict"), [(4, "too_few_runs"), (5, "steady")])
+async def test_three_runs_on_either_side_are_enough(tmp_path, before, verdict):
+    at = remembering(tmp_path)
+    report = str(report_of(tmp_path / "new", model(), day=200))
+    archive_of(at).add(nights(rows_of(await at.run(report)), even(before)))
+    assert (await ask(at, "history", run=report))["verdict"] == verdict
+
+
+async def test_many_runs_fill_a_thousand_tokens(tmp_path):
+    at = remembering(tmp_path)
+    report = str(report_of(tmp_path / "new", model(), day=200))
+    archive_of(at).add(nights(rows_of(await at.run(report)), even(100)))
+    answer = await ask(at, "history", run=report)
+    assert 3_900 < bytes_of(answer) <= 4_000
+    assert len(answer["runs"]["rows"]) + answer["more_runs"] == 101
+
+
+async def test_without_an_archive_or_a_report_the_next_step_is_named(tmp_path):
+    with pytest.raises(QuestionRefused, match="Install the extra `archive`"):
+        await ask(session(tmp_path), "history", run="demo")
+    with pytest.raises(RunUnknown, match="No run given"):
+        await ask(remembering(tmp_path / "empty"), "history")
 
 
 async def test_a_run_without_device_times_is_refused(tmp_path):

@@ -62,6 +62,31 @@ async def test_a_sync_in_the_loop_is_no_host_bound_run(at, tmp_path):
     assert "sync" in said["why"]
 
 
+async def test_a_sync_beside_long_kernels_does_not_matter(at, tmp_path):
+    program = model(10_000_000, 1_000)
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 64, 96])], kernel_ns=10_000, gap_ns=2_000_000)
+    answer = await ask(at, "host_overhead", run=report(tmp_path, program))
+    assert answer["verdict"] == "device_bound"
+    assert answer["why"] == "kernels fill 99% of the window's wall time"
+
+
+async def test_gaps_that_were_not_measured_get_no_verdict(at, tmp_path):
+    rows = performance_rows(model(10_000, 1_000), COLD_THEN_WARM)
+    for row in rows:
+        row["OP TO OP LATENCY [ns]"] = ""
+    path = write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))
+    answer = await ask(at, "host_overhead", run=str(path))
+    assert (answer["verdict"], answer["why"]) == ("unknown", "no gaps were measured (OP TO OP LATENCY is empty)")
+
+
+async def test_gaps_of_the_first_pass_below_a_millisecond_are_no_compile(at, tmp_path):
+    program = model(10_000, 1_000)
+    for width, gap_ns in ((96, 800_000), (160, 1_200_000)):
+        program.op("UnaryDeviceOperation", [program.tensor([1, 1, 64, width])], gap_ns=gap_ns)
+    answer = await ask(at, "host_overhead", run=report(tmp_path, program, [Iteration(), Iteration()]))
+    assert answer["cold"] == {"ops": 1, "gap_ms": 1.2}
+
+
 async def test_a_measured_wall_time_decides_even_a_cold_pass(at, tmp_path):
     run = report(tmp_path, model(10_000, 1_000), [Iteration(cold=True)])
     assert (await ask(at, "host_overhead", run=run, wall_ms=0.21))["verdict"] == "device_bound"
@@ -76,6 +101,7 @@ async def test_a_replayed_trace_is_not_advised_again(at, tmp_path):
     said = await ask(at, "host_overhead", run=report(tmp_path, model(10_000, 9_000), passes))
     assert said["traced"] is True
     assert said["trace_saving_ms"]["at_most"] == 0
+    assert said["trace"] == "a trace was replayed (METAL TRACE ID)"
 
 
 async def test_ops_side_by_side_on_sub_devices_count_their_time_once(at, tmp_path):

@@ -1,6 +1,7 @@
 """An answer about a large report is kept for the next start, and never stands for another question, report or code."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,8 @@ from tests.asking import ask
 from tests.profiles import Iteration, write_performance_report
 from tests.programs import block
 from ttnn_mcp.archive.rows import rows_of
+from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.errors import StoreUnusable
 from ttnn_mcp.readers import fingerprint as fingerprints
 from ttnn_mcp.readers.manifest import NAME as MANIFEST
 from ttnn_mcp.readers.performance.device_log import NAME as DEVICE_LOG
@@ -16,7 +19,8 @@ from ttnn_mcp.run import kept_report
 from ttnn_mcp.session.archiving import Archiving
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.session.settings import ARCHIVE_VARIABLE
-from ttnn_mcp.tools import answering, kept_answers
+from ttnn_mcp.tools import TOOLS, answering, kept_answers
+from ttnn_mcp.tools.tool import OfRun
 
 
 @pytest.fixture
@@ -123,6 +127,44 @@ async def test_the_same_contents_at_another_place_are_another_run(asked, report,
     other.parent.mkdir()
     other.write_bytes(report.read_bytes())
     assert (await asked(run=str(other)))[1]
+
+
+class Unread:
+    """An archive that cannot be read now."""
+
+    def known(self):
+        raise StoreUnusable("locked")
+
+
+@pytest.mark.parametrize(
+    ("change", "tool", "is_kept"),
+    [
+        ({}, "list_ops", True),
+        ({"performance": None}, "list_ops", False),
+        ({"contents": None}, "list_ops", False),
+        ({"memory": "a report"}, "list_ops", False),
+        ({"kept": {Archive: Unread()}}, "list_ops", False),
+        ({}, "query_run", False),
+    ],
+)
+def test_only_what_follows_from_a_large_report_alone_is_kept(monkeypatch, report, change, tool, is_kept):
+    monkeypatch.setattr(kept_answers, "STARTED_NS", 1 << 62)
+    monkeypatch.setattr(kept_answers, "SETTLED_NS", -1)
+    kept_answers._code.cache_clear()
+    large = SimpleNamespace(contents=change.get("contents", "digest"), csv=SimpleNamespace(path=report))
+    known = {"performance": large, "memory": None, "id": "a", "name": "a", "notes": (), "kept": {}}
+    run = SimpleNamespace(**known | change)
+    assert (kept_answers.kept_name(run, answering.tool_named(tool, TOOLS), OfRun()) is not None) is is_kept
+    kept_answers._code.cache_clear()
+
+
+@pytest.mark.parametrize(("after_s", "settled"), [(1.9, False), (2.1, True)])
+def test_a_file_beside_the_report_is_settled_after_two_seconds(monkeypatch, report, after_s, settled):
+    """FAT counts time in steps of two seconds."""
+    status = report.stat()
+    now = max(status.st_mtime_ns, status.st_ctime_ns) + round(after_s * 1e9)
+    monkeypatch.setattr(kept_answers, "time", SimpleNamespace(time_ns=lambda: now))
+    assert (kept_answers._stamp(report) is not None) is settled
 
 
 async def test_other_code_answers_anew(asked, report, monkeypatch):

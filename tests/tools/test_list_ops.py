@@ -96,6 +96,60 @@ async def test_ops_below_a_share_are_dropped_but_not_from_the_total(at, run):
     assert said["total"]["count"] == 13
 
 
+async def test_groups_below_a_share_are_dropped_but_not_from_the_total(at, run):
+    answer = await ask(at, "list_ops", run=run, group_by="op_code", min_share=0.1)
+    assert column(answer["groups"], "key") == ["MatmulDeviceOperation"]
+    assert answer["total"]["count"] == 13
+
+
+async def test_a_category_keeps_its_ops(at, run):
+    answer = await ask(at, "list_ops", run=run, category="matmul")
+    assert {*column(answer["ops"], "op_code")} == {"MatmulDeviceOperation"}
+    assert answer["total"]["count"] == 6
+
+
+async def test_in_the_order_of_the_run_neither_kernels_nor_gaps_count(at, tmp_path):
+    program = Program("wormhole_b0")
+    for width in range(1, 5):
+        x = program.tensor([1, 1, 32, 32 * width])
+        program.op("UnaryDeviceOperation", [x], kernel_ns=10_000 * width, gap_ns=1_000 * width)
+    answer = await ask(at, "list_ops", run=str(write_performance_report(tmp_path, program)), sort="order")
+    assert column(answer["ops"], "kernel_us") == [10, 20, 30, 40]
+
+
+async def test_the_op_of_the_row_before_with_other_shapes_is_written_out(at, tmp_path):
+    program = Program("wormhole_b0", devices=2)
+    for width, times in ((32, (100_000, 10_000)), (64, (20_000, 90_000))):
+        program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, width])], shape=[1, 1, 32, width])
+        program.device_ops[-1].kernel_ns = list(times)
+    answer = await ask(at, "list_ops", run=str(write_performance_report(tmp_path, program)))
+    assert column(answer["ops"], "kernel_us") == [100, 90, 20, 10]
+    first, second, third, fourth = column(answer["ops"], "shapes")
+    assert (third, fourth) == ("as above", first)
+    assert first != second
+
+
+def many(count, name="Unary", inputs=1):
+    """So many ops, no two alike."""
+    program = Program("wormhole_b0")
+    for width in range(1, count + 1):
+        read = [program.tensor([1, 1, 32, 32 * width]) for _ in range(inputs)]
+        program.op(f"{name}DeviceOperation", read, shape=[1, 1, 32, 32 * width])
+    return program
+
+
+async def test_a_page_has_twenty_rows_where_they_are_short(at, tmp_path):
+    answer = await ask(at, "list_ops", run=str(write_performance_report(tmp_path, many(40))))
+    assert len(answer["ops"]["rows"]) == 20
+
+
+async def test_a_page_of_long_rows_fills_its_thousand_tokens(at, tmp_path):
+    run = str(write_performance_report(tmp_path, many(40, "AnOpWithALongName" * 8, inputs=8)))
+    answer = await ask(at, "list_ops", run=run)
+    row = len(json.dumps(answer["ops"]["rows"][0], separators=(",", ":")))
+    assert 4_000 - row - 50 <= len(json.dumps(answer, separators=(",", ":"))) <= 4_000
+
+
 async def test_source_lines_need_a_linked_memory_report(at, run, tmp_path):
     with pytest.raises(QuestionRefused, match="memory report"):
         await ask(at, "list_ops", run=run, group_by="source_line")
@@ -128,6 +182,33 @@ async def test_a_memory_report_alone_lists_operations_with_host_time(at, memory)
     assert "ops" not in said
     assert said["host"]["operations"] == len(block().calls)
     assert "host durations" in said["caveat"]
+
+
+def report_of_operations(folder, seconds, unfinished=0):
+    """Operations that took so long, each name's one after the other; so many at the end never returned."""
+    memory = write_memory_report(folder, block(layers=12))
+    with closing(sqlite3.connect(memory)) as database, database:
+        ids = [id_ for (id_,) in database.execute("SELECT operation_id FROM operations ORDER BY operation_id")]
+        times = [*seconds, *[0.0] * (len(ids) - len(seconds) - unfinished), *[None] * unfinished]
+        database.executemany(
+            "UPDATE operations SET duration = ? WHERE operation_id = ?", zip(times, ids, strict=True)
+        )
+    return str(memory), ids
+
+
+async def test_operations_that_never_returned_are_named_as_far_as_it_is_short(at, tmp_path):
+    memory, ids = report_of_operations(tmp_path / "memory", [], unfinished=23)
+    assert (await ask(at, "list_ops", run=memory))["host"]["unfinished"] == ids[-23:][:20]
+
+
+async def test_operations_are_folded_by_name_and_small_ones_dropped(at, tmp_path):
+    memory, ids = report_of_operations(tmp_path / "memory", [0.001, 0.009, 0.002])
+    groups = (await ask(at, "list_ops", run=memory, group_by="op_code"))["host"]["groups"]["rows"]
+    assert [row[:3] for row in groups[:2]] == [["ttnn.relu", 12, 9], ["ttnn.linear", 12, 3]]
+    in_order = (await ask(at, "list_ops", run=memory, group_by="op_code", sort="order"))["host"]["groups"]["rows"]
+    assert [row[3] for row in in_order] == [*ids[:2], ids[-1]]
+    heavy = (await ask(at, "list_ops", run=memory, group_by="op_code", min_share=0.5))["host"]["groups"]["rows"]
+    assert [row[0] for row in heavy] == ["ttnn.relu"]
 
 
 @pytest.mark.parametrize("name", MEMORY)
@@ -244,6 +325,12 @@ def layers(tmp_path):
     return str(
         write_performance_report(tmp_path / "layers", layered(3, 40_000), [Iteration(cold=True), Iteration()])
     )
+
+
+async def test_the_layers_of_one_op_hold_only_its_time(at, layers):
+    answer = await ask(at, "list_ops", run=layers, group_by="layer", op_code="LayerNorm")
+    rows = column(answer["groups"], "count")
+    assert rows == [1] * LAYERS
 
 
 @pytest.mark.parametrize(("group_by", "kinds", "differ"), [("layer", LAYERS, "2"), ("role", 4, "3")])

@@ -48,6 +48,14 @@ async def test_a_run_opened_by_its_path_is_remembered_and_listed_once(tmp_path):
     assert inside["total"] == 1
 
 
+async def test_a_run_whose_report_is_gone_is_listed_without_a_time(tmp_path):
+    path = report(tmp_path / "elsewhere", NEW)
+    await ask(session(tmp_path), "open_run", performance=str(path), name="mine")
+    path.unlink()
+    (run,) = listed(await ask(session(tmp_path), "list_runs"))
+    assert (run["name"], run["modified"]) == ("mine", None)
+
+
 async def test_where_nothing_is_found_the_next_step_is_said(tmp_path):
     answer = await ask(session(tmp_path), "list_runs")
     assert answer["total"] == 0

@@ -6,7 +6,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.language_model import HEADS, HIDDEN, LAYERS, PROMPT, USERS, VOCABULARY, WIDTH, LanguageModel
-from tests.profiles import Iteration, write_performance_report
+from tests.profiles import Iteration, Program, write_performance_report
 from tests.shared_reports import DEEPSEEK, shared
 
 WARM = (Iteration(cold=True), Iteration())
@@ -77,6 +77,9 @@ async def test_every_figure_of_prefill_and_two_decode_passes_is_the_one_by_hand(
     assert decode["lm_head_share"] == pytest.approx(400 / decode["kernel_us"], abs=1e-4)
     assert prefill["lm_head_share"] == 0
     assert prefill["cache_bytes_per_token"] is None  # no op of it fills a cache
+    assert prefill["cache_mb"] is None
+    assert sampling["lm_head_share"] is None
+    assert len(answer["caveats"]) == 1  # sampling has neither embedding nor LM head, and is no part of a model
     assert decode["dram_share"] == pytest.approx(decode["dram_gb_s"] / 288, abs=1e-4)
     # its matmuls read weights and 32 rows each, the head writes 32 x 32,768; lookups and head splits are 32 rows too
     rows_mb = USERS * HIDDEN * 2 / 1e6
@@ -86,6 +89,24 @@ async def test_every_figure_of_prefill_and_two_decode_passes_is_the_one_by_hand(
     least_us = prefill["floor_us"] + decode["floor_us"] + sampling["floor_us"]
     budget = await ask(session(tmp_path / "again"), "time_budget", run=str(path))
     assert least_us == pytest.approx(budget["floors"]["rows"][0][1], abs=0.03)
+
+
+async def test_stages_without_attention_or_without_kernel_time_have_no_tokens(tmp_path):
+    program = LanguageModel().decode()
+    for op in program.device_ops:
+        op.kernel_ns = 0
+    run = str(write_performance_report(tmp_path / "no time", program, WARM))
+    stages = (await ask(session(tmp_path), "model_stages", run=run))["stages"]
+    for row in (dict(zip(stages["columns"], row, strict=True)) for row in stages["rows"]):
+        assert (row["kernel_us"], row["dram_gb_s"]) == (0, 0)
+        assert (row["tokens_s_user_at_most"], row["lm_head_share"]) == (None, None)
+    marked = Program("wormhole_b0")
+    rows = marked.tensor([1, 1, 32, 64])
+    marked.op("EmbeddingsDeviceOperation", [rows])
+    run = str(write_performance_report(tmp_path / "marked", marked, [Iteration(signposts=("prefill", "end"))]))
+    stages = (await ask(session(tmp_path), "model_stages", run=run))["stages"]
+    (row,) = (dict(zip(stages["columns"], row, strict=True)) for row in stages["rows"])
+    assert (row["stage"], row["tokens_per_user"], row["tokens_s_user_at_most"]) == ("prefill", None, None)
 
 
 async def test_a_prefill_s_cache_is_what_its_ops_fill(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from tests.asking import ask, session
 from tests.profiles import (
     Iteration,
+    Program,
     header_of,
     performance_rows,
     write_memory_report,
@@ -16,6 +17,8 @@ from tests.profiles import (
 )
 from tests.programs import block
 from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.tools import open_run as module
+from ttnn_mcp.wire import bytes_of
 
 
 async def test_the_card_of_a_performance_report_alone(tmp_path):
@@ -54,6 +57,7 @@ async def test_the_card_of_a_memory_report_alone(tmp_path):
     assert card["kernel_ms"] is card["iterations"] is card["rows"] is None
     assert card["link"]["why"] == "no performance report: no device times"
     assert "memory_summary" in card["answerable"]
+    assert "rank" not in card
 
 
 async def test_a_pair_is_linked_and_keeps_the_name_it_is_given(tmp_path):
@@ -79,3 +83,33 @@ async def test_the_card_says_how_a_profiled_report_was_made(tmp_path):
     (path.parent / "run_manifest.json").write_text(json.dumps(told))
     card = await ask(session(tmp_path), "open_run", performance=str(path))
     assert card["capture"] == {"command": "pytest  [1mtests/test_x.py", "dirty": True}
+
+
+def marked(folder, count):
+    """A report with so many signposts, no two alike."""
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 32])])
+    passes = [Iteration(signposts=(f"pass {n:04} begins", f"pass {n:04} ends")) for n in range(count // 2)]
+    return str(write_performance_report(folder, program, passes))
+
+
+async def test_signposts_fill_the_room_of_a_card(tmp_path):
+    card = await ask(session(tmp_path), "open_run", performance=marked(tmp_path / "perf", 100))
+    assert 1_450 < bytes_of(card) <= 1_500
+    assert len(card["signposts"]) + card["more_signposts"] == 100
+
+
+async def test_no_signpost_is_shown_where_there_is_no_room(tmp_path):
+    deep = tmp_path.joinpath(*["folder" * 30] * 7)
+    card = await ask(session(tmp_path), "open_run", performance=marked(deep, 2))
+    assert ("signposts" in card, card["more_signposts"]) == (False, 2)
+
+
+async def test_of_many_signposts_and_devices_only_some_are_looked_at(tmp_path):
+    at = session(tmp_path)
+    run = await at.run(marked(tmp_path / "marked", 210))
+    assert len(module.card(run, ()).signposts) == 200
+    mesh = Program("wormhole_b0", devices=70)
+    mesh.op("UnaryDeviceOperation", [mesh.tensor([1, 1, 32, 32])])
+    card = module.card(await at.run(str(write_performance_report(tmp_path / "mesh", mesh))), ())
+    assert (len(card.devices), card.more_devices, len(card.kernel_ms_by_device.rows)) == (64, 6, 64)

@@ -1,5 +1,7 @@
 """optimization_check: findings ranked by what they save, a status for every step, calls worth making next."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tests.asking import ask, session
@@ -8,6 +10,8 @@ from tests.profiles.demo_model import demo_program
 from tests.programs import block
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.tools import optimization_check as module
+from ttnn_mcp.wire import bytes_of
 
 
 async def test_the_findings_are_ranked_and_each_is_cited_and_bounded(tmp_path):
@@ -71,9 +75,31 @@ async def test_the_next_calls_lead_to_the_op_and_to_the_page_of_the_first_findin
     at = session(tmp_path)
     answer = await ask(at, "optimization_check", run="demo")
     page = answer["findings"][0]["read_next"].removesuffix(".md")
-    assert {"page": page} in [call["arguments"] for call in answer["next"]]
+    assert [call["tool"] for call in answer["next"]] == ["op_detail", "skill_step"]
+    assert answer["next"][1]["arguments"] == {"page": page}
     for call in answer["next"]:
         assert await ask(at, call["tool"], **call["arguments"])
+
+
+async def test_without_findings_there_is_nothing_to_call_next(tmp_path):
+    answer = await ask(session(tmp_path), "optimization_check", run="demo", steps=[7])
+    assert (answer["findings"], answer["next"]) == ([], [])
+
+
+async def test_findings_fill_the_room_of_an_answer(tmp_path):
+    answer = await ask(session(tmp_path), "optimization_check", run="demo", min_saving_share=0)
+    assert "next_cursor" in answer
+    assert 4_500 < bytes_of(answer) <= 6_000
+
+
+@pytest.mark.parametrize(
+    ("lost", "trust"), [((), "abcd"), (("x", "a"), "xabc"), (("v", "w", "x", "y", "a"), "vwxyab")]
+)
+def test_lost_columns_come_first_and_leave_room_for_one_caveat(monkeypatch, lost, trust):
+    monkeypatch.setattr(module, "caveats_of", lambda _: ("c", "d", "e", "f"))
+    report, chip = SimpleNamespace(csv=SimpleNamespace(lost=lost)), SimpleNamespace(caveats=("a", "b"))
+    run = SimpleNamespace(memory=None, chip=chip, performance_report=report)
+    assert module._trust(run) == [*trust]
 
 
 async def test_a_cold_window_sends_the_reader_to_profile_again(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from tests.asking import call, session
 from tests.pairs import Model, write
-from tests.profiles import Iteration, Program, write_memory_report, write_run
+from tests.profiles import Iteration, Program, write_memory_report, write_performance_report, write_run
 from tests.programs import block
 from tests.shared_reports import CLIP, MEMORY, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportBroken
@@ -331,3 +331,10 @@ async def test_an_op_without_operands_is_a_row_of_nulls(tmp_path, at):
     path = write_performance_report(tmp_path, program)
     said = await call(TOOL, at, {"run": str(path), "sql": "SELECT in2_shape, trace_id, loc FROM ops LIMIT 1"})
     assert said["rows"] == [[None, None, None]]
+
+
+async def test_a_statement_of_ten_thousand_characters_is_the_longest_and_needs_no_memory_report(at, tmp_path):
+    csv = str(write_performance_report(tmp_path / "perf", block()))
+    assert (await call(TOOL, at, {"run": csv, "sql": "SELECT 1".ljust(10_000)}))["rows"] == [[1]]
+    with pytest.raises(ArgumentsInvalid, match="'sql' has at most 10000 characters"):
+        await call(TOOL, at, {"run": csv, "sql": "SELECT 1".ljust(10_001)})

@@ -7,6 +7,7 @@ import pytest
 from tests.asking import ask, session
 from tests.profiles import DRAM, Program, height_sharded, write_memory_report, write_performance_report, write_run
 from tests.profiles.ops import interleaved_to_sharded, sharded_to_interleaved, unary
+from tests.programs import block
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, MEMORY, OFT, SEGFORMER, shared
 from ttnn_mcp.errors import QuestionRefused
 
@@ -74,6 +75,38 @@ async def test_moves_that_are_alike_are_one_line_and_pages_join_to_the_whole(at,
         await ask(at, "reshard_detect", run=run, limit=2, cursor=first["next_cursor"])
 
 
+async def test_of_many_readers_two_are_named_and_the_others_counted(at, tmp_path):
+    program = Program("wormhole_b0")
+    x, copy = program.tensor([1, 1, 64, 512], placement=TALL), program.tensor([1, 1, 64, 512], placement=DRAM)
+    program.call("ttnn.sharded_to_interleaved", (x,), (copy,), (sharded_to_interleaved(x, copy, 12_000),))
+    for kind in ("RELU", "GELU", "TANH"):
+        out = program.tensor([1, 1, 64, 512], placement=TALL)
+        program.call("ttnn.unary", (copy,), (out,), (unary(kind, copy, out, 5_000),))
+    answer = await ask(at, "reshard_detect", run=str(write_performance_report(tmp_path, program)))
+    first = answer["window"]["first_row"]
+    assert column(answer["moves"], "consumer") == [f"{first + 1} Unary, {first + 2} Unary, +1"]
+
+
+async def test_a_pattern_names_its_heaviest_moves(at, tmp_path):
+    (pattern,) = (await ask(at, "reshard_detect", run=made(tmp_path, times=6)))["patterns"]
+    assert (pattern["count"], len(pattern["ops"])) == (6, 3)
+
+
+async def test_a_memory_report_of_another_program_makes_nothing_certain(at, tmp_path):
+    memory = write_memory_report(tmp_path / "memory", block())
+    card = await ask(at, "open_run", performance=made(tmp_path), memory=str(memory))
+    answer = await ask(at, "reshard_detect", run=card["id"])
+    assert "likely, not certain" in answer["caveat"]
+
+
+async def test_where_nothing_moves_there_is_nothing_to_doubt(at, tmp_path):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 64, 512])])
+    answer = await ask(at, "reshard_detect", run=str(write_performance_report(tmp_path, program)))
+    assert (answer["count"], answer["moves"]["rows"], answer["patterns"]) == (0, [], [])
+    assert "caveat" not in answer
+
+
 async def test_a_linked_memory_report_makes_it_certain(at, tmp_path):
     program = Program("wormhole_b0")
     round_trips(program)
@@ -95,6 +128,10 @@ async def test_a_memory_report_alone_names_the_moves_and_times_none(at, tmp_path
     assert "total_us" not in said
     assert "window" not in said
     assert "nothing is timed" in said["caveat"]
+    kinds = {one["kind"]: (one["count"], one["ops"]) for one in said["patterns"]}
+    assert sum(count for count, _ in kinds.values()) == 2
+    assert sorted(op for _, ops in kinds.values() for op in ops) == column(said["moves"], "op")
+    assert 0 not in {count for count, _ in kinds.values()}
 
 
 async def test_deeplab(at):

@@ -3,7 +3,18 @@
 import pytest
 
 from tests.asking import ask, session
-from tests.profiles import L1, Program, height_sharded, write_memory_report, write_performance_report, write_run
+from tests.profiles import (
+    L1,
+    Iteration,
+    Program,
+    header_of,
+    height_sharded,
+    performance_rows,
+    write_memory_report,
+    write_performance_report,
+    write_rows,
+    write_run,
+)
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import collective, unary
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
@@ -79,6 +90,53 @@ async def test_ops_on_under_half_of_the_cores_are_listed(at, tmp_path, cores, ke
     if listed:
         (op,) = rows(said["low_core_ops"])
         assert (op["op_code"], op["cores"], op["count"], op["kernel_us"]) == ("Upsample", 31, 1, 20)
+
+
+@pytest.mark.parametrize(("inputs", "length"), [(3, 54), (4, 60)])
+async def test_long_shapes_of_an_op_are_cut(at, tmp_path, inputs, length):
+    program = Program("wormhole_b0")
+    read, out = [program.tensor([1, 384, 1280, 64]) for _ in range(inputs)], program.tensor([1, 384, 1280, 64])
+    program.call("ttnn.made", read, (out,), (DeviceOp("UpsampleOperation", tuple(read), (out,), 20_000, cores=2),))
+    (op,) = rows((await ask(at, "sharding_summary", run=written(tmp_path, program)))["low_core_ops"])
+    assert len(op["shapes"]) == length
+
+
+def written(folder, program, without=(), blank=()):
+    rows = performance_rows(program, [Iteration(cold=True), Iteration()])
+    for row in rows:
+        row.update(dict.fromkeys(blank, ""))
+    header = [name for name in header_of(rows, "C7") if name not in without]
+    return str(write_rows(folder / "ops.csv", rows, header))
+
+
+async def test_a_report_that_names_grid_and_shards_needs_no_caveat(at, tmp_path):
+    assert "caveat" not in await ask(at, "sharding_summary", run=written(tmp_path, model()))
+
+
+async def test_nor_does_one_without_sharded_tensors(at, tmp_path):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 64, 64])])
+    assert "caveat" not in await ask(at, "sharding_summary", run=written(tmp_path, program))
+
+
+@pytest.mark.parametrize(
+    ("without", "blank", "caveat"),
+    [
+        (("AVAILABLE WORKER CORE COUNT",), (), "the grid is not in the report: 64 is the most cores any op used"),
+        (
+            ("AVAILABLE WORKER CORE COUNT", "CORE COUNT"),
+            (),
+            "no CORE COUNT in the report: ops on few cores are not known",
+        ),
+        (
+            (),
+            ("ATTRIBUTES",),
+            "ATTRIBUTES name no shards: shapes and grids of the sharded operands are not known",
+        ),
+    ],
+)
+async def test_what_a_report_leaves_out_is_told(at, tmp_path, without, blank, caveat):
+    assert (await ask(at, "sharding_summary", run=written(tmp_path, model(), without, blank)))["caveat"] == caveat
 
 
 async def test_pages_join_to_the_whole(at):

@@ -79,7 +79,7 @@ def test_many_kinds_fold_into_a_last_line_and_no_time_is_lost(tmp_path, program)
     said = tensor_formats(at, Arguments()).spoken()
     lines = rows(said["fidelity"])
     assert len(lines) == 5
-    assert lines[-1]["fidelity"] == "(other)"
+    assert [one["fidelity"] == "(other)" for one in lines] == [False] * 4 + [True]
     assert sum(one["kernel_us"] for one in lines) == pytest.approx(at.total_ns / 1e3)
     assert sum(one["ops"] for one in lines) == 10
 
@@ -102,8 +102,48 @@ def test_padding_names_the_shape_and_its_waste(tmp_path, program):
     assert line["waste"] == pytest.approx(1 - 3 / 32, abs=0.001)
 
 
+@pytest.mark.parametrize(
+    ("shape", "waste"), [([1, 16, 30, 512], 1 / 16), ([1, 8, 92, 512], None)], ids=["1 of 16 tiles", "1 of 24"]
+)
+def test_padding_below_a_twentieth_is_no_line(tmp_path, program, shape, waste):
+    x, y = program.tensor(shape), program.tensor(shape)
+    put(program, DeviceOp("UnaryDeviceOperation", (x,), (y,), 1_000_000))
+    lines = rows(tensor_formats(case_of(tmp_path, program), Arguments()).spoken()["padding"])
+    assert [one["waste"] for one in lines] == ([] if waste is None else [pytest.approx(waste, abs=0.001)])
+
+
+def test_nor_is_that_of_a_matmul_which_waits_for_its_weights(tmp_path, program):
+    x, y, weights = (
+        program.tensor([1, 16, 30, 512]),
+        program.tensor([1, 16, 30, 32]),
+        program.weight([1, 1, 512, 32]),
+    )
+    put(program, DeviceOp("MatmulDeviceOperation", (x, weights), (y,), 1_000_000))
+    assert rows(tensor_formats(case_of(tmp_path, program), Arguments()).spoken()["padding"]) == []
+
+
+def test_long_shapes_are_cut_and_an_op_without_time_has_its_waste(tmp_path, program):
+    x, y, z = (program.tensor([1, 384, 1280, 3]) for _ in range(3))
+    put(program, DeviceOp("BinaryNgDeviceOperation", (x, y), (z,), 0))
+    pass_time(program, 1000)
+    (line,) = rows(tensor_formats(case_of(tmp_path, program), Arguments()).spoken()["padding"])
+    assert len(line["shapes"]) == 44
+    assert line["waste"] == pytest.approx(1 - 3 / 32, abs=0.001)
+
+
+def test_bytes_of_weights_are_summed_and_waste_is_averaged(tmp_path, program):
+    for tiles in (1, 2):
+        linear(program, 32 * tiles, 4096, 4096, 300_000, weights=WIDE)
+        x, y = program.tensor([1, 384, 1280, 3]), program.tensor([1, 384, 1280, 3])
+        put(program, DeviceOp("UnaryDeviceOperation", (x,), (y,), 1_000_000))
+    answer = tensor_formats(case_of(tmp_path, program), Arguments()).spoken()
+    assert rows(answer["weights"])[0]["megabytes"] == pytest.approx(2 * 4096 * 4096 * 2 / 1e6, abs=0.01)
+    assert rows(answer["padding"])[0]["waste"] == pytest.approx(1 - 3 / 32, abs=0.001)
+
+
 def test_padding_of_an_old_report_is_unknown_and_said_so(tmp_path, program):
-    decode(program)
+    x, y = program.tensor([1, 384, 1280, 3]), program.tensor([1, 384, 1280, 3])
+    put(program, DeviceOp("UnaryDeviceOperation", (x,), (y,), 1_000_000))
     said = tensor_formats(case_of(tmp_path, program, generation="C2"), Arguments()).spoken()
     assert said["padding"]["rows"] == []
     assert "padding not known" in said["caveat"]

@@ -1,6 +1,7 @@
 """time_budget: bounds that hold, and a ledger that adds up."""
 
 import csv
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +10,10 @@ from tests.profiles import Iteration, Program, header_of, performance_rows, writ
 from tests.programs import block
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.window_facts import facts_of
+from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools import time_budget as module
+from ttnn_mcp.tools.budget import fitted
+from ttnn_mcp.wire import bytes_of
 
 WARM = (Iteration(cold=True), Iteration())
 
@@ -127,11 +131,71 @@ async def test_bytes_that_were_moved_again_are_told_where_they_were_measured(at,
 
 
 async def test_compiling_is_no_part_of_a_cold_window(at, tmp_path):
-    run = report(tmp_path, multiplication(150_000, gap_ns=5_000), [Iteration(cold=True)])
-    answer = await ask(at, "time_budget", run=run)
-    assert answer["window_us"] == answer["kernel_us"] == 150
+    program = multiplication(150_000, gap_ns=5_000)
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 32])], kernel_ns=2_000, gap_ns=30_000)
+    answer = await ask(at, "time_budget", run=report(tmp_path, program, [Iteration(cold=True)]))
+    assert answer["window_us"] == answer["kernel_us"] == 152
     assert "gaps" not in ledger(answer)
     assert not answer["window"]["warm"]
+
+
+async def test_gaps_of_a_warm_window_are_an_entry_and_the_rest_is_called_by_its_largest(at, tmp_path):
+    program = multiplication(150_000)
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 32])], kernel_ns=2_000, gap_ns=30_000)
+    answer = await ask(at, "time_budget", run=report(tmp_path, program))
+    assert ledger(answer)["gaps"] == 30
+    assert "most of the rest is gaps (16%)" in answer["why"]
+
+
+async def test_what_the_bounds_leave_out_counts_with_its_kernels_and_not_with_gaps(at, tmp_path):
+    # 131 us of bounds and 75 us of kernels without one are under four fifths of 270 us, 131 and 90 us would not be
+    program = multiplication(150_000)
+    tensor = program.tensor([1, 1, 32, 32])
+    program.op("NeverSeenDeviceOperation", [tensor], kernel_ns=75_000, gap_ns=45_000)
+    answer = await ask(at, "time_budget", run=report(tmp_path, program))
+    assert (answer["window_us"], answer["verdict"]) == (270, "above_floor")
+
+
+async def test_bounds_of_ops_that_run_one_after_the_other_add_up(at, tmp_path):
+    program = multiplication(150_000)
+    y = program.tensor([1, 1, 2048, 2048])
+    program.op(
+        "MatmulDeviceOperation",
+        [y, program.weight([1, 1, 2048, 1024])],
+        shape=[1, 1, 2048, 1024],
+        kernel_ns=80_000,
+        fidelity="HiFi2",
+    )
+    answer = await ask(at, "time_budget", run=report(tmp_path, program))
+    assert floors(answer)["as_it_is"] == pytest.approx(1.5 * HIFI2_US, abs=0.01)
+    assert floors(answer)["cheaper_formats"] == pytest.approx(1.5 * HIFI2_US / 2, abs=0.01)
+
+
+async def test_without_any_kernel_time_there_is_no_budget(at, tmp_path):
+    with pytest.raises(QuestionRefused, match="All kernel times of this window are 0"):
+        await ask(at, "time_budget", run=report(tmp_path, multiplication(0)))
+
+
+@pytest.mark.parametrize(("time_ns", "kinds"), [(1_200, 3), (900, 1)])
+def test_of_an_entry_below_a_hundredth_only_the_heaviest_kind_is_named(time_ns, kinds):
+    entry = SimpleNamespace(name="gaps", time_ns=time_ns, heaviest=lambda _, most: [("Matmul", 100.0, 1)] * most)
+    facts = SimpleNamespace(ops=None, timeline=SimpleNamespace(busy_ns=100_000))
+    assert module._heaviest(facts, entry).count("Matmul") == kinds
+
+
+@pytest.mark.parametrize(("why", "kept"), [("short", 50), ("long" * 2_000, 3)])
+async def test_what_the_bounds_leave_out_is_cut_to_the_room_of_an_answer(at, tmp_path, why, kept):
+    run = await at.run(report(tmp_path, multiplication(150_000)))
+    whole = module.time_budget(facts_of(run, run.scope()), module.Arguments())
+    reasons = {f"{number:03} {'r' * 90}": 1.0 for number in range(100)}
+    answer = fitted(
+        whole.model_copy(update={"why": why, "not_in_the_bounds": reasons}),
+        module.TOOL.budget,
+        module.Arguments(),
+        "",
+    )
+    assert len(answer.not_in_the_bounds) == kept
+    assert kept == 3 or 5_890 < bytes_of(answer.spoken()) <= 6_000
 
 
 async def test_what_the_report_does_not_say_is_named_and_leaves_the_verdict_open(at, tmp_path):

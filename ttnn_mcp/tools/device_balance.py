@@ -93,9 +93,7 @@ def device_balance(facts: WindowFacts, _asked: OfWindow) -> Answer:
 
 def _devices(balance: Balance) -> Table:
     waiting = balance.waiting_ns() / 1e3
-    chosen = np.arange(len(balance.devices))
-    if len(chosen) > DEVICES_SHOWN:
-        chosen = np.sort(np.argsort(-balance.kernel_ns, kind="stable")[:DEVICES_SHOWN])
+    chosen = np.sort(np.argsort(-balance.kernel_ns, kind="stable")[:DEVICES_SHOWN])
     rows: list[tuple[Cell, ...]] = [
         (
             balance.devices[place],
@@ -111,8 +109,6 @@ def _devices(balance: Balance) -> Table:
 
 def _uneven(scope: Scope, balance: Balance) -> tuple[Uneven, ...]:
     """Ops folded by name, the ones that cost most above the mean first."""
-    if not len(balance.rows):
-        return ()
     names = scope.ops.texts("op_code")
     critical = float(balance.kernel_ns.max())
     folded: dict[str, list[int]] = {}

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.devices.host_gaps import (
+    COLD_GAP_NS,
     DEVICE_BOUND,
     HOST_BOUND,
     Timeline,
@@ -148,7 +149,7 @@ def judged(report: Performance, scope: Scope, line: Timeline, wall_ms: float | N
     if wall_ms is not None:
         share = line.kernel_ns / 1e6 / wall_ms
         return _by_busy(share), f"kernels fill {share:.0%} of the {wall_ms:g} ms measured with the profiler off"
-    if len(line.gaps_ns) == 0 or not np.isfinite(line.gaps_ns).any():
+    if not np.isfinite(line.gaps_ns).any():
         return "unknown", "no gaps were measured (OP TO OP LATENCY is empty)"
     if not scope.window.warm:
         return "unknown", (
@@ -186,7 +187,7 @@ def cold_of(scope: Scope) -> Cold:
         else (scope.ops.take(np.zeros(0, dtype=np.int64)) if scope.window.warm else scope.ops)
     )
     gaps = rows.numbers("gap_ns")
-    long = gaps[gaps >= 1e6]
+    long = gaps[gaps >= COLD_GAP_NS]
     return Cold(ops=len(long), gap_ms=float(long.sum()) / 1e6)
 
 

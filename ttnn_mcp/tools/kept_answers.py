@@ -42,7 +42,7 @@ def kept_name(run: Run, tool: Tool[Any, Any], asked: Arguments) -> str | None:
     path, code = report.csv.path, _code()
     beside = [_stamp(path.parent / name) for name in (DEVICE_LOG, MANIFEST)]
     earlier = _earlier_runs(run)
-    if code is None or earlier is None or None in beside or tool.about not in ("run", "window"):
+    if code is None or earlier is None or None in beside:
         return None
     described = (run.id, run.name, run.notes, str(path))
     mark = (report.contents, beside, earlier, described, tool.name, asked.model_dump_json(), code)

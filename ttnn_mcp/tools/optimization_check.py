@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.checks.unexplained import Unexplained
     from ttnn_mcp.run.run import Run
 
-NEXT_CALLS = 3
 UNEXPLAINED = Columns("op_code", "ops", "time_us", "share", "roofline", "heaviest_op", quoted=("op_code",))
 CAVEATS_SHOWN = 4
 
@@ -53,7 +52,7 @@ def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
     Findings ranked by what they can save, each with evidence, bounds, a fix and how to verify it.
     """
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
-    others = [check for check in CATALOGUE if check not in wanted]
+    others = [check for check in CATALOGUE if check not in wanted]  # unmoved: asking twice only takes time
     diagnosis = diagnose(facts, wanted, min_saving_share=asked.min_saving_share, others=others, earlier_runs=True)
     page = diagnosis.findings[offset_of(asked.cursor, asked, facts.run.id) :]
     return Answer(
@@ -117,7 +116,7 @@ def _next(run: Run, page: tuple[Finding, ...]) -> list[NextCall]:
                 why=f"how to fix {page[0].check}",
             )
         )
-    return calls[:NEXT_CALLS]
+    return calls
 
 
 TOOL = Tool(

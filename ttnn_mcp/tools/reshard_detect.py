@@ -121,8 +121,6 @@ def reshard_detect(facts: WindowFacts, asked: Arguments) -> Answer:
 
 def _alike(moves: Moves) -> NDArray[np.int64]:
     """A number per move, the same for moves that one line of the table can stand for."""
-    if not len(moves):
-        return np.zeros(0, dtype=np.int64)
     ops, rows = moves.ops, moves.rows
     names = ops.texts("op_code").codes
     makers, readers = moves.joins.edges

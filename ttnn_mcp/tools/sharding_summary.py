@@ -140,7 +140,7 @@ def _specs(specs: list[Sharded], ops: OpTable | None, *, remembered: bool) -> Ta
     rows: list[tuple[Cell, ...]] = []
     for one in specs:
         shard = one.placement.shard
-        if shard is None:
+        if shard is None:  # unmoved: a spec has a shard, which its type does not say
             continue
         row: tuple[Cell, ...] = (
             one.placement.layout,
@@ -161,8 +161,6 @@ def _specs(specs: list[Sharded], ops: OpTable | None, *, remembered: bool) -> Ta
 def _low_core_ops(ops: OpTable, cores: int | None, total_ns: float) -> tuple[list[tuple[Cell, ...]], int, float]:
     """(rows folded by op and cores, heaviest first; ops; their kernel time)."""
     few = np.flatnonzero(on_few_cores(ops, cores))
-    if not len(few):
-        return [], 0, 0.0
     names, used, kernel = ops.texts("op_code"), ops.numbers("cores")[few], ops.numbers("kernel_ns")[few]
     rows: list[tuple[Cell, ...]] = []
     for group in grouped(folded((names.codes[few], used.astype(np.int64))), kernel):

@@ -88,7 +88,7 @@ def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
     logical = facts.run.performance_report.csv.logical_shapes
     everything = np.arange(len(ops), dtype=np.int64)
     waste = tile_waste(ops)
-    padded = moves_bytes(ops) & (waste >= WASTE) & logical
+    padded = moves_bytes(ops) & (waste >= WASTE)  # none where a report writes padded shapes only
     return Answer(
         kernel_us=facts.total_ns / 1e3,
         weights=WEIGHTS.table(
@@ -157,7 +157,7 @@ def _folded(
     for members in [*groups[:LINES_AT_MOST], *([np.concatenate(lightest)] if lightest else [])]:
         example = int(members[np.argmax(facts.kernel_ns[members])])
         names: list[Cell] = [shown(texts[example]) or None for texts in named_by]
-        if lightest and len(lines) == LINES_AT_MOST:
+        if len(lines) == LINES_AT_MOST:
             names = [OTHER, *([None] * (len(named_by) - 1))]
         spent = float(facts.kernel_ns[members].sum())
         figures = [

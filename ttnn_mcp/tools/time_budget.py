@@ -76,7 +76,8 @@ def time_budget(facts: WindowFacts, _asked: Arguments) -> Answer:
     if not window_ns:
         raise QuestionRefused(f"All kernel times of this window are 0: {REPROFILE}.")
     floors = [(what, min(ns, window_ns), why) for what, ns, why in _floors(facts) if ns <= IMPOSSIBLE * window_ns]
-    modelled = facts.share(np.flatnonzero(least.complete & least.bounded))
+    bounded = least.complete & least.bounded  # unmoved: no op is known whose bound is complete and 0
+    modelled = facts.share(np.flatnonzero(bounded))
     on_cores, on_cores_caveat = cores_of_window(facts)
     as_it_is_ns = next((ns for what, ns, _ in floors if what == "as_it_is"), None)
     verdict, why = (
