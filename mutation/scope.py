@@ -27,6 +27,7 @@ ROOMS_OF_TOOLS = (  # tools ask these
     "program_models",
     "memory",
 )
+OPS = ROOT / "ttnn_mcp" / "run" / "ops"
 READERS = ROOT / "ttnn_mcp" / "readers"
 SINGLE = (  # in rooms of which other modules are outside yet
     *("run/link.py", "run/link_shapes.py", "run/trust.py"),
@@ -37,9 +38,10 @@ SINGLE = (  # in rooms of which other modules are outside yet
     ),
 )
 ROOMS_OF_READERS = ("memory", "graph", "printed")
-HELD_BY_THEIR_OWN = {ANALYSES / "memory"}  # rooms whose own tests decide: those of the tools that ask them are slow
+# Rooms whose own tests decide: those of the tools that ask them are slow.
+HELD_BY_THEIR_OWN = {ANALYSES / "memory", OPS}
 WITH_TESTS_OF_THEIR_OWN = (
-    *(ANALYSES, EXPERIMENTS),
+    *(ANALYSES, EXPERIMENTS, OPS),
     *(ANALYSES / room for room in ROOMS_OF_TOOLS),
     *(READERS / room for room in ROOMS_OF_READERS),
 )
