@@ -196,3 +196,19 @@ def test_a_device_that_lost_rows_does_not_cost_the_others_their_iterations(tmp_p
     assert (here.iterations.number == 0).sum() == 0
     assert np.bincount(here.iterations.number).sum() == len(rows) - 1
     assert scope_of(here).window.warm
+
+
+def test_replays_of_equal_layers_are_iterations_without_a_doubt(tmp_path):
+    passes = [Iteration(cold=True), Iteration(capture=True)]
+    passes += [Iteration(trace=(1, session), before_ns=1_500) for session in (1, 2, 3)]
+    found = report(tmp_path, layered(1, 0, embedded=False), passes).iterations
+    assert (found.found_by, found.may_be_layers) == ("trace replays", False)
+
+
+@pytest.mark.parametrize(("pause_ns", "doubt"), [(1_500, True), (60_000, False)])
+def test_whether_repeats_are_layers_is_asked_of_those_on_the_first_device(tmp_path, pause_ns, doubt):
+    program = layered(1, 0, embedded=False)
+    program.devices = 2
+    rows = performance_rows(program, [Iteration(cold=True)] + [Iteration(before_ns=pause_ns)] * 4)
+    found = Performance(read_performance_csv(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))))
+    assert (found.iterations.count, found.iterations.may_be_layers) == (5, doubt)

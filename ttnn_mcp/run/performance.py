@@ -123,7 +123,9 @@ class Performance:
     @cached_property
     def _outlasting(self) -> NDArray[np.bool_]:
         """Mask of the device ops whose kernel time is longer than their firmware's, for another reason."""
-        clock = self.clock_ghz and clock_of_rows(self.rows, self.clock_ghz, self.clocks_apart)
+        clock = None
+        if self.clock_ghz is not None:
+            clock = clock_of_rows(self.rows, self.clock_ghz, self.clocks_apart)
         return self._placed & ~self._wrapped & outlasting(self.rows, clock)
 
     @cached_property
@@ -211,7 +213,7 @@ class Performance:
         sub_device, cores = self.ops.texts("sub_device"), self.ops.numbers("worker_cores")
         if (np.isfinite(cores) & (sub_device.codes < 0)).any():
             return {}
-        stated = np.isfinite(cores) & (sub_device.codes >= 0)
+        stated = np.isfinite(cores)
         most = np.full(len(sub_device.distinct), -1, dtype=np.int64)
         np.maximum.at(most, sub_device.codes[stated], cores[stated].astype(np.int64))
         return {name: int(count) for name, count in zip(sub_device.distinct, most, strict=True) if count >= 0}
