@@ -108,7 +108,11 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
         worker_cores=grid_cores,
         cores_floor=floor,
         dram_peak_gb_s=peak.at_most_gb_s if peak else None,
-        dram_achievable_gb_s=peak.at_most_gb_s * chip.dram_achievable_share if peak and chip else None,
+        dram_achievable_gb_s=(
+            peak.at_most_gb_s * chip.dram_achievable_share
+            if peak and chip
+            else None  # unmoved: both are known or none
+        ),
         caveats=tuple(caveats),
         clocks_apart=apart,
     )
@@ -128,8 +132,7 @@ def _with_log(
 ) -> tuple[str | None, float | None]:
     """Architecture and clock, completed by line 1 of a device log beside the report; a log that disagrees is left."""
     logged = chip_beside(report)
-    logged_arch = canonical_architecture(logged[0]) if logged else None
-    if logged is None or logged_arch is None:
+    if logged is None or (logged_arch := canonical_architecture(logged[0])) is None:
         return arch, clock
     clock_ghz = logged[1] / 1e3
     if (arch and arch != logged_arch) or (clock and clock_ghz and abs(clock / clock_ghz - 1) > CLOCK_TOLERANCE):
