@@ -27,10 +27,10 @@ ROOMS_OF_TOOLS = (  # tools ask these
     "program_models",
     "memory",
 )
-OPS = ROOT / "ttnn_mcp" / "run" / "ops"
+RUN = ROOT / "ttnn_mcp" / "run"
 READERS = ROOT / "ttnn_mcp" / "readers"
 SINGLE = (  # in rooms of which other modules are outside yet
-    *("run/link.py", "run/link_shapes.py", "run/trust.py"),
+    *(f"session/{name}.py" for name in ("naming", "open_runs", "settings")),
     *(f"readers/{name}.py" for name in ("discover", "fingerprint", "manifest", "source_lines", "sqlite_file")),
     *(
         f"readers/performance/{name}.py"
@@ -38,10 +38,10 @@ SINGLE = (  # in rooms of which other modules are outside yet
     ),
 )
 ROOMS_OF_READERS = ("memory", "graph", "printed")
-# Rooms whose own tests decide: those of the tools that ask them are slow.
-HELD_BY_THEIR_OWN = {ANALYSES / "memory", OPS}
+# Rooms whose own tests decide, those of rooms inside them too: the tests of the tools that ask them are slow.
+HELD_BY_THEIR_OWN = {ANALYSES / "memory", RUN, RUN / "ops"}
 WITH_TESTS_OF_THEIR_OWN = (
-    *(ANALYSES, EXPERIMENTS, OPS),
+    *(ANALYSES, EXPERIMENTS, RUN, RUN / "ops"),
     *(ANALYSES / room for room in ROOMS_OF_TOOLS),
     *(READERS / room for room in ROOMS_OF_READERS),
 )
@@ -100,7 +100,8 @@ def tests_of(path: Path) -> list[Path]:
     """The tests that hold a module's lines: its own and its step's; of what checks share also those of its users."""
     beside = _beside(path.parent)
     if path.parent in WITH_TESTS_OF_THEIR_OWN:
-        tests = sorted(beside.glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
+        glob = beside.rglob if path.parent in HELD_BY_THEIR_OWN else beside.glob
+        tests = sorted(glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
         return [*tests, *(() if path.parent in HELD_BY_THEIR_OWN else _tests_of_tools(path.parent))]
     own = [test for test in (beside / f"test_{path.name}", TESTS / f"test_{path.parent.name}.py") if test.is_file()]
     if path.parent not in {SHARED, KINDS}:

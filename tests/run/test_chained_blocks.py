@@ -83,6 +83,7 @@ def is_layer(block):
         ("123456ababab", False),
         ("1234567ababab", True),
         ("123ababab456", False),
+        ("123ababab4567", True),
         ("abcabc1234", True),  # more than half of it, but twice only
         ("aaa123456789", True),
         ("aaaa", False),

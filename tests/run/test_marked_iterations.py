@@ -121,11 +121,24 @@ def test_a_device_that_lost_rows_takes_the_numbers_of_the_others(lost):
     assert number == "".join("01122330"[place] for place, _ in runs)
 
 
+def test_what_is_left_of_a_device_may_repeat_more_often_than_the_others():
+    """It lost all ops but one kind, so that its own blocks are half as long."""
+    runs = [(place, device) for device in (0, 1, 2) for place in range(12) if device != 2 or place % 2 == 0]
+    devices = [device for _, device in runs]
+    found_by, number = told(
+        " ".join("ABAC"[place % 4] for place, _ in runs),
+        device=devices,
+        call_count=ids([place + 1 for place, _ in runs], devices),
+    )
+    assert (found_by, number) == ("repeating ops", "111122223333" * 2 + "112233")
+
+
 @pytest.mark.parametrize(
     ("kinds", "counted"),
     [
         (("ABAB", "ABAB", "ABA"), False),  # no call counts
         (("ABAB", "ABA"), True),  # one of two
+        (("ABAB", "ABABAB"), True),
         (("ABC", "ABC", "ABAB"), True),  # most have no repeats
     ],
 )

@@ -82,5 +82,6 @@ def _likely_periods(block: NDArray[np.int64]) -> list[int]:
     middle = (len(block) - 1) // 2, len(block) // 2
     distances = np.concatenate([np.abs(np.flatnonzero(block == block[place]) - place) for place in middle])
     periods = np.unique(distances)
-    short = periods <= len(block) // 3  # unmoved: longer ones do not repeat three times, which takes time to see
-    return periods[(periods > 0) & short][:PERIODS_TRIED].tolist()
+    short = periods <= len(block) // 3
+    possible = (periods > 0) & short  # unmoved: longer ones do not fit three times, which takes time to see
+    return periods[possible][:PERIODS_TRIED].tolist()

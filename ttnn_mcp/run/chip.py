@@ -102,17 +102,16 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
     if peak is not None and peak.caveat:
         caveats.append(peak.caveat)
     chip = ARCHITECTURES.get(arch or "")
+    achievable = None
+    if peak and chip:  # unmoved: of an architecture that is known both are
+        achievable = peak.at_most_gb_s * chip.dram_achievable_share
     return Chip(
         arch=arch,
         clock_ghz=clock or (chip.clock_ghz if chip else None),
         worker_cores=grid_cores,
         cores_floor=floor,
         dram_peak_gb_s=peak.at_most_gb_s if peak else None,
-        dram_achievable_gb_s=(
-            peak.at_most_gb_s * chip.dram_achievable_share
-            if peak and chip
-            else None  # unmoved: both are known or none
-        ),
+        dram_achievable_gb_s=achievable,
         caveats=tuple(caveats),
         clocks_apart=apart,
     )

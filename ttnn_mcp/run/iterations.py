@@ -216,12 +216,12 @@ def _by_period(
 
 
 def _may_be_layers(ops: OpTable, order: NDArray[np.int64], number: NDArray[np.int64]) -> bool:
-    """Whether the repeats on the first device could as well be the layers of one pass."""
+    """Whether the repeats on the first device that lost no rows could as well be the layers of one pass."""
     devices = ops.numbers("device")[order]
-    rows = np.flatnonzero((number > 0) & (devices == devices[0]))
+    ids, lengths = np.unique(devices[number > 0], return_counts=True)
+    whole = ids[lengths == np.median(lengths)][0]  # most devices lost none, else there were no iterations
+    rows = np.flatnonzero((number > 0) & (devices == whole))
     count = int(number.max())
-    if len(rows) % count:
-        return False
     places = order[rows]
     return are_layers(signatures(ops)[places], ops.take(places), 0, len(rows) // count, count)
 
