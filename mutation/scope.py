@@ -27,14 +27,14 @@ ROOMS_OF_TOOLS = (  # tools ask these
     "program_models",
     "memory",
 )
+RUN = ROOT / "ttnn_mcp" / "run"
 READERS = ROOT / "ttnn_mcp" / "readers"
-SINGLE = ("run/link.py", "run/link_shapes.py", "run/trust.py")  # in rooms of which other modules are outside yet
+SINGLE = tuple(f"session/{name}.py" for name in ("naming", "open_runs", "settings"))  # others there are outside yet
 ROOMS_OF_READERS = (".", "memory", "graph", "performance", "printed")
-HELD_BY_THEIR_OWN = {  # rooms whose own tests decide: those of the tools that ask them are slow
-    *(ANALYSES / "memory", READERS, READERS / "performance"),
-}
+# Rooms whose own tests decide, those of rooms inside them too: the tests of the tools that ask them are slow.
+HELD_BY_THEIR_OWN = {ANALYSES / "memory", READERS, READERS / "performance", RUN, RUN / "ops"}
 WITH_TESTS_OF_THEIR_OWN = (
-    *(ANALYSES, EXPERIMENTS),
+    *(ANALYSES, EXPERIMENTS, RUN, RUN / "ops"),
     *(ANALYSES / room for room in ROOMS_OF_TOOLS),
     *(READERS / room for room in ROOMS_OF_READERS),
 )
@@ -100,7 +100,8 @@ def tests_of(path: Path) -> list[Path]:
     if path.parent in {TOOLS, PARTS}:
         return _of_tools(path)
     if path.parent in WITH_TESTS_OF_THEIR_OWN:
-        tests = sorted(beside.glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
+        glob = beside.rglob if path.parent in HELD_BY_THEIR_OWN else beside.glob
+        tests = sorted(glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
         return [*tests, *(() if path.parent in HELD_BY_THEIR_OWN else _tests_of_tools(path.parent))]
     own = [test for test in (beside / f"test_{path.name}", TESTS / f"test_{path.parent.name}.py") if test.is_file()]
     if path.parent not in {SHARED, KINDS}:

@@ -1,6 +1,8 @@
 """The chip: what the reports state, what a device log beside them adds, and what is inferred."""
 
 import asyncio
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +10,7 @@ from tests.asking import session
 from tests.profiles import header_of, performance_rows, write_rows
 from tests.profiles.device_log import write_device_log
 from tests.programs import block
+from ttnn_mcp.run.chip import Chip, chip_of, clocks_told
 
 CYCLES = ("DEVICE FW START CYCLE", "DEVICE FW END CYCLE")
 
@@ -61,3 +64,87 @@ def test_a_log_of_an_architecture_never_heard_of_is_ignored(tmp_path):
 
 def test_a_log_that_agrees_adds_no_word(tmp_path):
     assert chip(tmp_path).caveats == ()
+
+
+@pytest.mark.parametrize("mhz", [0, 1000])
+def test_a_log_without_a_clock_is_not_compared(tmp_path, mhz):
+    told = chip(tmp_path, "DEVICE ARCH", mhz=mhz)
+    assert (told.arch, told.clock_ghz) == ("wormhole_b0", pytest.approx(1))
+    assert told.caveats[0] == "no DEVICE ARCH: wormhole_b0 by profile_log_device.csv"
+
+
+def test_without_a_log_the_clock_tells_the_architecture_and_this_is_said(tmp_path):
+    assert "wormhole_b0 inferred from the 1 GHz clock" in chip(tmp_path, "DEVICE ARCH", mhz=-1).caveats[0]
+    folder = tmp_path / "without"
+    folder.mkdir()
+    assert chip(folder, "DEVICE ARCH", *CYCLES, mhz=-1).caveats[0].endswith("architecture unknown, no rooflines")
+
+
+def memory(*cores, arch="blackhole", boards=()):
+    """What a memory report tells of a chip."""
+    return SimpleNamespace(
+        arch=arch, devices=[SimpleNamespace(compute_cores=count) for count in cores], boards=list(boards)
+    )
+
+
+def performance(**figures):
+    """What a performance report tells of a chip."""
+    unknown = dict.fromkeys(("arch_stated", "arch_inferred", "clock_ghz", "worker_cores_stated", "most_cores_used"))
+    known = {
+        "sub_device_cores": {},
+        "clocks_apart": [],
+        "csv": SimpleNamespace(path=Path("none", "x.csv")),
+        **figures,
+    }
+    return SimpleNamespace(**{**unknown, **known})
+
+
+def test_a_memory_report_alone_tells_architecture_grid_and_card():
+    told = chip_of(None, memory(110, boards=["p100a"]))
+    assert (told.arch, told.clock_ghz, told.cores, told.cores_floor) == ("blackhole", 1.35, 110, None)
+    assert (told.dram_peak_gb_s, told.caveats) == (448, ())
+    assert told.dram_achievable_gb_s < told.dram_peak_gb_s
+    assert chip_of(None, memory(110)).dram_peak_gb_s == 512
+
+
+def test_no_report_and_no_device_tell_nothing():
+    nothing = (None, None, None, None, None, None, (), ())
+    for none in (chip_of(None, None), chip_of(None, memory(arch=None))):
+        assert (
+            *(none.arch, none.clock_ghz, none.worker_cores, none.cores_floor, none.dram_peak_gb_s),
+            *(none.dram_achievable_gb_s, none.caveats, none.clocks_apart),
+        ) == nothing
+    assert chip_of(None, memory(120, arch="quasar")).dram_achievable_gb_s is None
+
+
+def test_what_a_performance_report_states_goes_before_what_the_memory_report_says():
+    told = chip_of(performance(arch_stated="wormhole_b0", worker_cores_stated=64), memory(110))
+    assert (told.arch, told.worker_cores) == ("wormhole_b0", 64)
+    assert chip_of(performance(arch_stated="blackhole"), memory(110)).worker_cores == 110
+
+
+def test_cores_that_ops_used_are_a_floor_and_said():
+    told = chip_of(performance(arch_stated="wormhole_b0", most_cores_used=56), None)
+    assert (told.worker_cores, told.cores_floor, told.cores) == (None, 56, 56)
+    assert told.caveats[0] == "no AVAILABLE WORKER CORE COUNT: at most 56 cores were used, the grid may be larger"
+    stated = performance(arch_stated="wormhole_b0", most_cores_used=56, worker_cores_stated=64)
+    assert not any("at most" in caveat for caveat in chip_of(stated, None).caveats)
+
+
+@pytest.mark.parametrize(("cores", "summed"), [({"0": 8, "1": 56}, True), ({"0": 64}, False)])
+def test_a_grid_summed_from_sub_devices_is_said(cores, summed):
+    told = chip_of(performance(arch_stated="wormhole_b0", worker_cores_stated=64, sub_device_cores=cores), None)
+    assert any("sum of the sub-devices that ran (8 + 56)" in caveat for caveat in told.caveats) == summed
+
+
+@pytest.mark.parametrize(("others", "more"), [(4, ""), (5, " and 1 more")])
+def test_four_devices_at_another_clock_are_named(others, more):
+    apart = tuple((device, 0.5) for device in range(others))
+    named = "device 0 0.5, device 1 0.5, device 2 0.5, device 3 0.5"
+    assert f"({named}{more}, the others 1 GHz)" in clocks_told(1.0, apart)
+
+
+def test_a_chip_without_a_clock_is_its_own_fastest():
+    chip = Chip(None, None, None, None, None, None, ())
+    assert chip.at_fastest is chip
+    assert (chip.architecture, chip.cores) == (None, None)

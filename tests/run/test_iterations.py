@@ -196,3 +196,46 @@ def test_a_device_that_lost_rows_does_not_cost_the_others_their_iterations(tmp_p
     assert (here.iterations.number == 0).sum() == 0
     assert np.bincount(here.iterations.number).sum() == len(rows) - 1
     assert scope_of(here).window.warm
+
+
+def test_replays_of_equal_layers_are_iterations_without_a_doubt(tmp_path):
+    passes = [Iteration(cold=True), Iteration(capture=True)]
+    passes += [Iteration(trace=(1, session), before_ns=1_500) for session in (1, 2, 3)]
+    found = report(tmp_path, layered(1, 0, embedded=False), passes).iterations
+    assert (found.found_by, found.may_be_layers) == ("trace replays", False)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_whether_repeats_are_layers_is_asked_of_the_first_device_that_lost_no_rows(tmp_path, lost):
+    program = layered(1, 0, embedded=False)
+    program.devices = 3
+    rows = performance_rows(program, [Iteration(cold=True)] + [Iteration(before_ns=1_500)] * 4)
+    for row in rows:
+        if row["DEVICE ID"] != ("1" if lost else "0") and row["OP TO OP LATENCY [ns]"] == "1500":
+            row["OP TO OP LATENCY [ns]"] = "60000"
+    if lost:
+        rows.remove([row for row in rows if row["DEVICE ID"] == "0"][7])
+    found = Performance(read_performance_csv(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))))
+    assert (found.iterations.count, found.iterations.may_be_layers) == (5, True)
+
+
+def test_what_ran_before_the_repeats_has_no_part_in_the_doubt(tmp_path):
+    """As many ops of set-up as there are passes: counted in, each pass would seem to be one op longer."""
+    rows = performance_rows(
+        layered(1, 0, embedded=False), [Iteration(cold=True)] + [Iteration(before_ns=60_000)] * 4
+    )
+    names = ("FillPad", "Pad", "Fold", "Tilize", "Typecast")
+    first = [
+        {**rows[0], "OP CODE": name, "DEVICE FW END CYCLE": str(14_000_000_000_000 + place)}
+        for place, name in enumerate(names)
+    ]
+    path = write_rows(tmp_path / "x.csv", [*first, *rows], header_of(rows, "C7"))
+    found = Performance(read_performance_csv(path)).iterations
+    assert (found.count, found.may_be_layers) == (5, False)
+
+
+def test_all_rows_raise_no_doubt_about_layers(tmp_path):
+    passes = [Iteration(cold=True)] + [Iteration(before_ns=1_500)] * 4
+    here = report(tmp_path, layered(1, 0, embedded=False), passes)
+    assert "equal layers" in scope_of(here).window.why
+    assert "equal layers" not in scope_of(here, "all").window.why

@@ -218,3 +218,17 @@ async def test_a_folder_whose_name_is_no_text_is_listed_and_found_again(tmp_path
     assert [each.performance.parent.name for each in known] == ["b\udcff"]
     assert (await session(tmp_path).run(run.id)).id == run.id
     assert ID.fullmatch(run.id)
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+async def test_naming_a_run_takes_no_other_name_away(tmp_path, report, forgetful):
+    """Nor where nothing can be recorded, so that this session alone knows the names."""
+    if forgetful:
+        (tmp_path / "state").write_bytes(b"")
+    at = session(tmp_path)
+    first = await at.open(str(report("a")), None, "before")
+    second = await at.open(str(report("b", drop=1)), None, "after")
+    assert [(await at.run(run.id)).name for run in (first, second)] == ["before", "after"]
+    assert (await at.run("before")).id == first.id
+    third = await at.open(str(report("c", drop=2)), None, "before")
+    assert [(await at.run(run.id)).name for run in (first, second, third)] == [first.id, "after", "before"]

@@ -14,7 +14,8 @@ from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers import fingerprint
 from ttnn_mcp.session import opening
-from ttnn_mcp.session.open_runs import KEPT_OPEN
+from ttnn_mcp.session.open_runs import KEPT_OPEN, Opening, OpenRuns
+from ttnn_mcp.session.pair import Pair
 
 
 @pytest.fixture
@@ -155,3 +156,37 @@ async def test_a_file_that_was_written_just_now_is_never_taken_for_settled(tmp_p
     path.write_bytes(contents[:-2] + bytes([contents[-2] ^ 1]) + contents[-1:])
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert (await at.runs_under_roots())[0].id != before
+
+
+async def test_four_runs_are_held_and_the_one_asked_for_last_stays_longest():
+    held, reads = OpenRuns(), []
+
+    async def ask_for(name, state=0):
+        async def read():
+            reads.append(name)
+            return object()
+
+        return await held.run(Opening(name, Pair(None, None), (state,)), read)
+
+    for name in "abcdaebcda":
+        await ask_for(name)
+    assert "".join(reads) == "abcdebcda"  # e took the place of b, b that of c, and so on
+    reads.clear()
+    await ask_for("a", state=1)
+    for name in "bcd":
+        await ask_for(name)
+    assert reads == ["a"]  # its former state made way, and no other run
+
+
+@pytest.mark.parametrize("failure", [ReportBroken("cut in half"), asyncio.CancelledError()])
+async def test_what_fails_is_told_to_who_asked_and_to_nobody_else(failure):
+    complaints = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+
+    async def read():
+        raise failure
+
+    with pytest.raises(type(failure)):
+        await OpenRuns().run(Opening("a", Pair(None, None), ()), read)
+    await asyncio.sleep(0)
+    assert complaints == []

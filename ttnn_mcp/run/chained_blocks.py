@@ -50,8 +50,7 @@ def _handed_on(all_ops: OpTable, last: int) -> bool:
         return False
     read = ops.inputs[0]
     return any(
-        wrote.present[before]
-        and wrote.elements[before] == read.elements[row]
+        wrote.elements[before] == read.elements[row]
         and wrote.dtype[before] == read.dtype[row]
         and wrote.layout[before] == read.layout[row]
         and wrote.placement[before] == read.placement[row]
@@ -79,11 +78,10 @@ def _layered(block: NDArray[np.int64]) -> bool:
 
 def _likely_periods(block: NDArray[np.int64]) -> list[int]:
     """Periods with which at least half of the block may repeat three times, shortest first."""
-    longest = len(block) // 3
-    if longest <= PERIODS_TRIED:
-        return list(range(1, longest + 1))
     # whatever covers half of the block covers one of its two middle ops, which occurs again one period away
     middle = (len(block) - 1) // 2, len(block) // 2
     distances = np.concatenate([np.abs(np.flatnonzero(block == block[place]) - place) for place in middle])
     periods = np.unique(distances)
-    return periods[(periods > 0) & (periods <= longest)][:PERIODS_TRIED].tolist()
+    short = periods <= len(block) // 3
+    possible = (periods > 0) & short  # unmoved: longer ones do not fit three times, which takes time to see
+    return periods[possible][:PERIODS_TRIED].tolist()

@@ -102,13 +102,16 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
     if peak is not None and peak.caveat:
         caveats.append(peak.caveat)
     chip = ARCHITECTURES.get(arch or "")
+    achievable = None
+    if peak and chip:  # unmoved: of an architecture that is known both are
+        achievable = peak.at_most_gb_s * chip.dram_achievable_share
     return Chip(
         arch=arch,
         clock_ghz=clock or (chip.clock_ghz if chip else None),
         worker_cores=grid_cores,
         cores_floor=floor,
         dram_peak_gb_s=peak.at_most_gb_s if peak else None,
-        dram_achievable_gb_s=peak.at_most_gb_s * chip.dram_achievable_share if peak and chip else None,
+        dram_achievable_gb_s=achievable,
         caveats=tuple(caveats),
         clocks_apart=apart,
     )
@@ -128,8 +131,7 @@ def _with_log(
 ) -> tuple[str | None, float | None]:
     """Architecture and clock, completed by line 1 of a device log beside the report; a log that disagrees is left."""
     logged = chip_beside(report)
-    logged_arch = canonical_architecture(logged[0]) if logged else None
-    if logged is None or logged_arch is None:
+    if logged is None or (logged_arch := canonical_architecture(logged[0])) is None:
         return arch, clock
     clock_ghz = logged[1] / 1e3
     if (arch and arch != logged_arch) or (clock and clock_ghz and abs(clock / clock_ghz - 1) > CLOCK_TOLERANCE):

@@ -155,7 +155,7 @@ def _by_signposts(
     for code in _repeated_names(names):
         starts = signposts.lines[names.codes == code]
         # a segment runs to the next signpost of the same name, or to the end marker that follows every start
-        ends = _end_markers(signposts, code, starts)
+        ends = _end_markers(signposts, starts)
         number = np.searchsorted(starts, lines, side="right")
         number[lines > ends[np.maximum(number - 1, 0)]] = 0
         if (number > 0).sum() > (best > 0).sum() and _segments_repeat(number, devices, kinds, len(starts)):
@@ -167,16 +167,14 @@ def _repeated_names(names: Texts) -> list[int]:
     """Codes of the signposts that occur more than once; of too many, the most frequent `SIGNPOSTS_TRIED`."""
     counts = np.bincount(names.codes[names.codes >= 0], minlength=len(names.distinct))
     repeated = np.flatnonzero(counts > 1)
-    if len(repeated) > SIGNPOSTS_TRIED:
-        repeated = np.sort(repeated[np.argsort(-counts[repeated], kind="stable")][:SIGNPOSTS_TRIED])
-    return repeated.tolist()
+    return np.sort(repeated[np.argsort(-counts[repeated], kind="stable")][:SIGNPOSTS_TRIED]).tolist()
 
 
-def _end_markers(signposts: OpTable, code: int, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _end_markers(signposts: OpTable, starts: NDArray[np.int64]) -> NDArray[np.int64]:
     codes, lines = signposts.texts("op_code").codes, signposts.lines
     following = np.searchsorted(lines, starts, side="right")
     inside = following < len(lines)
-    if inside.all() and len(set(codes[following])) == 1 and codes[following[0]] != code:
+    if inside.all() and len(set(codes[following])) == 1:  # of another name: after the last start comes no start
         return lines[following]
     return np.append(starts[1:], np.iinfo(np.int64).max)
 
@@ -218,12 +216,12 @@ def _by_period(
 
 
 def _may_be_layers(ops: OpTable, order: NDArray[np.int64], number: NDArray[np.int64]) -> bool:
-    """Whether the repeats on the first device could as well be the layers of one pass."""
+    """Whether the repeats on the first device that lost no rows could as well be the layers of one pass."""
     devices = ops.numbers("device")[order]
-    rows = np.flatnonzero((number > 0) & (devices == devices[0]))
+    ids, lengths = np.unique(devices[number > 0], return_counts=True)
+    whole = ids[lengths == np.median(lengths)][0]  # most devices lost none, else there were no iterations
+    rows = np.flatnonzero((number > 0) & (devices == whole))
     count = int(number.max())
-    if count < 2 or len(rows) % count:
-        return False
     places = order[rows]
     return are_layers(signatures(ops)[places], ops.take(places), 0, len(rows) // count, count)
 

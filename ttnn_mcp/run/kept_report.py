@@ -121,7 +121,7 @@ def _short(numbers: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
 
 def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
     contents = kept.read(name)
-    if contents is None:
+    if contents is None:  # unmoved: None is none of our copies either, and what it raises is caught
         return None
     try:
         csv, more, arrays = unpacked(contents, path)

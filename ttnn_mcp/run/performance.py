@@ -110,7 +110,9 @@ class Performance:
     @cached_property
     def ops(self) -> OpTable:
         """Device ops with a kernel duration: measured, or computed from the firmware's where it cannot be true."""
-        if not (self._wrapped.any() or self._outlasting.any()) or self.clock_ghz is None:
+        if self.clock_ghz is None:
+            return self._measured
+        if not (self._wrapped.any() or self._outlasting.any()):  # unmoved: it saves a copy of all rows
             return self._measured
         on_device = self.rows.take(self._placed)
         doubtful, outlast = self._wrapped[self._placed], self._outlasting[self._placed]
@@ -123,7 +125,8 @@ class Performance:
     @cached_property
     def _outlasting(self) -> NDArray[np.bool_]:
         """Mask of the device ops whose kernel time is longer than their firmware's, for another reason."""
-        clock = self.clock_ghz and clock_of_rows(self.rows, self.clock_ghz, self.clocks_apart)
+        known = self.clock_ghz
+        clock = None if known is None else clock_of_rows(self.rows, known, self.clocks_apart)
         return self._placed & ~self._wrapped & outlasting(self.rows, clock)
 
     @cached_property
@@ -211,7 +214,7 @@ class Performance:
         sub_device, cores = self.ops.texts("sub_device"), self.ops.numbers("worker_cores")
         if (np.isfinite(cores) & (sub_device.codes < 0)).any():
             return {}
-        stated = np.isfinite(cores) & (sub_device.codes >= 0)
+        stated = np.isfinite(cores)
         most = np.full(len(sub_device.distinct), -1, dtype=np.int64)
         np.maximum.at(most, sub_device.codes[stated], cores[stated].astype(np.int64))
         return {name: int(count) for name, count in zip(sub_device.distinct, most, strict=True) if count >= 0}

@@ -17,7 +17,8 @@ COVERED_AT_LEAST = 0.5  # share of a device's ops: a period that covers less is 
 TRAILING_OPS = 4  # ops that may follow the last iteration
 MODEL_OPS = 16  # after a long set-up, a repeating block of so many ops is a pass of the model, no coincidence
 MODEL_KINDS = 6  # different ops that such a block must have
-_BASE = np.uint64(0x9E3779B97F4A7C15)  # of the rolling hash: odd, without a pattern (2**64 / golden ratio)
+# Of the rolling hash: odd, without a pattern (2**64 / golden ratio).
+_BASE = np.uint64(0x9E3779B97F4A7C15)  # unmoved: what a hash finds alike is compared
 
 
 def repeated_blocks(sequence: NDArray[np.int64], ops: OpTable) -> tuple[int, int, int]:
@@ -31,14 +32,12 @@ def repeated_blocks(sequence: NDArray[np.int64], ops: OpTable) -> tuple[int, int
     for trailing in range(min(TRAILING_OPS, len(sequence)) + 1):
         body = sequence[: len(sequence) - trailing]
         length, count = repeating_tail(body)
-        if count < 2:
+        if not count:
             continue
         covered = length * count
         if covered >= COVERED_AT_LEAST * len(sequence) or (not trailing and _is_model(body[-length:])):
             leading = len(body) - covered
-            rotated = 0 < leading < length and np.array_equal(
-                sequence[:leading], sequence[length : length + leading]
-            )
+            rotated = np.array_equal(sequence[:leading], sequence[length : length + leading])
             blocks = (0 if rotated else leading), length, count
             if covered == len(sequence) or not are_layers(sequence, ops, *blocks):
                 return blocks
@@ -62,15 +61,13 @@ def repeating_tail(sequence: NDArray[np.int64]) -> tuple[int, int]:
     if not period:
         return 0, 0
     block = backwards[:period]
-    for length in range(1, period + 1):
-        if period % length == 0 and np.array_equal(block[: period - length], block[length:]):
-            break
-    else:
-        length = period
+    length = next(
+        length
+        for length in range(1, period + 1)
+        if period % length == 0 and np.array_equal(block[: period - length], block[length:])
+    )
     repeats = 1
-    while (repeats + 1) * length <= len(backwards) and np.array_equal(
-        backwards[repeats * length : (repeats + 1) * length], backwards[:length]
-    ):
+    while np.array_equal(backwards[repeats * length : (repeats + 1) * length], block[:length]):
         repeats += 1
     return length, repeats
 
@@ -82,8 +79,6 @@ def _largest_square(sequence: NDArray[np.int64]) -> int:
     all p at once; the few that are left are compared.
     """
     half = len(sequence) // 2
-    if not half:
-        return 0
     with np.errstate(over="ignore"):
         powers = np.cumprod(np.full(2 * half + 1, _BASE, dtype=np.uint64))
         prefix = np.concatenate(

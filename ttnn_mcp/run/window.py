@@ -81,7 +81,7 @@ def scope_of(
     ops, within = report.steady, ""
     iterations = report.iterations
     bracketed = start_signpost is not None or end_signpost is not None
-    if bracketed:
+    if bracketed:  # unmoved: between no signposts are all ops, but their iterations are known
         ops, within = _between(report, start_signpost, end_signpost)
         iterations = iterations_of(ops, report.signposts.take(_lines_between(report.signposts, ops)))
     if not len(ops):
@@ -164,8 +164,8 @@ def _between(report: Performance, start: str | None, end: str | None) -> tuple[O
     if start is not None:
         starts = _lines_named(report, start)
         after = int(starts[-1])
-        if end is not None:  # take the last start that an end follows
-            ends = lines[names.among(end)]
+        if end is not None:  # unmoved: without an end none closes, and the last start is taken
+            ends = lines[names.among(end)]  # take the last start that an end follows
             closed = starts[starts < ends[-1]] if len(ends) else starts
             after = int(closed[-1]) if len(closed) else after
         bounds.append(f"after signpost '{shown(start)}'{_which(starts, after)}")

@@ -87,7 +87,7 @@ class OpenRuns:
         self._held[opening] = task.result()
         while len(self._held) > self._most:
             del self._held[next(iter(self._held))]
-        if len(self._held) <= before:  # one at least was dropped
+        if len(self._held) <= before:  # unmoved: where none was dropped there is only nothing to collect
             # what was computed about a run refers to it, and is held by it: a few objects with hundreds of MB, which
             # Python would keep until it has made tens of thousands of others. This takes some 3 ms.
             gc.collect()

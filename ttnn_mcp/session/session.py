@@ -234,10 +234,9 @@ class Session:
     def _with_name(self, known: KnownRun) -> KnownRun:
         """The run with the name that a person gave it before; a name given now is taken from any other run."""
         if known.named_by_hand:
-            for earlier_owner in [
-                known for known in self._known.values() if known.named_by_hand and known.name == known.name
-            ]:
-                self._known[earlier_owner.id] = replace(earlier_owner, name=earlier_owner.id, named_by_hand=False)
+            owners = [run for run in self._known.values() if run.named_by_hand and run.name == known.name]
+            for owner in owners:
+                self._known[owner.id] = replace(owner, name=owner.id, named_by_hand=False)
             return known
         earlier = self._known.get(known.id)
         return replace(known, name=earlier.name, named_by_hand=True) if earlier and earlier.named_by_hand else known

@@ -29,6 +29,14 @@ def test_many_wide_columns_do_not_overflow():
     assert numbered(1000, columns).tolist() == list(range(1000))
 
 
+def test_numbers_that_would_not_fit_64_bits_are_counted_first():
+    """Two rows that differ by 2**24 in one column are 2**64 apart once another one of 2**40 values is added."""
+    many = np.array([*range(19), 18])
+    far, wide = np.zeros(20, dtype=np.int64), np.zeros(20, dtype=np.int64)
+    far[-1], wide[0] = 1 << 24, (1 << 40) - 1
+    assert numbered(20, [many, many, far, wide]).tolist() == list(range(20))
+
+
 def test_the_first_row_of_each_number_is_where_it_appears_first():
     numbers = numbered(6, [np.array([7, 3, 7, 3, 9, 7])])
     assert first_rows(numbers).tolist() == [0, 1, 4]

@@ -1,13 +1,16 @@
 """Devices of a mesh at different clocks: each one's cycles become time by its own clock, and the answers say so."""
 
+import numpy as np
 import pytest
 
 from tests.analyses.tables import put
 from tests.asking import ask, session
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from tests.profiles.ops import unary
+from tests.run.ops.test_op_table import table
 from tests.shared_reports import DEEPSEEK, shared
 from ttnn_mcp.analyses.devices.host_gaps import timelines_of
+from ttnn_mcp.run.ops.device_clocks import clock_of, clock_of_rows, clocks_apart
 from ttnn_mcp.run.window import scope_of
 
 CYCLES = ("DEVICE FW START CYCLE", "DEVICE FW END CYCLE")
@@ -43,6 +46,19 @@ async def test_clocks_are_apart_from_a_hundredth_on(tmp_path, share, told):
     assert dict(chip.clocks_apart) == ({2: pytest.approx(share, abs=1e-4)} if told else {})
     assert chip.clock_ghz == pytest.approx(1, abs=1e-4)
     assert any("different clocks" in caveat for caveat in chip.caveats) is told
+
+
+def test_without_cycles_no_clocks_are_compared():
+    ops = table(device=np.array([0.0, 1.0]), fw_ns=np.array([5.0, 5.0]))
+    assert clock_of(ops) is None
+    assert clocks_apart(ops, None) == []
+
+
+def test_a_device_that_tells_no_clock_counts_as_the_others():
+    cycles, took = np.array([100.0, 100.0, 50.0, 100.0]), np.array([100.0, 100.0, 100.0, 0.0])
+    ops = table(device=np.array([0.0, 0.0, 1.0, 2.0]), fw_start_cycle=np.zeros(4), fw_end_cycle=cycles, fw_ns=took)
+    assert clocks_apart(ops, clock_of(ops)) == [(1, 0.5)]
+    assert clock_of_rows(ops, 1.0, [(1, 0.5)]).tolist() == [1, 1, 0.5, 1]
 
 
 async def test_the_answers_name_the_slow_device(tmp_path):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
+from tests.run.ops.test_op_table import table
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
+from ttnn_mcp.run.ops.outlasting_kernels import outlasting, within_firmware
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.trust import caveats_of
 
@@ -23,6 +26,10 @@ def report(folder, spoilt, add=SINCE_RESET_NS, without="", devices=1):
     written = [{**row, KERNEL: str(int(row[KERNEL]) + add)} if n in spoilt else row for n, row in enumerate(rows)]
     kept = [name for name in header_of(rows, "C7") if not without or without not in name]
     return Performance(read_performance_csv(write_rows(folder / "x.csv", written, kept))), rows
+
+
+def cycles_of(**columns):
+    return table(**{name: np.array(values, dtype=float) for name, values in columns.items()})
 
 
 def test_a_timestamp_spoils_no_sum(tmp_path):
@@ -61,6 +68,20 @@ def test_a_microsecond_and_a_hundredth_are_rounding(tmp_path):
     most = int(0.01 * (kernel + FW_NS) + 1_000 + FW_NS)
     assert report(tmp_path, {3}, add=most - 5)[0].outlasting == 0
     assert report(tmp_path, {3}, add=most + 5)[0].outlasting == 1
+
+
+@pytest.mark.parametrize(("ends", "outlasts"), [(1_100, True), (1_000, False), (900, False)])
+def test_a_firmware_that_took_no_time_proves_nothing(ends, outlasts):
+    ops = cycles_of(kernel_ns=[5_000], fw_start_cycle=[1_000], fw_end_cycle=[ends], device=[0])
+    assert outlasting(ops, 1.0).tolist() == [outlasts]
+
+
+def test_the_first_op_of_a_device_has_no_end_before_it():
+    ops = cycles_of(kernel_ns=[9, 9, 9], fw_start_cycle=[0, 50, 99], fw_end_cycle=[40, 90, 120], device=[0, 1, 1])
+    times = np.array([9.0, 9.0, 9.0]), np.array([1.0, 2.0, 3.0])
+    kernel, gap = within_firmware(ops, np.array([False, True, True]), times, 1.0)
+    assert kernel.tolist() == [9, 40, 21]
+    assert gap.tolist() == [1, 2, 9]
 
 
 @pytest.mark.parametrize("without", ["FW START CYCLE", "FW DURATION"])

@@ -2,12 +2,16 @@
 
 import csv
 
+import numpy as np
 import pytest
 
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
+from tests.run.ops.test_op_table import table
 from ttnn_mcp.analyses.devices.host_gaps import timeline_of
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
+from ttnn_mcp.run.ops.wrapped_counters import unwrapped
+from ttnn_mcp.run.ops.wrapped_counters import wrapped as wrapped_rows
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.run.window import scope_of
@@ -75,3 +79,64 @@ def test_ops_that_overlap_a_little_are_no_impossible_ones(tmp_path):
     rows[5][GAP] = "-900000"
     here = Performance(read_performance_csv(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))))
     assert here.impossible == 0
+
+
+@pytest.mark.parametrize(
+    ("gap_ns", "kernel_ns", "impossible"),
+    [
+        (-1_000_000, 500_000, False),  # a millisecond may be an overlap
+        (-1_000_001, 500_000, True),
+        (-3_000_000, 6_000_000, False),  # it subtracts half of the duration, not most of it
+        (-3_000_001, 6_000_000, True),
+        (-3_000_001, np.nan, False),
+        (np.nan, 6_000_000, False),
+    ],
+)
+def test_a_wrapped_duration_is_mostly_subtracted_again(gap_ns, kernel_ns, impossible):
+    ops = table(gap_ns=np.array([0.0, gap_ns]), kernel_ns=np.array([10.0, kernel_ns]))
+    assert wrapped_rows(ops).tolist() == [False, impossible]
+
+
+def told(doubtful, gaps, ends, devices=None, sessions=None):
+    """(kernel times, gaps) of ops that take 5 us each; with NaN as None."""
+    ops = table(
+        kernel_ns=np.full(len(ends), 5_000.0),
+        gap_ns=np.array(gaps, dtype=float),
+        fw_end_cycle=np.array(ends, dtype=float),
+        device=np.array(devices or [0] * len(ends), dtype=float),
+        trace_session=np.array(sessions or [np.nan] * len(ends), dtype=float),
+    )
+    times = unwrapped(ops, np.isin(np.arange(len(ends)), doubtful), 1.0)
+    return [[None if np.isnan(value) else value for value in each.tolist()] for each in times]
+
+
+def test_the_usual_gap_is_the_median_of_what_can_be_gaps():
+    """Overlaps and pauses are none: of 300, 700 and 800 ns the second is usual."""
+    gaps = [0, 300, 800, 700, -50, 2_000_000, 0]
+    kernel, gap = told([6], gaps, [0, 6_000, 12_000, 18_000, 24_000, 2_030_000, 2_040_000])
+    assert (kernel[6], gap[6]) == (9_300, 700)
+
+
+def test_where_no_row_tells_a_gap_a_microsecond_is_usual():
+    assert told([1], [0, 0], [10_000, 18_000]) == [[5_000, 7_000], [0, 1_000]]
+
+
+@pytest.mark.parametrize(("end", "kernel_ns"), [(10_700, None), (10_701, 1)])
+def test_what_leaves_no_time_beside_a_gap_stays_unknown(end, kernel_ns):
+    kernel, gap = told([2], [0, 700, 0], [4_000, 10_000, end])
+    assert (kernel[2], gap[2]) == (kernel_ns, kernel_ns and 700)
+
+
+def test_the_first_op_of_a_device_or_a_replay_stays_unknown():
+    ends = [10_000, 20_000, 30_000, 40_000]
+    assert told([2], [0, 700, 0, 700], ends, devices=[0, 0, 1, 1])[0] == [5_000, 5_000, None, 5_000]
+    assert told([2], [0, 700, 0, 700], ends, sessions=[1, 1, 2, 2])[0] == [5_000, 5_000, None, 5_000]
+
+
+def test_only_the_pause_after_a_wrapped_op_is_told_from_the_ends():
+    """The end before it is right, the gap that TTNN computed from a wrapped start is not."""
+    ends = [10_000, 20_000, 30_000, 5_000_000]
+    assert told([1], [0, 0, 6_900_000_000, 4_000_000], ends)[1] == [0, 1_000, 5_000, 4_000_000]
+    assert told([1], [0, 0, 300, 4_000_000], ends)[1] == [0, 300, 300, 4_000_000]
+    assert told([1], [0, 0, 1_000_000, 800], ends)[1] == [0, 800, 1_000_000, 800]
+    assert told([1], [0, 0, 1_000_001, 800], ends)[1] == [0, 800, 5_000, 800]

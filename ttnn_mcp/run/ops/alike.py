@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-ROOM = 1 << 62  # numbers of rows stay below it while columns are added
-TABLE_AT_MOST = 1 << 20  # numbers below it are told apart by a table of them, which stays in the cache of a core
-TABLE_PER_ROW = 8  # a table with more room than that takes longer than sorting the rows
+ROOM = 2**62  # numbers of rows stay below it while columns are added  # unmoved: less room only costs time
+# Numbers below it are told apart by a table of them, which stays in the cache of a core.
+TABLE_AT_MOST = 2**20  # unmoved: it only decides how long the same numbers take
+# A table with more room than that takes longer than sorting the rows.
+TABLE_PER_ROW = 8  # unmoved: it only decides how long the same numbers take
 
 
 def numbered(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> NDArray[np.int64]:
@@ -29,13 +31,13 @@ def numbered(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> ND
     for column in columns:
         least, most = int(column.min()), int(column.max())
         base = most - least + 1
-        if base == 1:
+        if base == 1:  # unmoved: a column of one value adds nothing but time
             continue
-        digit = column if not least or base > ROOM else column - least
+        digit = column - least if least else column  # beyond 64 bits it wraps: equal values stay equal, others not
         most_room = table if room <= table else ROOM
-        if room * base > most_room:
+        if room * base > most_room:  # unmoved: numbers that were counted early are the same in the end
             folded, room = _counted(folded, room, table)
-        if room * base > most_room:
+        if room * base > most_room:  # unmoved: likewise
             digit, base = _counted(digit, base, table)
         folded = folded * base
         folded += digit

@@ -32,7 +32,7 @@ def clock_of(ops: OpTable) -> float | None:
 def clocks_apart(ops: OpTable, clock_ghz: float | None) -> list[tuple[int, float]]:
     """(device, GHz) of the devices that ran at another clock than `clock_ghz`, the median of all rows."""
     devices = ops.numbers("device").astype(np.int16)  # below 1024; numpy sorts so short numbers in one look
-    if clock_ghz is None or devices.min() == devices.max():
+    if clock_ghz is None or devices.min() == devices.max():  # unmoved: the median of one device is that of all rows
         return []
     by_device = np.argsort(devices, kind="stable")
     begins = np.flatnonzero(np.diff(devices[by_device], prepend=-1))
@@ -46,7 +46,7 @@ def clock_of_rows(
     rows: OpTable, clock_ghz: float, apart: Sequence[tuple[int, float]]
 ) -> float | NDArray[np.float64]:
     """GHz of each row's device, or of all rows."""
-    if not apart:
+    if not apart:  # unmoved: it only saves the memory of a number per row
         return clock_ghz
     devices, clocks = rows.numbers("device"), np.full(len(rows), clock_ghz)
     for device, clock in apart:

@@ -137,7 +137,7 @@ class OpTable:
             places = np.flatnonzero(chosen)
         else:
             places = chosen.astype(np.int64, copy=False)
-            if len(places) == len(self) and np.array_equal(places, np.arange(len(self))):
+            if len(places) == len(self) and np.array_equal(places, np.arange(len(self))):  # unmoved: spares time
                 return self
         within = places if self._places is None else self._places[places]
         return OpTable(self._frame, self.lines[places], self._report, within)
@@ -202,7 +202,7 @@ def _line_numbers(frame: Frame) -> NDArray[np.int64]:
     """The line of each row; a line break within a cell moves all later rows down."""
     lines = np.arange(2, len(frame) + 2, dtype=np.int64)
     for name in ("op_code", "attributes"):
-        if name in frame and any("\n" in text for text in frame.texts(name).distinct):
+        if name in frame and any("\n" in text for text in frame.texts(name).distinct):  # unmoved: most hold none
             breaks = texts_of(frame.texts(name)).mapped(lambda text: text.count("\n"), missing=0, dtype=np.int64)
             lines[1:] += np.cumsum(breaks)[:-1]
     return lines

@@ -1,0 +1,59 @@
+"""Operands of rows: whether they can be, where they are, how they are written."""
+
+import numpy as np
+import pytest
+
+from tests.run.ops.test_op_table import column
+from ttnn_mcp.readers.performance.frame import Frame
+from ttnn_mcp.run.ops.operand import operands_of
+
+PARTS = ("W", "Z", "Y", "X")
+
+
+def operand(*shapes, memory=None):
+    """INPUT_0 of rows with these dims."""
+    columns = {f"INPUT_0_{part}": column(*(shape[place] for shape in shapes)) for place, part in enumerate(PARTS)}
+    if memory:
+        columns["INPUT_0_MEMORY"] = column(*memory)
+    (only,) = operands_of(Frame(len(shapes), columns), "INPUT", has_logical=True)
+    return only
+
+
+@pytest.mark.parametrize(("rows", "absurd"), [("1048576", False), ("1048577", True), ("1[1048577]", True)])
+def test_a_million_times_a_million_elements_are_the_most(rows, absurd):
+    """Each dim alone is less than the bound: their product decides, the padded one and the logical one."""
+    here = operand(("1", "1", "32", "64"), ("1", "1", rows, "1048576"), ("0", "0", "2000000", "2000000"))
+    assert here.absurd.tolist() == [False, absurd, True]
+    assert here.present.tolist() == [True, not absurd, False]
+    assert here.elements.tolist() == [2048, 0 if absurd else 1 << 40, 0]
+
+
+def test_columns_that_look_too_large_together_need_not_be_in_one_row():
+    here = operand(("1", "1", "1", "2000000"), ("1", "1", "2000000", "1"))
+    assert not here.absurd.any()
+
+
+def test_a_placement_that_cannot_be_read_is_nowhere():
+    memory = ("DEV_1_DRAM_INTERLEAVED", "DEV_1_L1_HEIGHT_SHARDED", "somewhere", "")
+    here = operand(*[("1", "1", "32", "32")] * 4, memory=memory)
+    assert here.in_dram.tolist() == [True, False, False, False]
+    assert here.in_l1.tolist() == here.sharded.tolist() == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("dims", "text"),
+    [
+        (("1", "1", "1", "32"), "1x32"),
+        (("1", "1", "32[19]", "64"), "19[32]x64"),
+        (("1", "3", "1", "32"), "3x1x32"),
+        (("2", "1", "1", "32"), "2x1x1x32"),
+    ],
+)
+def test_a_shape_is_told_without_the_ones_in_front_of_its_last_two_dims(dims, text):
+    assert operand(dims).shape_text(0) == text
+
+
+def test_parts_are_those_of_the_role_alone():
+    frame = Frame(1, {"INPUT_1_X": column("32"), "OUTPUT_0_X": column("64"), "kernel_ns": np.zeros(1)})
+    assert [each.name for each in operands_of(frame, "INPUT", has_logical=True)] == ["INPUT_1"]
+    assert [each.name for each in operands_of(frame, "OUTPUT", has_logical=True)] == ["OUTPUT_0"]
