@@ -101,6 +101,7 @@ def report(devices=(0,), **told):
     columns = {
         "device": np.array(devices, dtype=float),
         "call_count": np.array(told.pop("counts", ()), dtype=float),
+        "kernel_ns": np.array(told.pop("times", (1.0,))),
         "pm_fpu_util_pct": np.array(told.pop("used", (np.nan,))),
         "pm_ideal_ns": np.array(told.pop("ideal", (np.nan,))),
     }
@@ -185,6 +186,12 @@ def test_times_longer_than_the_firmware_ran_are_told():
     assert trust._timestamps(report()) == []
     [told] = trust._timestamps(report(outlasting=4))
     assert told.startswith("4 device ops say a kernel time that is longer than their firmware ran")
+
+
+def test_times_of_zero_are_told():
+    assert trust._lost_times(report(times=(1.0, 0.5))) == []
+    [told] = trust._lost_times(report(times=(0.0, 0.0, 7.0)))
+    assert told.startswith("2 of 3 device ops took 0 ns")
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,8 @@ def test_a_terminal_gets_its_width_and_colours(environment):
 
 def test_what_takes_long_says_so_and_an_interrupt_ends_it_quietly(environment):
     slow = "import time; from ttnn_mcp.shell import asking; asking.asked.__code__ = slow.__code__"
-    code = (
-        f"async def slow(session, command, words, tell):\n    import asyncio\n    await asyncio.sleep(30)\n{slow}\n"
-    )
+    body = "import asyncio\n    await asyncio.to_thread(__import__('time').sleep, 30)"  # as a thread that reads
+    code = f"async def slow(session, command, words, tell):\n    {body}\n{slow}\n"
     started = time.monotonic()
     written, status = at_a_terminal(code + main("host", "demo"), environment, interrupt_at=b"host: 2 s")
     assert status == 130
@@ -95,3 +94,10 @@ def test_the_environment_decides_about_colours(monkeypatch, told, colour):
         monkeypatch.setenv(name, value)
     with Path(os.devnull).open("w") as nobody:
         assert terminal.coloured(nobody) is colour
+
+
+@pytest.mark.parametrize("executable", ["", None])
+def test_a_program_that_knows_no_python_still_has_a_name(monkeypatch, executable):
+    monkeypatch.setattr(sys, "executable", executable)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert terminal.own_name() == "ttnn-mcp"

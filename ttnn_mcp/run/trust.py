@@ -44,6 +44,7 @@ def _caveats(report: Performance) -> list[str]:
         *report.csv.lost,
         *_odd_cells(report),
         *_timestamps(report),
+        *_lost_times(report),
         *dropped_rows(report),
         *_left_out(report),
         *_repeated_counts(report),
@@ -61,6 +62,13 @@ def _timestamps(report: Performance) -> list[str]:
         "does the firmware fit this tt-metal?): told from DEVICE FW START and END CYCLE instead"
     )
     return [caveat]
+
+
+def _lost_times(report: Performance) -> list[str]:
+    times = report.ops.numbers("kernel_ns")
+    lost = int((times == 0).sum())  # no real report has one: a kernel takes cycles
+    whose = f"{lost} of {len(times)} device ops took 0 ns"
+    return [f"{whose}: the profiler lost their times, sums are too low; profile again"] if lost else []
 
 
 def dropped_rows(report: Performance) -> list[str]:

@@ -32,7 +32,9 @@ def comment(answers: Answers) -> str:
         lines += _findings(answers.check)
     if answers.memory:
         lines += _memory(answers.memory)
-    return "\n".join([*lines, *_listed([*answers.left_out, *answers.card.get("caveats", ())])]).rstrip() + "\n"
+    below_findings = answers.check["trust"] if answers.check else ()
+    caveats = [caveat for caveat in answers.card.get("caveats", ()) if caveat not in below_findings]
+    return "\n".join([*lines, *_listed([*answers.left_out, *caveats])]).rstrip() + "\n"
 
 
 def _verdict(label: str, answer: Answer) -> str:

@@ -78,6 +78,8 @@ def own_name() -> str:
     import shutil  # noqa: PLC0415
     from pathlib import Path  # noqa: PLC0415
 
+    if not sys.executable:  # a frozen program, or an embedded Python
+        return "ttnn-mcp"
     beside = Path(sys.executable).with_name("ttnn-mcp")
     on_path = shutil.which("ttnn-mcp")
     if on_path and (not beside.exists() or Path(on_path).resolve() == beside.resolve()):

@@ -14,7 +14,7 @@ import pytest
 import ttnn_mcp
 from tests.cells_of_frames import check_same_cells
 from ttnn_mcp.readers.checksum import RunningChecksum
-from ttnn_mcp.readers.performance import plain_rows, plain_texts, second_reader
+from ttnn_mcp.readers.performance import plain_rows, plain_texts, row_shape, second_reader
 from ttnn_mcp.readers.performance.csv_file import BLANK
 from ttnn_mcp.readers.performance.header import header_of
 from ttnn_mcp.readers.performance.plain_file import plain_frame
@@ -124,6 +124,27 @@ def test_a_row_that_is_not_plain_is_seen_in_either_half(path):
 def test_too_many_different_texts_of_both_are_left_to_the_parser(path, monkeypatch):
     monkeypatch.setattr(plain_texts, "KNOWN_BYTES_AT_MOST", 70)  # 40 of one, 56 of the other
     assert plain(path) is None
+
+
+def test_it_ends_when_the_first_process_is_gone(path, started):
+    path.write_text("\n".join([HEADER, *lines()[1:] * 40]))  # more than a pipe holds, so that it waits for a reader
+    with path.open("rb", buffering=0) as file:
+        shape = row_shape.shape_of(file.fileno(), len(HEADER.split(",")))
+        wanted = plain_rows.Wanted(header_of(path).read, BLANK, 1 << 20, checksum=False)
+        reader = second_reader.SecondReader(file.fileno(), shape, wanted)
+    process = started[0]
+    assert process.stdout.read(1) == b"{"  # it writes
+    process.stdin.close()  # as it does when the first process ends, however it ends
+    assert process.wait(timeout=20) == 1
+    process.stdin = None
+    reader.end()
+
+
+@pytest.mark.parametrize("executable", ["", None])
+def test_a_program_that_knows_no_python_reads_alone(path, monkeypatch, started, executable):
+    monkeypatch.setattr(sys, "executable", executable)
+    assert len(plain(path)) == 2 * ROWS
+    assert not started
 
 
 def test_one_process_reads_all_on_one_core(path, monkeypatch, started):

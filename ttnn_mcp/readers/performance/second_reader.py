@@ -13,6 +13,7 @@ import sys
 from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
+from threading import Thread
 from typing import IO, TYPE_CHECKING, TypedDict, TypeVar
 
 import numpy as np
@@ -69,7 +70,7 @@ class SecondReader:
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-c", _MAIN, json.dumps(job)],
             cwd=PACKAGES,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # never written to: it ends with this process
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             pass_fds=[descriptor],
@@ -93,7 +94,9 @@ class SecondReader:
 def second_reader(descriptor: int, shape: RowShape, wanted: Wanted) -> Generator[SecondReader | None]:
     """A process that reads the last rows of a large file; None where one process reads all."""
     reader = None
-    if shape.size >= LARGE_BYTES and cores() > 1 and os.name == "posix":
+    if (
+        shape.size >= LARGE_BYTES and cores() > 1 and os.name == "posix" and sys.executable
+    ):  # frozen: maybe no Python
         with suppress(OSError):
             reader = SecondReader(descriptor, shape, wanted)
     try:
@@ -105,6 +108,7 @@ def second_reader(descriptor: int, shape: RowShape, wanted: Wanted) -> Generator
 
 def main() -> None:
     """The second process: read the rows, then write them to standard output."""
+    Thread(target=_leave_with_the_first, daemon=True).start()
     descriptor, first_row, size, fields, line_end, wanted, begin = json.loads(sys.argv[1])
     columns, blanks, rows_at_most, checksum = wanted
     shape = RowShape(first_row, size, fields, line_end.encode())
@@ -126,6 +130,12 @@ def main() -> None:
     out.writelines(codes[: rows.rows].data for codes in rows.texts)
     out.writelines(rows.numbers[column, : rows.rows].data for column in filled)
     out.flush()
+
+
+def _leave_with_the_first() -> None:
+    """End as soon as the first process has ended, a killed one too: nobody takes the rows then."""
+    os.read(sys.stdin.fileno(), 1)
+    os._exit(1)
 
 
 def _received(source: IO[bytes], rows: PlainRows) -> bool:
