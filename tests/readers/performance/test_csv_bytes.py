@@ -18,7 +18,7 @@ def opened(tmp_path):
 
     def of(content):
         path.write_bytes(content)
-        files.append(CsvBytes(path))
+        files.append(CsvBytes(path, 2))
         return files[-1]
 
     yield of
@@ -89,4 +89,4 @@ def test_a_file_that_changes_while_it_is_read_is_told(opened, tmp_path):
 
 def test_no_file_is_missing(tmp_path):
     with pytest.raises(ReportMissing, match="cannot be opened"):
-        CsvBytes(tmp_path / "no.csv")
+        CsvBytes(tmp_path / "no.csv", 2)

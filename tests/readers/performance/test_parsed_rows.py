@@ -46,7 +46,29 @@ def test_words_for_true_and_false_are_no_numbers(tmp_path):
     assert np.isnan(report.frame.numbers("cores")).all()
 
 
+LONG = "Mat,mul,{cores},x,1,a"  # the comma is not quoted: what follows stands under the wrong headers
+FITS = "Matmul,{cores},x,1,a"
+
+
 @pytest.mark.parametrize("cores", ["8", "many"])
-def test_rows_with_more_fields_than_the_header_are_refused(tmp_path, cores):
-    with pytest.raises(ReportBroken, match="a row does not fit the header"):
-        read(tmp_path, [f"Matmul,{cores},x,1,a,b"] * 3)
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ([LONG] * 3, 2),
+        (["Matmul,{cores},x,1,a,b,c"] * 3, 2),
+        ([FITS, FITS, LONG, FITS], 4),
+        ([FITS, "Matmul,{cores},x,1,a,"], 3),
+        ([FITS, '"Mat,mul",{cores},x,1,a', LONG], 4),
+    ],
+)
+def test_a_row_with_more_fields_than_the_header_is_refused_and_named(tmp_path, cores, rows, line):
+    with pytest.raises(ReportBroken, match=f"does not read as a CSV at line {line}: a row does not fit the header"):
+        read(tmp_path, [row.format(cores=cores) for row in rows])
+
+
+def test_a_stray_quote_that_misleads_the_count_of_fields_changes_nothing(tmp_path):
+    """Inside a cell it opens nothing; but the line break between two of them seems to be quoted, and the rows one."""
+    report = read(tmp_path, ['Softmax,8,x,1,a"', 'Mat"mul,8,x,1,a'] * 2)
+    assert cells(report.frame.texts("op_code")) == ["Softmax", 'Mat"mul'] * 2
+    assert report.frame.numbers("kernel_ns").tolist() == [1] * 4
+    assert list(report.frame.columns) == ["op_code", "cores", "kernel_ns", "op_type"]

@@ -201,7 +201,7 @@ def test_it_is_not_started_where_no_file_can_be_handed_over(asked):
     assert not asked
 
 
-def written_by_main(path, monkeypatch, *, checksum):
+def written_by_it(path, monkeypatch, *, checksum):
     """What the second process writes about the second half of a file, and where that half begins."""
     begin = path.read_bytes().index(b"Softmax")
     out = io.TextIOWrapper(io.BytesIO())
@@ -211,13 +211,13 @@ def written_by_main(path, monkeypatch, *, checksum):
         job = [file.fileno(), shape.begin, shape.size, shape.fields, "\n", wanted, begin]
         monkeypatch.setattr(sys, "argv", ["second", json.dumps(job)])
         monkeypatch.setattr(sys, "stdout", out)
-        second_reader.main()
+        second_reader.read_and_tell()
     return out.buffer.getvalue(), begin
 
 
 @pytest.mark.parametrize("checksum", [True, False])
 def test_it_tells_first_what_follows(path, monkeypatch, checksum):
-    written, begin = written_by_main(path, monkeypatch, checksum=checksum)
+    written, begin = written_by_it(path, monkeypatch, checksum=checksum)
     head = json.loads(written.split(b"\n")[0])
     half = path.read_bytes()[begin:]
     assert head["rows"] == ROWS
@@ -230,7 +230,7 @@ def test_it_tells_first_what_follows(path, monkeypatch, checksum):
 def test_it_ends_where_its_half_is_not_plain(path, monkeypatch):
     path.write_text(path.read_text().replace("y,9.5", '"y",9.5'))
     with pytest.raises(SystemExit) as ended:
-        written_by_main(path, monkeypatch, checksum=False)
+        written_by_it(path, monkeypatch, checksum=False)
     assert ended.value.code == 1
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
 from ttnn_mcp.readers.performance.header import does_not_read
+from ttnn_mcp.readers.performance.row_lengths import RowLengths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +25,10 @@ class CsvBytes:
 
     Attributes:
         tail: the bytes after the last line break so far.
+        lengths: of the rows so far.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, fields: int) -> None:
         self._path = path
         try:
             self._file = path.open("rb", buffering=0)
@@ -36,6 +38,7 @@ class CsvBytes:
         self._quoted = False  # whether the next byte is inside quotes
         self._cell = 0  # bytes since the quote was opened, counted in whole blocks
         self.tail = b""
+        self.lengths = RowLengths(fields)
 
     def close(self) -> None:
         """Close the file."""
@@ -80,6 +83,7 @@ class CsvBytes:
         self.tail = block[last_break + 1 :] if last_break >= 0 else self.tail + block
         if first_line > LINE_BYTES:
             raise ReportBroken(f"{name} has a line of more than {LINE_BYTES} bytes: it is no performance report.")
+        self.lengths.add(block)
         quotes = block.count(QUOTE)
         self._cell = self._cell + len(block) if self._quoted and not quotes else 0
         if self._cell > LINE_BYTES:

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.performance.header import Header
 
-# When the type of a column has to be inferred.
-ROWS_AT_A_TIME = 65_536  # unmoved: pieces of any size make the same columns
+ROWS_AT_A_TIME = 65_536  # unmoved: pieces of any size make the same columns, whose types have to be inferred
+
+# Ways to read a file, the fastest first. `sure`: expect a number in every number cell; pandas raises ValueError at any
+# other. `chosen`: parse our columns only, in half of the time; pandas then leaves out fields beyond the header unsaid.
+WAYS = ((True, True), (False, True), (False, False))
 
 
 class Parsed(NamedTuple):
@@ -53,19 +56,29 @@ def parsed(path: Path, header: Header, rows_at_most: int, blanks: tuple[str, ...
     """
     import pandas as pd  # noqa: PLC0415 - 0.4 s that only such a file may cost
 
-    try:
+    failure: BaseException | None = None
+    for sure, chosen in WAYS:
         try:
-            return _read(path, header, rows_at_most, blanks, sure=True)
-        except (ReportBroken, pd.errors.ParserError):
-            raise
-        except ValueError:  # a number cell holds text: read in pieces, infer types, and count such cells
-            return _read(path, header, rows_at_most, blanks, sure=False)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, MemoryError) as failed:
-        raise ReportBroken(does_not_read(path, line_in(failed))) from None
+            report = _read(path, header, rows_at_most, blanks, sure=sure, chosen=chosen)
+        except (pd.errors.ParserError, pd.errors.EmptyDataError, MemoryError) as failed:  # noqa: PERF203 - three ways
+            raise ReportBroken(does_not_read(path, line_in(failed))) from None
+        except ValueError as failed:  # a number cell holds text, or all rows are too long
+            failure = failed
+        else:
+            if report is not None:
+                return report
+    raise ReportBroken(does_not_read(path)) from failure
 
 
-def _read(path: Path, header: Header, rows_at_most: int, blanks: tuple[str, ...], *, sure: bool) -> Parsed:
-    """The file, read with a number expected in every number cell (`sure`, faster: pandas raises ValueError), or not."""
+def _read(
+    path: Path, header: Header, rows_at_most: int, blanks: tuple[str, ...], *, sure: bool, chosen: bool
+) -> Parsed | None:
+    """The file, read in one of the ways above; None where rows may have more fields than the header, unseen by pandas.
+
+    Raises:
+        ValueError: of pandas.
+        ReportBroken: the rows do not fit the header.
+    """
     import pandas as pd  # noqa: PLC0415
 
     names = [header.read.get(place, f"#{place}") for place in range(len(header.names))]
@@ -75,7 +88,7 @@ def _read(path: Path, header: Header, rows_at_most: int, blanks: tuple[str, ...]
     options: dict[str, Any] = {
         "names": names,  # our own name for every field: the file may have a name twice
         "header": 0,
-        "usecols": list(header.read.values()),
+        "usecols": list(header.read.values()) if chosen else None,
         "dtype": {**texts, **dict.fromkeys(numbers, "float64")} if sure else texts,
         "na_values": list(blanks),
         "keep_default_na": False,
@@ -83,14 +96,25 @@ def _read(path: Path, header: Header, rows_at_most: int, blanks: tuple[str, ...]
         "encoding_errors": "replace",
         "nrows": rows_at_most,
     }
-    with closing(CsvBytes(path)) as file:
+    with closing(CsvBytes(path, len(names))) as file:
         source: Any = file  # pandas needs `read` only, but its stubs ask for a whole file
         if sure:  # unmoved: in pieces it takes a quarter longer
             frame, unread = _joined(iter([pd.read_csv(source, **options)]), numbers)
         else:
             with pd.read_csv(source, chunksize=ROWS_AT_A_TIME, low_memory=False, **options) as pieces:
-                frame, unread = _joined(iter(pieces), numbers)
+                frame, unread = _joined((_columns(path, piece, header) for piece in pieces), numbers)
+        if chosen and file.lengths.may_be_long:  # unmoved: it spares other files the slow way
+            return None
         return Parsed(frame, unread, file.caveats, file.tail)
+
+
+def _columns(path: Path, piece: pd.DataFrame, header: Header) -> pd.DataFrame:
+    """The columns that we read, of a piece whose rows fit the header."""
+    import pandas as pd  # noqa: PLC0415
+
+    if not isinstance(piece.index, pd.RangeIndex):  # pandas makes one of the first fields if all rows are too long
+        raise ReportBroken(does_not_read(path, 2))
+    return piece[[header.read[place] for place in sorted(header.read)]]
 
 
 def _joined(pieces: Iterator[pd.DataFrame], numbers: list[str]) -> tuple[Frame, dict[str, int]]:

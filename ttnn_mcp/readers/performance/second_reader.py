@@ -107,8 +107,13 @@ def second_reader(descriptor: int, shape: RowShape, wanted: Wanted) -> Generator
 
 
 def main() -> None:
-    """The second process: read the rows, then write them to standard output."""
+    """The second process."""
     Thread(target=_leave_with_the_first, daemon=True).start()
+    read_and_tell()
+
+
+def read_and_tell() -> None:
+    """Read the rows, then write them to standard output; the arguments of the process say which."""
     descriptor, first_row, size, fields, line_end, wanted, begin = json.loads(sys.argv[1])
     columns, blanks, rows_at_most, checksum = wanted
     shape = RowShape(first_row, size, fields, line_end.encode())
