@@ -60,6 +60,12 @@ async def test_the_card_of_a_memory_report_alone(tmp_path):
     assert "rank" not in card
 
 
+async def test_the_card_of_the_demo_names_no_folder_of_the_server(tmp_path):
+    card = await ask(session(tmp_path), "open_run", run="demo")
+    assert card["performance"] == "demo/ops_perf_results_2026_01_01_00_00_00.csv"
+    assert card["memory"] == "demo/db.sqlite"
+
+
 async def test_a_pair_is_linked_and_keeps_the_name_it_is_given(tmp_path):
     made = write_run(tmp_path / "home", block())
     at = session(tmp_path)

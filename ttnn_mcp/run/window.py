@@ -75,7 +75,7 @@ def scope_of(
     """
     if not len(report.ops):
         raise QuestionRefused(
-            "This report holds no device times: only host, signpost or captured rows. "
+            "This report holds no device times: it has no rows, or only host, signpost or captured ones. "
             "Profile again with `python -m tracy -r` on a build with profiling enabled."
         )
     ops, within = report.steady, ""

@@ -14,6 +14,7 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import single_line
 from ttnn_mcp.readers.manifest import manifest_beside
 from ttnn_mcp.run.trust import caveats_of, fallbacks
+from ttnn_mcp.session.naming import DEMO
 from ttnn_mcp.tools.answering import answerable
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Budget, Tool
@@ -21,6 +22,7 @@ from ttnn_mcp.wire import Columns, Ghz, Link, Ms, Quoted, Quoting, Table, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
@@ -114,8 +116,8 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
     return Answer(
         id=run.id,
         name=run.name,
-        performance=single_line(str(performance.csv.path)) if performance else None,
-        memory=single_line(str(memory.path)) if memory else None,
+        performance=_place(run, performance.csv.path) if performance else None,
+        memory=_place(run, memory.path) if memory else None,
         arch=run.chip.arch,
         devices=devices[:DEVICES_AT_MOST],
         more_devices=max(0, len(devices) - DEVICES_AT_MOST),
@@ -158,6 +160,11 @@ def _one_report(run: Run) -> str:
     if run.memory is None:
         return "no memory report: no tensor identity, source lines, L1 use"
     return "no performance report: no device times"
+
+
+def _place(run: Run, path: Path) -> str:
+    """A report's path; of the demo's only its end, since the folder of the server's program is not one of its roots."""
+    return single_line(f"{DEMO}/{path.name}" if run.id == DEMO else str(path))
 
 
 def _signposts(run: Run) -> tuple[str, ...]:
