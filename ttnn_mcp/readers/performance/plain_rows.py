@@ -113,10 +113,13 @@ class PlainRows:
             self.numbers = _widened(self.numbers, self.rows, rows)
             self.texts = _widened(self.texts, self.rows, rows)
 
-    def fill(self, columns: NDArray[np.int64]) -> None:
-        """Note that these columns have numbers, from the next row on."""
+    def fill(self, columns: NDArray[np.int64], until: int) -> None:
+        """Note that these columns have numbers in the next rows, up to `until`, and that the others have none there."""
         new = columns[~self.is_filled[columns]]
         self.numbers[new, : self.rows], self.is_filled[new] = np.nan, True
+        others = self.is_filled.copy()
+        others[columns] = False
+        self.numbers[others, self.rows : until] = np.nan
 
     def frame(self) -> Frame:
         """All rows as columns."""
@@ -143,8 +146,7 @@ class PlainRows:
             # a large page (2 MB) is cleared for the first cell of each column: small reports get small columns
             self.make_room(max(until, int(min(until * share * ROOM, self._wanted.rows_at_most + block.rows))))
         columns, numbers = read
-        self.fill(columns)
-        self.numbers[self.is_filled, self.rows : until] = np.nan
+        self.fill(columns, until)
         for column, values in zip(columns.tolist(), numbers, strict=True):
             self.numbers[column, self.rows : until] = values
         for group, codes in enumerate(known):

@@ -157,8 +157,7 @@ def _received(source: IO[bytes], rows: PlainRows) -> bool:
     rows.make_room(until)
     for codes, numbers in zip(rows.texts, renumbered, strict=True):
         codes[rows.rows : until] = numbers[_read(source, np.empty(head["rows"], dtype=np.int32))]
-    rows.fill(np.array(head["filled"], dtype=np.int64))
-    rows.numbers[rows.is_filled, rows.rows : until] = np.nan
+    rows.fill(np.array(head["filled"], dtype=np.int64), until)
     for column in head["filled"]:
         _read(source, rows.numbers[column, rows.rows : until])
     rows.running_sum.add(*head["checksum"])
