@@ -117,7 +117,7 @@ class PlainRows:
         """Note that these columns have numbers in the next rows, up to `until`, and that the others have none there."""
         new = columns[~self.is_filled[columns]]
         self.numbers[new, : self.rows], self.is_filled[new] = np.nan, True
-        others = self.is_filled.copy()
+        others = np.array(self.is_filled)
         others[columns] = False
         self.numbers[others, self.rows : until] = np.nan
 
