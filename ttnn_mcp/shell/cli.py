@@ -10,6 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from ttnn_mcp import ONE_THREAD
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
@@ -28,10 +29,6 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
 FAILED = 1
 REINSTALL = "install ttnn-mcp there, or in a checkout start .venv/bin/ttnn-mcp (make demo sets it up)."
-ONE_THREAD = (
-    "OPENBLAS_NUM_THREADS",
-    "1",
-)  # numpy's library for matrices starts one per core: 0.1 s of CPU time each
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -157,7 +157,7 @@ class Asked:
     """What a process would be started with."""
 
     def __init__(self, command, **how):
-        self.command, self.folder = command, how["cwd"]
+        self.command, self.folder, self.environment = command, how["cwd"], how["env"]
 
     def kill(self):
         pass
@@ -192,6 +192,15 @@ def test_half_a_gigabyte_is_large_and_the_second_process_gets_less(asked):
 def test_it_runs_where_this_package_lies(asked):
     begin_of(2**30)
     assert (asked[0].folder / "ttnn_mcp" / "__init__.py").samefile(ttnn_mcp.__file__)
+
+
+@pytest.mark.parametrize(("told", "threads"), [(None, "1"), ("4", "4")])
+def test_it_asks_numpy_for_one_thread_unless_somebody_asked_for_more(asked, monkeypatch, told, threads):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if told:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", told)
+    begin_of(2**30)
+    assert asked[0].environment["OPENBLAS_NUM_THREADS"] == threads
 
 
 def test_it_is_not_started_where_no_file_can_be_handed_over(asked):

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, TypedDict, TypeVar
 import numpy as np
 
 import ttnn_mcp
+from ttnn_mcp import ONE_THREAD
 from ttnn_mcp.readers.ordered_work import cores
 from ttnn_mcp.readers.performance.plain_rows import PlainRows, Wanted
 from ttnn_mcp.readers.performance.row_shape import RowShape
@@ -70,6 +71,7 @@ class SecondReader:
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-c", _MAIN, json.dumps(job)],
             cwd=PACKAGES,
+            env=dict([ONE_THREAD]) | os.environ,
             stdin=subprocess.PIPE,  # never written to: it ends with this process
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
