@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-CELLS_HELD = 4_000_000  # bits of a table that is small enough to store: half a megabyte
+# Bits of a table that is small enough to store: half a megabyte.
+CELLS_HELD = 4_000_000  # unmoved: a larger table takes memory, a smaller one time
 PLACES_HELD_BYTES = 32_000_000  # memory for the integers of frequent symbols
 CELLS_AT_MOST = 40_000_000_000  # about five seconds; 200,000 x 200,000
 
@@ -49,8 +50,6 @@ def common(before: Numbers, after: Numbers) -> tuple[Numbers, Numbers]:
             right[in_both_right],
             right_at[in_both_right],
         )
-        if not len(left):
-            continue
         if len(left) * len(right) <= CELLS_HELD:
             rows, columns = _walked_back(left, right)
             pairs.append((left_at[rows], right_at[columns]))
@@ -95,10 +94,10 @@ class _Places:
     def bits(self, symbol: int) -> int:
         """The integer of a symbol; 0 if the symbol does not occur."""
         known = self._bits.get(symbol)
-        if known is not None:
+        if known is not None:  # unmoved: it spares time
             return known
         start, end = self._bounds.get(symbol, (0, 0))
-        if end - start <= 2:
+        if end - start <= 2:  # unmoved: few places are quicker one by one
             return sum(1 << place for place in self._order[start:end].tolist())
         marks = np.zeros(self._length, dtype=np.uint8)
         marks[self._order[start:end]] = 1
@@ -114,7 +113,7 @@ def _rows(left: Numbers, right: Numbers) -> list[int]:
     row, rows = full, list[int]()
     for symbol in left.tolist():
         grows = row & places.bits(symbol)
-        row = ((row + grows) | (row - grows)) & full
+        row = ((row + grows) | (row - grows)) & full  # unmoved: it keeps the integers short
         rows.append(row)
     return rows
 
