@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import NamedTuple
+
 import pytest
 
 from tests.checks.asking import asker, case_of_reports
@@ -10,6 +13,7 @@ from tests.checks.rows import pass_time, put
 from tests.profiles import DRAM, L1, Program, write_run
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, sharded_to_interleaved, unary
+from ttnn_mcp.checks.shared import conv_ops
 
 JUDGE_CONVS = (
     "act-block-h-below-maximum",
@@ -130,3 +134,22 @@ def test_bytes_are_told_in_megabytes(ask):
     program = Program("wormhole_b0")
     put_conv(program)
     assert "MB of 1.39 MB L1" in ask("act-block-h-below-maximum", program).claim.fix
+
+
+class Form(NamedTuple):
+    """A conv of which only its bytes matter."""
+
+    total_bytes: int
+
+
+def test_a_form_that_does_not_fit_l1_is_no_candidate():
+    forms = [Form(1), Form(2), Form(3), None]
+    convs = SimpleNamespace(
+        distinct=forms,
+        where=lambda holds: [row for row, form in enumerate(forms) if holds(form)],
+        configured=lambda rows: [(row, forms[row]) for row in rows],
+    )
+    facts = SimpleNamespace(convs=convs, safe_l1_bytes=100, heaviest=lambda rows: rows)
+    fitting = conv_ops.candidates(facts, lambda conv: Form(conv.total_bytes * 50))
+    assert fitting.to == {Form(1): Form(50), Form(2): Form(100)}
+    assert fitting.heaviest == [(0, Form(1), Form(50)), (1, Form(2), Form(100))]
