@@ -85,6 +85,15 @@ def test_windows_that_are_too_long_are_aligned_by_names_or_not_at_all(monkeypatc
     assert bool(pairs(found) or found.edits) == complete
 
 
+@pytest.mark.parametrize("held", [8, lcs.CELLS_HELD])
+def test_a_pair_between_two_gaps_joins_one_of_them(monkeypatch, held):
+    """Both have an op of its name too many; cut into halves, the middle op is paired, with a gap on either side."""
+    monkeypatch.setattr(lcs, "CELLS_HELD", held)
+    found = aligned(*tokens(["B.1.a", "A.1.a", "A.1.a", "A.1.a", "B.1.a"], ["A.2.a", "B.1.b"]))
+    gone = [row for edit in edits(found) for row in edit[0]]
+    assert sorted([*found.before.tolist(), *gone]) == [0, 1, 2, 3, 4]
+
+
 ops = st.lists(
     st.tuples(st.sampled_from("AB"), st.sampled_from("12"), st.sampled_from("ab")).map(".".join), max_size=9
 )

@@ -161,7 +161,7 @@ def _gathered(pairs: Alignment, gaps: list[_Gap], before: list[int], after: list
         lost, gained = count_before - count_after, count_after - count_before
         rows, partners = list(gap.before), list(gap.after)
         for pair in (gap.left, gap.right):
-            if not 0 <= pair < len(pairs.before) or pairs.same_shape[pair]:
+            if not 0 <= pair < len(pairs.before) or pairs.same_shape[pair] or pair in dissolved:
                 continue
             row, partner = int(pairs.before[pair]), int(pairs.after[pair])
             if lost[before[row]] or gained[before[row]]:
