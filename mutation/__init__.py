@@ -1,13 +1,11 @@
-"""Proves that tests hold every line of every check: `make lines`.
+"""Proves that tests hold every line of the package: `make lines`.
 
-Each named number in `ttnn_mcp/checks/`, in what checks know of kinds of ops, `ttnn_mcp/analyses/op_kinds/`, in
-`ttnn_mcp/experiments/`, and in what `mutation/scope.py` lists of analyses, readers, tools and the run (and each that
-such a module imports, as that module uses it), is moved up and down by 30 %, and each guard is removed: one at a time,
-in memory, never in the work tree. Then the tests that reach the change run, in a fork. A mutant that they do not notice
-is tried again with all tests of its module, in a process of its own; what survives that is reported with its line, and
-fails the command.
+Each named number of a module of `ttnn_mcp/` (and each that it imports, as it uses it) is moved up and down by 30 %, and
+each guard is removed: one at a time, in memory, never in the work tree. Then the tests that reach the change run, in a
+fork. A mutant that they do not notice is tried again with all tests of its module, in a process of its own; what
+survives that is reported with its line, and fails the command. `mutation/scope.py` says which tests hold a module.
 
-    make lines                  all checks
+    make lines                  all modules
     make lines CHANGED=1        those whose file or tests changed since the branch left main (or SINCE=<commit>)
     make lines ONLY=stalled     those whose path contains the word, or one of several: ONLY=stalled,late_free
 

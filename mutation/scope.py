@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
-CHECKS = ROOT / "ttnn_mcp" / "checks"
+PACKAGE = ROOT / "ttnn_mcp"
+CHECKS = PACKAGE / "checks"
 ALL_TESTS = ROOT / "tests"
 TESTS = ALL_TESTS / "checks"
 SHARED = CHECKS / "shared"
-ANALYSES = ROOT / "ttnn_mcp" / "analyses"
-EXPERIMENTS = ROOT / "ttnn_mcp" / "experiments"
+ANALYSES = PACKAGE / "analyses"
+EXPERIMENTS = PACKAGE / "experiments"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
 ROOMS_OF_TOOLS = (  # tools ask these
     *("comparison", "dataflow", "devices", "inside_kernel", "layers", "moves", "roofline", "stages", "time_budget"),
@@ -27,22 +28,15 @@ ROOMS_OF_TOOLS = (  # tools ask these
     "program_models",
     "memory",
 )
-RUN = ROOT / "ttnn_mcp" / "run"
-READERS = ROOT / "ttnn_mcp" / "readers"
-SINGLE = tuple(f"session/{name}.py" for name in ("naming", "open_runs", "settings"))  # others there are outside yet
-ROOMS_OF_READERS = (".", "memory", "graph", "performance", "printed")
-# Rooms whose own tests decide, those of rooms inside them too: the tests of the tools that ask them are slow.
-HELD_BY_THEIR_OWN = {ANALYSES / "memory", READERS, READERS / "performance", RUN, RUN / "ops"}
-WITH_TESTS_OF_THEIR_OWN = (
-    *(ANALYSES, EXPERIMENTS, RUN, RUN / "ops"),
-    *(ANALYSES / room for room in ROOMS_OF_TOOLS),
-    *(READERS / room for room in ROOMS_OF_READERS),
-)
-TOOLS = ROOT / "ttnn_mcp" / "tools"
+READERS = PACKAGE / "readers"
+# Rooms that the tests of the tools hold too, which ask them; all others are held by their own tests: tools' are slow.
+HELD_BY_TOOLS = {
+    *(ANALYSES, EXPERIMENTS),
+    *(ANALYSES / room for room in ROOMS_OF_TOOLS if room != "memory"),
+    *(READERS / room for room in ("memory", "graph", "printed")),
+}
+TOOLS = PACKAGE / "tools"
 PARTS = TOOLS / "parts"
-TOOLS_LATER = ("check_setting", "memory_summary", "op_detail")  # the lines of these are not held yet
-PARTS_HELD = ("host_arguments", "host_ops", "role_names", "rounding")
-OF_ALL_CHECKS = ("check.py", "needs.py", "overlaps.py", "unexplained.py", "worth.py")
 
 
 def name_of(path: Path) -> str:
@@ -51,11 +45,8 @@ def name_of(path: Path) -> str:
 
 
 def with_lines() -> list[Path]:
-    """The modules of checks, what they share, what is about all of them, what they know of ops, and what tools ask."""
-    asked = (path for room in WITH_TESTS_OF_THEIR_OWN for path in _modules_in(room))
-    single = (*(CHECKS / name for name in OF_ALL_CHECKS), *(ROOT / "ttnn_mcp" / name for name in SINGLE))
-    tools = (path for path in _modules_in(TOOLS) if path.stem not in TOOLS_LATER)
-    return sorted((*single, *_modules_of_rooms(), *asked, *tools, *(PARTS / f"{name}.py" for name in PARTS_HELD)))
+    """The modules of the package."""
+    return sorted(path for path in PACKAGE.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"})
 
 
 def _modules_of_rooms() -> list[Path]:
@@ -96,17 +87,17 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
 
 def tests_of(path: Path) -> list[Path]:
     """The tests that hold a module's lines: its own and its step's; of what checks share also those of its users."""
-    beside = _beside(path.parent)
-    if path.parent in {TOOLS, PARTS}:
+    room, beside = path.parent, _beside(path.parent)
+    if room in {TOOLS, PARTS}:
         return _of_tools(path)
-    if path.parent in WITH_TESTS_OF_THEIR_OWN:
-        glob = beside.rglob if path.parent in HELD_BY_THEIR_OWN else beside.glob
+    if room not in {PACKAGE, KINDS} and not room.is_relative_to(CHECKS):
+        glob = beside.glob if room in HELD_BY_TOOLS else beside.rglob
         tests = sorted(glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
-        return [*tests, *(() if path.parent in HELD_BY_THEIR_OWN else _tests_of_tools(path.parent))]
-    own = [test for test in (beside / f"test_{path.name}", TESTS / f"test_{path.parent.name}.py") if test.is_file()]
-    if path.parent not in {SHARED, KINDS}:
+        return [*tests, *(_tests_of_tools(room) if room in HELD_BY_TOOLS else ())]
+    own = [test for test in (beside / f"test_{path.name}", TESTS / f"test_{room.name}.py") if test.is_file()]
+    if room not in {SHARED, KINDS}:
         return own or [test for test in sorted(TESTS.glob("test_step*.py")) if name_of(path) in imports_of(test)]
-    if path.parent == KINDS:
+    if room == KINDS:
         own += [test for test in sorted(beside.glob("test_*.py")) if name_of(path) in imports_of(test)]
     users = _users(path, _modules_of_rooms())
     tests = {test for user in users if user.parent not in {SHARED, KINDS} for test in tests_of(user)}

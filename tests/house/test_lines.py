@@ -115,9 +115,18 @@ def test_what_judges_a_change_is_held_by_the_tests_beside_it_and_of_its_tool():
     assert (tests[0], tests[-1]) == ("experiments/test_rules.py", "tools/test_experiments.py")
 
 
-def test_no_module_that_reads_files_is_left_out():
-    modules = {path for path in scope.READERS.rglob("*.py") if path.name != "__init__.py"}
-    assert modules <= set(scope.with_lines())
+def test_no_module_is_left_out():
+    package = scope.ROOT / "ttnn_mcp"
+    modules = {path for path in package.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"}}
+    assert modules == {*scope.with_lines()}
+
+
+def test_a_room_without_a_rule_of_its_own_is_held_by_all_of_its_tests_and_a_module_at_the_top_by_one():
+    places = scope.ROOT / "ttnn_mcp" / "session" / "places.py"
+    tests = [path.relative_to(scope.ROOT / "tests").as_posix() for path in scope.tests_of(places)]
+    assert tests[0].startswith("session/test_")
+    assert all(test.startswith("session/") for test in tests)
+    assert scope.tests_of(scope.ROOT / "ttnn_mcp" / "wire.py") == [scope.ROOT / "tests" / "test_wire.py"]
 
 
 def test_the_tests_of_a_check_are_the_module_named_like_it():
