@@ -1,29 +1,64 @@
-"""CRC-32 of a file from its pieces is the CRC-32 of the file."""
+"""The checksum of a file is made of those of its pieces, whoever adds them, and another one after any change."""
 
 import os
-import zlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.readers.plain_checksum import plain_checksum
 from ttnn_mcp.readers import checksum as module
 from ttnn_mcp.readers import ordered_work
-from ttnn_mcp.readers.checksum import checksum
+from ttnn_mcp.readers.checksum import PieceSums, checksum
+
+PIECE = 1 << 20
 
 
-@pytest.mark.parametrize("cores", [1, 2])
-@pytest.mark.parametrize("piece", [64, 100, 1000])
-@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 1000, 12345])
-def test_the_pieces_make_the_checksum_of_the_whole(tmp_path, monkeypatch, cores, piece, size):
-    monkeypatch.setattr(module, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(module, "PIECE_BYTES", piece)
-    monkeypatch.setattr(ordered_work, "cores", lambda: cores)
-    contents = os.urandom(size)
+def of(contents, tmp_path, size=None):
     path = tmp_path / "file"
     path.write_bytes(contents)
     with path.open("rb") as file:
-        assert checksum(file.fileno(), size) == zlib.crc32(contents)
-        assert checksum(file.fileno(), size // 2) == zlib.crc32(contents[: size // 2])
-        assert checksum(file.fileno(), size + 5000) == zlib.crc32(contents)  # it became shorter
+        return checksum(file.fileno(), len(contents) if size is None else size)
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("at_once", [1, 3, 8])
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 1000, 12345])
+def test_the_pieces_make_the_checksum_of_the_whole(tmp_path, monkeypatch, cores, at_once, size):
+    monkeypatch.setattr(module, "PIECE_BYTES", 64)
+    monkeypatch.setattr(module, "PIECES_AT_ONCE", at_once)
+    monkeypatch.setattr(ordered_work, "cores", lambda: cores)
+    contents = os.urandom(size)
+    assert of(contents, tmp_path) == plain_checksum(contents, 64)
+    assert of(contents, tmp_path, size // 2) == plain_checksum(contents[: size // 2], 64)
+
+
+def test_a_piece_has_a_mebibyte(tmp_path):
+    contents = os.urandom(2 * PIECE + 3)
+    assert of(contents, tmp_path) == plain_checksum(contents)
+
+
+def test_a_file_that_became_shorter_has_another_checksum(tmp_path):
+    contents = os.urandom(1000)
+    assert of(contents, tmp_path, 1001) != of(contents, tmp_path)
+
+
+def test_pieces_may_come_in_any_order_and_none_may_be_missing():
+    contents = os.urandom(2 * PIECE + 5)
+    sums = PieceSums()
+    for begin in (PIECE, 2 * PIECE, 0):
+        assert sums.of_all(len(contents)) is None
+        sums.add(begin, memoryview(contents)[begin : begin + PIECE])
+    assert sums.of_all(len(contents)) == plain_checksum(contents)
+    assert sums.of_all(3 * PIECE + 1) is None
+
+
+@given(st.binary(min_size=1, max_size=200), st.data())
+def test_any_changed_byte_is_seen(contents, draw):
+    place = draw.draw(st.integers(0, len(contents) - 1))
+    changed = bytearray(contents)
+    changed[place] ^= draw.draw(st.integers(1, 255))
+    assert plain_checksum(contents, 64) != plain_checksum(bytes(changed), 64)
 
 
 def test_a_file_that_cannot_be_read_is_said_so(tmp_path):

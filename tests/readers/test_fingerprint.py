@@ -2,12 +2,12 @@
 
 import os
 import shutil
-import zlib
 from hashlib import blake2b
 from types import SimpleNamespace
 
 import pytest
 
+from tests.readers.plain_checksum import plain_checksum
 from ttnn_mcp.errors import ReportMissing
 from ttnn_mcp.readers import fingerprint as module
 from ttnn_mcp.readers.fingerprint import fingerprint
@@ -129,12 +129,12 @@ def test_a_damaged_checksum_is_computed_again(tmp_path, after_a_restart, damage)
     assert after_a_restart(path) == before
 
 
-def test_what_is_stored_for_a_checksum_has_four_bytes_or_is_none(tmp_path, after_a_restart):
+def test_what_is_stored_for_a_checksum_has_eight_bytes_or_is_none(tmp_path, after_a_restart):
     path = written(tmp_path / "a")
     before = after_a_restart(path)
     kept = KeptFiles(tmp_path / "state", 1 << 20)
     [stored] = (tmp_path / "state").iterdir()
-    assert kept.write(stored.name.removesuffix(ENDING), [b"12345"])
+    assert kept.write(stored.name.removesuffix(ENDING), [b"123456789"])
     assert after_a_restart(path) == before
 
 
@@ -154,7 +154,7 @@ def sampled(content):
 def test_of_a_larger_file_blocks_are_hashed_and_all_bytes_checked(tmp_path, size):
     content = os.urandom(size)
     (tmp_path / "a").write_bytes(content)
-    parts = (str(size).encode(), sampled(content), zlib.crc32(content).to_bytes(4, "little"))
+    parts = (str(size).encode(), sampled(content), plain_checksum(content).to_bytes(8, "little"))
     assert fingerprint(tmp_path / "a") == blake2b(b"".join(parts), digest_size=16).hexdigest()
 
 

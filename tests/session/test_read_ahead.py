@@ -1,7 +1,6 @@
 """A large report is read once for its id and for its columns, and never taken for another one."""
 
 import os
-import zlib
 
 import pytest
 
@@ -9,11 +8,12 @@ from tests.asking import ask, session
 from tests.cells_of_frames import check_same_cells
 from tests.profiles import Iteration, header_of, performance_rows, write_performance_report, write_rows
 from tests.programs import block
+from tests.readers.plain_checksum import plain_checksum
 from ttnn_mcp.errors import ReportForeign
 from ttnn_mcp.readers import fingerprint as identity_of_files
 from ttnn_mcp.readers.fingerprint import fingerprint, samples_of
 from ttnn_mcp.readers.kept_files import KeptFiles
-from ttnn_mcp.readers.performance import csv_file, plain_rows, second_reader
+from ttnn_mcp.readers.performance import csv_file
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run import kept_report
 from ttnn_mcp.session.read_ahead import ReadAhead, _state
@@ -50,22 +50,15 @@ def readings(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("large_bytes", [0, 1 << 40])
-@pytest.mark.parametrize("block_bytes", [1000, 1 << 20])
-def test_the_checksum_is_that_of_the_file_and_the_columns_are_those_of_the_file(
-    path, kept, monkeypatch, large_bytes, block_bytes
-):
-    monkeypatch.setattr(second_reader, "LARGE_BYTES", large_bytes)
-    monkeypatch.setattr(second_reader, "START_BYTES", 0)
-    monkeypatch.setattr(plain_rows, "BLOCK_BYTES", block_bytes)
+def test_the_checksum_is_that_of_the_file_and_the_columns_are_those_of_the_file(path, kept):
     ahead = ReadAhead()
-    assert ahead.checksum(path, kept, "", _state(path)) == zlib.crc32(path.read_bytes())
+    assert ahead.checksum(path, kept, "", _state(path)) == plain_checksum(path.read_bytes())
     check_same_cells(ahead.take(path).frame, read_performance_csv(path).frame)
 
 
 def test_a_last_line_without_an_end_counts_as_it_is(path, kept):
     path.write_bytes(path.read_bytes().rstrip())
-    assert ReadAhead().checksum(path, kept, "", _state(path)) == zlib.crc32(path.read_bytes())
+    assert ReadAhead().checksum(path, kept, "", _state(path)) == plain_checksum(path.read_bytes())
 
 
 def test_the_fingerprint_is_the_same_however_it_was_computed(path, kept):

@@ -8,17 +8,18 @@ from __future__ import annotations
 import os
 import struct
 import tempfile
-import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from xxhash import xxh3_64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
 UNFINISHED = ".part"
-MARK = b"ttnn-mcp kept 1\n"
-HEAD = struct.Struct("<16sQL36x")  # mark, bytes that follow, their checksum; 64 bytes keep what follows aligned
+MARK = b"ttnn-mcp kept 2\n"
+HEAD = struct.Struct("<16sQQ32x")  # mark, bytes that follow, their checksum; 64 bytes keep what follows aligned
 
 
 def contents_of(path: Path, name: str, most_bytes: int) -> memoryview | None:
@@ -37,8 +38,9 @@ def contents_of(path: Path, name: str, most_bytes: int) -> memoryview | None:
         if mark != MARK or size != file_bytes - HEAD.size:
             return None
         contents = file.read(size)
-    is_whole = zlib.crc32(contents, zlib.crc32(name.encode())) == checksum
-    return memoryview(contents) if is_whole else None
+    whole = xxh3_64(name.encode())
+    whole.update(contents)
+    return memoryview(contents) if whole.intdigest() == checksum else None
 
 
 def write_at_once(
@@ -49,18 +51,19 @@ def write_at_once(
     Raises:
         OSError, ValueError: it cannot be written, or has more than `most_bytes`.
     """
-    size, checksum = 0, zlib.crc32(name.encode())
+    size, checksum = 0, xxh3_64(name.encode())
     descriptor, unfinished = tempfile.mkstemp(dir=path.parent, prefix="kept-", suffix=UNFINISHED)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - it is open already
             file.seek(HEAD.size)
             for part in parts:
                 file.write(part)
-                size, checksum = size + memoryview(part).nbytes, zlib.crc32(part, checksum)
+                checksum.update(part)
+                size += memoryview(part).nbytes
                 if HEAD.size + size > most_bytes:
                     raise ValueError(name)
             file.seek(0)
-            file.write(HEAD.pack(MARK, size, checksum))
+            file.write(HEAD.pack(MARK, size, checksum.intdigest()))
         make_room()
         os.replace(unfinished, path)  # noqa: PTH105 - a name, not a path
     finally:

@@ -34,19 +34,19 @@ class ReadAhead:
         It has to where a copy of a file with these samples exists, which need not be read at all; where another report
         is being read ahead, since each takes memory; and of a report with quotes.
         """
-        from ttnn_mcp.readers.checksum import RunningChecksum  # noqa: PLC0415 - numpy loads with the first report
+        from ttnn_mcp.readers.checksum import PieceSums  # noqa: PLC0415 - numpy loads with the first report
         from ttnn_mcp.readers.performance.csv_file import read_performance_csv  # noqa: PLC0415
         from ttnn_mcp.run.kept_report import has_copy, is_large  # noqa: PLC0415
 
         if not is_large(path) or has_copy(kept, samples) or not self._reading.acquire(blocking=False):
             return None
         try:
-            running_sum = RunningChecksum()
-            csv = read_performance_csv(path, running_sum)
+            sums = PieceSums()
+            csv = read_performance_csv(path, sums)
             if _state(path) != state:
                 return None
             self._held = state, csv
-            return running_sum.of_all(state[SIZE])
+            return sums.of_all(state[SIZE])
         except (TtnnMcpError, OSError, ValueError):
             return None  # opening the run says what is wrong
         finally:

@@ -6,14 +6,15 @@ import os
 import signal
 import subprocess
 import sys
-import zlib
 
 import numpy as np
 import pytest
+from xxhash import xxh3_64_intdigest
 
 import ttnn_mcp
 from tests.cells_of_frames import check_same_cells
-from ttnn_mcp.readers.checksum import RunningChecksum
+from tests.readers.plain_checksum import plain_checksum
+from ttnn_mcp.readers.checksum import PieceSums
 from ttnn_mcp.readers.performance import plain_rows, plain_texts, row_shape, second_reader
 from ttnn_mcp.readers.performance.csv_file import BLANK
 from ttnn_mcp.readers.performance.header import header_of
@@ -43,7 +44,8 @@ def _small_files_are_large(monkeypatch):
     monkeypatch.setattr(second_reader, "cores", lambda: 2)
     monkeypatch.setattr(second_reader, "LARGE_BYTES", 1)
     monkeypatch.setattr(second_reader, "START_BYTES", 0)
-    monkeypatch.setattr(plain_rows, "BLOCK_BYTES", 1_000)
+    for module in (plain_rows, second_reader):
+        monkeypatch.setattr(module, "BLOCK_BYTES", 1_000)
 
 
 @pytest.fixture
@@ -60,19 +62,34 @@ def by_one(path):
         return plain(path)
 
 
-def plain(path, running_sum=None, rows_at_most=5_000):
-    return plain_frame(path, header_of(path), rows_at_most, BLANK, running_sum)
+def plain(path, sums=None, rows_at_most=5_000):
+    return plain_frame(path, header_of(path), rows_at_most, BLANK, sums)
 
 
 def test_both_read_what_one_reads(path, started):
-    running_sum = RunningChecksum()
-    frame = plain(path, running_sum)
+    frame = plain(path)
     assert len(started) == 1
     assert len(frame) == 2 * ROWS
     check_same_cells(frame, by_one(path))
     assert frame.numbers("device")[[0, -1]].tolist() == pytest.approx([np.nan, 1], nan_ok=True)
     assert frame.numbers("host_start_ns")[[0, -1]].tolist() == pytest.approx([10**12, np.nan], nan_ok=True)
-    assert running_sum.of_all(path.stat().st_size) == zlib.crc32(path.read_bytes())
+
+
+@pytest.mark.parametrize("fault", [None, "no module"])
+def test_the_checksum_is_that_of_the_file_whoever_read_its_pieces(path, monkeypatch, fault):
+    for module in (plain_rows, second_reader):
+        monkeypatch.setattr(module, "BLOCK_BYTES", 1 << 20)
+    rows = lines(lambda number: f"Softmax,tt_dnn_device,1,y,{number}.5,,{'b' * 5_000}{number % 7}")
+    path.write_text("\n".join([rows[0], *rows[1:] * 2]))
+    if fault:
+        popen = subprocess.Popen
+        monkeypatch.setattr(
+            subprocess, "Popen", lambda _, **how: popen([sys.executable, "-c", "import none"], **how)
+        )
+    sums = PieceSums()
+    assert len(plain(path, sums)) == 4 * ROWS
+    assert len(sums.by_place) >= 4
+    assert sums.of_all(path.stat().st_size) == plain_checksum(path.read_bytes())
 
 
 def test_rows_with_the_same_texts_are_alike_across_both(path):
@@ -108,10 +125,7 @@ def test_its_rows_are_read_here_when_it_fails(path, monkeypatch, fault):
         return popen(words[fault], **how)
 
     monkeypatch.setattr(subprocess, "Popen", failing)
-    running_sum = RunningChecksum()
-    frame = plain(path, running_sum)
-    check_same_cells(frame, by_one(path))
-    assert running_sum.of_all(path.stat().st_size) == zlib.crc32(path.read_bytes())
+    check_same_cells(plain(path), by_one(path))
 
 
 def test_a_row_that_is_not_plain_is_seen_in_either_half(path):
@@ -186,7 +200,9 @@ def test_half_a_gigabyte_is_large_and_the_second_process_gets_less(asked):
     assert begin_of(2**29 - 1) is None
     begin = begin_of(2**29)
     assert len(asked) == 1
-    assert begin - 200 - (2**29 - begin) == 150_000_000  # read here until the other has started (0.2 s)
+    lead = begin - 200 - (2**29 - begin)  # read here until the other has started (0.2 s)
+    assert 0 <= 150_000_000 - lead < 2 * 2**20
+    assert begin % 2**20 == 0  # where a piece with a checksum begins
 
 
 def test_it_runs_where_this_package_lies(asked):
@@ -230,7 +246,11 @@ def test_it_tells_first_what_follows(path, monkeypatch, checksum):
     head = json.loads(written.split(b"\n")[0])
     half = path.read_bytes()[begin:]
     assert head["rows"] == ROWS
-    assert head["checksum"] == ([zlib.crc32(half), len(half)] if checksum else [0, 0])
+    pieces = [[begin, half[: 1_000 - begin % 1_000]]]  # up to the next multiple of 1,000, then as long
+    while pieces[-1][0] + len(pieces[-1][1]) < begin + len(half):
+        place = pieces[-1][0] + len(pieces[-1][1])
+        pieces.append([place, half[place - begin :][:1_000]])
+    assert head["sums"] == ([[place, xxh3_64_intdigest(piece)] for place, piece in pieces] if checksum else [])
     assert head["texts"] == [[len("Softmax,tt_dnn_device")], [len("{'b': 0}")] * 7]
     assert len(head["filled"]) == 2  # the device and the kernel's time
     assert len(written) == written.index(b"\n") + 1 + 21 + 7 * 8 + ROWS * (2 * 4 + 2 * 8)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.readers.checksum import RunningChecksum
+    from ttnn_mcp.readers.checksum import PieceSums
     from ttnn_mcp.readers.performance.frame import Frame, TextColumn
     from ttnn_mcp.readers.performance.header import Header
 
@@ -59,8 +59,8 @@ class PerformanceCsv:
     caveats: tuple[str, ...]
 
 
-def read_performance_csv(path: Path, running_sum: RunningChecksum | None = None) -> PerformanceCsv:
-    """Read the CSV at `path`; `running_sum` gets the checksum of its bytes where they are plain.
+def read_performance_csv(path: Path, sums: PieceSums | None = None) -> PerformanceCsv:
+    """Read the CSV at `path`; `sums` gets the checksums of its pieces where it is plain.
 
     Raises:
         ReportMissing: no such file, or it cannot be opened.
@@ -68,7 +68,7 @@ def read_performance_csv(path: Path, running_sum: RunningChecksum | None = None)
         ReportBroken: binary, cut off before its first row, rows that do not fit the header, or too large.
     """
     header = header_of(path)
-    columns, caveats = _columns(path, header, running_sum)
+    columns, caveats = _columns(path, header, sums)
     return PerformanceCsv(
         path=path,
         generation=header.generation,
@@ -81,8 +81,8 @@ def read_performance_csv(path: Path, running_sum: RunningChecksum | None = None)
     )
 
 
-def _columns(path: Path, header: Header, running_sum: RunningChecksum | None) -> tuple[Frame, list[str]]:
-    frame, tail, caveats = plain_frame(path, header, ROWS_AT_MOST, BLANK, running_sum), b"", list[str]()
+def _columns(path: Path, header: Header, sums: PieceSums | None) -> tuple[Frame, list[str]]:
+    frame, tail, caveats = plain_frame(path, header, ROWS_AT_MOST, BLANK, sums), b"", list[str]()
     if frame is None:
         from ttnn_mcp.readers.performance.parsed_rows import parsed  # noqa: PLC0415 - pandas takes 0.4 s to load
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.readers.checksum import PIECE_BYTES
 from ttnn_mcp.readers.performance import row_shape
 from ttnn_mcp.readers.performance.row_shape import LEAD_BYTES, QUOTE
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.performance.row_shape import RowShape
 
-# With what is computed of them, they fit into the cache of a core.
-BLOCK_BYTES = 1_048_576  # unmoved: blocks of any size hold the same rows
+BLOCK_BYTES = PIECE_BYTES  # with what is computed of it, it fits into the cache of a core
 SEPARATOR, RETURN, NEWLINE = b",\r\n"
 
 

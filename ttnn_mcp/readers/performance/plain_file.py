@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import zlib
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.readers.checksum import PIECE_BYTES
 from ttnn_mcp.readers.performance.plain_rows import PlainRows, Wanted
 from ttnn_mcp.readers.performance.row_shape import shape_of
 from ttnn_mcp.readers.performance.second_reader import second_reader
@@ -13,7 +13,7 @@ from ttnn_mcp.readers.performance.second_reader import second_reader
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ttnn_mcp.readers.checksum import RunningChecksum
+    from ttnn_mcp.readers.checksum import PieceSums
     from ttnn_mcp.readers.performance.frame import Frame
     from ttnn_mcp.readers.performance.header import Header
 
@@ -23,17 +23,17 @@ def plain_frame(
     header: Header,
     rows_at_most: int,
     blanks: tuple[str, ...],
-    running_sum: RunningChecksum | None = None,
+    sums: PieceSums | None = None,
 ) -> Frame | None:
     """The columns of the file at `path`, at most some more rows than `rows_at_most`; None if it is not plain.
 
-    `running_sum` gets the checksum of all bytes that were read.
+    `sums` gets the checksums of all pieces that were read.
     """
-    wanted = Wanted(header.read, blanks, rows_at_most, running_sum is not None)
+    wanted = Wanted(header.read, blanks, rows_at_most, sums is not None)
     try:
         with path.open("rb", buffering=0) as file:
             before = os.fstat(file.fileno())
-            rows = _plain_rows(file.fileno(), len(header.names), wanted, running_sum)
+            rows = _plain_rows(file.fileno(), len(header.names), wanted, sums)
             after = os.fstat(file.fileno())
     except OSError:
         return None  # reading it the other way says what is wrong
@@ -41,9 +41,7 @@ def plain_frame(
     return rows.frame() if rows is not None and is_same else None
 
 
-def _plain_rows(
-    descriptor: int, fields: int, wanted: Wanted, running_sum: RunningChecksum | None
-) -> PlainRows | None:
+def _plain_rows(descriptor: int, fields: int, wanted: Wanted, sums: PieceSums | None) -> PlainRows | None:
     shape = shape_of(descriptor, fields)
     if shape is None:
         return None
@@ -55,7 +53,7 @@ def _plain_rows(
         is_done = second is None or rows.are_enough or second.add_to(rows)
         if not is_done and not rows.read(begin, shape.size, shape.size):
             return None
-    if running_sum is not None:
-        running_sum.add(zlib.crc32(os.pread(descriptor, shape.begin, 0)), shape.begin)
-        running_sum.add(rows.running_sum.total, rows.running_sum.length)
+    if sums is not None:
+        sums.by_place.update(rows.sums.by_place)
+        sums.add(0, os.pread(descriptor, PIECE_BYTES, 0))  # with the header
     return rows

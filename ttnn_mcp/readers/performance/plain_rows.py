@@ -6,15 +6,15 @@ numbers are whole. Whatever is not plain is not read here at all, so that there 
 
 from __future__ import annotations
 
-import zlib
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from ttnn_mcp.readers.checksum import RunningChecksum
+from ttnn_mcp.readers.checksum import PieceSums
 from ttnn_mcp.readers.performance.cells import is_number
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn
-from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at  # unmoved: any size will do
+from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at
 from ttnn_mcp.readers.performance.plain_numbers import Numbers
 from ttnn_mcp.readers.performance.plain_texts import TextGroup
 from ttnn_mcp.readers.performance.row_shape import LEAD_BYTES
@@ -41,7 +41,7 @@ class Wanted(NamedTuple):
         columns: place of each field that is read -> its column (our name, or the operand's header).
         blanks: texts that mean an empty cell.
         rows_at_most: reading ends some rows beyond so many.
-        checksum: whether the checksum of the bytes is wanted.
+        checksum: whether checksums of the bytes are wanted.
     """
 
     columns: dict[int, str]
@@ -59,7 +59,7 @@ class PlainRows:
         is_filled: which number columns have a number.
         numbers: shape (number columns, rows and room for more); the blank columns hold anything.
         texts: the number of each row's text by group, shape (groups, rows and room for more).
-        running_sum: checksum of the bytes.
+        sums: checksums of the pieces of the file whose first byte belongs to these rows.
     """
 
     def __init__(self, descriptor: int, shape: RowShape, wanted: Wanted) -> None:
@@ -76,7 +76,7 @@ class PlainRows:
         self.texts: NDArray[np.int32] = np.empty((len(self.groups), 0), dtype=np.int32)
         self.is_filled: NDArray[np.bool_] = np.zeros(len(self.numbers), dtype=np.bool_)
         self.rows = 0
-        self.running_sum = RunningChecksum()
+        self.sums = PieceSums()
 
     @property
     def are_enough(self) -> bool:
@@ -95,16 +95,15 @@ class PlainRows:
             OSError: the file cannot be read.
         """
         np.empty(FREED_BYTES, dtype=np.uint8)  # freed at once
-        for at in range(begin, end, BLOCK_BYTES):
+        edges = sorted({begin, *range(begin - begin % BLOCK_BYTES + BLOCK_BYTES, end, BLOCK_BYTES), end})
+        for at, until in pairwise(edges):
             if self.are_enough:
                 break
-            until = min(at + BLOCK_BYTES, end)
             block = block_at(self._descriptor, at, until, self._shape)
             if block is None or not self._add(block, (last - begin) / (until - begin)):
                 return False
             if self._wanted.checksum:
-                ours = memoryview(block.contents)[LEAD_BYTES + 1 :][: until - at]
-                self.running_sum.add(zlib.crc32(ours), until - at)
+                self.sums.add(at, memoryview(block.contents)[LEAD_BYTES + 1 :][: until - at])
         return True
 
     def make_room(self, rows: int) -> None:
@@ -135,7 +134,7 @@ class PlainRows:
         return Frame(self.rows, {self._wanted.columns[place]: by_place[place] for place in sorted(by_place)})
 
     def _add(self, block: Block, share: float) -> bool:
-        """Add the rows of a block; `share` is the bytes to come as a multiple of those that were read by then."""
+        """Add the rows of a block; `share` is the bytes of all blocks as a multiple of those up to its end."""
         read = self._numbers.of(block, self._number_places)
         texts = [group.of(block) for group in self.groups]
         known = [codes for codes in texts if codes is not None]

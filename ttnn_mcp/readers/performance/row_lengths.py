@@ -32,9 +32,7 @@ class RowLengths:
         outside = np.logical_xor.accumulate(cells == QUOTE) == self._is_quoted
         ends = np.flatnonzero((cells == NEWLINE) & outside)
         separators = ((cells == SEPARATOR) & outside).view(np.uint8)
-        counts = np.add.reduceat(
-            separators, [0, *ends.tolist()], dtype=np.int32
-        )  # the last of the line that goes on
+        counts = np.add.reduceat(separators, [0, *ends.tolist()], dtype=np.int32)  # at last the line that goes on
         counts[0] += self._separators
         self._separators = int(counts[-1])
         self._is_quoted = not outside[-1]

@@ -21,6 +21,7 @@ import numpy as np
 import ttnn_mcp
 from ttnn_mcp import ONE_THREAD
 from ttnn_mcp.readers.ordered_work import cores
+from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES
 from ttnn_mcp.readers.performance.plain_rows import PlainRows, Wanted
 from ttnn_mcp.readers.performance.row_shape import RowShape
 
@@ -42,13 +43,13 @@ class _Head(TypedDict):
 
     Attributes:
         rows: how many it read.
-        checksum: of their bytes, and how many bytes they are; zeros where it is not wanted.
+        sums: where each piece of the file begins, and its checksum; empty where they are not wanted.
         filled: which number columns follow.
         texts: per group, the length of each distinct text.
     """
 
     rows: int
-    checksum: tuple[int, int]
+    sums: list[tuple[int, int]]
     filled: list[int]
     texts: list[list[int]]
 
@@ -66,7 +67,8 @@ class SecondReader:
         Raises:
             OSError: the system lets us start no process.
         """
-        self.begin = (shape.begin + shape.size + START_BYTES) // 2
+        half = (shape.begin + shape.size + START_BYTES) // 2
+        self.begin = half - half % BLOCK_BYTES  # pieces with a checksum begin at its multiples
         job = [descriptor, shape.begin, shape.size, shape.fields, shape.line_end.decode(), wanted, self.begin]
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-c", _MAIN, json.dumps(job)],
@@ -96,9 +98,8 @@ class SecondReader:
 def second_reader(descriptor: int, shape: RowShape, wanted: Wanted) -> Generator[SecondReader | None]:
     """A process that reads the last rows of a large file; None where one process reads all."""
     reader = None
-    if (
-        shape.size >= LARGE_BYTES and cores() > 1 and os.name == "posix" and sys.executable
-    ):  # frozen: maybe no Python
+    can_start = os.name == "posix" and sys.executable  # frozen, we may have no Python
+    if can_start and shape.size >= LARGE_BYTES and cores() > 1:
         with suppress(OSError):
             reader = SecondReader(descriptor, shape, wanted)
     try:
@@ -127,7 +128,7 @@ def read_and_tell() -> None:
     texts = [group.known for group in rows.groups]
     head: _Head = {
         "rows": rows.rows,
-        "checksum": (rows.running_sum.total, rows.running_sum.length),
+        "sums": [*rows.sums.by_place.items()],
         "filled": filled,
         "texts": [[len(text) for text in known] for known in texts],
     }
@@ -162,7 +163,7 @@ def _received(source: IO[bytes], rows: PlainRows) -> bool:
     rows.fill(np.array(head["filled"], dtype=np.int64), until)
     for column in head["filled"]:
         _read(source, rows.numbers[column, rows.rows : until])
-    rows.running_sum.add(*head["checksum"])
+    rows.sums.by_place.update(head["sums"])
     rows.rows = until
     return True
 
