@@ -1,8 +1,9 @@
 """All trials: one pytest session that has collected the tests, and a fork of it for each mutant.
 
 First every test runs once, and tells which functions it reaches and how long it takes. A mutant is then put into the
-imported module of a fork, which runs the tests that reach it, the quickest first, until one fails. What survives there
-is tried again by a process of its own with all tests of its module (`mutation.trial`), so a survivor is a survivor.
+imported module of a fork, which runs the tests that reach it until one fails: first the quick ones that noticed many
+mutants before. What survives there is tried again by a process of its own with all tests of its module
+(`mutation.trial`), so a survivor is a survivor.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import time
 from collections import defaultdict
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import RawArray, get_context
 from types import FunctionType
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from mutation import trial
 from mutation.live import HIT, Live
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, MutableSequence
     from pathlib import Path
 
     import pytest
@@ -64,6 +65,9 @@ class Trials:
     items: list[pytest.Item] = field(default_factory=list)
     live: list[Live] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
+    # by place of a test, told by all forks: how often it ran with a mutant, and how often it failed
+    ran: MutableSequence[int] = field(default_factory=list)
+    noticed: MutableSequence[int] = field(default_factory=list)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Take the place of pytest's own loop."""
@@ -86,6 +90,7 @@ class Trials:
             if not failed & set(module.tests)
             for number in range(len(module.mutants))
         ]
+        self.ran, self.noticed = (RawArray("Q", len(self.items)) for _ in range(2))
         with get_context("fork").Pool(self.jobs) as pool:
             for place, number, noticed in pool.imap(_attempt, asked, chunksize=4):
                 self.report.outcome(self.modules[place], number, noticed=noticed)
@@ -107,11 +112,23 @@ class Trials:
         gc.freeze()
 
     def chosen(self, live: Live, touched: set[Place] | None) -> list[Test]:
-        """The module's tests that reach these functions, or any of its functions; the quickest first."""
+        """The module's tests that reach these functions, or any of its functions; the most promising first."""
         places = {(live.module.name, *place) for place in touched or live.functions}
         tests = [test for test in self.tests if test.path in live.module.tests]
         reaching = [test for test in tests if test.hits & places] or tests
-        return sorted(reaching, key=lambda test: (test.path != live.module.tests[0], test.seconds))
+        return sorted(reaching, key=self._cost)
+
+    def _cost(self, test: Test) -> float:
+        """Seconds for each mutant that a test notices: as if each had run twice before, and noticed one."""
+        return test.seconds * (self.ran[test.place] + 2) / (self.noticed[test.place] + 1)
+
+    def notices(self, test: Test, following: Test | None) -> bool:
+        """Run a test with a mutant; whether it fails."""
+        self.ran[test.place] += 1
+        # with the next test known, pytest keeps the fixtures of a module that both share
+        failed = _run(self.items[test.place], None if following is None else self.items[following.place])
+        self.noticed[test.place] += failed is not None
+        return failed is not None
 
     def seconds(self, module: Module) -> int:
         """How long a mutant's tests may take."""
@@ -217,9 +234,8 @@ def _run_mutant(trials: Trials, live: Live, number: int) -> None:
         signal.alarm(trials.seconds(live.module))
         live.module.mutants[number].change()
         touched = live.replace(live.module.tree)
-        items = [trials.items[test.place] for test in trials.chosen(live, touched)]
-        # with the next test known, pytest keeps the fixtures of a module that both share
-        noticed = any(_run(*pair) for pair in zip(items, [*items[1:], None], strict=True))
+        tests = trials.chosen(live, touched)
+        noticed = any(trials.notices(*pair) for pair in zip(tests, [*tests[1:], None], strict=True))
         code = FAILED if noticed else PASSED
     finally:
         os._exit(code)
