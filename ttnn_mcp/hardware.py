@@ -7,7 +7,7 @@ cycles, worker cores, `devices.cb_limit`) has priority; this table is for what a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
@@ -74,53 +74,47 @@ class Architecture:
         return self.worker_l1_bytes - self.first_cb_address
 
 
-ARCHITECTURES = {
-    "wormhole_b0": Architecture(
-        name="wormhole_b0",
-        clock_ghz=1.0,  # FW cycles / FW ns in every Wormhole report measured
-        dram_peak_gb_s=288,  # 12 banks at 12 GT/s: docs.tenstorrent.com/aibs/wormhole/specifications
-        dram_achievable_share=240 / 288,  # DRAM-sharded matmul, tech_reports/LLMs/llms.md (interleaved: ~190)
-        dram_bank_gb_s=24,  # 288 / 12 banks
-        small_page_bytes=256,  # tt-metal #55898: 64 B rows reach 9 % of peak
-        worker_l1_bytes=1_499_136,  # 1464 KiB: soc_descriptors/wormhole_b0_80_arch.yaml
-        first_cb_address=105_824,  # TTNN 0.81.1; 103,552 to 105,696 in 0.66 to 0.80: their reports
-        first_cb_address_measured=True,
-        ethernet_payload_gb_s=12.0,  # of 12.5 GB/s (100 Gb/s): tech_reports/CCLs/CCL_bandwidth.md
-        noc_bytes_per_cycle=64,  # 2 x 256 bits: tt-isa-documentation WormholeB0/NoC/README.md
-        unpack_bytes_per_cycle=96,  # 5 reads of 16 B and one of exponents: WormholeB0/TensixTile/L1.md
-        pack_bytes_per_cycle=64,  # 4 packers of 16 B: same
-    ),
-    "blackhole": Architecture(
-        name="blackhole",
-        clock_ghz=1.35,  # FW cycles / FW ns in every Blackhole report measured
-        dram_peak_gb_s=512,  # 8 banks of 64 GB/s: BlackholeBringUpProgrammingGuide.md (p100: 7 banks, 448)
-        dram_achievable_share=0.85,  # tt-metal #54242, #55898: 400 to 460 of 512 by dtype and readers per bank
-        dram_bank_gb_s=64,  # BlackholeBringUpProgrammingGuide.md
-        small_page_bytes=1536,  # tt-metal #55898: requests are the limit below about 1.5 KB; 1 KB reaches 60 %
-        worker_l1_bytes=1_572_864,  # 1536 KiB: blackhole_140_arch.yaml; the runtime's own out-of-L1 message
-        first_cb_address=111_744,  # TTNN 0.81.1; 105,280 in 0.66, 111,360 in 0.73, 111,616 in 0.80: their reports
-        first_cb_address_measured=True,
-        ethernet_payload_gb_s=48.0,  # of 50 GB/s (400 Gb/s): CCL_bandwidth.md (links of today run at about half)
-        noc_bytes_per_cycle=128,  # 2 x 512 bits: tt-isa-documentation BlackholeA0/NoC/README.md
-        unpack_bytes_per_cycle=192,  # not published ("more L1 bandwidth"): twice Wormhole's, so that bounds stay low
-        pack_bytes_per_cycle=128,  # same
-    ),
-    "grayskull": Architecture(
-        name="grayskull",
-        clock_ghz=1.2,  # e150; support left ttnn's performance model in PR #36902
-        dram_peak_gb_s=118,  # e150: product page
-        dram_achievable_share=240 / 288,  # no measurement: Wormhole's share
-        dram_bank_gb_s=118 / 8,  # 8 banks: grayskull_120_arch.yaml
-        small_page_bytes=256,  # no measurement: Wormhole's
-        worker_l1_bytes=1_048_576,  # grayskull_120_arch.yaml
-        first_cb_address=105_824,  # no measurement: Wormhole's
-        first_cb_address_measured=False,
-        ethernet_payload_gb_s=None,
-        noc_bytes_per_cycle=64,  # no source: Wormhole's
-        unpack_bytes_per_cycle=96,  # same
-        pack_bytes_per_cycle=64,  # same
-    ),
-}
+_WORMHOLE = Architecture(
+    name="wormhole_b0",
+    clock_ghz=1.0,  # FW cycles / FW ns in every Wormhole report measured
+    dram_peak_gb_s=288,  # 12 banks at 12 GT/s: docs.tenstorrent.com/aibs/wormhole/specifications
+    dram_achievable_share=240 / 288,  # DRAM-sharded matmul, tech_reports/LLMs/llms.md (interleaved: ~190)
+    dram_bank_gb_s=24,  # 288 / 12 banks
+    small_page_bytes=256,  # tt-metal #55898: 64 B rows reach 9 % of peak
+    worker_l1_bytes=1_499_136,  # 1464 KiB: soc_descriptors/wormhole_b0_80_arch.yaml
+    first_cb_address=105_824,  # TTNN 0.81.1; 103,552 to 105,696 in 0.66 to 0.80: their reports
+    first_cb_address_measured=True,
+    ethernet_payload_gb_s=12.0,  # of 12.5 GB/s (100 Gb/s): tech_reports/CCLs/CCL_bandwidth.md
+    noc_bytes_per_cycle=64,  # 2 x 256 bits: tt-isa-documentation WormholeB0/NoC/README.md
+    unpack_bytes_per_cycle=96,  # 5 reads of 16 B and one of exponents: WormholeB0/TensixTile/L1.md
+    pack_bytes_per_cycle=64,  # 4 packers of 16 B: same
+)
+_BLACKHOLE = Architecture(
+    name="blackhole",
+    clock_ghz=1.35,  # FW cycles / FW ns in every Blackhole report measured
+    dram_peak_gb_s=512,  # 8 banks of 64 GB/s: BlackholeBringUpProgrammingGuide.md (p100: 7 banks, 448)
+    dram_achievable_share=0.85,  # tt-metal #54242, #55898: 400 to 460 of 512 by dtype and readers per bank
+    dram_bank_gb_s=64,  # BlackholeBringUpProgrammingGuide.md
+    small_page_bytes=1536,  # tt-metal #55898: requests are the limit below about 1.5 KB; 1 KB reaches 60 %
+    worker_l1_bytes=1_572_864,  # 1536 KiB: blackhole_140_arch.yaml; the runtime's own out-of-L1 message
+    first_cb_address=111_744,  # TTNN 0.81.1; 105,280 in 0.66, 111,360 in 0.73, 111,616 in 0.80: their reports
+    first_cb_address_measured=True,
+    ethernet_payload_gb_s=48.0,  # of 50 GB/s (400 Gb/s): CCL_bandwidth.md (links of today run at about half)
+    noc_bytes_per_cycle=128,  # 2 x 512 bits: tt-isa-documentation BlackholeA0/NoC/README.md
+    unpack_bytes_per_cycle=192,  # not published ("more L1 bandwidth"): twice Wormhole's, so that bounds stay low
+    pack_bytes_per_cycle=128,  # same
+)
+_GRAYSKULL = replace(
+    _WORMHOLE,  # for what nobody published or measured
+    name="grayskull",
+    clock_ghz=1.2,  # e150: docs.tenstorrent.com/aibs/grayskull; support left ttnn's performance model in PR #36902
+    dram_peak_gb_s=118.4,  # e150: same page
+    dram_bank_gb_s=14.8,  # 118.4 / 8 banks: grayskull_120_arch.yaml
+    worker_l1_bytes=1_048_576,  # grayskull_120_arch.yaml
+    first_cb_address_measured=False,
+    ethernet_payload_gb_s=None,
+)
+ARCHITECTURES = {chip.name: chip for chip in (_WORMHOLE, _BLACKHOLE, _GRAYSKULL)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +145,8 @@ CARDS = (
     Card("p150", "blackhole", ((11, 10), (12, 10), (13, 10)), 512, 8),  # firmware 19.5 went from 140 to 120 cores
     Card("p300", "blackhole", ((11, 10),), 512, 8),  # tt-metal #54915
     Card("galaxy", "blackhole", ((12, 10),), 512, 8),  # tt-metal #56976
-    Card("e75", "grayskull", ((11, 8),), 102, 8),  # core_descriptors; product page
-    Card("e150", "grayskull", ((12, 9),), 118, 8),  # core_descriptors; product page
+    Card("e75", "grayskull", ((11, 8),), 102.4, 8),  # core_descriptors; docs.tenstorrent.com
+    Card("e150", "grayskull", ((12, 9),), 118.4, 8),  # core_descriptors; docs.tenstorrent.com
 )
 
 
@@ -231,12 +225,13 @@ def tensor_bytes(shape: Sequence[int], dtype: str, layout: str) -> int | None:
 def shard_bytes(shard: tuple[int, int], dtype: str, layout: str) -> int | None:
     """Bytes of a shard in L1, like `tensor_bytes`; in ROW_MAJOR a row of it is a page, and pages are aligned."""
     rows, columns = shard
-    if layout == "ROW_MAJOR" and dtype in ELEMENT_BYTES:
-        return rows * filled_up(columns * ELEMENT_BYTES[dtype], LOCAL_L1_ALIGNMENT_BYTES)
-    return tensor_bytes(shard, dtype, layout)
+    if layout != "ROW_MAJOR":
+        return tensor_bytes(shard, dtype, layout)
+    row = tensor_bytes((columns,), dtype, layout)
+    return None if row is None else rows * filled_up(row, LOCAL_L1_ALIGNMENT_BYTES)
 
 
 def _is_card(card: Card, word: str) -> bool:
     """Whether a board's name is this card: names end in a letter ('p150a', 'n300 l'), and a Galaxy board is a UBB."""
-    spelled = "galaxy" if "ubb" in word or "galaxy" in word else word
+    spelled = "galaxy" if "ubb" in word else word
     return re.match(rf"{card.name}(?!\d)", spelled) is not None

@@ -8,6 +8,7 @@ from mcp import Client
 from tests.asking import ask, session
 from tests.profiles import write_performance_report
 from tests.programs import block
+from ttnn_mcp.experiments.store import FILE
 from ttnn_mcp.server import changes, server
 
 
@@ -40,6 +41,16 @@ async def test_a_recorded_experiment_is_news_whoever_recorded_it(at, tmp_path):
     assert await asyncio.wait_for(waiting, 5) == "ttnn://experiments"
 
 
+async def test_a_log_that_is_deleted_while_we_look_is_no_failure(at, tmp_path):
+    folder = at.settings.state_folder
+    folder.mkdir(parents=True)
+    (folder / f"{FILE}-wal").symlink_to(tmp_path / "gone")  # it is listed, and there is nothing behind it
+    waiting = asyncio.create_task(first_news(at))
+    await asyncio.sleep(0.05)
+    write_performance_report(tmp_path / "generated", block())
+    assert await asyncio.wait_for(waiting, 5) == "ttnn://runs"
+
+
 async def test_a_client_that_listens_is_told_and_can_read_what_is_new(at, tmp_path):
     async with Client(server.build(at)) as client:
         listed = {str(one.uri) for one in (await client.list_resources()).resources}
@@ -52,3 +63,14 @@ async def test_a_client_that_listens_is_told_and_can_read_what_is_new(at, tmp_pa
         read = await client.read_resource("ttnn://runs")
         assert "ops_perf_results" in read.contents[0].text
         assert '"checklist"' in (await client.read_resource("ttnn://experiments")).contents[0].text
+
+
+async def test_who_still_listens_hears_news_when_another_has_gone(at, tmp_path):
+    async with Client(server.build(at)) as client:
+        async with client.listen(resource_subscriptions=["ttnn://runs"]) as events:
+            async with client.listen(resource_subscriptions=["ttnn://runs"]):
+                await asyncio.sleep(0.1)
+            await asyncio.sleep(0.1)
+            write_performance_report(tmp_path / "generated", block())
+            event = await asyncio.wait_for(anext(aiter(events)), 5)
+        assert "ttnn://runs" in str(event)

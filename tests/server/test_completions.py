@@ -2,8 +2,13 @@
 
 import pytest
 
+from tests import asking
+from tests.asking import session
+from tests.pairs import Model, write
 from ttnn_mcp.errors import RunUnknown
 from ttnn_mcp.server import completions
+
+SPECIFIED = 100  # values of one completion, at most: modelcontextprotocol.io, utilities/completion
 
 
 async def ask(tool, given):
@@ -33,6 +38,18 @@ async def ask(tool, given):
 )
 async def test_each_argument_has_its_own_values(argument, options, values):
     assert await completions.candidates(ask, argument, {}, **options) == values
+
+
+async def test_of_a_long_run_without_signposts_as_many_ops_are_offered_as_the_protocol_allows(tmp_path):
+    run = write(tmp_path / "long", Model(layers=40))
+    at = session(tmp_path)
+
+    async def asked(tool, given):
+        return await asking.ask(at, tool, **given)
+
+    offered = await completions.candidates(asked, "op", {"run": run}, op_lines=True)
+    assert len({*offered}) == SPECIFIED
+    assert await completions.candidates(asked, "signpost", {"run": run}) == []
 
 
 @pytest.mark.parametrize("argument", ["op", "signpost"])

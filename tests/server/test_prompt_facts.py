@@ -25,6 +25,31 @@ async def test_past_changes_are_read_by_column_name_wherever_the_columns_stand(t
     assert "* run `demo` on wormhole_b0" in facts
 
 
+def numbered(column, names):
+    return {"columns": ["n", column, "verdict"], "rows": [[n, name, "keep"] for n, name in enumerate(names)]}
+
+
+async def test_three_of_each_are_told_the_largest_findings_and_the_newest_changes(tmp_path):
+    at = session(tmp_path)
+
+    async def answered(tool, arguments):
+        answer = await ask(at, tool, **arguments)
+        found = answer.get("findings", [])
+        return {
+            "experiments": {"log": numbered("change", ["a", "b", "c", "d"])},
+            "open_run": {**answer, "caveats": ["one", "two", "three", "four"]},
+            "optimization_check": {
+                **answer,
+                "findings": [{**found[0], "check": name} for name in "wxyz"] if found else [],
+            },
+        }[tool]
+
+    lines = (await known_facts(answered, "demo")).splitlines()
+    assert [line[-3:] for line in lines if line.startswith("* caveat")] == ["one", "two", "ree"]
+    assert [line[11] for line in lines if line.startswith("* finding")] == ["w", "x", "y"]
+    assert [line[17] for line in lines if line.startswith("* tried before")] == ["b", "c", "d"]
+
+
 async def test_a_run_that_cannot_be_read_is_said(tmp_path):
     async def refused(_tool, _arguments):
         raise ReportMissing("nothing there.")

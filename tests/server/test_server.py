@@ -204,6 +204,10 @@ async def test_a_page_can_be_asked_for_without_its_suffix(connect):
         "file:///etc/passwd",
         "ttnn://runs/",
         "ttnn://runs/a/b",
+        "ttnn://runs/a/ops",
+        "ttnn://runs/a/op/57",
+        "ttnn://runs/a/ops/57/58",
+        "file://ttnn://runs/a",
     ],
 )
 async def test_what_is_no_resource_is_refused_as_invalid(connect, uri):

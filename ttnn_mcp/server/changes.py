@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 RUNS_URI = "ttnn://runs"
 EXPERIMENTS_URI = "ttnn://experiments"
-EVERY_SECONDS = 2.0  # a profile takes minutes to make; scanning the roots takes milliseconds
+EVERY_SECONDS = 2.0  # a profile takes minutes, a scan milliseconds  # unmoved: news a moment sooner or later
 
 
 async def news(session: Session, every_seconds: float | None = None) -> AsyncGenerator[str, None]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Ask = Callable[[str, Mapping[str, object]], Awaitable[dict[str, Any]]]
 
 STEPS = [str(step) for step in range(1, 8)]
-SLOWEST = 50  # op lines offered for a template; the rest can be typed
+MOST = 100  # values of one completion: the protocol's limit
 
 
 async def candidates(ask: Ask, argument: str, chosen: Mapping[str, str], *, op_lines: bool = False) -> list[str]:
@@ -26,12 +26,11 @@ async def candidates(ask: Ask, argument: str, chosen: Mapping[str, str], *, op_l
         if argument == "run":
             return [*_column(await ask("list_runs", {}), "runs", "id"), "demo"]
         if argument == "op" and op_lines:
-            return _column(await ask("list_ops", {**run, "limit": SLOWEST}), "ops", "op")
+            return _column(await ask("list_ops", {**run, "limit": MOST}), "ops", "op")
         if argument == "op":
             return _column(await ask("list_ops", {**run, "group_by": "op_code"}), "groups", "key")
         if argument == "signpost":
-            signposts = (await ask("open_run", run)).get("signposts", [])
-            return [signpost for signpost in signposts if not signpost.startswith("... ")]  # "... and 40 more"
+            return (await ask("open_run", run)).get("signposts", [])
     except TtnnMcpError:
         return []
     offers = {
@@ -52,8 +51,6 @@ def matching(typed: str, values: list[str]) -> list[str]:
 
 
 def _column(answer: dict[str, Any], table: str, column: str) -> list[str]:
-    cells = answer.get(table)
-    if not cells:
-        return []
+    cells = answer[table]
     place = cells["columns"].index(column)
     return [str(row[place]) for row in cells["rows"]]

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Params: TypeAlias = "dict[str, Any]"
 
 ANSWERS = Path(__file__).with_name("first_answers.jsonl")
-SILENCE_S = 0.25  # after an answer; then the SDK is loaded while nobody waits
-LONGEST_BYTES = 64_000  # of what is read ahead; a first message takes some hundred bytes
+SILENCE_S = 0.25  # after an answer; then the SDK is loaded  # unmoved: a moment sooner or later
+LONGEST_BYTES = 64_000  # of what is read ahead: a message takes some hundred  # unmoved: the SDK answers the same
 INDEX_BITS = 53  # whole numbers up to here are the same in every JSON reader
 META = "io.modelcontextprotocol/"
 _MODERN_NEEDS = {f"{META}protocolVersion", f"{META}clientCapabilities"}

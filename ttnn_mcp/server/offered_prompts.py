@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_COMPLETIONS = 100  # the protocol's limit
-
 
 class OfferedPrompts:
     """Handlers of the methods under prompts/ and of completion."""
@@ -82,6 +80,6 @@ class OfferedPrompts:
         values = completions.matching(params.argument.value, values)
         return types.CompleteResult(
             completion=types.Completion(
-                values=values[:MOST_COMPLETIONS], total=len(values), has_more=len(values) > MOST_COMPLETIONS
+                values=values[: completions.MOST], total=len(values), has_more=len(values) > completions.MOST
             )
         )

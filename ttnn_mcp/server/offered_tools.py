@@ -105,7 +105,7 @@ class OfferedTools:
 
         try:
             tool = answering.tool_named(name, self.tools)
-            pictured = "picture" in arguments and self._draws(tool, arguments)
+            pictured = "picture" in arguments and self._draws(tool, arguments)  # unmoved: spares an import
             structured, text = await answering.answer(self.session, tool, arguments)
             if tool.prose:
                 return types.CallToolResult(content=[types.TextContent(type="text", text=structured[tool.prose])])

@@ -73,7 +73,7 @@ class Prompt:
         for argument in self.arguments:
             if argument.required and not values.get(argument.name, "").strip():
                 raise ArgumentsInvalid(f"{self.name}: '{argument.name}' is required: {argument.description}.")
-        task = self.write({name: value.strip() for name, value in values.items() if value.strip()})
+        task = self.write({name: value.strip() for name, value in values.items()})
         return f"{task}\n{facts}" if facts else task
 
 

@@ -70,7 +70,7 @@ def _entries() -> dict[str, dict[str, Any]]:
     served = pages.catalogue()
     entries: dict[str, dict[str, Any]] = {}
     for uri, page in served.items():
-        if uri.startswith("skill://") and uri.endswith("/SKILL.md"):
+        if uri.endswith("/SKILL.md"):
             root = uri.removesuffix("SKILL.md")
             files = [file for file in served.values() if file.uri.startswith(root)]
             entries[uri] = {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ttnn_mcp.errors import ArgumentsInvalid
-from ttnn_mcp.server.http.door import door
+from ttnn_mcp.server.http.door import Door, door
 
 TOKENS = Path("tokens")
 
@@ -57,6 +57,12 @@ def test_a_proxys_name_is_a_host(name):
 def test_a_web_page_is_an_origin(origin):
     with pytest.raises(ArgumentsInvalid, match="--allow-origin"):
         door(":0", origins=[origin])
+
+
+@pytest.mark.parametrize("everywhere", ["0.0.0.0", "::"])  # noqa: S104 - nothing is bound
+def test_every_name_is_answered_only_to_those_who_show_a_token(everywhere):
+    assert Door(everywhere, 80, TOKENS).allowed_hosts == []
+    assert Door(everywhere, 80).allowed_hosts  # `door` makes none such: a page of another name could ask it
 
 
 def test_the_names_that_are_answered():

@@ -1,8 +1,13 @@
 """Tokens: what a file of them may look like, and that a change of it counts at once."""
 
+import asyncio
+import os
+from types import SimpleNamespace
+
 import pytest
 
 from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.server.http import token_file
 from ttnn_mcp.server.http.token_file import LEAST_CHARACTERS, MOST_BYTES, TokenFile
 
 ADA, BOB = "a" * LEAST_CHARACTERS, "b" * LEAST_CHARACTERS
@@ -60,11 +65,31 @@ def test_a_file_that_others_may_touch_is_refused(written, mode):
         TokenFile(path)
 
 
+def test_where_files_have_no_such_modes_they_are_not_looked_at(written, monkeypatch):
+    path = written(f"ada {ADA}\n")
+    path.chmod(0o666)  # of every file on Windows
+    monkeypatch.setattr(token_file, "os", SimpleNamespace(name="nt", fstat=os.fstat))
+    assert TokenFile(path).owner(ADA) == "ada"
+
+
 def test_a_file_that_is_missing_or_no_file_is_refused(tmp_path):
     with pytest.raises(ArgumentsInvalid, match="No such file"):
         TokenFile(tmp_path / "none")
-    with pytest.raises(ArgumentsInvalid, match="directory"):
+    with pytest.raises(ArgumentsInvalid, match="no ordinary file"):
         TokenFile(tmp_path)
+
+
+async def test_a_pipe_is_refused_and_nobody_waits_for_its_tokens(tmp_path):
+    pipe = tmp_path / "tokens"
+    os.mkfifo(pipe, 0o600)
+    with pytest.raises(ArgumentsInvalid, match="no ordinary file"):
+        await asyncio.wait_for(asyncio.to_thread(TokenFile, pipe), 10)
+
+
+def test_ten_thousand_people_fit_in_a_file(written):
+    """Each with a name of 55 characters and a token of `secrets.token_urlsafe`, which has 43."""
+    tokens = TokenFile(written("\n".join(f"{number:0>55} {number:A>43}" for number in range(10_000))))
+    assert tokens.owner("A" * 42 + "7") == "0" * 54 + "7"
 
 
 def test_who_is_taken_out_is_refused_and_who_comes_is_let_in_without_a_restart(written):

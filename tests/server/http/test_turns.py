@@ -79,6 +79,22 @@ async def test_closing_waits_for_answers_and_takes_no_more(handler):
     await call
 
 
+@pytest.mark.parametrize("other", ["a", "b"])
+async def test_closing_waits_for_the_last_answer_whoever_asked(handler, other):
+    turns = Turns()
+
+    async def at_once(_ctx):
+        return {}
+
+    held = asyncio.create_task(turns(asked("a"), handler.handle))
+    await asyncio.sleep(0)
+    await turns(asked(other), at_once)
+    assert not await turns.closed(0.01)
+    handler.opened.set()
+    assert await turns.closed(5)
+    await held
+
+
 async def test_a_call_that_is_given_up_or_fails_frees_its_place(handler):
     turns = Turns()
 

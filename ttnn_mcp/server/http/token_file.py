@@ -76,11 +76,11 @@ def _read(path: Path) -> dict[bytes, str]:
     """
     written = shown(path)
     try:
+        if path.exists() and not path.is_file():  # opening a pipe would wait for somebody who writes
+            raise ArgumentsInvalid(f"The token file {written} is no ordinary file.")
         with path.open("rb") as file:
-            state = os.fstat(file.fileno())
-            if not stat.S_ISREG(state.st_mode):
-                raise ArgumentsInvalid(f"The token file {written} is no ordinary file.")
-            if os.name == "posix" and state.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            mode = os.fstat(file.fileno()).st_mode
+            if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
                 raise ArgumentsInvalid(f"Others may read or write the token file {written}: chmod 600 it.")
             content = file.read(MOST_BYTES + 1)
     except OSError as failed:
