@@ -79,6 +79,7 @@ def test_a_report_of_findings_fits_every_screen(ttnn_mcp, monkeypatch):
         monkeypatch.setenv("COLUMNS", str(width))
         status, out, _ = ttnn_mcp("check", "demo")
         assert status == 0
+        assert out.startswith("What could make run 'demo' faster\n")
         assert max(map(len, out.partition("\nNext\n")[0].splitlines())) <= width
 
 

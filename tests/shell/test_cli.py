@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from ttnn_mcp.errors import ArgumentsInvalid
-from ttnn_mcp.shell import call_arguments, check_report, cli
+from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.command_line import command_line
 from ttnn_mcp.tools import TOOLS
 
@@ -131,13 +130,6 @@ def test_without_a_tool_call_lists_them_all(shell):
     assert [line.split()[0] for line in ran.stdout.splitlines() if line][:-1] == [tool.name for tool in TOOLS]
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_the_help_of_a_tool_shows_every_argument(tool):
-    text = call_arguments.usage(tool)
-    for name in tool.arguments.model_fields.keys() - {"picture"}:  # a shell shows no images
-        assert f"  {name} " in text
-
-
 def test_options_may_stand_before_and_behind_the_command(shell, tmp_path):
     before = shell("--root", str(tmp_path), "call", "list_runs")
     behind = shell("call", "list_runs", "--root", str(tmp_path))
@@ -156,37 +148,13 @@ def test_roots_before_and_behind_the_command_add_up():
     assert [str(root) for root in cli._session(asked).settings.roots] == ["a", "b"]
 
 
-def test_values_are_json_where_they_can_be_and_else_strings():
-    tool = next(tool for tool in TOOLS if tool.name == "list_ops")
-    given = call_arguments.arguments(
-        tool, ["limit=5", "op_code=Matmul", "min_share=0.5", "iteration=last", "cursor=null"]
-    )
-    assert given == {"limit": 5, "op_code": "Matmul", "min_share": 0.5, "iteration": "last", "cursor": None}
-
-
-@pytest.mark.parametrize("run", ["12345678", "12e45678", "true", "NaN", "[1]"])
-def test_what_can_only_be_text_stays_text(run):
-    tool = next(tool for tool in TOOLS if tool.name == "list_ops")
-    assert call_arguments.arguments(tool, [f"run={run}"]) == {"run": run}
-
-
-def test_a_value_may_hold_the_equals_sign_and_spaces():
-    tool = next(tool for tool in TOOLS if tool.name == "list_ops")
-    assert call_arguments.arguments(tool, ["op_code=a = b == c"]) == {"op_code": "a = b == c"}
-
-
-def test_a_word_without_a_name_is_refused():
-    with pytest.raises(ArgumentsInvalid, match="name=value"):
-        call_arguments.arguments(TOOLS[0], ["demo"])
-
-
 def test_the_demo_tells_a_person_what_to_change_and_why(shell):
     ran = shell("demo")
     assert ran.returncode == 0, ran.stderr
     for word in ("saves", "evidence", "fix", "verify", "The seven steps"):
         assert word in ran.stdout
     assert "\x1b" not in ran.stdout  # no colour where nobody would see it
-    assert max(len(line) for line in ran.stdout.splitlines()) <= check_report.WIDTH
+    assert max(len(line) for line in ran.stdout.splitlines()) <= 100
 
 
 def test_the_doctor_says_what_is_here_and_what_is_not(shell, tmp_path):
