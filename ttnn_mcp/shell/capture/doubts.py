@@ -24,7 +24,7 @@ def doubts_of(run: Run) -> list[Fault]:
     raw = f"{performance.outlasting} device ops have" if performance.outlasting else absurd and f"{absurd[0]}:"
     doubts = [Fault("raw-timestamps", f"{raw} raw timestamps instead of durations.", FIRMWARE)] if raw else []
     kernel = performance.steady.numbers("kernel_ns")
-    if not len(kernel) or not kernel.any():
+    if not kernel.any():
         what = "No device op has a kernel time: the device's profiler was off, or its log cannot be read."
         return [
             *doubts,
