@@ -25,6 +25,7 @@ def test_the_help_of_a_tool_shows_every_argument(tool):
     text = call_arguments.usage(tool)
     for name in tool.arguments.model_fields.keys() - {"picture"}:  # a shell shows no images
         assert f"  {name} " in text
+    assert "  picture " not in text
 
 
 def test_values_are_json_where_they_can_be_and_else_strings():
@@ -43,9 +44,17 @@ def test_a_value_may_hold_the_equals_sign_and_spaces():
     assert call_arguments.arguments(LIST_OPS, ["op_code=a = b == c"]) == {"op_code": "a = b == c"}
 
 
-def test_a_word_without_a_name_is_refused():
-    with pytest.raises(ArgumentsInvalid, match="name=value"):
-        call_arguments.arguments(TOOLS[0], ["demo"])
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["demo"], "Write arguments as name=value; 'demo' has no '='"),
+        (["device=1", "device=2"], r"'device' is given twice; for several values write device=\[1,2\]"),
+        (["picture=cores"], "Images are sent to chats only"),
+    ],
+)
+def test_a_word_that_says_nothing_is_refused(words, says):
+    with pytest.raises(ArgumentsInvalid, match=says):
+        call_arguments.arguments(tool_named("time_budget", TOOLS), words)
 
 
 def test_text_may_be_nothing_and_may_stand_in_quotes():

@@ -133,7 +133,7 @@ def test_without_options_a_session_has_the_usual_settings():
         (["call", "skill_step", "--help"], "usage: ttnn-mcp call skill_step [name=value ...]"),
         (["call", "skill_step", "page=SKILL"], '{"page":"SKILL"'),
         (["call", "skill_step", "--root", ".", "page=SKILL"], '{"page":"SKILL"'),
-        (["call", "skill_step", "--", "page=SKILL"], '{"page":"SKILL"'),
+        (["call", "skill_step", "--", "page=step-04-metal-trace"], '{"page":"step-04-metal-trace"'),
     ],
     ids=" ".join,
 )
