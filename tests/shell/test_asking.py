@@ -126,13 +126,6 @@ def test_a_mistake_is_told_in_a_sentence(ttnn_mcp, words, says):
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("word", "says"), [("chek", "Did you mean check"), ("list_ops", "ttnn-mcp call list_ops")])
-def test_a_wrong_command_leads_to_the_right_one(ttnn_mcp, capsys, word, says):
-    with pytest.raises(SystemExit):
-        ttnn_mcp(word)
-    assert says in capsys.readouterr().err
-
-
 def test_a_page_of_the_skill_is_markdown(ttnn_mcp):
     assert ttnn_mcp("skill")[1].startswith("---\nname: optimizing-ttnn-models")
     assert "\n## " in ttnn_mcp("skill", "step-04-metal-trace")[1]

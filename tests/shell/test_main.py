@@ -16,6 +16,7 @@ from ttnn_mcp.server.front_desk import Heard
 from ttnn_mcp.session.session import Settings
 from ttnn_mcp.shell import cli, people
 from ttnn_mcp.shell.command_line import command_line
+from ttnn_mcp.tools import TOOLS
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +130,6 @@ def test_without_options_a_session_has_the_usual_settings():
     ("words", "begins"),
     [
         (["call", "--help"], "usage: ttnn-mcp call ["),
-        (["call"], "optimization_check  "),
         (["call", "skill_step", "--help"], "usage: ttnn-mcp call skill_step [name=value ...]"),
         (["call", "skill_step", "page=SKILL"], '{"page":"SKILL"'),
         (["call", "skill_step", "--root", ".", "page=SKILL"], '{"page":"SKILL"'),
@@ -140,6 +140,12 @@ def test_without_options_a_session_has_the_usual_settings():
 def test_a_call_lists_explains_or_asks(capsys, words, begins):
     assert cli.main(words) == 0
     assert capsys.readouterr().out.startswith(begins)
+
+
+def test_a_call_without_a_tool_lists_them_all(capsys):
+    assert cli.main(["call"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines if line][:-1] == [tool.name for tool in TOOLS]
 
 
 @pytest.mark.parametrize("words", [["doctor", "--bogus"], ["demo", "x"], ["check", "--bogus"]])
