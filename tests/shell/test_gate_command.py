@@ -45,6 +45,11 @@ def test_a_stage_that_is_new_cannot_have_become_slower():
     assert judged({**ANSWER, "stages": stages}, 0.03).outcome == "pass"
 
 
+def test_runs_that_cannot_be_compared_are_not_judged():
+    answer = {**ANSWER, "verdict": "not_comparable", "change_share": 0.5}
+    assert judged(answer, 0.03) == Ruling("cannot_judge", "why")
+
+
 def test_the_comment_shows_the_eight_ops_that_changed_most():
     rows = [[f"Op{number}", 100 - number] for number in range(9)]
     text = pull_request({**ANSWER, "groups": {"columns": ["op", "delta_us"], "rows": rows}}, PASS, ("a", "b"))
@@ -97,10 +102,10 @@ def test_a_report_that_nobody_named_may_be_written_anew(shell, tmp_path):
     assert shell("gate", "--baseline", name, "--candidate", slower)[0] == 0
 
 
-def test_a_baseline_that_is_gone_is_no_overwritten_one(shell, tmp_path):
+def test_a_baseline_that_is_gone_is_said_to_be_gone(shell, tmp_path):
     base, slower = write(tmp_path / "a", BASE), write(tmp_path / "b", SLOWER)
     shell("baseline", "main", base)
     shutil.rmtree(tmp_path / "a")
     status, out, err = shell("gate", "--baseline", "main", "--candidate", slower)
     assert (status, err) == (2, "")
-    assert "overwritten" not in out
+    assert out.endswith(" cannot be opened (No such file or directory).\n")

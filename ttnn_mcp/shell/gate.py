@@ -129,7 +129,7 @@ def pull_request(answer: Mapping[str, Any], judgement: Ruling, names: Sequence[s
 
 
 def _section(title: str, table: Mapping[str, Any] | None) -> list[str]:
-    if not table or not table["rows"]:
+    if not table:
         return []
     rows = [row for row in table["rows"] if dict(zip(table["columns"], row, strict=True)).get("delta_us", 1)]
     return ["", f"**{title}**", "", *markdown.table(table["columns"], rows[:_ROWS])] if rows else []

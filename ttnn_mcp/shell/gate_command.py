@@ -56,9 +56,10 @@ async def _unchanged(session: Session, baseline: str) -> Run:
 
     Raises:
         RunUnknown: the report was overwritten since.
+        ReportMissing: it is gone; what else has the name is not what was meant.
     """
     for known in await session.registry.called(baseline):
-        if not known.named_by_hand or not all(path.exists() for path in known.pair.paths):
+        if not known.named_by_hand:
             continue
         now = await asyncio.to_thread(identity, known.pair, session.kept)
         if now != known.id:  # opening it would move the name to what lies there now
