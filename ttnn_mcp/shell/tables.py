@@ -31,8 +31,7 @@ def drawn(title: str, outline: Outline) -> str:
     """The title, all facts, then all tables, for the terminal on stdout."""
     canvas = canvas_for(sys.stdout, paper := StringIO())
     canvas.print(Text(title, style=NAME))
-    if outline.facts:
-        canvas.print(_named(outline.facts, canvas.width))
+    canvas.print(_named(outline.facts, canvas.width))
     for section in outline.sections:
         canvas.print(Text(f"\n{section.title}", style=NAME))
         for part in _drawn(section, canvas.width):
