@@ -23,7 +23,7 @@ def excerpt():
         session = Session(Settings(state=Path(folder)))
         tool = answering.tool_named("optimization_check", TOOLS)
         answer, _text = asyncio.run(answering.answer(session, tool, {"run": "demo"}))
-    report = check_report.check_report(answer, run="demo")
+    report = check_report.check_report(answer, run="demo", width=100)
     shown = report.partition(f"\n{FINDINGS_SHOWN + 1}. ")[0].partition("\nThe seven steps")[0].rstrip()
     return f"```text\n{shown}\n...\n```\n"
 

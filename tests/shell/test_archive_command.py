@@ -1,13 +1,13 @@
-"""`ttnn-mcp archive` at a shell, and its progress line."""
+"""`ttnn-mcp archive` at a shell."""
 
-import io
 import json
 
 import pytest
 
 from tests.archive.reports import OPS, WARM, report
-from ttnn_mcp.archive.adding import Added
-from ttnn_mcp.shell.archive_progress import BAR_CHARS, ERASE, LINE_EVERY_S, ProgressLine, clock_time
+from ttnn_mcp.archive.adding import Damage
+from ttnn_mcp.archive.passes import Outcome
+from ttnn_mcp.shell import archive_command
 from ttnn_mcp.shell.cli import main
 
 ROWS = OPS * len(WARM)
@@ -39,6 +39,7 @@ def test_reports_are_added_listed_and_forgotten(nightly, shell):
     there = nightly / "archive"
     status, out, _ = shell("add", nightly / "nightly", "--to", there, "--label", "small")
     assert status == 0
+    assert not (nightly / "state").exists()  # the archive of this machine stays as it is: here there is none
     assert out.startswith(f"2 runs added with {2 * ROWS} ops in ")
     assert out.endswith("; 0 known\n")
     _, out, _ = shell("list", "--in", there, "--json")
@@ -85,6 +86,10 @@ def test_without_a_place_it_is_the_archive_of_this_machine(nightly, shell):
         (("add", "{}/nightly", "--label", "a/b"), "no slash"),
         (("add", "{}/nightly", "--jobs", "0"), "from 1 to"),
         (("add", "{}/nightly", "--jobs", "x"), "from 1 to"),
+        (("add", "{}/nightly", "--jobs", "1_0"), "from 1 to"),
+        (("add", "{}/nightly", "--jobs", "\u0663"), "from 1 to"),
+        (("add", "{}/nightly", "--label", " "), "1 to 80 printable"),
+        (("add", "{}/nightly", "--label", "a\nb"), "1 to 80 printable"),
         (("ad", "{}/nightly"), "invalid choice"),
     ],
 )
@@ -102,66 +107,56 @@ def test_help_names_the_exit_statuses(shell):
     assert "--dask" in out
 
 
-class Clock:
-    now = 100.0
+@pytest.fixture
+def passed(monkeypatch):
+    """Let a pass over reports come to this outcome; its orders."""
+    orders = []
 
-    def __call__(self):
-        return self.now
+    def comes_to(outcome):
+        monkeypatch.setattr(archive_command, "one_pass", lambda order, progress: orders.append(order) or outcome)
+        return orders
 
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def done(reports, size, ops):
-    return Added(reports, size, reports, 0, ops, ())
+    return comes_to
 
 
-def test_the_line_tells_share_rate_and_time_left():
-    clock = Clock()
-    progress = ProgressLine(io.StringIO(), clock=clock)
-    progress.begins(2000, 400_000_000)
-    clock.now += 10
-    progress.goes_on(done(500, 100_000_000, 250_000))
-    bar = "#" * (BAR_CHARS // 4) + "." * (BAR_CHARS * 3 // 4)
-    assert progress.line() == f"[{bar}]  500 of 2,000 reports  25,000 ops/s  10 MB/s  0:30 left"
-    assert progress.seconds == 10
+@pytest.mark.parametrize(
+    ("count", "more"), [(1, []), (20, []), (21, ["  and 1 more (--json lists all)"])], ids=["one", "screen", "more"]
+)
+def test_damage_is_listed_as_far_as_a_screen_of_24_lines_shows_it(shell, passed, count, more):
+    damaged = [Damage(f"report {number}", "is torn") for number in range(count)]
+    passed(Outcome(new=2, ops=1000, damaged=damaged, left=1))
+    status, out, _ = shell("add", "x", "--to", "there")
+    first, *lines = out.splitlines()
+    assert status == 3
+    assert first.startswith("2 runs added with 1,000 ops in ")
+    assert lines == [
+        "1 run left to make room, the oldest first",
+        f"{count} could not be read:",
+        *(f"  report {number}: is torn" for number in range(min(count, 20))),
+        *more,
+    ]
 
 
-def test_on_a_terminal_the_line_is_written_over_and_removed():
-    screen = Terminal()
-    progress = ProgressLine(screen, clock=Clock())
-    progress.begins(2, 100)
-    progress.goes_on(done(1, 50, 5))
-    progress.ends()
-    assert screen.getvalue().count(ERASE) == 3
-    assert "\n" not in screen.getvalue()
-    assert screen.getvalue().endswith(ERASE)
+def test_what_did_not_happen_is_not_told(shell, passed):
+    passed(Outcome(new=1, ops=5, known=7))
+    status, out, _ = shell("add", "x", "--to", "there")
+    assert (status, out.count("\n")) == (0, 1)
+    assert out.endswith("; 7 known\n")
 
 
-def test_in_a_log_a_line_comes_now_and_then():
-    log, clock = io.StringIO(), Clock()
-    progress = ProgressLine(log, clock=clock)
-    progress.begins(3, 300)
-    for seconds in (1, LINE_EVERY_S, 1):
-        clock.now += seconds
-        progress.goes_on(done(1, 100, 5))
-    progress.ends()
-    assert log.getvalue().count("\n") == 1
-    assert "2 of 3 reports" in log.getvalue()
+def test_the_bound_of_an_archive_is_in_millions_of_bytes(shell, passed):
+    orders = passed(Outcome())
+    for words in (("--most-mb", "3"), ()):
+        assert shell("add", "x", "--to", "there", *words)[0] == 0
+    assert [order.most_bytes for order in orders] == [3_000_000, None]
 
 
-def test_quiet_is_quiet():
-    screen, clock = Terminal(), Clock()
-    progress = ProgressLine(screen, quiet=True, clock=clock)
-    progress.begins(1, 1)
-    clock.now += 1000
-    progress.goes_on(done(1, 1, 1))
-    progress.ends()
-    assert screen.getvalue() == ""
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(7, "0:07"), (750.4, "12:30"), (3723, "1:02:03")])
-def test_times_read_as_on_a_clock(seconds, text):
-    assert clock_time(seconds) == text
+@pytest.mark.parametrize(
+    ("option", "most", "more"),
+    [("--jobs", "256", "257"), ("--label", 80 * "a", 81 * "a")],  # 2 processors x 64 cores x 2 threads
+    ids=["jobs", "label"],
+)
+def test_what_is_written_has_bounds(shell, passed, option, most, more):
+    passed(Outcome())
+    assert shell("add", "x", "--to", "there", option, most)[0] == 0
+    assert shell("add", "x", "--to", "there", option, more)[0] == 2

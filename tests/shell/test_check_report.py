@@ -35,9 +35,13 @@ ANSWER = {
 }  # fmt: skip
 
 
+def report(answer, width=100, **colour):
+    return check_report.check_report(answer, run="demo", width=width, **colour)
+
+
 def test_a_report_fits_the_screen_and_says_where_its_evidence_lies():
-    text = check_report.check_report(ANSWER, run="demo")
-    assert max(len(line) for line in text.splitlines()) <= check_report.WIDTH
+    text = report(ANSWER)
+    assert max(len(line) for line in text.splitlines()) <= 100
     assert "1. few-cores  (step 3, 25.0% of the window)" in text
     assert "ops.csv, line 57: DEVICE KERNEL DURATION [ns] = 12300; CORE COUNT = 8 cores" in text
     assert text.count("line 57") == 1  # one row, told once
@@ -50,32 +54,28 @@ def test_a_report_fits_the_screen_and_says_where_its_evidence_lies():
 
 
 def test_savings_are_told_with_both_bounds_and_their_assumption():
-    text = " ".join(check_report.check_report(ANSWER, run="demo").split())
+    text = " ".join(report(ANSWER).split())
     assert "999.9 us to 2.50 ms; assumes time falls with cores" in text
 
 
 def test_the_next_call_can_be_pasted_into_a_shell():
-    assert "ttnn-mcp call op_detail run=demo op=57" in check_report.check_report(ANSWER, run="demo")
+    assert "ttnn-mcp call op_detail run=demo op=57" in report(ANSWER)
 
 
 def test_colour_changes_nothing_but_the_weight_of_headings():
-    plain = check_report.check_report(ANSWER, run="demo")
-    bold = check_report.check_report(ANSWER, run="demo", colour=True)
+    plain = report(ANSWER)
+    bold = report(ANSWER, colour=True)
     assert bold != plain
     assert bold.replace("\x1b[1m", "").replace("\x1b[0m", "") == plain
 
 
 def test_what_did_not_fit_is_one_call_away():
-    assert "cursor" not in check_report.check_report(ANSWER, run="demo")
-    assert "optimization_check run=demo cursor=5" in check_report.check_report(
-        {**ANSWER, "next_cursor": 5}, run="demo"
-    )
+    assert "cursor" not in report(ANSWER)
+    assert "optimization_check run=demo cursor=5" in report({**ANSWER, "next_cursor": 5})
 
 
 def test_without_findings_a_report_says_so():
-    assert "No check found anything it could prove." in check_report.check_report(
-        {"findings": [], "steps": []}, run="r"
-    )
+    assert "No check found anything it could prove." in report({"findings": [], "steps": []})
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,53 @@ def test_without_findings_a_report_says_so():
 )
 def test_a_duration_changes_its_unit_at_a_thousand(us, said):
     assert check_report.duration(us) == said
+
+
+def test_what_an_answer_lacks_is_not_told():
+    text = report(
+        {"findings": [{**FINDING, "evidence": [{"source": "a.csv", "row": 3, "column": "ID", "value": 7}]}]}
+    )
+    assert "a.csv, line 3: ID = 7\n" in text
+    for words in (
+        "No check found",
+        "More findings",
+        "Next",
+        "verify    None",
+        "window    ",
+        "explained by no finding",
+    ):
+        assert words not in text
+
+
+@pytest.mark.parametrize(("us", "text"), [(999.94, "999.9 us"), (1000, "1.00 ms"), (-1234567, "-1,234.57 ms")])
+def test_a_duration_has_the_unit_that_reads_well(us, text):
+    assert check_report.duration(us) == text
+
+
+def test_labels_stand_in_a_column_of_their_own():
+    short = {**FINDING, "claim": "few cores", "evidence": FINDING["evidence"][1:2], "caveat": "one run"}
+    lines = report({"findings": [short]}).splitlines()
+    assert lines[4:12] == [
+        "   few cores",
+        "   saves     999.9 us to 2.50 ms; assumes time falls with cores",
+        "   evidence  db.sqlite, tensors:12: size = 4096 bytes",
+        "   fix       core_grid=ttnn.CoreGrid(y=8, x=8)",
+        "   verify    op_detail: cores up",
+        "   caveat    one run",
+        "   read      step-03-memory-sharding.md",
+        "",
+    ]
+
+
+def test_a_narrow_screen_has_the_words_of_a_step_one_after_the_other():
+    """70 columns leave 25 for the reason beside title and status; 12 are left beside a label however narrow it is."""
+    answer = {
+        "steps": [{**ANSWER["steps"][0], "why": "nothing here is sharded"}],
+        "trust": ["it lacks DEVICE ARCH"],
+    }
+    assert report(answer, 70).splitlines()[-2:] == [
+        "3  Memory and sharding       not applicable  nothing here is sharded",
+        "trust     it lacks DEVICE ARCH",
+    ]
+    assert report(answer, 69).splitlines()[-2] == "3  Memory and sharding: not applicable; nothing here is sharded"
+    assert report(answer, 20).splitlines()[-2:] == ["trust     it lacks", "          DEVICE ARCH"]

@@ -7,10 +7,8 @@ import sys
 
 import pytest
 
-from ttnn_mcp.errors import ArgumentsInvalid
-from ttnn_mcp.shell import call_arguments, check_report, cli
+from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.command_line import command_line
-from ttnn_mcp.tools import TOOLS
 
 HEAVY = {"mcp", "mcp_types", "rich", "pygments", "argcomplete"}
 
@@ -43,20 +41,6 @@ def test_importing_the_shell_loads_neither_mcp_nor_pandas(shell):
 def test_a_call_never_loads_mcp(shell):
     code = "from ttnn_mcp.shell.cli import main\nassert main(['call', 'optimization_check', 'run=demo']) == 0"
     assert not loaded(shell, code) & {*HEAVY, "starlette", "uvicorn"}
-
-
-TELL_THREADS = """
-import os
-from ttnn_mcp.shell import cli, people
-os.environ.pop("OPENBLAS_NUM_THREADS", None)
-people.answered = lambda *_: print(os.environ.get("OPENBLAS_NUM_THREADS")) or 0
-cli.main()
-"""
-
-
-@pytest.mark.parametrize(("words", "told"), [(["demo"], "1"), (["profile", "--", "pytest"], "None")])
-def test_numpy_is_asked_for_one_thread_but_not_in_the_program_that_is_profiled(shell, words, told):
-    assert shell(*words, code=TELL_THREADS).stdout.strip() == told
 
 
 def test_listing_tools_waits_for_no_table(shell):
@@ -109,9 +93,7 @@ def test_an_option_that_was_probably_meant_is_named(argv, says, capsys):
     assert says in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "argv", [["bogus"], ["doctor", "--bogus"], ["call", "list_runs", "--bogus"], ["demo", "x"]]
-)
+@pytest.mark.parametrize("argv", [["bogus"], ["call", "list_runs", "--bogus"]])
 def test_a_word_the_shell_does_not_know_is_a_usage_error(shell, argv):
     ran = shell(*argv)
     assert ran.returncode == 2
@@ -124,18 +106,6 @@ def test_help_is_friendly_at_every_level(shell, argv):
     assert ran.returncode == 0
     assert ran.stdout.startswith("usage: ttnn-mcp")
     assert "--root" in ran.stdout
-
-
-def test_without_a_tool_call_lists_them_all(shell):
-    ran = shell("call")
-    assert [line.split()[0] for line in ran.stdout.splitlines() if line][:-1] == [tool.name for tool in TOOLS]
-
-
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_the_help_of_a_tool_shows_every_argument(tool):
-    text = call_arguments.usage(tool)
-    for name in tool.arguments.model_fields.keys() - {"picture"}:  # a shell shows no images
-        assert f"  {name} " in text
 
 
 def test_options_may_stand_before_and_behind_the_command(shell, tmp_path):
@@ -156,37 +126,13 @@ def test_roots_before_and_behind_the_command_add_up():
     assert [str(root) for root in cli._session(asked).settings.roots] == ["a", "b"]
 
 
-def test_values_are_json_where_they_can_be_and_else_strings():
-    tool = next(tool for tool in TOOLS if tool.name == "list_ops")
-    given = call_arguments.arguments(
-        tool, ["limit=5", "op_code=Matmul", "min_share=0.5", "iteration=last", "cursor=null"]
-    )
-    assert given == {"limit": 5, "op_code": "Matmul", "min_share": 0.5, "iteration": "last", "cursor": None}
-
-
-@pytest.mark.parametrize("run", ["12345678", "12e45678", "true", "NaN", "[1]"])
-def test_what_can_only_be_text_stays_text(run):
-    tool = next(tool for tool in TOOLS if tool.name == "list_ops")
-    assert call_arguments.arguments(tool, [f"run={run}"]) == {"run": run}
-
-
-def test_a_value_may_hold_the_equals_sign_and_spaces():
-    tool = next(tool for tool in TOOLS if tool.name == "list_ops")
-    assert call_arguments.arguments(tool, ["op_code=a = b == c"]) == {"op_code": "a = b == c"}
-
-
-def test_a_word_without_a_name_is_refused():
-    with pytest.raises(ArgumentsInvalid, match="name=value"):
-        call_arguments.arguments(TOOLS[0], ["demo"])
-
-
 def test_the_demo_tells_a_person_what_to_change_and_why(shell):
     ran = shell("demo")
     assert ran.returncode == 0, ran.stderr
     for word in ("saves", "evidence", "fix", "verify", "The seven steps"):
         assert word in ran.stdout
     assert "\x1b" not in ran.stdout  # no colour where nobody would see it
-    assert max(len(line) for line in ran.stdout.splitlines()) <= check_report.WIDTH
+    assert max(len(line) for line in ran.stdout.splitlines()) <= 100
 
 
 def test_the_doctor_says_what_is_here_and_what_is_not(shell, tmp_path):
@@ -197,33 +143,12 @@ def test_the_doctor_says_what_is_here_and_what_is_not(shell, tmp_path):
     assert "NO pages" not in ran.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ((), "copies of large reports: 0 of at most 1,000 MB"),
-        (("--cache-mb", "20"), "copies of large reports: 0 of at most 20 MB"),
-        (("--cache-mb", "0"), "no copies of large reports (--cache-mb 0)"),
-    ],
-)
-def test_the_doctor_says_once_whether_large_reports_are_copied(shell, tmp_path, words, says):
-    ran = shell("doctor", "--state", str(tmp_path / "state"), *words)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.count(says) == 1
-
-
 def test_the_doctor_fails_where_nothing_can_be_remembered(shell, tmp_path):
     (tmp_path / "file").write_bytes(b"")
     ran = shell("doctor", "--state", str(tmp_path / "file"))
     assert ran.returncode == 1
     assert ran.stdout.count("no copies of large reports, as this folder cannot be written") == 1
     assert ran.stdout.endswith("the state folder cannot be written (it is a file): --state chooses another\n")
-
-
-@pytest.mark.parametrize("wrong", ["-1", "many", "1.5", "1000001", "9" * 5000, "\u0663"])
-def test_the_bound_of_the_copies_is_a_whole_number(shell, wrong):
-    ran = shell("doctor", f"--cache-mb={wrong}")
-    assert ran.returncode == 2
-    assert "--cache-mb" in ran.stderr
 
 
 def test_a_reader_that_closes_the_pipe_early_sees_no_traceback(tmp_path):

@@ -85,15 +85,25 @@ def test_every_option_of_every_command_is_completed(command):
         ("call list_ops --root . gr", "group_by="),
         ("--root . call --state . list_ops --root . run=dem", "run=demo"),
         ("ops demo --json --run dem", "demo"),
+        ("report dem", "demo"),
+        ("baseline main dem", "demo"),
+        ("skill step-04", "step-04-metal-trace"),
         ("ops demo --json group_by=cat", "group_by=category"),
         ("archive add --jobs 2 x.csv --da", "--dask"),
         ("call compare_runs --cache-mb 0 baseline=dem", "baseline=demo"),
     ],
 )
-def test_behind_an_option_names_and_values_are_completed(line, word, tmp_path, monkeypatch):
+def test_names_and_values_are_completed_also_behind_an_option(line, word, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert completed(f"ttnn-mcp {line}") == [word]
+
+
+def test_the_words_of_somebody_elses_command_are_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "test_model.py").touch()
+    assert completed("ttnn-mcp profile -- pytest test_") == ["test_model.py"]
+    assert completed("ttnn-mcp profile -- --memo") == []
 
 
 def test_a_shell_is_not_offered_images(capsys):

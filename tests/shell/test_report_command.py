@@ -80,8 +80,11 @@ def test_an_unknown_run_is_a_sentence(report):
     assert "No run 'demoo'" in err
 
 
-def test_a_terminal_gets_no_page(report, monkeypatch):
+def test_a_terminal_gets_markdown_and_no_page(report, monkeypatch, tmp_path):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     status, out, err = report("demo")
     assert (status, out) == (1, "")
     assert "--output" in err
+    status, out, _err = report("demo", "--markdown")
+    assert (status, out.startswith("## TTNN report")) == (0, True)
+    assert report("demo", "--perfetto", "--output", tmp_path / "trace")[0] == 0

@@ -1,11 +1,14 @@
 """The report as Markdown: the numbers of the tools, and no markup from a profile."""
 
 import re
+from dataclasses import fields
+
+import pytest
 
 from tests.asking import ask, session
 from tests.pairs import Model, write
 from tests.report.test_page import HOSTILE, named
-from ttnn_mcp.report.answers import answers_of
+from ttnn_mcp.report.answers import Answers, answers_of
 from ttnn_mcp.shell.report_markdown import FINDINGS, comment
 
 
@@ -40,3 +43,46 @@ async def test_text_of_a_profile_is_no_markdown(tmp_path):
         await answers_of(session(tmp_path), named(tmp_path / "run", [*HOSTILE, "[a](javascript:b) |x| @all"]), None)
     )
     assert not re.search(r"(?<!\\)[<\[@]", text)
+
+
+def told(**parts):
+    """The comment where only these parts were answered."""
+    nothing = {each.name: None for each in fields(Answers)}
+    card = {"name": "mine", "id": "ab12"}
+    return comment(Answers(**{**nothing, "card": card, "left_out": (), **parts})).splitlines()
+
+
+def test_what_was_not_answered_is_not_told():
+    assert told() == ["## TTNN report: mine (ab12)"]
+    assert told(left_out=("No memory report.",))[3:] == ["- No memory report."]
+
+
+def test_a_finding_is_told_with_what_it_has():
+    finding = {
+        "check": "few-cores",
+        "step": 3,
+        "claim": "It is slow.",
+        "assumption": "time falls",
+        "verify": "Look.",
+    }
+    saving = {"at_least": 1.5, "at_most": 2000}
+    cell = {"source": "ops.csv", "row": 7, "column": "CORE COUNT", "value": 8}
+    findings = [{**finding, "saving_us": saving, "evidence": [cell]}]
+    assert told(check={"findings": findings, "trust": []})[1:] == [
+        *("", "**Findings: 1**", ""),
+        "1. **few-cores** (step 3): It is slow.",
+        "   - saves 1.5 to 2,000 us, if time falls",
+        "   - verify: Look.",
+        "   - evidence: ops.csv, line 7: CORE COUNT = 8",
+    ]
+
+
+@pytest.mark.parametrize(("rows", "more"), [(0, []), (20, []), (21, ["", "1 more rows are not listed."])])
+def test_a_table_has_twenty_rows_and_none_without(rows, more):
+    peak = {"operation": 24, "name": "ttnn.conv2d", "bytes_per_bank": 1024}
+    live = {"columns": ["name", "share"], "rows": [[f"t{row}", 0.5] for row in range(rows)]}
+    _title, _gap, level, *lines = told(memory={"l1_peak": peak, "live": live})
+    assert level == "L1 peak: **1,024 B** of a bank, at operation 24, ttnn.conv2d."
+    table = ["", "**Live at the peak**", "", "| name | share |", "| --- | --- |"]
+    cells = [f"| t{row} | 50% |" for row in range(min(rows, 20))]
+    assert lines == ([*table, *cells, *more] if rows else [])

@@ -18,7 +18,8 @@ def printed_commands(text):
 
 @pytest.mark.parametrize(
     "words",
-    [["demo"], ["check", "demo"], ["ops", "demo", "limit=3"], ["ops", "demo", "group_by=op_code", "limit=2"], ["host", "demo"],
+    [["demo"], ["check", "demo"], ["ops", "demo", "limit=3"], ["ops", "demo", "group_by=op_code", "limit=2"],
+     ["host", "demo"],
      ["memory", "demo"], ["experiments"], ["compare", "demo", "demo"]],
     ids=" ".join,
 )  # fmt: skip
@@ -35,6 +36,16 @@ def test_every_printed_command_works_as_printed(tmp_path, monkeypatch, capsys, w
         assert capsys.readouterr().out
 
 
+def test_each_page_leads_to_the_one_behind_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    words = ["ops", "demo", "limit=8"]
+    for _ in range(2):
+        assert cli.main(words) == 0
+        (line,) = [line for line in printed_commands(capsys.readouterr().out) if "# more rows" in line]
+        words = shlex.split(line, comments=True)[len(shlex.split(terminal.own_name())) :]
+        assert [word.partition("=")[0] for word in words] == ["ops", "demo", "limit", "cursor"]
+
+
 def test_the_program_is_named_so_that_a_shell_finds_it(tmp_path):
     """As after `make demo`, where the environment's folder is not on the PATH."""
     for path in ("/usr/bin:/bin", f"{Path(sys.executable).parent}:/usr/bin:/bin"):
@@ -43,6 +54,23 @@ def test_the_program_is_named_so_that_a_shell_finds_it(tmp_path):
         written = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
         ran = subprocess.run(["sh", "-c", written.stdout], env=env, capture_output=True, text=True, check=True)
         assert ran.stdout.startswith("ttnn-mcp ")
+
+
+@pytest.mark.parametrize(
+    ("run", "tool", "arguments", "words"),
+    [
+        ("demo", "op_detail", {"run": "ab12", "op": 3}, "call op_detail run=demo op=3"),
+        (None, "op_detail", {"run": "ab12"}, "call op_detail run=ab12"),
+        ("demo", "experiments", {"action": "next"}, "call experiments action=next"),
+        ("demo", "skill_step", {"page": "step-1"}, "skill step-1"),
+        (None, "open_run", {}, "runs"),
+        (None, "open_run", {"run": "demo"}, "call open_run run=demo"),
+        (None, "list_runs", {}, "call list_runs"),
+    ],
+)
+def test_a_call_is_a_command_about_the_run_as_a_person_named_it(run, tool, arguments, words):
+    answer = {"next": [{"tool": tool, "arguments": arguments, "why": "because"}]}
+    assert suggestions.following(answer, run) == [(f"{terminal.own_name()} {words}", "because")]
 
 
 def test_odd_names_and_values_survive_a_shell():

@@ -43,3 +43,48 @@ def test_a_heading_of_several_words_does_not_widen_a_column(monkeypatch):
     narrow = lines(monkeypatch, 20, Section("few", ("op", "some", "number of them"), [(1, 22222, 2), (3, 4, 5)]))
     assert max(map(len, narrow)) <= 20
     assert any("22222" in line and line.endswith("2") for line in narrow)
+
+
+def test_numbers_stand_at_the_right_also_where_some_are_missing(monkeypatch):
+    section = Section("times", ("op", "ms", "note"), [("a", 1, None), ("bbb", None, None), ("c", 22, None)])
+    assert lines(monkeypatch, 80, section) == [
+        *("title", "", "times"),
+        "op   ms  note",
+        "a     1  -",
+        "bbb   -  -",
+        "c    22  -",
+    ]
+
+
+LONG = "N" * 35
+
+
+def test_beside_a_name_of_30_columns_a_sentence_has_16(monkeypatch):
+    section = Section("few", ("op", "why"), [(LONG, "it is slow because its cores are few")])
+    assert lines(monkeypatch, 30 + 2 + 16, section)[4:] == [
+        f"{'N' * 30}  it is slow",
+        f"{'N' * 5:<30}  because its",
+        f"{'':<30}  cores are few",
+    ]
+
+
+@pytest.mark.parametrize(("width", "is_table"), [(4 * 12 + 3 * 2, True), (4 * 12 + 3 * 2 - 1, False)])
+def test_names_are_folded_to_12_columns_before_a_table_becomes_blocks(monkeypatch, width, is_table):
+    section = Section("names", ("a", "b", "c", "d"), [(LONG, LONG, LONG, LONG)])
+    assert (f"{'N' * 12}  {'N' * 12}  " in "\n".join(lines(monkeypatch, width, section))) is is_table
+
+
+@pytest.mark.parametrize(("columns", "tables"), [(4, 2), (3, 0)])
+def test_a_table_becomes_several_of_four_columns_but_not_of_three(monkeypatch, columns, tables):
+    numbers = [1_000_000_000 + place for place in range(7)]
+    section = Section("wide", tuple("abcdefg"), [tuple(numbers)])
+    shown = lines(monkeypatch, columns * 10 + (columns - 1) * 2, section)
+    assert sum(line.startswith(f"{numbers[0]}  ") for line in shown) == tables
+    assert (f"a  {numbers[0]}" in shown) is (tables == 0)
+
+
+def test_a_heading_that_fits_beside_nothing_makes_blocks(monkeypatch):
+    section = Section("odd", (*"abcdef", "x" * 60), [tuple(1_000_000_000 + place for place in range(7))])
+    shown = lines(monkeypatch, 70, section)
+    assert max(map(len, shown)) <= 70
+    assert "b" in [line.split()[0] for line in shown if line]

@@ -1,5 +1,7 @@
 """The shell's door at a real terminal, and where there is none."""
 
+import errno
+import io
 import os
 import signal
 import subprocess
@@ -94,6 +96,67 @@ def test_the_environment_decides_about_colours(monkeypatch, told, colour):
         monkeypatch.setenv(name, value)
     with Path(os.devnull).open("w") as nobody:
         assert terminal.coloured(nobody) is colour
+
+
+@pytest.mark.parametrize(("kind", "colour"), [("xterm", True), (None, True), ("dumb", False)])
+def test_a_terminal_has_colours_unless_it_says_that_it_is_dumb(monkeypatch, kind, colour):
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    if kind is not None:
+        monkeypatch.setenv("TERM", kind)
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
+    assert terminal.coloured(screen) is colour
+
+
+@pytest.mark.parametrize(("columns", "width"), [(None, 100), ("19", 20), ("21", 21), ("300", 300)])
+def test_a_screen_has_at_least_20_columns_and_100_where_nobody_knows(monkeypatch, columns, width):
+    def nobody_knows(_file):
+        raise OSError(errno.ENOTTY, "no terminal")
+
+    monkeypatch.setattr(os, "get_terminal_size", nobody_knows)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
+    assert terminal.width() == width
+
+
+def test_a_stream_that_is_closed_is_opened_and_others_are_left(monkeypatch):
+    stdout = sys.stdout
+    monkeypatch.setattr(sys, "stdin", None)
+    terminal.open_closed_streams()
+    with sys.stdin as stdin:
+        assert stdin.read() == ""
+    assert sys.stdout is stdout
+
+
+def test_a_stream_gets_substitutes_where_it_lacks_characters(monkeypatch):
+    ascii_only, utf_8 = (io.TextIOWrapper(io.BytesIO(), encoding=name) for name in ("ascii", "UTF-8"))
+    for stdout, stderr in ((ascii_only, utf_8), (io.StringIO(), utf_8)):
+        monkeypatch.setattr(sys, "stdout", stdout)
+        monkeypatch.setattr(sys, "stderr", stderr)
+        terminal.speak_any_locale()
+    assert (ascii_only.errors, utf_8.errors) == ("replace", "strict")
+
+
+@pytest.mark.parametrize(
+    ("beside", "on_path", "name"),
+    [
+        (True, "here", "ttnn-mcp"),
+        (True, "elsewhere", "{here}/ttnn-mcp"),
+        (True, None, "{here}/ttnn-mcp"),
+        (False, "elsewhere", "ttnn-mcp"),
+        (False, None, "{here}/python -m ttnn_mcp"),
+    ],
+)
+def test_the_program_is_called_so_that_the_same_one_starts(tmp_path, monkeypatch, beside, on_path, name):
+    for folder in ("here", "elsewhere"):
+        (tmp_path / folder).mkdir()
+        if beside or folder == "elsewhere":
+            (tmp_path / folder / "ttnn-mcp").touch(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "here" / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path / on_path) if on_path else "/nowhere")
+    assert terminal.own_name() == name.format(here=tmp_path / "here")
 
 
 @pytest.mark.parametrize("executable", ["", None])

@@ -12,13 +12,12 @@ from ttnn_mcp.shell.suggestions import following, more
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-WIDTH = 100
 LABEL = 10  # columns of the label in front of a finding's lines
 ROOMY = 70  # columns from which title, status and reason of a step stand side by side
 LEAST = 12  # columns of text beside a lead
 
 
-def check_report(answer: dict[str, Any], *, run: str, colour: bool = False, width: int = WIDTH) -> str:
+def check_report(answer: dict[str, Any], *, run: str, width: int, colour: bool = False) -> str:
     """The answer of `optimization_check`: findings ranked, with their evidence, then the seven steps."""
     return "\n".join(line.rstrip() for line in _Report(answer, run, colour, width).lines()) + "\n"
 

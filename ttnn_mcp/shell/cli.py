@@ -45,9 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # a reader such as `head` stopped reading
         mute_stdout()
         return PIPE_CLOSED
-    except OSError as fault:
-        if not is_of_stdout(fault):
-            raise
+    except OSError as fault:  # `_command` lets no other pass
         mute_stdout()
         print(f"The answer cannot be written to stdout: {fault.strerror}.", file=sys.stderr)
         return FAILED
@@ -94,7 +92,7 @@ def _command(argv: list[str]) -> int:
     except Exception as fault:
         if is_of_stdout(fault):
             raise
-        if isinstance(fault, ModuleNotFoundError) and not (fault.name or "").startswith("ttnn_mcp"):
+        if isinstance(fault, ModuleNotFoundError) and fault.name and not fault.name.startswith("ttnn_mcp"):
             print(f"{sys.executable} lacks the package {fault.name}: {REINSTALL}", file=sys.stderr)
             return FAILED
         import traceback  # noqa: PLC0415

@@ -39,8 +39,7 @@ def complete_values(parser: argparse.ArgumentParser) -> None:
             completer = {"tool": _tools, "pairs": _pairs, "words": _words, "page": _pages}.get(action.dest)
             if action.dest in RUNS or (action.dest, action.metavar) == ("path", "RUN"):
                 completer = _runs
-            if completer is not None:
-                cast("Any", action).completer = completer
+            cast("Any", action).completer = completer
 
 
 class _Finder(CompletionFinder):

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Outcome = Literal["pass", "regression", "cannot_judge"]
 STATUS: dict[Outcome, int] = {"pass": 0, "regression": 1, "cannot_judge": 2}
 SKIP = 125  # `git bisect run` skips a commit that ends so
-WORSE_SHARE = 0.03
 MOST_WORSE = 10.0  # a candidate that may take eleven times as long needs no gate
 _SHARE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%?)")
 _ROWS = 8  # ops that a reader of a pull request looks at
@@ -130,7 +129,7 @@ def pull_request(answer: Mapping[str, Any], judgement: Ruling, names: Sequence[s
 
 
 def _section(title: str, table: Mapping[str, Any] | None) -> list[str]:
-    if not table or not table["rows"]:
+    if not table:
         return []
     rows = [row for row in table["rows"] if dict(zip(table["columns"], row, strict=True)).get("delta_us", 1)]
     return ["", f"**{title}**", "", *markdown.table(table["columns"], rows[:_ROWS])] if rows else []

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
-from ttnn_mcp.errors import RunUnknown, StoreUnusable, TtnnMcpError, shown
+from ttnn_mcp.errors import RunUnknown, StoreUnusable, TtnnMcpError, shown, shown_path
 from ttnn_mcp.session.session import identity
 from ttnn_mcp.shell.gate import Ruling, judged, pull_request, share_of
 from ttnn_mcp.tools import TOOLS, answering
@@ -47,9 +47,7 @@ async def _compared(session: Session, options: argparse.Namespace) -> tuple[dict
         "start_signpost": options.start_signpost,
         "end_signpost": options.end_signpost,
     }
-    tool = answering.tool_named("compare_runs", TOOLS)
-    stated = {name: value for name, value in arguments.items() if value is not None}
-    answer, _text = await answering.answer(session, tool, stated)
+    answer, _text = await answering.answer(session, answering.tool_named("compare_runs", TOOLS), arguments)
     return answer, (before.name, after.name)
 
 
@@ -58,9 +56,10 @@ async def _unchanged(session: Session, baseline: str) -> Run:
 
     Raises:
         RunUnknown: the report was overwritten since.
+        ReportMissing: it is gone; what else has the name is not what was meant.
     """
     for known in await session.registry.called(baseline):
-        if not known.named_by_hand or not all(path.exists() for path in known.pair.paths):
+        if not known.named_by_hand:
             continue
         now = await asyncio.to_thread(identity, known.pair, session.kept)
         if now != known.id:  # opening it would move the name to what lies there now
@@ -81,7 +80,7 @@ async def baseline(session: Session, name: str | None, path: str | None) -> str:
         known = [run for run in await session.registry.all() if run.named_by_hand]
         if not known:
             return "No run has a name yet. Give one: ttnn-mcp baseline main PATH\n"
-        return "".join(f"{run.name}  {run.id}  {', '.join(map(shown, run.pair.paths))}\n" for run in known)
+        return "".join(f"{run.name}  {run.id}  {', '.join(map(shown_path, run.pair.paths))}\n" for run in known)
     run = await session.run(path)
     performance = str(run.performance.csv.path) if run.performance else None
     memory = str(run.memory.path) if run.memory else None

@@ -19,10 +19,8 @@ async def history(session: Session, options: argparse.Namespace) -> str:
     """What to print."""
     if options.folder is not None:
         session.archive = Archive(options.folder)
-    asked = {"run": options.subject, "op": options.op}
-    stated = {name: value for name, value in asked.items() if value is not None}
     tool = answering.tool_named("history", TOOLS)
-    answer, text = await answering.answer(session, tool, stated)
+    answer, text = await answering.answer(session, tool, {"run": options.subject, "op": options.op})
     return f"{text}\n" if options.json else "\n".join(_lines(answer)) + "\n"
 
 

@@ -86,7 +86,7 @@ def _table(title: str, value: Any) -> Section | None:
         if shown.keys() == {"columns", "rows"}:
             return Section(title, tuple(map(worded, shown["columns"])), [tuple(row) for row in shown["rows"]])
         return None
-    if not isinstance(value, (list, tuple)) or not value:
+    if not isinstance(value, (list, tuple)):
         return None
     entries = cast("Sequence[Any]", value)
     if all(isinstance(entry, dict) for entry in entries):

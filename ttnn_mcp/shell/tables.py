@@ -31,8 +31,7 @@ def drawn(title: str, outline: Outline) -> str:
     """The title, all facts, then all tables, for the terminal on stdout."""
     canvas = canvas_for(sys.stdout, paper := StringIO())
     canvas.print(Text(title, style=NAME))
-    if outline.facts:
-        canvas.print(_named(outline.facts, canvas.width))
+    canvas.print(_named(outline.facts, canvas.width))
     for section in outline.sections:
         canvas.print(Text(f"\n{section.title}", style=NAME))
         for part in _drawn(section, canvas.width):
@@ -86,14 +85,11 @@ def _table(section: Section, widths: dict[int, int]) -> Table:
 
 
 def _fitted(ranges: dict[int, tuple[int, int]], width: int) -> dict[int, int]:
-    """A width for each column between its least and its whole one; who has the most to spare gives first."""
+    """A width for each column between its least and its whole one; all least ones fit. The most spare gives first."""
     widths = {place: whole for place, (_least, whole) in ranges.items()}
     while _together([*widths.values()]) > width:
         spare = {place: widths[place] - least for place, (least, _whole) in ranges.items()}
-        widest = max(spare, key=lambda place: spare[place])
-        if spare[widest] <= 0:
-            break
-        widths[widest] -= 1
+        widths[max(spare, key=lambda place: spare[place])] -= 1
     return widths
 
 

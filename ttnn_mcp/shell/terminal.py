@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 NO_TERMINAL = 100  # columns, where nobody says how many there are
-UNWRITABLE = (errno.ENOSPC, errno.EBADF, errno.EIO)  # a full disk, a closed stream, a terminal that is gone
+# a full disk, a used up quota or length of a file, a closed stream, a terminal that is gone
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
 NARROWEST = 20  # below that a terminal lies, or nobody reads
 
 

@@ -10,7 +10,7 @@ import pytest
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell.capture.build import Build, build_of
 from ttnn_mcp.shell.capture.commands import under_tracy
-from ttnn_mcp.shell.capture.target import UserCommand, target_of
+from ttnn_mcp.shell.capture.target import UserCommand
 
 STATUS = Path("/some where/status")
 OLD = Build(None, frozenset({"-r", "-p", "-m"}), joins=True, records_graph=False)
@@ -52,37 +52,6 @@ def test_an_option_that_this_tracy_lacks_is_refused():
         under_tracy(PYTEST, OLD, ["--op-support-count=5000"], STATUS)
 
 
-def script(folder, first_line):
-    path = folder / "pytest"
-    path.write_text(f"{first_line}\nimport sys\n")
-    path.chmod(0o755)
-    return str(path)
-
-
-def test_pytest_runs_in_the_python_of_its_script(tmp_path, monkeypatch):
-    path = script(tmp_path, f"#!{sys.executable}")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    for name in ("pytest", path):
-        assert target_of([name, "-x"]) == UserCommand(sys.executable, ("-m", "pytest", "-x"))
-
-
-def test_other_python_scripts_run_as_scripts(tmp_path):
-    path = tmp_path / "tool"
-    Path(script(tmp_path, f"#!{sys.executable} -E")).rename(path)
-    assert target_of([str(path), "a"]) == UserCommand(sys.executable, (str(path), "a"))
-
-
-@pytest.mark.parametrize("words", [["-m", "pytest", "x"], ["model.py", "--batch", "8"]])
-def test_a_python_is_taken_at_its_word(words):
-    assert target_of([sys.executable, *words]) == UserCommand(sys.executable, tuple(words))
-
-
-@pytest.mark.parametrize("words", [[], ["-c", "pass"], ["-u", "model.py"], ["-m"]])
-def test_what_tracy_cannot_repeat_is_refused(words):
-    with pytest.raises(ArgumentsInvalid, match="Tracy cannot start Python"):
-        target_of([sys.executable, *words])
-
-
 def test_a_tt_metal_is_read_from_its_files_and_not_imported(tmp_path, monkeypatch):
     for name, files in {
         "tracy": {"__init__.py": "raise SystemExit('imported')", "__main__.py": 'x("-r"); x("--name-append")\nshell=True\n" ".join(a)'},
@@ -96,6 +65,13 @@ def test_a_tt_metal_is_read_from_its_files_and_not_imported(tmp_path, monkeypatc
     assert build == Build(build.version, frozenset({"-r", "--name-append"}), joins=True, records_graph=True)
     (tmp_path / "ttnn" / "graph.py").unlink()
     assert not build_of(sys.executable).records_graph
+    for half in ("shell=True", '" ".join(a)'):
+        (tmp_path / "tracy" / "__main__.py").write_text(half)
+        assert not build_of(sys.executable).joins
+    (tmp_path / "tracy" / "__init__.py").unlink()
+    (tmp_path / "tracy" / "__main__.py").unlink()
+    with pytest.raises(ArgumentsInvalid, match="has no module tracy"):
+        build_of(sys.executable)
 
 
 def test_a_program_that_is_no_python_cannot_be_asked():

@@ -24,6 +24,23 @@ def test_a_sound_report_has_none(tmp_path):
     assert doubts_of(Run("12345678", "x", None, None)) == []
 
 
+def test_a_trace_that_was_recorded_and_replayed_once_is_sound(tmp_path):
+    """The ops of the recording have no times, and the replay is a warm pass."""
+    recorded = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(1, 1))]
+    assert doubts(tmp_path, recorded) == []
+    assert doubts(tmp_path, recorded[:2]) == ["rows-dropped", "no-signposts"]
+
+
+def test_a_full_buffer_is_told_of_a_trace_too(tmp_path):
+    """It holds 1,000 ops of a device: a warm-up and 199 replays of 5."""
+    replays = [Iteration(trace=(1, session)) for session in range(1, 200)]
+    assert doubts(tmp_path, [Iteration(cold=True), Iteration(capture=True), *replays]) == ["rows-dropped"]
+
+
+def test_another_column_that_cannot_be_true_is_no_raw_timestamp(tmp_path):
+    assert doubts(tmp_path, **{"OP TO OP LATENCY [ns]": "4600000000000"}) == []
+
+
 @pytest.mark.parametrize(
     ("duration", "names"),
     [

@@ -51,6 +51,18 @@ def test_a_module_that_was_only_tried_is_not_the_failure():
     assert not listener.found
 
 
+def test_of_several_modules_the_last_is_what_stopped_it():
+    listener = OutputWatch()
+    for line in (
+        "ModuleNotFoundError: No module named 'tomllib'",
+        "During handling of the above exception, another exception occurred:",
+        "ModuleNotFoundError: No module named 'tomli'",
+        "1 failed in 0.05s",
+    ):
+        listener.heard(line)
+    assert [failure.what for failure in listener.found.values()] == ["Python misses the module tomli."]
+
+
 def test_every_pattern_is_tried():
     assert len(set(WORDS.values())) == len(IN_OUTPUT)
 

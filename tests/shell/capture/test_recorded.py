@@ -77,6 +77,16 @@ def test_the_status_is_the_programs_own_and_what_was_recorded_is_kept(run, capsy
     assert ("why" in capsys.readouterr().err) is ("why" in end)
 
 
+def test_a_program_whose_ttnn_is_not_there_fails_as_without_us(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    (tmp_path / "plain.py").write_text("import json\nimport ttnn\n")
+    assert recorded.recorded(str(tmp_path), ["plain.py"]) == 1
+    assert "ModuleNotFoundError: No module named 'ttnn'" in capsys.readouterr().err
+
+
 def test_a_program_without_ttnn_makes_no_report(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])

@@ -2,15 +2,19 @@
 
 import json
 import os
+import pty
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.shell.test_terminal import at_a_terminal, environment  # noqa: F401 - a fixture
-from ttnn_mcp.shell.capture.streaming import LONGEST_LINE, streamed
+from ttnn_mcp.shell.capture import streaming
+from ttnn_mcp.shell.capture.streaming import streamed
 
 
 def python(code):
@@ -40,7 +44,7 @@ def test_bytes_are_passed_on_as_they_are(capfdbinary):
 def test_a_line_without_end_takes_bounded_memory(capfd):
     _status, lines, out, _err = heard("print('x' * 3_000_000, end='')", capfd)
     assert len(out) == 3_000_000
-    assert [len(line) for line in lines] == [LONGEST_LINE]
+    assert [len(line) for line in lines] == [64 * 1024]  # as much as a pipe holds
 
 
 def test_progress_on_one_line_is_heard_in_parts(capfd):
@@ -49,6 +53,56 @@ def test_progress_on_one_line_is_heard_in_parts(capfd):
 
 def test_a_command_ended_by_a_signal_has_the_status_of_a_shell(capfd):
     assert heard("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", capfd)[0] == 128 + 9
+
+
+def test_what_a_child_writes_after_the_command_ended_is_heard(capfd, monkeypatch):
+    monkeypatch.setattr(streaming, "QUIET_S", 20)
+    lines = []
+    assert streamed(["sh", "-c", "(sleep 0.2; echo late) & echo early"], lines.append) == 0
+    assert lines == ["early", "late"]
+
+
+def test_a_command_may_be_quiet_for_long(capfd, monkeypatch):
+    monkeypatch.setattr(streaming, "QUIET_S", 0.01)
+    lines = []
+    assert streamed(["sh", "-c", "sleep 0.2; echo at last"], lines.append) == 0
+    assert lines == ["at last"]
+
+
+def test_where_stdout_is_a_terminal_the_command_gets_one(monkeypatch):
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as screen, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", screen)
+        assert streamed(["sh", "-c", "test -t 1 && echo yes"], lambda _line: None) == 0
+        assert os.read(ours, 100).split() == [b"yes"]
+    os.close(ours)
+
+
+@pytest.mark.parametrize(
+    ("number", "in_front", "is_passed_on"),
+    [
+        (signal.SIGTERM, False, True),
+        (signal.SIGTERM, True, True),
+        (signal.SIGINT, False, True),
+        (signal.SIGINT, True, False),  # the terminal sends it to the command as well
+    ],
+)
+def test_a_signal_reaches_the_command_once(monkeypatch, number, in_front, is_passed_on):
+    monkeypatch.setattr(streaming, "_in_front", lambda: in_front)
+    passed_on = []
+    before = signal.getsignal(number)
+    with streaming._signals_to(SimpleNamespace(send_signal=passed_on.append), []):
+        signal.raise_signal(number)
+    assert passed_on == ([number] if is_passed_on else [])
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize(("terminal", "group", "in_front"), [(True, 7, True), (True, 8, False), (False, 7, False)])
+def test_the_keyboard_is_ours_where_we_read_a_terminal_in_its_front(monkeypatch, terminal, group, in_front):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: terminal, fileno=lambda: 0))
+    monkeypatch.setattr(os, "tcgetpgrp", lambda _file: 7)
+    monkeypatch.setattr(os, "getpgrp", lambda: group)
+    assert streaming._in_front() is in_front
 
 
 def test_a_server_left_behind_does_not_hold_us(capfd):

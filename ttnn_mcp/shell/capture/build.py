@@ -27,7 +27,7 @@ except importlib.metadata.PackageNotFoundError:
     version = None
 print(json.dumps({"tracy": place("tracy"), "ttnn": place("ttnn"), "version": version}))
 """
-PROBE_S = 60
+PROBE_S = 60  # unmoved: it is how long a Python that hangs is waited for
 _OPTION = re.compile(r"""["'](-[a-z]|--[a-z][a-z-]+)["']""")
 
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
 KERNEL_TIME = "DEVICE KERNEL DURATION"
+CAPTURED = "no kernel time"  # so have ops of a trace that was recorded: none of them is lost
 FIRMWARE = "install the firmware that this tt-metal asks for, then profile again"
-FEW = 2  # iterations: the first compiles, so that one is no measurement
 
 
 def doubts_of(run: Run) -> list[Fault]:
@@ -24,16 +24,17 @@ def doubts_of(run: Run) -> list[Fault]:
     raw = f"{performance.outlasting} device ops have" if performance.outlasting else absurd and f"{absurd[0]}:"
     doubts = [Fault("raw-timestamps", f"{raw} raw timestamps instead of durations.", FIRMWARE)] if raw else []
     kernel = performance.steady.numbers("kernel_ns")
-    if not len(kernel) or not kernel.any():
+    if not kernel.any():
         what = "No device op has a kernel time: the device's profiler was off, or its log cannot be read."
         return [
             *doubts,
             Fault("no-times", what, "profile on a device, with a tt-metal that was built with Tracy"),
         ]
-    dropped = dropped_rows(performance)
+    signs = dropped_rows(performance)
+    dropped = [sign for sign in signs if not (performance.traced and CAPTURED in sign)]
     if dropped:
         doubts.append(Fault("rows-dropped", f"{dropped[0]}.", READ_OFTEN, (f"--op-support-count={MORE_OPS}",)))
-    if performance.iterations.count < FEW and not len(performance.signposts):
+    if not performance.iterations.count and not len(performance.signposts):  # one is a trace's replay, so warm
         what = "No signpost and no repeated iteration: nothing tells a warm pass from the first."
         doubts.append(
             Fault("no-signposts", what, 'run the model three times, tracy.signpost("iteration") before each')

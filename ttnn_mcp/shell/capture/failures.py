@@ -140,8 +140,10 @@ class OutputWatch:
         report = REPORT.search(plain)
         if report:
             self.report = report.group(1).strip()
-        if ANOTHER.match(plain) and not MODULE_MISSING.match(plain):
-            self.found.pop("module-missing", None)  # it was tried, and something else failed
+        if ANOTHER.match(plain):
+            self.found.pop(
+                "module-missing", None
+            )  # it was tried, and something else failed, or another module lacked
         for pattern, failure in _SIGNS:
             match = pattern.search(plain)
             if match:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.shell.capture.build import Build
 
-GIT_S = 20
+GIT_S = 20  # unmoved: it is how long a git that hangs is waited for
 DEVICE_LOG = "profile_log_device.csv"
 _HEADER = re.compile(r"ARCH: *(\w+), *CHIP_FREQ\[MHz\]: *(\d+)")
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 PASSED_ON = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 OF_THE_KEYBOARD = ("SIGINT", "SIGQUIT")  # a terminal sends them to the command as well
-LONGEST_LINE = 65_536  # bytes that a listener gets of a line
-QUIET_S = 0.5  # a server that the command left behind may keep its output open
+LONGEST_LINE = 65_536  # bytes that a listener gets of a line: as many as a pipe holds
+# a server that the command left behind may keep its output open
+QUIET_S = 0.5  # unmoved: it is how long more output is waited for
 BY_SIGNAL = 128  # as shells report it
 
 
@@ -47,8 +48,7 @@ class _Source:
     def __init__(self, to: TextIO, listener: Callable[[str], None]) -> None:
         self.to, self.listener, self.rest = to, listener, b""
         to.flush()
-        self.terminal = to.isatty()
-        if self.terminal:
+        if to.isatty():
             import pty  # noqa: PLC0415 - not there on every system, and needed for terminals only
 
             self.ours, self.theirs = pty.openpty()
@@ -71,7 +71,7 @@ class _Source:
         return False
 
     def resize(self) -> None:
-        """Give the command's terminal the size of ours."""
+        """Give the command's terminal the size of ours; a pipe has none."""
         import fcntl  # noqa: PLC0415
         import termios  # noqa: PLC0415
 
@@ -106,8 +106,7 @@ def _signals_to(process: subprocess.Popen[bytes], sources: Sequence[_Source]) ->
 
     def resize(_number: int, _frame: object) -> None:
         for source in sources:
-            if source.terminal:
-                source.resize()
+            source.resize()
 
     handlers = {getattr(signal, name): pass_on for name in PASSED_ON}
     former = {number: signal.signal(number, handler) for number, handler in handlers.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 MODULES = frozenset({"pytest", "py.test"})  # started by a script that Tracy may run as a module too
 _PYTHON = re.compile(r"python(\d(\.\d+)?)?")
-_SHEBANG_BYTES = 256
+_SHEBANG_BYTES = 256  # Linux reads no more of the first line
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +70,20 @@ def _found(name: str) -> str:
 
 
 def _shebang(path: str) -> str | None:
-    """The Python that a script names in its first line; None for anything else."""
+    """The Python that a script names in its first line; None for anything else.
+
+    Where that would be too long for the system, or hold a space, pip lets /bin/sh start the Python of the second line.
+    """
     try:
         with Path(path).open("rb") as file:
             line = file.readline(_SHEBANG_BYTES)
+            second = file.readline().decode(errors="replace") if line == b"#!/bin/sh\n" else ""
     except OSError:
         return None
     words = line[2:].decode(errors="replace").split() if line.startswith(b"#!") else []
+    if second.startswith("'''exec' "):
+        with suppress(ValueError):  # a quote that does not end
+            words = shlex.split(second)[1:]
     if words and Path(words[0]).name == "env":
         words = words[1:]
     if not words or not _PYTHON.fullmatch(Path(words[0]).name):

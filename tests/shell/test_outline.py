@@ -1,0 +1,68 @@
+"""What of an answer is a line, and what a table; and the same as Markdown."""
+
+import pytest
+
+from ttnn_mcp.shell.markdown import page
+from ttnn_mcp.shell.outline import Outline, Section, outline_of
+
+WINDOW = {"kind": "iteration", "rows": 80, "first_row": 2, "last_row": 81, "warm": True, "why": "signposts",
+          "iteration": 3, "of_iterations": 3}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        (None, "-"),
+        ("two\nlines", "two lines"),
+        (0.1, "0.1"),
+        (12345678, "12345678"),
+        (True, "yes"),
+        (False, "no"),
+        ([], "none"),
+        ([1, "a", None], "1, a, -"),
+        ([[2, 32], []], "(2, 32), (none)"),
+        ({"before_ms": 1.5, "after": {"at_least": 2}}, "before ms 1.5, after (at least 2)"),
+        (["x" * 40, 3], f"{'x' * 40}, 3"),
+    ],
+)
+def test_what_fits_a_line_is_one(value, line):
+    assert outline_of({"some_field": value}) == Outline([("some field", line)])
+
+
+def test_a_window_is_a_sentence():
+    (fact,) = outline_of({"window": WINDOW}).facts
+    assert fact == ("window", "iteration 3 of 3, warm, 80 ops (lines 2 to 81): signposts")
+    assert outline_of({"window_us": 12.5, "window": {"rows": 3}}).facts == [
+        ("window us", "12.5"),
+        ("window", "rows 3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "section"),
+    [
+        ({"columns": ["op_code", "ops"], "rows": [["Matmul", 2]]}, Section("a b", ("op code", "ops"), [("Matmul", 2)])),
+        ([{"x": 1}, {"x": 2, "y_us": 3}], Section("a b", ("x", "y us"), [(1, None), (2, 3)])),
+        (["x" * 41, 3], Section("a b", ("",), [("x" * 41,), (3,)])),
+    ],
+    ids=["table", "records", "sentences"],
+)  # fmt: skip
+def test_what_has_rows_is_a_table(value, section):
+    assert outline_of({"a_b": value}) == Outline(sections=[section])
+
+
+def test_a_table_without_rows_is_none_and_what_comes_next_stands_elsewhere():
+    empty = {"columns": ["op_code"], "rows": []}
+    assert outline_of({"ops": empty, "next": [{"tool": "x"}], "next_cursor": 5}) == Outline([("ops", "none")])
+
+
+def test_markdown_has_tables_and_lists_what_no_cell_can_hold():
+    outline = Outline(
+        [("run", "demo")],
+        [Section("flat", ("x", "y"), [(1, None)]), Section("deep", ("op", "why", "at"), [(1, None, [2, 3])])],
+    )
+    assert page("list ops: demo", outline) == [
+        *("### list ops: demo", "", "- **run**: demo"),
+        *("", "**flat**", "", "| x | y |", "| --- | --- |", "| 1 | - |"),
+        *("", "**deep**", "", "1. **op**: 1", "   - **at**: 2, 3"),
+    ]
