@@ -1,11 +1,13 @@
 """op_detail with a device log beside the report: times of single cores. The logs are made; no real one was at hand."""
 
+import csv
+import os
 import random
 
 import pytest
 
 from tests.asking import ask, session
-from tests.profiles import Iteration, Program, write_performance_report
+from tests.profiles import Iteration, Program, write_performance_report, write_rows
 from tests.profiles.device_log import write_device_log, zone_lines
 from tests.shared_reports import LINKED, shared
 from ttnn_mcp.tools.parts import op_cores, window_cores
@@ -182,3 +184,72 @@ async def test_a_broken_log_takes_nothing_from_the_time_budget(at, tmp_path, con
     answer = await ask(at, "time_budget", run=str(path))
     assert "on_cores" not in answer
     assert "on_cores_caveat" not in answer
+
+
+@pytest.mark.parametrize(("slow_ns", "is_told"), [(10_400, False), (11_830, True)])
+async def test_the_slowest_cores_are_listed_where_they_hold_up_the_others(at, tmp_path, slow_ns, is_told):
+    """The mean core works 96 % and 85 % of the slowest one's time."""
+    path = report(tmp_path)
+    write_device_log(path.parent, zone_lines(zones(slow_ns), CALL_COUNT))
+    cores = (await ask(at, "op_detail", run=str(path), op=2))["on_cores"]
+    assert ("slowest" in cores) == is_told
+
+
+@pytest.mark.parametrize(("kernel_ns", "is_told"), [(10_080, False), (10_120, True), (9_880, True)])
+@pytest.mark.parametrize("tool", ["op_detail", "time_budget"])
+async def test_a_difference_of_a_percent_to_the_report_is_told(at, tmp_path, tool, kernel_ns, is_told):
+    path = report(tmp_path, kernel_ns)
+    both = [line for count in (CALL_COUNT, 2 * CALL_COUNT) for line in zone_lines(zones(), count)]
+    write_device_log(path.parent, both)
+    said = await ask(at, tool, run=str(path), **({"op": 2} if tool == "op_detail" else {}))
+    told = said["on_cores"].get("caveats") if tool == "op_detail" else said.get("on_cores_caveat")
+    assert bool(told) == is_told
+
+
+def without(path, *lost):
+    """The report, some columns of which are lost."""
+    with path.open(newline="") as file:
+        rows = [*csv.DictReader(file)]
+    return write_rows(path, rows, [name for name in rows[0] if name not in lost])
+
+
+async def test_without_its_count_no_op_can_be_looked_up(at, tmp_path):
+    path = without(report(tmp_path), "GLOBAL CALL COUNT")
+    write_device_log(path.parent, zone_lines(zones(), CALL_COUNT))
+    said = await ask(at, "op_detail", run=str(path), op=2, whole="cores")
+    assert "on_cores" not in said
+    assert "no GLOBAL CALL COUNT: the op cannot be looked up" in said["caveat"]
+    assert "caveat" not in await ask(at, "op_detail", run=str(path), op=2)
+    assert "on_cores" not in await ask(at, "time_budget", run=str(path))
+
+
+async def test_what_the_report_does_not_tell_is_not_held_against_the_log(at, tmp_path):
+    path = without(report(tmp_path, kernel_ns=10_000), "CORE COUNT", "DEVICE ARCH", "AVAILABLE WORKER CORE COUNT")
+    write_device_log(path.parent, zone_lines(zones(), CALL_COUNT))
+    cores = (await ask(at, "op_detail", run=str(path), op=2))["on_cores"]
+    assert cores["cores"] == 32
+    assert "caveats" not in cores
+
+
+@pytest.mark.parametrize(("size", "is_read"), [(32 << 20, True), ((32 << 20) + 1, False)])
+async def test_a_log_of_32_mib_is_read_unasked_and_a_larger_one_is_not(at, tmp_path, size, is_read):
+    """It is no log at all, which only its reader finds out."""
+    path = report(tmp_path)
+    log = path.parent / "profile_log_device.csv"
+    log.write_text("no log\n")
+    os.truncate(log, size)
+    said = await ask(at, "op_detail", run=str(path), op=2)
+    assert ("whole='cores'" in said.get("caveat", "")) != is_read
+    said = await ask(at, "time_budget", run=str(path))
+    assert ("whole='cores'" in said.get("on_cores_caveat", "")) != is_read
+
+
+async def test_of_a_window_the_five_heaviest_ops_are_told_core_by_core(at, tmp_path):
+    program = Program("wormhole_b0")
+    for number in range(1, 8):
+        program.op("UnaryDeviceOperation", [program.tensor([1, 1, 512 * number, 512])], kernel_ns=10_000 * number)
+    path = await logged(
+        tmp_path / "r", tmp_path / "s", program, lambda *at: [(1_000_000, 1_000_000 + at[1])] * at[2]
+    )
+    table = (await ask(at, "time_budget", run=path))["on_cores"]
+    assert [row[table["columns"].index("in_report_us")] for row in table["rows"]] == [70, 60, 50, 40, 30]

@@ -118,7 +118,7 @@ def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
     Raises:
         QuestionRefused: nothing in the run knows source lines.
     """
-    if run.performance is not None and run.performance.csv.compiler:
+    if run.performance_report.csv.compiler:
         loc = ops.texts("loc")
         lines = [shown_path(parse_loc(text) or "(unknown)") for text in loc.distinct]
         return [lines[code] if code >= 0 else "(unknown)" for code in loc.codes], None
