@@ -101,7 +101,7 @@ def _by_layering(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering |
         labels = [*outside, *(f"layer {n + 1}" for n in range(layering.count))]
         differ = np.where(layering.differs, layering.role, 0)
         return Grouping(np.where(edges < 2, edges, layering.layer + 1), labels, layering.why, differ)
-    keys = np.where(edges < 2, edges, layering.role + 1)
+    keys = np.where(layering.layer == BEFORE, 0, layering.role + 1)  # the role of what comes after is 0
     labels = [*outside, *([""] * layering.roles)]
     named = role_names(run, ops, layering)
     for key, row in zip(*np.unique(keys, return_index=True), strict=True):
