@@ -491,3 +491,13 @@ async def test_a_collective_is_told_apart_on_one_chip_where_all_else_is_known(
     said = (await memory_summary(changed, Arguments(run="made"))).caveats
     assert len(said) == len(caveats)
     assert all(one.startswith(start) for one, start in zip(said, caveats, strict=True))
+
+
+async def test_eight_late_frees_are_shown_and_the_others_counted(tmp_path):
+    """What the second to the tenth op read lies there still at the peak, in the eleventh of eleven."""
+    program = Program()
+    x = program.tensor(SHAPE, placement=SHARD)
+    for _ in range(11):
+        x = program.op("UnaryDeviceOperation", [x])
+    answer = await summary(tmp_path, program)
+    assert (len(rows(answer["late_frees"])), answer["more_late_frees"]) == (8, 1)

@@ -80,13 +80,6 @@ async def test_dram_is_listed_last_and_only_of_an_operation_that_is_asked_for(to
     assert table.rows[-1][2] == 2048 * 512 * 2 // 12 // 2048 * 2048 + 2048  # whole tiles in each of twelve banks
 
 
-async def test_eight_late_frees_are_shown_and_the_others_counted(told):
-    """What the second to the tenth op read lies there still at the peak, in the eleventh of twelve."""
-    answer = await told(growing(12))
-    late = len(answer.late_frees.rows), answer.more_late_frees
-    assert late == (8, 1)
-
-
 async def test_the_four_kinds_of_cores_with_most_on_them_are_told(told):
     program = Program()
     x = program.tensor(SHAPE, placement=SHARD)
