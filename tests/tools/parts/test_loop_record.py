@@ -40,7 +40,7 @@ def recorded(at, tmp_path):
 
 
 async def test_the_two_changes_with_most_behind_them_are_told(recorded):
-    answer = await recorded(weights="BFLOAT8_B", fidelity="HiFi2", fused_relu=True, up_ns=60_000)
+    answer = await recorded(weights="BFLOAT8_B", fused_relu=True, split_softmax=True, reshape=False, up_ns=60_000)
     assert len(answer.engaged.rows) == 2
 
 
