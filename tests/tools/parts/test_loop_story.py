@@ -111,6 +111,7 @@ def test_only_a_share_of_the_roofline_needs_the_best_run_s_report():
     assert progress_now(story(), FOUND) is None
     unknown = target_progress(story(SHARE), NOWHERE)
     assert (unknown.status, unknown.stop) == ("unknown", False)
+    assert unknown.why.startswith("the share of the roofline needs the best run's report")
     assert target_progress(story(SHARE), BestNow(FOUND, None)).status == "met"  # 0.8 of 1 ms
     assert "50% to go" in target_progress(story(LATENCY), NOWHERE).why
     assert target_progress(story(replace(LATENCY, value=2.0)), None).status == "met"
