@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -137,6 +139,33 @@ async def test_ttnn_lowers_a_block_that_does_not_divide_a_sharded_input(asked_la
     assert said["legal"] is True
     assert said["buffers"]["ACT_TILIZED"] == block // 32 * 6 * 1088
     assert ("lowers it to" in said["expected"]) == (value > 0)
+
+
+UNEXPLAINED = "any other input again"  # what is said where the ops before do not tell who sharded the input
+
+
+@pytest.mark.parametrize(
+    ("between", "told"),
+    [
+        (
+            ("UntilizeWithUnpadding", "HaloDeviceOperation", "MoveDeviceOperation"),
+            "57 cores along them instead of 64",
+        ),
+        (
+            ("HaloDeviceOperation", "MatmulDeviceOperation", *["UnaryDeviceOperation"] * 3),
+            UNEXPLAINED,
+        ),  # another's halo
+    ],
+)
+async def test_who_sharded_a_conv_s_input_is_read_off_the_four_ops_before(asked_last, between, told):
+    program = conv_after("InterleavedToShardedDeviceOperation")
+    halo, convolution = program.calls[-2:]
+    program.calls[1:] = []
+    source = halo.ops[0].outputs[0]
+    for name in between:
+        put(program, DeviceOp(name, (source,), (source,), 5_000))
+    put(program, convolution.ops[0])
+    assert told in (await asked_last(program, "act_block_h_override", 96))["expected"]
 
 
 async def test_ttnn_deals_the_rows_of_an_interleaved_input_out_anew(asked_last):
@@ -478,6 +507,61 @@ async def test_a_listed_value_is_judged_as_it_is_when_asked_for(asked):
     for choice in listed["choices"]:
         said = await asked(conv(), "act_block_h_override", choice["value"])
         assert (said["l1_bytes"], said["verdict"]) == (choice["l1_bytes"], choice["verdict"])
+
+
+async def test_of_a_long_list_the_values_around_today_s_are_kept_and_the_others_counted(asked):
+    """5,040 tiles along K have 60 divisors."""
+    divisors = [size for size in range(1, 5041) if 5040 % size == 0]
+    today = divisors.index(42)
+
+    async def listed(value):
+        config = CONFIG.replace("in0_block_w=2", f"in0_block_w={value}")
+        said = await asked(linear(config=config, k=5040 * 32), "in0_block_w", None)
+        assert said["why"].endswith("; 36 further ones are not listed")
+        return [one["value"] for one in said["choices"]], said.get("next_up", {}).get("value")
+
+    assert await listed(42) == (divisors[today - 11 : today + 13], 45)
+    assert await listed(1) == (divisors[:24], 2)
+    assert await listed(5040) == (divisors[-24:], None)
+
+
+async def test_a_list_that_is_short_enough_is_listed_whole(asked):
+    """192 tiles along K have 14 divisors, 3,072 have 22."""
+    for tiles, count in ((192, 14), (3072, 22)):
+        said = await asked(linear(k=tiles * 32), "in0_block_w", None)
+        assert [one["value"] for one in said["choices"]] == [n for n in range(1, tiles + 1) if tiles % n == 0]
+        assert len(said["choices"]) == count
+        assert "not listed" not in said["why"]
+
+
+async def test_of_two_states_of_a_switch_none_is_the_next_one_up(asked):
+    said = await asked(conv(), "enable_act_double_buffer", None)
+    assert ([one["value"] for one in said["choices"]], said["now"]) == ([False, True], False)
+    assert "next_up" not in said
+    assert "next_up" not in await asked(conv(), "weights_dtype", None)
+
+
+async def test_a_memory_report_alone_has_no_op_to_try_a_setting_on(at, tmp_path):
+    memory = str(write_run(tmp_path, conv()).memory)
+    with pytest.raises(QuestionRefused, match="check_setting needs device times"):
+        await ask(at, "check_setting", run=memory, op=1, setting="math_fidelity", value="LoFi")
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_older"),
+    [("3.5", False), ("3.6", False), ("4.0", False), ("3.5.1", False), ("3.4", True), ("2.9", True), ("3.x", True)],
+)
+async def test_wrong_values_of_older_builds_are_told_unless_the_memory_report_is_of_a_newer_one(
+    at, tmp_path, schema, is_older
+):
+    blocks = "in0_block_w=2,out_subblock_h=1,out_subblock_w=4,per_core_M=8,per_core_N=64"
+    config = f"MatmulMultiCoreReuseProgramConfig(compute_with_storage_grid_size=(x=2,y=2),{blocks})"
+    made = write_run(tmp_path, linear(config=config))
+    with closing(sqlite3.connect(made.memory)) as connection, connection:
+        connection.execute("UPDATE report_metadata SET value = ? WHERE key = 'schema_version'", (schema,))
+    opened = await ask(at, "open_run", performance=str(made.performance), memory=str(made.memory))
+    said = await ask(at, "check_setting", run=opened["id"], op=3, setting="per_core_M", value=4)
+    assert said.get("caveat", "").startswith("builds before 0.81 accept it") == is_older
 
 
 async def test_formats_are_listed_by_name_and_grids_are_not(asked):

@@ -4,7 +4,9 @@ import json
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.asking import ask, session
@@ -19,14 +21,18 @@ from tests.profiles import (
     block_sharded,
     height_sharded,
     write_memory_report,
+    write_performance_report,
 )
 from tests.profiles.big import write_big_database
 from tests.profiles.demo import FIGURES as FIGURES_FILE
 from tests.profiles.demo import FULLEST, model_line
 from tests.profiles.demo_model import demo_program
 from tests.shared_reports import MEMORY, shared
+from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.analyses.memory.replay_records import Differences
 from ttnn_mcp.analyses.program_models.models import MODELS
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.tools.memory_summary import Arguments, memory_summary
 
 SHARD = height_sharded(256, 32, (8, 8))  # 16,384 bytes per bank
 SHAPE = [1, 1, 16384, 32]
@@ -365,3 +371,133 @@ async def test_a_large_report_is_answered_in_the_time_of_a_few_scans(tmp_path):
     )
     assert time.perf_counter() - began < 15 * scanned + 2
     assert size(answer) < 4_000
+
+
+def plain() -> Program:
+    """An op whose buffers and tensors, all in L1, are shown."""
+    program = Program()
+    x = program.tensor(SHAPE, placement=SHARD)
+    program.op("UnaryDeviceOperation", [x], circular_buffers=[CircularBuffer(1_000)])
+    return program
+
+
+@pytest.mark.parametrize("generation", ["G2", "3.3"])
+async def test_what_a_report_has_nothing_to_say_of_is_left_out(tmp_path, generation):
+    answer = await summary(tmp_path, plain(), generation)
+    assert not {"programs", "l1_small", "dram", "caveats", "more_errors", "rank", "devices"} & answer.keys()
+    assert not {"with_modelled_bytes_per_bank", "outcome", "device"} & answer["l1_peak"].keys()
+    assert "largest_hole_after_bytes" not in answer["fragmentation"]
+
+
+async def test_an_error_elsewhere_is_not_said_of_the_peak_or_of_another_operation(tmp_path):
+    program = crashing("segmentation fault")
+    wide = height_sharded(1_024, 32, (8, 8))
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 65536, 32], placement=wide)])
+    answer = await summary(tmp_path, program)
+    assert (answer["l1_peak"]["operation"], answer["errors"][0]["operation"]) == (5, 4)
+    assert "outcome" not in answer["l1_peak"]
+    other = await summary(tmp_path, program, operation=2)
+    assert other["errors"] == []
+    failed = await summary(tmp_path, program, operation=4)
+    assert [one["operation"] for one in failed["errors"]] == [4]
+    assert failed["l1_peak"]["outcome"] == "unfinished"
+
+
+async def test_trace_buffers_lie_in_dram(tmp_path):
+    """Three tensors of 8,192 bytes: 4 tiles over 12 banks, so one in the fullest."""
+    program = Program()
+    x, _ = program.tensor([1, 1, 64, 64]), program.tensor([1, 1, 64, 64], placement=Placement("TRACE"))
+    program.op("UnaryDeviceOperation", [x])
+    assert (await summary(tmp_path, program))["dram"] == {"operation": 1, "bytes_per_bank": 6_144, "bytes": 24_576}
+
+
+async def test_where_l1_ends_is_not_guessed(tmp_path):
+    path = write_memory_report(tmp_path / "memory", plain())
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM devices")
+    assert "fragmentation" not in await ask(session(tmp_path), "memory_summary", run=str(path))
+
+
+async def test_a_performance_report_alone_is_refused(tmp_path):
+    path = write_performance_report(tmp_path / "perf", plain())
+    with pytest.raises(QuestionRefused, match="memory_summary needs one"):
+        await ask(session(tmp_path), "memory_summary", run=str(path))
+
+
+async def test_an_answer_takes_its_3900_bytes_where_there_is_so_much_to_tell(tmp_path):
+    program = crashing(NO_ROOM.format(64 * 1_300_000, 1_300_000))
+    failed = program.calls.pop()
+    program.source_path = "/models/" + "m" * 60 + ".py"
+    x = failed.inputs[0]
+    for number in range(40):
+        x = program.op("UnaryDeviceOperation", [x], call=f"ttnn.{'name' * 12}_{number}")
+    program.calls.append(replace(failed, id=len(program.calls) + 1))
+    answer = await summary(tmp_path, program)
+    assert 3_900 - 160 < size(answer) <= 3_900  # one more live tensor would not fit
+    assert answer["more_live"] > 20
+
+
+@pytest.mark.parametrize(
+    ("found", "caveat"),
+    [
+        (Differences(), None),
+        (
+            Differences(contradicted=2),
+            "graphs and snapshots contradict each other on 2 buffers; snapshots were believed",
+        ),
+        (Differences(came=3), "between captured operations 3 buffers came and 0 went"),
+        (Differences(went=4), "between captured operations 0 buffers came and 4 went"),
+        (Differences(unsized=1), None),
+    ],
+)
+async def test_where_graphs_and_snapshots_differ_is_told(tmp_path, found, caveat):
+    replayed = await replay_of(await session(tmp_path).run(str(write_memory_report(tmp_path / "memory", plain()))))
+    changed = replace(replayed, devices=(replace(replayed.fullest, differences=found),))
+    assert (await memory_summary(changed, Arguments(run="made"))).caveats == ((caveat,) if caveat else ())
+
+
+@pytest.mark.parametrize(
+    ("change", "caveat"),
+    [
+        ({"broken": 2}, "2 captured graphs could not be read"),
+        ({"capacity_bytes": None}, "no devices table and no known architecture: the capacity of L1 is not known"),
+    ],
+)
+async def test_what_of_a_report_could_not_be_read_is_told(tmp_path, change, caveat):
+    replayed = await replay_of(await session(tmp_path).run(str(write_memory_report(tmp_path / "memory", plain()))))
+    assert (await memory_summary(replace(replayed, **change), Arguments(run="made"))).caveats == (caveat,)
+
+
+@pytest.mark.parametrize(
+    ("completed", "unknown", "caveats"),
+    [
+        (34_000, {}, []),
+        (33_900, {}, ["with_modelled_bytes_per_bank counts a collective's buffers on every chip of the mesh"]),
+        (
+            33_900,
+            {"Made": 1},
+            ["no with_modelled_bytes_per_bank: 1 programs show no buffers and have no model: Made"],
+        ),
+    ],
+)
+async def test_a_collective_is_told_apart_on_one_chip_where_all_else_is_known(
+    tmp_path, completed, unknown, caveats
+):
+    """Whose buffers TTNN's dry captures list on every chip."""
+    replayed = await replay_of(await session(tmp_path).run(str(write_memory_report(tmp_path / "memory", plain()))))
+    levels = {"completed": np.array([completed]), "listed": np.array([34_000])}
+    replayed.programs.unknown.update(unknown)
+    changed = replace(replayed, devices=(replace(replayed.fullest, **levels),))
+    said = (await memory_summary(changed, Arguments(run="made"))).caveats
+    assert len(said) == len(caveats)
+    assert all(one.startswith(start) for one, start in zip(said, caveats, strict=True))
+
+
+async def test_eight_late_frees_are_shown_and_the_others_counted(tmp_path):
+    """What the second to the tenth op read lies there still at the peak, in the eleventh of eleven."""
+    program = Program()
+    x = program.tensor(SHAPE, placement=SHARD)
+    for _ in range(11):
+        x = program.op("UnaryDeviceOperation", [x])
+    answer = await summary(tmp_path, program)
+    assert (len(rows(answer["late_frees"])), answer["more_late_frees"]) == (8, 1)

@@ -7,11 +7,19 @@ from contextlib import closing
 import pytest
 
 from tests.asking import ask, session
-from tests.profiles import Program, write_memory_report, write_performance_report, write_run
+from tests.profiles import (
+    Iteration,
+    Program,
+    write_memory_report,
+    write_performance_report,
+    write_run,
+)
 from tests.profiles.demo_model import demo_program
-from tests.programs import block
+from tests.profiles.ops import binary, unary
+from tests.programs import block, layered
 from tests.shared_reports import MEMORY, shared
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.wire import bytes_of
 
 CONV = 27  # a Conv2d's line in the demo program's report
 
@@ -159,3 +167,76 @@ async def test_no_op_is_said_to_do_better_than_its_bound(at, tmp_path, kernel_ns
     program.op("UnaryDeviceOperation", [program.tensor([1, 1, 1024, 1024])], kernel_ns=kernel_ns)
     said = await ask(at, "op_detail", run=str(write_performance_report(tmp_path, program)), op=2)
     assert said["roofline"]["efficiency"] == pytest.approx(efficiency, abs=1e-4)
+
+
+async def test_an_op_is_judged_among_its_neighbours(at, tmp_path):
+    """The second add fits neither of them, and repeats the row of the first: the profiler showed it once for both."""
+    program = Program("wormhole_b0")
+    for before, width, after in ((32, 64, 96), (128, 64, 160)):
+        for op in (
+            unary("RELU", *(program.tensor([1, 1, 32, each]) for each in (before, before)), 1_000),
+            binary("ADD", *(program.tensor([1, 1, 32, width]) for _ in range(3)), 1_000),
+            unary("RELU", *(program.tensor([1, 1, 32, each]) for each in (after, after)), 1_000),
+        ):
+            program.call("ttnn.made_up", op.inputs, op.outputs, (op,))
+    path = str(write_performance_report(tmp_path, program, [Iteration()]))
+    roofline = (await ask(at, "op_detail", run=path, op=6))["roofline"]
+    assert "another op's operands" in roofline["why"]
+
+
+async def test_how_often_an_op_ran_is_told_from_the_second_time_on(at, tmp_path):
+    program = block(devices=2)
+    once = write_performance_report(tmp_path / "once", block(), [Iteration()])
+    assert "repeats" not in await ask(at, "op_detail", run=str(once), op=2)
+    twice = write_performance_report(tmp_path / "twice", block(), [Iteration(), Iteration()])
+    (row,) = (await ask(at, "op_detail", run=str(twice), op=2))["repeats"]["rows"]
+    assert row == [2, 1, 20, 20, 20]
+    mesh = write_performance_report(tmp_path / "mesh", program, [Iteration()])
+    (row,) = (await ask(at, "op_detail", run=str(mesh), op=2))["repeats"]["rows"]
+    assert row[:2] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "op", "why"),
+    [
+        (block, 3, None),
+        (block, 2, "no ttnn call: this op lies outside the linked pass"),
+        (layered, 3, "no ttnn call: the reports are not linked (the memory report launched"),
+    ],
+)
+async def test_why_an_op_has_no_call_is_said_where_there_is_a_memory_report(at, tmp_path, recorded, op, why):
+    """The performance report begins with an op that sets the model up."""
+    program = block()
+    program.op("EmbeddingsDeviceOperation", [program.tensor([1, 1, 64, 64])])
+    program.calls.insert(0, program.calls.pop())
+    performance = write_performance_report(tmp_path / "perf", program, [Iteration()])
+    memory = write_memory_report(tmp_path / "memory", recorded())
+    run = (await ask(at, "open_run", performance=str(performance), memory=str(memory)))["id"]
+    said = await ask(at, "op_detail", run=run, op=op)
+    assert ("call" in said) == (why is None)
+    assert said.get("caveat", "").startswith(why or "")
+    assert ("caveat" in said) == (why is not None)
+
+
+async def test_a_tensor_that_the_report_lost_is_left_out_of_the_operands(at, tmp_path):
+    memory = write_memory_report(tmp_path / "memory", block())
+    with closing(sqlite3.connect(memory)) as database, database:
+        ((tensor,),) = database.execute("SELECT tensor_id FROM output_tensors WHERE operation_id = 1")
+        database.execute("DELETE FROM tensors WHERE tensor_id = ?", (tensor,))
+    said = await ask(at, "op_detail", run=str(memory), op=1)
+    assert [one["name"].split()[0] for one in said["operands"]] == ["in", "in"]
+
+
+async def test_a_memory_report_alone_answers_about_operations(at, tmp_path):
+    opened = await ask(at, "open_run", memory=str(write_memory_report(tmp_path / "memory", block())))
+    assert "op_detail" in opened["answerable"]
+
+
+async def test_attributes_fill_the_answer_s_1500_bytes_and_the_others_are_counted(at, tmp_path):
+    attributes = {f"name_{place:02}": "v" * 40 for place in range(60)}
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 64, 64])], attributes=attributes)
+    said = await ask(at, "op_detail", run=str(write_performance_report(tmp_path, program)), op=2)
+    entry = len('"name_00":"",') + 40
+    assert 1_500 - entry < bytes_of(said) <= 1_500
+    assert len(said["attributes"]) + said["more_attributes"] == 60

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -174,7 +175,7 @@ def _op(run: Run, row: int, shards: Mapping[str, tuple[int, int]]) -> Op:
     """The op at a row, and the names of those before it on its device."""
     table = run.performance_report.ops
     devices, codes = table.numbers("device"), table.texts("op_code")
-    mine = np.flatnonzero((devices[:row] == devices[row]) | (np.isnan(devices[:row]) & np.isnan(devices[row])))
+    mine = np.flatnonzero(devices[:row] == devices[row])
     before = tuple(codes[int(at)] for at in mine[-LOOK_BACK:][::-1])
     return op_of(table.take(np.array([row])), run.chip, before, shards)
 
@@ -186,8 +187,7 @@ def _listed(asked: Arguments, op: Op, bench: _Bench, earlier: str | None) -> Ans
     now = legal[0][1].trial.now
     kept = _nearest(legal, now)
     choices = [Choice(value=value, l1_bytes=one.l1_bytes, verdict=one.verdict) for value, one in kept]
-    here = _number(now)
-    up = next((one for one in choices if here is not None and (_number(one.value) or here) > here), None)
+    up = next((one for one in choices if _number(one.value) > _number(now)), None)
     fitting = sum(one.verdict in ("fits", "legal") for one in choices)
     left = f"; {len(legal) - len(kept)} further ones are not listed" if len(kept) < len(legal) else ""
     return Answer(
@@ -212,16 +212,14 @@ def _listed(asked: Arguments, op: Op, bench: _Bench, earlier: str | None) -> Ans
 
 def _nearest(legal: list[tuple[int | bool | str, Judged]], now: Cell) -> list[tuple[int | bool | str, Judged]]:
     """At most CHOICES_AT_MOST of them, those around today's value, in their order."""
-    if len(legal) <= CHOICES_AT_MOST:
-        return legal
-    today = _number(now) or 0
-    here = sum((_number(value) or 0) <= today for value, _ in legal)
-    first = min(max(here - CHOICES_AT_MOST // 2, 0), len(legal) - CHOICES_AT_MOST)
+    here = sum(_number(value) <= _number(now) for value, _ in legal)
+    first = max(min(here - CHOICES_AT_MOST // 2, len(legal) - CHOICES_AT_MOST), 0)
     return legal[first : first + CHOICES_AT_MOST]
 
 
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _number(value: object) -> float:
+    """The value as a number; where it is none, NaN, which is neither above nor below another."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else nan
 
 
 TOOL = Tool(

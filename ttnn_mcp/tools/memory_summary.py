@@ -158,10 +158,9 @@ async def _fragmentation(replayed: Replayed, moment: Moment) -> Fragmentation | 
     holes = holes_of(replayed, moment)
     if holes is None:
         return None
-    memory, spans, after = replayed.memory, replayed.fullest.spans, None
-    if memory.has & {"buffer_chunks", "buffer_pages"}:
-        chunks = await memory.chunks_of(tables.operation_of(replayed, moment.place))
-        after = holes_of_chunks(replayed, chunks) if len(chunks) else None
+    spans = replayed.fullest.spans
+    chunks = await replayed.memory.chunks_of(tables.operation_of(replayed, moment.place))
+    after = holes_of_chunks(replayed, chunks) if len(chunks) else None
     return Fragmentation(
         largest_free_bytes=holes.largest,
         largest_hole_bytes=holes.largest_hole,

@@ -128,9 +128,9 @@ def _repeats(ops: OpTable, row: int) -> Table | None:
 
 
 def _why_no_call(run: Run, operation: int | None) -> str | None:
-    if operation is not None or run.memory is None:
+    if operation is not None or run.linked is None:
         return None
-    if run.linked is not None and run.linked.link.status == "not_linked":
+    if run.linked.link.status == "not_linked":
         return f"no ttnn call: the reports are not linked ({run.linked.link.why})"
     return "no ttnn call: this op lies outside the linked pass"
 

@@ -73,7 +73,8 @@ def compared(pair: RunsCompared, windows: Windows) -> Comparison:
     bracket = (windows.start_signpost, windows.end_signpost)
     later = windows.iteration if windows.candidate_iteration is None else windows.candidate_iteration
     if (windows.iteration, later, *bracket) == ("last", "last", None, None):
-        sides = like_windows(pair.before, pair.after)
-    else:
-        sides = measured(pair.before, windows.iteration, bracket), measured(pair.after, later, bracket)
+        # a repeat is windowed as the baseline is: iterations that were joined there would be other ops here
+        sides = [like_windows(run, pair.after) for run in (pair.before, *pair.repeats)]
+        return Comparison(*sides[0], [repeat for repeat, _ in sides[1:]])
+    sides = measured(pair.before, windows.iteration, bracket), measured(pair.after, later, bracket)
     return Comparison(*sides, [measured(run, windows.iteration, bracket) for run in pair.repeats])

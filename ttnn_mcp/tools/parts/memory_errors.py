@@ -78,9 +78,8 @@ async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False
         return failed
     if place is None:
         return failed.model_copy(update=_told(replayed, shortage))
-    moment = await moment_of(replayed, place)
-    if shortage.kind == "no_room":  # the allocator knows nothing of circular buffers
-        moment = replace(moment, circular=())
+    # the allocator of tensors knows nothing of circular buffers; where they ran out, the message tells their size
+    moment = replace(await moment_of(replayed, place), circular=())
     update = _told(replayed, _settled(replayed, moment, shortage))
     if brief:
         return failed.model_copy(update=update)

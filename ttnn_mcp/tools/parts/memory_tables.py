@@ -146,7 +146,7 @@ def _ranges(ranges: Ranges) -> str:
 def devices(replayed: Replayed) -> Table | None:
     """The fullest moment of each device that the graphs speak of, where there are several."""
     followed = [device for device in replayed.devices if device.followed]
-    if len(replayed.devices) < 2 or len(followed) < 2:
+    if len(followed) < 2:
         return None
     rows: list[tuple[Cell, ...]] = [
         (

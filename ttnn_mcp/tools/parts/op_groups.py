@@ -101,7 +101,7 @@ def _by_layering(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering |
         labels = [*outside, *(f"layer {n + 1}" for n in range(layering.count))]
         differ = np.where(layering.differs, layering.role, 0)
         return Grouping(np.where(edges < 2, edges, layering.layer + 1), labels, layering.why, differ)
-    keys = np.where(edges < 2, edges, layering.role + 1)
+    keys = np.where(layering.layer == BEFORE, 0, layering.role + 1)  # the role of what comes after is 0
     labels = [*outside, *([""] * layering.roles)]
     named = role_names(run, ops, layering)
     for key, row in zip(*np.unique(keys, return_index=True), strict=True):
@@ -118,7 +118,7 @@ def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
     Raises:
         QuestionRefused: nothing in the run knows source lines.
     """
-    if run.performance is not None and run.performance.csv.compiler:
+    if run.performance_report.csv.compiler:
         loc = ops.texts("loc")
         lines = [shown_path(parse_loc(text) or "(unknown)") for text in loc.distinct]
         return [lines[code] if code >= 0 else "(unknown)" for code in loc.codes], None

@@ -48,8 +48,10 @@ def inside_of(op: OpTable) -> Inside | None:
     measured = {name: op.numbers(column).item() for name, column in MEASURED.items()}
     measured = {name: round(value, 1) for name, value in measured.items() if 0 <= value <= MOST_PCT}
     kernel = op.numbers("kernel_ns").item()
+    if not kernel:
+        return None
     uneven = _told(parts.uneven_ns.item(), kernel)
-    if not (parts.present.any() or measured or uneven) or not kernel:
+    if not (parts.present.any() or measured or uneven):
         return None
     bound, why = parts.bound(0, kernel)
     besides = BESIDES.get((bound, family(op.texts("op_code")[0])))
@@ -72,4 +74,4 @@ def inside_of(op: OpTable) -> Inside | None:
 
 def _told(time_ns: float, kernel_ns: float) -> float | None:
     """In microseconds, where it is worth a word."""
-    return time_ns / 1e3 if time_ns >= TOLD * kernel_ns and time_ns > 0 else None
+    return time_ns / 1e3 if time_ns >= TOLD * kernel_ns else None

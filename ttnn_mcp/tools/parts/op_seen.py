@@ -9,6 +9,7 @@ import numpy as np
 from ttnn_mcp.archive.memory_of_ops import Remembered, remembered
 from ttnn_mcp.archive.precedents import telling
 from ttnn_mcp.archive.settings_apart import has_value, written
+from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.wire import Columns, Table
 
 if TYPE_CHECKING:
@@ -64,9 +65,5 @@ def _remembered(run: Run, line: int) -> Remembered | None:
     """The op among those of the default window; alone if it lies outside."""
     ops = run.scope().ops
     if ops.at_line(line) is None:
-        everything = run.performance_report.ops
-        place = everything.at_line(line)
-        if place is None:
-            return None
-        ops = everything.take(np.array([place]))
+        ops = run.performance_report.ops.take(np.array([row_at(run, line)]))
     return remembered(run, ops, np.array([line])).get(line)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.trial import Value
 
 _GRID = re.compile(r"\D*(\d{1,3})\D+(\d{1,3})\D*")
+_ROWS_FIRST = re.compile(r"\by\s*=.*\bx\s*=")  # as in ttnn.CoreGrid(y=8, x=7)
 FLAGS = ("enable_act_double_buffer", "enable_weights_double_buffer", "fp32_dest_acc_en", "packer_l1_acc")
 NAMES = {"math_fidelity": FIDELITIES, "shard_layout": LAYOUTS, "weights_dtype": DTYPES}
 MOST = 1 << 24  # no chip holds a tensor with a longer side
@@ -72,14 +73,14 @@ def one_of(setting: str, value: Value, *names: str) -> str:
     """
     word = re.split(r"[.:]", str(value).strip())[-1].lower()
     exact = [name for name in names if name.lower() == word]
-    matching = exact or [name for name in names if word and name.lower().startswith(word)]
+    matching = exact or [name for name in names if name.lower().startswith(word)]
     if len(matching) != 1:
         raise QuestionRefused(f"{setting} is one of {', '.join(names)}; not '{shown(value)}'.")
     return matching[0]
 
 
 def grid(value: Value) -> tuple[int, int]:
-    """'8x7' as (columns, rows).
+    """'8x7', '(x=8,y=7)' or 'ttnn.CoreGrid(y=7, x=8)' as (columns, rows).
 
     Raises:
         QuestionRefused: it is no grid.
@@ -87,4 +88,5 @@ def grid(value: Value) -> tuple[int, int]:
     match = _GRID.fullmatch(str(value))
     if match is None:
         raise QuestionRefused(f"core_grid is columns x rows, such as 8x7; not '{shown(value)}'.")
-    return int(match[1]), int(match[2])
+    first, second = int(match[1]), int(match[2])
+    return (second, first) if _ROWS_FIRST.search(str(value)) else (first, second)

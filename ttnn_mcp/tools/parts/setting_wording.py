@@ -61,7 +61,7 @@ def _about_l1(judgement: Judged, limit: L1Limit | None) -> str:
 def instead(judgement: Judged, value: Value, legal: list[tuple[Value, Judged]]) -> str | None:
     """The nearest legal value that fits; or that there is none above today's."""
     numbers = [(one, its) for one, its in legal if isinstance(one, int) and not isinstance(one, bool)]
-    if not numbers or isinstance(value, str):
+    if not numbers:
         return judgement.trial.instead
     now = judgement.trial.now if isinstance(judgement.trial.now, int) else 0
     asked = int(value) or max(one for one, _ in numbers)  # 0 asks for the largest

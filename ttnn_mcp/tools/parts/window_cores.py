@@ -29,14 +29,12 @@ def cores_of_window(facts: WindowFacts) -> tuple[Table | None, str | None]:
     """The heaviest ops on their cores, and what the log says against the report; nothing without a small enough log."""
     log = facts.run.performance_report.csv.path.parent / NAME
     try:
-        if not log.is_file():
-            return None, None
         if log.stat().st_size > READ_UNASKED_BYTES:
             return None, f"a large {NAME} lies beside the report: op_detail(op, whole='cores') reads it"
         heaviest = facts.heaviest(np.arange(len(facts), dtype=np.int64), OPS_SHOWN)
         launches = {row: launch for row in heaviest if (launch := launch_of(facts.ops, row)) is not None}
         marks = dict(zip(launches, marks_of_ops(log, [*launches.values()]), strict=True))
-    except (ReportError, OSError):
+    except (ReportError, OSError):  # mostly there is none
         return None, None
     timed = {row: times for row, of_op in marks.items() if (times := times_of(of_op, facts.chip)) is not None}
     if not timed:

@@ -1,0 +1,91 @@
+"""What `record` writes down, and what it says to do next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.asking import session
+from tests.experiments.writer import experiment
+from tests.pairs import Model, write
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.experiments.store import Store
+from ttnn_mcp.experiments.walls import Walls
+from ttnn_mcp.tools.parts.loop_actions import set_target
+from ttnn_mcp.tools.parts.loop_answer import Arguments
+from ttnn_mcp.tools.parts.loop_record import _attempt, record
+
+BASE = Model()
+
+
+@pytest.fixture
+def at(tmp_path):
+    return session(tmp_path)
+
+
+@pytest.fixture
+def recorded(at, tmp_path):
+    """Record the change from the usual model to another one."""
+    before = str(write(tmp_path / "before", BASE))
+
+    async def of(target=None, **change):
+        after = str(write(tmp_path / "after", replace(BASE, **change)))
+        if target:
+            await set_target(at, Arguments(baseline=before), target)
+        asked = Arguments(action="record", change="one thing", baseline=before, candidate=after, pcc=0.9999)
+        return await record(at, asked)
+
+    return of
+
+
+async def test_the_two_changes_with_most_behind_them_are_told(recorded):
+    answer = await recorded(weights="BFLOAT8_B", fused_relu=True, split_softmax=True, reshape=False, up_ns=60_000)
+    assert len(answer.engaged.rows) == 2
+
+
+@pytest.mark.parametrize(
+    ("target", "up_ns", "tools"),
+    [
+        (None, 60_000, [("experiments", "next")]),
+        ("0.1 ms", 60_000, [("experiments", "next")]),
+        ("500 ms", 60_000, []),
+        (None, 90_000, [("compare_runs", None)]),
+    ],
+    ids=["no target", "not met", "met", "no change to see"],
+)
+async def test_what_comes_next_hangs_on_the_verdict_and_the_target(recorded, target, up_ns, tools):
+    answer = await recorded(target, up_ns=up_ns, seed=1, jitter=0.001)
+    assert [(call.tool, call.arguments.get("action")) for call in answer.next] == tools
+
+
+async def test_without_a_baseline_the_best_so_far_is_taken_and_there_must_be_one(at, recorded, tmp_path):
+    third = str(write(tmp_path / "third", replace(BASE, up_ns=50_000)))
+    with pytest.raises(QuestionRefused, match="Nothing is recorded yet: give `baseline`"):
+        await record(at, Arguments(action="record", change="one", candidate=third))
+    first = await recorded(up_ns=60_000)
+    answer = await record(at, Arguments(action="record", change="two", candidate=third, pcc=0.9999))
+    assert answer.experiment.baseline == first.experiment.candidate
+
+
+async def test_a_run_on_record_that_was_overwritten_is_refused_by_its_id(at, recorded, tmp_path, monkeypatch):
+    """`aaaaaaaa` is on record, and by now what the folder of another run is called."""
+    await Store(at.settings.state_folder).add(experiment("one"))
+    path = str(write(tmp_path / "aaaaaaaa", BASE))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(QuestionRefused, match="Run aaaaaaaa no longer exists: its report was overwritten"):
+        await record(at, Arguments(action="record", change="two", baseline="aaaaaaaa", candidate=path))
+    answer = await recorded(up_ns=60_000)
+    asked = Arguments(
+        action="record", change="two", baseline=path, candidate=answer.experiment.candidate, pcc=0.9999
+    )
+    assert (await record(at, asked)).experiment.candidate == answer.experiment.candidate
+
+
+@pytest.mark.parametrize(
+    ("walls", "told"),
+    [((3.0, 2.0), Walls(3.0, 2.0, profiled=False)), ((3.0, None), None), ((None, 2.0), None), ((None, None), None)],
+)
+def test_wall_times_come_in_pairs(walls, told):
+    before, after = walls
+    assert _attempt(Arguments(wall_before_ms=before, wall_after_ms=after)).walls == told

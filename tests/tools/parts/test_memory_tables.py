@@ -1,0 +1,138 @@
+"""The tables of memory_summary: how much of what they show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.asking import memory_summary_of, session
+from tests.profiles import CircularBuffer, Program, height_sharded, write_memory_report
+from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.tools.parts.memory_tables import devices, model_line, spelled
+
+SHAPE, SHARD = [1, 1, 2048, 32], height_sharded(32, 32, (8, 8))  # 2,048 bytes per bank
+
+
+@pytest.fixture
+def told(tmp_path):
+    async def of(program, operation=None):
+        path = write_memory_report(tmp_path / "memory", program)
+        return await memory_summary_of(session(tmp_path), str(path), operation)
+
+    return of
+
+
+@pytest.fixture
+def replayed(tmp_path):
+    async def of(program):
+        path = write_memory_report(tmp_path / "memory", program)
+        return await replay_of(await session(tmp_path).run(str(path)))
+
+    return of
+
+
+def growing(ops, **how) -> Program:
+    """Ops that each leave a tensor behind and have buffers of a size of their own."""
+    program = Program(**how)
+    x = program.tensor(SHAPE, placement=SHARD)
+    for number in range(1, ops + 1):
+        x = program.op("UnaryDeviceOperation", [x], circular_buffers=[CircularBuffer(10_000 * (number % 2) + 64)])
+    return program
+
+
+async def test_a_run_is_told_in_ten_stretches_that_follow_each_other(told):
+    """Thirty ops on tensors in DRAM, with small and large buffers in turn."""
+    program = Program()
+    x = program.tensor(SHAPE)
+    for number in range(30):
+        program.op("UnaryDeviceOperation", [x], circular_buffers=[CircularBuffer(64 if number % 2 else 10_000)])
+    table = (await told(program)).timeline
+    assert len(table.rows) == 10
+    assert (table.rows[0][0], table.rows[-1][1]) == (1, 30)
+    assert all(after[0] == before[1] + 1 for before, after in zip(table.rows, table.rows[1:], strict=False))
+
+
+async def test_four_operations_on_both_sides_of_the_one_asked_for_are_told(told):
+    program = growing(12)
+    for operation, around in ((6, range(2, 11)), (2, range(1, 7)), (12, range(8, 13))):
+        assert [row[2] for row in (await told(program, operation)).timeline.rows] == [*around]
+
+
+async def test_of_what_is_live_the_sixteen_largest_are_shown_and_the_others_counted(told):
+    """Twenty, of which the last two are larger."""
+    program = Program()
+    x = program.tensor(SHAPE, placement=SHARD)
+    for _ in range(17):
+        x = program.op("UnaryDeviceOperation", [x])
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 2048, 64], placement=height_sharded(32, 64, (8, 8)))])
+    answer = await told(program)
+    assert (len(answer.live.rows), answer.more_live) == (16, 4)
+    assert [row[2] for row in answer.live.rows] == [4_096] * 2 + [2_048] * 14
+
+
+async def test_dram_is_listed_last_and_only_of_an_operation_that_is_asked_for(told):
+    program = growing(1)
+    program.tensor([1, 1, 2048, 512])
+    assert {row[2] for row in (await told(program)).live.rows} == {2_048}
+    table = (await told(program, 1)).live
+    assert [row[-1] for row in table.rows] == ["L1", "L1", "DRAM"]
+    assert table.rows[-1][2] == 2048 * 512 * 2 // 12 // 2048 * 2048 + 2048  # whole tiles in each of twelve banks
+
+
+async def test_the_four_kinds_of_cores_with_most_on_them_are_told(told):
+    program = Program()
+    x = program.tensor(SHAPE, placement=SHARD)
+    steps = [CircularBuffer(1_000, grid=((0, 0, column, 7),)) for column in reversed(range(6))]
+    program.op("UnaryDeviceOperation", [x], circular_buffers=steps)
+    table = (await told(program)).cores
+    assert [row[0] for row in table.rows] == [f"{column}-0..{column}-7" for column in range(4)]
+    assert [row[3] for row in table.rows] == [6_000, 5_000, 4_000, 3_000]
+
+
+async def test_two_kinds_of_cores_are_told(told):
+    program = Program()
+    half = CircularBuffer(1_000, grid=((0, 0, 3, 7),))
+    program.op("UnaryDeviceOperation", [program.tensor(SHAPE, placement=SHARD)], circular_buffers=[half])
+    assert [row[3] for row in (await told(program)).cores.rows] == [1_000, 0]
+
+
+async def test_even_cores_are_told_only_of_an_operation_that_is_asked_for(told):
+    assert (await told(growing(1))).cores is None
+    assert len((await told(growing(1), 1)).cores.rows) == 1
+
+
+async def test_sixty_four_circular_buffers_of_an_operation_are_listed(told):
+    """A program has 32 of them on a core."""
+    program = Program()
+    x = program.tensor(SHAPE, placement=SHARD)
+    many = [CircularBuffer(64, grid=((0, row, 3, row),)) for row in range(8) for _ in range(9)]
+    program.op("UnaryDeviceOperation", [x], circular_buffers=many)
+    assert len((await told(program, 1)).circular_buffers.rows) == 64
+
+
+async def test_of_a_long_file_name_the_end_is_enough(replayed):
+    program = growing(1, source_path="/home/user/" + "m" * 70 + "odel.py")
+    assert model_line(await replayed(program), 1) == "m" * 53 + "odel.py:5"
+    assert model_line(await replayed(growing(1)), 99) is None
+
+
+async def test_devices_that_the_graphs_speak_of_are_compared_where_there_are_several(replayed):
+    one = await replayed(growing(3))
+    first, second = replace(one.fullest, device=4), replace(one.fullest, device=2)
+    table = devices(replace(one, devices=(first, second)))
+    assert table.rows == ((2, 3, 18_256, 10_064), (4, 3, 18_256, 10_064))
+    assert devices(replace(one, devices=(first, replace(second, followed=False)))) is None
+    assert devices(one) is None
+
+
+@pytest.mark.parametrize(
+    ("cores", "text"),
+    [
+        ([(x, y) for x in range(3) for y in range(2)], "0-0..2-1"),
+        ([(0, 0), (1, 0), (0, 1)], "within 0-0..1-1"),
+        ([(4, 2)], "4-2..4-2"),
+    ],
+)
+def test_cores_are_spelled_by_their_corners(cores, text):
+    assert spelled(tuple(cores)) == text

@@ -1,0 +1,81 @@
+"""Groups of ops: what they are called, and the rates of the ops in them that show any."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.asking import ask, session
+from tests.profiles import (
+    Iteration,
+    Program,
+    header_of,
+    performance_rows,
+    write_memory_report,
+    write_performance_report,
+    write_rows,
+)
+from tests.programs import block, layered
+from ttnn_mcp.errors import QuestionRefused
+
+
+@pytest.fixture
+def at(tmp_path):
+    return session(tmp_path)
+
+
+async def grouped(at, path, group_by):
+    table = (await ask(at, "list_ops", run=str(path), group_by=group_by))["groups"]
+    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    return {row["key"]: row for row in rows}
+
+
+@pytest.mark.parametrize("group_by", ["layer", "role"])
+async def test_what_lies_before_and_after_the_layers_are_groups_of_their_own(at, tmp_path, group_by):
+    """An embedding, six layers of four ops, and a head."""
+    groups = await grouped(at, write_performance_report(tmp_path / "perf", layered()), group_by)
+    assert (groups["before the layers"]["count"], groups["after the layers"]["count"]) == (1, 1)
+    inside = [row["count"] for key, row in groups.items() if not key.endswith("the layers")]
+    assert inside == ([4] * 6 if group_by == "layer" else [6] * 4)
+
+
+@pytest.mark.parametrize(
+    ("layers", "named"), [(8, "1, 2, 3, 4, 5, 6, 7, 8"), (10, "1, 2, 3, 4, 5, 6, 7, 8 and 2 more"), (0, None)]
+)
+async def test_eight_layers_that_differ_are_named_and_the_others_counted(at, tmp_path, layers, named):
+    program = Program("wormhole_b0")
+    x = program.op("EmbeddingsDeviceOperation", [program.tensor([1, 1, 32, 512])])
+    for layer in range(30):
+        y = program.op("LayerNormDeviceOperation", [x])
+        operands = [y, program.weight([1, 1, 512, 512])]
+        y = program.op("MatmulDeviceOperation", operands, kernel_ns=40_000 if layer < layers else 20_000)
+        x = program.op("BinaryNgDeviceOperation", [x, program.op("UnaryDeviceOperation", [y])])
+    groups = await grouped(at, write_performance_report(tmp_path / "perf", program), "role")
+    (matmul,) = [row for key, row in groups.items() if "Matmul" in key]
+    assert matmul["differ"] == named
+
+
+async def test_lines_of_the_model_are_refused_with_the_reason_that_the_reports_are_not_linked(at, tmp_path):
+    performance = write_performance_report(tmp_path / "perf", block())
+    memory = write_memory_report(tmp_path / "memory", layered())
+    opened = await ask(at, "open_run", performance=str(performance), memory=str(memory))
+    with pytest.raises(QuestionRefused, match="not known: the memory report launched 26 device ops"):
+        await ask(at, "list_ops", run=opened["id"], group_by="source_line")
+
+
+async def test_rates_are_of_the_ops_that_show_what_they_computed_and_moved(at, tmp_path):
+    """Two equal matmuls; the row of the second lost its shapes."""
+    program = Program("wormhole_b0")
+    for _ in range(2):
+        operands = [program.tensor([1, 1, 512, 512]), program.weight([1, 1, 512, 512])]
+        program.op("MatmulDeviceOperation", operands, fidelity="HiFi2", kernel_ns=10_000)
+    rows = performance_rows(program, [Iteration()])
+    header = header_of(rows, "C7")
+    bare = {name: cell for name, cell in rows[1].items() if not name.startswith(("INPUT", "OUTPUT"))}
+    path = write_rows(tmp_path / "perf" / "report.csv", [rows[0], bare], header)
+    (matmul,) = (await grouped(at, path, "op_code")).values()
+    assert matmul["count"] == 2
+    assert matmul["tflop_s"] == pytest.approx(2 * 512**3 / 10_000 / 1e3, abs=0.01)
+    assert matmul["gb_s"] == pytest.approx(3 * 512 * 512 * 2 / 10_000, abs=0.1)
+    path = write_rows(tmp_path / "bare" / "report.csv", [bare], header)
+    (matmul,) = (await grouped(at, path, "op_code")).values()
+    assert not {"tflop_s", "gb_s"} & matmul.keys()

@@ -1,0 +1,38 @@
+"""The roofline of one op: what was reached, where anything was."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analyses.tables import performance_of
+from tests.profiles import Program, height_sharded
+from ttnn_mcp.analyses.roofline.roofline import roofline_of
+from ttnn_mcp.run.chip import chip_of
+from ttnn_mcp.tools.parts.op_roofline import roofline_said
+
+IN_L1 = height_sharded(32, 64, (8, 4))
+
+
+@pytest.mark.parametrize(
+    ("placement", "kernel_ns", "rate"),
+    [
+        (None, 10_000, 2 * 2 * 1024 * 64 / 10_000),  # read once, written once, two bytes each
+        (None, 0, None),
+        (IN_L1, 10_000, None),
+    ],
+)
+def test_a_rate_is_told_of_an_op_that_moved_something_in_some_time(tmp_path, placement, kernel_ns, rate):
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 1024, 64], **({"placement": placement} if placement else {}))
+    program.op("UnaryDeviceOperation", [x], kernel_ns=kernel_ns)
+    performance = performance_of(tmp_path, program)
+    said = roofline_said(roofline_of(performance.ops, chip_of(performance, None)), kernel_ns)
+    assert said.achieved_dram_gb_s == rate
+
+
+def test_what_is_not_known_of_an_op_is_left_out(tmp_path):
+    program = Program("wormhole_b0")
+    program.op("MatmulDeviceOperation", [program.tensor([1, 1, 64, 64])] * 2, fidelity="HiFi2")
+    performance = performance_of(tmp_path, program, without="INPUT|OUTPUT")
+    said = roofline_said(roofline_of(performance.ops, chip_of(performance, None)), 10_000)
+    assert (said.flops, said.dram_bytes, said.compute_us, said.achieved_dram_gb_s) == (None,) * 4
