@@ -57,13 +57,17 @@ def identity(pair: Pair, kept: KeptFiles | None = None, ahead: ReadAhead | None 
         ReportMissing: one of them cannot be opened.
     """
     digest = blake2b(digest_size=ID_CHARS // 2)
-    table = pair.performance
-    reading = partial(ahead.checksum, table, kept) if ahead is not None and table is not None else None
-    for path in (table, pair.memory):
-        digest.update(fingerprint(path, kept, reading if path == table else None).encode() if path else b"-")
+    digest.update(_contents(pair.performance, kept, ahead))
+    digest.update(_contents(pair.memory, kept, None))
     if pair.rank:
         digest.update(str(pair.rank).encode())
     return digest.hexdigest()
+
+
+def _contents(path: Path | None, kept: KeptFiles | None, ahead: ReadAhead | None) -> bytes:
+    if path is None:
+        return b"-"
+    return fingerprint(path, kept, partial(ahead.checksum, path, kept) if ahead else None).encode()
 
 
 def stamps_of(pair: Pair) -> Stamps:

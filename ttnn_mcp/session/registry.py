@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-PATIENCE_S = 5.0  # wait for another server that writes; questions are answered without the registry too
+# for another server that writes; questions are answered without the registry too
+PATIENCE_S = 5.0  # unmoved: only how long another writer is waited for
 LISTED = 5000  # the runs opened last; a list of runs shows a hundred
 ID = re.compile(f"[0-9a-f]{{{ID_CHARS}}}")
 
