@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 
 # Reports are read in threads of their own: however slow that is, the threads that answer questions stay free. Four
 # of them, because four runs are held in memory (KEPT_OPEN); a thread that waits for a disk needs no core.
-_READERS = ThreadPoolExecutor(4, thread_name_prefix="reading")
+_READERS = ThreadPoolExecutor(4, thread_name_prefix="reading")  # unmoved: only how many read at once
 
 
 async def _in_reader(work: Callable[[], Result]) -> Result:

@@ -68,6 +68,11 @@ class KnownRun:
         """Its reports."""
         return Pair(self.performance, self.memory, self.rank)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether its reports lie where they lay."""
+        return all(map(is_there, self.pair.paths))
+
 
 class Registry:
     """The record of opened runs. If the state folder cannot be written, it is empty and everything else works.
