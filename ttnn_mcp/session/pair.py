@@ -7,7 +7,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from ttnn_mcp.errors import ReportMissing, shown
+from ttnn_mcp.errors import ReportMissing, shown_path
 from ttnn_mcp.readers.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -88,5 +88,5 @@ def stamp_of(path: Path) -> Stamp:
     try:
         state = path.stat()
     except (OSError, ValueError):
-        raise ReportMissing(f"{shown(path)} is not there any more, or its folder cannot be read.") from None
+        raise ReportMissing(f"{shown_path(path)} is not there any more, or its folder cannot be read.") from None
     return Stamp(state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
