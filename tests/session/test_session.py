@@ -55,8 +55,9 @@ async def test_the_newest_report_under_the_roots_is_the_default(tmp_path, made):
 
 
 async def test_without_any_report_the_way_out_is_said(tmp_path):
-    with pytest.raises(RunUnknown, match="demo"):
-        await session(tmp_path).run(None)
+    folder = tmp_path / ("x" * 80) / "mine"
+    with pytest.raises(RunUnknown, match="no report found under .*/mine.*'demo'"):
+        await session(tmp_path, folder).run(None)
 
 
 async def test_an_unknown_id_is_answered_with_what_there_is(tmp_path, made):
@@ -94,7 +95,7 @@ async def test_copies_take_as_many_megabytes_as_was_decided(tmp_path):
 
 @pytest.mark.parametrize("kinds", ["run", "performance", "memory", "performance memory"])
 async def test_the_run_that_was_decided_on_is_the_default(tmp_path, made, report, kinds):
-    report("newer")
+    report("newer", drop=1)
     decided = {name: path for name, path in {**paths(made), "run": "demo"}.items() if name in kinds.split()}
     at = Session(Settings(roots=[tmp_path / "reports"], state=tmp_path / "state", **decided))
     run = await at.run(None)

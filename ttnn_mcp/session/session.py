@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.archive.store import Archive
-from ttnn_mcp.errors import ReportMissing, RunUnknown, nearest, shown
+from ttnn_mcp.errors import ReportMissing, RunUnknown, nearest, shown, shown_path
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.session.archiving import Archiving
 from ttnn_mcp.session.naming import DEMO, check_name, known_run, only_one
@@ -121,7 +121,7 @@ class Session:
             return await self.open(settings.performance, settings.memory)
         newest = await asyncio.to_thread(self._newest)
         if newest is None:
-            roots = ", ".join(shown(root) for root in settings.searched)
+            roots = ", ".join(map(shown_path, settings.searched))
             skipped = f" ({self.skipped[0]})" if self.skipped else ""
             raise RunUnknown(
                 f"No run given and no report found under {roots}{skipped}. "
