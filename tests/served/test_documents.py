@@ -45,7 +45,7 @@ def test_a_misspelt_page_is_refused_with_the_nearest():
         ("# T\n", {}),
         ("", {}),
         ("---\nname: never closed\n", {}),
-        ("never: opened\n---\n", {}),
+        ("# T\nnever: opened\n---\n", {}),
         ("---\nname: a\nno pair\n---\n", {"name": "a"}),
     ],
 )

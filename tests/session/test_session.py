@@ -56,7 +56,7 @@ async def test_the_newest_report_under_the_roots_is_the_default(tmp_path, made):
 
 async def test_without_any_report_the_way_out_is_said(tmp_path):
     folder = tmp_path / ("x" * 80) / "mine"
-    with pytest.raises(RunUnknown, match="no report found under .*/mine.*'demo'"):
+    with pytest.raises(RunUnknown, match=r"no report found under .*/mine.*'demo'"):
         await session(tmp_path, folder).run(None)
 
 
