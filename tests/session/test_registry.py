@@ -97,3 +97,8 @@ async def test_runs_that_are_not_permitted_are_not_told(tmp_path):
     registry = Registry(tmp_path, lambda *paths: all(path.parent == Path("/r") for path in paths))
     assert [known.id for known in await registry.called("model")] == ["0a0a0a0a"]
     assert await registry.with_id("0b0b0b0b") == []
+
+
+async def test_where_nothing_was_recorded_nothing_is_opened(registry, monkeypatch):
+    monkeypatch.setattr("ttnn_mcp.session.registry.connected", lambda *_: pytest.fail("opened"))
+    assert await registry.all() == []

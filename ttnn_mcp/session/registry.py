@@ -139,7 +139,7 @@ class Registry:
 
         try:
             value.encode()
-            if not is_there(self._path):  # unmoved: it only saves opening what is not there
+            if not is_there(self._path):
                 return []
             async with connected(self._path, "rw", PATIENCE_S) as database:  # to undo what a kill left half done
                 given_column = "given" if "given" in await _columns(database) else "0"
