@@ -6,8 +6,8 @@ import unicodedata
 
 import pytest
 
-from ttnn_mcp.errors import alike, nearest, shown, shown_path, suggestion
-from ttnn_mcp.quoting import cleaned, line, quoted, text
+from ttnn_mcp.errors import shown, shown_path
+from ttnn_mcp.quoting import cleaned, line, line_end, quoted, single_line, text
 
 HOSTILE = {
     "colour": "\x1b[31mred",
@@ -78,14 +78,15 @@ def test_a_large_answer_is_cleaned_in_milliseconds():
     assert time.perf_counter() - began < 1.0  # 10 times 60 kB; a hundredth of it on an idle machine
 
 
-def test_names_that_could_be_meant_are_told_apart_from_names_there_are():
-    assert alike("matmull", ["Matmul", "Conv2d"]) == ["Matmul"]
-    assert suggestion("zzz", ["Matmul"]) == ""
-    assert nearest("zzz", ["Matmul"]) == " There is: Matmul."
-    assert nearest("matmull", ["Matmul"]) == " Did you mean Matmul?"
+@pytest.mark.parametrize(("cut", "short"), [(line, "x" * 77 + "..."), (line_end, "..." + "y" * 77)])
+def test_eighty_characters_of_a_name_are_shown_of_a_path_the_last(cut, short):
+    assert cut("x" * 40 + "y" * 40) == "x" * 40 + "y" * 40
+    assert cut("x" * 81 + "y" * 81) == short
 
 
-def test_guessing_at_a_name_of_a_megabyte_takes_no_time():
-    began = time.perf_counter()
-    nearest("x" * 1_000_000, [f"name {index}" for index in range(1000)])
-    assert time.perf_counter() - began < 2
+def test_a_name_that_hides_something_is_cleaned_as_a_name_of_a_field_too():
+    assert cleaned({"k\u202e": 1, "l": 2}) == {"k ": 1, "l": 2}
+
+
+def test_a_cell_of_several_lines_is_one():
+    assert single_line("a\tb\nc\r\nd\u202ee") == "a b c  d e"

@@ -1,11 +1,11 @@
-"""Tables name their columns, and no table has others."""
+"""Numbers are short, tables name their columns and fit where they are sent, and no table has others."""
 
 from typing import Annotated
 
 import pytest
 from pydantic import ValidationError
 
-from ttnn_mcp.wire import Columns, Table, Wire
+from ttnn_mcp.wire import Columns, Saving, Table, Wire, bytes_of, rounded
 
 LINES = Columns("op", "kernel_us", "share", "note", maybe=("share", "note"))
 EXACT = Columns("op", "pcc")
@@ -14,6 +14,37 @@ EXACT = Columns("op", "pcc")
 class Answer(Wire):
     lines: Annotated[Table, LINES] | None = None
     exact: Annotated[Table, EXACT] | None = None
+
+
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [(1.23456, 1.23), (2.0, 2), (1.999, 2), (float("nan"), None), (float("inf"), None), (-float("inf"), None)],
+)
+def test_numbers_are_sent_short_and_what_was_not_measured_as_null(value, sent):
+    told = [rounded(value, 2), Saving(at_least=value, at_most=0.0).spoken()["at_least"]]
+    assert told == [sent, sent]
+    assert [type(each) for each in told] == [type(sent)] * 2
+
+
+@pytest.mark.parametrize(
+    ("column", "sent"),
+    [
+        *((name, 0.1235) for name in ("share", "noise_share", "busy", "efficiency", "imbalance", "waste")),
+        ("kernel_ms", 0.123),
+        ("kernel_us", 0.12),
+        ("share_us", 0.12),
+    ],
+)
+def test_the_name_of_a_column_tells_its_decimals(column, sent):
+    assert Table.of(column, rows=[(0.123456,)]).rows == ((sent,),)
+
+
+@pytest.mark.parametrize(("room", "count"), [(0, 1), (9, 1), (10, 2), (14, 2), (15, 3), (99, 3)])
+def test_as_many_rows_are_sent_as_there_is_room_for_and_always_one(room, count):
+    """A row takes five bytes: its comma too."""
+    table = Table(columns=("op",), rows=((10,), (11,), (12,)))
+    assert [bytes_of(row) for row in table.rows] == [4, 4, 4]
+    assert table.within(room).rows == table.rows[:count]
 
 
 def test_floats_are_rounded_by_the_unit_in_their_columns_name():
@@ -42,6 +73,14 @@ def test_a_table_of_other_columns_fails(columns):
 def test_a_row_has_a_cell_for_every_column():
     with pytest.raises(ValueError, match="zip"):
         LINES.table([(7, 1.0)])
+
+
+def test_the_schema_names_the_columns_that_quote_the_profile():
+    class Quotes(Wire):
+        ops: Annotated[Table, Columns("op", "name", "note", quoted=("note", "name"))]
+
+    table = Quotes.model_json_schema(mode="serialization")["properties"]["ops"]
+    assert table["properties"]["rows"]["description"] == "quoted: name, note"
 
 
 def test_the_schema_names_the_columns_and_no_others_pass():

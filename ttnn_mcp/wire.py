@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -25,7 +25,8 @@ from pydantic import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Cell = str | int | float | bool | None
+Cell: TypeAlias = str | int | float | bool | None
+Rounded: TypeAlias = float | int | None
 
 # Text of a profile is data, and the contract says where it stands. `description` is the one annotation that every
 # validator of JSON Schemas accepts; answers do not grow by it.
@@ -33,10 +34,10 @@ QUOTED = "quoted"
 QUOTING = "may quote"
 Quoted = Annotated[str, Field(description=QUOTED)]  # a name, path or cell of a profile
 Quoting = Annotated[str, Field(description=QUOTING)]  # a sentence of ours that may name something of a profile
-QuotedCell = Quoted | int | float | bool | None
+QuotedCell: TypeAlias = Quoted | int | float | bool | None
 
 
-def rounded(value: float, decimals: int) -> float | int | None:
+def rounded(value: float, decimals: int) -> Rounded:
     """`value` to `decimals`; whole numbers as integers; what is not finite (not measured) as None."""
     if not math.isfinite(value):
         return None
@@ -45,7 +46,7 @@ def rounded(value: float, decimals: int) -> float | int | None:
 
 
 def _to(decimals: int) -> PlainSerializer:
-    return PlainSerializer(lambda value: rounded(value, decimals), return_type=float | int | None)
+    return PlainSerializer(lambda value: rounded(value, decimals), return_type=Rounded)
 
 
 Us = Annotated[float, _to(2)]  # microseconds

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tests.profiles import L1, Program
-from ttnn_mcp.checks.check import Check, Claim
+from ttnn_mcp.checks.check import CannotTell, Check, Claim, Subject
+from ttnn_mcp.checks.worth import Worth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.check import Claims
+    from ttnn_mcp.checks.needs import Need
 
 
 def saves(
@@ -47,6 +50,29 @@ def saves(
         )
 
     return Check(name, name, 1, look, general=general)
+
+
+def comes_to(name: str, *told: float | str, ops: int = 4, needs: tuple[Need, ...] = ()) -> Check:
+    """A check about the first `ops` ops that claims parts of all time, or tells in words what it cannot tell."""
+
+    def look(facts: WindowFacts) -> Claims:
+        for one in told:
+            yield from [CannotTell(one)] if isinstance(one, str) else saves(name, one).look(facts)
+
+    of = Subject(lambda facts: np.arange(len(facts)) < ops, f"no ops for {name}")
+    return Check(name, name, 1, look, of=of, needs=needs, worth=Worth(saving=0.01))
+
+
+def cites(columns: str, *, fix: str = "", compiled: str | None = None) -> Check:
+    """A check whose claim cites cells in these columns."""
+
+    def look(facts: WindowFacts) -> Claims:
+        for claim in saves("made", 0.5).look(facts):
+            assert isinstance(claim, Claim)
+            cells = (claim.evidence[0].model_copy(update={"column": column}) for column in columns.split())
+            yield replace(claim, evidence=tuple(cells), fix=fix)
+
+    return Check("made", "made", 1, look, compiled=compiled)
 
 
 def four_ops() -> Program:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.asking import ask, session
-from tests.checks.made_checks import four_ops, saves
+from tests.checks.made_checks import cites, comes_to, four_ops, saves
 from tests.checks.rows import ONE_PASS, case_of, pass_time, real_case
 from tests.profiles import L1, Program, write_run
 from tests.profiles.demo_model import demo_program
@@ -14,6 +14,7 @@ from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim
 from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.checks.needs import Need
 from ttnn_mcp.checks.unexplained import Unexplained
 from ttnn_mcp.checks.worth import Worth
 
@@ -45,11 +46,115 @@ def test_an_op_in_two_patterns_is_counted_once(case):
 
 def test_where_nothing_took_time_no_share_of_it_is_a_finding(tmp_path):
     program = Program()
-    program.op("MadeUpOfNoFamily", [program.tensor([1, 1, 32, 32], "UINT16", placement=L1)], kernel_ns=0)
+    for width in (32, 64):
+        program.op("MadeUpOfNoFamily", [program.tensor([1, 1, 32, width], "UINT16", placement=L1)], kernel_ns=0)
     timeless = case_of(tmp_path, program)
-    assert timeless.total_ns == 0
-    with_a_line = replace(saves("worth", 0.5), worth=Worth(time=0.01))
-    assert [one.check for one in diagnose(timeless, [with_a_line, saves("risk", 0.0)]).findings] == ["risk"]
+    assert (timeless.total_ns, timeless.gap_ns > 0) == (0, True)
+    lines = [replace(saves("line", 0.0), worth=worth) for worth in (Worth(time=0.01), Worth(saving=0.01))]
+    found = diagnose(timeless, [*lines, saves("gaps", 0.5, gap=True), saves("risk", 0.0)]).findings
+    assert [(one.check, one.share) for one in found] == [("risk", 0)]
+
+
+@pytest.mark.parametrize(
+    ("worth", "told"),
+    [
+        (Worth(time=0.25), True),
+        (Worth(time=0.26), False),
+        (Worth(saving=0.125), True),
+        (Worth(saving=0.126), False),
+    ],
+)
+def test_a_claim_below_the_worth_of_its_check_is_not_told(case, worth, told):
+    half_of_one_op = replace(saves("made", 0.5, rows=[0]), worth=worth)
+    assert bool(diagnose(case, [half_of_one_op]).findings) == told
+
+
+STEPS = {
+    "found": ([comes_to("a", 0.5), comes_to("b"), comes_to("c", 0.3)], "found", "a, c"),
+    "found, some unseen": ([comes_to("a", 0.5, "dark"), comes_to("b", "dark")], "found", "a; cannot tell: b"),
+    "clean": ([comes_to("a"), comes_to("b", 0.001)], "clean", "2 of 2 checks looked and found nothing"),
+    "clean, some absent": (
+        [comes_to("a"), comes_to("b", ops=0)],
+        "clean",
+        "1 of 2 checks looked and found nothing",
+    ),
+    "clean, some unseen": (
+        [comes_to("a"), comes_to("b", "dark")],
+        "clean",
+        "1 of 2 checks looked and found nothing; cannot tell: b",
+    ),
+    "unseen": ([comes_to("a", "dark"), comes_to("b", 0.001, "dark"), comes_to("c", ops=0)], "cannot_tell", "dark"),
+    "absent": ([comes_to("a", ops=0), comes_to("b", ops=0)], "not_applicable", "no ops for a; no ops for b"),
+}
+
+
+@pytest.mark.parametrize(("checks", "status", "why"), STEPS.values(), ids=STEPS)
+def test_a_step_says_what_its_checks_came_to(case, checks, status, why):
+    (step,) = diagnose(case, checks).steps
+    assert (step.status, step.why) == (status, why)
+
+
+@pytest.mark.parametrize(
+    ("of_run", "ops_seen", "ops", "status"),
+    [
+        (True, 4, 1, "found"),
+        (True, 4, 0, "not_applicable"),
+        (True, None, 1, "cannot_tell"),
+        (True, None, 0, "cannot_tell"),
+        (False, 1, 1, "found"),
+        (False, 2, 1, "cannot_tell"),
+        (False, None, 0, "not_applicable"),
+    ],
+)
+def test_a_check_looks_where_the_run_and_its_ops_have_what_it_needs(case, of_run, ops_seen, ops, status):
+    """A need of the run comes before the question which ops there are, one of its ops after it."""
+    need = Need("sight", lambda _, about: about.sum() == ops_seen, "too dark", of_run=of_run)
+    (step,) = diagnose(case, [comes_to("made", 0.5, ops=ops, needs=(need,))]).steps
+    assert (step.status, step.why == "too dark") == (status, status == "cannot_tell")
+
+
+def test_a_check_looks_once_at_a_window(case):
+    looks = []
+    check = Check("made", "made", 1, lambda facts: iter(looks.append(facts) or ()))
+    assert diagnose(case, [check]).steps == diagnose(case, [check], others=[check]).steps
+    assert len(looks) == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "generation", "cited"),
+    [
+        ("a", "C7", "a"),
+        ("a b c d e f", "C7", "a b c d"),
+        ("a b", "tt-torch", "a b LOC"),
+        ("a LOC b", "tt-torch", "a LOC b"),
+        ("a b c d LOC", "tt-torch", "a b c d LOC"),
+    ],
+)
+def test_a_finding_cites_four_cells_and_the_line_of_the_model_once(tmp_path, columns, generation, cited):
+    case = case_of(tmp_path, four_ops(), generation=generation)
+    (found,) = diagnose(case, [cites(columns)]).findings
+    assert " ".join(cell.column for cell in found.evidence) == cited
+    assert (found.claim, found.assumption) == ("made", "made")
+
+
+def test_the_line_of_the_model_is_that_of_the_heaviest_op(tmp_path):
+    program = Program()
+    for took in (10, 30, 20):
+        program.op("MadeUpOfNoFamily", [program.tensor([1, 1, 32, took * 32])], kernel_ns=took * 1000)
+    case = case_of(tmp_path, program, generation="tt-torch")
+    (found,) = diagnose(case, [saves("made", 0.5)]).findings
+    line = found.evidence[-1]
+    assert (line.column, line.row) == ("LOC", case.line(1))
+    assert line.value == f"{program.source_path}:{program.calls[1].line}"
+
+
+@pytest.mark.parametrize(
+    ("generation", "compiled", "fix"),
+    [("C7", None, "call"), ("C7", "option", "call"), ("tt-torch", None, "call"), ("tt-torch", "option", "option")],
+)
+def test_who_compiles_a_model_reads_the_fix_of_a_compiler(tmp_path, generation, compiled, fix):
+    case = case_of(tmp_path, four_ops(), generation=generation)
+    assert [one.fix for one in diagnose(case, [cites("a", fix="call", compiled=compiled)]).findings] == [fix]
 
 
 def test_small_savings_are_dropped_and_risks_are_not(case):

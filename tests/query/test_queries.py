@@ -85,16 +85,27 @@ def _deaf(given_up):
 
 
 async def test_queries_that_run_on_make_the_next_wait_for_no_longer_than_its_turn(run, monkeypatch):
+    complaints = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
     monkeypatch.setattr(queries, "TURN_S", 0.3)
-    hogs = [asyncio.create_task(query_answer(run, ENDLESS, 1, seconds=1.0)) for _ in range(2 * queries.AT_ONCE)]
+    hogs = [asyncio.create_task(query_answer(run, ENDLESS, 1, seconds=1.0)) for _ in range(8)]
     await asyncio.sleep(0.05)
     began = time.monotonic()
-    with pytest.raises(QuestionRefused, match="other queries are running"):
+    with pytest.raises(QuestionRefused, match=r"^4 other queries are running"):
         await query_answer(run, "SELECT 1", 1, seconds=0.1)
     assert time.monotonic() - began < 3
     told = await asyncio.gather(*hogs, return_exceptions=True)
     assert all(isinstance(each, QuestionRefused) for each in told)
     assert (await query_answer(run, "SELECT 1", 1)).rows.rows == ((1,),)
+    assert complaints == []
+
+
+async def test_a_statement_has_five_seconds_and_whoever_asks_an_answer_in_eight(run, monkeypatch):
+    given, wait = [], asyncio.wait
+    monkeypatch.setattr(queries, "queried", lambda _run, _sql, _limit, seconds, **_: given.append(seconds))
+    monkeypatch.setattr(queries.asyncio, "wait", lambda work, timeout: given.append(timeout) or wait(work))
+    await query_answer(run, "SELECT 1", 1)
+    assert sorted(given) == [5, 8]
 
 
 async def test_who_stops_waiting_ends_the_query(run):

@@ -45,6 +45,8 @@ def test_a_misspelt_page_is_refused_with_the_nearest():
         ("# T\n", {}),
         ("", {}),
         ("---\nname: never closed\n", {}),
+        ("# T\nnever: opened\n---\n", {}),
+        ("---\nname: a\nno pair\n---\n", {"name": "a"}),
     ],
 )
 def test_frontmatter_is_what_stands_between_the_two_dashes(text, head):

@@ -5,11 +5,14 @@ import logging
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from tests.archive.reports import report
 from ttnn_mcp.archive.passes import Order, one_pass
+from ttnn_mcp.errors import ArchiveUnusable
+from ttnn_mcp.run.kept import Kept
 from ttnn_mcp.session import archiving as module
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.session.settings import ENGINE
@@ -126,7 +129,7 @@ async def test_the_demo_is_no_measurement(session, started):
 async def test_an_archive_that_cannot_be_written_is_said_once_and_costs_no_answer(
     tmp_path, session, started, caplog
 ):
-    started[1].returncode = module.FAILED
+    started[1].returncode = 1
     started[1].said = "noise\nThe archive cannot be written."
     with caplog.at_level(logging.WARNING):
         for day in (1, 2, 3):
@@ -158,3 +161,68 @@ def test_without_its_engine_there_is_no_archive(tmp_path, monkeypatch):
     at = Session(Settings(state=tmp_path, archive_mb=5))
     assert at.archive is None
     assert at.settings.archive_at_most_mb == 0
+
+
+def run_of(path, build=None, *, performance=True):
+    """What `note` looks at of a run."""
+    path.touch()
+    report = SimpleNamespace(csv=SimpleNamespace(path=path)) if performance else None
+    return SimpleNamespace(id="0a", performance=report, memory=SimpleNamespace(build=build), kept=Kept())
+
+
+def archiving(folder, known=dict):
+    archive = None if known is None else SimpleNamespace(known=known)
+    return module.Archiving(Settings(state=folder / "state"), archive)
+
+
+@pytest.mark.parametrize(("known", "performance", "threads"), [(dict, True, 1), (None, True, 0), (dict, False, 0)])
+def test_only_what_can_be_archived_starts_anything(tmp_path, monkeypatch, known, performance, threads):
+    begun = []
+    monkeypatch.setattr(module, "Thread", lambda **how: begun.append(how) or SimpleNamespace(start=lambda: None))
+    at = archiving(tmp_path, known)
+    at.note(run_of(tmp_path / "a.csv", performance=performance))
+    at.begin()
+    assert len(begun) == threads
+
+
+@pytest.mark.parametrize(
+    ("ended", "why"),
+    [
+        ((0, "noise"), None),
+        ((2, "The report is damaged."), None),
+        ((1, "noise\nNo room.\n"), "No room."),
+        ((1, ""), "it ended early"),
+    ],
+)
+def test_a_process_that_failed_is_quoted_once_and_one_that_did_not_is_not(tmp_path, started, caplog, ended, why):
+    started[1].returncode, started[1].said = ended
+    at = archiving(tmp_path)
+    for build in ("of one build", "of another"):
+        at.note(run_of(tmp_path / build, build))
+    at.begin()
+    wait_for_threads()
+    wait_for_threads()
+    assert [words[-1] for words, _ in started[0]] == ["of one build", "of another"]
+    assert caplog.messages == (
+        [] if why is None else [f"Runs are not archived in this session: {why} (--archive-mb 0 switches it off)"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("failure", "why"),
+    [
+        (ArchiveUnusable("Install duckdb."), "Install duckdb."),
+        (PermissionError(13, "Permission denied", "/secret"), "Permission denied"),
+        (KeyError("secret"), "KeyError"),
+    ],
+)
+def test_why_nothing_is_archived_is_said_in_our_words_or_the_systems(tmp_path, started, caplog, failure, why):
+    def known():
+        raise failure
+
+    at = archiving(tmp_path, known)
+    at.note(run_of(tmp_path / "a.csv"))
+    at.begin()
+    wait_for_threads()
+    assert caplog.messages == [f"Runs are not archived in this session: {why} (--archive-mb 0 switches it off)"]
+    assert started[0] == []

@@ -5,25 +5,8 @@ import shutil
 import pytest
 
 from tests.asking import ask, session
-from tests.profiles import write_performance_report
-from tests.programs import block
 from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown
 from ttnn_mcp.session.registry import ID, KnownRun, Registry
-
-
-@pytest.fixture
-def report(tmp_path):
-    """A report of `rows` whole lines less, at reports/<folder>/."""
-    whole = write_performance_report(tmp_path / "made", block())
-
-    def write(folder, drop=0, name="ops_perf_results.csv", below="reports"):
-        path = tmp_path / below / folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = whole.read_bytes().splitlines(keepends=True)
-        path.write_bytes(b"".join(lines[: len(lines) - drop]))
-        return path
-
-    return write
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,13 @@ def test_a_report_that_took_the_place_of_another_is_not_taken(path, kept):
     assert ahead.take(path) is None
 
 
+def test_a_report_is_taken_under_its_own_name_only(path, kept):
+    ahead, other = ReadAhead(), path.with_name("other.csv")
+    os.link(path, other)
+    ahead.checksum(path, kept, "", _state(path))
+    assert ahead.take(other) is None
+
+
 def test_another_report_is_not_taken_and_none_stays(path, kept, tmp_path):
     ahead = ReadAhead()
     ahead.checksum(path, kept, "", _state(path))

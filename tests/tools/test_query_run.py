@@ -15,7 +15,6 @@ from tests.shared_reports import CLIP, MEMORY, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportBroken
 from ttnn_mcp.query import guard as sql_guard
 from ttnn_mcp.query.select import queried
-from ttnn_mcp.query.tables import named_in
 from ttnn_mcp.tools.query_run import TOOL
 
 
@@ -203,32 +202,6 @@ async def test_what_runs_on_is_ended_in_time(at, ask, sql, monkeypatch):
     assert time.monotonic() - started < 3
 
 
-async def test_searching_long_texts_takes_no_time_squared(at, ask):
-    await ask("SELECT 1")
-    long = "replace(replace(replace(replace('aaaaaaaaaa', 'a', 'aaaaaaaaaa'), 'a', 'aaaaaaaaaa'), 'a', 'aaaaaaaaaa'), 'a', 'aaaaaaaaaa')"
-    for sql in (
-        f"SELECT instr({long} || {long}, {long} || 'b')",
-        f"SELECT length(replace({long} || {long}, {long} || 'b', 'c'))",
-        f"SELECT length(trim({long}, replace({long}, 'a', 'b') || 'a'))",
-    ):
-        started = time.monotonic()
-        queried(await at.run("both"), sql, 10)
-        assert time.monotonic() - started < 2
-
-
-async def test_our_text_functions_answer_as_sqlites_own_do(at, ask):
-    await ask("SELECT 1")
-    run = await at.run("both")
-    for expression in (
-        "instr('abcabc', 'c')", "instr('abc', 'x')", "instr('abc', '')", "instr(NULL, 'a')", "instr(1234, 3)",
-        "replace('aXbX', 'X', '--')", "replace('abc', '', 'x')", "replace(NULL, 'a', 'b')", "replace(1212, 1, 9)",
-        "trim('  a b ')", "trim('xxaxx', 'x')", "ltrim('xya', 'yx')", "rtrim('ayx', 'xy')", "trim(NULL)", "ltrim('', 'x')",
-    ):  # fmt: skip
-        with closing(sqlite3.connect(":memory:")) as plain:
-            expected = plain.execute(f"SELECT {expression}").fetchone()[0]
-        assert queried(run, f"SELECT {expression}", 1).rows.rows[0][0] == expected, expression
-
-
 async def test_windows_subqueries_and_json_work(ask):
     assert (await ask("WITH x AS (SELECT kernel_ns FROM ops) SELECT count(*) FROM x"))["rows"][0][0] > 0
     assert (await ask("SELECT count(*) FROM (SELECT 1 UNION SELECT 2)"))["rows"] == [[2]]
@@ -307,15 +280,6 @@ async def test_statements_and_limits_have_bounds(ask):
         await ask("SELECT 1", limit=100_000)
     with pytest.raises(QuestionRefused, match="SQLite cannot run this"):
         await ask("SELECT FROM WHERE")
-
-
-@pytest.mark.parametrize(
-    ("sql", "star"),
-    [("SELECT * FROM ops", True), ("SELECT count(*) FROM ops", False), ("SELECT count( * ), o.* FROM ops o", True),
-     ("SELECT 1 FROM ops NATURAL JOIN operations", True), ("SELECT kernel_ns FROM ops", False)],
-)  # fmt: skip
-def test_a_star_is_told_from_a_count(sql, star):
-    assert ("*" in named_in(sql)) is star
 
 
 def test_every_pass_of_the_guard_has_its_own_words():

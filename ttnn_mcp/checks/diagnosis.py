@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.checks.check import Mask
+    from ttnn_mcp.checks.needs import Need
     from ttnn_mcp.checks.overlaps import Settlement
     from ttnn_mcp.checks.worth import Worth
 
@@ -101,16 +103,13 @@ def _asked(check: Check, facts: WindowFacts) -> Asked:
 
 
 def _gated(check: Check, facts: WindowFacts) -> Asked:
-    about = np.ones(len(facts), dtype=np.bool_)
-    for need in check.needs:
-        if need.of_run and not need.met(facts, about):
-            return Asked(check, "cannot_tell", need.why(facts))
+    if lacking := _lacking(check, facts, np.ones(len(facts), dtype=np.bool_), of_run=True):
+        return Asked(check, "cannot_tell", lacking.why(facts))
     about = check.of.mask(facts)
     if not about.any():
         return Asked(check, "not_applicable", check.of.none)
-    for need in check.needs:
-        if not need.of_run and not need.met(facts, about):
-            return Asked(check, "cannot_tell", need.why(facts))
+    if lacking := _lacking(check, facts, about, of_run=False):
+        return Asked(check, "cannot_tell", lacking.why(facts))
     outcomes = list(check.look(facts))
     claims = tuple(
         _for_author(check, claim, facts)
@@ -121,6 +120,11 @@ def _gated(check: Check, facts: WindowFacts) -> Asked:
         return Asked(check, "found", "", claims)
     unknown = next((outcome for outcome in outcomes if isinstance(outcome, CannotTell)), None)
     return Asked(check, "cannot_tell", unknown.why) if unknown else Asked(check, "clean", "")
+
+
+def _lacking(check: Check, facts: WindowFacts, about: Mask, *, of_run: bool) -> Need | None:
+    """The first need that is not met, of those of the run or of those of the check's ops."""
+    return next((need for need in check.needs if need.of_run == of_run and not need.met(facts, about)), None)
 
 
 def _worth_telling(claim: Claim, worth: Worth, facts: WindowFacts) -> bool:
@@ -168,7 +172,7 @@ def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:
         return ()
     line = facts.line(int(claim.rows[np.argmax(facts.kernel_ns[claim.rows])]))
     source = facts.run.source_at(line)
-    if source is None or any(cell.column == "LOC" for cell in claim.evidence):
+    if source is None or any(cell.column == "LOC" for cell in claim.evidence[:EVIDENCE_SHOWN]):
         return ()
     if facts.run.performance_report.csv.compiler:
         return (Evidence(source=facts.ops.source, row=line, column="LOC", value=shown_path(source)),)

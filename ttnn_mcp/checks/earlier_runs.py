@@ -30,7 +30,7 @@ KERNEL = "DEVICE KERNEL DURATION [ns]"
 
 def backed(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> list[tuple[Check, Claim]]:
     """The claims, each with what earlier runs say of its change."""
-    rows = [claim.rows for _, claim in claims if claim.promise_ns and claim.gap_ns is None]
+    rows = [claim.rows for _, claim in claims if _is_of_ops(claim)]
     if not rows:
         return [*claims]
     lines = facts.ops.lines[np.unique(np.concatenate(rows))]
@@ -38,8 +38,13 @@ def backed(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> list[tu
     return [(check, _backed(facts, claim, earlier)) for check, claim in claims] if earlier else [*claims]
 
 
+def _is_of_ops(claim: Claim) -> bool:
+    """Whether it promises to save time of ops."""
+    return bool(claim.promise_ns) and claim.gap_ns is None
+
+
 def _backed(facts: WindowFacts, claim: Claim, earlier: Mapping[int, Remembered]) -> Claim:
-    if not claim.promise_ns or claim.gap_ns is not None:
+    if not _is_of_ops(claim):
         return claim
     measured = {
         place: (earlier[line], tried)
@@ -53,7 +58,8 @@ def _backed(facts: WindowFacts, claim: Claim, earlier: Mapping[int, Remembered])
             sure[place] = min(max(saved, 0.0), claim.at_most_ns[place])
     if sure.any():
         return _surer(claim, sure, *measured[int(np.argmax(sure))])
-    heaviest = max(measured, key=lambda place: facts.kernel_ns[claim.rows[place]], default=None)
+    doubts = [place for place, (_, tried) in measured.items() if tried.verdict != "faster"]
+    heaviest = max(doubts, key=lambda place: facts.kernel_ns[claim.rows[place]], default=None)
     return claim if heaviest is None else _doubted(claim, *measured[heaviest])
 
 
@@ -64,12 +70,8 @@ def _tried(earlier: Remembered, fix: str) -> Precedent | None:
         for precedent in earlier.precedents
         if precedent.verdict == "faster" and is_advised(precedent.differences, fix)
     )
-    others = (
-        precedent
-        for precedent in earlier.precedents
-        if precedent.verdict != "faster" and is_spelt_out(precedent.differences, fix)
-    )
-    return next(chain(faster, others), None)
+    spelt_out = (precedent for precedent in earlier.precedents if is_spelt_out(precedent.differences, fix))
+    return next(chain(faster, spelt_out), None)
 
 
 def _surer(

@@ -18,7 +18,8 @@ def add_functions(connection: sqlite3.Connection, value_bytes: int, pattern_char
     for name, left, right in (("trim", True, True), ("ltrim", True, False), ("rtrim", False, True)):
         connection.create_function(name, 1, _trimmer(left=left, right=right), deterministic=True)
         connection.create_function(name, 2, _trimmer(left=left, right=right), deterministic=True)
-    if sys.version_info < (3, 11):  # setlimit came with 3.11: there SQLite's own LIKE and GLOB refuse long patterns
+    # setlimit came with 3.11: there SQLite's own LIKE and GLOB refuse long patterns
+    if sys.version_info < (3, 11):  # unmoved: ours answer as SQLite's own do
         add_matching(connection, pattern_chars)
 
 
@@ -78,30 +79,42 @@ class _Glob(_Like):
     """`text GLOB pattern`: `*`, `?` and sets in brackets; case matters."""
 
     several, one, flags = "*", "?", re.DOTALL
-    letters = re.compile(r"\[\^?\]?[^\]]*\]|.", re.DOTALL)
+    letters = re.compile(r"\[(?:\^.|[^^])[^\]]*\]|.", re.DOTALL)  # a bracket that comes first ends no set
+    signs = re.compile(r"(.)-(.)|(.)", re.DOTALL)
 
     def _spelled(self, letter: str) -> str:
-        if len(letter) < 3:
+        if letter == "[":
+            return "(?!)"  # a set without an end fits nothing
+        if len(letter) == 1:
             return re.escape(letter)
         inverted = letter[1] == "^"
-        inside = "".join(sign if sign == "-" else re.escape(sign) for sign in letter[1 + inverted : -1])
-        return f"[{'^' if inverted else ''}{inside}]"
+        inside = letter[1 + inverted : -1]
+        fits = "\\]" if inside.startswith("]") else ""
+        for first, last, alone in self.signs.findall(inside.removeprefix("]")):
+            fits += re.escape(first or alone)
+            fits += f"-{re.escape(last)}" if first <= last and first else ""
+        return f"[{'^' if inverted else ''}{fits}]"
+
+
+def _text(value: object) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def _instr(text: object, part: object) -> int | None:
-    return None if text is None or part is None else str(text).find(str(part)) + 1
+    return None if text is None or part is None else _text(text).find(_text(part)) + 1
 
 
 def _replacer(value_bytes: int) -> Callable[..., str | None]:
     def replaced(text: object, old: object, new: object) -> str | None:
         if text is None or old is None or new is None:
             return None
-        if not str(old):
-            return str(text)
-        grown = len(str(text)) + str(text).count(str(old)) * max(0, len(str(new)) - len(str(old)))
+        whole, part, other = _text(text), _text(old), _text(new)
+        if not part:
+            return whole
+        grown = len(whole) + whole.count(part) * max(0, len(other) - len(part))
         if grown > value_bytes:
             raise OverflowError
-        return str(text).replace(str(old), str(new))
+        return whole.replace(part, other)
 
     return replaced
 
@@ -110,7 +123,7 @@ def _trimmer(*, left: bool, right: bool) -> Callable[..., str | None]:
     def trimmed(text: object, characters: object = " ") -> str | None:
         if text is None or characters is None:
             return None
-        letters, chosen = str(text), frozenset(str(characters))
+        letters, chosen = _text(text), frozenset(_text(characters))
         start, end = 0, len(letters)
         while left and start < end and letters[start] in chosen:
             start += 1

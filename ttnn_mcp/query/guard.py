@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.wire import Cell
 
-SECONDS = 5.0
-OPCODES = 1000  # instructions of SQLite's machine between two looks at the clock: well under a millisecond
+# instructions of SQLite's machine between two looks at the clock: well under a millisecond
+OPCODES = 1000  # unmoved: only how often the clock is looked at
 ANSWER_BYTES = 20_000
 CELL_CHARS = 2000
 VALUE_BYTES = 8_000_000  # of one value within a query; a captured graph has megabytes
@@ -103,7 +103,7 @@ def guarded(
     sql: str,
     tables: Collection[str],
     limit: int,
-    seconds: float = SECONDS,
+    seconds: float,
     *,
     given_up: Callable[[], bool] = bool,
 ) -> ResultRows:
@@ -123,7 +123,7 @@ def guarded(
     """
     check_statement(sql)
     connection.execute("PRAGMA query_only = ON")
-    if sys.version_info >= (3, 11):
+    if sys.version_info >= (3, 11):  # unmoved: true wherever setlimit can be called
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     for (
         name
@@ -149,7 +149,7 @@ def set_limits(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")  # no temporary files
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute(f"PRAGMA hard_heap_limit = {HEAP_BYTES:d}")
-    if sys.version_info >= (3, 11):
+    if sys.version_info >= (3, 11):  # unmoved: true wherever setlimit can be called
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_CHARS)
     add_functions(connection, VALUE_BYTES, PATTERN_CHARS)
@@ -166,7 +166,7 @@ def _authorizer(tables: Collection[str], denied: list[str]) -> Callable[..., int
                 return sqlite3.SQLITE_OK
             denied.append(f"read {shown(subject)}")
         elif action == sqlite3.SQLITE_FUNCTION:
-            if _FUNCTIONS.fullmatch((detail or "").lower()):
+            if _FUNCTIONS.fullmatch(str(detail).lower()):
                 return sqlite3.SQLITE_OK
             denied.append(f"call {shown(detail)}()")
         else:

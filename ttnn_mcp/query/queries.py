@@ -9,7 +9,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.query.guard import SECONDS, check_statement, too_slow
+from ttnn_mcp.query.guard import check_statement, too_slow
 from ttnn_mcp.query.select import QueryResult, queried
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 # Queries have threads of their own, so that slow ones do not block other tools. Four of them, because all queries
 # share one limit on memory (guard.HEAP_BYTES).
 AT_ONCE = 4
-TURN_S = 3.0  # wait for a free thread and for the tables; with the statement's own 5 s, a call ends within 10 s
+SECONDS = 5.0  # for one statement
+TURN_S = 3.0  # wait for a free thread and for the tables: with the statement's own time, a call ends within 10 s
 
 _THREADS = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="query")
 
@@ -39,10 +40,9 @@ async def query_answer(run: Run, sql: str, limit: int, seconds: float = SECONDS)
     try:
         finished, _ = await asyncio.wait({result}, timeout=seconds + TURN_S)
     finally:
-        if not result.done():  # also when the caller was cancelled
-            given_up.set()
-            not_started = started.cancel()
-            result.add_done_callback(_consume)
+        given_up.set()  # also when the caller was cancelled
+        not_started = started.cancel()
+        result.add_done_callback(_consume)
     if finished:
         return result.result()
     if not_started:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import QuestionRefused, ReportBroken, shown, suggestion
 from ttnn_mcp.query.guard import (
-    SECONDS,
     TOO_MUCH_MEMORY,
     NameUnknown,
     ResultRows,
@@ -38,9 +37,7 @@ class QueryResult:
     notes: tuple[str, ...]
 
 
-def queried(
-    run: Run, sql: str, limit: int, seconds: float = SECONDS, *, given_up: Callable[[], bool] = bool
-) -> QueryResult:
+def queried(run: Run, sql: str, limit: int, seconds: float, *, given_up: Callable[[], bool] = bool) -> QueryResult:
     """Run one SELECT over the run's tables. It blocks: `queries.query_answer` runs it in a thread.
 
     Raises:

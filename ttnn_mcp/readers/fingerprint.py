@@ -7,7 +7,7 @@ import time
 from hashlib import blake2b
 from typing import TYPE_CHECKING, BinaryIO
 
-from ttnn_mcp.errors import ReportMissing, shown
+from ttnn_mcp.errors import ReportMissing, shown_path
 from ttnn_mcp.readers.checksum import checksum
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def fingerprint(path: Path, kept: KeptFiles | None = None, reading: Reading | No
                 return _known[stamp]
             digest = _digest(file, status, kept, reading)
     except OSError as failed:
-        raise ReportMissing(f"{shown(path)} cannot be opened ({failed.strerror}).") from None
+        raise ReportMissing(f"{shown_path(path)} cannot be opened ({failed.strerror}).") from None
     if _is_settled(status):
         while len(_known) >= KNOWN_AT_MOST:
             _known.pop(next(iter(_known)), None)

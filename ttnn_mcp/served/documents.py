@@ -56,7 +56,7 @@ def skill_page(page: str) -> str:
         QuestionRefused: there is no such page; the message names the nearest.
     """
     short_name = STEP.sub(r"step-0\1", page.strip().removesuffix(".md").lower())
-    meant = [name for name in skill_pages() if short_name and name.lower().startswith(short_name)]
+    meant = [name for name in skill_pages() if name.lower().startswith(short_name)]
     if len(meant) == 1:
         return text("skills", f"{SKILL}/{meant[0]}.md")
     raise QuestionRefused(f"The skill has no page '{shown(page)}'.{nearest(page, skill_pages())}")

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.settings import Settings
 
-PATIENCE_S = 600.0  # for one run: a report of a million rows takes some ten seconds
-NICENESS = 10
+# for one run: a report of a million rows takes some ten seconds
+PATIENCE_S = 600.0  # unmoved: only how long a thread waits that nobody waits for
+NICENESS = 10  # unmoved: only how much time other programs get
 FAILED = 1  # as the shell's exit status; damaged reports have another one and are told where they are opened
 _ADD = "import os, sys; os.nice({nice}); from ttnn_mcp.shell.cli import main; sys.exit(main(sys.argv[1:]))"
 _LOG = logging.getLogger(__name__)
@@ -87,7 +88,8 @@ class Archiving:
 
         status = path.stat()
         stamp = Source(str(path), status.st_size, status.st_mtime_ns).stamp
-        return self._archive is not None and all(run.stamp != stamp for run in self._archive.known().values())
+        known = self._archive.known() if self._archive else {}
+        return all(run.stamp != stamp for run in known.values())
 
     def _started(self, paths: list[str], build: str | None) -> Popen[str]:
         import subprocess  # noqa: PLC0415

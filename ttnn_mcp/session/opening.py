@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 
 # Reports are read in threads of their own: however slow that is, the threads that answer questions stay free. Four
 # of them, because four runs are held in memory (KEPT_OPEN); a thread that waits for a disk needs no core.
-_READERS = ThreadPoolExecutor(4, thread_name_prefix="reading")
+_READERS = ThreadPoolExecutor(4, thread_name_prefix="reading")  # unmoved: only how many read at once
 
 
 async def _in_reader(work: Callable[[], Result]) -> Result:
@@ -61,11 +61,13 @@ async def read_run(
     """
     timings = await _in_reader(lambda: performance_of(performance, kept, csv=csv)) if performance else None
     report = await read_memory_report(memory, rank=rank) if memory else None
-    matches = await _linked(timings, report) if timings and report else None
-    sources = await report.sources() if report and matches and matches.link.status == "linked" else None
+    matches = sources = None
+    if timings and report:
+        matches = await _linked(timings, report)
+        if matches.link.status == "linked":
+            sources = await report.sources()
     run = Run(run_id, name, timings, report, linked=matches, sources=sources)
-    if report is not None:
-        run.kept.store(ProgramModels(models_of))
+    run.kept.store(ProgramModels(models_of))
     return run
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from ttnn_mcp.errors import ReportMissing, shown
+from ttnn_mcp.errors import ReportMissing, shown_path
 from ttnn_mcp.readers.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -57,13 +57,17 @@ def identity(pair: Pair, kept: KeptFiles | None = None, ahead: ReadAhead | None 
         ReportMissing: one of them cannot be opened.
     """
     digest = blake2b(digest_size=ID_CHARS // 2)
-    table = pair.performance
-    reading = partial(ahead.checksum, table, kept) if ahead is not None and table is not None else None
-    for path in (table, pair.memory):
-        digest.update(fingerprint(path, kept, reading if path == table else None).encode() if path else b"-")
+    digest.update(_contents(pair.performance, kept, ahead))
+    digest.update(_contents(pair.memory, kept, None))
     if pair.rank:
         digest.update(str(pair.rank).encode())
     return digest.hexdigest()
+
+
+def _contents(path: Path | None, kept: KeptFiles | None, ahead: ReadAhead | None) -> bytes:
+    if path is None:
+        return b"-"
+    return fingerprint(path, kept, partial(ahead.checksum, path, kept) if ahead else None).encode()
 
 
 def stamps_of(pair: Pair) -> Stamps:
@@ -84,5 +88,5 @@ def stamp_of(path: Path) -> Stamp:
     try:
         state = path.stat()
     except (OSError, ValueError):
-        raise ReportMissing(f"{shown(path)} is not there any more, or its folder cannot be read.") from None
+        raise ReportMissing(f"{shown_path(path)} is not there any more, or its folder cannot be read.") from None
     return Stamp(state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)

@@ -58,6 +58,11 @@ def lies_in(path: Path, folders: Iterable[Path]) -> bool:
     )
 
 
+def _nearest(path: Path) -> Path:
+    """The path, or the first folder above it that is there: an error may name what lies in that."""
+    return next((folder for folder in (path, *path.parents) if is_there(folder)), path)
+
+
 class Roots:
     """The folders of a session: the reports in them, and whether a path may be opened or named."""
 
@@ -93,13 +98,8 @@ class Roots:
             # checked before anything near the path is read or named; the resolved path is opened, because a link
             # could change after the check
             real = resolved(place)
-            nearest = (
-                next((folder for folder in (real, *real.parents) if is_there(folder)), real) if real else place
-            )
-            if real is None or not self.permits(real, nearest):
-                raise ReportMissing(
-                    f"{shown(written)} lies outside the served roots. Start the server with --root."
-                )
+            if real is None or not self.permits(real, _nearest(real)):
+                raise ReportMissing(f"{shown(written)} {OUTSIDE}")
             place = real
         try:
             reports = classify(place)

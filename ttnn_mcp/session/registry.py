@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-PATIENCE_S = 5.0  # wait for another server that writes; questions are answered without the registry too
+# for another server that writes; questions are answered without the registry too
+PATIENCE_S = 5.0  # unmoved: only how long another writer is waited for
 LISTED = 5000  # the runs opened last; a list of runs shows a hundred
 ID = re.compile(f"[0-9a-f]{{{ID_CHARS}}}")
 
@@ -66,6 +67,11 @@ class KnownRun:
     def pair(self) -> Pair:
         """Its reports."""
         return Pair(self.performance, self.memory, self.rank)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its reports lie where they lay."""
+        return all(map(is_there, self.pair.paths))
 
 
 class Registry:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.archive.store import Archive
-from ttnn_mcp.errors import ReportMissing, RunUnknown, nearest, shown
+from ttnn_mcp.errors import ReportMissing, RunUnknown, nearest, shown, shown_path
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.session.archiving import Archiving
 from ttnn_mcp.session.naming import DEMO, check_name, known_run, only_one
@@ -121,7 +121,7 @@ class Session:
             return await self.open(settings.performance, settings.memory)
         newest = await asyncio.to_thread(self._newest)
         if newest is None:
-            roots = ", ".join(shown(root) for root in settings.searched)
+            roots = ", ".join(map(shown_path, settings.searched))
             skipped = f" ({self.skipped[0]})" if self.skipped else ""
             raise RunUnknown(
                 f"No run given and no report found under {roots}{skipped}. "
@@ -137,7 +137,7 @@ class Session:
 
     async def _by_id(self, run_id: str) -> KnownRun | None:
         opened = [self._known[run_id]] if run_id in self._known else await self.registry.with_id(run_id)
-        existing = [known for known in opened if all(map(is_there, known.pair.paths))]
+        existing = [known for known in opened if known.is_there]
         ids = [await asyncio.to_thread(identity, known.pair, self.kept) for known in existing]
         if run_id in ids:
             return existing[ids.index(run_id)]
@@ -151,7 +151,7 @@ class Session:
 
     async def _by_given_name(self, name: str) -> KnownRun | None:
         for known in (*self._known.values(), *await self.registry.called(name)):
-            if known.named_by_hand and known.name == name and all(map(is_there, known.pair.paths)):
+            if known.named_by_hand and known.name == name and known.is_there:
                 return known
         return None
 
@@ -159,12 +159,13 @@ class Session:
         under_roots = await self.runs_under_roots()
         candidates: dict[Pair, KnownRun] = {}
         for known in (*under_roots, *self._known.values(), *await self.registry.called(name)):
-            if known.name == name and known.pair not in candidates and all(map(is_there, known.pair.paths)):
+            if known.name == name and known.pair not in candidates and known.is_there:
                 candidates[known.pair] = known
         return only_one(name, list(candidates.values()))
 
     async def _names(self) -> list[str]:
-        known_runs = (*await self.runs_under_roots(), *await self.registry.all(), *self._known.values())
+        opened = (*await self.registry.all(), *self._known.values())
+        known_runs = (*await self.runs_under_roots(), *(known for known in opened if known.is_there))
         return [*(known.id for known in known_runs), *(known.name for known in known_runs), DEMO]
 
     def _lies_at(self, written: str) -> bool:

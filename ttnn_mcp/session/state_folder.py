@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 NOWHERE = Path(os.devnull, "ttnn-mcp")  # nobody, not even root, can make a folder below a device
 HOMELESS = "HOME names no folder, and this user has no entry in the list of users"
-BLOCK = bytes(4096)  # on a full disk an empty file can still be made
+# on a full disk an empty file can still be made
+BLOCK = bytes(4096)  # unmoved: any bytes show whether there is room
 _FAULTS: dict[Fault, str] = {
     "full": "the disk is full or fails",
     "read_only": "it is read-only",

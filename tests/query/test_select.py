@@ -1,0 +1,92 @@
+"""One SELECT over one run: what stands beside its rows, and what is said of a wrong name."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from tests.profiles import Iteration, write_memory_report, write_run
+from tests.programs import block
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.query.guard import NameUnknown
+from ttnn_mcp.query.select import _schema, queried
+from ttnn_mcp.session.opening import read_run
+
+
+@pytest.fixture
+async def run(tmp_path):
+    made = write_run(tmp_path / "made", block(), [Iteration(cold=True), Iteration()])
+    return await read_run("0a", "made", made.performance, made.memory)
+
+
+@pytest.mark.parametrize(
+    ("sql", "notes"),
+    [
+        ("SELECT count(*) FROM ops", ("ops holds all 2 iterations; other tools look at iteration 2",)),
+        ("SELECT count(*) FROM ops WHERE iteration = 2", ()),
+        ("SELECT count(*) FROM operations", ()),
+    ],
+)
+def test_who_counts_ops_is_told_that_there_are_several_passes(run, sql, notes):
+    assert queried(run, sql, 10, 60).notes == notes
+
+
+async def test_one_pass_of_one_report_needs_no_note(tmp_path):
+    made = write_run(tmp_path, block(), [Iteration()])
+    one = await read_run("0a", "made", made.performance, None)
+    assert queried(one, "SELECT count(*) FROM ops", 10, 60).notes == ()
+
+
+async def test_a_memory_report_alone_can_be_asked(run):
+    alone = await read_run("0a", "made", None, run.memory.path)
+    assert queried(alone, "SELECT count(*) > 0 FROM operations", 10, 60).rows.rows == ((1,),)
+    with pytest.raises(QuestionRefused, match="There is no table 'ops'"):
+        queried(alone, "SELECT count(*) FROM ops", 10, 60)
+
+
+async def test_of_several_ranks_one_is_asked_and_told(tmp_path):
+    path = write_memory_report(tmp_path, block(), "3.3")
+    with closing(sqlite3.connect(path)) as database:
+        columns = [row[1] for row in database.execute("PRAGMA table_info(operations)")]
+        others = ", ".join("1" if name == "rank" else name for name in columns)
+        database.execute(f"INSERT INTO operations SELECT {others} FROM operations")
+        database.execute("CREATE TABLE of_no_rank (a)")
+        database.commit()
+    both = await read_run("0a", "made", None, path)
+    asked = queried(both, "SELECT DISTINCT rank FROM operations", 10, 60)
+    assert (asked.rows.rows, asked.notes) == (((0,),), ("rank 0 alone",))
+    with pytest.raises(QuestionRefused, match="There is no table 'of_no_rank'"):
+        queried(both, "SELECT * FROM of_no_rank", 10, 60)
+
+
+@pytest.mark.parametrize(
+    ("sql", "said", "unsaid"),
+    [
+        ("SELECT nam FROM operations", r"no column 'nam'\. Did you mean name\? operations\(", "ops("),
+        ("SELECT nam FROM (SELECT 1)", r"no column 'nam'\. Tables: ops, .*; ops\(line", "operations("),
+        (
+            "SELECT 1 FROM opps, operations",
+            r"no table 'opps'\. Did you mean ops.* Tables: .*; ops\(line",
+            "operations(",
+        ),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_columns_that_could_be_meant(run, sql, said, unsaid):
+    with pytest.raises(QuestionRefused, match=said) as refused:
+        queried(run, sql, 10, 60)
+    assert unsaid not in str(refused.value)
+
+
+def schema(tables, *, column):
+    return _schema(NameUnknown("wrong", column=column), tables, frozenset(tables))
+
+
+@pytest.mark.parametrize(("count", "more"), [(60, ""), (61, ", ...")])
+def test_sixty_columns_of_a_table_are_named(count, more):
+    columns = tuple(f"c{number}" for number in range(count))
+    assert schema({"t": columns}, column=True).endswith(f"c58, c59{more}).")
+
+
+@pytest.mark.parametrize(("count", "more"), [(24, ""), (25, ", ...")])
+def test_twenty_four_tables_are_named(count, more):
+    assert f"t22, t23{more}; t0()" in schema({f"t{number}": () for number in range(count)}, column=False)
