@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.archive.engine import connected, failing_as_ours, views, write_part
 from ttnn_mcp.archive.parts import ArchivePart, KeptRun, PartList, part_id, shares, written_index
-from ttnn_mcp.archive.places import ABANDONED_S, BEGINNING, UNFINISHED, place_of
+from ttnn_mcp.archive.places import BEGINNING, UNFINISHED, place_of
 from ttnn_mcp.archive.schema import OPS, RUNS
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.archive.rows import RunRows
 
 OURS = re.compile(rf"[0-9a-f]{{32}}\.(ops|runs)\.parquet|{BEGINNING}\w+{re.escape(UNFINISHED)}")
-WRITERS = 1  # thread: whoever writes much has several processes
+ABANDONED_S = 3600.0  # a file this old that belongs to no part has no writer any more: a part takes a minute
+WRITERS = 1  # thread: whoever writes much has several processes  # unmoved: more of them write the same
 
 __all__ = ["OPS", "RUNS", "Archive"]
 
