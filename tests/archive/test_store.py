@@ -237,3 +237,9 @@ def test_others_may_read_an_archive_as_they_may_read_other_files_of_the_user(arc
 def test_an_unknown_kind_of_place_is_named():
     with pytest.raises(ArchiveUnusable, match=r"nowhere://|ttnn-mcp\[s3\]"):
         Archive("nowhere://bucket")
+
+
+def test_a_part_that_is_packed_alone_stays(archive, days):
+    archive.add(days[:2])
+    archive.pack(archive.parts())
+    assert counts(archive) == (2 * ROWS, 2 * ROWS, 2)

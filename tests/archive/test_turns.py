@@ -122,3 +122,14 @@ def test_an_even_series_has_the_least_noise_and_no_newest_change():
     course = course_of([100.0] * 10)
     assert course.noise_share == pytest.approx(0.005, rel=0.01)
     assert course.newest_change is None
+
+
+def test_two_runs_before_a_turn_are_too_few_though_the_last_are_like_them():
+    assert [turn.at for turn in course_of([130.0, 130.1, *flat(8), 130.0, 130.1, 130.0]).turns] == []
+
+
+@pytest.mark.parametrize(("gap", "turns"), [(0.033, 0), (0.045, 1)])
+def test_few_runs_turn_where_a_t_test_says_so_and_not_where_two_runs_alone_would_differ_less(gap, turns):
+    """Of four degrees of freedom, one in a hundred lies beyond 4.6: 0.0376 here. Two runs differ by up to 0.0277."""
+    before = np.array([-0.01, 0.0, 0.01])
+    assert len(course_of(100 * np.exp([*before, *(before + gap)])).turns) == turns

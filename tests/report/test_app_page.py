@@ -46,5 +46,5 @@ async def test_a_picture_that_is_not_there_is_refused_with_the_names_of_those_th
 
 async def test_l1_of_a_run_without_a_memory_report_is_refused(tmp_path):
     path = write(tmp_path / "run", Model())
-    with pytest.raises(QuestionRefused, match="memory report"):
+    with pytest.raises(QuestionRefused, match="and memory_summary needs"):
         await drawn(session(tmp_path), "levels", {"run": str(path)})

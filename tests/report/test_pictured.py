@@ -3,7 +3,7 @@
 import pytest
 
 from tests.asking import ask, session
-from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
+from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.report import pictured
 from ttnn_mcp.report.images import canvas
 from ttnn_mcp.tools import TOOLS, answering
@@ -34,12 +34,6 @@ def test_a_picture_is_drawn_where_a_call_asks_for_it(drawable, name, arguments, 
 def test_a_picture_that_is_not_there_is_refused(drawable):
     with pytest.raises(ArgumentsInvalid, match="picture"):
         pictured.wanted(tool("time_budget"), {"run": "demo", "picture": "l1"})
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch):
-    monkeypatch.setattr(canvas, "find_spec", lambda _: None)
-    with pytest.raises(QuestionRefused, match=r"install ttnn-mcp\[picture\]"):
-        pictured.wanted(tool("time_budget"), {"run": "demo", "picture": "window"})
 
 
 @pytest.mark.parametrize(

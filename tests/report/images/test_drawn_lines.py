@@ -6,6 +6,8 @@ from unittest.mock import MagicMock
 import pytest
 
 from tests.report.images.test_drawn import axes_of
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.report.images import canvas
 from ttnn_mcp.report.images.before_after import draw_before_after
 from ttnn_mcp.report.images.canvas import BAR, COLOURS, head
 from ttnn_mcp.report.images.levels import draw_levels
@@ -197,3 +199,9 @@ def test_the_cores_are_those_of_the_device_of_the_budget():
     )
     assert over_time.fill_between.call_args.args == ([0.0, 0.0, 2.0, 2.0], [0, 64, 64, 0])
     assert over_ops.fill_between.call_args.args[1] == [64, 0]
+
+
+def test_without_matplotlib_a_picture_is_refused_with_the_name_of_the_extra(monkeypatch):
+    monkeypatch.setattr(canvas, "find_spec", lambda _: None)
+    with pytest.raises(QuestionRefused, match=r"install ttnn-mcp\[picture\]"):
+        canvas.check_drawable()
