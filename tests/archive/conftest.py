@@ -2,7 +2,10 @@
 
 import pytest
 
+from ttnn_mcp.archive import patience
+
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch):
-    monkeypatch.setattr("ttnn_mcp.archive.patience.PATIENCE_S", 60.0)
+    monkeypatch.setattr(patience, "PATIENCE_S", 60.0)
+    patience._say.cache_clear()  # what one test said, the next may have to say

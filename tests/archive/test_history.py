@@ -115,3 +115,35 @@ async def test_what_nobody_knows_is_refused(told):
         history_of(told.archive, "nobody", None)
     with pytest.raises(QuestionRefused, match="No timed device op at line 999"):
         history_of(told.archive, NEWEST.format(0), 999)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.3])
+async def test_a_run_in_which_the_ops_counter_stood_still_is_left_out(told, scale):
+    nights_seen = [*even(4), Night(0.0, op_code="Unary"), *even(4, scale, op_code="Unary")]
+    history = told(*nights_seen, op=19)
+    assert [run.name for run in history.runs] == [f"night_{day}.csv" for day in (0, 1, 2, 3, 5, 6, 7, 8)]
+    assert [history.runs[turned.turn.at].name for turned in history.turns] == ["night_5.csv"] * (scale > 1)
+    assert 0 < history.course.noise_share < 0.01
+
+
+@pytest.mark.parametrize(
+    ("lacks", "said"),
+    [
+        ({"arch": None}, "does not tell its architecture or clock"),
+        ({"clock_mhz": None}, "does not tell its architecture or clock"),
+        ({}, "no op with a time in its window"),
+    ],
+)
+async def test_a_run_that_cannot_be_compared_is_refused(told, lacks, said):
+    (night,) = nights(told.of, [Night(0.0 if not lacks else 1.0)])
+    told.archive.add([night._replace(run={**night.run, **lacks})])
+    with pytest.raises(QuestionRefused, match=said):
+        history_of(told.archive, NEWEST.format(0), None)
+
+
+@pytest.mark.parametrize("lacks", [{"warm": False}, {"window_us": None}, {"window_us": 0.0}])
+async def test_gaps_of_the_host_are_followed_only_through_warm_windows(told, lacks):
+    made = nights(told.of, [*even(6), *even(6, gap_us=90.0)])
+    made[3] = made[3]._replace(run={**made[3].run, **lacks})
+    told.archive.add(made)
+    assert history_of(told.archive, NEWEST.format(11), None).turns == ()

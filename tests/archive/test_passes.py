@@ -1,38 +1,20 @@
 """A pass over reports: patterns, what is new, what is damaged, and workers that die."""
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
 
+from tests.archive.passes import Heard, passed
 from tests.archive.reports import OPS, WARM, report
 from ttnn_mcp.archive import adding, passes, pools
 from ttnn_mcp.archive.adding import Added, Batch, add_batch, batches
 from ttnn_mcp.archive.passes import Order, one_pass
 from ttnn_mcp.archive.rows import Provenance
-from ttnn_mcp.archive.sources import Source, sources
+from ttnn_mcp.archive.sources import Source, Sources, sources
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import ArchiveUnusable, ReportMissing
 
 ROWS = OPS * len(WARM)
-
-
-class Heard:
-    """What a listener was told."""
-
-    def __init__(self):
-        self.began = self.done = self.ended = 0
-
-    def begins(self, reports, size):
-        self.began = reports
-        assert (size > 0) == (reports > 0)
-
-    def goes_on(self, added):
-        self.done += added.reports
-
-    def ends(self):
-        self.ended += 1
 
 
 @pytest.fixture
@@ -47,17 +29,13 @@ def folder(tmp_path):
     return str(tmp_path / "archive")
 
 
-def passed(folder, *patterns, **how):
-    return one_pass(Order(tuple(map(str, patterns)), folder, **how), Heard())
-
-
-def test_a_second_pass_reads_only_what_is_new(reports, folder, monkeypatch):
+def test_a_second_pass_opens_only_what_is_new(reports, folder, monkeypatch):
     first = passed(folder, reports)
     assert (first.new, first.known, first.ops) == (3, 0, 3 * ROWS)
     report(reports, 4, us=44)
     read = []
     monkeypatch.setattr(
-        adding, "_rows", lambda path, *how, real=adding._rows: read.append(path.name) or real(path, *how)
+        adding, "local_copy", lambda source, real=adding.local_copy: read.append(source.name) or real(source)
     )
     second = passed(folder, reports)
     assert (second.new, second.known, second.ops) == (1, 3, ROWS)
@@ -183,40 +161,6 @@ def test_batches_hold_every_report_once_and_suffice_for_all_workers():
     assert batches([], 4) == []
     huge = [Source("/r/huge.csv", 10**9, 0)] * 3
     assert [len(batch.sources) for batch in batches(huge)] == [1, 1, 1]
-    assert max(len(batch.sources) for batch in batches([Source("/r/s.csv", 1, 0)] * 500)) <= adding.BATCH_REPORTS
-
-
-def _dies_once(folder, batch, provenance):
-    """In a process of the pool: killed as by the kernel's memory killer, the first time."""
-    mark = Path(folder).with_name("died")
-    if not mark.exists():
-        mark.write_text("")
-        os.kill(os.getpid(), signal.SIGKILL)
-    return add_batch(folder, batch, provenance)
-
-
-def _always_dies(_folder, _batch, _provenance):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-def test_a_killed_process_loses_and_doubles_nothing(reports, folder, monkeypatch):
-    monkeypatch.setattr(pools, "add_batch", _dies_once)
-    outcome = passed(folder, reports, jobs=2)
-    assert (outcome.new, outcome.ops, outcome.damaged) == (3, 3 * ROWS, [])
-    assert (Path(folder).parent / "died").exists()
-    with Archive(folder).connection() as engine:
-        assert engine.execute("SELECT count(*), count(DISTINCT run_key) FROM ops").fetchall() == [(3 * ROWS, 3)]
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-def test_a_report_that_kills_every_process_is_listed(reports, folder, monkeypatch):
-    monkeypatch.setattr(pools, "add_batch", _always_dies)
-    monkeypatch.setattr(pools, "TRIES", 1)
-    outcome = passed(folder, next(reports.glob("day_1/*.csv")), reports / "day_2", jobs=2)
-    assert outcome.new == 0
-    assert len(outcome.damaged) == 2
-    assert all("died" in damage.why for damage in outcome.damaged)
 
 
 def test_few_reports_are_read_here_and_many_by_processes(monkeypatch):
@@ -224,13 +168,35 @@ def test_few_reports_are_read_here_and_many_by_processes(monkeypatch):
     monkeypatch.setattr(pools, "added_here", lambda *how: used.append("here") or iter(()))
     monkeypatch.setattr(pools, "added_by_processes", lambda *how: used.append(how[-1]) or iter(()))
     monkeypatch.setattr(pools, "added_by_cluster", lambda *how: used.append(how[-1]) or iter(()))
-    small, large = (Batch((Source("/r/a.csv", size, 0),)) for size in (1000, passes.ALONE_BYTES))
-    list(passes._added(Order((), "/a"), [small, small]))
+    small, large = (Batch((Source("/r/a.csv", size, 0),)) for size in (9_500_000, 10_500_000))
+    monkeypatch.setattr(passes.os, "cpu_count", lambda: 2)
+    list(passes._added(Order((), "/a"), [small, small]))  # two seconds of a process for one of reading
+    list(passes._added(Order((), "/a"), [large, large]))
+    list(passes._added(Order((), "/a", jobs=2), [small, small]))  # as it was asked for
     list(passes._added(Order((), "/a", jobs=3), [large, large]))
     list(passes._added(Order((), "/a", jobs=1), [large, large]))
     list(passes._added(Order((), "/a", cluster="tcp://head:8786"), [small]))
     list(passes._added(Order((), "/a", cluster="tcp://head:8786"), []))
-    assert used == ["here", 2, "here", "tcp://head:8786"]
+    assert used == ["here", 2, 2, 2, "here", "tcp://head:8786"]
+
+
+def test_a_cluster_gets_enough_batches_for_four_workers_to_end_together(monkeypatch, folder):
+    work = []
+    monkeypatch.setattr(
+        passes, "sources", lambda _: Sources([Source("/r/a.csv", 1000, day) for day in range(320)], [])
+    )
+    monkeypatch.setattr(pools, "added_by_cluster", lambda _folder, batches, *_: work.append(batches) or iter(()))
+    passed(folder, "/r", cluster="tcp://head:8786")
+    assert [len(batches) for batches in work] == [4 * 8]
+
+
+def test_a_bound_holds_after_a_pass_that_finds_nothing_new(reports, folder):
+    """The pass before may have been interrupted before it made room, and the bound may be a lower one."""
+    passed(folder, reports)
+    size = sum(part.size for part in Archive(folder).parts())
+    again = passed(folder, reports, most_bytes=size - 1)
+    assert (again.new, again.known, again.left) == (0, 3, 1)
+    assert len(Archive(folder).known()) == 2
 
 
 def test_without_dask_the_extra_is_named(monkeypatch):

@@ -135,3 +135,20 @@ def test_real_reports_are_kept_row_by_row(name, ops, kinds):
     assert kept.ops["signature"].nunique() == kinds
     assert kept.ops["kernel_us"].sum() > 0
     assert not kept.ops["settings"].dropna().str.contains("/").any()
+
+
+def test_the_longest_name_of_a_real_op_is_kept_and_no_novel():
+    assert op_name("a" * 100) == "a" * 100
+    assert len(op_name("a" * 1000)) == 120
+
+
+def test_what_an_op_has_no_operand_for_is_not_told(tmp_path):
+    embedding, unary, binary = rows(report(tmp_path)).ops["operands"].astype(str).tolist()[:OPS]
+    assert [text.count(" * ") for text in (embedding, unary, binary)] == [0, 0, 1]
+    assert all(text.count(" -> ") == 1 for text in (embedding, unary, binary))
+
+
+def test_a_text_that_is_empty_is_null(tmp_path):
+    kept = rows(report(tmp_path))
+    assert kept.ops["settings"].isna().all()
+    assert "" not in kept.ops["fidelity"].cat.categories

@@ -49,3 +49,17 @@ def test_a_label_decides_where_ops_cannot_but_not_against_them():
     assert kin_of(0, half, NO_NAMES, ["net", "net", "net"]).same == (0, 1)
     assert kin_of(0, half, NO_NAMES, ["net", "other", None]) == ((0,), (), (1,))
     assert kin_of(0, half, NO_NAMES, [None, None, None]).same == (0,)
+
+
+@pytest.mark.parametrize(("common", "unsure"), [(94, ()), (95, (1,)), (100, (1,))])
+def test_nine_of_ten_names_in_common_make_a_run_of_other_shapes_one_that_may_be_of_the_model(common, unsure):
+    """Of 100 ops each, `common` have one name: alike is common / (200 - common)."""
+    names = counts({7: 100}, {7: common, 8: 100 - common})
+    assert kin_of(0, counts({1: 100}, {2: 100}), names, [None, None]).unsure == unsure
+
+
+def test_what_is_alike_only_to_others_is_told_unless_its_label_says_so():
+    steps = counts({1: 20}, {1: 17, 2: 3}, {1: 14, 2: 3, 3: 3})
+    assert kin_of(0, steps, NO_NAMES, [None] * 3).through == (2,)
+    assert kin_of(0, steps, NO_NAMES, ["net", None, "net"]).through == ()
+    assert kin_of(0, steps, NO_NAMES, ["net", None, "other"]).through == (2,)

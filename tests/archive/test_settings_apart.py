@@ -79,3 +79,44 @@ def test_a_fix_asks_for_all_that_differs_or_for_none_of_it(differences, fix, adv
 )
 def test_a_value_is_the_same_however_it_is_written(printed, value, same):
     assert has_value(Apart("x", "y", printed), value) is same
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ('{"a_config":"A(outer=B(inner=1;same=0);same=0)"}', ["inner"]),
+        ('{"a_config":"A(outer=B(middle=C(inner=1;same=0)))"}', ["inner"]),
+        ('{"a_config":"A(outer=B(middle=C(grid=D(inner=1;same=0))))"}', ["grid"]),
+    ],
+    ids=["two deep", "three deep", "deeper than any program config"],
+)
+def test_a_setting_is_named_three_structs_deep(settings, names):
+    differences = apart(Setup(settings, None), Setup(settings.replace("inner=1", "inner=2"), None))
+    assert [each.name for each in differences] == names
+
+
+def test_what_prints_no_fields_is_one_value():
+    assert apart(Setup('{"x":"Mode()"}', None), Setup('{"x":"Fast()"}', None)) == (Apart("x", "x", "Fast()"),)
+
+
+def test_a_fidelity_that_several_configs_print_is_one_setting():
+    ours = setup(qk_compute_config=KERNEL.format(0))
+    theirs = Setup(ours.settings.replace("HiFi2", "LoFi"), "LoFi")
+    assert apart(ours, theirs) == (Apart("math_fidelity", "math_fidelity", "LoFi"),)
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_whichever_side_was_cut_off_nothing_is_compared(cut):
+    sides = Setup(setup(8).settings[:60], "HiFi2"), setup(2)
+    assert apart(*(sides if cut else sides[::-1])) == ()
+
+
+def test_a_long_value_is_cut_in_a_sentence():
+    value = "MatmulMultiCoreReuseMultiCast1DProgramConfig"
+    assert written((Apart("kind", "program_config", value),)) == "kind=MatmulMultiCoreReuseMultiCast1DP"
+
+
+def test_another_value_than_the_fix_spells_is_not_spelt_out_because_the_fidelity_is():
+    fix = "math_fidelity=HiFi2 as LoFi lost accuracy"
+    assert not is_spelt_out(LOFI, fix)
+    assert not is_spelt_out((Apart("cores", "core_grid", "LoFi"),), "LoFi, after a PCC")

@@ -194,16 +194,20 @@ def test_a_folder_that_is_a_file_is_our_error(tmp_path, days):
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_what_killed_writers_left_is_swept_when_it_is_old(archive, days, tmp_path):
+def test_what_killed_writers_left_is_swept_after_an_hour(archive, days, tmp_path):
     archive.add(days[:1])
-    folder, old = tmp_path / "archive", time.time() - 2 * 3600
-    for name in ("ttnn-mcp-tmp1.unfinished", "f" * 32 + ".ops.parquet", "mine.parquet", "mine.unfinished"):
-        (folder / name).write_bytes(b"x")
-        os.utime(folder / name, (old, old))
+    folder, now = tmp_path / "archive", time.time()
+    ours = {name for part in archive.parts() for name in part.files}
+    old = {"ttnn-mcp-tmp1.unfinished", "f" * 32 + ".ops.parquet", "mine.parquet", "mine.unfinished", *ours}
+    for name in old:
+        with (folder / name).open("ab") as file:
+            file.write(b"" if name in ours else b"x")
+        os.utime(folder / name, (now - 65 * 60, now - 65 * 60))
     (folder / "ttnn-mcp-young.unfinished").write_bytes(b"x")
+    os.utime(folder / "ttnn-mcp-young.unfinished", (now - 55 * 60, now - 55 * 60))
     archive.sweep()
-    left = {path.name for path in folder.iterdir()} - {name for part in archive.parts() for name in part.files}
-    assert left == {"mine.parquet", "mine.unfinished", "ttnn-mcp-young.unfinished"}
+    left = {path.name for path in folder.iterdir()}
+    assert left == {"mine.parquet", "mine.unfinished", "ttnn-mcp-young.unfinished", *ours}
 
 
 def test_a_folder_with_wildcards_in_its_name_is_taken_as_it_is(tmp_path, days):
@@ -233,3 +237,9 @@ def test_others_may_read_an_archive_as_they_may_read_other_files_of_the_user(arc
 def test_an_unknown_kind_of_place_is_named():
     with pytest.raises(ArchiveUnusable, match=r"nowhere://|ttnn-mcp\[s3\]"):
         Archive("nowhere://bucket")
+
+
+def test_a_part_that_is_packed_alone_stays(archive, days):
+    archive.add(days[:2])
+    archive.pack(archive.parts())
+    assert counts(archive) == (2 * ROWS, 2 * ROWS, 2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.archive.series import drawn_out, false_alarms, heavy_tailed, level, power, stepped, with_odd_runs
-from ttnn_mcp.archive.turns import ALPHA, FLOOR_SHARE, LONGEST, SIDE, course_of
+from ttnn_mcp.archive.turns import course_of
 
 SEEDS = 300  # `python -m tests.archive.series` takes thousands
 ONE_ALARM_TOO_MANY = 0.03  # of 300 series at 1 %, more than nine turn in one of a thousand tries
@@ -55,13 +55,13 @@ def test_a_single_odd_run_is_no_turn_but_the_newest_is_told():
     assert course.newest_change == pytest.approx(0.3, abs=0.001)
 
 
-@pytest.mark.parametrize(("after", "turns"), [(SIDE - 1, 0), (SIDE, 1)])
-def test_a_turn_takes_runs_on_both_sides(after, turns):
+@pytest.mark.parametrize(("after", "turns"), [(2, 0), (3, 1)])
+def test_a_turn_takes_three_runs_on_both_sides(after, turns):
     assert len(course_of([*flat(6), *flat(after, 130.0)]).turns) == turns
     assert len(course_of([*flat(after, 130.0), *flat(6)]).turns) == turns
 
 
-@pytest.mark.parametrize(("share", "turns"), [(0.9 * FLOOR_SHARE, 0), (1.2 * FLOOR_SHARE, 1)])
+@pytest.mark.parametrize(("share", "turns"), [(0.0046, 0), (0.0056, 1)])
 def test_a_change_below_the_least_noise_is_no_turn_however_even_the_runs(share, turns):
     assert len(course_of([100.0] * 30 + [100 * (1 + share)] * 30).turns) == turns
 
@@ -73,7 +73,7 @@ def test_a_change_within_what_two_runs_differ_by_is_no_turn_however_many_runs():
     assert course_of(noisy).turns == ()
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 2 * SIDE - 1])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 5])
 def test_too_few_runs_cannot_turn(count):
     course = course_of(flat(count))
     assert course.turns == ()
@@ -82,16 +82,54 @@ def test_too_few_runs_cannot_turn(count):
 
 def test_the_noise_is_that_between_two_runs_of_one_stretch():
     random = np.random.default_rng(1)
-    stepped_up = np.concatenate([np.full(300, 100.0), np.full(300, 150.0)])[:LONGEST] * np.exp(
-        random.normal(0, 0.01, LONGEST)
+    stepped_up = np.concatenate([np.full(300, 100.0), np.full(300, 150.0)])[:200] * np.exp(
+        random.normal(0, 0.01, 200)
     )
     assert course_of(stepped_up).noise_share == pytest.approx(np.expm1(1.96 * 2**0.5 * 0.01), rel=0.15)
 
 
-def test_of_a_long_series_the_newest_runs_are_looked_at():
-    (turn,) = course_of([*flat(30, 50.0), *flat(LONGEST - 10), *flat(10, 120.0)]).turns
-    assert turn.at == 30 + LONGEST - 10
+@pytest.mark.parametrize(("count", "turns"), [(196, [30]), (200, [])])
+def test_of_a_long_series_the_two_hundred_newest_runs_are_looked_at(count, turns):
+    """At 200 the step lies just before them."""
+    course = course_of([*flat(30, 50.0), *flat(count)])
+    assert [turn.at for turn in course.turns] == turns
 
 
-def test_one_false_alarm_in_a_hundred_is_what_we_promise():
-    assert ALPHA == 0.01
+@pytest.mark.parametrize(("chance", "told"), [(0.009, True), (0.012, False)])
+def test_the_newest_run_is_told_where_one_in_a_hundred_lies_so_far_away(chance, told):
+    """Of two degrees of freedom, a t lies further from zero than t in 1 - t / sqrt(2 + t * t) of all cases."""
+    score = np.sqrt(2 * (1 - chance) ** 2 / (1 - (1 - chance) ** 2))
+    gap = score * 0.02 * np.sqrt(4 / 3)
+    change = course_of(100 * np.exp([-0.02, 0.0, 0.02, gap])).newest_change
+    assert change == (pytest.approx(np.expm1(gap)) if told else None)
+
+
+@pytest.mark.parametrize(("sigmas", "told"), [(2.7, False), (2.9, True)])
+def test_the_newest_of_very_many_runs_lies_further_away_than_two_runs_differ_by(sigmas, told):
+    """A t test of a hundred runs would tell 2.7 sigmas."""
+    earlier = 0.01 * np.where(np.arange(100) % 2, 1, -1)
+    assert (course_of(100 * np.exp([*earlier, 0.01 * sigmas])).newest_change is not None) == told
+
+
+@pytest.mark.parametrize("place", [1, 2, 10, 11])
+def test_two_odd_runs_are_no_turn_wherever_they_stand(place):
+    series = flat(13)
+    series[place - 1 : place + 1] = [130.0, 130.1]
+    assert course_of(series).turns == ()
+
+
+def test_an_even_series_has_the_least_noise_and_no_newest_change():
+    course = course_of([100.0] * 10)
+    assert course.noise_share == pytest.approx(0.005, rel=0.01)
+    assert course.newest_change is None
+
+
+def test_two_runs_before_a_turn_are_too_few_though_the_last_are_like_them():
+    assert [turn.at for turn in course_of([130.0, 130.1, *flat(8), 130.0, 130.1, 130.0]).turns] == []
+
+
+@pytest.mark.parametrize(("gap", "turns"), [(0.033, 0), (0.045, 1)])
+def test_few_runs_turn_where_a_t_test_says_so_and_not_where_two_runs_alone_would_differ_less(gap, turns):
+    """Of four degrees of freedom, one in a hundred lies beyond 4.6: 0.0376 here. Two runs differ by up to 0.0277."""
+    before = np.array([-0.01, 0.0, 0.01])
+    assert len(course_of(100 * np.exp([*before, *(before + gap)])).turns) == turns

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from tests.cluster.made_reports import DAMAGED
 from tests.cluster.processes import KEYS, Cluster, asked, command, finished, free_port, listening, running
-from ttnn_mcp.archive.precedents import WORK_AT_MOST, Alike, earlier_of
+from ttnn_mcp.archive.memory_of_ops import WORK_AT_MOST
+from ttnn_mcp.archive.precedents import Alike, earlier_of
 from ttnn_mcp.archive.store import Archive
 
 DAMAGED_STATUS = 3

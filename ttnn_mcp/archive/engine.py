@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.archive.rows import RunRows
     from ttnn_mcp.archive.schema import ArchiveColumn
 
-GROUP_ROWS = (
-    16_384  # of a row group: a signature is in few of them, as they are sorted by it, and only these are read
-)
+# of a row group: a signature is in few of them, as they are sorted by it, and only these are read
+GROUP_ROWS = 16_384  # unmoved: groups of any size hold the same rows
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,  # nothing is ever downloaded
     "autoload_known_extensions": False,
@@ -151,7 +150,7 @@ def _frames(runs: Sequence[RunRows]) -> dict[str, Any]:
     ops: dict[str, Any] = {}
     for column in OPS:
         pieces = [frame[column.name] for frame in frames]
-        if isinstance(pieces[0].dtype, pd.CategoricalDtype):
+        if isinstance(pieces[0].dtype, pd.CategoricalDtype):  # unmoved: each distinct text once spares memory
             ops[column.name] = union_categoricals(cast("list[Any]", pieces))
         else:
             ops[column.name] = pd.concat(pieces, ignore_index=True)

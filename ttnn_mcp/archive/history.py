@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import numpy as np
-
 from ttnn_mcp.archive.behind import Behind, behind
 from ttnn_mcp.archive.engine import failing_as_ours
 from ttnn_mcp.archive.past_runs import (
@@ -104,8 +102,10 @@ def _told(cursor: DuckDBPyConnection, subject: PastRun, fresh: RunRows | None, l
     work = work_of(cursor, runs, fresh)
     place = [run.run_key for run in runs].index(subject.run_key)
     mine = work[work["run"] == place]
-    if not len(mine):
-        raise QuestionRefused(f"{shown(subject.called)} has no ops in its window: there is nothing to follow.")
+    if not mine["kernel_us"].sum():
+        raise QuestionRefused(
+            f"{shown(subject.called)} has no op with a time in its window: nothing can be followed."
+        )
     if line is not None:
         return _of_op(cursor, subject, runs, work, _op_at(cursor, subject, fresh, line))
     kin = kin_of(place, counts_by(work, "signature"), counts_by(work, "op_code"), [run.label for run in runs])
@@ -129,7 +129,7 @@ def _told(cursor: DuckDBPyConnection, subject: PastRun, fresh: RunRows | None, l
 
 def _of_windows(runs: tuple[PastRun, ...], kernels: Course) -> list[Turned]:
     """Turns of the whole window that the kernels do not explain; only warm windows tell of the host."""
-    walls = [run.window_us for run in runs if run.warm and run.window_us and np.isfinite(run.window_us)]
+    walls = [run.window_us for run in runs if run.warm and run.window_us]
     if len(walls) < len(runs):
         return []
     known = [turn.at for turn in kernels.turns]
@@ -147,6 +147,7 @@ def _of_op(
     signature, op_code = op
     mine = work[work["signature"] == signature]
     summed = mine.groupby("run")[["ops", "kernel_us"]].sum()
+    summed = summed[summed["kernel_us"] > 0]  # a counter that stood still tells no time
     places = tuple(int(place) for place in summed.index)
     times = tuple((summed["kernel_us"] / summed["ops"]).tolist())
     course = course_of(times)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ttnn_mcp.archive.patience import in_time
-from ttnn_mcp.archive.precedents import WORK_AT_MOST, Alike, compared, earlier_of, timing_of
+from ttnn_mcp.archive.precedents import Alike, compared, earlier_of, timing_of
 from ttnn_mcp.archive.rows import Kinds, run_key_of
 from ttnn_mcp.archive.settings_apart import Setup
 from ttnn_mcp.archive.store import Archive
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
     Rows = NDArray[np.int64]
+
+WORK_AT_MOST = 200  # kinds of work asked for at once, the heaviest: an answer names fewer
 
 
 class Remembered(NamedTuple):
@@ -62,8 +64,9 @@ def remembered(run: Run, ops: OpTable, lines: Rows) -> Mapping[int, Remembered]:
 
 
 def _beside(cursor: DuckDBPyConnection, ops: OpTable, lines: Rows, alike: Alike) -> dict[int, Remembered]:
-    work = signatures(ops)
-    places = np.flatnonzero(np.isin(work, _heaviest(work, ops.numbers("kernel_ns"), np.isin(ops.lines, lines))))
+    work, kernel_ns = signatures(ops), ops.numbers("kernel_ns")
+    heaviest = _heaviest(work, kernel_ns, np.isin(ops.lines, lines))
+    places = np.flatnonzero(np.isin(work, heaviest) & (kernel_ns > 0))  # as for the earlier ones
     if not len(places):
         return {}
     part = ops.take(places)

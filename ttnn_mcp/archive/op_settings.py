@@ -28,7 +28,7 @@ _PASSING = re.compile(  # differs from call to call, or names a place in one pro
 )
 _EMPTY = re.compile(r"\s*(std::nullopt|None|false|\{\}|\[\]|SmallVector\(\[\]\)|)\s*", re.IGNORECASE)
 _PATH = re.compile(r"[/\\]|(?<!:):(?!:)")  # a slash, or the colon of a drive; C++ has two colons
-_UNSET = re.compile(r"[A-Za-z_]\w*=std::nullopt;?")
+_UNSET = re.compile(r"\b[A-Za-z_]\w*=std::nullopt;?")  # \b: a long word is searched once, not from each letter
 _SCOPE = re.compile(r"\b[A-Za-z_]\w*::")
 _FLAGS = {"1": "true", "true": "true", "True": "true"}
 _FLAG_NAMES = re.compile(r"^(is_|has_|use_|enable_|transpose_|untilize|bcast_batch|user_run_batched|bfp8)")
@@ -51,7 +51,7 @@ def op_settings(cell: str) -> WorkAndSettings:
     work: dict[str, str] = {}
     tuned: dict[str, str] = {}
     for key, text in parse_attributes(cell).items():
-        if _PASSING.search(key) or _EMPTY.fullmatch(text) or _PATH.search(text):
+        if _PASSING.search(key) or _PATH.search(text):
             continue
         value = _short(key, text)
         if value:

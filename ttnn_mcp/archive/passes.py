@@ -97,10 +97,9 @@ def one_pass(order: Order, listener: Listener) -> Outcome:
             listener.goes_on(added)
     finally:
         listener.ends()
-    if outcome.new:
-        pack_small(archive)
-        archive.sweep()
-        outcome.left = keep_within(archive, order.most_bytes) if order.most_bytes is not None else 0
+    pack_small(archive)
+    archive.sweep()
+    outcome.left = keep_within(archive, order.most_bytes) if order.most_bytes is not None else 0
     return outcome
 
 

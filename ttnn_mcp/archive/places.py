@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
 BEGINNING, UNFINISHED = "ttnn-mcp-", ".unfinished"  # of the names of files that are being written
-ABANDONED_S = 3600.0  # a file this old that belongs to no part has no writer any more: a part takes a minute
 
 
 class StoredFile(NamedTuple):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.archive.rows import Provenance
 
 TRIES = 3  # of a batch whose worker died, as Dask has it by default
-CONNECT_S = 15.0
+CONNECT_S = 15.0  # unmoved: how long to wait for a scheduler that does not answer
 _DIED = "Its worker died each time, most likely for lack of memory. Add it alone, on a machine with more."
 
 
@@ -75,10 +75,10 @@ def added_by_cluster(folder: str, work: Sequence[Batch], provenance: Provenance,
             futures, loop=client.loop, with_results=True, raise_errors=False
         ):
             batch = futures.pop(future)
-            if future.status == "finished" and isinstance(outcome, Added):
+            if isinstance(outcome, Added):
                 yield outcome
-            elif future.status == "finished":
-                raise ArchiveUnusable(str(outcome))
+            elif isinstance(outcome, str):
+                raise ArchiveUnusable(outcome)
             elif isinstance(outcome, tuple) and issubclass(outcome[0], distributed.KilledWorker):
                 yield _given_up(batch)
             else:
@@ -143,4 +143,5 @@ def _check_workers(client: Any) -> None:
 
 
 def _name_of(outcome: object) -> str:
-    return outcome[0].__name__ if isinstance(outcome, tuple) and outcome else type(outcome).__name__
+    """The class of what a task raised: in a tuple as `sys.exc_info` has it, or itself where the task was cancelled."""
+    return outcome[0].__name__ if isinstance(outcome, tuple) else type(outcome).__name__

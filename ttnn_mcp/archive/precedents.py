@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
-WORK_AT_MOST = 200  # kinds of work asked for at once, the heaviest: an answer names fewer
 # the rows of the work are read once, and their settings looked up for the row with the median alone: of ten million
 # ops, 200 kinds of work take 0.5 s this way, and 1 s where each kind's rows are sorted as a list
 SEEN = """
@@ -140,7 +139,7 @@ def earlier_of(cursor: DuckDBPyConnection, signatures: Sequence[int], alike: Ali
     names = dict(cursor.execute(NAMES, [sorted({row[7]["run"] for row in rows})]).fetchall())
     entries: dict[int, list[Earlier]] = {}
     for signature, settings_hash, settings, fidelity, count, runs, median_us, cited, spread in rows:
-        timing = Timing(count, median_us, float(CERTAIN) * spread)
+        timing = Timing(count, median_us, CERTAIN * spread)
         run = shown(names.get(cited["run"], ""))
         setup = Setup(settings, fidelity)
         entries.setdefault(signature, []).append(Earlier(setup, settings_hash, timing, runs, run, cited["line"]))
@@ -148,11 +147,10 @@ def earlier_of(cursor: DuckDBPyConnection, signatures: Sequence[int], alike: Ali
 
 
 def timing_of(kernel_us: NDArray[np.float64]) -> Timing:
-    """The timing of these ops of one run."""
-    mean = float(kernel_us.mean())
-    spread = float(kernel_us.std(ddof=1)) / mean if len(kernel_us) > 1 and mean else 0.0
+    """The timing of these ops of one run, all of which took some time."""
+    spread = float(kernel_us.std(ddof=1) / kernel_us.mean()) if len(kernel_us) > 1 else 0.0
     middle = float(np.sort(kernel_us)[(len(kernel_us) - 1) // 2])
-    return Timing(len(kernel_us), middle, float(CERTAIN) * spread)
+    return Timing(len(kernel_us), middle, CERTAIN * spread)
 
 
 def compared(ours: Timing, setup: Setup, settings_hash: int, entries: Sequence[Earlier]) -> list[Precedent]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
-NAME_CHARS = 120
+NAME_CHARS = 120  # of an op: real ones have up to 60
 _STAMP = re.compile(r"(20\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)")
 _ODD = re.compile(r"[^\w:<>,. ()-]")  # op names of TTNN have none of them; a path would
 
@@ -97,7 +97,7 @@ def rows_of(
     clock = run.chip.clock_ghz
     row: dict[str, object] = {
         "run_key": key,
-        "name": quoting.line(report.csv.path.name)[:NAME_CHARS],
+        "name": quoting.line(report.csv.path.name),
         "label": provenance.label,
         "recorded_at": recorded_at(report.csv.path.name, modified or report.csv.path.stat().st_mtime),
         "arch": run.chip.arch,

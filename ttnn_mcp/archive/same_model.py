@@ -60,7 +60,7 @@ def kin_of(subject: int, signatures: WorkCounts, names: WorkCounts, labels: Sequ
         shares = alike(waiting.pop(), signatures, runs)
         near = (shares >= SAME) | (named & (shares >= UNSURE))
         new = {int(place) for place in np.flatnonzero(near)} - same
-        same |= new
+        same.update(new)
         waiting += sorted(new)
     maybe = (to_subject >= UNSURE) | (alike(subject, names, runs) >= SAME_KINDS)
     unsure = {int(place) for place in np.flatnonzero(maybe)} - same

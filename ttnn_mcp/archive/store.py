@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.archive.engine import connected, failing_as_ours, views, write_part
 from ttnn_mcp.archive.parts import ArchivePart, KeptRun, PartList, part_id, shares, written_index
-from ttnn_mcp.archive.places import ABANDONED_S, BEGINNING, UNFINISHED, place_of
+from ttnn_mcp.archive.places import BEGINNING, UNFINISHED, place_of
 from ttnn_mcp.archive.schema import OPS, RUNS
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.archive.rows import RunRows
 
 OURS = re.compile(rf"[0-9a-f]{{32}}\.(ops|runs)\.parquet|{BEGINNING}\w+{re.escape(UNFINISHED)}")
-WRITERS = 1  # thread: whoever writes much has several processes
+ABANDONED_S = 3600.0  # a file this old that belongs to no part has no writer any more: a part takes a minute
+WRITERS = 1  # thread: whoever writes much has several processes  # unmoved: more of them write the same
 
 __all__ = ["OPS", "RUNS", "Archive"]
 
@@ -70,9 +71,9 @@ class Archive:
         with self._lock:
             parts = self.parts()
             identity = tuple(part.id for part in parts)
-            if self._connection is None or identity != self._seen:
+            if identity != self._seen:  # unmoved: to show the same parts again only takes time
                 with failing_as_ours("read", self.place.shown):
-                    if self._connection is None:
+                    if self._connection is None:  # unmoved: another engine shows the same
                         self._connection = connected(self.place)
                     views(self._connection, self.place, shares(parts))
                 self._seen = identity
@@ -109,8 +110,9 @@ class Archive:
         """
         gone = {*run_keys}
         held = gone & self.known().keys()
-        for part in [part for part in self.parts() if any(run.run_key in gone for run in part.runs)]:
-            self._rewrite([part], without=gone)
+        for part in self.parts():
+            if any(run.run_key in gone for run in part.runs):  # unmoved: others would stay as they are
+                self._rewrite([part], without=gone)
         return len(held)
 
     def pack(self, parts: Iterable[ArchivePart]) -> None:
@@ -137,7 +139,8 @@ class Archive:
         left = {run.run_key: run for part in parts for run in part.runs if run.run_key not in without}
         identity = part_id(left)
         with failing_as_ours("written", self.place.shown):
-            if left and identity not in {part.id for part in self._list.now()}:
+            held = {part.id for part in self._list.now()}
+            if left and identity not in held:  # unmoved: the same part would be written again
                 with connected(self.place, WRITERS) as engine:
                     views(engine, self.place, shares(parts))
                     size = write_part(engine, self.place, identity, None, without=without)

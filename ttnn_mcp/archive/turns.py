@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +26,8 @@ ALPHA = 0.01  # of a hundred series without a change, one may be said to turn
 SIDE = 3  # runs on either side: two odd runs in a row happen where one in ten is odd
 LONGEST = 200  # runs looked at, the newest: 40,000 stretches
 FLOOR_SHARE = 0.005  # the least noise between runs, as compare_runs has it inside one
-CERTAIN = 1.96 * np.sqrt(2)  # in 19 of 20 cases, two single measurements differ by no more sigmas
-_ANGLES = 2_000  # steps of the integral below; its error is far below a hundredth of the result
+CERTAIN = 1.96 * sqrt(2)  # in 19 of 20 cases, two single measurements differ by no more sigmas
+_ANGLES = 2_000  # steps of the integral below  # unmoved: its error is far below a hundredth of the result
 
 
 @dataclass(frozen=True, slots=True)

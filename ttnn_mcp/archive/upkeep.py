@@ -40,8 +40,6 @@ def keep_within(archive: Archive, most_bytes: int) -> int:
     """
     parts = archive.parts()
     over = sum(part.size for part in parts) - most_bytes
-    if over <= 0:
-        return 0
     runs: list[tuple[KeptRun, float]] = [
         (run, part.size * (run.ops + 1) / (part.ops + len(part.runs))) for part in parts for run in part.runs
     ]

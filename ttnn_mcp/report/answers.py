@@ -64,7 +64,7 @@ async def answers_of(session: Session, name: str | None, against: str | None) ->
     run = await session.run(name)
     base = await session.run(against) if against is not None else None
     left_out: list[str] = []
-    timed = _answerable(run, "list_ops", left_out) and run.performance is not None
+    timed = _answerable(run, "list_ops", left_out)
     remembered = _answerable(run, "memory_summary", left_out)
     ops = rooflines = levels = None
     stage_of_op: list[str | None] = []

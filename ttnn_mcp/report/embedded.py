@@ -21,7 +21,11 @@ ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", 
 def content_of(answers: Answers) -> dict[str, Any]:
     """Everything the page's pictures and its readers need: the tools' answers, long tables by column."""
     ops, rooflines = answers.ops, answers.rooflines
-    timed = window_content(ops, rooflines, answers.stage_of_op) if ops and rooflines else NO_WINDOW
+    timed = (
+        window_content(ops, rooflines, answers.stage_of_op)
+        if ops and rooflines  # unmoved: there are both or neither, which their types hide
+        else NO_WINDOW
+    )
     return {
         "ttnn_mcp": __version__,
         "card": answers.card,

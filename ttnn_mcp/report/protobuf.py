@@ -20,20 +20,25 @@ def varint(value: int) -> bytes:
 
 def whole(field: int, value: int) -> bytes:
     """A field that holds a whole number, a truth value or an enum."""
-    return varint(field << 3 | VARINT) + varint(value)
+    return _key(field, VARINT) + varint(value)
 
 
 def double(field: int, value: float) -> bytes:
     """A field that holds a number with a fraction."""
-    return varint(field << 3 | DOUBLE) + struct.pack("<d", value)
+    return _key(field, DOUBLE) + struct.pack("<d", value)
 
 
 def message(field: int, *parts: bytes) -> bytes:
     """A field that holds a message, or bytes."""
     inside = b"".join(parts)
-    return varint(field << 3 | BYTES) + varint(len(inside)) + inside
+    return _key(field, BYTES) + varint(len(inside)) + inside
 
 
 def text(field: int, value: str) -> bytes:
     """A field that holds a text."""
     return message(field, value.encode(errors="replace"))
+
+
+def _key(field: int, wire_type: int) -> bytes:
+    """What stands before a field's value."""
+    return varint(field << 3 | wire_type)

@@ -51,17 +51,15 @@ def _roofs(axes: Any, ops: Answer, rooflines: Answer, xs: list[float], ys: list[
     peaks = {roof["fidelity"]: roof["tflops"] for roof in roofs if "tflops" in roof}
     highest = max(peaks.values(), default=0.0)
     low, high = min(xs) / MARGIN, max(xs) * MARGIN
-    if gbs and peaks:
-        high = max(high, highest / gbs * 1e3 * MARGIN)  # where the roofs meet
     if gbs:
+        high = max(high, highest / gbs * 1e3 * MARGIN)  # where the roofs meet
         end = min(highest / gbs * 1e3, high) if highest else high
         axes.plot([low, end], [low * gbs / 1e3, end * gbs / 1e3], color=TEXT, linewidth=1.5)
         middle = (low * end) ** 0.5
         axes.annotate(f"DRAM {gbs:,.0f} GB/s", (middle, middle * gbs / 1e3), (-8, 4), ha="right", **OFFSET)
     for fidelity, tflops in peaks.items():
         begin = max(tflops / gbs * 1e3, low) if gbs else low
-        if begin < high:
-            axes.plot([begin, high], [tflops, tflops], color=TEXT, linewidth=1.5)
-            axes.annotate(f"{fidelity} {tflops:.3g} TFLOP/s", (high, tflops), (-4, 2), ha="right", **OFFSET)
+        axes.plot([begin, high], [tflops, tflops], color=TEXT, linewidth=1.5)
+        axes.annotate(f"{fidelity} {tflops:.3g} TFLOP/s", (high, tflops), (-4, 2), ha="right", **OFFSET)
     axes.set_xlim(low, high)
     axes.set_ylim(min(ys) / MARGIN, max(*ys, highest) * MARGIN)

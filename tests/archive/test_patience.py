@@ -1,0 +1,86 @@
+"""Asking an archive: what is given up does not go on, and what fails or is late is told once."""
+
+import logging
+import threading
+
+import pytest
+
+from ttnn_mcp.archive import patience
+from ttnn_mcp.archive.patience import in_time
+from ttnn_mcp.archive.store import Archive
+
+
+class Cursor:
+    """A cursor that need not be closed, and says when it was interrupted."""
+
+    def __init__(self):
+        self.interrupted = threading.Event()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def interrupt(self):
+        self.interrupted.set()
+
+
+@pytest.fixture
+def archive(tmp_path, monkeypatch):
+    """One that holds another run, and whose engine is made by `archive.connection`."""
+    made = Archive(tmp_path / "archive")
+    monkeypatch.setattr(made, "known", lambda: {"another": None})
+    monkeypatch.setattr(made, "connection", Cursor)
+    return made
+
+
+def asking():
+    return [thread for thread in threading.enumerate() if thread.name == "asking the archive"]
+
+
+def test_a_question_that_was_given_up_before_the_engine_came_is_never_asked(archive, monkeypatch):
+    come, asked = threading.Event(), []
+
+    def slow():
+        come.wait(30)
+        return Cursor()
+
+    monkeypatch.setattr(archive, "connection", slow)
+    monkeypatch.setattr(patience, "PATIENCE_S", 0.02)
+    assert in_time(archive, asked.append, "nothing", asker="") == "nothing"
+    (thread,) = asking()
+    come.set()
+    thread.join(30)
+    assert asked == []
+
+
+def test_a_question_that_takes_too_long_is_interrupted(archive, monkeypatch):
+    cursor = Cursor()
+    monkeypatch.setattr(archive, "connection", lambda: cursor)
+    monkeypatch.setattr(patience, "PATIENCE_S", 0.02)
+    assert in_time(archive, lambda at: at.interrupted.wait(30), "nothing", asker="") == "nothing"
+    assert cursor.interrupted.is_set()
+
+
+def test_an_answer_waits_a_second_for_the_archive_and_a_program_five_for_it_to_end(archive, monkeypatch):
+    """The whole second: the first question loads the engine, which takes a good part of it on a busy machine."""
+    monkeypatch.undo()  # of the room: it gives the archive all the time it wants
+    waited = []
+    monkeypatch.setattr(patience._Asking, "start", lambda self: self.answered.set())
+    monkeypatch.setattr(threading.Event, "wait", lambda _, timeout=None: waited.append(timeout) or True)
+    monkeypatch.setattr(patience._Asking, "join", lambda _, timeout=None: waited.append(timeout))
+    in_time(archive, len, None, asker="")
+    patience._Asking(archive, len, "")._leave()
+    assert waited == [1.0, 5.0]
+
+
+def test_why_an_archive_is_not_asked_is_said_once(archive, caplog):
+    def broken(_cursor):
+        raise ValueError("the archive is damaged")
+
+    with caplog.at_level(logging.WARNING):
+        assert [in_time(archive, broken, at, asker="") for at in range(3)] == [0, 1, 2]
+    assert [record.getMessage() for record in caplog.records] == [
+        "the archive is not asked: the archive is damaged"
+    ]

@@ -1,0 +1,60 @@
+"""HTML from parts: what is escaped, and how the values of answers are written."""
+
+import re
+
+import pytest
+
+from ttnn_mcp.report.markup import Markup, element, heading, joined, number, percent, table
+
+
+def test_only_what_is_finished_is_taken_as_it_is():
+    assert joined("<b>", Markup("<i>")) == "&lt;b&gt;<i>"
+    assert (
+        element("p", "a & b", class_="quiet", data_line=7, id=None)
+        == '<p class="quiet" data-line="7">a &amp; b</p>'
+    )
+    assert element("meta", charset='"utf-8"') == '<meta charset="&quot;utf-8&quot;">'
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(None, "-"), (True, "True"), ("dram", "dram"), (1234567, "1,234,567"), (1234.25, "1,234.25")],
+)
+def test_a_value_is_written_with_all_its_digits(value, written):
+    assert number(value) == written
+
+
+@pytest.mark.parametrize(
+    ("share", "written"),
+    [(None, "-"), (0.0, "0%"), (0.07, "7%"), (1.0, "100%"), (-0.1234, "-12.34%"), (1e-7, "0.00001%")],
+)
+def test_a_share_is_written_in_percent(share, written):
+    assert percent(share) == written
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [("kernel_us", "kernel [us]"), ("peak_bytes", "peak [B]"), ("us", "us"), ("op_code", "op code"), ("op", "op")],
+)
+def test_a_column_tells_its_unit(column, words):
+    assert heading(column) == words
+
+
+def test_a_column_with_a_number_is_set_as_numbers_and_truth_is_none():
+    made = table("Ops", ("op", "kernel_us", "share", "warm"), [["a", None, 0.5, True], ["b", 2.5, None, False]])
+    assert re.findall(r"<th scope=\"col\"( class=\"number\")?>", made) == [
+        "",
+        ' class="number"',
+        ' class="number"',
+        "",
+    ]
+    assert re.findall(r"<td(?: class=\"number\")?>([^<]*)<", made) == [
+        "a",
+        "-",
+        "50%",
+        "True",
+        "b",
+        "2.5",
+        "-",
+        "False",
+    ]
