@@ -57,6 +57,14 @@ async def test_a_value_of_more_than_sixty_characters_is_cut_unless_asked_for(cal
     assert (call.arguments, call.more_arguments) == ({"exact": "e" * 60}, 1)
 
 
+@pytest.mark.parametrize(("length", "shown"), [(7_900, 7_900), (8_000, 8_000), (8_001, 7_997)])
+async def test_what_is_asked_for_in_full_has_eight_thousand_characters_and_says_where_it_was_cut(
+    called, length, shown
+):
+    arguments = (await called(calling(memory_config="m" * length), whole="memory_config")).arguments
+    assert arguments == {"memory_config": "m" * shown + "..." * (shown < length)}
+
+
 async def test_tensors_among_the_arguments_are_neither_shown_nor_counted(called):
     program = calling()
     x, y = program.calls[0].inputs[0], program.calls[0].outputs[0]

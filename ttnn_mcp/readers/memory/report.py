@@ -48,7 +48,7 @@ _GRAPH = "CAST(captured_graph AS TEXT)"
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of an operation as printed, cut to 2,000 characters; positional ones are named '0', '1', ..."""
+    """One argument of an operation as printed, cut where it is long; positional ones are named '0', '1', ..."""
 
     name: str
     value: str
@@ -122,10 +122,10 @@ class MemoryReport:
         async with self._rows() as rows:
             return await tables.read_chunks(rows, operation)
 
-    async def arguments_of(self, operation: int) -> tuple[Argument, ...]:
-        """The arguments of an operation, in the order they were written."""
+    async def arguments_of(self, operation: int, most_chars: int = _VALUE_CHARS) -> tuple[Argument, ...]:
+        """The arguments of an operation, in the order they were written, their texts cut to so many characters."""
         async with self._rows() as rows:
-            columns = [rows.text("operation_arguments", name, _VALUE_CHARS) for name in ("name", "value")]
+            columns = [rows.text("operation_arguments", name, most_chars) for name in ("name", "value")]
             cells = await rows.few("operation_arguments", columns, operation=operation)
             return tuple(Argument(name or "", value or "") for name, value in cells)
 

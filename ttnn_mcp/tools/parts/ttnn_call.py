@@ -10,7 +10,7 @@ import numpy as np
 from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.run.ops.op_names import canonical
-from ttnn_mcp.tools.parts.op_cells import cut
+from ttnn_mcp.tools.parts.op_cells import WHOLE_CHARS, cut
 from ttnn_mcp.wire import Pcc, Quoted, Wire
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ class Call(Wire):
 
 
 async def call_of(run: Run, operation: int, whole: str | None = None) -> Call:
-    """The ttnn call by its operation id; the argument named `whole` is shown as far as the report's reader reads it."""
+    """The ttnn call by its operation id; the argument named `whole` is shown in full."""
     memory = run.memory_report
     place = memory.operations.row(operation)
     source = await memory.source_of(operation)
-    arguments, more = _arguments(await memory.arguments_of(operation), whole)
+    arguments, more = _arguments(await memory.arguments_of(operation, WHOLE_CHARS + 1), whole)
     graph = await memory.graph_of(operation)
     seconds = float(memory.operations.duration_s[place]) if place is not None else float("nan")
     return Call(
@@ -104,7 +104,7 @@ def _arguments(arguments: Sequence[Argument], whole: str | None) -> tuple[dict[s
     shown_arguments: dict[str, str] = {}
     used = 0
     for argument in order:
-        value = cut(argument.value, len(argument.value) if argument.name == whole else ARGUMENT_CHARS)
+        value = cut(argument.value, WHOLE_CHARS if argument.name == whole else ARGUMENT_CHARS)
         used += len(argument.name) + min(len(value), ARGUMENT_CHARS)
         if used > ARGUMENTS_CHARS and shown_arguments:
             break
