@@ -85,6 +85,10 @@ TURNED: dict[str, tuple[Made, tuple[int, ...]]] = {
     },
     "25 runs, a slow week": (stepped(25, (10, 0.08), (15, 1 / 1.08 - 1)), (10, 15)),
     "30 runs, slower, then much faster": (stepped(30, (10, 0.08), (20, -0.15)), (10, 20)),
+    "50 runs, 6 % slower and put right, twice": (
+        stepped(50, (10, 0.06), (20, 1 / 1.06 - 1), (30, 0.06), (40, 1 / 1.06 - 1)),
+        (10, 20, 30, 40),
+    ),
 }
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ def test_noise_that_is_not_normal_seldom_turns(made, most):
         (stepped(20, (10, -0.05)), [10], 0.95),
         (stepped(25, (10, 0.08), (15, 1 / 1.08 - 1)), [10, 15], 0.95),
         (stepped(30, (10, 0.08), (20, -0.15)), [10, 20], 0.95),
+        (stepped(50, (10, 0.06), (20, 1 / 1.06 - 1), (30, 0.06), (40, 1 / 1.06 - 1)), [10, 20, 30, 40], 0.95),
     ],
 )
 def test_what_turned_is_found_where_it_did(made, wanted, least):

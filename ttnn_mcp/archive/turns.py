@@ -93,7 +93,10 @@ def _starts(series: Floats, first: int, end: int) -> set[int]:
 
 
 def _stretch(part: Floats) -> tuple[int, int] | None:
-    """Begin and end of the stretch that differs most from the rest; None where none does beyond noise."""
+    """Begin and end of the stretch that differs most from the rest; None where that may be chance.
+
+    How large the difference is says nothing yet: other turns, not found so far, count as noise. `_pruned` judges that.
+    """
     count = len(part)
     begins, ends = np.triu_indices(count + 1, 1)
     # a stretch from the start is the rest of one to the end; both outer parts of a stretch inside must be whole
@@ -110,8 +113,7 @@ def _stretch(part: Floats) -> tuple[int, int] | None:
     scores = np.abs(gap) / (sigmas * np.sqrt(1 / inside + 1 / outside))
     best = int(np.argmax(scores))
     chance = len(begins) * _tail(float(scores[best]), count - 2)
-    beyond = abs(gap[best]) > max(CERTAIN * sigmas[best], FLOOR_SHARE)
-    return (int(begins[best]), int(ends[best])) if chance < ALPHA and beyond else None
+    return (int(begins[best]), int(ends[best])) if chance < ALPHA else None
 
 
 def _pruned(series: Floats, starts: list[int]) -> list[int]:
