@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from tests.cells_of_frames import cells as cells_of
 from tests.cells_of_frames import check_same_cells
+from tests.readers.plain_checksum import plain_checksum
 from tests.shared_reports import shared
+from ttnn_mcp.readers.checksum import PieceSums
 from ttnn_mcp.readers.performance import csv_file, plain_rows, plain_texts, row_shape
 from ttnn_mcp.readers.performance.csv_file import BLANK, read_performance_csv
 from ttnn_mcp.readers.performance.header import header_of
@@ -172,6 +174,14 @@ def test_room_is_made_once_for_rows_of_equal_length_and_hardly_more_than_they_ne
     before = rows.numbers
     make_room(rows.rows)
     assert rows.numbers is before
+
+
+def test_the_checksums_are_those_of_pieces_of_a_mebibyte(tmp_path):
+    path = written(tmp_path / "ops.csv", [[*ROW[:-1], "a" * 1_000]] * 2_500)
+    sums = PieceSums()
+    assert len(plain_frame(path, header_of(path), 5_000, BLANK, sums)) == 2_500
+    assert len(sums.by_place) >= 3
+    assert sums.of_all(path.stat().st_size) == plain_checksum(path.read_bytes())
 
 
 def test_no_checksum_is_computed_that_nobody_wants(reading):
