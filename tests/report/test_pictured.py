@@ -31,6 +31,12 @@ def test_a_picture_is_drawn_where_a_call_asks_for_it(drawable, name, arguments, 
     assert pictured.wanted(tool(name), arguments) == wanted
 
 
+@pytest.mark.parametrize("arguments", [{"run": "demo"}, {"run": "demo", "picture": None}])
+def test_a_call_that_asks_for_none_needs_nothing_that_draws(monkeypatch, arguments):
+    monkeypatch.setattr(canvas, "find_spec", lambda _: None)
+    assert pictured.wanted(tool("time_budget"), arguments) is None
+
+
 def test_a_picture_that_is_not_there_is_refused(drawable):
     with pytest.raises(ArgumentsInvalid, match="picture"):
         pictured.wanted(tool("time_budget"), {"run": "demo", "picture": "l1"})
