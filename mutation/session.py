@@ -114,7 +114,7 @@ class Trials:
     def chosen(self, live: Live, touched: set[Place] | None) -> list[Test]:
         """The module's tests that reach these functions, or any of its functions; the most promising first."""
         places = {(live.module.name, *place) for place in touched or live.functions}
-        tests = [test for test in self.tests if test.path in live.module.tests]
+        tests = self.of_module(live.module)
         reaching = [test for test in tests if test.hits & places] or tests
         return sorted(reaching, key=self._cost)
 
@@ -130,14 +130,17 @@ class Trials:
         self.noticed[test.place] += failed is not None
         return failed is not None
 
-    def seconds(self, module: Module) -> int:
-        """How long a mutant's tests may take."""
-        return max(
-            LEAST_SECONDS, round(SLOWER * sum(test.seconds for test in self.tests if test.path in module.tests))
-        )
+    def of_module(self, module: Module) -> list[Test]:
+        """All tests that hold its lines."""
+        return [test for test in self.tests if test.path in module.tests]
 
 
 CURRENT: list[Trials] = []
+
+
+def _patience(tests: list[Test]) -> int:
+    """Seconds that these tests may take with a mutant."""
+    return max(LEAST_SECONDS, round(SLOWER * sum(test.seconds for test in tests)))
 
 
 def _import_all() -> None:
@@ -223,7 +226,7 @@ def _attempt(asked: tuple[int, int]) -> tuple[int, int, bool]:
     noticed = code in {FAILED, -signal.SIGALRM}
     is_excused = code == PASSED and live.module.mutants[number].excuse  # nothing else is expected of it
     if not noticed and not is_excused and not trials.quick:
-        noticed = trial.is_noticed(live.module, number, trials.seconds(live.module))
+        noticed = trial.is_noticed(live.module, number, _patience(trials.of_module(live.module)))
     return place, number, noticed
 
 
@@ -231,10 +234,11 @@ def _run_mutant(trials: Trials, live: Live, number: int) -> None:
     """In the fork: never returns."""
     code = UNFIT  # whatever hinders it here, the long way shows
     try:
-        signal.alarm(trials.seconds(live.module))
+        signal.alarm(LEAST_SECONDS)
         live.module.mutants[number].change()
         touched = live.replace(live.module.tree)
         tests = trials.chosen(live, touched)
+        signal.alarm(_patience(tests))
         noticed = any(trials.notices(*pair) for pair in zip(tests, [*tests[1:], None], strict=True))
         code = FAILED if noticed else PASSED
     finally:
