@@ -24,15 +24,13 @@ EXPERIMENTS = PACKAGE / "experiments"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
 ROOMS_OF_TOOLS = (  # tools ask these
     *("comparison", "dataflow", "devices", "inside_kernel", "layers", "moves", "roofline", "stages", "time_budget"),
-    "settings",
-    "program_models",
-    "memory",
+    *("settings", "program_models"),
 )
 READERS = PACKAGE / "readers"
 # Rooms that the tests of the tools hold too, which ask them; all others are held by their own tests: tools' are slow.
 HELD_BY_TOOLS = {
     *(ANALYSES, EXPERIMENTS),
-    *(ANALYSES / room for room in ROOMS_OF_TOOLS if room != "memory"),
+    *(ANALYSES / room for room in ROOMS_OF_TOOLS),
     *(READERS / room for room in ("memory", "graph", "printed")),
 }
 TOOLS = PACKAGE / "tools"

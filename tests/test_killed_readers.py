@@ -10,20 +10,17 @@ from pathlib import Path
 import pytest
 
 from tests.archive.passes import passed
-from tests.archive.reports import OPS, WARM, report
+from tests.archive.reports import ROWS, three_nights
 from ttnn_mcp.archive import pools
 from ttnn_mcp.archive.adding import add_batch
 from ttnn_mcp.archive.store import Archive
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-ROWS = OPS * len(WARM)
 
 
 @pytest.fixture
 def reports(tmp_path):
-    for day in (1, 2, 3):
-        report(tmp_path / "nightly", day, us=40 + day)
-    return tmp_path / "nightly"
+    return three_nights(tmp_path / "nightly")
 
 
 @pytest.fixture

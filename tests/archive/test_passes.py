@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.archive.passes import Heard, passed
-from tests.archive.reports import OPS, WARM, report
+from tests.archive.reports import ROWS, report, three_nights
 from ttnn_mcp.archive import adding, passes, pools
 from ttnn_mcp.archive.adding import Added, Batch, add_batch, batches
 from ttnn_mcp.archive.passes import Order, one_pass
@@ -14,14 +14,10 @@ from ttnn_mcp.archive.sources import Source, Sources, sources
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import ArchiveUnusable, ReportMissing
 
-ROWS = OPS * len(WARM)
-
 
 @pytest.fixture
 def reports(tmp_path):
-    for day in (1, 2, 3):
-        report(tmp_path / "nightly", day, us=40 + day)
-    return tmp_path / "nightly"
+    return three_nights(tmp_path / "nightly")
 
 
 @pytest.fixture

@@ -6,14 +6,13 @@ import time
 
 import pytest
 
-from tests.archive.reports import OPS, WARM, report
+from tests.archive.reports import ROWS, report
 from tests.archive.test_rows import rows
 from ttnn_mcp.archive.precedents import Alike, earlier_of
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.archive.upkeep import keep_within, pack_small
 from ttnn_mcp.errors import ArchiveUnusable
 
-ROWS = OPS * len(WARM)
 COUNTS = "SELECT count(*), count(DISTINCT (run_key, line)), count(DISTINCT run_key) FROM ops"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,3 +41,10 @@ def write_device_log(
     first = f"ARCH: {arch}, CHIP_FREQ[MHz]: {mhz}" + ("" if old else ", Max Compute Cores: 64")
     path.write_text("\n".join([first, OLD if old else NEW, *lines]) + "\n")
     return path
+
+
+def write_no_log(folder: Path, size: int) -> None:
+    """A file of that name and size which is no log at all, which only its reader finds out."""
+    path = folder / "profile_log_device.csv"
+    path.write_text("no log\n")
+    os.truncate(path, size)

@@ -4,13 +4,11 @@ import json
 
 import pytest
 
-from tests.archive.reports import OPS, WARM, report
+from tests.archive.reports import ROWS, report
 from ttnn_mcp.archive.adding import Damage
 from ttnn_mcp.archive.passes import Outcome
 from ttnn_mcp.shell import archive_command
 from ttnn_mcp.shell.cli import main
-
-ROWS = OPS * len(WARM)
 
 
 @pytest.fixture

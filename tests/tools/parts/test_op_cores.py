@@ -1,13 +1,12 @@
 """op_detail with a device log beside the report: times of single cores. The logs are made; no real one was at hand."""
 
 import csv
-import os
 
 import pytest
 
 from tests.asking import ask, session
 from tests.profiles import Program, write_performance_report, write_rows
-from tests.profiles.device_log import write_device_log, zone_lines
+from tests.profiles.device_log import write_device_log, write_no_log, zone_lines
 from tests.shared_reports import LINKED, shared
 from ttnn_mcp.tools.parts import op_cores
 
@@ -146,10 +145,7 @@ async def test_what_the_report_does_not_tell_is_not_held_against_the_log(at, tmp
 
 @pytest.mark.parametrize(("size", "is_read"), [(32 << 20, True), ((32 << 20) + 1, False)])
 async def test_a_log_of_32_mib_is_read_unasked_and_a_larger_one_is_not(at, tmp_path, size, is_read):
-    """It is no log at all, which only its reader finds out."""
     path = report(tmp_path)
-    log = path.parent / "profile_log_device.csv"
-    log.write_text("no log\n")
-    os.truncate(log, size)
+    write_no_log(path.parent, size)
     said = await ask(at, "op_detail", run=str(path), op=2)
     assert ("whole='cores'" in said.get("caveat", "")) != is_read

@@ -1,13 +1,12 @@
 """time_budget with a device log beside the report: the heaviest ops core by core. The logs are made."""
 
-import os
 import random
 
 import pytest
 
 from tests.asking import ask, session
 from tests.profiles import Iteration, Program, write_performance_report
-from tests.profiles.device_log import write_device_log, zone_lines
+from tests.profiles.device_log import write_device_log, write_no_log, zone_lines
 from tests.tools.parts.test_op_cores import CALL_COUNT, report, without, zones
 from ttnn_mcp.tools.parts import window_cores
 
@@ -124,11 +123,8 @@ async def test_a_difference_of_a_percent_between_report_and_log_is_told(at, tmp_
 
 @pytest.mark.parametrize(("size", "is_read"), [(32 << 20, True), ((32 << 20) + 1, False)])
 async def test_a_log_of_32_mib_beside_a_window_is_read_and_a_larger_one_is_named(at, tmp_path, size, is_read):
-    """It is no log at all, which only its reader finds out."""
     path = report(tmp_path)
-    log = path.parent / "profile_log_device.csv"
-    log.write_text("no log\n")
-    os.truncate(log, size)
+    write_no_log(path.parent, size)
     assert ("on_cores_caveat" in await ask(at, "time_budget", run=str(path))) != is_read
 
 
