@@ -69,7 +69,7 @@ new-tool: $(VENV)/ready  ## lay out a tool: NAME=some_tool
 	@$(HERE) -m generate.new_tool $(NAME)
 
 lines: $(VENV)/ready  ## move every threshold, remove every guard: a test must notice (CHANGED=1: where something changed)
-	@$(HERE) -m mutation $(if $(CHANGED),--changed) $(if $(SINCE),--since $(SINCE)) $(if $(ONLY),--only $(ONLY))
+	@$(HERE) -m mutation $(if $(CHANGED),--changed) $(if $(MOST),--most $(MOST)) $(if $(SINCE),--since $(SINCE)) $(if $(ONLY),--only $(ONLY))
 
 bench: $(VENV)/ready .bench/ready  ## measure what we promise about speed (CPU=1: judge by CPU time, on a busy machine)
 	@$(HERE) -m benchmarks $(if $(CPU),--cpu)

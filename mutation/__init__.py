@@ -6,7 +6,8 @@ fork. A mutant that they do not notice is tried again with all tests of its modu
 survives that is reported with its line, and fails the command. `mutation/scope.py` says which tests hold a module.
 
     make lines                  all modules
-    make lines CHANGED=1        those whose file or tests changed since the branch left main (or SINCE=<commit>)
+    make lines CHANGED=1        those whose file or tests changed since the branch left main (or SINCE=<commit>);
+                                with MOST=300 the surest of them, no more after 300 mutants
     make lines ONLY=stalled     those whose path contains the word, or one of several: ONLY=stalled,late_free
 
 A mutant that changes nothing (it happens: a guard that only spares time) is excused by a comment on its line,

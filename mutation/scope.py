@@ -148,12 +148,23 @@ class Changed:
     """The modules whose lines a change may have left untested.
 
     Attributes:
-        own: those that changed, or one of their tests did.
+        own: those that changed.
+        held: those of which a test changed.
         reached: those whose tests use something that changed.
     """
 
     own: list[Path]
+    held: list[Path]
     reached: list[Path]
+
+    def in_turn(self) -> list[Path]:
+        """All, the surest first; alike ones in an order that differs from commit to commit."""
+        head = _git("rev-parse", "HEAD")
+        return [
+            path
+            for paths in (self.own, self.held, self.reached)
+            for path in sorted(paths, key=lambda path: sha256(f"{head}{path.relative_to(ROOT)}".encode()).digest())
+        ]
 
 
 def changed(since: str | None) -> Changed | None:
@@ -164,9 +175,16 @@ def changed(since: str | None) -> Changed | None:
     names = _git("diff", "--name-only", base) + _git("ls-files", "--others", "--exclude-standard")
     files = {ROOT / name for name in names}
     tests = _reached([path for path in files if path.is_relative_to(ALL_TESTS) and path.suffix == ".py"])
-    held = {path: {path, *tests_of(path)} for path in with_lines()}
-    own = [path for path, holding in held.items() if holding & files]
-    return Changed(own, [path for path, holding in held.items() if path not in own and holding & tests])
+    own, held, reached = list[Path](), list[Path](), list[Path]()
+    for path in with_lines():
+        holding = {*tests_of(path)}
+        if path in files:
+            own.append(path)
+        elif holding & files:
+            held.append(path)
+        elif holding & tests:
+            reached.append(path)
+    return Changed(own, held, reached)
 
 
 def _reached(files: list[Path]) -> set[Path]:
@@ -178,12 +196,6 @@ def _reached(files: list[Path]) -> set[Path]:
     used |= {user for path in used for user in _users(path, among)}
     beside = [path.parent for path in used if path.name == "conftest.py"]
     return used | {path for path in among if any(path.is_relative_to(folder) for folder in beside)}
-
-
-def in_turn(paths: list[Path]) -> list[Path]:
-    """In an order that differs from commit to commit."""
-    head = _git("rev-parse", "HEAD")
-    return sorted(paths, key=lambda path: sha256(f"{head}{path.relative_to(ROOT)}".encode()).digest())
 
 
 def _fork_point() -> str | None:

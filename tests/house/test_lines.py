@@ -248,26 +248,27 @@ def changed(monkeypatch, *names):
     answers = {"diff": list(names), "ls-files": []}
     monkeypatch.setattr(scope, "_git", lambda *words: answers[words[0]])
     change = scope.changed("HEAD~1")
-    return [path.stem for path in change.own], [path.stem for path in change.reached]
+    return tuple([path.stem for path in paths] for paths in (change.own, change.held, change.reached))
 
 
 def test_what_changed_is_the_check_or_its_test(monkeypatch):
-    assert changed(monkeypatch, "README.md", "mutation/scope.py") == ([], [])
+    assert changed(monkeypatch, "README.md", "mutation/scope.py") == ([], [], [])
     check, test = "step4_metal_trace/stalled_on_host.py", "step4_metal_trace/test_stalled_on_host.py"
-    assert changed(monkeypatch, f"ttnn_mcp/checks/{check}") == (["stalled_on_host"], [])
-    assert changed(monkeypatch, f"tests/checks/{test}") == (["stalled_on_host"], [])
-    assert changed(monkeypatch, "tests/analyses/op_kinds/test_few_cores.py") == (["few_cores"], [])
+    assert changed(monkeypatch, f"ttnn_mcp/checks/{check}") == (["stalled_on_host"], [], [])
+    assert changed(monkeypatch, f"tests/checks/{test}") == ([], ["stalled_on_host"], [])
+    assert changed(monkeypatch, "tests/analyses/op_kinds/test_few_cores.py") == ([], ["few_cores"], [])
 
 
 def test_what_tests_are_built_from_reaches_what_they_hold(monkeypatch):
     """In one test, because it reads the imports of all tests."""
-    own, reached = changed(monkeypatch, "tests/checks/programs.py")
+    own, held, reached = changed(monkeypatch, "tests/checks/programs.py")
     assert not own
+    assert not held
     assert "wide_weights" in reached
     assert "stalled_on_host" not in reached
     for support in ("checks/asking.py", "checks/conftest.py", "profiles/schema.py"):  # the last by its package
-        assert "stalled_on_host" in changed(monkeypatch, f"tests/{support}")[1]
-    assert "layering" in changed(monkeypatch, "tests/asking.py")[1]
+        assert "stalled_on_host" in changed(monkeypatch, f"tests/{support}")[2]
+    assert "layering" in changed(monkeypatch, "tests/asking.py")[2]
 
 
 def test_without_git_nothing_is_known_to_have_changed(monkeypatch):
