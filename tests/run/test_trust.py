@@ -142,6 +142,14 @@ def test_ops_without_a_time_are_counted_once():
     assert told.startswith("1 device ops have no kernel time")
 
 
+def test_ops_that_a_trace_recorded_were_not_dropped_and_are_told(tmp_path):
+    recorded = counted([1, 2, 5], untimed=(1, 2, 3), traced=True)
+    assert dropped_rows(recorded) == []
+    passes = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(1, 1)), Iteration(trace=(1, 2))]
+    said = caveats(write_performance_report(tmp_path, block(), passes))
+    assert f"{len(block().device_ops)} device ops have no kernel time (captured or dropped)" in said
+
+
 def counted(ids, counts=None, **told):
     return report([0] * len(ids), runtime_ids=np.array(ids), counts=ids if counts is None else counts, **told)
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable, shown
+from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable, shown, shown_path
 from ttnn_mcp.experiments.experiment import Experiment, Target  # noqa: TC001 - pydantic reads the fields' types
 
 FORMAT = "ttnn-mcp experiments"
@@ -42,7 +42,7 @@ def write_document(path: Path, experiments: list[Experiment], targets: list[Targ
         content = TypeAdapter(Document).dump_json(Document(FORMAT, 1, tuple(experiments), tuple(targets)), indent=1)
         _replace(path, content)
     except (OSError, ValueError) as failed:
-        raise StoreUnusable(f"The export cannot be written to {shown(path)} ({_reason(failed)}).") from None
+        raise StoreUnusable(f"The export cannot be written to {shown_path(path)} ({_reason(failed)}).") from None
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -68,12 +68,12 @@ def read_document(path: Path) -> Document:
     try:
         if not path.is_file():  # reading a pipe or a device would never end
             raise ReportMissing(
-                f"There is no file {shown(path)}. Give one that experiments(action='export') wrote."
+                f"There is no file {shown_path(path)}. Give one that experiments(action='export') wrote."
             )
         with path.open("rb") as file:
             content = file.read(LARGEST_BYTES + 1)
     except (OSError, ValueError) as failed:
-        raise ReportMissing(f"{shown(path)} cannot be read ({_reason(failed)}).") from None
+        raise ReportMissing(f"{shown_path(path)} cannot be read ({_reason(failed)}).") from None
     if len(content) > LARGEST_BYTES:
         raise QuestionRefused(f"{shown(path.name)} is too large for an export of experiments.")
     try:

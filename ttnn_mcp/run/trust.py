@@ -46,6 +46,7 @@ def _caveats(report: Performance) -> list[str]:
         *_timestamps(report),
         *_lost_times(report),
         *dropped_rows(report),
+        *(_untimed(report) if report.traced else ()),
         *_left_out(report),
         *_repeated_counts(report),
         *_model_columns(report),
@@ -72,7 +73,10 @@ def _lost_times(report: Performance) -> list[str]:
 
 
 def dropped_rows(report: Performance) -> list[str]:
-    """Signs that the profiler dropped ops, so that sums may be too low."""
+    """Signs that the profiler dropped ops, so that sums may be too low.
+
+    The ops that a trace recorded have no kernel time either, and were not dropped.
+    """
     caveats: list[str] = []
     ids, counts = np.unique(report.ops.numbers("device"), return_counts=True)
     if len(counts) and counts.min() == counts.max() and counts[0] % ROUND_COUNT == 0:
@@ -86,13 +90,20 @@ def dropped_rows(report: Performance) -> list[str]:
             f"devices hold {counts.min()} to {counts.max()} ops (fewest on device {fewest}): rows were dropped, "
             "or the devices do different work"
         )
-    without = len(report.untimed) - report.impossible_left_out
-    if without > 0:
-        caveats.append(f"{without} device ops have no kernel time (captured or dropped) and are left out")
-    missing, again = _missing_counts(report), _counts_again(report)
-    if missing and not again and not report.traced:
+    if report.traced:
+        return caveats
+    caveats += _untimed(report)
+    missing = _missing_counts(report)
+    if missing and not _counts_again(report):
         caveats.append(f"{missing} call counts are missing between the first op and the last: ops may be dropped")
     return caveats
+
+
+def _untimed(report: Performance) -> list[str]:
+    without = len(report.untimed) - report.impossible_left_out
+    return (
+        [f"{without} device ops have no kernel time (captured or dropped) and are left out"] if without > 0 else []
+    )
 
 
 def _left_out(report: Performance) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_mcp.archive.passes import Order, Outcome, one_pass
 from ttnn_mcp.archive.rows import Provenance
 from ttnn_mcp.archive.store import Archive
-from ttnn_mcp.errors import ArchiveUnusable, RunUnknown, nearest, shown
+from ttnn_mcp.errors import ArchiveUnusable, RunUnknown, nearest, shown, shown_path
 from ttnn_mcp.session.settings import MB
 from ttnn_mcp.shell.archive_progress import ProgressLine, clock_time
 
@@ -63,7 +63,7 @@ def _add(options: argparse.Namespace, folder: str, most_mb: int | None) -> int:
 
 def _as_json(outcome: Outcome, folder: str, seconds: float) -> str:
     printed = {
-        "archive": shown(folder),
+        "archive": shown_path(folder),
         "added": outcome.new,
         "known": outcome.known,
         "ops": outcome.ops,

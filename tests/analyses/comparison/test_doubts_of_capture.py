@@ -82,9 +82,9 @@ def test_a_trace_of_one_side_is_told(before, after, told):
     assert reason is None if told is None else reason.what.startswith(f"only the {told} replays")
 
 
-def signed(monkeypatch, caveats=(), dropped=(), *, traced=False):
+def signed(monkeypatch, caveats=(), dropped=()):
     """A run whose report says these things."""
-    report = SimpleNamespace(caveats=caveats, dropped=dropped, traced=traced)
+    report = SimpleNamespace(caveats=caveats, dropped=dropped)
     for name, column in (("caveats_of", "caveats"), ("dropped_rows", "dropped")):
         monkeypatch.setattr(
             f"ttnn_mcp.analyses.comparison.drop_signs.{name}", lambda said, column=column: getattr(said, column)
@@ -103,10 +103,3 @@ def test_a_last_iteration_that_is_cut_off_is_a_sign_and_other_caveats_are_none(m
     cut_off = "the last iteration is cut off: 4 ops"
     run = signed(monkeypatch, caveats=("PM columns not to be trusted", cut_off))
     assert new_signs(run, signed(monkeypatch)) == [cut_off]
-
-
-def test_ops_that_a_trace_captured_were_not_dropped(monkeypatch):
-    dropped = ("8 device ops have no kernel time", "7 call counts")
-    other = signed(monkeypatch)
-    assert new_signs(signed(monkeypatch, dropped=dropped, traced=True), other) == ["7 call counts"]
-    assert new_signs(signed(monkeypatch, dropped=dropped), other) == [*dropped]

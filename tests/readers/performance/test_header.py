@@ -151,6 +151,11 @@ def test_a_compiler_is_known_by_its_columns(read):
     assert [read([*REQUIRED, *more]).compiler for more in ([], ["LOC"], ["CONST_EVAL_OP"])] == [False, True, True]
 
 
+def test_a_long_path_shows_its_end(tmp_path):
+    with pytest.raises(ReportMissing, match=r"^No file \.\.\..*/runs/today\.csv\."):
+        header_of(tmp_path / ("x" * 250) / "runs" / "today.csv")
+
+
 def test_what_is_no_file_is_missing(tmp_path):
     for path, said in (
         (tmp_path / "no.csv", "No file"),

@@ -26,10 +26,10 @@ def shared_signs(run: Run, other: Run) -> list[str]:
 
 
 def _signs(run: Run) -> list[str]:
-    """All signs; a trace's captured ops have no kernel time either, and were not dropped."""
+    """All signs."""
     report = run.performance_report
     cut_off = [caveat for caveat in caveats_of(report) if caveat.startswith(CUT_OFF)]
-    return [*cut_off, *(sign for sign in dropped_rows(report) if not (report.traced and "no kernel time" in sign))]
+    return [*cut_off, *dropped_rows(report)]
 
 
 def _without_figures(sign: str) -> str:

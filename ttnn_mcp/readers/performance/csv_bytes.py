@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
+from ttnn_mcp.errors import ReportBroken, ReportMissing, shown, shown_path
 from ttnn_mcp.readers.performance.header import does_not_read
 from ttnn_mcp.readers.performance.row_lengths import RowLengths
 
@@ -33,7 +33,7 @@ class CsvBytes:
         try:
             self._file = path.open("rb", buffering=0)
         except OSError as failed:
-            raise ReportMissing(f"{shown(path)} cannot be opened ({failed.strerror}).") from None
+            raise ReportMissing(f"{shown_path(path)} cannot be opened ({failed.strerror}).") from None
         self._size = self._left = os.fstat(self._file.fileno()).st_size
         self._quoted = False  # whether the next byte is inside quotes
         self._cell = 0  # bytes since the quote was opened, counted in whole blocks

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mcp.server.auth.provider import AccessToken
 
-from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.errors import ArgumentsInvalid, shown_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +74,7 @@ def _read(path: Path) -> dict[bytes, str]:
     Raises:
         ArgumentsInvalid: the file is missing, open to others, or a line is no name with a token.
     """
-    written = shown(path)
+    written = shown_path(path)
     try:
         if path.exists() and not path.is_file():  # opening a pipe would wait for somebody who writes
             raise ArgumentsInvalid(f"The token file {written} is no ordinary file.")

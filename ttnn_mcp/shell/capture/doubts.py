@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
 KERNEL_TIME = "DEVICE KERNEL DURATION"
-CAPTURED = "no kernel time"  # so have ops of a trace that was recorded: none of them is lost
 FIRMWARE = "install the firmware that this tt-metal asks for, then profile again"
 
 
@@ -30,8 +29,7 @@ def doubts_of(run: Run) -> list[Fault]:
             *doubts,
             Fault("no-times", what, "profile on a device, with a tt-metal that was built with Tracy"),
         ]
-    signs = dropped_rows(performance)
-    dropped = [sign for sign in signs if not (performance.traced and CAPTURED in sign)]
+    dropped = dropped_rows(performance)
     if dropped:
         doubts.append(Fault("rows-dropped", f"{dropped[0]}.", READ_OFTEN, (f"--op-support-count={MORE_OPS}",)))
     if not performance.iterations.count and not len(performance.signposts):  # one is a trace's replay, so warm
