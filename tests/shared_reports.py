@@ -14,10 +14,12 @@ DEEPSEEK = "perf/bh_8xp150_deepseek_v3_d_p.csv"
 SEGFORMER = "perf/ops_perf_results_2025_02_16_18_11_10.csv"
 LINKED = "memory/v3_3_perf/2026_09_01_12_00_00/ops_perf_results_2026_09_01_12_00_00.csv"
 MEMORY = ("memory/g2025", "memory/v2", "memory/v2_1", "memory/v3_3")
+asked: list[str] = []  # by the test that runs: tests/conftest.py looks whether it is in the group
 
 
 def shared(name: str) -> Path:
     """The real report, or the reason why this test is skipped."""
+    asked.append(name)
     path = SHARED / name
     if not path.exists():
         pytest.skip(f"real report {name} is not beside this checkout" if SHARED.is_dir() else ABSENT)

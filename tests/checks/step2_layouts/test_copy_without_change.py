@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
 from tests.profiles import DRAM, L1, Iteration, Program, height_sharded
@@ -108,6 +109,4 @@ def test_without_operands_it_cannot_tell(check, tmp_path):
 @pytest.mark.parametrize("name", [DEEPLAB, OFT])
 def test_a_copy_between_memories_is_a_move(check, name):
     """Both real reports hold one CopyDeviceOperation between DRAM and L1, and slices of parts."""
-    from tests.checks.asking import real_case
-
     assert check.ask(real_case(name)).status == "clean"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
 from tests.profiles import DRAM, Program, height_sharded
@@ -135,6 +136,4 @@ def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
 
 
 def test_real_embeddings_of_a_prefill_are_none(check):
-    from tests.checks.asking import real_case
-
     assert check.ask(real_case(DEEPSEEK)).status == "clean"

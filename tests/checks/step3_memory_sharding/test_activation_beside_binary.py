@@ -76,7 +76,11 @@ def test_the_function_of_a_result_goes_into_the_sum(check):
 @pytest.mark.parametrize(("kind", "call"), [("SUB", "subtract"), ("DIV", "divide")])
 def test_four_calls_apply_functions(check, kind, call):
     assert check.ask(of(summed, kind=kind)).claim.fix.startswith(f"ttnn.{call}(")
-    assert check.ask(of(summed, kind="MAXIMUM")).status == "clean"
+
+
+@pytest.mark.parametrize("build", [gated, summed])
+def test_a_maximum_applies_none(check, build):
+    assert check.ask(of(build, kind="MAXIMUM")).status == "clean"
 
 
 @pytest.mark.parametrize("build", [gated, summed])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, without
 from tests.profiles import Placement, Program
@@ -202,14 +203,10 @@ def test_without_its_cells_it_cannot_tell(check, tmp_path):
 
 
 def test_a_real_encoder_has_q_k_and_v_in_each_of_32_layers(check):
-    from tests.checks.asking import real_case
-
     outcome = check.ask(real_case(CLIP))
     assert outcome.claim.claim.startswith("96 matmuls read 32 activations (5.9 ms, 18.7%): 3 from line ")
 
 
 @pytest.mark.parametrize("name", [DEEPLAB, DEEPSEEK])
 def test_other_real_models_have_none(check, name):
-    from tests.checks.asking import real_case
-
     assert check.ask(real_case(name)).status == "clean"

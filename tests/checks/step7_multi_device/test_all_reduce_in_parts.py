@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
 from tests.profiles import Program
@@ -117,6 +118,4 @@ def test_without_operands_it_cannot_tell(check, tmp_path):
 
 
 def test_real_exchanges_without_pads_are_none(check):
-    from tests.checks.asking import real_case
-
     assert check.ask(real_case(DEEPSEEK)).status == "clean"
