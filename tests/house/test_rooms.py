@@ -98,11 +98,11 @@ def test_every_module_with_logic_is_tested():
     asked = {name for path in tests for name in imports_of(path)}
     reached = {path for path in WITH_CODE if mirror_of(path).is_file() or module_name(path) in asked}
     reached |= {path for path in WITH_CODE if path.parent.name == "parts"}  # of a tool, tested with it
-    waiting = [*reached]
-    tested = {*reached}
+    waiting, tested = [*reached], {*reached}
+    named = {module_name(path): path for path in WITH_CODE}
     while waiting:
         path = waiting.pop()
-        for other in {other for other in WITH_CODE if module_name(other) in imports_of(path)} - reached:
+        for other in {named[name] for name in imports_of(path) & named.keys()} - reached:
             if path in tested or other.parent == path.parent:
                 reached.add(other)
                 waiting.append(other)
