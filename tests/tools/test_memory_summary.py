@@ -493,6 +493,22 @@ async def test_a_collective_is_told_apart_on_one_chip_where_all_else_is_known(
     assert all(one.startswith(start) for one, start in zip(said, caveats, strict=True))
 
 
+async def test_what_was_freed_late_before_the_peak_is_told_too_unless_one_operation_is_asked_for(tmp_path):
+    program = Program()
+    x = program.tensor(SHAPE, placement=SHARD)
+    y = program.op("UnaryDeviceOperation", [x])
+    for _ in range(3):
+        y = program.op("UnaryDeviceOperation", [y])
+    program.free(x)
+    wide = program.op("UnaryDeviceOperation", [y], shape=[1, 1, 16384, 64])
+    program.op("BinaryNgDeviceOperation", [wide, wide])
+    answer = await summary(tmp_path, program)
+    assert answer["l1_peak"]["operation"] == 7
+    assert {"tensor": 1, "last_use": 1, "freed": 5}.items() <= rows(answer["late_frees"])[-1].items()
+    at_the_peak = await summary(tmp_path, program, operation=7)
+    assert 1 not in [one["tensor"] for one in rows(at_the_peak["late_frees"])]
+
+
 async def test_eight_late_frees_are_shown_and_the_others_counted(tmp_path):
     """What the second to the tenth op read lies there still at the peak, in the eleventh of eleven."""
     program = Program()

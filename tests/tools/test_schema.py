@@ -35,6 +35,12 @@ def test_what_is_called_title_or_default_stays(key):
     }
 
 
+@pytest.mark.parametrize("key", ["properties", "$defs"])
+@pytest.mark.parametrize("name", ["properties", "propertyNames", "anyOf", "title"])
+def test_a_field_may_be_called_like_a_word_of_schemas(key, name):
+    assert slim({key: {name: {"title": "A", **TEXT}}}) == {key: {name: TEXT}}
+
+
 @pytest.mark.parametrize(
     ("part", "slimmed"),
     [

@@ -34,8 +34,24 @@ async def test_what_lies_before_and_after_the_layers_are_groups_of_their_own(at,
     """An embedding, six layers of four ops, and a head."""
     groups = await grouped(at, write_performance_report(tmp_path / "perf", layered()), group_by)
     assert (groups["before the layers"]["count"], groups["after the layers"]["count"]) == (1, 1)
+    before, after = (groups[f"{place} the layers"]["heaviest_op"] for place in ("before", "after"))
+    assert after - before == 25
     inside = [row["count"] for key, row in groups.items() if not key.endswith("the layers")]
     assert inside == ([4] * 6 if group_by == "layer" else [6] * 4)
+
+
+async def test_layers_of_different_ops_are_groups_and_have_no_roles(at, tmp_path):
+    rows = performance_rows(layered(), [Iteration()])
+    signposts = [{"OP CODE": f"layer {number}", "OP TYPE": "signpost"} for number in range(2)]
+    written = [rows[0], signposts[0], *rows[1:8], signposts[1], *rows[8:]]
+    path = write_rows(tmp_path / "perf" / "report.csv", written, header_of(rows, "C7"))
+    groups = await grouped(at, path, "layer")
+    assert {key: row["count"] for key, row in groups.items() if key.startswith("layer")} == {
+        "layer 1": 7,
+        "layer 2": 18,
+    }
+    with pytest.raises(QuestionRefused, match="No roles in this window: 2 layers by signposts"):
+        await grouped(at, path, "role")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +90,8 @@ async def test_rates_are_of_the_ops_that_show_what_they_computed_and_moved(at, t
     path = write_rows(tmp_path / "perf" / "report.csv", [rows[0], bare], header)
     (matmul,) = (await grouped(at, path, "op_code")).values()
     assert matmul["count"] == 2
+    clocks = 512**3 * 2 * 2 / 4096 / 64  # on all cores, in the two passes of HiFi2
+    assert matmul["flop_share"] == pytest.approx(clocks / 10_000, abs=0.001)
     assert matmul["tflop_s"] == pytest.approx(2 * 512**3 / 10_000 / 1e3, abs=0.01)
     assert matmul["gb_s"] == pytest.approx(3 * 512 * 512 * 2 / 10_000, abs=0.1)
     path = write_rows(tmp_path / "bare" / "report.csv", [bare], header)
