@@ -184,6 +184,14 @@ def test_two_activations_are_two_groups(check):
     assert outcome.claim.at_most_ns.tolist() == [pytest.approx(30_000)] * 2 + [pytest.approx(42_000)] * 3
 
 
+def test_the_norms_of_two_matmuls_give_them_two_inputs(check):
+    """Each norm writes what looks like what it read."""
+    program = Program("wormhole_b0")
+    for _ in range(3):
+        put_group(program, widths=(1920,))
+    assert check.ask(program).status == "clean"
+
+
 def test_one_percent_is_worth_telling(check):
     def longer(share):
         program = group()
