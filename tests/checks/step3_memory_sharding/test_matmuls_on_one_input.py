@@ -187,8 +187,8 @@ def test_two_activations_are_two_groups(check):
 def test_the_norms_of_two_matmuls_give_them_two_inputs(check):
     """Each norm writes what looks like what it read."""
     program = Program("wormhole_b0")
-    for _ in range(3):
-        put_group(program, widths=(1920,))
+    for n in (1920, 2560, 640):
+        put_group(program, widths=(n,))
     assert check.ask(program).status == "clean"
 
 
