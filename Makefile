@@ -45,14 +45,14 @@ test-shared: $(VENV)/ready  ## run only the tests that read the real reports bes
 
 lowest: .lowest/ready  ## run the tests of every door with the oldest versions that pyproject.toml allows
 	@.lowest/bin/python -m pytest -n auto -m "not slow" tests/test_golden.py tests/test_stdio.py tests/readers tests/server \
-		tests/tools tests/archive tests/session
+		tests/tools/test_every_tool.py tests/tools/test_answering.py tests/archive tests/session
 
 check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
 	@$(HERE) -m ruff check .
 	@$(HERE) -m ruff format --check .
 	@$(HERE) -m pyright --pythonpath $(HERE)
 	@$(VENV)/bin/lint-imports
-	@$(HERE) -m pytest tests/test_contracts.py tests/test_skill_documents.py tests/house
+	@$(HERE) -m pytest -n auto tests/test_contracts.py tests/test_skill_documents.py tests/house
 	@$(HERE) -m pytest -n auto tests/server/test_pictures.py tests/report/images
 	@$(HERE) -m pytest -n auto -m slow tests/generate tests/test_wheel.py tests/campaigns tests/real
 

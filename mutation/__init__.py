@@ -7,7 +7,7 @@ survives that is reported with its line, and fails the command. `mutation/scope.
 
     make lines                  all modules
     make lines CHANGED=1        those whose file or tests changed since the branch left main (or SINCE=<commit>);
-                                with MOST=300 the surest of them, no more after 300 mutants
+                                with MOST=100 the surest of them, no more after 100 mutants
     make lines ONLY=stalled     those whose path contains the word, or one of several: ONLY=stalled,late_free
 
 A mutant that changes nothing (it happens: a guard that only spares time) is excused by a comment on its line,
