@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ttnn_mcp.tools.schema import slim
+from ttnn_mcp.tools.schema import schema_of_answer, schema_of_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -125,11 +125,9 @@ class Tool(Generic[Asked, Answered]):
     @property
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments, without what says nothing."""
-        schema = slim(self.arguments.model_json_schema())
-        schema.pop("description", None)  # the class's docstring is for us; the tool's description says it better
-        return schema
+        return schema_of_arguments(self.arguments)
 
     @property
     def output_schema(self) -> dict[str, Any]:
         """JSON Schema of the structured answer."""
-        return slim(self.answer.model_json_schema(mode="serialization"))
+        return schema_of_answer(self.answer)
