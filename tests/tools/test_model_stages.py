@@ -75,7 +75,7 @@ async def test_every_figure_of_prefill_and_two_decode_passes_is_the_one_by_hand(
     assert prefill["weight_mb"] == pytest.approx(layers_mb, abs=0.01)
     assert decode["weight_mb"] == pytest.approx(layers_mb + head_mb, abs=0.01)
     assert decode["lm_head_share"] == pytest.approx(400 / decode["kernel_us"], abs=1e-4)
-    assert prefill["lm_head_share"] == 0
+    assert prefill["lm_head_share"] is None  # it has no LM head
     assert prefill["cache_bytes_per_token"] is None  # no op of it fills a cache
     assert prefill["cache_mb"] is None
     assert sampling["lm_head_share"] is None
@@ -107,6 +107,44 @@ async def test_stages_without_attention_or_without_kernel_time_have_no_tokens(tm
     stages = (await ask(session(tmp_path), "model_stages", run=run))["stages"]
     (row,) = (dict(zip(stages["columns"], row, strict=True)) for row in stages["rows"])
     assert (row["stage"], row["tokens_per_user"], row["tokens_s_user_at_most"]) == ("prefill", None, None)
+
+
+async def test_ops_side_by_side_count_once_in_tokens_per_second(tmp_path):
+    """The LM head, of 200 us, begins 90 us before the op before it ends: a sub-device of its own."""
+    program = LanguageModel().decode(sampled=False)
+    program.device_ops[-2].kernel_ns, program.device_ops[-1].gap_ns = 100_000, -90_000
+    told = await ask(session(tmp_path), "model_stages", run=str(write_performance_report(tmp_path, program, WARM)))
+    row = dict(zip(told["stages"]["columns"], told["stages"]["rows"][0], strict=True))
+    assert row["kernel_us"] == 10 + LAYERS * 30 - 10 + 100 + 200
+    assert row["gap_us"] == pytest.approx(9 * 1.5, abs=0.01)
+    assert row["tokens_s_user_at_most"] == pytest.approx(1e6 / (390 - 90), abs=0.1)
+    assert row["tokens_s_user_at_least"] == pytest.approx(1e6 / (390 - 90 + 9 * 1.5), abs=0.1)
+    program.device_ops[-1].gap_ns = 1_500
+    apart = await ask(
+        session(tmp_path), "model_stages", run=str(write_performance_report(tmp_path / "b", program, WARM))
+    )
+    after = dict(zip(apart["stages"]["columns"], apart["stages"]["rows"][0], strict=True))
+    assert row["floor_us"] < after["floor_us"]  # the largest bound: one op may compute while another one reads
+    assert row["dram_gb_s"] == pytest.approx(after["dram_gb_s"] * 390 / 300, rel=1e-3)
+    assert "side by side" in told["caveats"][-1]
+    assert len(apart["caveats"]) == 1
+    assert "no op of this window samples" in told["caveats"][0]
+
+
+async def test_a_floor_is_never_above_the_time_of_its_ops(tmp_path):
+    """A bound up to 5 % above its kernel is believed: clocks differ."""
+    program = LanguageModel().decode(sampled=False)
+    for op in program.device_ops[:-1]:
+        op.kernel_ns = 20
+    at = session(tmp_path)
+    path = str(write_performance_report(tmp_path / "slow", program, WARM))
+    stages = (await ask(at, "model_stages", run=path))["stages"]
+    head_us = dict(zip(stages["columns"], stages["rows"][0], strict=True))["floor_us"]
+    program.device_ops[-1].kernel_ns = int(head_us * 1_000 / 1.03)
+    path = str(write_performance_report(tmp_path / "fast", program, WARM))
+    stages = (await ask(at, "model_stages", run=path))["stages"]
+    row = dict(zip(stages["columns"], stages["rows"][0], strict=True))
+    assert row["floor_us"] == row["kernel_us"]
 
 
 async def test_a_prefill_s_cache_is_what_its_ops_fill(tmp_path):

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from ttnn_mcp.analyses.stages.stages import SAMPLING, chosen_behind, stages_of
+from ttnn_mcp.analyses.stages.attentions import DECODE, SAMPLING
+from ttnn_mcp.analyses.stages.stages import chosen_behind, stages_of
 from ttnn_mcp.analyses.stages.tokens import tokens_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.stages.stages import Stage
@@ -25,14 +28,22 @@ STAGES = Columns(
     *("weight_mb", "cache_mb", "cache_bytes_per_token", "dram_gb_s", "dram_share", "lm_head_share"),
 )
 CAVEAT = (
-    "tokens_s_user: at_least with this profile's gaps, at_most with none; sampling behind a decode pass counts in it; "
+    "tokens_s_user: at_least with this profile's gaps, at_most with none; {}; "
     "for this device. cache_mb is the cache as allocated, not as far as it is filled; dram_gb_s leaves caches out"
+)
+SAMPLED = "sampling behind a decode pass counts in it"
+NOT_SAMPLED = "no op of this window samples behind decode, so sampling is not in it"
+SIDE_BY_SIDE = (
+    "ops ran side by side (sub-devices): kernel_us counts each whole, tokens_s_user the time in which any ran"
 )
 NONE = (
     "no stages: this window has no attention, and no signpost names prefill, decode, encoder or sampling. "
     "Mark them: tracy.signpost('prefill'), tracy.signpost('decode')"
 )
-PART = "no tokens per second where a stage has neither embedding nor LM head: it may be a part of the model"
+PART = (
+    "no tokens per second where a stage has neither embedding nor LM head (it may be a part of the model), "
+    "or where its beginning or end is a guess"
+)
 
 
 class Answer(Wire):
@@ -52,24 +63,33 @@ def model_stages(facts: WindowFacts, _asked: OfWindow) -> Answer:
     Per stage: time, gaps, floor, tokens per second and user, bytes of weights and cache, bandwidth, LM head.
     """
     stages = stages_of(facts.ops, facts.run.performance_report.signposts)
-    whole = all(stage.whole for stage in stages if stage.kind != SAMPLING)
+    choosing = [chosen_behind(stage, stages) for stage in stages]
     return Answer(
-        stages=STAGES.table([_row(facts, stage, chosen_behind(stage, stages)) for stage in stages]),
+        stages=STAGES.table([_row(facts, *each) for each in zip(stages, choosing, strict=True)]),
         why={stage.kind: stage.why for stage in stages},
         kernel_us=facts.total_ns / 1e3,
-        caveats=(NONE,) if not stages else (CAVEAT,) if whole else (CAVEAT, PART),
+        caveats=tuple(_caveats(facts, stages, sampled=any(map(len, choosing)))) if stages else (NONE,),
         device=facts.scope.critical_device,
         window=facts.scope.window,
     )
 
 
+def _caveats(facts: WindowFacts, stages: list[Stage], *, sampled: bool) -> Iterator[str]:
+    decodes = any(stage.kind == DECODE for stage in stages)
+    yield CAVEAT.format(SAMPLED if sampled or not decodes else NOT_SAMPLED)
+    if not all(stage.whole for stage in stages if stage.kind != SAMPLING):
+        yield PART
+    if facts.timeline.side_by_side:
+        yield SIDE_BY_SIDE
+
+
 def _row(facts: WindowFacts, stage: Stage, choosing: NDArray[np.int64]) -> tuple[Cell, ...]:
     """One row; `choosing` are the sampling ops that belong to each of its tokens."""
-    rows, least = stage.rows, facts.least_times
-    kernel_ns, gap_ns = float(facts.kernel_ns[rows].sum()), _gap_ns(facts, rows)
+    rows, line = stage.rows, facts.timeline
+    kernel_ns, spent_ns = float(facts.kernel_ns[rows].sum()), float(line.spent_ns[rows].sum())
     warm = facts.scope.window.warm
     moved = np.nan_to_num(facts.roofline.dram_bytes[rows])
-    rate = float(moved.sum()) / kernel_ns if kernel_ns else 0.0
+    rate = float(moved.sum()) / spent_ns if spent_ns else 0.0
     peak = facts.chip.dram_peak_gb_s
     tokens = tokens_of(facts.ops, stage)
     at_least, at_most = _tokens_s(facts, stage, tokens, np.concatenate((rows, choosing)))
@@ -80,37 +100,37 @@ def _row(facts: WindowFacts, stage: Stage, choosing: NDArray[np.int64]) -> tuple
         stage.passes,
         kernel_ns / 1e3,
         facts.share(rows),
-        gap_ns / 1e3 if warm else None,
-        float(least.as_it_is_ns[rows].sum()) / 1e3,
+        float(line.idle_ns[rows].sum()) / 1e3 if warm else None,
+        min(_floor_ns(facts, rows), spent_ns) / 1e3,
         tokens and tokens.users,
         tokens and tokens.per_user,
         tokens and tokens.line,
         at_least if warm else None,
         at_most,
-        float(least.weight_bytes[rows].sum()) / stage.passes / 1e6,
+        float(facts.least_times.weight_bytes[rows].sum()) / stage.passes / 1e6,
         tokens.cache_bytes / 1e6 if tokens and tokens.cache_bytes else None,
         tokens.cache_bytes_per_token or None if tokens else None,
         rate,
         min(rate / peak, 1.0) if peak else None,
-        float(facts.kernel_ns[stage.head].sum()) / kernel_ns if kernel_ns and stage.kind != SAMPLING else None,
+        float(facts.kernel_ns[stage.head].sum()) / kernel_ns if kernel_ns and len(stage.head) else None,
     )
 
 
-def _gap_ns(facts: WindowFacts, rows: NDArray[np.int64]) -> float:
-    """Time before these ops; the gap before the first op is another window's."""
-    gaps = np.maximum(np.nan_to_num(facts.ops.numbers("gap_ns")), 0.0)
-    return float(gaps[rows[rows > 0]].sum())
+def _floor_ns(facts: WindowFacts, rows: NDArray[np.int64]) -> float:
+    """The least time of these ops; of ops that ran side by side the bounds do not add up."""
+    bounds = facts.least_times.as_it_is_ns[rows]
+    return float(bounds.max() if facts.timeline.side_by_side else bounds.sum())
 
 
 def _tokens_s(
     facts: WindowFacts, stage: Stage, tokens: PassTokens | None, rows: NDArray[np.int64]
 ) -> tuple[float | None, float | None]:
     """Tokens per second and user: with the gaps before these rows, and without."""
-    kernel_ns = float(facts.kernel_ns[rows].sum())
-    if tokens is None or not kernel_ns or not stage.whole:
+    spent_ns, idle_ns = float(facts.timeline.spent_ns[rows].sum()), float(facts.timeline.idle_ns[rows].sum())
+    if tokens is None or not spent_ns or not stage.whole:
         return None, None
     per_ns = tokens.per_user * stage.passes * 1e9
-    return per_ns / (kernel_ns + _gap_ns(facts, rows)), per_ns / kernel_ns
+    return per_ns / (spent_ns + idle_ns), per_ns / spent_ns
 
 
 TOOL = Tool(

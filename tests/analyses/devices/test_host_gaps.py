@@ -143,6 +143,15 @@ def test_ops_side_by_side_share_their_time(tmp_path):
     assert line.spent_ns.sum() == pytest.approx(line.busy_ns)
 
 
+def test_the_time_before_an_op_in_which_none_ran_is_idle(tmp_path):
+    """The third op begins 6 us behind the second's end, and 2 us behind that of the first, which lasts longer."""
+    beside = timeline(tmp_path / "beside", (9_000, 30_000), (-25_000, 19_000), (8_000, 10_000), (500, 10_000))
+    assert beside.idle_ns == pytest.approx([0, 0, 2_000, 500], abs=2)
+    assert beside.idle_ns.sum() == pytest.approx(beside.gap_ns, abs=2)
+    after = timeline(tmp_path / "after", (9_000, 10_000), (2_000, 20_000), (-100, 10_000))
+    assert after.idle_ns.tolist() == [0, 2_000, 0]
+
+
 def test_ops_one_after_the_other_share_nothing(tmp_path):
     line = timeline(tmp_path, (0, 10_000), (2_000, 20_000))
     assert not line.side_by_side

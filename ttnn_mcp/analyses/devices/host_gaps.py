@@ -44,6 +44,7 @@ class Timeline:
         gaps_ns: gap before each op but the first; NaN where not measured, negative where ops overlap.
         busy_ns: time in which at least one kernel ran: less than `kernel_ns` where sub-devices work side by side.
         spent_ns: per op, its part of `busy_ns`: its kernel time, less where it shared the time with others.
+        idle_ns: per op, the time before it in which no kernel ran; 0 before the first op.
     """
 
     device: int
@@ -52,6 +53,7 @@ class Timeline:
     gaps_ns: NDArray[np.float64]
     busy_ns: float
     spent_ns: NDArray[np.float64]
+    idle_ns: NDArray[np.float64]
 
     @property
     def side_by_side(self) -> bool:
@@ -93,16 +95,20 @@ def timeline_of(ops: OpTable, clock_ghz: float | None) -> Timeline:
     gaps = ops.numbers("gap_ns")[1:]
     ends = ops.numbers("fw_end_cycle")
     took, spent = float(kernel.sum()), kernel
+    idle = np.concatenate(([0.0], np.maximum(np.nan_to_num(gaps), 0.0)))
     if clock_ghz and np.isfinite(ends[[0, -1]]).all():
         # gap = kernel start - previous end, so a kernel starts at FW END - KERNEL DURATION (measured on 7 reports)
         wall = float(np.nanmax(ends) - ends[0]) / clock_ghz + float(kernel[0])
         if ((gaps < -OVERLAP_NS).any() or took - wall > OVERLAP_NS) and np.isfinite(ends).all():
             ends_ns = (ends - ends[0]) / clock_ghz
             wall, spent = float(ends_ns.max() - (ends_ns - kernel).min()), _shared_out(ends_ns - kernel, ends_ns)
+            idle = _idle_before(ends_ns - kernel, ends_ns)
     else:
         wall = took + float(np.nansum(np.maximum(gaps, 0.0)))
     busy = took if spent is kernel else float(spent.sum())
-    return Timeline(int(ops.numbers("device")[0]), took, max(wall, busy, float(kernel.max())), gaps, busy, spent)
+    return Timeline(
+        int(ops.numbers("device")[0]), took, max(wall, busy, float(kernel.max())), gaps, busy, spent, idle
+    )
 
 
 def _shared_out(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -114,6 +120,15 @@ def _shared_out(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArr
     reached = np.empty(len(times))
     reached[order] = np.concatenate(([0.0], np.cumsum(passed)))
     return reached[len(starts) :] - reached[: len(starts)]
+
+
+def _idle_before(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Per interval, the time before its start in which no other one ran."""
+    order = np.argsort(starts, kind="stable")
+    ended = np.maximum.accumulate(ends[order])
+    idle = np.zeros(len(starts))
+    idle[order[1:]] = np.maximum(starts[order[1:]] - ended[:-1], 0.0)
+    return idle
 
 
 @artefact

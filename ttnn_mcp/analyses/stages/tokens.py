@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.stages.stages import DECODE, PREFILL
-from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.analyses.stages.attentions import DECODE, PREFILL, attentions_of, writes_cache
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 
-FILLS = re.compile(r"(Update|Fill)\w*Cache$")
 INTEGERS = ("INT32", "UINT32", "UINT16", "UINT8")
 
 
@@ -47,23 +44,23 @@ def tokens_of(ops: OpTable, stage: Stage) -> PassTokens | None:
     Queries are [batch, heads, sequence, width] (ttnn.transformer.scaled_dot_product_attention), in decode
     [1, batch, heads, width] (scaled_dot_product_attention_decode); keys and values [batch, heads, positions, width],
     in a paged cache [blocks, heads, positions of a block, width]. The cache of a prefill is INPUT_1 of the ops that
-    fill it: the keys and values of its attention can be wider than the cache (multi-head latent attention).
+    fill it: the keys and values of its attention can be wider than the cache (multi-head latent attention). Attention
+    of a decode pass to an image or a text that was encoded before has no such op, and its keys do not grow.
     """
-    attends = ops.of_family("attention")
-    rows = stage.rows[attends[stage.rows]]
-    if not len(rows) or not ops.inputs:
+    inside = set(stage.rows.tolist())
+    fused = ops.of_family("attention")
+    found = [each for each in attentions_of(ops) if each.row in inside and fused[each.row]]
+    if not found or not ops.inputs:
         return None
-    first = int(rows[0])
+    for_decode = np.array([each.row for each in found if each.for_decode], dtype=np.int64)
+    decodes = stage.kind == DECODE and len(for_decode) > 0
+    first = int(for_decode[0]) if decodes else found[0].row
     query = ops.inputs[0].logical[first]
-    users, per_user = (int(query[1]), 1) if stage.kind == DECODE else (int(query[0]), int(query[2]))
-    held, per_token = _kept(ops, rows, (1, 2)) if stage.kind == DECODE else (0.0, 0.0)
+    users, per_user = (int(query[1]), 1) if decodes else (int(query[0]), int(query[2]))
+    held, per_token = _kept(ops, for_decode, (1, 2)) if decodes else (0.0, 0.0)
     if stage.kind == PREFILL:
-        _, per_token = _kept(ops, stage.rows[_fills(ops)[stage.rows]], (1,))
+        _, per_token = _kept(ops, stage.rows[writes_cache(ops)[stage.rows]], (1,))
     return PassTokens(users, per_user, held / stage.passes, per_token / stage.passes, int(ops.lines[first]))
-
-
-def _fills(ops: OpTable) -> NDArray[np.bool_]:
-    return ops.texts("op_code").where(lambda text: FILLS.search(canonical(text)) is not None)
 
 
 def _kept(ops: OpTable, rows: NDArray[np.int64], numbers: tuple[int, ...]) -> tuple[float, float]:

@@ -65,7 +65,6 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
     skew = np.minimum(np.nan_to_num(np.maximum(ops.numbers("start_skew_ns"), 0.0)), remaining)
     waiting = np.minimum(_waiting_ns(ops, balance), remaining - skew)
     within = _within_kernels(ops, remaining - skew - waiting)
-    gaps = np.concatenate(([0.0], np.maximum(np.nan_to_num(timeline.gaps_ns), 0.0)))
     within_kernels = {
         **dict(zip(STEPS, parts, strict=True)),
         "start_skew": skew,
@@ -76,7 +75,7 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
     }
     spent = timeline.spent_ns / np.where(kernel > 0, kernel, 1.0)
     entries = [Entry(name, float((part * spent).sum()), part * spent) for name, part in within_kernels.items()]
-    entries.append(Entry("gaps", timeline.wall_ns - timeline.busy_ns, gaps))
+    entries.append(Entry("gaps", timeline.wall_ns - timeline.busy_ns, timeline.idle_ns))
     return [entry for entry in entries if entry.time_ns]
 
 

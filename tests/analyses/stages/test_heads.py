@@ -5,7 +5,8 @@ import pytest
 
 from tests.analyses.tables import ops_of
 from tests.profiles import Program
-from ttnn_mcp.analyses.stages.stages import Stage, chosen_behind, lm_heads, stages_of
+from ttnn_mcp.analyses.stages.heads import head_groups, lm_heads
+from ttnn_mcp.analyses.stages.stages import Stage, chosen_behind, stages_of
 
 HEAD = (512, 16_384)
 
@@ -40,16 +41,32 @@ def model(*parts):
         ([HEAD, HEAD, (512, 512)], []),
         ([(512, 32_768), HEAD], [1]),
         ([(12_288, 16_384), HEAD], [1]),
+        ([HEAD, (512, 512), HEAD], [0, 2]),
+        ([(512, 24_576), (512, 512), HEAD], [2]),
+        ([HEAD, (512, 512), (512, 512)], []),
+        ([(8_192, 16_032), "UntilizeDeviceOperation", "ArgMaxDeviceOperation"], [0]),
+        ([(8_192, 16_032), "EmbeddingsDeviceOperation"], []),
+        ([(8_192, 8_160), "ArgMaxDeviceOperation"], []),
+        ([(8_192, 16_032), "ArgMaxDeviceOperation", (512, 512)], [0]),
         (["UnaryDeviceOperation"], []),
     ],
 )
-def test_a_head_is_wider_than_the_model_and_ends_a_pass(tmp_path, parts, heads):
+def test_a_head_ends_a_pass_and_is_wider_than_the_model_or_chosen_from(tmp_path, parts, heads):
     assert lm_heads(ops_of(tmp_path, model(*parts))).tolist() == heads
 
 
 @pytest.mark.parametrize("lost", ["^INPUT", "^OUTPUT"])
 def test_without_shapes_no_head_is_known(tmp_path, lost):
     assert not len(lm_heads(ops_of(tmp_path, model(HEAD), without=lost)))
+
+
+@pytest.mark.parametrize(
+    ("parts", "groups"),
+    [([HEAD], 1), ([HEAD, HEAD], 1), ([HEAD, (512, 512), HEAD], 2), ([(512, 512), HEAD, HEAD], 1), ([], 0)],
+)
+def test_the_parts_of_a_split_head_end_one_pass(tmp_path, parts, groups):
+    ops = ops_of(tmp_path, model(*parts, "UnaryDeviceOperation"))
+    assert head_groups(ops, lm_heads(ops)) == groups
 
 
 ATTENTION, LOOKED_UP, CHOICE, OTHER = (
@@ -64,6 +81,11 @@ ATTENTION, LOOKED_UP, CHOICE, OTHER = (
         ([ATTENTION, HEAD, OTHER], []),
         ([ATTENTION, HEAD, OTHER, LOOKED_UP, ATTENTION, HEAD, OTHER, CHOICE], [6, 7]),
         ([ATTENTION, HEAD, OTHER, CHOICE, LOOKED_UP, ATTENTION, HEAD, OTHER], [2, 3]),
+        ([ATTENTION, HEAD, CHOICE, OTHER, ATTENTION, HEAD, OTHER, CHOICE, OTHER], [2, 6, 7, 8]),
+        ([ATTENTION, HEAD, CHOICE, OTHER, (512, 512), ATTENTION, HEAD], [2]),
+        ([ATTENTION, HEAD, CHOICE, OTHER, LOOKED_UP, ATTENTION], [2, 3]),
+        ([ATTENTION, HEAD, OTHER, ATTENTION, CHOICE], []),
+        ([ATTENTION, HEAD, OTHER, LOOKED_UP, CHOICE], []),
     ],
 )
 def test_ops_behind_a_head_are_sampling_if_one_of_them_chooses(tmp_path, passes, sampling):
