@@ -106,6 +106,14 @@ def test_colours_are_for_terminals_and_for_those_who_ask(ttnn_mcp, monkeypatch):
         assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
 
 
+@pytest.mark.parametrize(
+    "words", [["ops", "demo"], ["runs"], ["gate", "--baseline", "demo", "--candidate", "demo"]]
+)
+def test_a_question_waits_for_no_other_tool(ttnn_mcp, monkeypatch, words):
+    monkeypatch.setattr("ttnn_mcp.tools.catalogue.TOOLS", None)
+    assert ttnn_mcp(*words)[2] == ""
+
+
 def test_without_a_run_the_newest_is_taken_and_named(ttnn_mcp, tmp_path):
     shutil.copytree(demo_reports()[0], tmp_path / "generated" / "profiler" / "reports" / "mine")
     status, out, err = ttnn_mcp("ops")
