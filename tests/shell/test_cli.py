@@ -67,6 +67,11 @@ def test_a_call_prints_one_line_of_json_exits_with_zero_and_never_loads_mcp(shel
     assert not {*HEAVY, "starlette", "uvicorn"} & set(packages)
 
 
+def test_a_profile_that_fails_loads_no_tool(shell):
+    code = "from ttnn_mcp.shell.cli import main\nassert main(['profile', '--', 'no-such-program']) == 1"
+    assert not loaded(shell, code) & {"numpy", "pydantic"}
+
+
 def test_listing_tools_waits_for_no_table(shell):
     assert not loaded(shell, "from ttnn_mcp.shell.cli import main\nmain(['call'])") & {"mcp", "pandas"}
 
