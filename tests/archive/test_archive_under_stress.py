@@ -124,7 +124,7 @@ async def test_a_slow_archive_is_not_waited_for(at, here, tmp_path, monkeypatch,
 
 async def test_a_question_that_is_too_slow_is_ended(at, tmp_path, monkeypatch):
     await archived(at, report_of(tmp_path / "a", FASTER, day=1))
-    monkeypatch.setattr("ttnn_mcp.archive.patience.PATIENCE_S", 2.0)
+    monkeypatch.setattr("ttnn_mcp.archive.patience.PATIENCE_S", 1.0)
     ended = Event()
 
     def forever(cursor):
