@@ -1,4 +1,4 @@
-"""A whole optimisation session as an agent lives it: over stdio, through the skill's loop, and resumed after a loss.
+"""A whole optimisation session as an agent lives it: through the skill's loop, and resumed after a loss.
 
 Every run is made; what is under test is that an assistant that only reads structured answers can go all the way.
 """
@@ -13,6 +13,8 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.pairs import Model, write
+from ttnn_mcp.server import server
+from ttnn_mcp.session.session import Session, Settings
 
 BASE = Model()
 BFP8 = replace(BASE, weights="BFLOAT8_B", up_ns=70_000)
@@ -27,26 +29,33 @@ def runs(tmp_path):
     return {name: write(tmp_path / name, model) for name, model in models.items()}
 
 
+@asynccontextmanager
+async def asking(server):
+    async with Client(server) as client:
+
+        async def ask(tool, **arguments):
+            result = await client.call_tool(tool, arguments)
+            assert not result.is_error, result.content
+            return result.structured_content or result.content[0].text
+
+        yield ask
+
+
 @pytest.fixture
-def serving(tmp_path):
-    @asynccontextmanager
-    async def connected():
-        env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
-        process = StdioServerParameters(command=sys.executable, args=["-m", "ttnn_mcp"], env=env)
-        async with Client(process) as client:
-
-            async def ask(tool, **arguments):
-                result = await client.call_tool(tool, arguments)
-                assert not result.is_error, result.content
-                return result.structured_content or result.content[0].text
-
-            yield ask
-
-    return connected
+def here(tmp_path):
+    """A server in this process."""
+    return server.build(Session(Settings(state=tmp_path / "state" / "ttnn-mcp")))
 
 
-async def test_an_agent_goes_through_the_loop_and_resumes_it_after_losing_its_context(serving, runs):
-    async with serving() as ask:
+@pytest.fixture
+def elsewhere(tmp_path):
+    """A server in a process of its own, over stdio, with the same state folder."""
+    env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    return StdioServerParameters(command=sys.executable, args=["-m", "ttnn_mcp"], env=env)
+
+
+async def test_an_agent_goes_through_the_loop_and_resumes_it_after_losing_its_context(here, elsewhere, runs):
+    async with asking(here) as ask:
         card = await ask("open_run", performance=runs["base"], name="base")
         assert card["window"]["warm"] is True
         found = await ask("optimization_check", run=card["id"])
@@ -71,7 +80,7 @@ async def test_an_agent_goes_through_the_loop_and_resumes_it_after_losing_its_co
         assert reverted["experiment"]["verdict"] == "revert"
         assert "0.97" in reverted["experiment"]["why"]
 
-    async with serving() as ask:  # another process: nothing but the log is left
+    async with asking(elsewhere) as ask:  # another process: nothing but the log is left
         story = await ask("experiments")
         assert len(str(story)) < 4_000
         log = {row[2]: row[3] for row in story["log"]["rows"]}
@@ -96,9 +105,8 @@ async def test_an_agent_goes_through_the_loop_and_resumes_it_after_losing_its_co
         assert rests_on["1 Data formats"] != "not shown"
 
 
-async def test_the_loop_s_prompt_comes_with_the_facts_of_the_run(serving, runs, tmp_path):
-    env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
-    async with Client(StdioServerParameters(command=sys.executable, args=["-m", "ttnn_mcp"], env=env)) as client:
+async def test_the_loop_s_prompt_comes_with_the_facts_of_the_run(here):
+    async with Client(here) as client:
         (message,) = (await client.get_prompt("optimize_model", {"run": "demo", "target": "1 ms"})).messages
         assert "finding `stalled-on-host`" in message.content.text
         assert "in a warm window of 40 ops" in message.content.text

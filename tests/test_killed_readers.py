@@ -3,16 +3,15 @@
 They start processes, which the trials of `mutation/` cannot: `tests/archive/test_pools.py` holds the lines.
 """
 
-import os
 import signal
 from pathlib import Path
 
 import pytest
 
+from tests.archive.dying import always_dies, dies_once
 from tests.archive.passes import passed
 from tests.archive.reports import ROWS, three_nights
 from ttnn_mcp.archive import pools
-from ttnn_mcp.archive.adding import add_batch
 from ttnn_mcp.archive.store import Archive
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
@@ -28,21 +27,8 @@ def folder(tmp_path):
     return str(tmp_path / "archive")
 
 
-def _dies_once(folder, batch, provenance):
-    """In a process of the pool: killed as by the kernel's memory killer, the first time."""
-    mark = Path(folder).with_name("died")
-    if not mark.exists():
-        mark.write_text("")
-        os.kill(os.getpid(), signal.SIGKILL)
-    return add_batch(folder, batch, provenance)
-
-
-def _always_dies(_folder, _batch, _provenance):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def test_a_killed_process_loses_and_doubles_nothing(reports, folder, monkeypatch):
-    monkeypatch.setattr(pools, "add_batch", _dies_once)
+    monkeypatch.setattr(pools, "add_batch", dies_once)
     outcome = passed(folder, reports, jobs=2)
     assert (outcome.new, outcome.ops, outcome.damaged) == (3, 3 * ROWS, [])
     assert (Path(folder).parent / "died").exists()
@@ -51,7 +37,7 @@ def test_a_killed_process_loses_and_doubles_nothing(reports, folder, monkeypatch
 
 
 def test_a_report_that_kills_every_process_is_listed(reports, folder, monkeypatch):
-    monkeypatch.setattr(pools, "add_batch", _always_dies)
+    monkeypatch.setattr(pools, "add_batch", always_dies)
     monkeypatch.setattr(pools, "TRIES", 1)
     outcome = passed(folder, next(reports.glob("day_1/*.csv")), reports / "day_2", jobs=2)
     assert outcome.new == 0

@@ -62,16 +62,16 @@ async def test_two_runs_under_one_name_are_two(at, here, tmp_path):
 
 
 @pytest.mark.parametrize("ending", [".ops.parquet", ".runs.parquet", ".json"])
-@pytest.mark.parametrize("damage", ["cut", "emptied", "nonsense"])
-async def test_a_damaged_file_costs_no_answer(at, here, tmp_path, ending, damage):
+async def test_a_damaged_file_costs_no_answer(at, here, tmp_path, ending):
     plain = await ask(at, "op_detail", run=here, op=OP)
     archive = await archived(at, report_of(tmp_path / "a", FASTER, day=1))
     (name,) = files(archive, ending)
     path = tmp_path / "state" / "archive" / name
     contents = path.read_bytes()
-    path.write_bytes({"cut": contents[: len(contents) // 2], "emptied": b"", "nonsense": b"PAR1" * 40}[damage])
-    fresh = remembering(tmp_path)
-    assert await ask(fresh, "op_detail", run=here, op=OP) == plain
+    assert await ask(remembering(tmp_path), "op_detail", run=here, op=OP) != plain
+    for damaged in (contents[: len(contents) // 2], b"", b"PAR1" * 40):
+        path.write_bytes(damaged)
+        assert await ask(remembering(tmp_path), "op_detail", run=here, op=OP) == plain, damaged[:9]
 
 
 async def test_a_damaged_part_does_not_take_the_others_with_it(at, here, tmp_path):
@@ -124,7 +124,7 @@ async def test_a_slow_archive_is_not_waited_for(at, here, tmp_path, monkeypatch,
 
 async def test_a_question_that_is_too_slow_is_ended(at, tmp_path, monkeypatch):
     await archived(at, report_of(tmp_path / "a", FASTER, day=1))
-    monkeypatch.setattr("ttnn_mcp.archive.patience.PATIENCE_S", 2.0)
+    monkeypatch.setattr("ttnn_mcp.archive.patience.PATIENCE_S", 1.0)
     ended = Event()
 
     def forever(cursor):

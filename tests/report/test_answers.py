@@ -14,8 +14,8 @@ NO_TIMES = "No performance report with device times: no timeline, no budget, no 
 NO_MEMORY = "No memory report: nothing about L1."
 
 
-async def test_a_run_with_both_reports_leaves_nothing_out(tmp_path):
-    assert (await answers_of(session(tmp_path), "demo", None)).left_out == ()
+def test_a_run_with_both_reports_leaves_nothing_out(demo_answers):
+    assert demo_answers.left_out == ()
 
 
 async def test_without_a_memory_report_nothing_is_asked_about_l1(tmp_path):

@@ -6,7 +6,6 @@ from tests.asking import ask, session
 from tests.pairs import Model, write
 from tests.report.reading import rows_of
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
-from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.app_page import app_page
 from ttnn_mcp.report.drawn import drawn
 from ttnn_mcp.report.pictures import roofline_section
@@ -22,20 +21,18 @@ def test_the_page_waits_for_an_answer_with_all_sections_hidden():
     assert app_page().count("<section hidden ") == app_page().count("<section ") == 5
 
 
-async def test_a_window_is_drawn_from_the_ops_of_list_ops(tmp_path):
+async def test_a_window_is_drawn_from_the_ops_of_list_ops(demo_answers, tmp_path):
     at = session(tmp_path)
     content = await drawn(at, "window", {"run": "demo"})
-    answers = await answers_of(at, "demo", None)
-    assert rows_of(content["ops"]) == answers.ops["ops"]["rows"]
-    assert content["card"] == {"worker_cores": answers.card["worker_cores"]}
+    assert rows_of(content["ops"]) == demo_answers.ops["ops"]["rows"]
+    assert content["card"] == {"worker_cores": demo_answers.card["worker_cores"]}
     assert content["window_rows"] == (await ask(at, "time_budget", run="demo"))["window"]["rows"]
     assert "levels" not in content
 
 
-async def test_l1_is_drawn_at_every_operation(tmp_path):
-    at = session(tmp_path)
-    content = await drawn(at, "levels", {"run": "demo"})
-    assert rows_of(content["levels"]) == (await answers_of(at, "demo", None)).levels["rows"]
+async def test_l1_is_drawn_at_every_operation(demo_answers, tmp_path):
+    content = await drawn(session(tmp_path), "levels", {"run": "demo"})
+    assert rows_of(content["levels"]) == demo_answers.levels["rows"]
     assert content.keys() == {"levels"}
 
 

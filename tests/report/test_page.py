@@ -1,6 +1,5 @@
 """The page: every number is an answer of a tool, no text of a profile becomes markup, nothing is fetched."""
 
-import asyncio
 import base64
 import hashlib
 import re
@@ -36,8 +35,8 @@ async def page_of(folder, run, against=None):
 
 
 @pytest.fixture(scope="module")
-def text(tmp_path_factory):
-    return asyncio.run(page_of(tmp_path_factory.mktemp("state"), "demo"))
+def text(demo_answers):
+    return page(demo_answers)
 
 
 @pytest.fixture(scope="module")

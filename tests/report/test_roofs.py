@@ -2,8 +2,6 @@
 
 import pytest
 
-from tests.asking import session
-from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.roofs import Point, points_of, roofs_of
 
 
@@ -48,9 +46,9 @@ def test_an_op_stands_by_its_arithmetic_per_byte_and_the_rate_it_reached():
     assert points_of(*shown) == [Point(0, 4.0, 2.0), Point(4, 0.5, 1.0)]
 
 
-async def test_no_op_of_the_demo_is_above_its_roofs(tmp_path):
-    answers = await answers_of(session(tmp_path), "demo", None)
-    roofs, points = roofs_of(answers.ops, answers.rooflines), points_of(answers.ops, answers.rooflines)
+def test_no_op_of_the_demo_is_above_its_roofs(demo_answers):
+    shown = demo_answers.ops, demo_answers.rooflines
+    roofs, points = roofs_of(*shown), points_of(*shown)
     peaks = {roof["fidelity"]: roof["tflops"] for roof in roofs[1:]}
     assert peaks["HiFi2"] == pytest.approx(2 * peaks["HiFi4"], rel=1e-2)  # half the passes over the operands
     assert roofs[0]["gbs"] == pytest.approx(288, rel=1e-3)  # of a Wormhole's DRAM (hardware)

@@ -15,8 +15,8 @@ from ttnn_mcp.report.sections import comparison_section, findings_section, run_w
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    return asyncio.run(answers_of(session(tmp_path_factory.mktemp("state")), "demo", None))
+def demo(demo_answers):
+    return demo_answers
 
 
 @pytest.fixture(scope="module")

@@ -34,19 +34,16 @@ def test_whole_numbers_are_coded_seven_bits_a_byte(value, coded):
     assert varint(value) == coded
 
 
-async def test_the_window_of_the_trace_is_the_window_of_the_budget(tmp_path):
-    at = session(tmp_path)
-    answers = await answers_of(at, "demo", None)
-    slots = slots_of(answers.ops["ops"]["columns"], answers.ops["ops"]["rows"])
-    budget = await ask(at, "time_budget", run="demo")
+async def test_the_window_of_the_trace_is_the_window_of_the_budget(demo_answers, tmp_path):
+    slots = slots_of(demo_answers.ops["ops"]["columns"], demo_answers.ops["ops"]["rows"])
+    budget = await ask(session(tmp_path), "time_budget", run="demo")
     assert slots[-1].end_ns / 1e3 == pytest.approx(budget["window_us"], abs=0.01 * len(slots))
 
 
-async def test_a_trace_holds_every_op_gap_and_finding_that_cites_one(tmp_path):
-    answers = await answers_of(session(tmp_path), "demo", None)
-    written = trace(answers)
+def test_a_trace_holds_every_op_gap_and_finding_that_cites_one(demo_answers):
+    written = trace(demo_answers)
     assert written.startswith(BEGINNING)
-    for row in answers.ops["ops"]["rows"]:
+    for row in demo_answers.ops["ops"]["rows"]:
         assert row[1].encode() in written
     assert b"gaps" in written
     assert b"1. stalled-on-host" in written

@@ -1,5 +1,6 @@
 """The front desk says what the SDK says, byte for byte, and leaves to it whatever it does not know."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -12,16 +13,10 @@ from tests.server.conversations import CONVERSATIONS, INITIALIZED, introduction,
 from ttnn_mcp.server import front_desk
 from ttnn_mcp.server.front_desk import ANSWERS, FrontDesk, attend
 
-WITHOUT_DESK = """
-import asyncio
-from ttnn_mcp.server.stdio import over_stdio
-from ttnn_mcp.session.session import Session, Settings
-asyncio.run(over_stdio(Session(Settings())))
-"""
 
-
-def talked(command, lines, folder, *, at_once=False):
+def talked(lines, folder, *, at_once=False):
     """What a server writes to these lines: each sent after the answer to the one before, or all at once."""
+    command = [sys.executable, "-m", "ttnn_mcp"]
     env = {**os.environ, "HOME": str(folder), "XDG_STATE_HOME": str(folder)}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, env=env, **pipes) as server:
@@ -60,18 +55,16 @@ async def test_every_conversation_reads_as_without_the_desk(name, tmp_path):
     assert written or left
 
 
-@pytest.mark.parametrize("name", ["handshake 2025-11-25", "modern", "list before the handshake"])
-def test_a_process_with_the_desk_writes_what_one_without_it_writes(name, tmp_path):
-    lines = [wire(message) for message in CONVERSATIONS[name]]
-    with_desk = talked([sys.executable, "-m", "ttnn_mcp"], lines, tmp_path)
-    assert with_desk == talked([sys.executable, "-c", WITHOUT_DESK], lines, tmp_path)
-    assert with_desk
+async def test_a_process_leaves_to_the_sdk_what_the_desk_does_not_know(tmp_path):
+    """Sessions that begin at the desk: tests/test_stdio.py."""
+    lines = [wire(message) for message in CONVERSATIONS["list before the handshake"]]
+    written = await asyncio.to_thread(talked, lines, tmp_path)
+    assert written == [f"{reply}\n".encode() for reply in await first_answers.said(lines)]
 
 
-@pytest.mark.parametrize("name", ["handshake 2025-11-25"])
-def test_a_client_that_sends_everything_at_once_gets_the_same(name, tmp_path):
-    lines = [wire(message) for message in CONVERSATIONS[name]]
-    with_desk = talked([sys.executable, "-m", "ttnn_mcp"], lines, tmp_path, at_once=True)
+def test_a_client_that_sends_everything_at_once_gets_the_same(tmp_path):
+    lines = [wire(message) for message in CONVERSATIONS["handshake 2025-11-25"]]
+    with_desk = talked(lines, tmp_path, at_once=True)
     asked = sum(b'"id"' in line for line in lines)
     assert len({json.loads(line)["id"] for line in with_desk}) == len(with_desk) <= asked
 
@@ -96,30 +89,24 @@ def test_what_is_no_request_is_left_to_the_sdk(garbage):
     assert desk.answer(garbage) is None
 
 
-def test_a_session_goes_on_behind_a_line_of_garbage(tmp_path):
-    lines = [b"not json\n", *(wire(message) for message in CONVERSATIONS["handshake 2025-11-25"])]
-    answers = talked([sys.executable, "-m", "ttnn_mcp"], lines, tmp_path)
-    assert json.loads(answers[-1])["id"] == 3
-
-
 def test_a_message_in_two_pieces_is_answered(tmp_path):
-    first, *others = [wire(message) for message in CONVERSATIONS["handshake 2025-11-25"]]
-    whole = talked([sys.executable, "-m", "ttnn_mcp"], [first, *others], tmp_path)
+    message = wire(introduction())
     env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "ttnn_mcp"]
     with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        server.stdin.write(first[:40])
+        server.stdin.write(message[:40])
         server.stdin.flush()
-        server.stdin.write(first[40:])
+        server.stdin.write(message[40:])
         server.stdin.flush()
-        assert server.stdout.readline() == whole[0]
+        answer = server.stdout.readline()
         server.stdin.close()
         assert server.stdout.read() == b""
+    assert [answer.decode().rstrip("\n")] == asyncio.run(first_answers.said([message]))
 
 
 def test_a_client_that_hangs_up_early_ends_the_server(tmp_path):
     for lines in ([], [wire(introduction())]):
-        assert len(talked([sys.executable, "-m", "ttnn_mcp"], lines, tmp_path)) == len(lines)
+        assert len(talked(lines, tmp_path)) == len(lines)
 
 
 def test_neither_the_sdk_nor_a_tool_is_loaded_for_the_list():

@@ -10,7 +10,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from tests.asking import required
+from tests.asking import ask, required
 from tests.fakes import FAKES, PLANTED, STOP
 from ttnn_mcp.served import pages
 from ttnn_mcp.server import offered_tools, prompts, server
@@ -132,30 +132,44 @@ async def test_every_tool_is_listed_in_order_with_truthful_annotations(connect):
     assert listed[1].meta is None
 
 
-async def test_every_schema_we_publish_is_valid_and_closed(connect):
-    async with connect(tools=(*FAKES, *TOOLS)) as client:
+async def test_every_tool_is_listed_with_its_schemas_and_texts(connect):
+    tools = (*FAKES, *TOOLS)
+    async with connect(tools=tools) as client:
         listed = (await client.list_tools()).tools
-    assert len(listed) == len(FAKES) + len(TOOLS)
-    for tool in listed:
-        Draft202012Validator.check_schema(tool.input_schema)
-        Draft202012Validator.check_schema({} if tool.name == "skill_step" else tool.output_schema)  # a page is text
-        assert tool.input_schema["additionalProperties"] is False, tool.name
-        assert tool.title, tool.name
-        assert tool.description, tool.name
+    assert len(listed) == len(tools)
+    for offered, tool in zip(listed, tools, strict=True):
+        assert offered.input_schema == tool.input_schema
+        assert offered.output_schema == (
+            None if tool.name == "skill_step" else tool.output_schema
+        )  # a page is text
+        assert offered.title, tool.name
+        assert offered.description, tool.name
+
+
+@pytest.mark.parametrize("tool", [*FAKES, *TOOLS], ids=lambda tool: tool.name)
+def test_every_schema_we_publish_is_valid_and_closed(tool):
+    Draft202012Validator.check_schema(tool.input_schema)
+    Draft202012Validator.check_schema(tool.output_schema)
+    assert tool.input_schema["additionalProperties"] is False
 
 
 @pytest.mark.parametrize(
     "tool", [tool for tool in TOOLS if "run" in tool.arguments.model_fields], ids=lambda t: t.name
 )
-async def test_what_a_tool_says_of_the_demo_run_fits_the_schema_it_publishes(connect, tool, monkeypatch):
+async def test_what_a_tool_says_of_the_demo_run_fits_the_schema_it_publishes(tool, tmp_path, monkeypatch):
     monkeypatch.setenv(ARCHIVE_VARIABLE, "1")  # history needs an archive; the demo never comes into it
-    async with connect(tools=TOOLS) as client:
-        convs = await client.call_tool("list_ops", {"run": "demo", "op_code": "Conv2dDeviceOperation", "limit": 1})
-        a_conv = convs.structured_content["ops"]["rows"][0][0]
-        result = await client.call_tool(tool.name, required(tool, "demo", a_conv))
-    assert not result.is_error, text_of(result)
-    Draft202012Validator(tool.output_schema).validate(result.structured_content)
-    assert json.loads(text_of(result)) == result.structured_content
+    session = Session(Settings(state=tmp_path, roots=(tmp_path,)))
+    convs = await ask(session, "list_ops", run="demo", op_code="Conv2dDeviceOperation", limit=1)
+    a_conv = convs["ops"]["rows"][0][0]
+    results = []
+    for era in ("auto", "legacy"):
+        async with Client(server.build(session, TOOLS), mode=era) as client:
+            results.append(await client.call_tool(tool.name, required(tool, "demo", a_conv)))
+    for result in results:
+        assert not result.is_error, text_of(result)
+        assert json.loads(text_of(result)) == result.structured_content
+        assert result.structured_content == results[0].structured_content
+    Draft202012Validator(tool.output_schema).validate(results[0].structured_content)
 
 
 async def test_the_definitions_of_all_tools_stay_below_fourteen_kilobytes():

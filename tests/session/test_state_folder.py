@@ -85,23 +85,18 @@ def test_what_is_in_the_way_is_named(tmp_path, below, says):
 
 def test_a_folder_that_takes_files_but_no_bytes_is_not_writable(tmp_path):
     """As on a full disk: there an empty file can be made."""
+    code = (
+        "import sys; from pathlib import Path; from ttnn_mcp.session.state_folder import obstacle\n"
+        "print(obstacle(Path(sys.argv[1])))"
+    )
     ran = subprocess.run(
-        [
-            sys.executable,
-            "-B",
-            "-m",
-            "ttnn_mcp",
-            "doctor",
-            "--state",
-            str(tmp_path),
-        ],  # Python would write half a .pyc
+        [sys.executable, "-B", "-c", code, str(tmp_path)],  # Python would write half a .pyc
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
         capture_output=True,
         text=True,
-        check=False,
+        check=True,
     )
-    assert ran.returncode == 1, ran.stderr
-    assert "the state folder cannot be written (File too large)" in ran.stdout
+    assert ran.stdout == "File too large\n"
 
 
 async def test_open_run_says_that_its_id_will_be_forgotten_and_the_session_knows_it(tmp_path):

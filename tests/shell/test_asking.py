@@ -54,24 +54,33 @@ def test_json_is_what_the_tool_answers(ttnn_mcp, words):
     assert asked == answer
 
 
-@pytest.mark.parametrize("width", ["40", "100", "200"])
-@pytest.mark.parametrize(
-    ("words", "form"),  # the findings as a report have rounded shares: test_check_report.py
-    [*[(words, []) for words in DEMO[1:]], *[(words, ["--markdown"]) for words in DEMO]],
-    ids=" ".join,
-)
-def test_every_number_of_the_json_is_shown_and_nothing_leaves_the_screen(ttnn_mcp, monkeypatch, words, form, width):
-    monkeypatch.setenv("COLUMNS", width)
-    answer = json.loads(ttnn_mcp(*words, "--json")[1])
-    status, out, err = ttnn_mcp(*words, *form)
-    assert (status, err) == (0, "")
-    shown = out.replace("\n", " ").replace(",", "")
-    for number in numbers(answer):
-        assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d])", shown), number
-    if not form:
-        for line in out.partition("\nNext\n")[0].splitlines():
-            assert len(line) <= int(width)
+@pytest.mark.parametrize("words", DEMO, ids=lambda words: words[0])
+def test_every_number_of_the_json_is_shown_and_nothing_leaves_the_screen(ttnn_mcp, monkeypatch, words):
+    wanted = numbers(json.loads(ttnn_mcp(*words, "--json")[1]))
+
+    def shown_by(*form):
+        status, out, err = ttnn_mcp(*words, *form)
+        assert (status, err) == (0, "")
+        shown = out.replace("\n", " ").replace(",", "")
+        for number in wanted:
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d])", shown), number
+        return out
+
+    shown_by("--markdown")
+    for width in (
+        (40, 100, 200) if words[0] != "check" else ()
+    ):  # a report's shares are rounded: test_check_report.py
+        monkeypatch.setenv("COLUMNS", str(width))
+        for line in shown_by().partition("\nNext\n")[0].splitlines():
+            assert len(line) <= width
             assert line == line.rstrip()
+
+
+def test_markdown_is_as_wide_as_it_is(ttnn_mcp, monkeypatch):
+    narrow, wide = (
+        monkeypatch.setenv("COLUMNS", width) or ttnn_mcp("ops", "demo", "--markdown") for width in ("40", "200")
+    )
+    assert narrow == wide
 
 
 def test_a_report_of_findings_fits_every_screen(ttnn_mcp, monkeypatch):
@@ -85,15 +94,24 @@ def test_a_report_of_findings_fits_every_screen(ttnn_mcp, monkeypatch):
 
 def test_colours_are_for_terminals_and_for_those_who_ask(ttnn_mcp, monkeypatch):
     for words in (["ops", "demo"], ["check", "demo"]):
-        assert "\x1b" not in ttnn_mcp(*words)[1]
+        plain = ttnn_mcp(*words)[1]
+        assert "\x1b" not in plain
         monkeypatch.setenv("FORCE_COLOR", "1")
         coloured = ttnn_mcp(*words)[1]
         assert "\x1b[1m" in coloured
         monkeypatch.setenv("NO_COLOR", "1")
-        assert "\x1b" not in ttnn_mcp(*words)[1]
+        assert ttnn_mcp(*words)[1] == plain
         monkeypatch.delenv("NO_COLOR")
         monkeypatch.delenv("FORCE_COLOR")
-        assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == ttnn_mcp(*words)[1]
+        assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
+
+
+@pytest.mark.parametrize(
+    "words", [["ops", "demo"], ["runs"], ["gate", "--baseline", "demo", "--candidate", "demo"]]
+)
+def test_a_question_waits_for_no_other_tool(ttnn_mcp, monkeypatch, words):
+    monkeypatch.setattr("ttnn_mcp.tools.catalogue.TOOLS", None)
+    assert ttnn_mcp(*words)[2] == ""
 
 
 def test_without_a_run_the_newest_is_taken_and_named(ttnn_mcp, tmp_path):

@@ -1,4 +1,4 @@
-"""The shell's door, mostly as a real process: exit status, stdout and stderr are its interface."""
+"""The shell's door: exit status, stdout and stderr are its interface; what a process adds to them is met as a process."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from ttnn_mcp import ONE_THREAD
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.command_line import command_line
 
@@ -27,6 +28,22 @@ def shell(tmp_path):
     return run
 
 
+@pytest.fixture
+def here(tmp_path, monkeypatch, capsys):
+    """The same in this process: exit status, stdout, stderr."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv(*ONE_THREAD)  # so that what a command sets is taken back
+
+    def run(*argv):
+        try:
+            status = cli.main(argv)
+        except SystemExit as exited:
+            status = exited.code
+        return status, *capsys.readouterr()
+
+    return run
+
+
 def loaded(shell, code):
     """The top-level packages a process has imported after running `code`."""
     ran = shell(code=f"{code}\nimport sys; print(sorted({{name.split('.')[0] for name in sys.modules}}))")
@@ -38,21 +55,25 @@ def test_importing_the_shell_loads_neither_mcp_nor_pandas(shell):
     assert not loaded(shell, "import ttnn_mcp.shell.cli") & {*HEAVY, "pandas", "numpy", "pydantic"}
 
 
-def test_a_call_never_loads_mcp(shell):
-    code = "from ttnn_mcp.shell.cli import main\nassert main(['call', 'optimization_check', 'run=demo']) == 0"
-    assert not loaded(shell, code) & {*HEAVY, "starlette", "uvicorn"}
+def test_a_call_prints_one_line_of_json_exits_with_zero_and_never_loads_mcp(shell):
+    code = (
+        "import json, sys; from ttnn_mcp.shell.cli import main; status = main()\n"
+        "print(json.dumps([name.split('.')[0] for name in sys.modules])); sys.exit(status)"
+    )
+    ran = shell("call", "optimization_check", "run=demo", code=code)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    answer, packages = map(json.loads, ran.stdout.splitlines())
+    assert answer["findings"]
+    assert not {*HEAVY, "starlette", "uvicorn"} & set(packages)
+
+
+def test_a_profile_that_fails_loads_no_tool(shell):
+    code = "from ttnn_mcp.shell.cli import main\nassert main(['profile', '--', 'no-such-program']) == 1"
+    assert not loaded(shell, code) & {"numpy", "pydantic"}
 
 
 def test_listing_tools_waits_for_no_table(shell):
     assert not loaded(shell, "from ttnn_mcp.shell.cli import main\nmain(['call'])") & {"mcp", "pandas"}
-
-
-def test_a_call_prints_one_line_of_json_and_exits_with_zero(shell):
-    ran = shell("call", "optimization_check", "run=demo")
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stderr == ""
-    assert ran.stdout.count("\n") == 1
-    assert json.loads(ran.stdout)["findings"]
 
 
 @pytest.mark.parametrize(
@@ -70,12 +91,17 @@ def test_a_call_prints_one_line_of_json_and_exits_with_zero(shell):
         (["serve", "--http", "127.0.0.1:http"], "HOST:PORT"),
     ],
 )
-def test_a_mistake_exits_with_one_and_says_what_to_do_on_stderr_only(shell, argv, says):
-    ran = shell(*argv)
-    assert ran.returncode == 1
-    assert ran.stdout == ""
-    assert says in ran.stderr
-    assert "Traceback" not in ran.stderr
+def test_a_mistake_exits_with_one_and_says_what_to_do_on_stderr_only(here, argv, says):
+    status, out, err = here(*argv)
+    assert (status, out) == (1, "")
+    assert says in err
+    assert "Traceback" not in err
+
+
+def test_a_process_exits_with_what_the_command_returns(shell):
+    ran = shell("call", "list_ops", "limit")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "name=value" in ran.stderr
 
 
 @pytest.mark.parametrize(
@@ -94,31 +120,30 @@ def test_an_option_that_was_probably_meant_is_named(argv, says, capsys):
 
 
 @pytest.mark.parametrize("argv", [["bogus"], ["call", "list_runs", "--bogus"]])
-def test_a_word_the_shell_does_not_know_is_a_usage_error(shell, argv):
-    ran = shell(*argv)
-    assert ran.returncode == 2
-    assert "usage: ttnn-mcp" in ran.stderr
+def test_a_word_the_shell_does_not_know_is_a_usage_error(here, argv):
+    status, _out, err = here(*argv)
+    assert status == 2
+    assert "usage: ttnn-mcp" in err
 
 
 @pytest.mark.parametrize("argv", [[], ["serve"], ["call"], ["demo"], ["doctor"]])
-def test_help_is_friendly_at_every_level(shell, argv):
-    ran = shell(*argv, "--help")
-    assert ran.returncode == 0
-    assert ran.stdout.startswith("usage: ttnn-mcp")
-    assert "--root" in ran.stdout
+def test_help_is_friendly_at_every_level(here, argv):
+    status, out, _err = here(*argv, "--help")
+    assert status == 0
+    assert out.startswith("usage: ttnn-mcp")
+    assert "--root" in out
 
 
-def test_options_may_stand_before_and_behind_the_command(shell, tmp_path):
-    before = shell("--root", str(tmp_path), "call", "list_runs")
-    behind = shell("call", "list_runs", "--root", str(tmp_path))
-    assert before.returncode == behind.returncode == 0
-    assert before.stdout == behind.stdout
+def test_options_may_stand_before_and_behind_the_command(here, tmp_path):
+    before = here("--root", str(tmp_path), "call", "list_runs")
+    assert before[0] == 0
+    assert before == here("call", "list_runs", "--root", str(tmp_path))
 
 
-def test_arguments_may_stand_behind_an_option(shell, tmp_path):
-    ran = shell("call", "list_ops", "--root", str(tmp_path), "run=demo", "limit=2")
-    assert ran.returncode == 0, ran.stderr
-    assert len(json.loads(ran.stdout)["ops"]["rows"]) == 2
+def test_arguments_may_stand_behind_an_option(here, tmp_path):
+    status, out, err = here("call", "list_ops", "--root", str(tmp_path), "run=demo", "limit=2")
+    assert (status, err) == (0, "")
+    assert len(json.loads(out)["ops"]["rows"]) == 2
 
 
 def test_roots_before_and_behind_the_command_add_up():
@@ -135,20 +160,20 @@ def test_the_demo_tells_a_person_what_to_change_and_why(shell):
     assert max(len(line) for line in ran.stdout.splitlines()) <= 100
 
 
-def test_the_doctor_says_what_is_here_and_what_is_not(shell, tmp_path):
-    ran = shell("doctor", "--root", str(tmp_path / "nowhere"))
-    assert ran.returncode == 0, ran.stderr
-    assert "does not exist" in ran.stdout
-    assert "pandas" in ran.stdout
-    assert "NO pages" not in ran.stdout
+def test_the_doctor_says_what_is_here_and_what_is_not(here, tmp_path):
+    status, out, err = here("doctor", "--root", str(tmp_path / "nowhere"))
+    assert (status, err) == (0, "")
+    assert "does not exist" in out
+    assert "pandas" in out
+    assert "NO pages" not in out
 
 
-def test_the_doctor_fails_where_nothing_can_be_remembered(shell, tmp_path):
+def test_the_doctor_fails_where_nothing_can_be_remembered(here, tmp_path):
     (tmp_path / "file").write_bytes(b"")
-    ran = shell("doctor", "--state", str(tmp_path / "file"))
-    assert ran.returncode == 1
-    assert ran.stdout.count("no copies of large reports, as this folder cannot be written") == 1
-    assert ran.stdout.endswith("the state folder cannot be written (it is a file): --state chooses another\n")
+    status, out, _err = here("doctor", "--state", str(tmp_path / "file"))
+    assert status == 1
+    assert out.count("no copies of large reports, as this folder cannot be written") == 1
+    assert out.endswith("the state folder cannot be written (it is a file): --state chooses another\n")
 
 
 def test_a_reader_that_closes_the_pipe_early_sees_no_traceback(tmp_path):

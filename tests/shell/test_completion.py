@@ -13,6 +13,7 @@ import pytest
 
 from ttnn_mcp.shell import completion
 from ttnn_mcp.shell.command_line import command_line
+from ttnn_mcp.tools import TOOLS
 
 ASK = r"""
 PATH={bin}:$PATH
@@ -26,16 +27,11 @@ while IFS= read -r line; do
     echo "$line|${{COMPREPLY[*]}}"
 done
 """
-EXPECTED = {
+EXPECTED = {  # a process for each; what is completed where is tested below
     "ttnn-mcp call optimization_c": "optimization_check",
-    "ttnn-mcp call list_ops group_b": "group_by=",
     "ttnn-mcp call list_ops limit=5 --root . --cache-mb 7 group_b": "group_by=",
     "ttnn-mcp profile -- --memo": "",
-    "ttnn-mcp ops dem": "demo",
-    "ttnn-mcp skill step-04": "step-04-metal-trace",
-    "ttnn-mcp report dem": "demo",
     "ttnn-mcp report demo --against dem": "demo",
-    "ttnn-mcp baseline main dem": "demo",
 }
 
 
@@ -82,7 +78,11 @@ def test_every_option_of_every_command_is_completed(command):
 @pytest.mark.parametrize(
     ("line", "word"),
     [
+        ("call optimization_c", "optimization_check"),
+        ("call list_ops group_b", "group_by="),
         ("call list_ops --root . gr", "group_by="),
+        ("ops dem", "demo"),
+        ("report demo --against dem", "demo"),
         ("--root . call --state . list_ops --root . run=dem", "run=demo"),
         ("ops demo --json --run dem", "demo"),
         ("report dem", "demo"),
@@ -97,6 +97,18 @@ def test_names_and_values_are_completed_also_behind_an_option(line, word, tmp_pa
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert completed(f"ttnn-mcp {line}") == [word]
+
+
+def test_arguments_are_those_of_the_tool_that_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert completed("ttnn-mcp call list_ops gro") == ["group_by="]
+    assert completed("ttnn-mcp call list_opps gro") == []
+    assert set(completed("ttnn-mcp call ")) == {tool.name for tool in TOOLS}
+
+
+def test_a_tab_behind_a_tool_waits_for_no_other_tool(monkeypatch):
+    monkeypatch.setattr("ttnn_mcp.tools.catalogue.TOOLS", None)
+    assert completed("ttnn-mcp call list_ops group_b") == ["group_by="]
 
 
 def test_the_words_of_somebody_elses_command_are_files(tmp_path, monkeypatch):
@@ -201,6 +213,8 @@ def typed(lines, home):
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh here")
 def test_zsh_completes_commands_tools_arguments_runs_and_pages(tmp_path):
     asked = ("call optimization_c", "call list_ops group_b", "skill step-04", "report demo --against dem")
-    lines = {line: EXPECTED[line] for line in (f"ttnn-mcp {words}" for words in asked)}
-    completed_lines = [each.rstrip() for each in typed(lines, tmp_path)]
-    assert completed_lines == [f"{line.rpartition(' ')[0]} {word}" for line, word in lines.items()]
+    words = ("optimization_check", "group_by=", "step-04-metal-trace", "demo")
+    completed_lines = [each.rstrip() for each in typed([f"ttnn-mcp {line}" for line in asked], tmp_path)]
+    assert completed_lines == [
+        f"ttnn-mcp {line.rpartition(' ')[0]} {word}" for line, word in zip(asked, words, strict=True)
+    ]

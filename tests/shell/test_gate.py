@@ -173,33 +173,41 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
 
 
-def environment(tmp_path):
+def environment(tmp_path, command=f'exec "{sys.executable}" -m ttnn_mcp "$@"'):
     """A shell in which `ttnn-mcp` is the package of this checkout, and the log lies in this folder."""
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
-    command = bin_folder / "ttnn-mcp"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ttnn_mcp "$@"\n')
-    command.chmod(0o755)
+    program = bin_folder / "ttnn-mcp"
+    program.write_text(f"#!/bin/sh\n{command}\n")
+    program.chmod(0o755)
     return {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "XDG_STATE_HOME": str(tmp_path / "state")}
 
 
-@pytest.mark.parametrize(
-    ("candidate", "status", "summary"),
-    [(AGAIN, 0, "no regression"), (SLOWER, 1, "**regression**"), (OTHER_CHIP, 0, "cannot judge")],
-)
-def test_the_step_of_the_page_runs_in_a_workflow(tmp_path, candidate, status, summary):
+def step_of_the_page(tmp_path, env):
+    """The exit status of the step, and the summary that it leaves."""
     [workflow] = blocks("yaml")
     step = textwrap.dedent(workflow.split("run: |\n")[1])
-    write(tmp_path / "reports" / "main", BASE)
-    write(tmp_path / "reports" / "candidate", candidate)
-    env = {**environment(tmp_path), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+    env["GITHUB_STEP_SUMMARY"] = str(tmp_path / "summary.md")
     ran = subprocess.run(["bash", "-e", "-c", step], cwd=tmp_path, env=env, check=False, timeout=120)
-    assert ran.returncode == status
-    assert summary in (tmp_path / "summary.md").read_text()
+    return ran.returncode, (tmp_path / "summary.md").read_text()
 
 
-def test_the_bisect_of_the_page_finds_the_commit_that_made_it_slower(tmp_path):
-    """Eight commits: the seventh is slower, the fourth cannot be judged. Each commit's profile is a file of it."""
+def test_the_step_of_the_page_runs_in_a_workflow(tmp_path):
+    write(tmp_path / "reports" / "main", BASE)
+    write(tmp_path / "reports" / "candidate", SLOWER)
+    status, summary = step_of_the_page(tmp_path, environment(tmp_path))
+    assert status == 1
+    assert "**regression**" in summary
+
+
+@pytest.mark.parametrize(("status", "ends"), [(0, 0), (1, 1), (2, 0), (3, 3)])
+def test_the_step_of_the_page_fails_unless_the_gate_passes_or_cannot_judge(tmp_path, status, ends):
+    env = environment(tmp_path, f"echo what the gate says; exit {status}")
+    assert step_of_the_page(tmp_path, env) == (ends, "what the gate says\n")
+
+
+def test_the_bisect_of_the_page_finds_the_commit_that_made_it_slower(tmp_path, monkeypatch):
+    """Seven commits: the sixth is slower, the one in the middle cannot be judged. A commit's profile is a file of it."""
     work, env = tmp_path / "work", environment(tmp_path)
     work.mkdir()
 
@@ -219,13 +227,15 @@ def test_the_bisect_of_the_page_finds_the_commit_that_made_it_slower(tmp_path):
     (work / "profile.sh").write_text('#!/bin/sh\nmkdir -p "$1" && cp ops_perf_results.csv "$1"\n')
     (work / "profile.sh").chmod(0o755)
     hashes = []
-    for number in range(8):
-        model = SLOWER if number >= 6 else OTHER_CHIP if number == 3 else BASE
+    for number in range(7):
+        model = SLOWER if number >= 5 else OTHER_CHIP if number == 3 else BASE
         shutil.copy(
             write(tmp_path / f"r{number}", replace(model, seed=number, jitter=0.001)), work / "ops_perf_results.csv"
         )
         hashes.append(shell(f"git add -A && git commit -qm {number} && git rev-parse HEAD").strip())
-    shell(f"ttnn-mcp baseline main {write(tmp_path / 'base', BASE)}")
+    monkeypatch.setenv("XDG_STATE_HOME", env["XDG_STATE_HOME"])
+    assert cli.main(["baseline", "main", write(tmp_path / "base", BASE)]) == 0
     [script] = blocks("bash")
-    said = shell(script.replace("BAD", hashes[7]).replace("GOOD", hashes[0]))
-    assert f"{hashes[6]} is the first bad commit" in said, said
+    said = shell(script.replace("BAD", hashes[6]).replace("GOOD", hashes[0]))
+    assert f"{hashes[5]} is the first bad commit" in said, said
+    assert f"# skip: [{hashes[3]}]" in shell("git bisect log")

@@ -6,11 +6,12 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_mcp.shell.check_report import check_report
+from ttnn_mcp.shell.one_tool import tool_alone
 from ttnn_mcp.shell.outline import outline_of, worded
 from ttnn_mcp.shell.questions import QUESTIONS, arguments
 from ttnn_mcp.shell.suggestions import following, more
 from ttnn_mcp.shell.terminal import coloured, width
-from ttnn_mcp.tools import TOOLS, answering
+from ttnn_mcp.tools import answering
 
 if TYPE_CHECKING:
     import argparse
@@ -36,13 +37,13 @@ async def asked(session: Session, command: str, words: Sequence[str], tell: Call
         tell(choice)
     if question.tool == PAGED:
         return Answered(await all_findings(session, stated), named)
-    answer, _text = await answering.answer(session, answering.tool_named(question.tool, TOOLS), stated)
+    answer, _text = await answering.answer(session, tool_alone(question.tool), stated)
     return Answered(answer, named)
 
 
 async def all_findings(session: Session, stated: Mapping[str, object]) -> dict[str, Any]:
     """All pages of findings in one answer."""
-    return await answering.all_findings(session, answering.tool_named(PAGED, TOOLS), stated)
+    return await answering.all_findings(session, tool_alone(PAGED), stated)
 
 
 def worded_for(reader: argparse.Namespace, asked: Answered, words: Sequence[str]) -> str:

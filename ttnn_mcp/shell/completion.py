@@ -10,6 +10,7 @@ from argcomplete.completers import FilesCompleter
 from argcomplete.finders import CompletionFinder
 from argcomplete.shell_integration import shellcode
 
+from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell.call_arguments import PICTURE
 from ttnn_mcp.shell.questions import QUESTIONS
 
@@ -129,12 +130,14 @@ def _words(prefix: str, parsed_args: argparse.Namespace, **_asked: Any) -> list[
     return [*_runs(parsed_args), *_arguments(QUESTIONS[parsed_args.command].tool, prefix, parsed_args)]
 
 
-def _arguments(tool_name: str, prefix: str, parsed_args: argparse.Namespace) -> list[str]:
+def _arguments(tool_name: str | None, prefix: str, parsed_args: argparse.Namespace) -> list[str]:
     """`name=` of each argument; behind one that takes runs or a few values, those."""
-    from ttnn_mcp.tools import TOOLS  # noqa: PLC0415
+    from ttnn_mcp.shell.one_tool import tool_alone  # noqa: PLC0415
 
-    schemas = {tool.name: tool.input_schema.get("properties", {}) for tool in TOOLS}
-    known = schemas.get(tool_name, {})
+    try:
+        known = tool_alone(tool_name or "").input_schema.get("properties", {})
+    except ArgumentsInvalid:
+        return []
     name, equals, _value = prefix.partition("=")
     if not equals:
         return [f"{argument}=" for argument in known if argument != PICTURE]

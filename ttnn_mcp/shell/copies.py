@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ttnn_mcp.errors import ArchiveUnusable, TtnnMcpError
 from ttnn_mcp.session.settings import MB
 from ttnn_mcp.session.state_folder import NOWHERE, obstacle
-from ttnn_mcp.tools import TOOLS, answering
+from ttnn_mcp.shell.one_tool import tool_alone
+from ttnn_mcp.tools import answering
 
 if TYPE_CHECKING:
     from ttnn_mcp.archive.store import Archive
@@ -35,7 +36,7 @@ async def remembered(session: Session) -> Told:
     archived = archive_state(session.archive, settings.archive_at_most_mb)
     broken += [archived] if archived.startswith(UNCITED) else []
     try:
-        await answering.answer(session, answering.tool_named("experiments", TOOLS), {"action": "list"})
+        await answering.answer(session, tool_alone("experiments"), {"action": "list"})
     except TtnnMcpError as refusal:
         broken.append(str(refusal))
     copies = LOST if why and session.kept.most_bytes else space_of(session.kept)

@@ -11,7 +11,8 @@ from ttnn_mcp import __version__
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.served import documents
 from ttnn_mcp.shell.copies import Told, remembered
-from ttnn_mcp.tools import TOOLS, answering
+from ttnn_mcp.shell.one_tool import tool_alone
+from ttnn_mcp.tools import answering
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +72,7 @@ def _is_closed(root: Path) -> bool:
 async def _runs(session: Session) -> Told:
     """The newest runs, each with the generations of its reports or the reason it cannot be read."""
     try:
-        listed, _text = await answering.answer(session, answering.tool_named("list_runs", TOOLS), {})
+        listed, _text = await answering.answer(session, tool_alone("list_runs"), {})
     except TtnnMcpError as refusal:
         return Told([f"  {refusal}"], [str(refusal)])
     rows = answering.records(listed["runs"])
@@ -95,7 +96,7 @@ async def _default_doubt(session: Session) -> list[str]:
 
 async def _looked_into(session: Session, run: str) -> str:
     try:
-        card, _text = await answering.answer(session, answering.tool_named("open_run", TOOLS), {"run": run})
+        card, _text = await answering.answer(session, tool_alone("open_run"), {"run": run})
     except TtnnMcpError as refusal:
         return str(refusal)
     return _card(card)

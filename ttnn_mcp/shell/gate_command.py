@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ttnn_mcp.errors import RunUnknown, StoreUnusable, TtnnMcpError, shown, shown_path
 from ttnn_mcp.session.session import identity
 from ttnn_mcp.shell.gate import Ruling, judged, pull_request, share_of
-from ttnn_mcp.tools import TOOLS, answering
+from ttnn_mcp.shell.one_tool import tool_alone
+from ttnn_mcp.tools import answering
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +48,7 @@ async def _compared(session: Session, options: argparse.Namespace) -> tuple[dict
         "start_signpost": options.start_signpost,
         "end_signpost": options.end_signpost,
     }
-    answer, _text = await answering.answer(session, answering.tool_named("compare_runs", TOOLS), arguments)
+    answer, _text = await answering.answer(session, tool_alone("compare_runs"), arguments)
     return answer, (before.name, after.name)
 
 

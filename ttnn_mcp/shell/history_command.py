@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.shell.check_report import duration
-from ttnn_mcp.tools import TOOLS, answering
+from ttnn_mcp.shell.one_tool import tool_alone
+from ttnn_mcp.tools import answering
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +20,7 @@ async def history(session: Session, options: argparse.Namespace) -> str:
     """What to print."""
     if options.folder is not None:
         session.archive = Archive(options.folder)
-    tool = answering.tool_named("history", TOOLS)
+    tool = tool_alone("history")
     answer, text = await answering.answer(session, tool, {"run": options.subject, "op": options.op})
     return f"{text}\n" if options.json else "\n".join(_lines(answer)) + "\n"
 

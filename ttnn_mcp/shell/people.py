@@ -53,7 +53,6 @@ def _demo(session: Session) -> None:
 
 
 def _profile(options: argparse.Namespace, session: Session) -> int:
-    from ttnn_mcp.shell.capture import outcome  # noqa: PLC0415
     from ttnn_mcp.shell.capture.profiled import Capture  # noqa: PLC0415
 
     def tell(sentence: str) -> None:
@@ -62,5 +61,7 @@ def _profile(options: argparse.Namespace, session: Session) -> int:
     capture = Capture(options.behind, options.tracy, options.with_memory, tell)
     capture.run()
     if capture.performance is not None:
+        from ttnn_mcp.shell.capture import outcome  # noqa: PLC0415 - the tools load where there is a report
+
         print(awaited(outcome.findings_of(session, capture), "check"), end="")
     return capture.status

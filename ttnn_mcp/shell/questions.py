@@ -51,9 +51,9 @@ async def arguments(
         ArgumentsInvalid: there are too many runs, too few, or an argument is not the tool's.
     """
     from ttnn_mcp.shell import call_arguments  # noqa: PLC0415 - the tools load with the first question
-    from ttnn_mcp.tools import TOOLS, answering  # noqa: PLC0415
+    from ttnn_mcp.shell.one_tool import tool_alone  # noqa: PLC0415
 
-    tool = answering.tool_named(question.tool, TOOLS)
+    tool = tool_alone(question.tool)
     known = tool.input_schema.get("properties", {})
     pairs = [word for word in words if word.partition("=")[0] in known and "=" in word]
     runs = [word for word in words if word not in pairs]

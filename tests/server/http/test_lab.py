@@ -152,6 +152,12 @@ async def test_only_allowed_pages_may_ask(serve):
         assert answer[0] == status
 
 
+async def test_who_allows_nobody_is_asked_by_this_machine_alone(serve):
+    client = await serve("127.0.0.1:0")
+    for sent, status in ({}, 200), ({"Host": "evil.example"}, 421), ({"Origin": "http://evil.example"}, 403):
+        assert (await asyncio.to_thread(client.call, "list_runs", {}, **sent))[0] == status
+
+
 @pytest.fixture
 def process(tmp_path):
     """A server in a process of its own, and its port."""

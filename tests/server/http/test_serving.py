@@ -19,12 +19,12 @@ HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n"
 @pytest.fixture
 async def served(monkeypatch):
     """A port at which every whole request is answered after a while; waits are short."""
-    monkeypatch.setattr(impatience, "ARRIVAL_S", 0.3)
+    monkeypatch.setattr(impatience, "ARRIVAL_S", 0.2)
 
     async def app(scope, receive, send):
         while scope["type"] == "http" and (await receive()).get("more_body"):
             pass
-        await asyncio.sleep(0.8)  # longer than a request may take to arrive
+        await asyncio.sleep(0.4)  # longer than a request may take to arrive
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
         await send({"type": "http.response.body", "body": b"ok"})
 
@@ -40,10 +40,10 @@ async def served(monkeypatch):
 async def conversation(port, *parts, pause=0.0):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
-        for part in parts:
+        for place, part in enumerate(parts):
+            await asyncio.sleep(pause if place else 0)
             writer.write(part)
             await writer.drain()
-            await asyncio.sleep(pause)
         return await asyncio.wait_for(reader.read(), 15)
     finally:
         writer.close()
@@ -80,7 +80,7 @@ async def test_the_second_request_of_a_connection_is_not_waited_for_either(serve
 
 async def test_a_connection_may_rest_between_requests(served):
     answer = await conversation(
-        served, HEAD + b"\r\n1234567890", HEAD + b"Connection: close\r\n\r\n1234567890", pause=1.3
+        served, HEAD + b"\r\n1234567890", HEAD + b"Connection: close\r\n\r\n1234567890", pause=0.9
     )
     assert answer.count(b"200 OK") == 2
 
@@ -89,7 +89,7 @@ async def test_a_connection_may_rest_between_requests(served):
 async def port(monkeypatch, capsys, tmp_path):
     """The port of our own server, which keeps two sessions, each for a moment."""
     monkeypatch.setattr(serving, "SESSIONS", 2)
-    monkeypatch.setattr(serving, "SESSION_IDLE_S", 1.0)
+    monkeypatch.setattr(serving, "SESSION_IDLE_S", 0.5)
     servers, begun = [], uvicorn.Server.serve
 
     async def kept(server, sockets=None):
@@ -121,5 +121,5 @@ async def began(port):
 async def test_sessions_that_nobody_uses_end_and_no_more_than_a_limit_are_open(port):
     assert [await began(port) for _ in range(2)] == [b"HTTP/1.1 200 OK"] * 2
     assert b"503" in await began(port)
-    await asyncio.sleep(1.5)
+    await asyncio.sleep(0.9)
     assert await began(port) == b"HTTP/1.1 200 OK"
