@@ -61,7 +61,17 @@ def test_the_reason_is_what_the_row_shows(tmp_path):
     assert kinds(tmp_path / "b", SELF) == [("encoder", "attention that is not causal")]
     assert "does not print is_causal" in kinds(tmp_path / "c", (128, 128, None))[0][1]
     assert kinds(tmp_path / "d", CACHE, SELF)[0][1] == "attention behind ops that fill a cache"
+    assert kinds(tmp_path / "f", CAUSAL, IMAGE, without="^INPUT_2")[1][0] == "prefill"
     assert kinds(tmp_path / "e", IMAGE, without="^INPUT_[12]")[0] == ("encoder", "attention that is not causal")
+
+
+def test_an_attention_whose_keys_no_cell_shows_is_one_to_itself(tmp_path):
+    program = Program("wormhole_b0")
+    q = program.tensor([1, 8, 128, 64])
+    program.op("SDPAOperation", [q], attributes={"is_causal": "false"})
+    program.op("BinaryNgDeviceOperation", [q, q])
+    (found,) = attentions_of(ops_of(tmp_path, program))
+    assert (found.kind, found.why, found.queries) == ("encoder", "attention that is not causal", 0)
 
 
 def test_a_trace_of_its_own_parts_an_attention_from_its_neighbours(tmp_path):

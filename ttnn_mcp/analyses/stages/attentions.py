@@ -99,7 +99,7 @@ def _lengths(ops: OpTable, row: int) -> tuple[int, int]:
     if len(ops.inputs) < 2:
         return 0, 0
     queries, keys = (int(operand.logical[row, 2]) for operand in ops.inputs[:2])
-    return (queries, keys) if queries > 0 and keys > 0 else (0, 0)
+    return (queries, keys) if keys else (0, 0)
 
 
 def _written_out(ops: OpTable, row: int, *, near: bool, anywhere: bool) -> Attention:
