@@ -10,7 +10,7 @@ from ttnn_mcp.errors import SHOWN_NAME_CHARS, ArgumentsInvalid, RunUnknown, show
 from ttnn_mcp.session.registry import ID, KnownRun
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from ttnn_mcp.readers.discover import FoundReport
@@ -66,6 +66,11 @@ def _several_tables(report: FoundReport) -> bool:
     except (OSError, ValueError):
         return False
     return len(tables) > 1
+
+
+def given(name: str, runs: Iterable[KnownRun]) -> KnownRun | None:
+    """The first of the runs to which a person gave this name, and whose reports lie where they lay."""
+    return next((run for run in runs if run.named_by_hand and run.name == name and run.is_there), None)
 
 
 def only_one(name: str, candidates: Sequence[KnownRun]) -> KnownRun | None:
