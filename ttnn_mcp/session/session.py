@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.archive.store import Archive
-from ttnn_mcp.errors import SHOWN_NAME_CHARS, ReportMissing, RunUnknown, nearest, shown, shown_path
+from ttnn_mcp.errors import ReportMissing, RunUnknown, nearest, shown, shown_path
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.session.archiving import Archiving
-from ttnn_mcp.session.naming import DEMO, check_name, given, known_run, only_one
+from ttnn_mcp.session.naming import DEMO, check_name, given, is_too_long, known_run, only_one
 from ttnn_mcp.session.open_runs import Opening, OpenRuns, read_unchanged
 from ttnn_mcp.session.pair import Pair, identity, stamps_of
 from ttnn_mcp.session.places import DEMO_CAVEAT, OUTSIDE, Roots, demo_reports, is_there, place_of
@@ -150,7 +150,7 @@ class Session:
         return moved
 
     async def _by_given_name(self, name: str) -> KnownRun | None:
-        if len(name) > SHOWN_NAME_CHARS:  # unmoved: no given name is as long as most paths; it only saves time
+        if is_too_long(name):  # unmoved: it only saves a look at the record
             return None
         return given(name, self._known.values()) or given(name, await self.registry.called(name))
 
