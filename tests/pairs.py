@@ -2,7 +2,9 @@
 
 import random
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.profiles import Iteration, Program, height_sharded, write_performance_report
 
@@ -101,4 +103,18 @@ class _Writer:
 
 def write(folder: Path, model: Model, iterations=COLD_AND_TWO_WARM, **more) -> str:
     """The report of one run of the model; returns its path."""
-    return str(write_performance_report(folder, model.program(), iterations, **more))
+    name, files = _made(model, tuple(iterations), **more)
+    for each, content in files:
+        (folder / each).parent.mkdir(parents=True, exist_ok=True)
+        (folder / each).write_bytes(content)
+    return str(folder / name)
+
+
+@lru_cache(maxsize=64)
+def _made(model: Model, iterations, **more) -> tuple[Path, list[tuple[Path, bytes]]]:
+    """Where the report of such a run lies below its folder, and all files that are written there."""
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        path = write_performance_report(folder, model.program(), iterations, **more)
+        files = [each for each in folder.rglob("*") if each.is_file()]
+        return path.relative_to(folder), [(each.relative_to(folder), each.read_bytes()) for each in files]

@@ -23,7 +23,7 @@ from ttnn_mcp.experiments.store import FILE, Store, StoreUnusable
 from ttnn_mcp.experiments.stored_rows import selected
 
 ROOT = Path(__file__).parents[2]
-KILLS = 6  # a writer starts in a third of a second; what one run leaves out, the next hundred runs find
+KILLS = 4  # a writer starts in a third of a second; what one run leaves out, the next hundred runs find
 
 
 def started(folder, name, count=100_000):

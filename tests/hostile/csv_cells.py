@@ -21,12 +21,13 @@ def spoiled(folder: Path, spoil: Callable[[list[dict[str, str]]], object], *, de
     return write_rows(folder / "ops_perf_results_spoiled.csv", rows, columns)
 
 
-def filled(folder: Path, column: str, text: str, *, every: int = 1, devices: int = 1) -> Path:
-    """The report with `text` in `column` of every so many device rows."""
+def filled(folder: Path, *columns: str, text: str, every: int = 1, devices: int = 1) -> Path:
+    """The report with `text` in a column of every so many device rows; in each further column from one row later."""
 
     def fill(rows: list[dict[str, str]]) -> None:
-        for row in [row for row in rows if row["OP TYPE"] == "tt_dnn_device"][::every]:
-            row[column] = text
+        for start, column in enumerate(columns):
+            for row in [row for row in rows if row["OP TYPE"] == "tt_dnn_device"][start % every :: every]:
+                row[column] = text
 
     return spoiled(folder, fill, devices=devices)
 

@@ -1,6 +1,7 @@
 """Names of runs: what may be one, where one comes from, and which run it stands for."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import pytest
 
 from ttnn_mcp.errors import ArgumentsInvalid, RunUnknown
 from ttnn_mcp.session import naming
-from ttnn_mcp.session.naming import check_name, only_one, run_name
+from ttnn_mcp.session.naming import check_name, given, only_one, run_name
 from ttnn_mcp.session.registry import KnownRun
 
 
@@ -84,3 +85,12 @@ def test_five_runs_of_one_name_are_listed(count, more):
     runs = [run(f"r{number}", f"{number}.csv") for number in range(count)]
     with pytest.raises(RunUnknown, match=f"r3 at /r, r4 at /r{more}. Give an id"):
         only_one("model", runs)
+
+
+def test_a_given_name_stands_for_the_run_that_has_it_and_is_there(tmp_path):
+    (tmp_path / "ops.csv").touch()
+    there = KnownRun("a", "fast", tmp_path / "ops.csv", None, None, None, named_by_hand=True)
+    others = [replace(there, name="slow"), replace(there, named_by_hand=False)]
+    gone = replace(there, performance=tmp_path / "gone.csv")
+    assert given("fast", [*others, gone, there]) is there
+    assert given("fast", [*others, gone]) is None

@@ -1,9 +1,11 @@
 """The whole loop, told to the tool and told back by it."""
 
+import asyncio
 import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -22,15 +24,13 @@ TOO_LOW = replace(FUSED, fidelity="LoFi", up_ns=40_000)
 SAME = replace(FUSED, jitter=0.01, seed=3)
 
 
-@pytest.fixture
-def runs(tmp_path):
+def written(folder):
     models = {"base": BASE, "bfp8": BFP8, "fused": FUSED, "low": TOO_LOW, "same": SAME}
-    return {name: write(tmp_path / name, model) for name, model in models.items()}
+    return {name: write(folder / name, model) for name, model in models.items()}
 
 
-@pytest.fixture
-def tell(tmp_path):
-    at = session(tmp_path)
+def teller(folder):
+    at = session(folder)
 
     async def told(action="list", **arguments):
         return await call(TOOL, at, {"action": action, **arguments})
@@ -38,8 +38,8 @@ def tell(tmp_path):
     return told
 
 
-@pytest.fixture
-async def looped(runs, tell):
+async def loop(tell, runs):
+    """The verdicts on four changes."""
     await tell("target", baseline=runs["base"], target="1.06 ms")
     verdicts = []
     for change, candidate, pcc in (
@@ -53,6 +53,62 @@ async def looped(runs, tell):
         )
         verdicts.append(said["experiment"]["verdict"])
     return verdicts
+
+
+class Looped(NamedTuple):
+    """A loop that nobody goes on with.
+
+    Attributes:
+        folder: where its log and its reports lie.
+        runs: its reports.
+        verdicts: on its changes.
+        story: what the server that recorded them tells.
+    """
+
+    folder: Path
+    runs: dict[str, str]
+    verdicts: list[str]
+    story: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("loop")
+    runs, tell = written(folder), teller(folder)
+
+    async def told():
+        return Looped(folder, runs, await loop(tell, runs), await tell())
+
+    return asyncio.run(told())
+
+
+@pytest.fixture
+def runs(once):
+    """Reports that stay as they are."""
+    return once.runs
+
+
+@pytest.fixture
+def tell(tmp_path):
+    return teller(tmp_path)
+
+
+@pytest.fixture
+def looped(once, tmp_path):
+    """The verdicts; the log is the test's own from here on."""
+    shutil.copytree(once.folder / "state", tmp_path / "state")
+    return once.verdicts
+
+
+@pytest.fixture
+def own_runs(tmp_path):
+    """Reports that the test may change."""
+    return written(tmp_path)
+
+
+@pytest.fixture
+async def own_loop(own_runs, tell):
+    return await loop(tell, own_runs)
 
 
 def first(verdicts, runs):
@@ -76,12 +132,12 @@ async def test_the_whole_loop_keeps_reverts_and_meets_its_target(looped, tell):
     assert "next" not in said
 
 
-async def test_a_fresh_server_takes_up_the_log(looped, tell, tmp_path):
-    assert (await call(TOOL, session(tmp_path), {})) == await tell()
+async def test_a_fresh_server_takes_up_the_log(looped, tell, once):
+    assert await tell() == once.story
 
 
 async def test_the_story_takes_less_than_a_thousand_tokens(looped, tell, runs):
-    for number in range(25):
+    for number in range(10):
         await tell(
             "record",
             change=f"{number} " + "a long description " * 20,
@@ -91,7 +147,7 @@ async def test_the_story_takes_less_than_a_thousand_tokens(looped, tell, runs):
     said = await tell()
     assert len(json.dumps(said, separators=(",", ":"))) < 3_000
     assert len(said["log"]["rows"]) == 10
-    assert said["earlier"].startswith("19 earlier: 2 kept, 1 reverted")
+    assert said["earlier"].startswith("4 earlier: 2 kept, 1 reverted")
 
 
 async def test_the_checklist_has_nine_ticks_and_says_what_each_rests_on(looped, tell):
@@ -195,8 +251,8 @@ async def test_what_an_action_cannot_do_without_is_named(tell, action, missing):
         await tell(action)
 
 
-async def test_a_moved_report_is_the_same_run(looped, tell, runs, tmp_path):
-    fused = Path(runs["fused"])
+async def test_a_moved_report_is_the_same_run(own_loop, tell, own_runs, tmp_path):
+    fused = Path(own_runs["fused"])
     moved = tmp_path / "moved" / fused.name
     moved.parent.mkdir()
     shutil.move(fused, moved)
@@ -206,18 +262,18 @@ async def test_a_moved_report_is_the_same_run(looped, tell, runs, tmp_path):
     assert (await tell())["best"]["run"] == said["experiment"]["candidate"]
 
 
-async def test_an_overwritten_report_is_noticed_before_it_is_compared(looped, tell, runs, tmp_path):
+async def test_an_overwritten_report_is_noticed_before_it_is_compared(own_loop, tell, own_runs, tmp_path):
     best = (await tell())["best"]["run"]
-    shutil.copy(runs["low"], runs["fused"])
+    shutil.copy(own_runs["low"], own_runs["fused"])
     with pytest.raises(RunUnknown, match=f"Run {best} no longer exists: its report was overwritten"):
-        await tell("record", change="next", candidate=runs["same"], pcc=0.999)
+        await tell("record", change="next", candidate=own_runs["same"], pcc=0.999)
     assert any("overwritten" in note for note in (await tell())["notes"])
-    said = await tell("record", change="next", baseline=runs["fused"], candidate=runs["same"], pcc=0.999)
+    said = await tell("record", change="next", baseline=own_runs["fused"], candidate=own_runs["same"], pcc=0.999)
     assert "overwritten" in {row["code"] for row in rows(said["suspicious"])}
 
 
-async def test_reports_that_are_gone_leave_the_story_readable(looped, tell, runs):
-    for path in runs.values():
+async def test_reports_that_are_gone_leave_the_story_readable(own_loop, tell, own_runs):
+    for path in own_runs.values():
         shutil.rmtree(Path(path).parent)
     said = await tell()
     assert len(said["log"]["rows"]) == 4

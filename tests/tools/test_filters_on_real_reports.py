@@ -50,7 +50,7 @@ def questions(name, rows, bounds):
         sorted({row["DEVICE ID"] for row in rows.values()}),
     )
     for _ in range(QUESTIONS):
-        asked, left = {}, dict(rows)
+        asked, left = {}, rows
         if chance.random() < 0.4:
             asked["max_cores"] = chance.choice([1, 8, 20, 32, 64, 110])
             left = {line: row for line, row in left.items() if float(row["CORE COUNT"]) <= asked["max_cores"]}
@@ -66,7 +66,8 @@ def questions(name, rows, bounds):
         if layers and chance.random() < 0.5:
             asked["layer"] = chance.randint(1, CLIP_LAYERS)
             left = {line: row for line, row in left.items() if layers[line] == asked["layer"]}
-        yield asked, left
+        if asked:  # without a filter nothing is left out: that was listed before
+            yield asked, left
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -114,14 +115,17 @@ async def test_a_layer_asked_for_alone_differs_as_it_does_among_all(tmp_path):
         assert alone == {f"layer {layer}": together[f"layer {layer}"]}
 
 
-@pytest.mark.parametrize("steps", [[1], [2, 5], [7]])
 @pytest.mark.parametrize("name", [CLIP, DEEPLAB])
-async def test_fewer_steps_explain_no_less_of_the_window(tmp_path, name, steps):
+async def test_fewer_steps_explain_no_less_of_the_window(tmp_path, name):
     at, path = session(tmp_path), str(shared(name))
     whole = await ask(at, "optimization_check", run=path)
-    part = await ask(at, "optimization_check", run=path, steps=steps)
-    assert (part["unexplained_share"], part["unexplained"]) == (whole["unexplained_share"], whole["unexplained"])
-    assert {finding["step"] for finding in part["findings"]} <= {*steps}
+    for steps in ([1], [2, 5], [7]):
+        part = await ask(at, "optimization_check", run=path, steps=steps)
+        assert (part["unexplained_share"], part["unexplained"]) == (
+            whole["unexplained_share"],
+            whole["unexplained"],
+        )
+        assert {finding["step"] for finding in part["findings"]} <= {*steps}
 
 
 async def test_a_device_without_such_an_op_is_refused_not_answered_with_another(tmp_path):

@@ -148,10 +148,10 @@ async def test_every_argument_of_a_real_call_can_be_read_whole(tmp_path, name):
     at, path = session(tmp_path), shared(name)
     with closing(sqlite3.connect(path / "db.sqlite")) as database:
         arguments = database.execute("SELECT operation_id, name, value FROM operation_arguments").fetchall()
-    long = [each for each in arguments if len(each[2]) > 120 and not each[1].isdigit()]
-    read = 0
-    for operation, argument, value in long:
-        said = await ask(at, "op_detail", run=str(path), op=operation, whole=argument)
+    long = {each[1:]: each[0] for each in arguments if len(each[2]) > 120 and not each[1].isdigit()}  # each once
+    run, read = (await at.run(str(path))).id, 0
+    for (argument, value), operation in long.items():
+        said = await ask(at, "op_detail", run=run, op=operation, whole=argument)
         told = (said["call"].get("arguments") or {}).get(argument)
         if told is None:
             continue  # a tensor: it stands among the operands

@@ -1,5 +1,6 @@
 """SQL over a run: what it answers, and that it can do nothing else."""
 
+import asyncio
 import json
 import sqlite3
 import time
@@ -23,13 +24,19 @@ def at(tmp_path):
     return session(tmp_path)
 
 
-@pytest.fixture
-def ask(at, tmp_path):
-    run = write_run(tmp_path / "run", block())
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """A session with a run of both reports, and the reports' folder: no question changes either."""
+    folder = tmp_path_factory.mktemp("both")
+    run, opened = write_run(folder / "run", block()), session(folder)
+    asyncio.run(opened.open(str(run.performance), str(run.memory), "both"))
+    return opened, folder / "run"
 
+
+@pytest.fixture
+def ask(opened):
     async def asked(sql, **more):
-        await at.open(str(run.performance), str(run.memory), "both")
-        return await call(TOOL, at, {"run": "both", "sql": sql, **more})
+        return await call(TOOL, opened[0], {"run": "both", "sql": sql, **more})
 
     return asked
 
@@ -174,12 +181,12 @@ RUNS_ON = (
 
 
 @pytest.mark.parametrize("sql", [*WRITES, *READS_ELSEWHERE])
-async def test_whatever_is_no_plain_reading_is_refused_and_leaves_no_trace(ask, tmp_path, sql):
-    before = sorted(tmp_path.rglob("*"))
+async def test_whatever_is_no_plain_reading_is_refused_and_leaves_no_trace(opened, ask, tmp_path, sql):
+    before = sorted(opened[1].rglob("*"))
     with pytest.raises(QuestionRefused) as refused:
         await ask(sql.format(folder=tmp_path))
     assert "Traceback" not in str(refused.value)
-    assert {path.name for path in tmp_path.rglob("*")} - {path.name for path in before} <= {"state", "runs.sqlite"}
+    assert (sorted(tmp_path.iterdir()), sorted(opened[1].rglob("*"))) == ([], before)
     assert (await ask("SELECT count(*) FROM ops"))["rows"][0][0] > 0
 
 
@@ -194,11 +201,11 @@ async def test_what_grows_without_end_is_ended_with_a_clear_message(ask, sql):
 
 
 @pytest.mark.parametrize("sql", RUNS_ON)
-async def test_what_runs_on_is_ended_in_time(at, ask, sql, monkeypatch):
-    await ask("SELECT 1")
+async def test_what_runs_on_is_ended_in_time(opened, sql):
+    run = await opened[0].run("both")
     started = time.monotonic()
     with pytest.raises(QuestionRefused, match=r"ran longer than 0.3 s"):
-        queried(await at.run("both"), sql, 10, seconds=0.3)
+        queried(run, sql, 10, seconds=0.3)
     assert time.monotonic() - started < 3
 
 
@@ -238,9 +245,9 @@ async def test_ranks_of_a_report_never_mix(tmp_path, at):
     assert said["rows"] == [["of rank one"]]
 
 
-async def test_the_report_is_never_written_locked_or_joined_by_side_files(at, ask, tmp_path):
+async def test_the_report_is_never_written_locked_or_joined_by_side_files(opened, ask):
     await ask("SELECT 1")
-    path = (await at.run("both")).memory.path
+    path = (await opened[0].run("both")).memory.path
     before, files = path.read_bytes(), sorted(path.parent.iterdir())
     with closing(sqlite3.connect(path, timeout=0.1, isolation_level=None)) as writer:
         await ask("SELECT count(*) FROM buffers")

@@ -10,7 +10,7 @@ from ttnn_mcp.errors import SHOWN_NAME_CHARS, ArgumentsInvalid, RunUnknown, show
 from ttnn_mcp.session.registry import ID, KnownRun
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from ttnn_mcp.readers.discover import FoundReport
@@ -30,7 +30,7 @@ def check_name(name: str) -> None:
         raise ArgumentsInvalid(f"The name '{DEMO}' is the bundled run's. Choose another.")
     if ID.fullmatch(name):
         raise ArgumentsInvalid(f"The name '{name}' could be a run's id. Add a dash or another letter.")
-    if len(name) > SHOWN_NAME_CHARS:
+    if is_too_long(name):
         raise ArgumentsInvalid(f"The name has {len(name)} characters; {SHOWN_NAME_CHARS} are the most.")
     if not name.strip() or shown(name) != name:
         raise ArgumentsInvalid("The name is blank or has characters that cannot be seen. Choose plain text.")
@@ -66,6 +66,16 @@ def _several_tables(report: FoundReport) -> bool:
     except (OSError, ValueError):
         return False
     return len(tables) > 1
+
+
+def is_too_long(name: str) -> bool:
+    """Whether no run can be called this; most paths are."""
+    return len(name) > SHOWN_NAME_CHARS
+
+
+def given(name: str, runs: Iterable[KnownRun]) -> KnownRun | None:
+    """The first of the runs to which a person gave this name, and whose reports lie where they lay."""
+    return next((run for run in runs if run.named_by_hand and run.name == name and run.is_there), None)
 
 
 def only_one(name: str, candidates: Sequence[KnownRun]) -> KnownRun | None:

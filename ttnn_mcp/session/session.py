@@ -16,7 +16,7 @@ from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import ReportMissing, RunUnknown, nearest, shown, shown_path
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.session.archiving import Archiving
-from ttnn_mcp.session.naming import DEMO, check_name, known_run, only_one
+from ttnn_mcp.session.naming import DEMO, check_name, given, is_too_long, known_run, only_one
 from ttnn_mcp.session.open_runs import Opening, OpenRuns, read_unchanged
 from ttnn_mcp.session.pair import Pair, identity, stamps_of
 from ttnn_mcp.session.places import DEMO_CAVEAT, OUTSIDE, Roots, demo_reports, is_there, place_of
@@ -150,10 +150,9 @@ class Session:
         return moved
 
     async def _by_given_name(self, name: str) -> KnownRun | None:
-        for known in (*self._known.values(), *await self.registry.called(name)):
-            if known.named_by_hand and known.name == name and known.is_there:
-                return known
-        return None
+        if is_too_long(name):  # unmoved: it only saves a look at the record
+            return None
+        return given(name, self._known.values()) or given(name, await self.registry.called(name))
 
     async def _by_derived_name(self, name: str) -> KnownRun | None:
         under_roots = await self.runs_under_roots()
