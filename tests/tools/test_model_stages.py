@@ -39,6 +39,7 @@ async def test_part_of_a_model_has_no_tokens_per_second(tmp_path):
     row = dict(zip(answer["stages"]["columns"], answer["stages"]["rows"][0], strict=True))
     assert row["tokens_s_user_at_most"] is None
     assert any("part of the model" in caveat for caveat in answer["caveats"])
+    assert "samples" not in answer["caveats"][0]
 
 
 async def test_a_run_without_stages_says_how_to_mark_them(tmp_path):
@@ -79,6 +80,7 @@ async def test_every_figure_of_prefill_and_two_decode_passes_is_the_one_by_hand(
     assert prefill["cache_bytes_per_token"] is None  # no op of it fills a cache
     assert prefill["cache_mb"] is None
     assert sampling["lm_head_share"] is None
+    assert "sampling behind a decode pass counts" in answer["caveats"][0]
     assert len(answer["caveats"]) == 1  # sampling has neither embedding nor LM head, and is no part of a model
     assert decode["dram_share"] == pytest.approx(decode["dram_gb_s"] / 288, abs=1e-4)
     # its matmuls read weights and 32 rows each, the head writes 32 x 32,768; lookups and head splits are 32 rows too

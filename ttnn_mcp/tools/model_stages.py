@@ -76,7 +76,7 @@ def model_stages(facts: WindowFacts, _asked: OfWindow) -> Answer:
 
 def _caveats(facts: WindowFacts, stages: list[Stage], *, sampled: bool) -> Iterator[str]:
     decodes = any(stage.kind == DECODE for stage in stages)
-    yield CAVEAT.format(SAMPLED if sampled or not decodes else NOT_SAMPLED)
+    yield CAVEAT.format(NOT_SAMPLED if decodes and not sampled else SAMPLED)
     if not all(stage.whole for stage in stages if stage.kind != SAMPLING):
         yield PART
     if facts.timeline.side_by_side:

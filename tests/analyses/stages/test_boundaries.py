@@ -109,3 +109,29 @@ def test_an_attention_without_values_of_its_own_holds_keys_only(tmp_path):
     assert tokens(tmp_path, program).cache_bytes == 3 * one
     assert tokens(tmp_path, program, without="^INPUT_2").cache_bytes == 2 * one
     assert tokens(tmp_path, program, without="^INPUT") is None
+
+
+def test_tokens_are_read_as_the_op_holds_its_queries(tmp_path):
+    """Beside decode's own op, attention to an encoded text has neither its users nor its cache."""
+    q, cache = (USERS, HEADS, WIDTH), (USERS, HEADS, 1024, WIDTH)
+    program = LanguageModel()
+    text = program.tensor([USERS, HEADS, 1_500, WIDTH])
+    one = program.tensor([USERS, HEADS, 1, WIDTH])
+    program.op("SDPAOperation", [one, text, text], attributes={"is_causal": "false"})
+    kept = program.tensor([*cache])
+    program.op("SdpaDecodeDeviceOperation", [program.tensor([1, *q]), kept, kept])
+    told = tokens(tmp_path / "own", program)
+    assert (told.users, told.per_user, told.cache_bytes) == (USERS, 1, 2 * USERS * HEADS * 1024 * WIDTH * 2)
+    alone = LanguageModel()
+    alone.op("SDPAOperation", [one, text, text], attributes={"is_causal": "false"})
+    told = tokens(tmp_path / "alone", alone)
+    assert (told.users, told.per_user, told.cache_bytes) == (USERS, 1, 0)
+
+
+def test_attention_written_out_tells_no_tokens(tmp_path):
+    program = Program("wormhole_b0")
+    x, k = program.tensor([1, HEADS, 64, WIDTH]), program.tensor([1, HEADS, WIDTH, 64])
+    scores = program.op("MatmulDeviceOperation", [x, k], shape=[1, HEADS, 64, 64], fidelity="HiFi2")
+    weights = program.op("SoftmaxDeviceOperation", [scores])
+    program.op("MatmulDeviceOperation", [weights, x], shape=x.shape, fidelity="HiFi2")
+    assert tokens(tmp_path, program) is None

@@ -26,6 +26,11 @@ def multiply(program):
     return program
 
 
+def multiplied_by_the_vocabulary(program):
+    head = program.weight([1, 1, 512, 16_384])
+    program.op("MatmulDeviceOperation", [program.tensor([1, 1, 32, 512]), head], shape=[1, 1, 32, 16_384])
+
+
 STEPS = {
     "a": attention,
     "m": multiply,
@@ -61,11 +66,7 @@ def test_passes_without_a_look_up_are_told_by_their_heads_and_by_what_lies_betwe
     program = LanguageModel()
     for _ in range(3):
         attention(program)
-        program.op(
-            "MatmulDeviceOperation",
-            [program.tensor([1, 1, 32, 512]), program.weight([1, 1, 512, 16_384])],
-            shape=[1, 1, 32, 16_384],
-        )
+        multiplied_by_the_vocabulary(program)
     ops = ops_of(tmp_path, program)
     nothing = np.zeros(0, dtype=np.int64)
     assert passes_of(ops, np.arange(6), nothing) == 1
@@ -81,19 +82,11 @@ def stages(folder, program):
 
 def test_a_stage_begins_behind_the_head_of_the_one_before(tmp_path):
     program = attention(multiply(LanguageModel()))
-    program.op(
-        "MatmulDeviceOperation",
-        [program.tensor([1, 1, 32, 512]), program.weight([1, 1, 512, 16_384])],
-        shape=[1, 1, 32, 16_384],
-    )
+    multiplied_by_the_vocabulary(program)
     program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 512])], gap_ns=1_000)
     q = program.tensor([1, USERS, 8, 64])
     program.op("SdpaDecodeDeviceOperation", [q, q, q], gap_ns=90_000)
-    program.op(
-        "MatmulDeviceOperation",
-        [program.tensor([1, 1, 32, 512]), program.weight([1, 1, 512, 16_384])],
-        shape=[1, 1, 32, 16_384],
-    )
+    multiplied_by_the_vocabulary(program)
     found = stages(tmp_path, program)
     assert {kind: stage.rows.tolist() for kind, stage in found.items()} == {
         "prefill": [0, 1, 2],
@@ -114,3 +107,22 @@ def test_a_stage_that_begins_at_the_longest_gap_is_a_guess_and_not_whole(tmp_pat
     assert found["decode"].why.endswith("; that it begins at line 12, the longest gap, is a guess")
     assert "guess" not in found["prefill"].why
     assert [found[kind].whole for kind in ("prefill", "decode")] == [False, False]
+
+
+def test_a_head_of_an_earlier_pass_ends_nothing_later(tmp_path):
+    program = LanguageModel()
+    for part in ("a", "head", "a", "self"):
+        if part == "head":
+            multiplied_by_the_vocabulary(program)
+        else:
+            q = program.tensor([1, 8, 128, 64])
+            program.op("SDPAOperation", [q, q, q], attributes={"is_causal": "true" if part == "a" else "false"})
+    assert stages(tmp_path, program)["encoder"].rows.tolist() == [3]
+
+
+def test_a_guess_is_told_once(tmp_path):
+    program = LanguageModel()
+    for causal in ("true", "false") * 2:
+        q = program.tensor([1, 8, 128, 64])
+        program.op("SDPAOperation", [q, q, q], attributes={"is_causal": causal})
+    assert stages(tmp_path, program)["encoder"].why.count("guess") == 1

@@ -31,7 +31,7 @@ FOR_DECODE = re.compile(r"Decode|FlashMLA|FlashMultiLatent", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Attention:
+class StageAttention:
     """One attention.
 
     Attributes:
@@ -50,18 +50,18 @@ class Attention:
 
 
 @artefact
-def attentions_of(ops: OpTable) -> list[Attention]:
+def attentions_of(ops: OpTable) -> list[StageAttention]:
     """The attentions in the order they ran."""
     writes = np.flatnonzero(writes_cache(ops))
     chains = {chain.scores for chain in attention_chains(ops, flow_of(ops))}
     places = sorted({*np.flatnonzero(ops.of_family("attention")).tolist(), *chains})
-    found: list[Attention] = []
+    judged: list[StageAttention] = []
     for row in places:
-        before = found[-1].row if found else -1
+        before = judged[-1].row if judged else -1
         near = bool(((writes > before) & (writes < row)).any())
         judge = _written_out if row in chains else _fused
-        found.append(judge(ops, row, near=near, anywhere=len(writes) > 0))
-    return [_among(ops, found, place) for place in range(len(found))]
+        judged.append(judge(ops, row, near=near, anywhere=len(writes) > 0))
+    return [_among(ops, judged, place) for place in range(len(judged))]
 
 
 def writes_cache(ops: OpTable) -> NDArray[np.bool_]:
@@ -76,22 +76,22 @@ def parted(ops: OpTable, before: int, after: int) -> bool:
     return bool(ops.of_family("embedding")[between].any() or (traces[between] != traces[between - 1]).any())
 
 
-def _fused(ops: OpTable, row: int, *, near: bool, anywhere: bool) -> Attention:
+def _fused(ops: OpTable, row: int, *, near: bool, anywhere: bool) -> StageAttention:
     name = ops.texts("op_code")[row]
     if FOR_DECODE.search(name) and "Prefill" not in name:
-        return Attention(row, DECODE, "attention of its own for decode", 1, for_decode=True)
+        return StageAttention(row, DECODE, "attention of its own for decode", 1, for_decode=True)
     queries, keys = _lengths(ops, row)
     causal = attributes_of(ops).row(row).flag("is_causal")
     if causal:
-        return Attention(row, PREFILL, "causal attention", queries)
+        return StageAttention(row, PREFILL, "causal attention", queries)
     if near and queries != 1:
-        return Attention(row, PREFILL, "attention behind ops that fill a cache", queries)
+        return StageAttention(row, PREFILL, "attention behind ops that fill a cache", queries)
     if queries != keys:
-        return Attention(row, "", f"attention of {queries} queries to {keys} keys, not causal", queries)
+        return StageAttention(row, "", f"attention of {queries} queries to {keys} keys, not causal", queries)
     if causal is None and anywhere:
-        return Attention(row, PREFILL, "attention beside ops that fill a cache", queries)
-    told = "is not causal" if causal is False else "does not print is_causal, and no op fills a cache"
-    return Attention(row, ENCODER, f"attention that {told}", queries)
+        return StageAttention(row, PREFILL, "attention beside ops that fill a cache", queries)
+    masked = "is not causal" if causal is False else "does not print is_causal, and no op fills a cache"
+    return StageAttention(row, ENCODER, f"attention that {masked}", queries)
 
 
 def _lengths(ops: OpTable, row: int) -> tuple[int, int]:
@@ -102,24 +102,26 @@ def _lengths(ops: OpTable, row: int) -> tuple[int, int]:
     return (queries, keys) if keys else (0, 0)
 
 
-def _written_out(ops: OpTable, row: int, *, near: bool, anywhere: bool) -> Attention:
+def _written_out(ops: OpTable, row: int, *, near: bool, anywhere: bool) -> StageAttention:
     """By the scores, [.., queries, keys]."""
     queries, keys = (int(length) for length in ops.outputs[0].logical[row, 2:4])
     if queries == 1 < keys:
-        return Attention(row, DECODE, "attention of one query, written out as single ops", queries)
+        return StageAttention(row, DECODE, "attention of one query, written out as single ops", queries)
     if near or (anywhere and queries == keys):
-        return Attention(row, PREFILL, "attention written out as single ops, beside ops that fill a cache", queries)
+        return StageAttention(
+            row, PREFILL, "attention written out as single ops, beside ops that fill a cache", queries
+        )
     why = "attention of many queries, written out as single ops; no op fills a cache"
-    return Attention(row, ENCODER if queries == keys else "", why, queries)
+    return StageAttention(row, ENCODER if queries == keys else "", why, queries)
 
 
-def _among(ops: OpTable, found: list[Attention], place: int) -> Attention:
+def _among(ops: OpTable, judged: list[StageAttention], place: int) -> StageAttention:
     """An attention of unknown kind has that of the one before it in its pass, otherwise of the next one."""
-    attention = found[place]
+    attention = judged[place]
     if attention.kind:
         return attention
-    earlier = next((each for each in reversed(found[:place]) if each.kind), None)
-    later = next((each for each in found[place:] if each.kind), None)
+    earlier = next((each for each in reversed(judged[:place]) if each.kind), None)
+    later = next((each for each in judged[place:] if each.kind), None)
     if earlier is not None and not parted(ops, earlier.row, attention.row):
         return replace(attention, kind=earlier.kind, why=f"{attention.why}, among {earlier.kind}: {earlier.why}")
     if later is not None and not parted(ops, attention.row, later.row):

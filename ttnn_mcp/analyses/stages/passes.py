@@ -27,14 +27,12 @@ def passes_of(ops: OpTable, rows: NDArray[np.int64], heads: NDArray[np.int64]) -
 
 def _look_ups(ops: OpTable, rows: NDArray[np.int64]) -> int:
     embeds = rows[ops.of_family("embedding")[rows]]
-    if not len(embeds):
-        return 0
     works = np.array([attention.row for attention in attentions_of(ops)], dtype=np.int64)
     if not len(works):
         works = np.flatnonzero(ops.of_family("matmul"))
     place = np.searchsorted(works, embeds)
-    found = np.split(embeds, np.flatnonzero(np.diff(place)) + 1)
-    shapes = [[ops.shapes(int(row)) for row in look_up] for look_up in found]
+    look_ups = np.split(embeds, np.flatnonzero(np.diff(place)) + 1)
+    shapes = [[ops.shapes(int(row)) for row in look_up] for look_up in look_ups]
     return shapes.count(shapes[0])
 
 

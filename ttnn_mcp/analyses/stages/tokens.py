@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.stages.attentions import DECODE, PREFILL, attentions_of, writes_cache
+from ttnn_mcp.analyses.stages.attentions import PREFILL, attentions_of, writes_cache
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,12 +49,12 @@ def tokens_of(ops: OpTable, stage: Stage) -> PassTokens | None:
     """
     inside = set(stage.rows.tolist())
     fused = ops.of_family("attention")
-    found = [each for each in attentions_of(ops) if each.row in inside and fused[each.row]]
-    if not found or not ops.inputs:
+    attentions = [each for each in attentions_of(ops) if each.row in inside and fused[each.row]]
+    if not attentions or not ops.inputs:
         return None
-    for_decode = np.array([each.row for each in found if each.for_decode], dtype=np.int64)
-    decodes = stage.kind == DECODE and len(for_decode) > 0
-    first = int(for_decode[0]) if decodes else found[0].row
+    for_decode = np.array([each.row for each in attentions if each.for_decode], dtype=np.int64)
+    decodes = len(for_decode) > 0
+    first = int(for_decode[0]) if decodes else attentions[0].row
     query = ops.inputs[0].logical[first]
     users, per_user = (int(query[1]), 1) if decodes else (int(query[0]), int(query[2]))
     held, per_token = _kept(ops, for_decode, (1, 2)) if decodes else (0.0, 0.0)
