@@ -27,7 +27,7 @@ def numbered(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> ND
     before the next digit would overflow 64 bits, the distinct numbers so far are replaced by 0, 1, 2, ..., which makes
     room.
     """
-    if rows <= FEW_ROWS:  # unmoved: it only decides how long the same numbers take
+    if rows <= FEW_ROWS:
         return _of_few(rows, columns)
     folded, room, table = np.zeros(rows, dtype=np.int64), 1, min(rows * TABLE_PER_ROW, TABLE_AT_MOST)
     for column in columns:
