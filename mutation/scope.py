@@ -47,10 +47,12 @@ def with_lines() -> list[Path]:
     return sorted(path for path in PACKAGE.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"})
 
 
+@cache
 def _modules_of_rooms() -> list[Path]:
     return [path for room in (*CHECKS.glob("*/"), KINDS) for path in _modules_in(room)]
 
 
+@cache
 def _modules_in(room: Path) -> list[Path]:
     return [path for path in room.glob("*.py") if path.name != "__init__.py"]
 
@@ -85,6 +87,11 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
 
 def tests_of(path: Path) -> list[Path]:
     """The tests that hold a module's lines: its own and its step's; of what checks share also those of its users."""
+    return [*_tests_of(path)]
+
+
+@cache  # many modules are held through the same others
+def _tests_of(path: Path) -> list[Path]:
     room, beside = path.parent, _beside(path.parent)
     if room in {TOOLS, PARTS}:
         return _of_tools(path)

@@ -7,6 +7,8 @@ import csv
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, cached_property
+from operator import itemgetter
 from pathlib import Path
 
 from tests.pairs import Model, write
@@ -36,8 +38,14 @@ class Honest:
 
     @property
     def rows(self) -> Rows:
+        """The rows of the file, to be changed."""
+        return [row.copy() for row in self._rows]
+
+    @cached_property
+    def _rows(self) -> Rows:
         with self.path.open(newline="") as file:
-            return list(csv.DictReader(file))
+            names, *rows = csv.reader(file)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def widens(self, row: Row) -> bool:
         return row["INPUT_1_X_PAD[LOGICAL]"].startswith(f"{self.wide}[") and "atmul" in row["OP CODE"]
@@ -70,6 +78,7 @@ def made(folder: Path) -> Honest:
     return Honest(Path(write(folder, model)), 3, "1024", layer)
 
 
+@cache
 def clip(path: Path) -> Honest:
     """32 layers of 29 ops between 5 ops (embeddings) and 3 (the projection): two passes of 936."""
     layer = tuple((row - 5) // 29 if 5 <= row < 933 else -1 for row in range(936))
@@ -78,10 +87,11 @@ def clip(path: Path) -> Honest:
 
 def store(path: Path, rows: Rows) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
+    names = list(rows[0])
     with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows(map(itemgetter(*names), rows))
     return path
 
 

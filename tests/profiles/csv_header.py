@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 GENERATIONS = ("C1", "C2", "C3", "C4", "C5", "C6", "C7", "tt-torch")
 OPERANDS = "<operands>"
 LAST = 99
@@ -100,12 +102,13 @@ def generation_number(generation: str) -> int:
     return 3 if generation == "tt-torch" else int(generation[1])
 
 
-def operand_columns(generation: str, side: str, index: int) -> list[str]:
+@cache
+def operand_columns(generation: str, side: str, index: int) -> tuple[str, ...]:
     suffix = "_PAD[LOGICAL]" if generation_number(generation) >= 4 else ""
-    return [
+    return (
         *(f"{side}_{index}_{axis}{suffix}" for axis in "WZYX"),
         *(f"{side}_{index}_{what}" for what in ("LAYOUT", "DATATYPE", "MEMORY")),
-    ]
+    )
 
 
 def header(generation: str, *, inputs: int = 3, outputs: int = 1, counters: bool = False) -> list[str]:

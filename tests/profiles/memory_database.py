@@ -50,7 +50,13 @@ def write_database(
     )
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA page_size = {style.page_bytes}")
-        connection.execute("PRAGMA synchronous = OFF")  # tests write thousands, and none outlives them
+        for pragma in (
+            "synchronous = OFF",
+            "journal_mode = OFF",
+            "temp_store = MEMORY",
+            "locking_mode = EXCLUSIVE",
+        ):
+            connection.execute(f"PRAGMA {pragma}")  # tests write thousands, and none outlives them
         connection.execute("BEGIN")
         for statement in created:
             connection.execute(statement)

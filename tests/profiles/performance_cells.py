@@ -1,18 +1,19 @@
-"""The cells of one row of a performance report, in any header generation."""
+"""The cells of the rows of a performance report, in any header generation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 from .csv_header import generation_number, operand_columns
 from .text import attributes_text
-from .timeline import FW_LEAD_NS, FW_TAIL_NS, program_hash
+from .timeline import FW_LEAD_NS, FW_TAIL_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from .model import DeviceOp, Tensor
+    from .model import Call, DeviceOp, Tensor
     from .program import Program
     from .timeline import Row
 
@@ -36,26 +37,20 @@ class CsvStyle:
 STYLE = CsvStyle()
 
 
-def _number_or_name(tensor: Tensor, axis: int, *, padded_and_logical: bool) -> str:
-    def four(shape: Sequence[int]) -> list[int]:
-        ones = (1, 1, 1, 1, *shape)
-        head = 1
-        for n in shape[:-3]:
-            head *= n
-        return [head, *ones[-3:]]
-
-    padded, logical = four(tensor.padded)[axis], four(tensor.shape)[axis]
-    return f"{padded}[{logical}]" if padded_and_logical else str(padded)
+def _four(shape: Sequence[int]) -> tuple[int, ...]:
+    ones = (1, 1, 1, 1, *shape)
+    return (prod(shape[:-3]), *ones[-3:])
 
 
 def operand_cells(tensor: Tensor, generation: str, side: str, index: int, device_object: int = 0) -> dict[str, str]:
-    names = operand_columns(generation, side, index)
-    logical = generation_number(generation) >= 4
-    cells = {names[axis]: _number_or_name(tensor, axis, padded_and_logical=logical) for axis in range(4)}
-    where = "HOST"
+    padded, where = _four(tensor.padded), "HOST"
+    dims = map(str, padded)
+    if generation_number(generation) >= 4:
+        dims = (f"{n}[{logical}]" for n, logical in zip(padded, _four(tensor.shape), strict=True))
     if tensor.placement is not None:
         where = f"DEV_{device_object}_{tensor.placement.buffer}_{tensor.placement.memory_layout}"
-    return {**cells, names[4]: tensor.layout, names[5]: tensor.dtype, names[6]: where}
+    cells = (*dims, tensor.layout, tensor.dtype, where)
+    return dict(zip(operand_columns(generation, side, index), cells, strict=True))
 
 
 def cores_of(op: DeviceOp, program: Program) -> int:
@@ -72,19 +67,14 @@ def _requirement_cell(tensors: Iterable[Tensor], op: DeviceOp, number: int) -> s
     return str([round(t.bytes / op.pm_ns[0], 6) for t in tensors]) if op.pm_ns[0] > 1 else "[]"
 
 
-def _device_cells(row: Row, op: DeviceOp, program: Program, number: int) -> dict[str, str | int]:
-    """The columns that only an op that ran has."""
-    kernel, cores = row.kernel_ns, cores_of(op, program)
-    dm_start = kernel - (kernel // 50 if op.fidelity else 0)
+def _device_cells(kernel: int, op: DeviceOp, program: Program, number: int) -> dict[str, str | int]:
+    """The columns that only an op that ran has, but for those that say when."""
+    cores, dm_start = cores_of(op, program), _dm_start(op, kernel)
     share = {"BRISC": 0.99, "NCRISC": 0.9} | ({f"TRISC{n}": 0.97 for n in range(3)} if op.fidelity else {})
     cells: dict[str, str | int] = {
         "CORE COUNT": cores,
         "AVAILABLE WORKER CORE COUNT": program.device.cores,
         "SUB DEVICE ID": 0,
-        "DEVICE FW START CYCLE": row.fw_start,
-        "DEVICE FW END CYCLE": row.fw_end,
-        "OP TO OP LATENCY [ns]": row.fw_gap_ns if number == 1 else row.gap_ns,
-        "OP TO OP LATENCY BR/NRISC START [ns]": row.gap_ns and row.gap_ns + kernel - dm_start,
         "DEVICE FW DURATION [ns]": kernel + FW_LEAD_NS + FW_TAIL_NS,
         "DEVICE KERNEL DURATION [ns]": kernel,
         "DEVICE KERNEL DURATION DM START [ns]": dm_start,
@@ -103,6 +93,10 @@ def _device_cells(row: Row, op: DeviceOp, program: Program, number: int) -> dict
         time = op.risc_ns.get(risc, int(kernel * share[risc]) if risc in share else None)
         cells[f"DEVICE {risc} KERNEL DURATION [ns]"] = "" if time is None else time
     return cells
+
+
+def _dm_start(op: DeviceOp, kernel: int) -> int:
+    return kernel - (kernel // 50 if op.fidelity else 0)
 
 
 def _kernel_cells(op: DeviceOp, number: int) -> dict[str, str | int]:
@@ -124,53 +118,88 @@ def _kernel_cells(op: DeviceOp, number: int) -> dict[str, str | int]:
     }
 
 
-def row_cells(row: Row, program: Program, generation: str = "C7", style: CsvStyle = STYLE) -> dict[str, str]:
-    """One row as {column name: text}; columns without a value are left out."""
-    number = generation_number(generation)
-    era = ERA_OF.get(generation, "2025-09")
-    cells: dict[str, str | int] = {"OP CODE": row.name, "HOST START TS": row.host_start_ns}
+class RowCells:
+    """The rows of a report as {column name: text}; columns without a value are left out."""
+
+    def __init__(self, program: Program, generation: str = "C7", style: CsvStyle = STYLE) -> None:
+        self.program = program
+        self.generation = generation
+        self.number = generation_number(generation)
+        self.style = style
+        self._shared: dict[tuple[int, int, str, int], dict[str, str]] = {}
+
+    def of(self, row: Row) -> dict[str, str]:
+        """What the rows of an op share is written once: most ops run in several iterations, on several devices."""
+        if row.op is None or row.call is None:
+            return _texts(_host_cells(row), self.style)
+        alike = (id(row.op), id(row.call), row.kind, row.kernel_ns)
+        if alike not in self._shared:
+            self._shared[alike] = _texts(self._shared_cells(row, row.op, row.call), self.style)
+        return {**self._shared[alike], **_texts(self._own_cells(row, row.op), self.style)}
+
+    def _shared_cells(self, row: Row, op: DeviceOp, call: Call) -> dict[str, str | int]:
+        cells: dict[str, str | int] = {
+            "OP CODE": op.op_code,
+            "OP TYPE": op.op_type,
+            "DEVICE ARCH": self.program.device.arch,
+            "ATTRIBUTES": attributes_text(op.attributes, ERA_OF.get(self.generation, "2025-09")),
+            "MATH FIDELITY": op.fidelity or "",
+            "PROGRAM HASH": row.digest,
+            "LOC": f'loc(fused["{call.file}":{call.line}:0, "{call.name}"])',
+            "CONST_EVAL_OP": str(op.const_eval).lower(),
+            "PROGRAM_METADATA": "{}",
+            **_kernel_cells(op, self.number),
+        }
+        for side, tensors in (("INPUT", op.inputs), ("OUTPUT", op.outputs)):
+            for index, tensor in enumerate(tensors):
+                cells |= operand_cells(tensor, self.generation, side, index, self.program.device_object)
+        if row.kind == "device":
+            cells |= _device_cells(row.kernel_ns, op, self.program, self.number)
+        return cells
+
+    def _own_cells(self, row: Row, op: DeviceOp) -> dict[str, str | int]:
+        packed = (self.style.call_counts or ("plain" if self.number <= 2 else "packed")) == "packed"
+        plain_count = (row.runtime_id - 1) * self.program.devices + row.device + 1
+        cells: dict[str, str | int] = {
+            "HOST START TS": row.host_start_ns,
+            "HOST END TS": row.host_start_ns + row.host_ns,
+            "HOST DURATION [ns]": row.host_ns,
+            "GLOBAL CALL COUNT": (row.runtime_id << 10) | row.device if packed else plain_count,
+            "DEVICE ID": row.device,
+            "PROGRAM CACHE HIT": str(self.style.cache_hits and not row.compiled),
+        }
+        if self.number <= 2:
+            cells["CompileProgram_TT_HOST_FUNC [ns]"] = row.host_ns // 2
+            cells["HWCommandQueue_write_buffer_TT_HOST_FUNC [ns]"] = 16_492
+        if row.trace is not None:
+            cells["METAL TRACE ID"], cells["METAL TRACE REPLAY SESSION ID"] = row.trace
+        if row.kind == "device":
+            waited = row.kernel_ns - _dm_start(op, row.kernel_ns)
+            cells["DEVICE FW START CYCLE"] = row.fw_start
+            cells["DEVICE FW END CYCLE"] = row.fw_end
+            cells["OP TO OP LATENCY [ns]"] = row.fw_gap_ns if self.number == 1 else row.gap_ns
+            cells["OP TO OP LATENCY BR/NRISC START [ns]"] = row.gap_ns and row.gap_ns + waited
+        return cells
+
+
+def _host_cells(row: Row) -> dict[str, str | int]:
+    """Of a signpost, or of a call that stayed on the host."""
+    cells: dict[str, str | int] = {"OP CODE": row.name, "HOST START TS": row.host_start_ns, "ATTRIBUTES": "None"}
     if row.kind == "signpost":
-        return _texts({**cells, "OP TYPE": "signpost", "ATTRIBUTES": row.text}, style)
-    cells |= {"HOST END TS": row.host_start_ns + row.host_ns, "HOST DURATION [ns]": row.host_ns}
-    if row.op is None or row.call is None:
-        count = {"OP TYPE": "python_fallback", "GLOBAL CALL COUNT": row.runtime_id, "ATTRIBUTES": "None"}
-        return _texts({**cells, **count}, style)
-    op = row.op
-    packed = (style.call_counts or ("plain" if number <= 2 else "packed")) == "packed"
-    plain_count = (row.runtime_id - 1) * program.devices + row.device + 1
-    cells |= {
-        "OP TYPE": op.op_type,
-        "GLOBAL CALL COUNT": (row.runtime_id << 10) | row.device if packed else plain_count,
-        "DEVICE ID": row.device,
-        "DEVICE ARCH": program.device.arch,
-        "ATTRIBUTES": attributes_text(op.attributes, era),
-        "MATH FIDELITY": op.fidelity or "",
-        "PROGRAM HASH": program_hash(op),
-        "PROGRAM CACHE HIT": str(style.cache_hits and not row.compiled),
-        "LOC": f'loc(fused["{row.call.file}":{row.call.line}:0, "{row.call.name}"])',
-        "CONST_EVAL_OP": str(op.const_eval).lower(),
-        "PROGRAM_METADATA": "{}",
-        **_kernel_cells(op, number),
+        return cells | {"OP TYPE": "signpost", "ATTRIBUTES": row.text}
+    return cells | {
+        "HOST END TS": row.host_start_ns + row.host_ns,
+        "HOST DURATION [ns]": row.host_ns,
+        "OP TYPE": "python_fallback",
+        "GLOBAL CALL COUNT": row.runtime_id,
     }
-    if number <= 2:
-        cells["CompileProgram_TT_HOST_FUNC [ns]"] = row.host_ns // 2
-        cells["HWCommandQueue_write_buffer_TT_HOST_FUNC [ns]"] = 16_492
-    if row.trace is not None:
-        cells["METAL TRACE ID"], cells["METAL TRACE REPLAY SESSION ID"] = row.trace
-    for side, tensors in (("INPUT", op.inputs), ("OUTPUT", op.outputs)):
-        for index, tensor in enumerate(tensors):
-            cells.update(operand_cells(tensor, generation, side, index, program.device_object))
-    if row.kind == "device":
-        cells |= _device_cells(row, op, program, number)
-    return _texts(cells, style)
 
 
 def _texts(cells: Mapping[str, str | int], style: CsvStyle) -> dict[str, str]:
     """The real writer turns every ',' into ';'."""
 
-    def text(value: str | int) -> str:
-        if isinstance(value, int):
-            return f"{value}.0" if style.float_numbers else str(value)
-        return value.replace(",", ";")
-
-    return {name: text(value) for name, value in cells.items()}
+    tail = ".0" if style.float_numbers else ""
+    return {
+        name: f"{value}{tail}" if isinstance(value, int) else value.replace(",", ";")
+        for name, value in cells.items()
+    }

@@ -6,7 +6,7 @@ import csv
 from typing import TYPE_CHECKING
 
 from .csv_header import header
-from .performance_cells import STYLE, CsvStyle, row_cells
+from .performance_cells import STYLE, CsvStyle, RowCells
 from .program import DEVICES
 from .timeline import Iteration, timeline
 
@@ -31,7 +31,7 @@ def performance_rows(
     style: CsvStyle = STYLE,
 ) -> list[dict[str, str]]:
     """Just the rows, to be changed, dropped or doubled before `write_rows`."""
-    return [row_cells(row, program, generation, style) for row in timeline(program, iterations)]
+    return list(map(RowCells(program, generation, style).of, timeline(program, iterations)))
 
 
 def keep_per_device(rows: Iterable[dict[str, str]], count: int) -> list[dict[str, str]]:
@@ -48,7 +48,7 @@ def keep_per_device(rows: Iterable[dict[str, str]], count: int) -> list[dict[str
 
 def header_of(rows: Iterable[Mapping[str, str]], generation: str, style: CsvStyle = STYLE) -> list[str]:
     """The generation's header with as many operand groups as the rows use (three inputs, one output at least)."""
-    used = {name for row in rows for name in row}
+    used = set().union(*rows)
 
     def groups(side: str, least: int) -> int:
         return max([least, *(int(name.split("_")[1]) + 1 for name in used if name.startswith(f"{side}_"))])

@@ -94,6 +94,7 @@ class Replay:
         self.moments: list[Moment] = []
         self.freed_by: dict[Tensor, Call] = {}
         self._live: dict[Tensor, None] = {}
+        self._bank_bytes: dict[Tensor, int] = {}
         self._aliases: dict[Tensor, list[Tensor]] = {}
         for tensor in program.tensors:
             if tensor.alias_of is not None:
@@ -105,7 +106,9 @@ class Replay:
         return self.program.device.dram_banks if tensor.is_in("DRAM") else self.program.device.cores
 
     def bank_bytes(self, tensor: Tensor) -> int:
-        return tensor.bank_bytes(self.banks_of(tensor))
+        if tensor not in self._bank_bytes:  # asked for all that is live, at every op
+            self._bank_bytes[tensor] = tensor.bank_bytes(self.banks_of(tensor))
+        return self._bank_bytes[tensor]
 
     def last_use(self, tensor: Tensor) -> Call | None:
         """The last call that reads it, deallocation apart."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from .model import Attribute, CoreRange, Placement, Tensor
@@ -31,6 +32,7 @@ def _shard_spec_text(placement: Placement, era: str) -> str:
     )
 
 
+@cache  # a program has few placements, each in many tensors
 def memory_config_text(placement: Placement, era: str = "2026") -> str:
     if era not in ERAS:
         raise ValueError(f"no such era: {era}")

@@ -7,9 +7,9 @@ FW_TAIL_NS later, so firmware windows overlap where a gap is shorter than the tw
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .text import attributes_text
 
@@ -60,6 +60,7 @@ class Row:
     fw_gap_ns: int = 0  # firmware end to firmware start, what 2024 reports print
     trace: tuple[int, int] | None = None
     compiled: bool = False
+    digest: int = 0  # the program's hash
     text: str = ""  # a signpost's second line
 
 
@@ -71,9 +72,9 @@ def program_hash(op: DeviceOp) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
-def compile_ns(op: DeviceOp) -> int:
+def compile_ns(op: DeviceOp, digest: int) -> int:
     """25 to 425 ms, the same for the same program."""
-    return op.compile_ns if op.compile_ns is not None else 25_000_000 + program_hash(op) % 400_000_000
+    return op.compile_ns if op.compile_ns is not None else 25_000_000 + digest % 400_000_000
 
 
 def timeline(program: Program, iterations: Iterable[Iteration]) -> list[Row]:
@@ -103,6 +104,7 @@ class _Run:
         self._captured: list[int] = []
         self._compiled: set[int] = set()
         self._last: dict[int, Row] = {}
+        self._digests: dict[int, int] = {}  # by the id of the op
 
     def pass_over(self, iteration: Iteration) -> None:
         opening, closing = iteration.signposts or (None, None)
@@ -135,43 +137,47 @@ class _Run:
         self.rows.append(Row("signpost", name, self._host(), text=text))
 
     def _launch(self, iteration: Iteration, call: Call, op: DeviceOp, *, runtime_id: int, first: bool) -> None:
-        digest = program_hash(op)
+        if id(op) not in self._digests:
+            self._digests[id(op)] = program_hash(op)
+        digest = self._digests[id(op)]
         compiles = digest not in self._compiled and iteration.cold
         self._compiled.add(digest)
         for device in range(self.program.devices):
-            ran = Row("captured", op.op_code, 0, LAUNCH_HOST_NS, op, call, device, runtime_id)
+            ran = {
+                "name": op.op_code, "op": op, "call": call, "device": device,
+                "runtime_id": runtime_id, "digest": digest,
+            }  # fmt: skip
             if iteration.capture:
-                self.rows.append(replace(ran, host_start_ns=self._host()))
+                self.rows.append(Row("captured", host_start_ns=self._host(), host_ns=LAUNCH_HOST_NS, **ran))
                 continue
             gap = _each(op.gap_ns, device)
             if compiles:
-                gap += compile_ns(op)
+                gap += compile_ns(op, digest)
             elif first:
                 gap = iteration.before_ns
-            self._last[device] = self._timed(ran, iteration, gap, compiles=compiles)
+            self._last[device] = Row("device", **ran, **self._times(op, device, iteration, gap, compiles=compiles))
             self.rows.append(self._last[device])
 
-    def _timed(self, row: Row, iteration: Iteration, gap: int, *, compiles: bool) -> Row:
-        ghz, device, last = self.program.device.clock_ghz, row.device, self._last.get(row.device)
-        assert row.op is not None
-        kernel_ns = round(_each(row.op.kernel_ns, device) * iteration.kernel_scale)
+    def _times(
+        self, op: DeviceOp, device: int, iteration: Iteration, gap: int, *, compiles: bool
+    ) -> dict[str, Any]:
+        ghz, last = self.program.device.clock_ghz, self._last.get(device)
+        kernel_ns = round(_each(op.kernel_ns, device) * iteration.kernel_scale)
         start = last.kernel_end + round(gap * ghz) if last else _first_cycle(device)
         end = start + round(kernel_ns * ghz)
         fw_start, fw_end = start - round(FW_LEAD_NS * ghz), end + round(FW_TAIL_NS * ghz)
         host_ns = round(gap * 0.9) if compiles and last and device == 0 else LAUNCH_HOST_NS
         since_first = round((start - _first_cycle(device)) / ghz)
-        return replace(
-            row,
-            kind="device",
-            host_start_ns=self._host(FIRST_HOST_NS + 1_000_000 + since_first - host_ns),
-            host_ns=host_ns,
-            kernel_start=start,
-            kernel_end=end,
-            fw_start=fw_start,
-            fw_end=fw_end,
-            kernel_ns=kernel_ns,
-            gap_ns=gap if last else 0,
-            fw_gap_ns=round((fw_start - last.fw_end) / ghz) if last else 0,
-            trace=iteration.trace,
-            compiled=compiles,
-        )
+        return {
+            "host_start_ns": self._host(FIRST_HOST_NS + 1_000_000 + since_first - host_ns),
+            "host_ns": host_ns,
+            "kernel_start": start,
+            "kernel_end": end,
+            "fw_start": fw_start,
+            "fw_end": fw_end,
+            "kernel_ns": kernel_ns,
+            "gap_ns": gap if last else 0,
+            "fw_gap_ns": round((fw_start - last.fw_end) / ghz) if last else 0,
+            "trace": iteration.trace,
+            "compiled": compiles,
+        }

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.pairs import Model, write
-from tests.profiles import Iteration, Program, write_performance_report
+from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from tests.shared_reports import CLIP, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
 from ttnn_mcp.analyses.comparison.comparison import Comparison
@@ -361,11 +361,12 @@ def test_two_real_models_have_little_in_common():
 
 
 def test_ten_thousand_ops_on_each_side_are_aligned_exactly(tmp_path):
-    before = replace(BASE, layers=900)
-    runs = (
-        run_of(tmp_path / "before", before, ONE_PASS),
-        run_of(tmp_path / "after", replace(before, fused_relu=True), ONE_PASS),
-    )
-    found = Comparison(measured(runs[0], "all"), measured(runs[1], "all"))
-    assert Counter(edit.kind for edit in found.alignment.edits) == {"fused": 900}
-    assert int(np.sum(found.alignment.same_shape)) == found.total.after_count - 900
+    sides = []
+    for name, fused in (("before", False), ("after", True)):
+        rows = performance_rows(Model(layers=100, fused_relu=fused).program(), ONE_PASS) * 10  # 1,005 and 905 ops
+        path = write_rows(tmp_path / name / "ops_perf_results.csv", rows, header_of(rows[:1005], "C7"))
+        sides.append(measured(opened(path), "all"))
+    found = Comparison(*sides)
+    assert Counter(edit.kind for edit in found.alignment.edits) == {"fused": 1000}
+    assert found.total.before_count == 10_050
+    assert int(np.sum(found.alignment.same_shape)) == found.total.after_count - 1000

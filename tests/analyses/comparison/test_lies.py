@@ -1,6 +1,7 @@
 """Each lie, told alone, is named, and no other; what it was told of is never called faster."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,14 @@ from ttnn_mcp.analyses.comparison.reasons import CODES, DO
 TOLD = [(code, lie) for code, told in lies.LIES.items() for lie in told]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return lies.made(tmp_path_factory.mktemp("honest"))
+
+
 @pytest.fixture(params=["made", "real"])
-def honest(request, tmp_path):
-    return lies.made(tmp_path / "made") if request.param == "made" else lies.clip(shared(CLIP))
+def honest(request, made):
+    return made if request.param == "made" else lies.clip(shared(CLIP))
 
 
 def run_in(folder, path):
@@ -29,8 +35,13 @@ def run_in(folder, path):
     return run
 
 
+@lru_cache(maxsize=2)  # nearly always one of the two honest ones
+def run_before(path):
+    return run_in("before", path)
+
+
 def judged(baseline, candidate):
-    return judgement_of(Comparison(*like_windows(run_in("before", baseline), run_in("after", candidate))))
+    return judgement_of(Comparison(*like_windows(run_before(baseline), run_in("after", candidate))))
 
 
 def codes(judgement):
@@ -66,9 +77,8 @@ def test_fewer_layers_are_told_by_the_arithmetic_where_ops_are_too_many_to_align
     assert "nothing_aligned" not in codes(told)
 
 
-def test_a_file_that_was_not_written_to_its_end_is_named(tmp_path):
-    honest = lies.made(tmp_path / "made")
-    told = judged(honest.path, lies.store(tmp_path / "after.csv", lies.tail_cut_off(honest, honest.changed())))
+def test_a_file_that_was_not_written_to_its_end_is_named(made, tmp_path):
+    told = judged(made.path, lies.store(tmp_path / "after.csv", lies.tail_cut_off(made, made.changed())))
     assert (told.verdict, codes(told)) == ("unproven", ["dropped_rows"])
 
 
@@ -94,15 +104,14 @@ def test_fewer_cycles_on_a_hotter_chip_are_not_slower(honest, tmp_path):
     assert "% in cycles, +" in reason.what
 
 
-def test_a_wrapped_counter_makes_no_gain(tmp_path):
+def test_a_wrapped_counter_makes_no_gain(made, tmp_path):
     """Durations told from firmware ends are good to within a gap: no gain may rest on them."""
-    honest = lies.made(tmp_path / "made")
-    rows = honest.changed()
-    for row in filter(honest.widens, rows):
+    rows = made.changed()
+    for row in filter(made.widens, rows):
         row[lies.KERNEL] = str(int(row[lies.KERNEL]) + 6_920_000_000)
         row["OP TO OP LATENCY [ns]"] = str(int(row["OP TO OP LATENCY [ns]"]) - 6_920_000_000)
         row["DEVICE FW END CYCLE"] = str(int(row["DEVICE FW END CYCLE"]) - 40_000)
-    told = judged(honest.path, lies.store(tmp_path / "after.csv", rows))
+    told = judged(made.path, lies.store(tmp_path / "after.csv", rows))
     assert (told.verdict, codes(told)) == ("unproven", ["impossible_times"])
 
 

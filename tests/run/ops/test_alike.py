@@ -1,14 +1,23 @@
 """Rows get the same number exactly when they agree in every column."""
 
 import numpy as np
-from hypothesis import given
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ttnn_mcp.run.ops import alike
 from ttnn_mcp.run.ops.alike import first_rows, numbered
 
 CELLS = st.sampled_from([0, 1, 2, -1, 7, 2**31, 2**62, -(2**63), 2**63 - 1, 2**40 + 1])
 
 
+@pytest.fixture(params=[alike.FEW_ROWS, 0], ids=["few rows", "many"], autouse=True)
+def few_rows(request, monkeypatch):
+    """Each test twice: few rows are numbered one by one, all others column by column."""
+    monkeypatch.setattr(alike, "FEW_ROWS", request.param)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(1, 6).flatmap(lambda width: st.lists(st.tuples(*[CELLS] * width), min_size=1, max_size=40)))
 def test_equal_rows_and_only_they_share_a_number(rows):
     table = np.array(rows, dtype=np.int64)

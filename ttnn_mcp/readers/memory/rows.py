@@ -96,6 +96,8 @@ class Rows:
             async with self.connection.execute(self._select(table, expressions, operation) + group) as cursor:
                 while rows := list(await cursor.fetchmany(_BATCH)):
                     visit(rows)
+                    if len(rows) < _BATCH:  # unmoved: it spares asking for more where there are none
+                        break
 
     async def few(
         self, table: str, expressions: Sequence[str], *, operation: int | None = None, limit: int = _FEW

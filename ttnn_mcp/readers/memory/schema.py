@@ -118,13 +118,15 @@ async def read_schema(connection: aiosqlite.Connection, rank: int | None = None)
 
 
 async def _columns(connection: aiosqlite.Connection) -> dict[str, frozenset[str]]:
-    sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
-    names = {str(name).lower() for (name,) in await connection.execute_fetchall(sql)} & TABLES
-    columns: dict[str, frozenset[str]] = {}
-    for name in sorted(names):
-        rows = await connection.execute_fetchall(f"PRAGMA table_info({name})")
-        columns[name] = frozenset(str(row[1]).lower() for row in rows)
-    return columns
+    ours = ", ".join(f"'{table}'" for table in sorted(TABLES))
+    sql = (
+        "SELECT lower(tables.name), columns.name FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS "  # noqa: S608
+        f"columns WHERE tables.type = 'table' AND tables.sql LIKE 'CREATE TABLE%' AND lower(tables.name) IN ({ours})"
+    )
+    columns: dict[str, set[str]] = {}
+    for table, column in await connection.execute_fetchall(sql):
+        columns.setdefault(str(table), set()).add(str(column).lower())
+    return {table: frozenset(names) for table, names in sorted(columns.items())}
 
 
 def _refuse_foreign(columns: Mapping[str, frozenset[str]]) -> None:
@@ -144,10 +146,12 @@ def _refuse_foreign(columns: Mapping[str, frozenset[str]]) -> None:
 async def _ranks(connection: aiosqlite.Connection, columns: Mapping[str, frozenset[str]]) -> tuple[int, ...]:
     """All ranks of the small tables, else of any; 0 alone where no table tells."""
     ranked = [table for table, names in columns.items() if "rank" in names]
-    ranks: set[int] = set()
-    for table in [table for table in ranked if table in _RANKED_FIRST] or ranked:
-        sql = f"SELECT DISTINCT CAST(rank AS INTEGER) FROM {table} WHERE rank IS NOT NULL LIMIT 1000"  # noqa: S608
-        ranks.update(int(row[0]) for row in await connection.execute_fetchall(sql))
+    of_tables = (
+        f"SELECT * FROM (SELECT DISTINCT CAST(rank AS INTEGER) FROM {table} WHERE rank IS NOT NULL LIMIT 1000)"  # noqa: S608
+        for table in [table for table in ranked if table in _RANKED_FIRST] or ranked
+    )
+    sql = " UNION ".join(of_tables)
+    ranks = {int(row[0]) for row in await connection.execute_fetchall(sql)} if sql else ()
     return tuple(sorted(ranks)) or (0,)
 
 

@@ -225,10 +225,7 @@ async def read_errors(rows: Rows, operations: Operations) -> tuple[OperationErro
 
 async def read_filled(rows: Rows) -> frozenset[str]:
     """Tables that hold at least one row of this rank."""
-    filled: set[str] = set()
-    for table in sorted(rows.schema.columns):
-        if rows.schema.has(table):
-            sql = f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {rows.schema.where(table)})"  # noqa: S608
-            [row] = await rows.connection.execute_fetchall(sql)
-            filled.update({table} if row[0] else ())
-    return frozenset(filled)
+    present = [table for table in rows.schema.columns if rows.schema.has(table)]
+    asked = (f"EXISTS (SELECT 1 FROM {table} WHERE {rows.schema.where(table)})" for table in present)  # noqa: S608
+    [answers] = await rows.connection.execute_fetchall(f"SELECT {', '.join(asked)}")
+    return frozenset(table for table, is_filled in zip(present, answers, strict=True) if is_filled)

@@ -16,6 +16,8 @@ ROOM = 2**62  # numbers of rows stay below it while columns are added  # unmoved
 TABLE_AT_MOST = 2**20  # unmoved: it only decides how long the same numbers take
 # A table with more room than that takes longer than sorting the rows.
 TABLE_PER_ROW = 8  # unmoved: it only decides how long the same numbers take
+# So few rows are looked up one by one in less time than numpy takes to begin with as many columns.
+FEW_ROWS = 64  # unmoved: it only decides how long the same numbers take
 
 
 def numbered(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> NDArray[np.int64]:
@@ -25,9 +27,9 @@ def numbered(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> ND
     before the next digit would overflow 64 bits, the distinct numbers so far are replaced by 0, 1, 2, ..., which makes
     room.
     """
+    if rows <= FEW_ROWS:
+        return _of_few(rows, columns)
     folded, room, table = np.zeros(rows, dtype=np.int64), 1, min(rows * TABLE_PER_ROW, TABLE_AT_MOST)
-    if not rows:
-        return folded
     for column in columns:
         least, most = int(column.min()), int(column.max())
         base = most - least + 1
@@ -50,6 +52,13 @@ def first_rows(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     rows = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
     rows[numbers[::-1]] = np.arange(len(numbers))[::-1]  # the last one that is written stays
     return rows
+
+
+def _of_few(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> NDArray[np.int64]:
+    """The numbers of `numbered`, of a few rows."""
+    number: dict[tuple[int, ...], int] = {}
+    alike = zip([0] * rows, *(column.tolist() for column in columns), strict=True)
+    return np.array([number.setdefault(cells, len(number)) for cells in alike], dtype=np.int64)
 
 
 def _counted(values: NDArray[np.int64], room: int, table: int) -> tuple[NDArray[np.int64], int]:

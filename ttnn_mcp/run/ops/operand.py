@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -187,10 +187,25 @@ def operands_of(
     frame: Frame, role: str, places: NDArray[np.int64] | None = None, *, has_logical: bool
 ) -> tuple[Operand, ...]:
     """The operands of a role (INPUT, OUTPUT) in order, for the frame's rows at `places` (None means all)."""
-    parts: dict[int, dict[str, TextColumn]] = {}
-    for header in frame.columns:
+    rows = len(frame) if places is None else len(places)
+    return tuple(
+        Operand(
+            f"{role}_{number}",
+            {part: frame.texts(header) for part, header in headers},
+            places,
+            rows,
+            has_logical,
+        )
+        for number, headers in _operand_headers(tuple(frame.columns), role)
+    )
+
+
+@lru_cache(maxsize=32)  # asked again for every window and every few rows of the same report
+def _operand_headers(columns: tuple[str, ...], role: str) -> tuple[tuple[int, tuple[tuple[str, str], ...]], ...]:
+    """The operands of a role in order: their numbers, and per part (W, LAYOUT, ...) the header of its column."""
+    parts: dict[int, dict[str, str]] = {}
+    for header in columns:
         match = OPERAND_HEADER.match(header)
         if match and match[1] == role:
-            parts.setdefault(int(match[2]), {}).setdefault(match[3], frame.texts(header))
-    rows = len(frame) if places is None else len(places)
-    return tuple(Operand(f"{role}_{number}", parts[number], places, rows, has_logical) for number in sorted(parts))
+            parts.setdefault(int(match[2]), {}).setdefault(match[3], header)
+    return tuple((number, tuple(parts[number].items())) for number in sorted(parts))
