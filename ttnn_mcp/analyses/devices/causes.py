@@ -30,8 +30,8 @@ def uneven_ring(ops: OpTable, balance: Balance, launch: int) -> str | None:
     setting = f"causal attention over a ring of {ring} with is_balanced=false"
     if not shows_ring(ops, balance, launch, ring):
         return (
-            f"{setting} can take up to {2 * ring - 1}x on devices with later parts of the sequence, but these times, by "
-            "device number, do not rise like that: cause not known"
+            f"{setting} can take up to {2 * ring - 1}x on devices with later parts of the sequence, but these times, "
+            "by device number, do not rise like that: cause not known"
         )
     return (
         f"{setting}: devices with later parts of the sequence attend to more keys; is_balanced=true with a sequence in "
