@@ -155,3 +155,12 @@ async def test_attention_that_is_dealt_out_in_order_is_named_as_the_cause(at):
 async def test_no_cause_is_named_where_the_attributes_show_none(at, tmp_path):
     said = await balance(at, write_performance_report(tmp_path, mesh(), [Iteration()]))
     assert not any("cause" in uneven for uneven in said["imbalance"])
+
+
+async def test_a_device_that_is_slow_at_everything_is_named(at, tmp_path):
+    names = "Unary", "Softmax", "Binary", "Reduce", "Permute", "Concat", "Slice", "Pad", "Typecast"
+    program = side_by_side(**dict.fromkeys(names, (100, 200)))
+    said = await balance(at, write_performance_report(tmp_path, program, [Iteration()]))
+    assert said["caveat"].startswith(
+        "device 1 is slower in nearly all its ops (2.00x): its chip, or its share of the work; a collective's time"
+    )

@@ -3,6 +3,7 @@
 import csv
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tests.asking import ask, session
@@ -13,6 +14,7 @@ from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools import time_budget as module
 from ttnn_mcp.tools.budget import fitted
+from ttnn_mcp.tools.parts.lost_times import lost_in_window
 from ttnn_mcp.wire import bytes_of
 
 WARM = (Iteration(cold=True), Iteration())
@@ -307,3 +309,49 @@ async def test_a_use_beyond_the_peak_is_no_measurement(at, tmp_path):
         run = str(write_rows(tmp_path / f"{measured}.csv", rows, header))
         inside = (await ask(at, "op_detail", run=run, op=2)).get("inside") or {}
         assert list((inside.get("measured_pct") or {}).values()) == list(told.values())
+
+
+def without_times(folder, *lines, iterations=WARM, ns=""):
+    """A report of a chain of ops of which some lines have no kernel time, or 0 ns."""
+    program = Program("wormhole_b0")
+    for name in ("Unary", "Softmax", "Tilize", "Reduce", "Permute", "LayerNorm"):
+        program.op(f"{name}DeviceOperation", [program.tensor([1, 1, 2048, 2048])], kernel_ns=100_000)
+    rows = performance_rows(program, iterations)
+    for line in lines:
+        rows[line - 2]["DEVICE KERNEL DURATION [ns]"] = ns
+    return str(write_rows(folder / "ops_perf_results_1.csv", rows, header_of(rows, "C7")))
+
+
+async def test_ops_of_the_window_without_a_time_are_told(at, tmp_path):
+    once = [Iteration(cold=True)]
+    answer = await ask(at, "time_budget", run=without_times(tmp_path, 2, 4, iterations=once))
+    assert answer["why"].endswith(
+        "; 2 ops among these rows have no kernel time (captured or dropped): their time is not counted"
+    )
+
+
+async def test_ops_of_the_window_that_took_no_time_are_told(at, tmp_path):
+    once = [Iteration(cold=True)]
+    answer = await ask(at, "time_budget", run=without_times(tmp_path, 5, iterations=once, ns="0"))
+    assert answer["why"].endswith("; 1 took 0 ns (lost by the profiler): their time is not counted")
+
+
+async def test_what_lacks_a_time_outside_the_window_is_not_told(at, tmp_path):
+    path = without_times(tmp_path, iterations=[Iteration(cold=True), Iteration(), Iteration()])
+    whole = await ask(at, "time_budget", run=path)
+    assert "not counted" not in whole["why"]
+    last = whole["window"]
+    run = await at.run(path)
+    facts = facts_of(run, run.scope("last", None, None))
+    first, end = last["first_row"], last["last_row"]
+    for line, told in ((first - 1, False), (first + 1, True), (end - 1, True), (end + 1, False)):
+        untimed = SimpleNamespace(lines=np.array([line]), numbers=lambda _name: np.array([0.0]))
+        other = SimpleNamespace(lines=np.array([line]), numbers=lambda _name: np.array([1.0]))
+        for rows, says in ((untimed, told), (other, False)):
+            here = SimpleNamespace(
+                run=SimpleNamespace(performance_report=SimpleNamespace(untimed=rows)),
+                ops=facts.ops,
+                scope=facts.scope,
+                kernel_ns=facts.kernel_ns,
+            )
+            assert bool(lost_in_window(here)) == says

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
-from ttnn_mcp.analyses.devices.causes import uneven_ring
+from ttnn_mcp.analyses.devices.causes import said_of, uneven_ring
 from ttnn_mcp.analyses.devices.collectives import collectives_of, today_gb_s
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.chip import clocks_told
@@ -86,7 +86,7 @@ def device_balance(facts: WindowFacts, _asked: OfWindow) -> Answer:
         left_out_ops=balance.left_out if several else 0,
         more_devices=max(0, len(balance.devices) - DEVICES_SHOWN),
         why=_why(balance),
-        caveat=_caveat(run, scope) if several else None,
+        caveat=_caveat(run, scope, balance) if several else None,
         window=scope.window,
     )
 
@@ -135,7 +135,7 @@ def _uneven(scope: Scope, balance: Balance) -> tuple[Uneven, ...]:
                 max_us=float(per_device.max()) / 1e3,
                 imbalance=float(per_device.max() / per_device.mean()),
                 excess_us=excess / 1e3,
-                cause=uneven_ring(scope.ops, int(balance.rows[worst, slowest])),
+                cause=uneven_ring(scope.ops, balance, worst),
             )
         )
     return tuple(sorted(uneven, key=lambda one: -one.excess_us)[:LISTED])
@@ -186,12 +186,15 @@ def _why(balance: Balance) -> str | None:
     return None
 
 
-def _caveat(run: Run, scope: Scope) -> str:
+def _caveat(run: Run, scope: Scope, balance: Balance) -> str:
     caveat = "a collective's time above the fastest device's is waiting for a slower device"
     if not run.performance_report.traced:
         caveat += "; untraced, devices also start 17 to 55 us apart"
     if run.chip.clocks_apart:
         caveat += f"; {clocks_told(run.chip.clock_ghz, run.chip.clocks_apart)}"
+    slow = said_of(scope.ops, balance)
+    if slow:
+        caveat = f"{slow}: its chip, or its share of the work; {caveat}"
     return caveat if scope.window.warm else f"{caveat}; cold pass: start skew may hold compile time"
 
 

@@ -12,6 +12,7 @@ from ttnn_mcp.analyses.time_budget.ledger import Entry, ledger_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.window import REPROFILE
+from ttnn_mcp.tools.parts.lost_times import lost_in_window
 from ttnn_mcp.tools.parts.rounding import rounded_parts
 from ttnn_mcp.tools.parts.window_cores import CORES, cores_of_window
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
@@ -30,7 +31,7 @@ MINOR = 0.01  # of the time: an entry below it names its heaviest kind only
 
 AS_IT_IS = "these ops and formats at peak rates on all cores; no gaps, no vector arithmetic"
 CHEAPER = "the same with BFLOAT4_B weights, BFLOAT8_B activations, LoFi, if PCC allows"
-READ_ONCE = "weights read once, needed arithmetic beside it, all else in L1; caches not counted"
+READ_ONCE = "weights once per op, needed arithmetic beside it, all else in L1; caches not counted"
 TOO_SHORT = "these ops need more time than the window took, so its times or their shapes are wrong"
 NO_LINKS = "the report does not show the links of this collective"
 
@@ -87,7 +88,7 @@ def time_budget(facts: WindowFacts, _asked: Arguments) -> Answer:
     )
     return Answer(
         verdict=verdict,
-        why=why,
+        why=why + lost_in_window(facts),
         window_us=window_ns / 1e3,
         kernel_us=line.kernel_ns / 1e3,
         floors=FLOORS.table(

@@ -6,7 +6,8 @@ import pytest
 
 from tests.analyses.tables import performance_of
 from tests.profiles import DRAM, L1, Program
-from ttnn_mcp.analyses.roofline.roofline import WHY_CORES, WHY_IMPOSSIBLE, WHY_OTHER, roofline_of
+from ttnn_mcp.analyses.roofline.parts_touched import WHY_OTHER
+from ttnn_mcp.analyses.roofline.roofline import WHY_CORES, WHY_IMPOSSIBLE, roofline_of
 from ttnn_mcp.run.chip import chip_of
 
 LARGE, MIDDLE = 1024, 384  # squares; a copy of them in DRAM takes 14.6 and 2 us

@@ -7,7 +7,8 @@ from tests.analyses.roofline.arithmetic import table
 from tests.analyses.tables import ops_of
 from tests.profiles import Program
 from ttnn_mcp.analyses.roofline.reasons import Reasons
-from ttnn_mcp.analyses.roofline.traffic import WHY_CACHE, WHY_OPERANDS, dram_bytes_of
+from ttnn_mcp.analyses.roofline.traffic import WHY_OPERANDS, dram_bytes_of
+from ttnn_mcp.analyses.roofline.transformer_parts import WHY_CACHE
 
 TILE = [1, 1, 32, 32]  # 2048 bytes
 FOUR = [TILE] * 4

@@ -41,6 +41,28 @@ def test_other_attention_is_not_told_to_balance(check, change):
     assert fix.startswith("same shapes, different work")
 
 
+def test_attention_whose_times_do_not_rise_from_part_to_part_is_not_told_to_balance(check):
+    fix = check.ask(with_attention([200_000, 200_000, 100_000, 100_000], **RING_ATTENTION)).claim.fix
+    assert fix.startswith("same shapes, different work")
+
+
+def test_a_device_that_is_slow_at_everything_is_named(check):
+    program = with_attention([100_000, 100_000, 100_000, 200_000], **RING_ATTENTION)
+    for width, name in enumerate(("Tanh", "Unary", "Softmax", "Permute"), start=1):
+        uneven(program, [100_000, 100_000, 100_000, 200_000], 32 * width, name)
+    for claim in check.ask(program).claims:
+        assert claim.fix.startswith("device 3 is slower in nearly all its ops (2.00x)")
+
+
+def test_work_that_is_uneven_beside_a_slow_device_is_still_told(check):
+    program = with_attention([100_000, 100_000, 1_000_000, 200_000])
+    for width, name in enumerate(("Tanh", "Unary", "Softmax", "Permute", "Reduce", "Concat", "Slice"), start=1):
+        for _ in range(2):
+            uneven(program, [100_000, 100_000, 100_000, 200_000], 32 * width, name)
+    fixes = {claim.claim.split()[0]: claim.fix for claim in check.ask(program).claims}
+    assert fixes["RingJointSDPA"].startswith("same shapes, different work")
+
+
 def test_fifteen_percent_over_the_mean_is_the_line(check):
     # 4 s / (300 us + s) = 1.15 at 121.05 us
     check.pair(

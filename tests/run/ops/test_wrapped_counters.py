@@ -84,10 +84,12 @@ def test_ops_that_overlap_a_little_are_no_impossible_ones(tmp_path):
 @pytest.mark.parametrize(
     ("gap_ns", "kernel_ns", "impossible"),
     [
-        (-1_000_000, 500_000, False),  # a millisecond may be an overlap
-        (-1_000_001, 500_000, True),
+        (-1_000_000, 1_000_000, False),  # a millisecond may be an overlap
+        (-1_000_001, 1_000_001, True),
         (-3_000_000, 6_000_000, False),  # it subtracts half of the duration, not most of it
         (-3_000_001, 6_000_000, True),
+        (-6_005_999, 6_000_000, True),
+        (-6_006_001, 6_000_000, False),  # more than all of it: the op before it ended later
         (-3_000_001, np.nan, False),
         (np.nan, 6_000_000, False),
     ],
@@ -95,6 +97,57 @@ def test_ops_that_overlap_a_little_are_no_impossible_ones(tmp_path):
 def test_a_wrapped_duration_is_mostly_subtracted_again(gap_ns, kernel_ns, impossible):
     ops = table(gap_ns=np.array([0.0, gap_ns]), kernel_ns=np.array([10.0, kernel_ns]))
     assert wrapped_rows(ops).tolist() == [False, impossible]
+
+
+LONG_NS = 3_000_000
+
+
+def beside(kernel_ns=LONG_NS, start=1_000_000, first_start=0.0, fw_ns=LONG_NS, device=0.0):
+    """Whether an op that starts 2 ms before the end of the op before it counts as wrapped."""
+    ops = table(
+        gap_ns=np.array([0.0, -2_000_000]),
+        kernel_ns=np.array([LONG_NS, kernel_ns], dtype=float),
+        fw_start_cycle=np.array([first_start, start]),
+        fw_ns=np.array([LONG_NS, fw_ns], dtype=float),
+        device=np.array([device, 0.0]),
+    )
+    return wrapped_rows(ops).tolist()[1]
+
+
+def test_an_overlap_that_the_firmware_confirms_is_none():
+    assert not beside()
+    assert not beside(first_start=1_000_000)
+    assert beside(first_start=1_000_001)  # ops start in the order they were launched
+    assert not beside(first_start=1_000_001, device=1)
+    assert not beside(first_start=np.nan)
+    assert beside(start=np.nan)
+
+
+@pytest.mark.parametrize(("kernel_ns", "impossible"), [(3_031_000, False), (3_031_001, True)])
+def test_firmware_confirms_what_it_took_itself(kernel_ns, impossible):
+    assert beside(kernel_ns) == impossible
+    assert beside(kernel_ns, fw_ns=np.nan)
+
+
+def test_wrapped_starts_do_not_hide_each_other():
+    """The second of two is held against the last start that is right."""
+    ops = table(
+        gap_ns=np.array([0.0, -WRAP_NS, -WRAP_NS]),
+        kernel_ns=np.array([10.0, WRAP_NS, WRAP_NS]),
+        fw_start_cycle=np.array([WRAP_NS, 1_000, 2_000]),
+        fw_ns=np.array([10.0, WRAP_NS, WRAP_NS]),
+        device=np.zeros(3),
+    )
+    assert wrapped_rows(ops).tolist() == [False, True, True]
+
+
+def test_an_op_beside_a_longer_one_keeps_its_own_time(tmp_path):
+    """A prefetcher runs beside the whole pass: the next op starts early, and its own time is right."""
+    rows = performance_rows(block())
+    rows[5][GAP] = "-2000000"
+    here = Performance(read_performance_csv(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))))
+    assert here.impossible == 0
+    assert here.ops.numbers("kernel_ns")[5] == float(rows[5][KERNEL])
 
 
 def told(doubtful, gaps, ends, devices=None, sessions=None):

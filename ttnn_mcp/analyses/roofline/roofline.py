@@ -38,9 +38,6 @@ WHY_FIDELITY = "no known MATH FIDELITY, so the peak rate is unknown"
 WHY_CORES = "clock or worker cores unknown, so the peak rate is unknown"
 WHY_DRAM = "architecture unknown, so the peak DRAM bandwidth is"
 WHY_COLLECTIVE = "a collective is bound by links and by waiting for other devices, not by its own chip"
-# Their operands are all there is to tell: each passes once, the rest is work of the vector unit, as in softmax.
-BY_OPERANDS = ("Gather", "Scatter", "Sort", "Sampling", "CumSum", "PlusOne", "Full", "EmbeddingBackward")
-WHY_OTHER = "an unknown op: it is taken to move each operand once, its arithmetic is unknown"
 WHY_IMPOSSIBLE = "what the row shows cannot be done in the time it took, even at peak rates"
 
 
@@ -108,7 +105,6 @@ def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
     why.add(np.isnan(dram_ns), WHY_DRAM)
     families = ops.texts("op_code").mapped(family, missing="other", dtype=object)
     why.add(families == "collective", WHY_COLLECTIVE)
-    why.add((families == "other") & ~ops.named(*BY_OPERANDS), WHY_OTHER)
     compute_ns, dram_ns = np.where(impossible, np.nan, compute_ns), np.where(impossible, np.nan, dram_ns)
     least_ns = np.where(engine, np.maximum(compute_ns, dram_ns), dram_ns)
     return Roofline(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
 
-ASSUMED = "weights read once from DRAM as BFLOAT4_B, one pass of arithmetic on all cores, nothing else"
+ASSUMED = "weights read once per op from DRAM as BFLOAT4_B, one pass of arithmetic on all cores, nothing else"
 
 
 def lowest_ns(ops: OpTable, least: LeastTimes, bounds: Roofline, chip: Chip) -> float:

@@ -7,9 +7,10 @@ The line: an op of which the slowest device takes 15 % more than the mean over d
 device's kernel time (domain practice). The bound is the critical device's time above the mean: even work cannot take
 less. Collectives are left out: their spread is waiting, not work.
 
-A known case: causal ring attention with `is_balanced` false. The later half of the sequence attends to twice as
-much; on eight p150 it took 6.88 ms on devices 4 to 7 and 3.51 ms on 0 to 3. Zigzag order evens it out (tt-metal
-PRs #40599, #41461).
+A known case: causal ring attention with `is_balanced` false. The later half of the sequence attends to three times
+as many keys; on eight p150 it took 6.88 ms on devices 4 to 7 and 3.51 ms on 0 to 3. Zigzag order evens it out
+(tt-metal PRs #40599, #41461). It is named only where the times rise from part to part like that. A device that is
+slower in nearly all its ops is named as such.
 
 Not applicable with one device. Cannot tell if devices ran different ops: rows were dropped, or the mesh is a pipeline
 with different stages.
@@ -20,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.devices.balance import Balance
+from ttnn_mcp.analyses.devices.causes import said_of, shows_ring, slow_device, unbalanced_ring
 from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
 from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, critical_rows, spoken
@@ -65,7 +67,7 @@ def _claim(facts: WindowFacts, balance: Balance, rows: Rows, launches: Rows) -> 
         at_most_ns=np.maximum(0.0, facts.kernel_ns[rows[launches]] - balance.mean_ns[launches]),
         assumption="evenly spread, every device takes the present mean",
         evidence=(ops.cite(slowest, "kernel_ns"), ops.cite(fastest, "kernel_ns")),
-        fix=_fix(facts, row, slowest, fastest),
+        fix=_fix(facts, worst, row, slowest, fastest),
         verify="device_balance.imbalance no longer lists the op; kernel_us of the devices draws level",
         caveat=(
             "a fused collective inside the op would make part of this waiting; pipeline stages differ on purpose"
@@ -73,17 +75,19 @@ def _claim(facts: WindowFacts, balance: Balance, rows: Rows, launches: Rows) -> 
     )
 
 
-def _fix(facts: WindowFacts, row: int, slowest: int, fastest: int) -> str:
+def _fix(facts: WindowFacts, worst: int, row: int, slowest: int, fastest: int) -> str:
     attributes = facts.attributes(row)
-    if (
-        attributes.flag("is_causal")
-        and attributes.flag("is_balanced") is False
-        and (attributes.number("ring_size") or 0) > 1
-    ):
+    ring = unbalanced_ring(attributes)
+    if ring > 1 and shows_ring(facts.scope.ops, facts.balance, worst, ring):
         return (
-            f"ring attention, ring_size={attributes.number('ring_size')}: pass is_causal=True, is_balanced=True and "
+            f"ring attention, ring_size={ring}: pass is_causal=True, is_balanced=True and "
             "shard the sequence in zigzag order (rank i of n holds chunks i and 2n-1-i of 2n), for Q, K, V and "
             "the rotary tables"
+        )
+    slow = slow_device(facts.scope.ops, facts.balance)
+    if slow is not None and slow[0] == int(facts.balance.times_ns[worst].argmax()):
+        return (
+            f"{said_of(facts.scope.ops, facts.balance)}: compare its clock, power and temperature with the others"
         )
     ops = facts.scope.ops
     if ops.shapes(slowest) != ops.shapes(fastest):

@@ -1,0 +1,198 @@
+"""Operands that an op touches in part only, or not at all; from tt-metal's programs and kernels (2026-09).
+
+The profiler lists every tensor an op was given, so preallocated outputs, scratch buffers and index tables stand among
+the inputs. A bound that counts what an op does not touch is none: of an op that is not known here nothing counts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.roofline.matmul_flops import active_share
+from ttnn_mcp.analyses.roofline.sliding_windows import pixels_read
+from ttnn_mcp.analyses.roofline.touched import share, without_padding
+from ttnn_mcp.analyses.roofline.transformer_parts import (
+    attends,
+    fills_cache,
+    looks_up,
+    multiplies_heads,
+    multiplies_with_cache,
+    passes_round,
+    rotates,
+    shares_out,
+    takes_heads,
+)
+from ttnn_mcp.run.ops.op_names import canonical, family
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.roofline.touched import Touched
+
+WHY_OTHER = "an unknown op: which parts of its operands it reads and writes is not known, nor its arithmetic"
+WHY_EXPERTS = "which experts' weights the op read is not in the report"
+WHY_SAMPLES = "which parts of the image the op read is not in the report"
+WHY_PARTS = "which parts of its operands this exchange reads and writes is not in the report"
+WHY_LINKS = "what the op exchanges with other devices is not counted"
+BIAS_ROWS = 32  # a bias is one row, padded to a tile; a third matmul operand of more rows is a preallocated output
+# Their operands are all there is to tell: each passes once, the rest is work of the vector unit, as in softmax.
+BY_OPERANDS = (
+    *("Gather", "Scatter", "Sort", "Sampling", "CumSum", "PlusOne", "Full", "EmbeddingBackward"),
+    "NlpKVCacheLoadSlice",
+)
+_SLICES = ("Slice", "PaddedSlice", "InterleavedToShardedPartial", "UntilizeWithUnpadding", "NlpKVCacheLoadSlice")
+# all exchanges but those in which every device sends all of its input and fills all of its output
+_UNEVEN_EXCHANGE = "^(?!.*(AllGather|ReduceScatter|AllReduce|AllBroadcast)|MeshPartition)|Heads|Concat|Mo[eE]|Llama"
+
+
+def _first_inputs(count: int) -> Callable[[Touched, NDArray[np.int64]], None]:
+    def correct(touched: Touched, rows: NDArray[np.int64]) -> None:
+        touched.reads[count:, rows] = 0
+
+    return correct
+
+
+def _reads_a_part(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """Of the input, what ends up in the output."""
+    touched.reads[1:, rows] = 0
+    touched.reads[0, rows] *= share(touched.ops.outputs[0], touched.ops.inputs[0], rows)
+
+
+def _writes_a_part(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """Of a larger output, what the input fills; the output stands among the inputs too."""
+    touched.reads[1:, rows] = 0
+    touched.writes[0, rows] *= share(touched.ops.inputs[0], touched.ops.outputs[0], rows)
+
+
+def _samples(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """The grid says where in the image (INPUT_0) the op reads, possibly nowhere."""
+    touched.reads[0, rows] = 0
+    touched.why.add(rows, WHY_SAMPLES)
+
+
+def _slides(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """Of the image (INPUT_0), the pixels below some window; without a printed window, one per pixel of the output."""
+    pixels = touched.settings.numbers(rows, pixels_read)
+    pixels = np.where(np.isnan(pixels), touched.ops.outputs[0].height[rows], pixels)
+    touched.reads[0, rows] *= np.minimum(pixels / np.maximum(touched.ops.inputs[0].height[rows], 1), 1.0)
+
+
+def _pads(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """Nothing but the padding, in place."""
+    out = touched.ops.outputs[0]
+    touched.reads[:, rows] = 0
+    touched.writes[0, rows] *= 1 - without_padding(out, rows)
+
+
+def _picks(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """INPUT_1 says which elements of INPUT_0 become the output."""
+    touched.reads[0, rows] *= share(touched.ops.outputs[0], touched.ops.inputs[0], rows)
+
+
+def _scatters(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """Of the source (INPUT_2), as much as there are indices (INPUT_1)."""
+    if len(touched.ops.inputs) > 2:
+        touched.reads[2, rows] *= share(touched.ops.inputs[1], touched.ops.inputs[2], rows)
+
+
+def _not_known(why: str) -> Callable[[Touched, NDArray[np.int64]], None]:
+    def correct(touched: Touched, rows: NDArray[np.int64]) -> None:
+        touched.reads[:, rows] = touched.writes[:, rows] = np.nan
+        touched.why.add(rows, why)
+
+    return correct
+
+
+def _exchanges(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """Scratch and persistent buffers are listed on both sides; the last output is the result."""
+    touched.reads[1:, rows] = 0
+    _last_output(touched, rows)
+
+
+def _multiplies(touched: Touched, rows: NDArray[np.int64]) -> None:
+    for number, operand in enumerate(touched.ops.inputs[2:], start=2):
+        touched.reads[number, rows[operand.height[rows] > BIAS_ROWS]] = 0
+
+
+def _multiplies_and_exchanges(touched: Touched, rows: NDArray[np.int64]) -> None:
+    touched.reads[2:, rows] = 0
+    _last_output(touched, rows)
+    touched.why.add(rows, WHY_LINKS)
+
+
+def _multiplies_sparsely(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """Of the experts' weights (INPUT_1), those of the active ones."""
+    if len(touched.ops.inputs) > 1:
+        share = active_share(touched.ops, touched.settings, rows)
+        touched.reads[1, rows] *= share
+        touched.why.add(rows[np.isnan(share)], WHY_EXPERTS)
+
+
+def _last_output(touched: Touched, rows: NDArray[np.int64]) -> None:
+    for earlier, later in zip(touched.writes[:-1], touched.ops.outputs[1:], strict=True):
+        earlier[rows[later.present[rows]]] = 0
+
+
+def _named(*names: str) -> Callable[[str], bool]:
+    return lambda text: canonical(text) in names
+
+
+def _like(family_name: str, pattern: str = "") -> Callable[[str], bool]:
+    return lambda text: family(text) == family_name and re.search(pattern, canonical(text)) is not None
+
+
+def _unknown(pattern: str) -> Callable[[str], bool]:
+    return lambda text: (
+        family(text) == "other"
+        and canonical(text) not in BY_OPERANDS
+        and re.search(pattern, text, re.IGNORECASE) is not None
+    )
+
+
+def _has(pattern: str) -> Callable[[str], bool]:
+    return lambda text: re.search(pattern, text) is not None
+
+
+EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, NDArray[np.int64]], None]], ...] = (
+    (_like("movement"), _first_inputs(1)),
+    (_like("layout"), _first_inputs(1)),
+    (_like("reduction"), _first_inputs(1)),
+    (_like("pool", "Pool2D|Upsample"), _first_inputs(1)),
+    (_named("Unary", "Transpose", "Permute", "Reshape", "Repeat", "Accumulation"), _first_inputs(1)),
+    (_named("Binary", "Bcast"), _first_inputs(2)),
+    (_named("Ternary", "Where"), _first_inputs(3)),
+    (_named("Full"), _first_inputs(0)),
+    (_named("FillPad"), _pads),
+    (_like("conv"), _first_inputs(3)),
+    (_like("conv"), _slides),
+    (_named("Pool2D"), _slides),
+    (_named(*_SLICES), _reads_a_part),
+    (_named("SliceWrite", "ShardedToInterleavedPartial"), _writes_a_part),
+    (_like("shape", "Heads.*Decode"), takes_heads),
+    (_has("(Update|Fill).*Cache"), fills_cache),
+    (_has("^RotaryEmbedding"), rotates),
+    (_like("embedding"), looks_up),
+    (_named("GridSample"), _samples),
+    (_named("Gather"), _picks),
+    (_named("Scatter"), _scatters),
+    (_named("Sampling"), _first_inputs(5)),
+    (_named("RMSAllGather"), _first_inputs(1)),
+    (_like("collective"), _exchanges),
+    (_named("MeshPartition"), _reads_a_part),
+    (_like("collective", _UNEVEN_EXCHANGE), _not_known(WHY_PARTS)),
+    (_like("matmul", "^(?!.*(Sparse|AllGather|ReduceScatter))"), _multiplies),
+    (_like("matmul", "^(Group)?AttnMatmul"), multiplies_with_cache),
+    (_like("matmul", "Heads"), multiplies_heads),
+    (_like("matmul", "AllGather|ReduceScatter"), _multiplies_and_exchanges),
+    (_like("matmul", "Sparse"), _multiplies_sparsely),
+    (_like("attention"), attends),
+    (_like("attention", "^RingJoint"), passes_round),
+    (_has("^RingDistributed"), shares_out),
+    (_unknown("moe|expert"), _not_known(WHY_EXPERTS)),
+    (_unknown(""), _not_known(WHY_OTHER)),
+)
