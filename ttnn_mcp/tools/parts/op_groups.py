@@ -56,18 +56,22 @@ class Grouping:
     differ: NDArray[np.int64] | None = None
 
 
-def grouping_of(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering | None) -> Grouping:
+def grouping_of(
+    run: Run, everything: OpTable, kept: NDArray[np.int64], group_by: GroupBy, layering: Layering | None
+) -> Grouping:
     """The groups asked for.
 
     Args:
         run: the run.
-        ops: the ops to fold.
+        everything: all ops of the window.
+        kept: positions of those to fold.
         group_by: by what.
-        layering: the layers of these ops; needed for "layer" and "role".
+        layering: the layers of all ops; needed for "layer" and "role".
 
     Raises:
         QuestionRefused: the run does not tell what the ops are to be folded by.
     """
+    ops = everything.take(kept)
     names = ops.texts("op_code")
     if group_by == "op_code":
         return Grouping(names.codes, [shown(text) for text in names.distinct])
@@ -82,12 +86,15 @@ def grouping_of(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering | 
             keys.astype(np.int64), [f"{shown(names[int(row)])} {ops.shapes(int(row))}" for row in first]
         )
     if group_by in ("layer", "role"):
-        return _by_layering(run, ops, group_by, layering)
+        grouping = _by_layering(ops, group_by, layering and layering.take(kept))
+        if group_by == "role" and layering is not None:
+            _name_roles(grouping.labels, role_names(run, everything, layering))
+        return grouping
     lines, caveat = source_lines(run, ops)
     return Grouping(*keyed(lines), caveat)
 
 
-def _by_layering(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering | None) -> Grouping:
+def _by_layering(ops: OpTable, group_by: GroupBy, layering: Layering | None) -> Grouping:
     if layering is None:
         raise QuestionRefused(
             "No layers in this window: no LOC or signpost marks them, and no block of op names repeats over half of "
@@ -103,13 +110,17 @@ def _by_layering(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering |
         return Grouping(np.where(edges < 2, edges, layering.layer + 1), labels, layering.why, differ)
     keys = np.where(layering.layer == BEFORE, 0, layering.role + 1)  # the role of what comes after is 0
     labels = [*outside, *([""] * layering.roles)]
-    named = role_names(run, ops, layering)
     for key, row in zip(*np.unique(keys, return_index=True), strict=True):
         if key > 1:
             name = shown(ops.texts("op_code")[int(row)])
-            in_brackets = f" ({named[key - 1]})" if key - 1 in named else ""
-            labels[key] = f"role {key - 1} of {layering.roles}: {name} {ops.shapes(int(row))}{in_brackets}"
+            labels[key] = f"role {key - 1} of {layering.roles}: {name} {ops.shapes(int(row))}"
     return Grouping(keys, labels, layering.why, np.where(layering.differs, layering.layer, 0))
+
+
+def _name_roles(labels: list[str], names: dict[int, str]) -> None:
+    """Put their names behind the labels of roles."""
+    for role, name in names.items():
+        labels[role + 1] += f" ({name})"
 
 
 def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
