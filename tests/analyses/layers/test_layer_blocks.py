@@ -91,8 +91,11 @@ async def test_blocks_together_cover_half_of_the_ops(tmp_path, rest, blocks):
     assert (told and len(told)) == blocks
 
 
-async def test_ops_without_any_repeat_have_none(tmp_path):
-    assert await found(tmp_path, START, ENCODER[:3], HEAD) is None
+async def test_ops_without_any_repeat_have_none_and_no_ops_either(tmp_path):
+    ops, _ = await ops_of(tmp_path, START, ENCODER[:3], HEAD)
+    codes = ops.texts("op_code").folded(canonical).codes
+    assert blocks_of(codes, ops) is None
+    assert blocks_of(codes[:0], ops.take(np.arange(0))) is None
 
 
 async def test_numbers_and_roles_run_on_from_block_to_block(tmp_path):

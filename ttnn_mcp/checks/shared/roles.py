@@ -29,7 +29,7 @@ def place_in_layers(facts: WindowFacts, rows: Rows) -> str:
         An empty text if the window has no layers, or the rows are not the same part of nearly all of them.
     """
     layering = facts.layering_here
-    if layering is None or not len(rows):
+    if layering is None:
         return ""
     inside = rows[layering.role[rows] > 0]
     block = _block(layering, inside)

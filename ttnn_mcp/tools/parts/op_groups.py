@@ -86,22 +86,22 @@ def grouping_of(
             keys.astype(np.int64), [f"{shown(names[int(row)])} {ops.shapes(int(row))}" for row in first]
         )
     if group_by in ("layer", "role"):
-        grouping = _by_layering(ops, group_by, layering and layering.take(kept))
-        if group_by == "role" and layering is not None:
-            _name_roles(grouping.labels, role_names(run, everything, layering))
-        return grouping
+        return _by_layering(run, everything, kept, group_by, layering)
     lines, caveat = source_lines(run, ops)
     return Grouping(*keyed(lines), caveat)
 
 
-def _by_layering(ops: OpTable, group_by: GroupBy, layering: Layering | None) -> Grouping:
-    if layering is None:
+def _by_layering(
+    run: Run, everything: OpTable, kept: NDArray[np.int64], group_by: GroupBy, layers: Layering | None
+) -> Grouping:
+    if layers is None:
         raise QuestionRefused(
             "No layers in this window: no LOC or signpost marks them, and no block of op names repeats over half of "
             "it. Group by signature or op_code."
         )
-    if group_by == "role" and not layering.roles:
-        raise QuestionRefused(f"No roles in this window: {layering.why}. Group by layer, signature or op_code.")
+    if group_by == "role" and not layers.roles:
+        raise QuestionRefused(f"No roles in this window: {layers.why}. Group by layer, signature or op_code.")
+    ops, layering = everything.take(kept), layers.take(kept)
     edges = np.select([layering.layer == BEFORE, layering.layer == AFTER], [0, 1], default=2)
     outside = ["outside the layers" if layering.scattered else "before the layers", "after the layers"]
     if group_by == "layer":
@@ -110,17 +110,13 @@ def _by_layering(ops: OpTable, group_by: GroupBy, layering: Layering | None) -> 
         return Grouping(np.where(edges < 2, edges, layering.layer + 1), labels, layering.why, differ)
     keys = np.where(layering.layer == BEFORE, 0, layering.role + 1)  # the role of what comes after is 0
     labels = [*outside, *([""] * layering.roles)]
+    named = role_names(run, everything, layers)
     for key, row in zip(*np.unique(keys, return_index=True), strict=True):
         if key > 1:
             name = shown(ops.texts("op_code")[int(row)])
-            labels[key] = f"role {key - 1} of {layering.roles}: {name} {ops.shapes(int(row))}"
+            in_brackets = f" ({named[key - 1]})" if key - 1 in named else ""
+            labels[key] = f"role {key - 1} of {layering.roles}: {name} {ops.shapes(int(row))}{in_brackets}"
     return Grouping(keys, labels, layering.why, np.where(layering.differs, layering.layer, 0))
-
-
-def _name_roles(labels: list[str], names: dict[int, str]) -> None:
-    """Put their names behind the labels of roles."""
-    for role, name in names.items():
-        labels[role + 1] += f" ({name})"
 
 
 def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
