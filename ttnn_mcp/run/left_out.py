@@ -18,7 +18,7 @@ TOLD_FROM = 0.05  # of the iteration's time: weights that are prepared once take
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Unrepeated:
     """Ops outside of the iterations.
 
     Attributes:
@@ -30,7 +30,7 @@ class LeftOut:
     ns: float
 
 
-def left_out(ops: OpTable, number: NDArray[np.int64], chosen: int) -> LeftOut | None:
+def left_out(ops: OpTable, number: NDArray[np.int64], chosen: int) -> Unrepeated | None:
     """The ops in no iteration, and those of kinds that the chosen one lacks; None if they are its repeats.
 
     Passes before the iterations (to compile, to capture a trace) run the ops of the iteration again. What is more than
@@ -44,17 +44,17 @@ def left_out(ops: OpTable, number: NDArray[np.int64], chosen: int) -> LeftOut | 
     kinds, kernel_ns = signatures(ops), ops.numbers("kernel_ns")
     inside = number == chosen
     held = np.bincount(kinds[inside], minlength=int(kinds.max()) + 1)
-    outside = ~inside & ((number == 0) | (held[kinds] == 0))
+    outside = (number == 0) | (held[kinds] == 0)
     ran = np.bincount(kinds[outside], minlength=len(held))
     took = np.bincount(kinds[outside], weights=kernel_ns[outside], minlength=len(held))
     repeated = _passes(held, ran) * held
     other_ns = float((took * (1 - np.minimum(repeated / np.maximum(ran, 1), 1))).sum())
-    if other_ns < TOLD_FROM * float(kernel_ns[inside].sum()) or not outside.any():
+    if other_ns <= TOLD_FROM * float(kernel_ns[inside].sum()):
         return None
     devices, of_device = np.unique(ops.numbers("device")[outside], return_inverse=True)
     times = np.bincount(of_device, weights=kernel_ns[outside], minlength=len(devices))
     most = int(np.argmax(times))
-    return LeftOut(int((of_device == most).sum()), float(times[most]))
+    return Unrepeated(int((of_device == most).sum()), float(times[most]))
 
 
 def _passes(held: NDArray[np.int64], ran: NDArray[np.int64]) -> int:

@@ -94,8 +94,8 @@ class _Sequence:
 
     def most(self) -> Layers | None:
         """The block that covers most of the ops."""
-        found = layers_of(self.names, self._embeds)
-        return found and self._from_norm(found)
+        layers = layers_of(self.names, self._embeds)
+        return layers and self._from_norm(layers)
 
     def beside(self, main: Layers) -> tuple[Layers, ...]:
         """A block among those before and behind it."""
@@ -103,14 +103,14 @@ class _Sequence:
 
     def within(self, start: int, end: int) -> tuple[Layers, ...]:
         """Blocks between two rows. Names alone do not prove what covers little: a layer has a norm and works."""
-        found = layers_of(self.names[start:end], self._embeds[start:end], at_least=0.0)
-        if found is None:
+        layers = layers_of(self.names[start:end], self._embeds[start:end], at_least=0.0)
+        if layers is None:
             return ()
-        found = self._from_norm(replace(found, first=found.first + start))
-        layer = slice(found.first, found.first + found.ops)
+        layers = self._from_norm(replace(layers, first=layers.first + start))
+        layer = slice(layers.first, layers.first + layers.ops)
         if not (self._norms[layer].any() and self._works[layer].any()):
             return ()
-        return (*self.within(start, found.first), found, *self.within(found.end, end))
+        return (*self.within(start, layers.first), layers, *self.within(layers.end, end))
 
     def _from_norm(self, layers: Layers) -> Layers:
         """The same layers, begun at the first norm among the ops at which they can begin."""

@@ -29,7 +29,7 @@ DIFFERS_NS = 1_000.0  # and a microsecond: below it, the start of a kernel varie
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Stack:
     """Layers with the same ops.
 
     Attributes:
@@ -56,7 +56,7 @@ class Layering:
         scattered: whether ops outside the layers can run between two layers.
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[Stack, ...]
     layer: NDArray[np.int64]
     role: NDArray[np.int64]
     differs: NDArray[np.bool_]
@@ -112,7 +112,7 @@ def _told(
     roles = len(next(iter(kinds))) if len(kinds) == 1 else 0
     role = role if roles else np.zeros_like(role)
     why = marked.why if roles else f"{marked.why}; their ops differ, so they have no roles"
-    block = Block(range(1, marked.count + 1), range(1, roles + 1))
+    block = Stack(range(1, marked.count + 1), range(1, roles + 1))
     return Layering((block,), marked.layer, role, _differing(ops, devices, role), why, scattered=True)
 
 
@@ -120,35 +120,35 @@ def _by_names(ops: OpTable, devices: list[NDArray[np.int64]], codes: NDArray[np.
     of_devices: list[LayerBlocks] = []
     layer, role = np.zeros(len(ops), dtype=np.int64), np.zeros(len(ops), dtype=np.int64)
     for rows in devices:
-        found = blocks_of(codes[rows], ops.take(rows))
-        if found is None:
+        layers = blocks_of(codes[rows], ops.take(rows))
+        if layers is None:
             return None
-        of_devices.append(found)
-        layer[rows] = found.numbers(np.arange(len(rows)))
-        role[rows] = found.roles(np.arange(len(rows)))
-    if len({tuple((each.ops, each.count, each.passes) for each in found.blocks) for found in of_devices}) > 1:
+        of_devices.append(layers)
+        layer[rows] = layers.numbers(np.arange(len(rows)))
+        role[rows] = layers.roles(np.arange(len(rows)))
+    if len({tuple((each.ops, each.count, each.passes) for each in layers.blocks) for layers in of_devices}) > 1:
         return None
-    found = of_devices[0]
-    layer[layer > found.count] = AFTER
-    blocks: list[Block] = []
-    for each in found.blocks:
+    layers = of_devices[0]
+    layer[layer > layers.count] = AFTER
+    blocks: list[Stack] = []
+    for each in layers.blocks:
         ran, known = (blocks[-1].layers.stop, blocks[-1].roles.stop) if blocks else (1, 1)
-        blocks.append(Block(range(ran, ran + each.count), range(known, known + each.ops), each.passes))
+        blocks.append(Stack(range(ran, ran + each.count), range(known, known + each.ops), each.passes))
     differs = _differing(ops, devices, role)
-    return Layering(tuple(blocks), layer, role, differs, _by_names_told(blocks), scattered=found.scattered)
+    return Layering(tuple(blocks), layer, role, differs, _by_names_told(blocks), scattered=layers.scattered)
 
 
-def _by_names_told(blocks: list[Block]) -> str:
+def _by_names_told(blocks: list[Stack]) -> str:
     """How the layers were found, and in several blocks which are whose."""
     passes = [f" in each of {block.passes} passes" if block.passes > 1 else "" for block in blocks]
     if len(blocks) == 1:
         (block,) = blocks
         return f"{len(block.layers)} layers of {len(block.roles)} ops{passes[0]}, by op names that repeat"
-    told = [
+    parts = [
         f"{ends_of(block.layers)} of {len(block.roles)} ops (roles {ends_of(block.roles)}){often}"
         for block, often in zip(blocks, passes, strict=True)
     ]
-    return f"{blocks[-1].layers[-1]} layers in {len(blocks)} blocks, by op names that repeat: {', '.join(told)}"
+    return f"{blocks[-1].layers[-1]} layers in {len(blocks)} blocks, by op names that repeat: {', '.join(parts)}"
 
 
 def ends_of(numbers: range) -> str:

@@ -12,7 +12,7 @@ from ttnn_mcp.checks.shared.wording import took
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ttnn_mcp.analyses.layers.layering import Block, Layering
+    from ttnn_mcp.analyses.layers.layering import Layering, Stack
     from ttnn_mcp.checks.check import Rows, WindowFacts
 
 LAYERS_AT_LEAST = 3  # two equal blocks may be anything, such as two encoders (ours)
@@ -51,7 +51,7 @@ def place_in_layers(facts: WindowFacts, rows: Rows) -> str:
     return f"{named}: {_usual_time(facts, layering, inside)} x {least}{_differing(layering, inside)}"
 
 
-def _block(layering: Layering, rows: Rows) -> Block | None:
+def _block(layering: Layering, rows: Rows) -> Stack | None:
     """The block of layers that holds all of these rows: prefill and decode have no place in common."""
     numbers = layering.layer[rows]
     return next((block for block in layering.blocks if len(rows) and np.isin(numbers, block.layers).all()), None)
