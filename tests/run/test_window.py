@@ -51,6 +51,22 @@ def test_a_replayed_trace_is_warm(tmp_path):
     assert (window.iteration, window.of_iterations, window.warm) == (2, 2, True)
 
 
+def test_all_rows_of_a_traced_report_are_warm_only_without_the_pass_that_compiled(tmp_path):
+    replays = [Iteration(capture=True), Iteration(trace=(3, 1)), Iteration(trace=(3, 2))]
+    traced = report(tmp_path / "a", [Iteration(cold=True), *replays])
+    assert scope_of(traced, "all").window.warm is False
+    assert scope_of(traced, "last").window.warm is True
+    assert scope_of(report(tmp_path / "b", replays), "all").window.warm is True
+
+
+@pytest.mark.parametrize("lost", ["METAL TRACE ID", "METAL TRACE REPLAY SESSION ID"])
+def test_a_row_is_replayed_with_a_trace_and_a_session(tmp_path, lost):
+    rows = performance_rows(block(), [Iteration(capture=True), Iteration(trace=(3, 1)), Iteration(trace=(3, 2))])
+    rows[OPS][lost] = ""
+    here = Performance(read_performance_csv(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))))
+    assert scope_of(here, "all").window.warm is False
+
+
 def test_signposts_choose_rows_and_know_whether_they_are_warm(tmp_path):
     here = report(
         tmp_path, [Iteration(cold=True, signposts=("compile", "compiled")), Iteration(signposts=("go", "done"))]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.run.iterations import device_order, iterations_of, signatures
+from ttnn_mcp.run.left_out import left_out
 from ttnn_mcp.wire import Window
 
 if TYPE_CHECKING:
@@ -98,9 +99,15 @@ def scope_of(
     rows = rows.take(device_order(rows))
     if not len(rows):
         raise QuestionRefused(f"No device op of iteration {chosen} can be told apart. Ask with iteration='all'.")
-    warm = report.traced if iterations.found_by == "trace replays" else _ran_before(report, rows)
+    replay = chosen is not None and iterations.found_by == "trace replays"
+    warm = replay or _ran_before(report, rows.take(~_replayed(rows)))
     if chosen is not None and iterations.may_be_layers:
         why += "; equal layers of one pass would look the same: iteration='all' takes all of them"
+    if chosen is not None and (others := left_out(ops, iterations.number, chosen)):
+        why += (
+            f"; {others.ops} ops ({others.ns / 1e6:.3g} ms) outside the iterations are not all repeats of one: "
+            "iteration='all' takes them"
+        )
     if len(report.steady) < len(report.ops):
         why += f"; {len(report.ops) - len(report.steady)} const-eval ops left out"
     window = Window(
@@ -135,6 +142,11 @@ def _why_all(iteration: object, count: int, within: str) -> str:
     else:
         reason = "no repeating iterations found"
     return f"{reason}{', ' + within if within else ''}"
+
+
+def _replayed(rows: OpTable) -> NDArray[np.bool_]:
+    """Rows of a trace's replay: they were compiled before the trace was recorded."""
+    return np.isfinite(rows.numbers("trace_id")) & np.isfinite(rows.numbers("trace_session"))
 
 
 def _ran_before(report: Performance, rows: OpTable) -> bool:

@@ -92,7 +92,7 @@ def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
         matches = len(order)
     else:
         layering = facts.layering if asked.group_by in ("layer", "role") else None
-        grouping = grouping_of(run, ops, asked.group_by, layering and layering.take(kept))
+        grouping = grouping_of(run, scope.ops, kept, asked.group_by, layering)
         least_ns = asked.min_share * total_ns
         folded = [
             group for group in grouped(grouping.keys, ops.numbers("kernel_ns")) if group.kernel_ns >= least_ns

@@ -349,7 +349,8 @@ def test_the_two_passes_of_a_real_clip_encoder_are_unchanged():
     assert abs(found.change_share) < 0.0003
     assert judgement_of(found).verdict == "unchanged"
     assert not found.alignment.edits
-    assert (found.layers.ops, found.layers.count) == (29, 32)
+    (block,) = found.layers.blocks
+    assert (block.ops, block.count) == (29, 32)
     assert_exact(found)
 
 

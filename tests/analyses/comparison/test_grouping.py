@@ -4,9 +4,10 @@ import numpy as np
 
 from ttnn_mcp.analyses.comparison.alignment import Alignment, Edit
 from ttnn_mcp.analyses.comparison.grouping import layer_labels
+from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks
 from ttnn_mcp.analyses.layers.repeating_names import Layers
 
-TWO = Layers(first=1, ops=2, count=2)
+TWO = LayerBlocks((Layers(first=1, ops=2, count=2),))
 
 
 def labels(pairs, edits, counts, layers=TWO):
@@ -28,3 +29,14 @@ def test_an_op_is_in_the_layer_of_its_partner_or_of_what_it_replaces_or_of_the_o
 
 def test_without_layers_the_window_is_one_group():
     assert labels([], [], (2, 1), None) == (["the window"] * 2, ["the window"])
+
+
+def test_what_lies_between_two_blocks_of_layers_is_outside():
+    two = LayerBlocks((Layers(first=1, ops=2, count=1), Layers(first=4, ops=2, count=1)))
+    pairs = [(row, row) for row in range(7)]
+    before, after = labels(pairs, [], (7, 7), two)
+    assert (
+        before
+        == after
+        == [*("outside all", "layer 1", "layer 1", "outside all", "layer 2", "layer 2", "outside all")]
+    )

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from ttnn_mcp.analyses.comparison.places import LayersReached, reached, roles_of
+from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks
 from ttnn_mcp.analyses.layers.repeating_names import Layers
 
-THREE = Layers(first=1, ops=2, count=3)  # one op, three layers of two ops, two ops
+THREE = LayerBlocks((Layers(first=1, ops=2, count=3),))  # one op, three layers of two ops, two ops
 
 
 def placed(shapes, layers=THREE):

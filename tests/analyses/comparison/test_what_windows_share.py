@@ -54,7 +54,7 @@ def test_windows_have_little_in_common_where_few_ops_have_a_partner(ops, alike, 
 )
 def test_windows_align_where_they_are_of_one_model(monkeypatch, shared, told):
     complete, little, ratio = shared
-    monkeypatch.setattr(room, "layers_of", lambda *_: "layers")
+    monkeypatch.setattr(room, "blocks_of", lambda *_: "layers")
     alignment = SimpleNamespace(complete=complete)
     tokens = (SimpleNamespace(name=None), None)
     ops = (SimpleNamespace(of_family=lambda _: None), None)

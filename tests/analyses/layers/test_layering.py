@@ -1,7 +1,6 @@
 """Layers by names that repeat, and the ops that differ from their like."""
 
 import asyncio
-import csv
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from tests.asking import session
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from tests.programs import LAYERS, layered
-from tests.shared_reports import CLIP, DEEPLAB, OFT, shared
+from tests.shared_reports import CLIP, DEEPLAB, shared
 from ttnn_mcp.analyses.layers.layering import AFTER, BEFORE, layering_of
 
 
@@ -71,104 +70,6 @@ def test_a_real_encoder_has_thirty_two_layers_that_begin_at_a_norm(tmp_path):
 
 def test_a_convolutional_model_has_none(tmp_path):
     assert of(tmp_path, shared(DEEPLAB)) is None
-
-
-def test_signposts_of_a_real_report_mark_its_blocks(tmp_path):
-    """16 times 'TTBasicBlock forward started' to '... finished', over 69 % of the ops; 'OFT block' marks fewer ops."""
-    path = shared(OFT)
-    with path.open(newline="") as lines:
-        rows = dict(enumerate(csv.DictReader(lines), start=2))
-    expected, block, inside = {}, 0, False
-    for line, row in rows.items():
-        if row["OP TYPE"] == "signpost":
-            inside = row["OP CODE"] == "TTBasicBlock forward started" or (
-                inside and "finished" not in row["OP CODE"]
-            )
-            block += row["OP CODE"] == "TTBasicBlock forward started"
-        elif row["DEVICE KERNEL DURATION [ns]"]:
-            expected[line] = block if inside else 0
-    run = asyncio.run(session(tmp_path).run(str(path)))
-    ops = run.scope().ops
-    layering = layering_of(ops, run.performance_report.signposts)
-    assert dict(zip(ops.lines.tolist(), layering.layer.tolist(), strict=True)) == expected
-    assert (layering.count, layering.roles) == (16, 0)
-    assert "TTBasicBlock forward started" in layering.why
-    assert not layering.differs.any()
-
-
-def marked(folder, marks: dict[int, str], locs: dict[int, str] | None = None):
-    """Six layers of four ops, behind one op; signposts before these ops of each pass, LOC of these."""
-    rows = performance_rows(layered(), [Iteration(cold=True), Iteration()])
-    ops = 4 * LAYERS + 2
-    written = []
-    for place, row in enumerate(rows):
-        texts = marks[place % ops].split("|") if place % ops in marks else []
-        written += [{"OP CODE": text, "OP TYPE": "signpost"} for text in texts]
-        written.append(
-            row | ({"LOC": locs[place % ops]} if locs and place % ops in locs else {"LOC": "loc(unknown)"})
-        )
-    path = write_rows(folder / "x.csv", written, header_of(rows, "tt-torch" if locs else "C7"))
-    return of(folder, path)
-
-
-STARTS = range(1, 4 * LAYERS + 1, 4)
-
-
-@pytest.mark.parametrize("text", ["layer {}", "decoder_block_{} start", "Layer begin"])
-def test_signposts_that_count_layers_mark_them(tmp_path, text):
-    layering = marked(tmp_path, {start: text.format(number) for number, start in enumerate(STARTS)} | {25: "head"})
-    assert (layering.count, layering.roles) == (LAYERS, 4)
-    assert layering.layer.tolist() == [0, *(n for n in range(1, LAYERS + 1) for _ in range(4)), 0]
-    assert "signposts" in layering.why
-
-
-def test_signposts_of_something_else_mark_no_layers(tmp_path):
-    layering = marked(tmp_path, {start: f"request {number}" for number, start in enumerate(STARTS)})
-    assert "op names that repeat" in layering.why
-
-
-@pytest.mark.parametrize(("end", "told"), [(13, "op names"), (14, "signposts")])
-def test_signposts_mark_layers_over_half_of_the_ops(tmp_path, end, told):
-    """Of 26 ops those from the second on, up to some other signpost."""
-    layering = marked(tmp_path, {1: "layer 0", 5: "layer 1", 9: "layer 2", end: "rest"})
-    assert told in layering.why
-
-
-@pytest.mark.parametrize(("starts", "told"), [([1], "op names"), ([1, 13], "2 layers by signposts")])
-def test_one_layer_alone_is_none(tmp_path, starts, told):
-    assert told in marked(tmp_path, dict.fromkeys(starts, "layer begins")).why
-
-
-def test_signposts_without_ops_between_them_are_no_layers(tmp_path):
-    layering = marked(tmp_path, dict.fromkeys(STARTS, "decoder layer|decoder layer"))
-    assert "op names" in layering.why
-
-
-@pytest.mark.parametrize(
-    ("layers", "told"),
-    [
-        ([0] * 26, "op names"),
-        ([0] * 12, "op names"),
-        ([0] * 6 + [1] * 6, "op names"),
-        ([0] * 6 + [1] * 7, "2 layers by LOC"),
-    ],
-)
-def test_two_layers_over_half_of_the_ops_are_told_by_locations(tmp_path, layers, told):
-    locs = {op: f'loc("model.layers.{number}.mlp")' for op, number in enumerate(layers)}
-    assert told in marked(tmp_path, {}, locs).why
-
-
-def test_a_compiler_s_locations_name_the_layers(tmp_path):
-    """The third op of each layer has no number of its own: its neighbours tell."""
-    locs = {
-        start + op: f'loc(fused["/models/block2/layer.7/test.py":60:0, "model.layers.{number}.mlp.up_proj"])'
-        for number, start in enumerate(STARTS)
-        for op in (0, 1, 3)
-    }
-    layering = marked(tmp_path, {}, locs)
-    assert (layering.count, layering.roles) == (LAYERS, 4)
-    assert layering.layer.tolist() == [0, *(n for n in range(1, LAYERS + 1) for _ in range(4)), 0]
-    assert layering.why == "6 layers by LOC: layer 1 is 'model.layers.0'"
 
 
 def test_devices_with_different_layers_have_none(tmp_path):

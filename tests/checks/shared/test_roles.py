@@ -88,6 +88,26 @@ def test_two_alike_blocks_are_not_yet_layers(tmp_path, count, place):
     assert place_in_layers(case, rows_of(case, 4)) == place
 
 
+@pytest.mark.parametrize(
+    ("names", "place"),
+    [
+        (("Matmul",), "role 4 of 12 in each of 5 layers (1-5): 20 us x 5"),
+        (("Conv2d",), "role 11 of 12 in each of 3 layers (6-8): 20 us x 3"),
+        (("Matmul", "Conv2d"), ""),
+    ],
+)
+def test_the_places_of_one_block_of_layers_are_told_by_its_layers(tmp_path, names, place):
+    """Five layers of nine ops, then three layers of others."""
+    program = layers(5)
+    x = program.op("EmbeddingsDeviceOperation", [program.tensor([1, 1, 32, 32])])
+    for _ in range(3):
+        for name in ("LayerNorm", "Conv2d", "Unary"):
+            x = program.op(f"{name}DeviceOperation", [x], kernel_ns=20_000)
+    case = case_of(tmp_path, program)
+    rows = np.concatenate([np.flatnonzero(case.named(name)) for name in names])
+    assert place_in_layers(case, rows) == place
+
+
 @pytest.mark.parametrize(("beside", "place"), [(1, "role 4 of 9 in each of 9 layers: 20 us x 9"), (2, "")])
 def test_nearly_all_ops_stand_in_layers(tmp_path, beside, place):
     program = layers(9)

@@ -115,3 +115,28 @@ async def test_a_matmul_whose_width_is_not_told_is_not_named(at, tmp_path, blank
             row.update({name: "" for name in row if name.startswith(blank)})
     run = write_rows(tmp_path / "ops.csv", rows, header_of(rows, "C7"))
     assert (await names(at, run)).count("MatmulDeviceOperation") == 2
+
+
+async def test_a_filter_changes_no_name(at, tmp_path):
+    """Among matmuls alone, each would seem to be the neighbour of the next."""
+    run = write_performance_report(tmp_path, model(attention(1)), PASSES)
+
+    async def named(**chosen):
+        table = (await ask(at, "list_ops", run=str(run), group_by="role", **chosen))["groups"]
+        return {row[table["columns"].index("key")] for row in table["rows"]}
+
+    matmuls = {name for name in await named() if "Matmul" in name}
+    assert len([name for name in matmuls if "attention" in name]) == 2
+    assert await named(op_code="Matmul") == matmuls
+    assert matmuls <= await named(layer=3)
+
+
+async def test_each_block_of_layers_has_names(at, tmp_path):
+    program = model(widened(640))
+    x = program.op("EmbeddingsDeviceOperation", [program.tensor([1, 1, 32, 320])])
+    for _ in range(4):
+        x = attention(1)(program, program.op("LayerNormDeviceOperation", [x]))
+    run = write_performance_report(tmp_path, program, [Iteration()])
+    found = await names(at, run)
+    assert {"up: widens 2 times", "attention scores: softmax follows"} <= {*found}
+    assert len(found) == 10

@@ -22,7 +22,7 @@ from ttnn_mcp.analyses.comparison.noise import Measured, Noise, noise_of
 from ttnn_mcp.analyses.comparison.one_device import on_one_device
 from ttnn_mcp.analyses.comparison.op_changes import Change, changes_of
 from ttnn_mcp.analyses.comparison.op_tokens import Tokens, tokens_of
-from ttnn_mcp.analyses.layers.repeating_names import Layers, layers_of
+from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks, blocks_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.ops.op_names import canonical, family
 
@@ -151,11 +151,11 @@ class Comparison:
         return self.alignment.complete and not self.little_in_common and self.work.ratio == 1.0
 
     @cached_property
-    def layers(self) -> Layers | None:
+    def layers(self) -> LayerBlocks | None:
         """The layers of the baseline; None where its ops do not repeat or no alignment is possible."""
         if not self.alignment.complete or self.little_in_common:
             return None
-        return layers_of(self.tokens[0].name, self._ops[0].of_family("embedding"))
+        return blocks_of(self.tokens[0].name, self._ops[0])
 
     @property
     def per_sample(self) -> PerSample | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.comparison.alignment import Alignment
     from ttnn_mcp.analyses.comparison.noise import Measured
-    from ttnn_mcp.analyses.layers.repeating_names import Layers
+    from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks
 
     Times = tuple[NDArray[np.int64], NDArray[np.int64]]
     Labels = tuple[Sequence[str], Sequence[str]]
@@ -48,7 +48,7 @@ def stage_labels(side: Measured) -> list[str]:
     return labels
 
 
-def layer_labels(layers: Layers | None, alignment: Alignment, times: Times) -> Labels:
+def layer_labels(layers: LayerBlocks | None, alignment: Alignment, times: Times) -> Labels:
     """The layer of each op; a candidate's op is in its partner's, an inserted one in that of the op before it."""
     if layers is None:
         return ["the window"] * len(times[0]), ["the window"] * len(times[1])
@@ -61,7 +61,7 @@ def layer_labels(layers: Layers | None, alignment: Alignment, times: Times) -> L
     last_known = np.maximum.accumulate(np.where(after >= 0, np.arange(len(after)), 0))
     after = np.maximum(after[last_known], 0)
     names = [
-        "before the layers",
+        "outside the layers" if layers.scattered else "before the layers",
         *(f"layer {layer}" for layer in range(1, layers.count + 1)),
         "behind the layers",
     ]

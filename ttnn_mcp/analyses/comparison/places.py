@@ -32,10 +32,7 @@ def roles_of(comparison: Comparison) -> Rows:
     if layers is None:
         return shape
     rows = np.arange(len(shape), dtype=np.int64)
-    layer = layers.numbers(rows)
-    inside = (layer > 0) & (layer <= layers.count)
-    place = np.where(inside, layers.places(rows), -1)
-    return numbered(len(rows), [shape, place])
+    return numbered(len(rows), [shape, layers.roles(rows)])
 
 
 def reached(comparison: Comparison, took: Rows, missed: Rows) -> LayersReached | None:

@@ -1,9 +1,9 @@
 """The layer of each op of a window, and its role in that layer.
 
 The run can name its layers: by numbers in a compiler's LOC, otherwise by signposts. Without both, a layer is the block
-of op names that repeats over most of the window. Ops at the same place of their layers have the same role: `role 5 of
-29`. Names alone do not tell where a layer begins. It begins at a norm if that loses no layer, as in transformers. Ops
-outside the layers (embedding, head) have no layer and no role.
+of op names that repeats over most of the window, or one of several such blocks. Ops at the same place of their layers
+have the same role: `role 5 of 29`. Names alone do not tell where a layer begins. It begins at a norm if that loses no
+layer, as in transformers. Ops outside the layers (embedding, head) have no layer and no role.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks, blocks_of
 from ttnn_mcp.analyses.layers.marked_layers import Marked, by_loc, by_signposts
-from ttnn_mcp.analyses.layers.repeating_names import Layers, layers_of
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -28,27 +28,50 @@ DIFFERS_SHARE = 0.05  # of the usual time: warm repeats of one op agree within 2
 DIFFERS_NS = 1_000.0  # and a microsecond: below it, the start of a kernel varies as much
 
 
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Layers with the same ops.
+
+    Attributes:
+        layers: their numbers.
+        roles: the numbers of their roles; none if layers have different ops.
+        passes: how often they run.
+    """
+
+    layers: range
+    roles: range
+    passes: int = 1
+
+
 @dataclass(frozen=True)
 class Layering:
     """The layers of some ops.
 
     Attributes:
-        count: the number of layers.
-        roles: the number of ops of one layer; 0 if layers have different ops.
+        blocks: what layers and roles there are.
         layer: per op, 1..count; BEFORE or AFTER if it belongs to none.
-        role: per op, 1..roles; 0 if it belongs to no layer, or layers have different ops.
+        role: per op, 1..roles; 0 if it belongs to no layer, or its layers have different ops.
         differs: ops whose time differs from the usual time of their role on their device.
         why: how the layers were found.
         scattered: whether ops outside the layers can run between two layers.
     """
 
-    count: int
-    roles: int
+    blocks: tuple[Stack, ...]
     layer: NDArray[np.int64]
     role: NDArray[np.int64]
     differs: NDArray[np.bool_]
     why: str
     scattered: bool = False
+
+    @property
+    def count(self) -> int:
+        """The number of layers."""
+        return self.blocks[-1].layers.stop - 1
+
+    @property
+    def roles(self) -> int:
+        """The number of roles; 0 if layers have different ops."""
+        return self.blocks[-1].roles.stop - 1
 
     def take(self, rows: NDArray[np.int64]) -> Layering:
         """The same layers for some ops; the usual times are those of all ops."""
@@ -89,35 +112,48 @@ def _told(
     roles = len(next(iter(kinds))) if len(kinds) == 1 else 0
     role = role if roles else np.zeros_like(role)
     why = marked.why if roles else f"{marked.why}; their ops differ, so they have no roles"
-    return Layering(marked.count, roles, marked.layer, role, _differing(ops, devices, role), why, scattered=True)
+    block = Stack(range(1, marked.count + 1), range(1, roles + 1))
+    return Layering((block,), marked.layer, role, _differing(ops, devices, role), why, scattered=True)
 
 
 def _by_names(ops: OpTable, devices: list[NDArray[np.int64]], codes: NDArray[np.int64]) -> Layering | None:
-    norms, embeds = ops.of_family("norm"), ops.of_family("embedding")
-    of_devices: list[Layers] = []
+    of_devices: list[LayerBlocks] = []
     layer, role = np.zeros(len(ops), dtype=np.int64), np.zeros(len(ops), dtype=np.int64)
     for rows in devices:
-        layers = layers_of(codes[rows], embeds[rows])
+        layers = blocks_of(codes[rows], ops.take(rows))
         if layers is None:
             return None
-        layers = _from_norm(layers, norms[rows])
         of_devices.append(layers)
         layer[rows] = layers.numbers(np.arange(len(rows)))
-        role[rows] = layers.places(np.arange(len(rows))) + 1
-    if len({(layers.ops, layers.count, layers.passes) for layers in of_devices}) > 1:
+        role[rows] = layers.roles(np.arange(len(rows)))
+    if len({tuple((each.ops, each.count, each.passes) for each in layers.blocks) for layers in of_devices}) > 1:
         return None
-    count, roles, passes = of_devices[0].count, of_devices[0].ops, of_devices[0].passes
-    role[(layer < 1) | (layer > count)] = 0
-    layer[layer > count] = AFTER if passes == 1 else BEFORE
-    in_each = f" in each of {passes} passes" if passes > 1 else ""
-    why = f"{count} layers of {roles} ops{in_each}, by op names that repeat"
-    return Layering(count, roles, layer, role, _differing(ops, devices, role), why, scattered=passes > 1)
+    layers = of_devices[0]
+    layer[layer > layers.count] = AFTER
+    blocks: list[Stack] = []
+    for each in layers.blocks:
+        ran, known = (blocks[-1].layers.stop, blocks[-1].roles.stop) if blocks else (1, 1)
+        blocks.append(Stack(range(ran, ran + each.count), range(known, known + each.ops), each.passes))
+    differs = _differing(ops, devices, role)
+    return Layering(tuple(blocks), layer, role, differs, _by_names_told(blocks), scattered=layers.scattered)
 
 
-def _from_norm(layers: Layers, norms: NDArray[np.bool_]) -> Layers:
-    """The same layers, begun at the first norm among the ops at which they can begin."""
-    starts = np.flatnonzero(norms[layers.first : layers.first + layers.slack + 1])
-    return replace(layers, first=layers.first + int(starts[0])) if len(starts) else layers
+def _by_names_told(blocks: list[Stack]) -> str:
+    """How the layers were found, and in several blocks which are whose."""
+    passes = [f" in each of {block.passes} passes" if block.passes > 1 else "" for block in blocks]
+    if len(blocks) == 1:
+        (block,) = blocks
+        return f"{len(block.layers)} layers of {len(block.roles)} ops{passes[0]}, by op names that repeat"
+    parts = [
+        f"{ends_of(block.layers)} of {len(block.roles)} ops (roles {ends_of(block.roles)}){often}"
+        for block, often in zip(blocks, passes, strict=True)
+    ]
+    return f"{blocks[-1].layers[-1]} layers in {len(blocks)} blocks, by op names that repeat: {', '.join(parts)}"
+
+
+def ends_of(numbers: range) -> str:
+    """`5-8` of 5, 6, 7, 8."""
+    return f"{numbers[0]}-{numbers[-1]}"
 
 
 def _differing(ops: OpTable, devices: list[NDArray[np.int64]], role: NDArray[np.int64]) -> NDArray[np.bool_]:

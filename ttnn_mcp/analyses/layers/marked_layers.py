@@ -11,6 +11,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.layers.repeating_names import COVERED_AT_LEAST
 from ttnn_mcp.errors import shown
+from ttnn_mcp.run.signpost_words import ends, stem_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,9 +23,6 @@ FILE_PLACE = re.compile(r'"[^"]*":\d+:\d+')
 # Lists of modules as models on Hugging Face and torch.nn call them: model.layers.3, encoder.layer.3, h.3, blocks[3].
 NUMBERED = re.compile(r"(?<![a-z])(?:(?:layers?|blocks?)[._\[]|h[.\[])\d+", re.IGNORECASE)
 PART_OF_A_MODEL = re.compile(r"layer|block", re.IGNORECASE)
-# Seen in a real report: 'TTBasicBlock forward started', 'TTBasicBlock forward finished', 'OFT block ended'.
-BEGINS = re.compile(r"\b(start(s|ed)?|begin(s)?)\b", re.IGNORECASE)
-ENDS = re.compile(r"\b(end(s|ed)?|stop(s|ped)?|done|finish(es|ed)?)\b", re.IGNORECASE)
 LAYERS_AT_LEAST = 2
 
 
@@ -80,22 +78,44 @@ def _between_equals(layer: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def by_signposts(ops: OpTable, signposts: OpTable) -> Marked | None:
     """Layers by signposts that say layer or block and occur again, alike but for a number, over most of the ops."""
-    texts, lines = signposts.texts("op_code"), _around(ops, signposts)
+    texts = signposts.texts("op_code")
+    marks = {line: texts[row] for line, row in _around(ops, signposts).items()}
     begun: dict[str, list[int]] = defaultdict(list)
     ended: dict[str, list[int]] = defaultdict(list)
-    first: dict[str, str] = {}
-    for line, row in lines.items():
-        text = texts[row]
+    for line, text in marks.items():
         if PART_OF_A_MODEL.search(text):
-            first.setdefault(_stem(text), text)
-            (ended if ENDS.search(text) else begun)[_stem(text)].append(line)
+            (ended if ends(text) else begun)[stem_of(text)].append(line)
     candidates: list[Marked] = []
     for stem, starts in begun.items():
-        ends = ended[stem] or [line for line in lines if line > starts[-1]][:1]
-        layer, why = _numbers(ops, starts, ends), f"{len(starts)} layers by signposts '{shown(first[stem])}'"
-        if len(starts) >= LAYERS_AT_LEAST and len(np.unique(layer[layer > 0])) == len(starts) and _covers(layer):
+        if len(starts) < LAYERS_AT_LEAST or any(_leads(others, starts) for others in begun.values()):
+            continue
+        layer = _numbers(ops, starts, ended[stem] or _ends(ops, marks, starts))
+        if len(np.unique(layer[layer > 0])) == len(starts) and _covers(layer):
+            why = f"{len(starts)} layers by signposts '{shown(marks[starts[0]])}'"
             candidates.append(Marked(len(starts), layer, why))
     return max(candidates, key=lambda each: int((each.layer > 0).sum()), default=None)
+
+
+def _leads(others: list[int], starts: list[int]) -> bool:
+    """Whether each of the other marks stands before its start: they begin the same layers, these a part of each."""
+    turns = [line for pair in zip(others, starts, strict=False) for line in pair]
+    return others != starts and len(others) == len(starts) and turns == sorted(turns)
+
+
+def _ends(ops: OpTable, marks: dict[int, str], starts: list[int]) -> list[int]:
+    """Where layers end of which no signpost of their name says so: the layer before the last one shows it.
+
+    Marks right before the start of the next layer, without ops between, end each layer. Without such marks the last
+    layer ends at the first one that is not inside of the layer before it.
+    """
+    place = dict(zip(marks, np.searchsorted(np.sort(ops.lines), [*marks]).tolist(), strict=True))
+    before_next = place[starts[-1]]
+    between = [line for line in marks if starts[-2] < line < starts[-1]]
+    inside = {stem_of(marks[line]) for line in between if place[line] < before_next}
+    closing = {stem_of(marks[line]) for line in between} - inside
+    if closing:
+        return [line for line, text in marks.items() if stem_of(text) in closing]
+    return [line for line in marks if line > starts[-1] and stem_of(marks[line]) not in inside][:1]
 
 
 def _around(ops: OpTable, signposts: OpTable) -> dict[int, int]:
@@ -105,11 +125,6 @@ def _around(ops: OpTable, signposts: OpTable) -> dict[int, int]:
     while first - 1 in rows:
         first -= 1
     return {line: row for line, row in sorted(rows.items()) if first <= line <= last}
-
-
-def _stem(text: str) -> str:
-    """The signpost without its number and without what says that it begins or ends something."""
-    return " ".join(re.sub(r"\d+", "#", ENDS.sub("", BEGINS.sub("", text))).split())
 
 
 def _numbers(ops: OpTable, begun: list[int], ended: list[int]) -> NDArray[np.int64]:

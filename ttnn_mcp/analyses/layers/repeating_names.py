@@ -43,6 +43,11 @@ class Layers:
     passes: int = 1
     distance: int = 0
 
+    @property
+    def end(self) -> int:
+        """The row behind the last layer of the last pass."""
+        return self.first + self.distance * (self.passes - 1) + self.ops * self.count
+
     def numbers(self, rows: Numbers) -> Numbers:
         """Per row, its layer from 1 to count; 0 before the first layer, count + 1 after the last one of a pass."""
         return np.minimum(np.maximum(self._within(rows) // self.ops + 1, 0), self.count + 1)
@@ -58,14 +63,17 @@ class Layers:
         return relative - ran_before * self.distance
 
 
-def layers_of(names: NDArray[np.int64], embeds: NDArray[np.bool_]) -> Layers | None:
+def layers_of(
+    names: NDArray[np.int64], embeds: NDArray[np.bool_], at_least: float = COVERED_AT_LEAST
+) -> Layers | None:
     """The layers of a sequence of op names; None if no block repeats over most of it.
 
     Args:
         names: the names, as numbers.
         embeds: which of them look up tokens.
+        at_least: the share of the names that the block must cover.
     """
-    layers = _repeating(names)
+    layers = _repeating(names, at_least)
     if layers is None:
         return None
     end = layers.first + layers.ops * layers.count + layers.slack
@@ -80,15 +88,16 @@ def layers_of(names: NDArray[np.int64], embeds: NDArray[np.bool_]) -> Layers | N
     return replace(of_pass, first=start + of_pass.first, passes=passes, distance=layers.ops)
 
 
-def _repeating(names: NDArray[np.int64]) -> Layers | None:
-    """The block that repeats over most of these names."""
+def _repeating(names: NDArray[np.int64], at_least: float = COVERED_AT_LEAST) -> Layers | None:
+    """The block that repeats over so much of these names."""
     candidates = [layers for period in _periods(names) if (layers := _longest(names, period)) is not None]
     best = max((layers.ops * layers.count for layers in candidates), default=0)
-    if best < COVERED_AT_LEAST * len(names):
+    if best < at_least * len(names):
         return None
     return min(
         (layers for layers in candidates if layers.ops * layers.count >= AS_GOOD * best),
         key=lambda layers: layers.ops,
+        default=None,
     )
 
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.layers.layering import ends_of
 from ttnn_mcp.checks.shared.wording import took
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ttnn_mcp.analyses.layers.layering import Layering
+    from ttnn_mcp.analyses.layers.layering import Layering, Stack
     from ttnn_mcp.checks.check import Rows, WindowFacts
 
 LAYERS_AT_LEAST = 3  # two equal blocks may be anything, such as two encoders (ours)
@@ -28,23 +29,32 @@ def place_in_layers(facts: WindowFacts, rows: Rows) -> str:
         An empty text if the window has no layers, or the rows are not the same part of nearly all of them.
     """
     layering = facts.layering_here
-    if layering is None or layering.count < LAYERS_AT_LEAST or not len(rows):
+    if layering is None:
         return ""
     inside = rows[layering.role[rows] > 0]
-    if len(inside) < NEARLY_ALL * len(rows):
+    block = _block(layering, inside)
+    if block is None or len(block.layers) < LAYERS_AT_LEAST or len(inside) < NEARLY_ALL * len(rows):
         return ""
+    count = len(block.layers)
     each_once = np.unique(
         np.stack((layering.role[inside], layering.layer[inside])), axis=1
     )  # a layer may run in passes
     roles, layers = np.unique(each_once[0], return_counts=True)
     stretches = np.split(roles, np.flatnonzero(np.diff(roles) > 1) + 1)
-    if layers.min() < NEARLY_ALL * layering.count or len(stretches) > STRETCHES_AT_MOST:
+    if layers.min() < NEARLY_ALL * count or len(stretches) > STRETCHES_AT_MOST:
         return ""
     which = ", ".join(_stretch(int(part[0]), int(part[-1])) for part in stretches)
     least = int(layers.min())
-    every = f"each of {layering.count}" if least == layering.count else f"{least} of {layering.count}"
-    named = f"role{'s' * (len(roles) > 1)} {which} of {layering.roles} in {every} layers"
+    every = f"each of {count}" if least == count else f"{least} of {count}"
+    numbered = f" ({ends_of(block.layers)})" if len(layering.blocks) > 1 else ""
+    named = f"role{'s' * (len(roles) > 1)} {which} of {layering.roles} in {every} layers{numbered}"
     return f"{named}: {_usual_time(facts, layering, inside)} x {least}{_differing(layering, inside)}"
+
+
+def _block(layering: Layering, rows: Rows) -> Stack | None:
+    """The block of layers that holds all of these rows: prefill and decode have no place in common."""
+    numbers = layering.layer[rows]
+    return next((block for block in layering.blocks if len(rows) and np.isin(numbers, block.layers).all()), None)
 
 
 def _usual_time(facts: WindowFacts, layering: Layering, rows: Rows) -> str:

@@ -56,18 +56,22 @@ class Grouping:
     differ: NDArray[np.int64] | None = None
 
 
-def grouping_of(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering | None) -> Grouping:
+def grouping_of(
+    run: Run, everything: OpTable, kept: NDArray[np.int64], group_by: GroupBy, layering: Layering | None
+) -> Grouping:
     """The groups asked for.
 
     Args:
         run: the run.
-        ops: the ops to fold.
+        everything: all ops of the window.
+        kept: positions of those to fold.
         group_by: by what.
-        layering: the layers of these ops; needed for "layer" and "role".
+        layering: the layers of all ops; needed for "layer" and "role".
 
     Raises:
         QuestionRefused: the run does not tell what the ops are to be folded by.
     """
+    ops = everything.take(kept)
     names = ops.texts("op_code")
     if group_by == "op_code":
         return Grouping(names.codes, [shown(text) for text in names.distinct])
@@ -82,19 +86,22 @@ def grouping_of(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering | 
             keys.astype(np.int64), [f"{shown(names[int(row)])} {ops.shapes(int(row))}" for row in first]
         )
     if group_by in ("layer", "role"):
-        return _by_layering(run, ops, group_by, layering)
+        return _by_layering(run, everything, kept, group_by, layering)
     lines, caveat = source_lines(run, ops)
     return Grouping(*keyed(lines), caveat)
 
 
-def _by_layering(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering | None) -> Grouping:
-    if layering is None:
+def _by_layering(
+    run: Run, everything: OpTable, kept: NDArray[np.int64], group_by: GroupBy, layers: Layering | None
+) -> Grouping:
+    if layers is None:
         raise QuestionRefused(
             "No layers in this window: no LOC or signpost marks them, and no block of op names repeats over half of "
             "it. Group by signature or op_code."
         )
-    if group_by == "role" and not layering.roles:
-        raise QuestionRefused(f"No roles in this window: {layering.why}. Group by layer, signature or op_code.")
+    if group_by == "role" and not layers.roles:
+        raise QuestionRefused(f"No roles in this window: {layers.why}. Group by layer, signature or op_code.")
+    ops, layering = everything.take(kept), layers.take(kept)
     edges = np.select([layering.layer == BEFORE, layering.layer == AFTER], [0, 1], default=2)
     outside = ["outside the layers" if layering.scattered else "before the layers", "after the layers"]
     if group_by == "layer":
@@ -103,7 +110,7 @@ def _by_layering(run: Run, ops: OpTable, group_by: GroupBy, layering: Layering |
         return Grouping(np.where(edges < 2, edges, layering.layer + 1), labels, layering.why, differ)
     keys = np.where(layering.layer == BEFORE, 0, layering.role + 1)  # the role of what comes after is 0
     labels = [*outside, *([""] * layering.roles)]
-    named = role_names(run, ops, layering)
+    named = role_names(run, everything, layers)
     for key, row in zip(*np.unique(keys, return_index=True), strict=True):
         if key > 1:
             name = shown(ops.texts("op_code")[int(row)])

@@ -29,16 +29,18 @@ JOINS_HEADS = re.compile(r"Concat\w*Heads", re.IGNORECASE)
 def role_names(run: Run, ops: OpTable, layering: Layering) -> dict[int, str]:
     """Role -> its name, of the roles that something names.
 
-    The first layer that is wholly among these ops shows shapes and neighbours.
+    Args:
+        run: the run.
+        ops: all ops of the window; with only some of them, others would seem to be neighbours.
+        layering: their layers. The first of each block shows shapes and neighbours.
     """
-    inside = np.flatnonzero(layering.role > 0)
-    rows = inside[layering.layer[inside] == layering.layer[inside[0]]] if len(inside) else inside
-    rows = rows[: layering.roles]  # of its first pass
     names: dict[int, str] = {}
-    for place, row in enumerate(rows.tolist()):
-        name = _line(run, ops, row) or _by_neighbours(ops, rows, place)
-        if name:
-            names[int(layering.role[row])] = name
+    for block in layering.blocks:
+        rows = np.flatnonzero(layering.layer == block.layers[0])[: len(block.roles)]  # of its first pass
+        for place, row in enumerate(rows.tolist()):
+            name = _line(run, ops, row) or _by_neighbours(ops, rows, place)
+            if name:
+                names[int(layering.role[row])] = name
     return names
 
 
