@@ -18,7 +18,7 @@ TOLD_FROM = 0.05  # of the iteration's time: weights that are prepared once take
 
 
 @dataclass(frozen=True, slots=True)
-class Unrepeated:
+class NoRepeats:
     """Ops outside of the iterations.
 
     Attributes:
@@ -30,7 +30,7 @@ class Unrepeated:
     ns: float
 
 
-def left_out(ops: OpTable, number: NDArray[np.int64], chosen: int) -> Unrepeated | None:
+def left_out(ops: OpTable, number: NDArray[np.int64], chosen: int) -> NoRepeats | None:
     """The ops in no iteration, and those of kinds that the chosen one lacks; None if they are its repeats.
 
     Passes before the iterations (to compile, to capture a trace) run the ops of the iteration again. What is more than
@@ -54,7 +54,7 @@ def left_out(ops: OpTable, number: NDArray[np.int64], chosen: int) -> Unrepeated
     devices, of_device = np.unique(ops.numbers("device")[outside], return_inverse=True)
     times = np.bincount(of_device, weights=kernel_ns[outside], minlength=len(devices))
     most = int(np.argmax(times))
-    return Unrepeated(int((of_device == most).sum()), float(times[most]))
+    return NoRepeats(int((of_device == most).sum()), float(times[most]))
 
 
 def _passes(held: NDArray[np.int64], ran: NDArray[np.int64]) -> int:
