@@ -5,6 +5,8 @@ import pytest
 from tests.analyses.roofline.arithmetic import table
 from tests.analyses.roofline.test_traffic import TILE, tiles
 from ttnn_mcp.analyses.roofline.parts_touched import WHY_EXPERTS, WHY_OTHER, WHY_PARTS
+from ttnn_mcp.analyses.roofline.reasons import Reasons
+from ttnn_mcp.analyses.roofline.traffic import touched_of
 from ttnn_mcp.analyses.roofline.transformer_parts import WHY_CACHE, WHY_PAGES, WHY_ROWS
 
 
@@ -26,6 +28,7 @@ def moved(tmp_path):
         ("RotaryEmbedding", [high(2), high(8), high(8)], {"token_idx": 0}, 2 + 1 + 1),
         ("RotaryEmbedding", [high(2), high(1), high(1)], {}, 2 + 1 + 1),
         ("RotaryEmbeddingLlama", [high(2), high(8), high(8), TILE], {"is_decode_mode": "false"}, 2 + 2 + 2 + 1),
+        ("RotaryEmbeddingLlama", [high(2), high(8), high(8), high(4)], {}, 2 + 2 + 2 + 4),
         ("RotaryEmbeddingHf", [high(2), high(8), high(8)], {}, 2 + 2 + 2),
         ("RotaryEmbeddingFusedQK", [high(2), high(2), high(8), high(8)], {}, 2 + 2 + 2 + 2),
         ("RotaryEmbeddingLlamaFusedQK", [high(2), high(4), high(8), high(8), TILE], {}, 2 + 4 + 2 + 2 + 1),
@@ -179,6 +182,16 @@ def test_a_report_of_one_input_tells_what_a_matmul_can_tell(tmp_path):
 )
 def test_attention_to_a_part_of_the_keys(moved, code, known):
     assert moved(code, [TILE] * 3, [TILE]) == ((4, "") if known else (None, WHY_CACHE))
+
+
+@pytest.mark.parametrize(
+    ("code", "attributes", "whole"),
+    [("SDPA", {}, 1), ("SDPA", {"chunk_start_idx": 32}, 0), ("SdpaDecode", {}, 0)],
+)
+def test_masks_and_page_tables_of_a_cache_do_not_count(tmp_path, code, attributes, whole):
+    ops = table(tmp_path, (code, [TILE] * 4, [TILE], attributes))
+    touched = touched_of(ops, lambda operand: operand.present.astype(float), Reasons(1))
+    assert touched.reads[3].tolist() == [whole]
 
 
 def test_a_ring_that_shares_out_the_queries_reads_its_share(moved):

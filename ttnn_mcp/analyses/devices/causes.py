@@ -67,7 +67,7 @@ def _rises(parts: NDArray[np.float64]) -> bool:
     if np.isnan(parts).all(axis=1).any():
         return False
     least, most = np.nanmin(parts, axis=1), np.nanmax(parts, axis=1)
-    alike = (most <= ALIKE * least).all() and (least[0] > 0)
+    alike = (most <= ALIKE * least).all()
     growth, by_pairs = most[-1] / max(least[0], 1.0), 2 * len(parts) - 1
     enough = growth - 1 >= LEAST_GROWTH * (by_pairs - 1)
     return bool(alike and enough and growth <= ALIKE * by_pairs and (np.diff(most) >= 0).all())

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def lost_in_window(facts: WindowFacts) -> str:
     """The end of a sentence; empty where all ops of the device have a time."""
     untimed, lines = facts.run.performance_report.untimed, facts.ops.lines
-    inside = (untimed.lines > lines.min()) & (untimed.lines < lines.max())  # unmoved: a line is of one op
+    inside = (untimed.lines > lines.min()) & (untimed.lines < lines.max())
     inside |= facts.scope.window.kind == "whole_report"  # at its ends too
     without = int((inside & (untimed.numbers("device") == facts.scope.critical_device)).sum())
     zero = int((facts.kernel_ns == 0).sum())
