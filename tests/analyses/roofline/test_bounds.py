@@ -6,7 +6,7 @@ import pytest
 
 from tests.analyses.tables import performance_of
 from tests.profiles import DRAM, L1, Program
-from ttnn_mcp.analyses.roofline.parts_touched import WHY_OTHER
+from ttnn_mcp.analyses.roofline.parts_touched import WHY_EXPERTS, WHY_OTHER, WHY_PARTS
 from ttnn_mcp.analyses.roofline.roofline import WHY_CORES, WHY_IMPOSSIBLE, roofline_of
 from ttnn_mcp.run.chip import chip_of
 
@@ -84,3 +84,13 @@ def test_a_report_without_operands_does_not_say_where_they_lie(bound, without):
 @pytest.mark.parametrize(("code", "why"), [("Foo", WHY_OTHER), ("Gather", ""), ("Sort", ""), ("Softmax", "")])
 def test_unknown_ops_are_told(bound, code, why):
     assert bound(code, 100_000)[1] == why
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [("Foo", WHY_OTHER), ("MoEFoo", WHY_EXPERTS), ("AllToAllDispatch", WHY_PARTS), ("Unary", WHY_IMPOSSIBLE)],
+)
+def test_an_op_that_was_faster_than_its_operands_touched_a_part_of_them(bound, code, why):
+    """What is known to touch all of them cannot have been faster."""
+    assert bound(code, 13_730) == ("", why)
+    assert bound("Foo", 14_010) == ("dram", WHY_OTHER)

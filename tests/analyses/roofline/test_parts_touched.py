@@ -49,13 +49,13 @@ def test_of_a_cache_a_slice_is_read(moved, code):
 
 
 @pytest.mark.parametrize("code", ["NonZeroIndices", "IndexFill", "DramPrefetcher", "BrandNew"])
-def test_of_an_unknown_op_nothing_counts(moved, code):
-    assert moved(code, [TILE, TILE], [TILE]) == (None, WHY_OTHER)
+def test_an_unknown_op_is_taken_to_touch_each_operand_whole(moved, code):
+    assert moved(code, [TILE, TILE], [TILE]) == (3, WHY_OTHER)
 
 
 @pytest.mark.parametrize("code", ["MoEGate", "ExpertTopk"])
-def test_of_experts_nothing_counts(moved, code):
-    assert moved(code, [TILE, TILE], [TILE]) == (None, WHY_EXPERTS)
+def test_of_experts_the_weights_do_not_count(moved, code):
+    assert moved(code, [TILE, TILE], [TILE]) == (2, WHY_EXPERTS)
 
 
 @pytest.mark.parametrize("code", ["Sort", "CumSum", "EmbeddingBackward", "PlusOne"])
@@ -139,16 +139,16 @@ def test_padding_is_filled_in_place(moved):
         ("AllBroadcast", (3, "")),
         ("ReduceScatterMinimalAsync", (3, "")),
         ("MeshPartition", (2, "")),
-        ("AllToAllDispatch", (None, WHY_PARTS)),
-        ("AllReduceCreateQkvHeads", (None, WHY_PARTS)),
-        ("AllGatherConcat", (None, WHY_PARTS)),
-        ("LlamaReduceScatter", (None, WHY_PARTS)),
-        ("DeepseekMoEReduceScatter", (None, WHY_PARTS)),
-        ("DeepseekMoeReduceScatter", (None, WHY_PARTS)),
-        ("PointToPoint", (None, WHY_PARTS)),
+        ("AllToAllDispatch", (3, WHY_PARTS)),
+        ("AllReduceCreateQkvHeads", (3, WHY_PARTS)),
+        ("AllGatherConcat", (3, WHY_PARTS)),
+        ("LlamaReduceScatter", (3, WHY_PARTS)),
+        ("DeepseekMoEReduceScatter", (3, WHY_PARTS)),
+        ("DeepseekMoeReduceScatter", (3, WHY_PARTS)),
+        ("PointToPoint", (3, WHY_PARTS)),
     ],
 )
-def test_what_an_uneven_exchange_moves_is_not_told(moved, code, moves):
+def test_an_uneven_exchange_is_taken_to_send_its_input_whole(moved, code, moves):
     assert moved(code, [high(2), high(5)], [TILE]) == moves
 
 

@@ -1,7 +1,8 @@
 """Operands that an op touches in part only, or not at all; from tt-metal's programs and kernels (2026-09).
 
 The profiler lists every tensor an op was given, so preallocated outputs, scratch buffers and index tables stand among
-the inputs. A bound that counts what an op does not touch is none: of an op that is not known here nothing counts.
+the inputs. An op that is not known here is taken to touch each operand whole, and said to be: its bound is one with an
+assumption, and falls where the op was faster.
 """
 
 from __future__ import annotations
@@ -33,11 +34,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.roofline.touched import Touched
+    from ttnn_mcp.run.ops.op_table import OpTable
 
-WHY_OTHER = "an unknown op: which parts of its operands it reads and writes is not known, nor its arithmetic"
+WHY_OTHER = "an unknown op: it is taken to touch each operand once and whole, its arithmetic is unknown"
 WHY_EXPERTS = "which experts' weights the op read is not in the report"
 WHY_SAMPLES = "which parts of the image the op read is not in the report"
-WHY_PARTS = "which parts of its operands this exchange reads and writes is not in the report"
+WHY_PARTS = (
+    "which parts this exchange moves is not in the report: it is taken to send its input and fill its output whole"
+)
 WHY_LINKS = "what the op exchanges with other devices is not counted"
 BIAS_ROWS = 32  # a bias is one row, padded to a tile; a third matmul operand of more rows is a preallocated output
 # Their operands are all there is to tell: each passes once, the rest is work of the vector unit, as in softmax.
@@ -100,12 +104,14 @@ def _scatters(touched: Touched, rows: NDArray[np.int64]) -> None:
         touched.reads[2, rows] *= share(touched.ops.inputs[1], touched.ops.inputs[2], rows)
 
 
-def _not_known(why: str) -> Callable[[Touched, NDArray[np.int64]], None]:
-    def correct(touched: Touched, rows: NDArray[np.int64]) -> None:
-        touched.reads[:, rows] = touched.writes[:, rows] = np.nan
-        touched.why.add(rows, why)
+def _taken_whole(why: str) -> Callable[[Touched, NDArray[np.int64]], None]:
+    return lambda touched, rows: touched.why.add(rows, why)
 
-    return correct
+
+def _routes(touched: Touched, rows: NDArray[np.int64]) -> None:
+    """Operands of a mixture of experts may be the weights of experts that are not active."""
+    touched.reads[1:, rows] = 0
+    touched.why.add(rows, WHY_EXPERTS)
 
 
 def _exchanges(touched: Touched, rows: NDArray[np.int64]) -> None:
@@ -158,6 +164,12 @@ def _has(pattern: str) -> Callable[[str], bool]:
     return lambda text: re.search(pattern, text) is not None
 
 
+def taken_whole(ops: OpTable) -> NDArray[np.bool_]:
+    """Mask of the ops whose bound assumes that they touch operands whole."""
+    uneven = _like("collective", _UNEVEN_EXCHANGE)
+    return ops.texts("op_code").where(lambda text: _unknown("")(text) or uneven(text))
+
+
 EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, NDArray[np.int64]], None]], ...] = (
     (_like("movement"), _first_inputs(1)),
     (_like("layout"), _first_inputs(1)),
@@ -184,7 +196,7 @@ EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, NDArray[np.int
     (_named("RMSAllGather"), _first_inputs(1)),
     (_like("collective"), _exchanges),
     (_named("MeshPartition"), _reads_a_part),
-    (_like("collective", _UNEVEN_EXCHANGE), _not_known(WHY_PARTS)),
+    (_like("collective", _UNEVEN_EXCHANGE), _taken_whole(WHY_PARTS)),
     (_like("matmul", "^(?!.*(Sparse|AllGather|ReduceScatter))"), _multiplies),
     (_like("matmul", "^(Group)?AttnMatmul"), multiplies_with_cache),
     (_like("matmul", "Heads"), multiplies_heads),
@@ -193,6 +205,6 @@ EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, NDArray[np.int
     (_like("attention"), attends),
     (_like("attention", "^RingJoint"), passes_round),
     (_has("^RingDistributed"), shares_out),
-    (_unknown("moe|expert"), _not_known(WHY_EXPERTS)),
-    (_unknown(""), _not_known(WHY_OTHER)),
+    (_unknown("moe|expert"), _routes),
+    (_unknown(""), _taken_whole(WHY_OTHER)),
 )

@@ -13,6 +13,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.roofline.borrowed_rows import WHY_BORROWED, borrowed
 from ttnn_mcp.analyses.roofline.flops import flops_of, on_engine
+from ttnn_mcp.analyses.roofline.parts_touched import taken_whole
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import dram_bytes_of
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
@@ -97,6 +98,8 @@ def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
     compute_ns = one_core_ns / able
     dram_ns = _over(dram_bytes, chip.dram_peak_gb_s)
     kernel_ns = _positive(ops.numbers("kernel_ns"))
+    too_much = taken_whole(ops) & (dram_ns > IMPOSSIBLE * kernel_ns)  # so it touched a part of its operands
+    dram_bytes, dram_ns = np.where(too_much, np.nan, dram_bytes), np.where(too_much, np.nan, dram_ns)
     impossible = np.fmax(compute_ns, dram_ns) > IMPOSSIBLE * kernel_ns
     why.add(np.isnan(kernel_ns), WHY_TIME)
     why.add(impossible, WHY_IMPOSSIBLE)
