@@ -48,6 +48,12 @@ async def test_what_repeats_beside_the_layers_are_layers_too(tmp_path, parts, bl
     assert await found(tmp_path, *parts) == blocks
 
 
+async def test_thousands_of_blocks_are_no_stack_of_layers(tmp_path):
+    names = np.repeat(np.arange(2_000), 6).reshape(-1, 2, 3) * 3 + np.arange(3)
+    ops, _ = await ops_of(tmp_path, ["LayerNorm", "Matmul", "Unary"])
+    assert blocks_of(names.ravel(), ops.take(np.arange(names.size) % 3)) is None
+
+
 @pytest.mark.parametrize(
     "repeated",
     [["LayerNorm", "Typecast", "Softmax"], ["Slice", "Matmul", "Typecast"], ["Slice", "TopK", "Typecast"]],

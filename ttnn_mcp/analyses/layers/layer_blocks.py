@@ -102,15 +102,24 @@ class _Sequence:
         return (*self.within(0, main.first), main, *self.within(main.end, len(self.names)))
 
     def within(self, start: int, end: int) -> tuple[Layers, ...]:
-        """Blocks between two rows. Names alone do not prove what covers little: a layer has a norm and works."""
+        """Blocks between two rows; of more than are at most told, some."""
+        blocks, spans = list[Layers](), [(start, end)]
+        while spans and len(blocks) <= BLOCKS_AT_MOST:
+            first, last = spans.pop()
+            layers = self._largest(first, last)
+            if layers is not None:
+                blocks.append(layers)
+                spans += [(first, layers.first), (layers.end, last)]
+        return tuple(sorted(blocks, key=lambda block: block.first))
+
+    def _largest(self, start: int, end: int) -> Layers | None:
+        """Names alone do not prove what covers little: a layer has a norm and works."""
         layers = layers_of(self.names[start:end], self._embeds[start:end], at_least=0.0)
         if layers is None:
-            return ()
+            return None
         layers = self._from_norm(replace(layers, first=layers.first + start))
         layer = slice(layers.first, layers.first + layers.ops)
-        if not (self._norms[layer].any() and self._works[layer].any()):
-            return ()
-        return (*self.within(start, layers.first), layers, *self.within(layers.end, end))
+        return layers if self._norms[layer].any() and self._works[layer].any() else None
 
     def _from_norm(self, layers: Layers) -> Layers:
         """The same layers, begun at the first norm among the ops at which they can begin."""
