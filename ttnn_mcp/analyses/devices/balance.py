@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Matched = Literal["call_count", "position", "not_matched"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # hashable, as an argument of artefacts
 class Balance:
     """Times per device, and per launch and device.
 

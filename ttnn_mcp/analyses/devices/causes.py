@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def _rises(parts: NDArray[np.float64]) -> bool:
     return bool(alike and enough and growth <= ALIKE * by_pairs and (np.diff(most) >= 0).all())
 
 
+@artefact
 def slow_device(ops: OpTable, balance: Balance) -> tuple[int, float] | None:
     """(place, median ratio to the median of the others) of a device that is slower in nearly all its work."""
     work = ~balance.collective
