@@ -50,8 +50,6 @@ BY_OPERANDS = (
     "NlpKVCacheLoadSlice",
 )
 _SLICES = ("Slice", "PaddedSlice", "InterleavedToShardedPartial", "UntilizeWithUnpadding", "NlpKVCacheLoadSlice")
-# all exchanges but those in which every device sends all of its input and fills all of its output
-_UNEVEN_EXCHANGE = "^(?!.*(AllGather|ReduceScatter|AllReduce|AllBroadcast)|MeshPartition)|Heads|Concat|Mo[eE]|Llama"
 
 
 def _first_inputs(count: int) -> Callable[[Touched, NDArray[np.int64]], None]:
@@ -166,10 +164,14 @@ def _has(pattern: str) -> Callable[[str], bool]:
 
 def taken_whole(ops: OpTable) -> NDArray[np.bool_]:
     """Mask of the ops whose bound assumes that they touch operands whole."""
-    uneven = _like("collective", _UNEVEN_EXCHANGE)
-    return ops.texts("op_code").where(lambda text: _unknown("")(text) or uneven(text))
+    return ops.texts("op_code").where(lambda text: _ANY_UNKNOWN(text) or _UNEVEN_EXCHANGE(text))
 
 
+_ANY_UNKNOWN = _unknown("")
+# all exchanges but those in which every device sends all of its input and fills all of its output
+_UNEVEN_EXCHANGE = _like(
+    "collective", "^(?!.*(AllGather|ReduceScatter|AllReduce|AllBroadcast)|MeshPartition)|Heads|Concat|Mo[eE]|Llama"
+)
 EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, NDArray[np.int64]], None]], ...] = (
     (_like("movement"), _first_inputs(1)),
     (_like("layout"), _first_inputs(1)),
@@ -196,7 +198,7 @@ EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, NDArray[np.int
     (_named("RMSAllGather"), _first_inputs(1)),
     (_like("collective"), _exchanges),
     (_named("MeshPartition"), _reads_a_part),
-    (_like("collective", _UNEVEN_EXCHANGE), _taken_whole(WHY_PARTS)),
+    (_UNEVEN_EXCHANGE, _taken_whole(WHY_PARTS)),
     (_like("matmul", "^(?!.*(Sparse|AllGather|ReduceScatter))"), _multiplies),
     (_like("matmul", "^(Group)?AttnMatmul"), multiplies_with_cache),
     (_like("matmul", "Heads"), multiplies_heads),
@@ -206,5 +208,5 @@ EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, NDArray[np.int
     (_like("attention", "^RingJoint"), passes_round),
     (_has("^RingDistributed"), shares_out),
     (_unknown("moe|expert"), _routes),
-    (_unknown(""), _taken_whole(WHY_OTHER)),
+    (_ANY_UNKNOWN, _taken_whole(WHY_OTHER)),
 )
