@@ -1,6 +1,6 @@
 """A small language model as a made report: prefill, decode, sampling."""
 
-from tests.profiles import Program
+from tests.profiles import Program, Tensor
 
 LAYERS, USERS, PROMPT, HEADS, WIDTH, HIDDEN, VOCABULARY = 3, 32, 128, 8, 64, 512, 32_768
 
@@ -43,3 +43,15 @@ class LanguageModel(Program):
             x = self.op("UntilizeDeviceOperation", [x], layout="ROW_MAJOR")
             self.op("ArgMaxDeviceOperation", [x], shape=[1, 1, 1, 32])
         return self
+
+
+def attend_in_single_ops(program: Program, queries: int, keys: int) -> Tensor:
+    """Attention as a norm, a transposed copy of the keys, a matmul, a softmax and a matmul with the values."""
+    x = program.op("LayerNormDeviceOperation", [program.tensor([1, HEADS, queries, WIDTH])])
+    k = program.op(
+        "TransposeDeviceOperation", [program.tensor([1, HEADS, keys, WIDTH])], shape=[1, HEADS, WIDTH, keys]
+    )
+    scores = program.op("MatmulDeviceOperation", [x, k], shape=[1, HEADS, queries, keys], fidelity="HiFi2")
+    weights = program.op("SoftmaxDeviceOperation", [scores])
+    v = program.tensor([1, HEADS, keys, WIDTH])
+    return program.op("MatmulDeviceOperation", [weights, v], shape=[1, HEADS, queries, WIDTH], fidelity="HiFi2")

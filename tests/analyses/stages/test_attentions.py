@@ -3,6 +3,7 @@
 import pytest
 
 from tests.analyses.tables import ops_of
+from tests.language_model import HEADS, WIDTH, attend_in_single_ops
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from ttnn_mcp.analyses.stages.attentions import attentions_of
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
@@ -98,20 +99,11 @@ def test_a_trace_of_its_own_parts_an_attention_from_its_neighbours(tmp_path):
     ],
 )
 def test_attention_written_out_is_told_by_its_scores(tmp_path, scores, near, far, kind):
-    queries, keys = scores
     program = Program("wormhole_b0")
-    heads, width = 8, 64
-    cache = program.tensor([1, heads, 128, width])
+    cache = program.tensor([1, HEADS, 128, WIDTH])
     if near:
         program.op("FillCacheDeviceOperation", [cache, cache])
-    x = program.op("LayerNormDeviceOperation", [program.tensor([1, heads, queries, width])])
-    k = program.op(
-        "TransposeDeviceOperation", [program.tensor([1, heads, keys, width])], shape=[1, heads, width, keys]
-    )
-    weighted = program.op("MatmulDeviceOperation", [x, k], shape=[1, heads, queries, keys], fidelity="HiFi2")
-    weights = program.op("SoftmaxDeviceOperation", [weighted])
-    v = program.tensor([1, heads, keys, width])
-    program.op("MatmulDeviceOperation", [weights, v], shape=[1, heads, queries, width], fidelity="HiFi2")
+    attend_in_single_ops(program, *scores)
     if far:
         program.op("FillCacheDeviceOperation", [cache, cache])
     (found,) = attentions_of(ops_of(tmp_path, program))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.tables import ops_of
-from tests.language_model import HEADS, USERS, WIDTH, LanguageModel
+from tests.language_model import HEADS, USERS, WIDTH, LanguageModel, attend_in_single_ops
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from ttnn_mcp.analyses.stages.stages import stages_of
 from ttnn_mcp.analyses.stages.tokens import tokens_of
@@ -130,8 +130,5 @@ def test_tokens_are_read_as_the_op_holds_its_queries(tmp_path):
 
 def test_attention_written_out_tells_no_tokens(tmp_path):
     program = Program("wormhole_b0")
-    x, k = program.tensor([1, HEADS, 64, WIDTH]), program.tensor([1, HEADS, WIDTH, 64])
-    scores = program.op("MatmulDeviceOperation", [x, k], shape=[1, HEADS, 64, 64], fidelity="HiFi2")
-    weights = program.op("SoftmaxDeviceOperation", [scores])
-    program.op("MatmulDeviceOperation", [weights, x], shape=x.shape, fidelity="HiFi2")
+    attend_in_single_ops(program, 64, 64)
     assert tokens(tmp_path, program) is None

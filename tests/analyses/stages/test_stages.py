@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.asking import session
-from tests.language_model import HEADS, LAYERS, PROMPT, USERS, WIDTH, LanguageModel
+from tests.language_model import HEADS, LAYERS, PROMPT, USERS, WIDTH, LanguageModel, attend_in_single_ops
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.shared_reports import CLIP, DEEPLAB, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.stages.stages import stages_of
@@ -146,18 +146,10 @@ def test_real_convolutional_models_have_no_stages(tmp_path, name):
 )
 def test_attention_written_out_is_told_by_its_queries(tmp_path, queries, fills, kind):
     program = Program("wormhole_b0")
-    heads, keys, width = 8, 64, 64
     for _ in range(2):
-        x = program.op("LayerNormDeviceOperation", [program.tensor([1, heads, queries, width])])
-        k = program.op(
-            "TransposeDeviceOperation", [program.tensor([1, heads, keys, width])], shape=[1, heads, width, keys]
-        )
-        scores = program.op("MatmulDeviceOperation", [x, k], shape=[1, heads, queries, keys], fidelity="HiFi2")
-        weights = program.op("SoftmaxDeviceOperation", [scores])
-        v = program.tensor([1, heads, keys, width])
-        program.op("MatmulDeviceOperation", [weights, v], shape=[1, heads, queries, width], fidelity="HiFi2")
+        attended = attend_in_single_ops(program, queries, 64)
         if fills:
-            program.op("FillCacheDeviceOperation", [program.tensor([1, heads, 128, width]), v])
+            program.op("FillCacheDeviceOperation", [program.tensor([1, HEADS, 128, WIDTH]), attended])
     assert [*stages(tmp_path, program, [Iteration(cold=True)])] == [kind]
 
 
