@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains
+from ttnn_mcp.analyses.stages.stretches import any_between, begins_trace
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -52,28 +54,20 @@ class StageAttention:
 @artefact
 def attentions_of(ops: OpTable) -> list[StageAttention]:
     """The attentions in the order they ran."""
-    writes = np.flatnonzero(writes_cache(ops))
+    writes = writes_cache(ops)
     chains = {chain.scores for chain in attention_chains(ops, flow_of(ops))}
-    places = sorted({*np.flatnonzero(ops.of_family("attention")).tolist(), *chains})
-    judged: list[StageAttention] = []
-    for row in places:
-        before = judged[-1].row if judged else -1
-        near = bool(((writes > before) & (writes < row)).any())
-        judge = _written_out if row in chains else _fused
-        judged.append(judge(ops, row, near=near, anywhere=len(writes) > 0))
-    return [_among(ops, judged, place) for place in range(len(judged))]
+    rows = np.array(sorted({*np.flatnonzero(ops.of_family("attention")).tolist(), *chains}), dtype=np.int64)
+    near = any_between(writes, np.append(-1, rows[:-1]), rows)
+    judged = [
+        (_written_out if row in chains else _fused)(ops, row, near=behind, anywhere=bool(writes.any()))
+        for row, behind in zip(rows.tolist(), near.tolist(), strict=True)
+    ]
+    return _among(ops, judged)
 
 
 def writes_cache(ops: OpTable) -> NDArray[np.bool_]:
     """Mask of the ops that write keys or values into a cache."""
     return ops.texts("op_code").where(lambda text: WRITES_CACHE.search(canonical(text)) is not None)
-
-
-def parted(ops: OpTable, before: int, after: int) -> bool:
-    """Whether a pass ends between two rows: tokens are looked up there, or another trace begins."""
-    between = np.arange(before + 1, after + 1)
-    traces = np.nan_to_num(ops.numbers("trace_id"), nan=-1.0)
-    return bool(ops.of_family("embedding")[between].any() or (traces[between] != traces[between - 1]).any())
 
 
 def _fused(ops: OpTable, row: int, *, near: bool, anywhere: bool) -> StageAttention:
@@ -115,15 +109,26 @@ def _written_out(ops: OpTable, row: int, *, near: bool, anywhere: bool) -> Stage
     return StageAttention(row, ENCODER if queries == keys else "", why, queries)
 
 
-def _among(ops: OpTable, judged: list[StageAttention], place: int) -> StageAttention:
-    """An attention of unknown kind has that of the one before it in its pass, otherwise of the next one."""
-    attention = judged[place]
-    if attention.kind:
-        return attention
-    earlier = next((each for each in reversed(judged[:place]) if each.kind), None)
-    later = next((each for each in judged[place:] if each.kind), None)
-    if earlier is not None and not parted(ops, earlier.row, attention.row):
-        return replace(attention, kind=earlier.kind, why=f"{attention.why}, among {earlier.kind}: {earlier.why}")
-    if later is not None and not parted(ops, attention.row, later.row):
-        return replace(attention, kind=later.kind, why=f"{attention.why}, among {later.kind}: {later.why}")
+def _among(ops: OpTable, judged: list[StageAttention]) -> list[StageAttention]:
+    """An attention of unknown kind has that of the one before it in its pass, otherwise of the next one.
+
+    A pass ends where tokens are looked up, and where another trace begins.
+    """
+    passes = np.cumsum(ops.of_family("embedding") | begins_trace(ops))
+    earlier = accumulate(judged, _last_known)
+    later = reversed(list(accumulate(reversed(judged), _last_known)))
+    return [
+        each if each.kind else _beside(each, [other for other in others if passes[other.row] == passes[each.row]])
+        for each, *others in zip(judged, earlier, later, strict=True)
+    ]
+
+
+def _last_known(last: StageAttention, attention: StageAttention) -> StageAttention:
+    return attention if attention.kind else last
+
+
+def _beside(attention: StageAttention, others: list[StageAttention]) -> StageAttention:
+    for other in others:
+        if other.kind:
+            return replace(attention, kind=other.kind, why=f"{attention.why}, among {other.kind}: {other.why}")
     return replace(attention, kind=DECODE if attention.queries == 1 else ENCODER)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.stages.stretches import any_between
+from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -35,11 +37,11 @@ def lm_heads(ops: OpTable) -> NDArray[np.int64]:
     width, inner = ops.outputs[0].logical[multiplies, 3], ops.inputs[0].logical[multiplies, 3]
     wide = width >= VOCABULARY
     following = np.append(multiplies[1:], len(ops))
-    chosen = _between(ops.texts("op_code").where(_chooses), multiplies, following)
-    ends = chosen | _between(ops.of_family("embedding"), multiplies, following) | (following == len(ops))
+    chosen = any_between(ops.texts("op_code").where(_chooses), multiplies, following)
+    ends = chosen | any_between(ops.of_family("embedding"), multiplies, following) | (following == len(ops))
     last = wide & ends & (chosen | (width >= WIDENS * inner))
-    shapes = np.column_stack((inner, width))
-    return multiplies[(shapes[:, None] == np.unique(shapes[last], axis=0)[None]).all(axis=2).any(axis=1)]
+    shape = numbered(len(multiplies), (inner, width))
+    return multiplies[np.isin(shape, shape[last])]
 
 
 def head_groups(ops: OpTable, heads: NDArray[np.int64]) -> int:
@@ -55,24 +57,19 @@ def choosing(ops: OpTable, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
     """
     mask = np.zeros(len(ops), dtype=np.bool_)
     chooses = np.flatnonzero(ops.texts("op_code").where(_chooses))
-    embeds = np.flatnonzero(ops.of_family("embedding"))
-    works = np.flatnonzero(ops.of_family("matmul", "attention"))
-    for head in heads.tolist():
-        embed, work = (_next(rows, head, len(ops)) for rows in (embeds, works))
-        chosen = chooses[(chooses > head) & (chooses < min(embed, work))]
-        if len(chosen):
-            mask[head + 1 : embed if embed <= work else int(chosen[-1]) + 1] = True
+    embeds, works = (_next(ops, heads, *families) for families in (("embedding",), ("matmul", "attention")))
+    last = np.searchsorted(chooses, np.minimum(embeds, works)) - 1
+    some = last >= np.searchsorted(chooses, heads)
+    ends = np.where(embeds <= works, embeds, np.append(chooses, 0)[last] + 1)
+    for first, end in zip(heads[some] + 1, ends[some], strict=True):
+        mask[first:end] = True
     return mask
 
 
-def _next(rows: NDArray[np.int64], row: int, end: int) -> int:
-    return next(iter(rows[rows > row].tolist()), end)
-
-
-def _between(marked: NDArray[np.bool_], after: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether one of the marked ops lies between each two rows."""
-    counted = np.concatenate(([0], np.cumsum(marked)))
-    return counted[before] > counted[after + 1]
+def _next(ops: OpTable, rows: NDArray[np.int64], *families: str) -> NDArray[np.int64]:
+    """The next op of these families behind each row; the number of ops where there is none."""
+    members = np.flatnonzero(ops.of_family(*families))
+    return np.append(members, len(ops))[np.searchsorted(members, rows, side="right")]
 
 
 def _chooses(op_code: str) -> bool:

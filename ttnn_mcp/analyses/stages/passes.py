@@ -8,6 +8,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.stages.attentions import attentions_of
 from ttnn_mcp.analyses.stages.heads import head_groups
+from ttnn_mcp.analyses.stages.stretches import begins_trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,11 +47,10 @@ def next_stage(ops: OpTable, heads: NDArray[np.int64], before: int, after: int) 
     embeds = between[ops.of_family("embedding")[between]]
     if len(embeds):
         return int(embeds[0]), False
-    behind = heads[(heads > before) & (heads < after)]
+    behind = heads[np.searchsorted(heads, before, side="right") : np.searchsorted(heads, after)]
     if len(behind):
         return int(behind[-1]) + 1, False
-    traces = np.nan_to_num(ops.numbers("trace_id"), nan=-1.0)
-    changes = between[traces[between] != traces[between - 1]]
+    changes = between[begins_trace(ops)[between]]
     if len(changes):
         return int(changes[0]), False
     return int(between[np.argmax(np.nan_to_num(ops.numbers("gap_ns")[between]))]), True

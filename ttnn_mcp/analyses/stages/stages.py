@@ -81,16 +81,18 @@ def _by_attention(ops: OpTable, guessed: set[str]) -> tuple[NDArray[np.int64], d
     if not attentions:
         return None
     why = {each.kind: f"{each.why} (line {int(ops.lines[each.row])})" for each in reversed(attentions)}
-    codes = np.full(len(ops), KINDS.index(attentions[0].kind), dtype=np.int64)
+    begins, kinds = [0], [attentions[0].kind]
     stretches = [list(stretch) for _, stretch in groupby(attentions, key=lambda attention: attention.kind)]
     for earlier, later in pairwise(stretches):
         first, guess = next_stage(ops, lm_heads(ops), earlier[-1].row, later[0].row)
         kind = later[0].kind
-        codes[first:] = KINDS.index(kind)
+        begins.append(first)
+        kinds.append(kind)
         if guess:
             if kind not in guessed:
                 why[kind] += f"; that it begins at line {int(ops.lines[first])}, the longest gap, is a guess"
             guessed |= {earlier[0].kind, kind}
+    codes = np.repeat([KINDS.index(kind) for kind in kinds], np.diff([*begins, len(ops)]))
     patches = _patches(ops, codes)
     if patches is not None:
         why[ENCODER] += (

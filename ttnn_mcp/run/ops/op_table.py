@@ -55,6 +55,7 @@ class OpTable:
         self.lines = lines
         self._numbers: dict[str, NDArray[np.float64]] = {}
         self._texts: dict[str, Texts] = {}
+        self._families: dict[tuple[str, ...], NDArray[np.bool_]] = {}
         self.lock = RLock()
         self.artefacts: dict[object, object] = {}
 
@@ -98,8 +99,12 @@ class OpTable:
         return self.texts("op_code").where(lambda text: canonical(text) in canonical_names)
 
     def of_family(self, *families: str) -> NDArray[np.bool_]:
-        """Mask of the ops of these families (`matmul`, `conv`, `layout`, ...)."""
-        return self.texts("op_code").where(lambda text: family(text) in families)
+        """Mask of the ops of these families (`matmul`, `conv`, `layout`, ...); read-only, for all callers."""
+        if families not in self._families:
+            mask = self.texts("op_code").where(lambda text: family(text) in families)
+            mask.setflags(write=False)
+            self._families[families] = mask
+        return self._families[families]
 
     @cached_property
     def inputs(self) -> tuple[Operand, ...]:
