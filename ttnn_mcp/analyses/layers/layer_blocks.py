@@ -104,7 +104,7 @@ class _Sequence:
     def within(self, start: int, end: int) -> tuple[Layers, ...]:
         """Blocks between two rows; of more than are at most told, some."""
         blocks, spans = list[Layers](), [(start, end)]
-        while spans and len(blocks) <= BLOCKS_AT_MOST:
+        while spans and len(blocks) <= BLOCKS_AT_MOST:  # unmoved: a longer search only costs time
             first, last = spans.pop()
             layers = self._largest(first, last)
             if layers is not None:
