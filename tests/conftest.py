@@ -26,6 +26,12 @@ os.environ["TTNN_MCP_ARCHIVE_MB"] = "0"  # thousands of sessions: those that tes
 finished = count(1)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: a sixth of their time tests wait, for processes, limits of time and the disk."""
+    return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
 def pytest_collection_finish() -> None:
     """Thousands of tests stay in memory: the collector need not look at them again and again."""
     asked.clear()

@@ -16,8 +16,17 @@ from ttnn_mcp.readers.kept_files import ENDING, KeptFiles
 SMALL_BYTES, WHOLE_BYTES = 4 * 2**20, 2 * 2**30
 
 
-def written(path, size=3 * SMALL_BYTES):
+def written(path, size):
     path.write_bytes(bytes(range(256)) * (size // 256))
+    return path
+
+
+def hollow(path, size=3 * SMALL_BYTES):
+    """A file with nothing between its ends: it takes little of a disk."""
+    with path.open("wb") as file:
+        file.write(b"begin")
+        file.seek(size - 3)
+        file.write(b"end")
     return path
 
 
@@ -34,7 +43,7 @@ def test_a_moved_or_copied_file_keeps_its_fingerprint(tmp_path, size):
 
 @pytest.mark.parametrize("share", [0.0, 0.013, 0.02, 0.37, 0.5, 0.871, 1.0])
 def test_one_changed_byte_is_another_report_wherever_it_lies(tmp_path, share):
-    path = written(tmp_path / "a")
+    path = hollow(tmp_path / "a")
     before = fingerprint(path)
     with path.open("r+b") as file:
         file.seek(int(share * (path.stat().st_size - 1)))
@@ -45,7 +54,7 @@ def test_one_changed_byte_is_another_report_wherever_it_lies(tmp_path, share):
 
 
 def test_a_change_is_seen_though_the_first_fingerprint_was_kept(tmp_path):
-    path = written(tmp_path / "a")
+    path = hollow(tmp_path / "a")
     os.utime(path, (1, 1))
     before = fingerprint(path)
     stat = path.stat()
@@ -57,7 +66,7 @@ def test_a_change_is_seen_though_the_first_fingerprint_was_kept(tmp_path):
 
 
 def test_a_file_that_did_not_change_is_not_read_again(tmp_path, monkeypatch):
-    path = written(tmp_path / "a")
+    path = hollow(tmp_path / "a")
     monkeypatch.setattr(module, "SETTLED_NS", -1)
     before = fingerprint(path)
     monkeypatch.setattr(module, "_digest", lambda *given: pytest.fail("read again"))
@@ -65,14 +74,14 @@ def test_a_file_that_did_not_change_is_not_read_again(tmp_path, monkeypatch):
 
 
 def test_a_file_that_changed_a_moment_ago_is_read_again(tmp_path, monkeypatch):
-    path = written(tmp_path / "a")
+    path = hollow(tmp_path / "a")
     fingerprint(path)
     monkeypatch.setattr(module, "_digest", lambda *given: "read again")
     assert fingerprint(path) == "read again"
 
 
 def test_of_a_file_beyond_all_reports_only_blocks_are_read(tmp_path):
-    path = written(tmp_path / "a")
+    path = hollow(tmp_path / "a")
     os.truncate(path, WHOLE_BYTES + 10_000_000_000)
     assert len(fingerprint(path)) == 32
 
@@ -96,7 +105,7 @@ def after_a_restart(tmp_path, monkeypatch):
 
 
 def test_after_a_restart_an_unchanged_file_is_not_read_as_a_whole(tmp_path, monkeypatch, after_a_restart):
-    path = written(tmp_path / "a")
+    path = hollow(tmp_path / "a")
     before = after_a_restart(path)
     assert before == fingerprint(path)
     monkeypatch.setattr(module, "checksum", lambda *_: pytest.fail("read again"))
@@ -104,7 +113,7 @@ def test_after_a_restart_an_unchanged_file_is_not_read_as_a_whole(tmp_path, monk
 
 
 def test_after_a_restart_a_change_is_seen_though_size_and_time_are_the_same(tmp_path, after_a_restart):
-    path = written(tmp_path / "a")
+    path = hollow(tmp_path / "a")
     before, status = after_a_restart(path), path.stat()
     with path.open("r+b") as file:
         file.seek(SMALL_BYTES + 12345)  # between two samples
@@ -116,13 +125,13 @@ def test_after_a_restart_a_change_is_seen_though_size_and_time_are_the_same(tmp_
 
 def test_the_checksum_of_a_file_that_may_still_change_is_not_stored(tmp_path):
     kept = KeptFiles(tmp_path / "state", 1 << 20)
-    fingerprint(written(tmp_path / "a"), kept)
+    fingerprint(hollow(tmp_path / "a"), kept)
     assert kept.held_bytes() == 0
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", b"\0" * 68])
 def test_a_damaged_checksum_is_computed_again(tmp_path, after_a_restart, damage):
-    path = written(tmp_path / "a")
+    path = hollow(tmp_path / "a")
     before = after_a_restart(path)
     for stored in (tmp_path / "state").iterdir():
         stored.write_bytes(damage)
@@ -130,7 +139,7 @@ def test_a_damaged_checksum_is_computed_again(tmp_path, after_a_restart, damage)
 
 
 def test_what_is_stored_for_a_checksum_has_eight_bytes_or_is_none(tmp_path, after_a_restart):
-    path = written(tmp_path / "a")
+    path = hollow(tmp_path / "a")
     before = after_a_restart(path)
     kept = KeptFiles(tmp_path / "state", 1 << 20)
     [stored] = (tmp_path / "state").iterdir()
@@ -184,7 +193,7 @@ def test_a_file_is_settled_two_seconds_after_its_last_change(monkeypatch):
 
 
 def test_the_checksum_of_a_file_that_changes_meanwhile_is_not_stored(tmp_path, monkeypatch):
-    path, kept = written(tmp_path / "a"), KeptFiles(tmp_path / "state", 1 << 20)
+    path, kept = hollow(tmp_path / "a"), KeptFiles(tmp_path / "state", 1 << 20)
     monkeypatch.setattr(module, "SETTLED_NS", -1)
     monkeypatch.setattr(module, "checksum", lambda *_: os.truncate(path, 5_000_000) or 7)
     fingerprint(path, kept)
