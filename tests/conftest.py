@@ -6,7 +6,10 @@ import gc
 import os
 import signal
 from collections import Counter
+from contextlib import suppress
+from importlib import import_module
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +27,7 @@ os.environ["TTNN_MCP_ARCHIVE_MB"] = "0"  # thousands of sessions: those that tes
 
 
 finished = count(1)
+gc.disable()  # until everything is collected, and stays
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -32,11 +36,23 @@ def pytest_xdist_auto_num_workers() -> int:
     return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
+def pytest_collection(session: pytest.Session) -> None:
+    """Each process imports its part of the test modules first, and all others compiled by then: once, not by each."""
+    part = getattr(session.config, "workerinput", None)
+    if part is None:
+        return
+    files = [path for folder in session.config.args for path in sorted(Path(folder).rglob("test_*.py"))]
+    for path in files[int(part["workerid"].removeprefix("gw")) :: part["workercount"]]:
+        with suppress(Exception, pytest.skip.Exception):  # collection tells what is wrong with a module
+            import_module(".".join(path.resolve().relative_to(session.config.rootpath).with_suffix("").parts))
+
+
 def pytest_collection_finish() -> None:
     """Thousands of tests stay in memory: the collector need not look at them again and again."""
     asked.clear()
     leave_to_itself()
     gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 def pytest_runtest_logfinish() -> None:

@@ -42,14 +42,21 @@ def reaches(function: Callable[..., Any]) -> bool:
     """Whether a function of the tests, or one it calls, names the reports beside the checkout."""
     waiting, seen = [function], {function}
     while waiting:
-        for value in names_of(waiting.pop()):
-            if value is shared or lies_beside(value):
-                return True
-            called = inspect.unwrap(value) if callable(value) else None
-            if isinstance(called, FunctionType) and called.__module__.startswith("tests.") and called not in seen:
-                seen.add(called)
-                waiting.append(called)
+        names_it, called = looked_at(waiting.pop())
+        if names_it:
+            return True
+        waiting += called - seen
+        seen |= called
     return False
+
+
+@cache
+def looked_at(function: Callable[..., Any]) -> tuple[bool, frozenset[FunctionType]]:
+    """(whether a function itself names the reports beside the checkout, the functions of the tests it names)."""
+    values = [*names_of(function)]
+    called = [inspect.unwrap(value) for value in values if callable(value)]
+    ours = [each for each in called if isinstance(each, FunctionType) and each.__module__.startswith("tests.")]
+    return any(value is shared or lies_beside(value) for value in values), frozenset(ours)
 
 
 def names_of(function: Callable[..., Any]) -> Iterator[object]:
