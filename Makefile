@@ -37,7 +37,7 @@ help:  ## show this
 demo: $(VENV)/ready  ## what ttnn-mcp finds in a bundled profile
 	@$(HERE) -m ttnn_mcp demo
 
-test: $(VENV)/ready  ## run the tests; those on real reports too, where ../shared lies beside the checkout
+test: $(VENV)/ready  ## run the tests, of long sweeps a sample; those on real reports too, where ../shared lies beside the checkout
 	@$(HERE) -m pytest -n auto --dist worksteal -m "not slow"
 
 test-shared: $(VENV)/ready  ## run only the tests that read the real reports beside the checkout (../shared)
@@ -47,14 +47,14 @@ lowest: .lowest/ready  ## run the tests of every door with the oldest versions t
 	@.lowest/bin/python -m pytest -n auto -m "not slow" tests/test_golden.py tests/test_stdio.py tests/readers tests/server \
 		tests/tools/test_every_tool.py tests/tools/test_answering.py tests/archive tests/session
 
-check: $(VENV)/checkable  ## lint, format, types, architecture, contracts
+check: $(VENV)/checkable  ## lint, format, types, architecture, contracts; the tests that take longer
 	@$(HERE) -m ruff check .
 	@$(HERE) -m ruff format --check .
 	@$(HERE) -m pyright --pythonpath $(HERE)
 	@$(VENV)/bin/lint-imports
 	@$(HERE) -m pytest -n auto tests/test_contracts.py tests/test_skill_documents.py tests/house
 	@$(HERE) -m pytest -n auto tests/server/test_pictures.py tests/report/images
-	@$(HERE) -m pytest -n auto -m slow tests/generate tests/test_wheel.py tests/campaigns tests/real
+	@$(HERE) -m pytest -n auto --dist worksteal -m slow
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
 	@$(HERE) -m ruff check --fix .

@@ -67,9 +67,18 @@ def leave_to_itself() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    cases: Counter[str] = Counter()
     for item in items:
-        if isinstance(item, pytest.Function) and reads_shared(item):
+        if not isinstance(item, pytest.Function):
+            continue
+        if reads_shared(item):
             item.add_marker("shared")
+        sampled = item.get_closest_marker("sampled")
+        if sampled is not None:
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % sampled.args[0]:
+                item.add_marker("slow")
+            cases[test] += 1
 
 
 @pytest.hookimpl(wrapper=True)

@@ -27,6 +27,7 @@ def folder(tmp_path):
     return str(tmp_path / "archive")
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_and_doubles_nothing(reports, folder, monkeypatch):
     monkeypatch.setattr(pools, "add_batch", dies_once)
     outcome = passed(folder, reports, jobs=2)

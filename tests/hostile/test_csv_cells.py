@@ -53,6 +53,7 @@ def numbers_in(answer):
     return [answer] if isinstance(answer, (int, float)) else []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("column", NUMBERS)
 async def test_a_value_that_cannot_be_true_is_not_measured_and_counted(tmp_path, column):
     for text in ("inf", "9" * 40):
@@ -62,6 +63,7 @@ async def test_a_value_that_cannot_be_true_is_not_measured_and_counted(tmp_path,
         assert all(math.isfinite(value) and abs(value) < 2**53 for value in values)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", ABSURD)
 @pytest.mark.parametrize("columns", [("DEVICE ID",), ("CORE COUNT", "OP TO OP LATENCY [ns]")])
 async def test_no_absurd_number_breaks_a_tool(tmp_path, columns, text):
@@ -100,6 +102,7 @@ async def test_a_column_that_stands_twice_is_read_once(tmp_path, old, new, told)
     assert answers["list_ops"]["ops"] == whole["list_ops"]["ops"]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "columns", [("OP CODE",), ("ATTRIBUTES", "SUB DEVICE ID"), ("MATH FIDELITY", "INPUT_0_DATATYPE")]
 )
@@ -109,6 +112,7 @@ async def test_texts_of_digits_and_long_texts_are_texts(tmp_path, columns, text)
     assert isinstance(answers["list_ops"], dict)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", ["9" * 18, "999999999999999999[999999999999999999]", "4294967296", "0", "-5", "x"])
 async def test_shapes_no_chip_could_hold_count_as_not_said(tmp_path, text):
     def spoil(rows):
@@ -121,6 +125,7 @@ async def test_shapes_no_chip_could_hold_count_as_not_said(tmp_path, text):
         assert any("no chip could hold" in caveat for caveat in answers["open_run"]["caveats"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "column",
     [

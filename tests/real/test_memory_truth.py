@@ -16,6 +16,7 @@ from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.session.opening import read_run
 from ttnn_mcp.session.session import Session, Settings
 
+pytestmark = pytest.mark.sampled(3)
 every_report = pytest.mark.parametrize("name", report_names())
 # TTNN's allocator says 3,840 bytes after the run, in every version: the stored figure counts no rounding here
 UNROUNDED = "0.60.1-writer-on-0.66.0_resnet50_stages"

@@ -153,6 +153,7 @@ def test_every_schema_we_publish_is_valid_and_closed(tool):
     assert tool.input_schema["additionalProperties"] is False
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "tool", [tool for tool in TOOLS if "run" in tool.arguments.model_fields], ids=lambda t: t.name
 )

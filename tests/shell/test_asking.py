@@ -54,6 +54,7 @@ def test_json_is_what_the_tool_answers(ttnn_mcp, words):
     assert asked == answer
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("words", DEMO, ids=lambda words: words[0])
 def test_every_number_of_the_json_is_shown_and_nothing_leaves_the_screen(ttnn_mcp, monkeypatch, words):
     wanted = numbers(json.loads(ttnn_mcp(*words, "--json")[1]))

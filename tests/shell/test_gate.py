@@ -206,6 +206,7 @@ def test_the_step_of_the_page_fails_unless_the_gate_passes_or_cannot_judge(tmp_p
     assert step_of_the_page(tmp_path, env) == (ends, "what the gate says\n")
 
 
+@pytest.mark.slow
 def test_the_bisect_of_the_page_finds_the_commit_that_made_it_slower(tmp_path, monkeypatch):
     """Seven commits: the sixth is slower, the one in the middle cannot be judged. A commit's profile is a file of it."""
     work, env = tmp_path / "work", environment(tmp_path)

@@ -55,6 +55,7 @@ async def test_every_csv_generation_is_answered(tmp_path, generation):
     assert len(said["optimization_check"]) <= 8192
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("generation", DATABASE_GENERATIONS)
 async def test_every_database_generation_is_answered(tmp_path, generation):
     memory = write_memory_report(tmp_path / "memory", demo_program(), generation)

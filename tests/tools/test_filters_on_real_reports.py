@@ -70,6 +70,7 @@ def questions(name, rows, bounds):
             yield asked, left
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", REPORTS)
 async def test_whatever_is_asked_for_totals_and_shares_are_those_of_the_file(tmp_path, name):
     at, path, rows = session(tmp_path), str(shared(name)), rows_of(name)

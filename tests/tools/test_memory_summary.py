@@ -133,6 +133,7 @@ async def test_the_published_model_is_summarised_alike_in_every_generation(tmp_p
     assert size(answer) < 4_000
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("generation", DATABASE_GENERATIONS)
 async def test_every_generation_answers_with_the_fixed_fields(tmp_path, generation):
     answer = await summary(tmp_path, demo_program(), generation)

@@ -63,6 +63,7 @@ async def test_an_empty_table_is_no_obstacle(tmp_path, table, operation):
     assert answer.l1_peak.bytes_per_bank >= 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("operation", [None, 2])
 @pytest.mark.parametrize("kind", ["scopes", "unplaced", "placed"])
 async def test_one_graph_cannot_keep_an_answer_waiting(tmp_path, kind, operation):

@@ -26,6 +26,7 @@ async def answers_of(at, path, op) -> int:
     return answered
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER])
 async def test_a_default_answer_takes_at_most_six_kilobytes(tmp_path, name):
     at, path = session(tmp_path), str(shared(name))
@@ -35,6 +36,7 @@ async def test_a_default_answer_takes_at_most_six_kilobytes(tmp_path, name):
     assert await answers_of(at, path, heaviest) >= 10
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", MEMORY or ["none"])
 async def test_a_default_answer_about_a_memory_report_takes_no_more(tmp_path, name):
     shared("memory")  # skips where the reports are not beside the checkout

@@ -50,6 +50,7 @@ async def test_of_a_real_report(tmp_path, name, iteration):
     check(await ask(session(tmp_path), "time_budget", run=str(shared(name)), iteration=iteration))
 
 
+@pytest.mark.slow
 async def test_of_every_report_that_the_fuzz_makes_and_of_what_it_does_to_them(tmp_path):
     csvs, _, _ = sources(tmp_path / "sources", shared=True)
     at, path = session(tmp_path), tmp_path / "ops_perf_results.csv"

@@ -75,6 +75,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", CHANGES)
 @pytest.mark.parametrize("missing", [(), (1,), (1, 6), (2, 3, 4, 5, 6)])
 def test_a_change_of_any_kind_is_counted_over_the_layers(engaged, kind, missing):

@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -134,6 +135,7 @@ def lane_of(told):
     return lane
 
 
+@pytest.mark.slow
 @given(runs)
 @settings(max_examples=300, deadline=None)
 def test_the_replay_finds_every_level_and_everything_live(run):

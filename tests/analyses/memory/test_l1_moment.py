@@ -82,6 +82,7 @@ async def test_a_moment_tells_weights_activations_and_temporaries_apart(tmp_path
     assert [one.bytes_per_core for one in moment.circular] == [1_000]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("generation", DATABASE_GENERATIONS)
 async def test_the_parts_of_a_moment_add_up_to_its_level(tmp_path, generation):
     found = await replay(tmp_path, demo_program(), generation)

@@ -48,6 +48,7 @@ def named(found, name):
     return at[name.id]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("generation", DATABASE_GENERATIONS)
 async def test_the_two_late_frees_of_the_demo_are_found_in_every_generation(tmp_path, generation):
     found = await replay(tmp_path, demo_program(), generation)
@@ -87,6 +88,7 @@ async def test_one_operation_too_late_is_the_usual_idiom_unless_it_is_the_fulles
     assert (y.id, 2, 4) in late(found, least=1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("generation", DATABASE_GENERATIONS)
 async def test_a_tensor_that_is_never_freed_is_late_and_a_result_nobody_reads_is_not(tmp_path, generation):
     program, x = start()
@@ -97,6 +99,7 @@ async def test_a_tensor_that_is_never_freed_is_late_and_a_result_nobody_reads_is
     assert late(found, least=2) == [(y.id, 2, None)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("generation", DATABASE_GENERATIONS)
 async def test_a_view_keeps_its_buffer_in_use(tmp_path, generation):
     program, x = start()
@@ -112,6 +115,7 @@ async def test_a_view_keeps_its_buffer_in_use(tmp_path, generation):
     assert named(found, y) == named(found, view)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("generation", DATABASE_GENERATIONS)
 async def test_recycled_addresses_are_different_buffers(tmp_path, generation):
     program, x = start()
@@ -228,6 +232,7 @@ def programs(draw):
     return program
 
 
+@pytest.mark.slow
 @given(programs(), st.sampled_from(("G2", "G4", "2", "3.3")))
 @settings(max_examples=60, deadline=None)
 def test_late_frees_are_those_of_the_simulation(program, generation):

@@ -58,6 +58,7 @@ def same_as_the_csv_module(frame, path):
         assert list(frame.texts(name).distinct) == sorted(set(cells) - {None})
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
 @given(body=rows, line_end=st.sampled_from(["\n", "\r\n"]), ends=st.booleans(), block=st.integers(8, 400))
 def test_every_cell_is_what_the_csv_module_reads(tmp_path, body, line_end, ends, block):
