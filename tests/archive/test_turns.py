@@ -26,6 +26,7 @@ def test_noise_that_is_not_normal_seldom_turns(made, most):
     assert false_alarms(made, SEEDS // 2) <= most
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("made", "wanted", "least"),
     [

@@ -207,6 +207,7 @@ def test_a_document_of_more_than_twenty_megabytes_is_not_read(tmp_path, size, to
         read_document(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [50_000, 50_001])
 def test_fifty_thousand_targets_are_imported_at_most(tmp_path, count):
     run = json.dumps({key: value for key, value in asdict(RUN).items() if value is not None or key == "memory"})

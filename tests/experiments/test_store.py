@@ -59,6 +59,7 @@ async def test_a_run_that_moved_keeps_its_identity_and_gets_its_new_path(tmp_pat
     assert {one.candidate.performance for one in told if one.candidate.id == "bbbbbbbb"} == {"/moved/here.csv"}
 
 
+@pytest.mark.slow
 def test_kills_at_any_moment_lose_no_acknowledged_experiment_and_corrupt_nothing(tmp_path):
     moments = random.Random(5)  # noqa: S311
     acknowledged: dict[int, str] = {}

@@ -36,6 +36,7 @@ async def answers_of_all_tools(path, state, op):
     return answers
 
 
+@pytest.mark.slow
 async def test_a_csv_of_thirty_thousand_devices_has_a_short_card(tmp_path):
     rows = performance_rows(block())
     columns = header_of(rows, "C7")
@@ -47,6 +48,7 @@ async def test_a_csv_of_thirty_thousand_devices_has_a_short_card(tmp_path):
     assert card["more_devices"] > 900
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["devices", "scopes"])
 async def test_a_memory_report_of_absurd_counts_is_answered_by_every_tool(tmp_path, kind):
     path = write_memory_report(tmp_path / "report", block())

@@ -36,6 +36,7 @@ async def run(tmp_path):
     return await session(tmp_path).run(str(write_performance_report(tmp_path / "run", block())))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_statements_that_grow_while_they_are_prepared_end_in_time_and_in_bounded_memory():
     """In a process of its own: memory that SQLite gave back may stay with ours."""

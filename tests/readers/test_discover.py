@@ -184,6 +184,7 @@ def test_the_made_reports_are_found():
     assert [report.kind for report in classify(MEMORY / "v3_3_perf")] == ["performance"]
 
 
+@pytest.mark.slow
 def test_five_thousand_folders_are_looked_at(tmp_path):
     for at in range(4999):
         (tmp_path / f"{at}").mkdir()

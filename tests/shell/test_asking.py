@@ -38,6 +38,7 @@ def numbers(value):
     return [json.dumps(value)] if isinstance(value, (int, float)) and not isinstance(value, bool) else []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("words", DEMO, ids=lambda words: words[0])
 def test_json_is_what_the_tool_answers(ttnn_mcp, words):
     question = QUESTIONS[words[0]]

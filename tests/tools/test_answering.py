@@ -82,6 +82,7 @@ async def test_the_loop_and_the_check_say_the_same_of_one_run(tmp_path, monkeypa
     assert [step.spoken() for step in outlooks[0].steps] == checked["steps"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "tool", [tool for tool in TOOLS if tool.about != "session" and not tool.awaited], ids=lambda tool: tool.name
 )

@@ -356,6 +356,7 @@ async def test_detailed_reports_show_the_hole_after_the_operation(tmp_path):
     assert answer["fragmentation"]["largest_hole_after_bytes"] == 16_384
 
 
+@pytest.mark.slow
 async def test_a_large_report_is_answered_in_the_time_of_a_few_scans(tmp_path):
     """The promise (3 times a bare scan, 20,000 operations) is measured by benchmarks; this catches a blunder."""
     big = write_big_database(tmp_path / "db.sqlite", operations=1_500)

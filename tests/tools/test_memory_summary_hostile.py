@@ -73,6 +73,7 @@ async def test_one_graph_cannot_keep_an_answer_waiting(tmp_path, kind, operation
     assert len(json.dumps(answer.spoken())) < 10_000
 
 
+@pytest.mark.slow
 async def test_a_million_devices_are_not_all_read(tmp_path):
     numbers = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 1000000)"
     path = altered(tmp_path, [f"{numbers} INSERT INTO devices (device_id, l1_num_banks) SELECT i + 9, 64 FROM n"])

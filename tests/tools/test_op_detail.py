@@ -142,6 +142,7 @@ async def test_firmware_is_named_where_it_takes_longer_than_the_kernel(at, tmp_p
     assert await firmware(40_000) is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*MEMORY, "../real/reports/resnet50_stages", "../real/reports/llama_decode"])
 async def test_every_argument_of_a_real_call_can_be_read_whole(tmp_path, name):
     """However many there are and however long: the value is the database's."""

@@ -361,6 +361,7 @@ def test_two_real_models_have_little_in_common():
     assert_exact(found)
 
 
+@pytest.mark.slow
 def test_ten_thousand_ops_on_each_side_are_aligned_exactly(tmp_path):
     sides = []
     for name, fused in (("before", False), ("after", True)):

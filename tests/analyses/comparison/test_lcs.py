@@ -33,6 +33,7 @@ def test_the_subsequence_is_common_and_no_longer_one_exists(held, before, after)
     assert len(left) == length_by_the_book(before, after)
 
 
+@pytest.mark.slow
 def test_sixty_thousand_symbols_take_little_time_and_little_memory():
     random = np.random.default_rng(7)
     before = random.integers(0, 40, 60_000)

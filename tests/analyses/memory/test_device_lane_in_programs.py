@@ -71,6 +71,7 @@ async def test_a_run_with_some_graphs_only_is_a_floor_too(tmp_path):
     assert found.captured.tolist() == [True, False, True]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("generation", WITH_GRAPHS)
 async def test_the_demo_is_replayed_as_it_was_made(tmp_path, generation):
     program = demo_program()

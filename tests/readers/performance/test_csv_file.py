@@ -248,6 +248,7 @@ def test_impossible_cells_and_long_texts_are_changed_and_told_and_no_others(tmp_
     ]
 
 
+@pytest.mark.slow
 def test_device_ops_of_a_very_large_file_are_not_counted(tmp_path):
     path = few_columns(tmp_path, ["Matmul,12,tt_dnn_device"])
     os.truncate(path, 1 << 28)  # it takes no disk, and 0.1 s to look through

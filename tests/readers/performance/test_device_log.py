@@ -52,6 +52,7 @@ def test_numbers_that_only_look_like_the_op_s_are_no_marks_of_it(tmp_path):
     assert marks_of(path, 0, 1024, None).marks == ()
 
 
+@pytest.mark.slow
 def test_a_large_log_takes_little_memory(tmp_path):
     path = write_device_log(tmp_path, [])
     filler = "\n".join(zone_lines(ZONES * 5_000, 2048)) + "\n"

@@ -85,6 +85,7 @@ def test_two_thousand_columns_are_read(read):
         read([*REQUIRED, *["x"] * 1999])
 
 
+@pytest.mark.slow
 def test_a_line_of_a_quarter_of_a_megabyte_is_no_header(read):
     start = ",".join((*REQUIRED, *["x" * 10_000] * 26)).encode() + b","
     assert len(read(start + b"x" * (2**18 - 1 - len(start))).names) == 29

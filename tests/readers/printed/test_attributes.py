@@ -110,6 +110,7 @@ def test_no_cell_breaks_the_reader(cell):
     split_fields(cell)
 
 
+@pytest.mark.slow
 def test_a_long_hostile_cell_is_read_in_time():
     assert len(parse_attributes("{" + "'k': '('; " * 20_000 + "}")) == 1
     split_fields("([{" * 50_000)
