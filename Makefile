@@ -38,7 +38,7 @@ demo: $(VENV)/ready  ## what ttnn-mcp finds in a bundled profile
 	@$(HERE) -m ttnn_mcp demo
 
 test: $(VENV)/ready  ## run the tests, of long sweeps a sample; those on real reports too, where ../shared lies beside the checkout
-	@$(HERE) -m pytest -n auto --dist worksteal -m "not slow"
+	@$(HERE) -m pytest -n auto --dist worksteal -m "not slow" --ignore tests/house
 
 test-shared: $(VENV)/ready  ## run only the tests that read the real reports beside the checkout (../shared)
 	@$(HERE) -m pytest -n auto -m shared

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 from collections import Counter
 from contextlib import suppress
@@ -26,7 +27,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of `make test &`: what 
 os.environ["TTNN_MCP_ARCHIVE_MB"] = "0"  # thousands of sessions: those that test the archive switch it on
 
 
-finished = count(1)
+finished, folders = count(1), count()
 gc.disable()  # until everything is collected, and stays
 
 
@@ -64,6 +65,15 @@ def pytest_runtest_logfinish() -> None:
 def leave_to_itself() -> None:
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As pytest's, which looks at all folders of the run to find the next number, and moves a link to it."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]  # Windows has short paths
+    path = tmp_path_factory.getbasetemp() / f"{name}{next(folders)}"
+    path.mkdir(mode=0o700)
+    return path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
