@@ -61,6 +61,7 @@ async def test_two_runs_under_one_name_are_two(at, here, tmp_path):
     assert len(history_of(archive_of(at), await at.run(str(again)), None).runs) == 2
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ending", [".ops.parquet", ".runs.parquet", ".json"])
 async def test_a_damaged_file_costs_no_answer(at, here, tmp_path, ending):
     plain = await ask(at, "op_detail", run=here, op=OP)
@@ -122,6 +123,7 @@ async def test_a_slow_archive_is_not_waited_for(at, here, tmp_path, monkeypatch,
     assert "did not answer" in caplog.text
 
 
+@pytest.mark.slow
 async def test_a_question_that_is_too_slow_is_ended(at, tmp_path, monkeypatch):
     await archived(at, report_of(tmp_path / "a", FASTER, day=1))
     monkeypatch.setattr("ttnn_mcp.archive.patience.PATIENCE_S", 1.0)
@@ -146,6 +148,7 @@ patience.in_time(Archive(sys.argv[1]), lambda c: c.execute("SELECT count(*) FROM
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("patience_s", ["0.001", "0.6"], ids=["while the engine loads", "while it computes"])
 async def test_a_program_that_ends_before_its_archive_answers_ends_well(at, tmp_path, patience_s):
     """The engine may not return into a Python that is being torn down: that ends in a signal."""

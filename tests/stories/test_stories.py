@@ -10,6 +10,7 @@ from tests.stories.story import findings_of, naming, verdict
 GOOD = ("right", "right, wide", "named")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.id)
 def test_what_is_said_of_a_story_is_what_was_said_before(story):
     """One that got better is told in its `now`; one that got worse is a bug, or says why in its commit."""

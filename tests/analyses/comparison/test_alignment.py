@@ -99,6 +99,7 @@ ops = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", [8, lcs.CELLS_HELD])
 @given(before=ops, after=ops)
 @settings(deadline=None)

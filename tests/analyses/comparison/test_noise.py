@@ -16,6 +16,7 @@ CERTAIN = 0.95  # of pairs of measurements differ by less than the noise
 FLOOR = 0.005
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", range(2, 10))
 def test_the_range_of_a_few_repeats_tells_by_how_much_two_of_them_differ(count):
     """Drawn numbers instead of a table of factors: on average, 19 of 20 pairs lie within the share."""

@@ -160,6 +160,7 @@ def check_consistent(lane):
     assert (spans.bytes_per_bank >= 0).all()
 
 
+@pytest.mark.slow
 @given(runs, st.data())
 @settings(max_examples=150, deadline=None)
 def test_without_snapshots_graphs_alone_tell_what_they_saw(run, data):
@@ -172,6 +173,7 @@ def test_without_snapshots_graphs_alone_tell_what_they_saw(run, data):
     assert lane.levels.l1 == [most for _, most, _ in told]
 
 
+@pytest.mark.slow
 @given(runs)
 @settings(max_examples=100, deadline=None)
 def test_from_snapshots_alone_the_level_is_their_sum(run):
