@@ -45,7 +45,8 @@ def main(words=None):
             )  # fmt: skip
             try:
                 PARTS[part](sitting)
-                print(f"  {sitting.line()}\n  shrinking what failed", flush=True)
+                shrinking = "\n  shrinking what failed" if failures.by_signature else ""
+                print(f"  {sitting.line()}{shrinking}", flush=True)
                 sitting.shrink(asked.minutes * 60 * share * TO_SHRINK)
             finally:
                 sitting.close()

@@ -100,7 +100,7 @@ class OpTable:
 
     def of_family(self, *families: str) -> NDArray[np.bool_]:
         """Mask of the ops of these families (`matmul`, `conv`, `layout`, ...); read-only, for all callers."""
-        if families not in self._families:
+        if families not in self._families:  # unmoved: computing it again gives the same
             mask = self.texts("op_code").where(lambda text: family(text) in families)
             mask.setflags(write=False)
             self._families[families] = mask
