@@ -53,7 +53,7 @@ check: $(VENV)/checkable  ## lint, format, types, architecture, contracts; the t
 	@$(HERE) -m pyright --pythonpath $(HERE)
 	@$(VENV)/bin/lint-imports
 	@$(HERE) -m pytest -n auto tests/test_contracts.py tests/test_skill_documents.py tests/house
-	@$(HERE) -m pytest -n auto tests/server/test_pictures.py tests/report/images
+	@$(HERE) -m pytest -n auto -m "not slow" tests/server/test_pictures.py tests/report/images
 	@$(HERE) -m pytest -n auto --dist worksteal -m slow
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated

@@ -146,6 +146,7 @@ def test_before_and_after_have_the_times_of_every_group(tmp_path, figures):
     assert widths == [row[1] for row in groups] + [row[2] for row in groups]
 
 
+@pytest.mark.slow
 def test_ten_thousand_ops_are_drawn_in_seconds(tmp_path):
     run = str(write(tmp_path / "large", Model(layers=1000)))
     for name in ("window", "timeline", "cores", "roofline"):
