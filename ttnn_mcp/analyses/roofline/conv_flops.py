@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ttnn_mcp.analyses.roofline.sliding_windows import is_transposed, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 WHY_OPERANDS = "the report does not show weights and output of this convolution"
 WHY_KIND = "an unknown kind of convolution"
 KNOWN = frozenset({"Conv1d", "Conv2d", "Conv3d"})
-_WHOLE = re.compile(r"\d+")
 
 
 def conv_flops(
@@ -62,16 +62,15 @@ def _transposed_pixels(attributes: Attributes) -> float | None:
     """A transposed convolution applies its window to every input pixel, not to every output pixel."""
     window = attributes.struct("sliding_window_config")
     image = _image(attributes)
-    transposed = window is not None and (window.text_of("is_transpose") or "").strip() in {"true", "1"}
-    return float(prod(image[:3])) if transposed and image else None
+    return float(prod(image[:3])) if window is not None and is_transposed(window) and image else None
 
 
 def _image(attributes: Attributes) -> list[int]:
     """N, H, W and C of the input; empty where not said."""
-    shape = [int(text) for text in _WHOLE.findall(attributes.text_of("input_tensor_shape") or "")]
+    shape = whole_numbers(attributes.text_of("input_tensor_shape"))
     return shape if len(shape) == 4 else []
 
 
 def _numbers(attributes: Attributes, key: str) -> list[int]:
     window = attributes.struct("sliding_window_config")
-    return [int(text) for text in _WHOLE.findall((window.text_of(key) if window else None) or "")]
+    return whole_numbers(window.text_of(key)) if window is not None else []
