@@ -78,6 +78,11 @@ def device_order(ops: OpTable) -> NDArray[np.int64]:
     return by_clock if usable else np.lexsort((ops.lines, devices))
 
 
+def in_replays(ops: OpTable) -> NDArray[np.bool_]:
+    """Mask of the ops of a trace's replays: their programs were compiled before the trace was recorded."""
+    return np.isfinite(ops.numbers("trace_id")) & np.isfinite(ops.numbers("trace_session"))
+
+
 def iterations_of(ops: OpTable, signposts: OpTable) -> Iterations:
     """The iterations within device rows `ops`, given the report's signpost rows."""
     if not len(ops):
@@ -117,7 +122,7 @@ def _by_replay(
     """
     number = np.zeros(len(order), dtype=np.int64)
     traces, sessions = ops.numbers("trace_id"), ops.numbers("trace_session")
-    is_replay = np.isfinite(sessions) & np.isfinite(traces)
+    is_replay = in_replays(ops)
     if not is_replay.any():
         return number
     traces, sessions = traces[order], sessions[order]

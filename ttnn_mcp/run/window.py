@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
-from ttnn_mcp.run.iterations import device_order, iterations_of, signatures
+from ttnn_mcp.run.iterations import device_order, in_replays, iterations_of, signatures
 from ttnn_mcp.run.left_out import left_out
 from ttnn_mcp.wire import Window
 
@@ -100,7 +100,7 @@ def scope_of(
     if not len(rows):
         raise QuestionRefused(f"No device op of iteration {chosen} can be told apart. Ask with iteration='all'.")
     replay = chosen is not None and iterations.found_by == "trace replays"
-    warm = replay or _ran_before(report, rows.take(~_replayed(rows)))
+    warm = replay or _ran_before(report, rows.take(~in_replays(rows)))
     if chosen is not None and iterations.may_be_layers:
         why += "; equal layers of one pass would look the same: iteration='all' takes all of them"
     if chosen is not None and (others := left_out(ops, iterations.number, chosen)):
@@ -142,11 +142,6 @@ def _why_all(iteration: object, count: int, within: str) -> str:
     else:
         reason = "no repeating iterations found"
     return f"{reason}{', ' + within if within else ''}"
-
-
-def _replayed(rows: OpTable) -> NDArray[np.bool_]:
-    """Rows of a trace's replay: they were compiled before the trace was recorded."""
-    return np.isfinite(rows.numbers("trace_id")) & np.isfinite(rows.numbers("trace_session"))
 
 
 def _ran_before(report: Performance, rows: OpTable) -> bool:

@@ -20,7 +20,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains
 from ttnn_mcp.analyses.stages.stretches import any_between, begins_trace
 from ttnn_mcp.run.ops.artefact import artefact
-from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.op_names import WRITES_CACHE, canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 PREFILL, DECODE, ENCODER, SAMPLING = "prefill", "decode", "encoder", "sampling"
-WRITES_CACHE = re.compile(r"(Update|Fill)\w*Cache$")  # UpdateKVCache, FillCache, PagedUpdateCache, PagedFillCache
 FOR_DECODE = re.compile(r"Decode|FlashMLA|FlashMultiLatent", re.IGNORECASE)
 
 
@@ -67,7 +66,7 @@ def attentions_of(ops: OpTable) -> list[StageAttention]:
 
 def writes_cache(ops: OpTable) -> NDArray[np.bool_]:
     """Mask of the ops that write keys or values into a cache."""
-    return ops.texts("op_code").where(lambda text: WRITES_CACHE.search(canonical(text)) is not None)
+    return ops.texts("op_code").where(lambda text: re.search(WRITES_CACHE, canonical(text)) is not None)
 
 
 def _fused(ops: OpTable, row: int, *, near: bool, anywhere: bool) -> StageAttention:

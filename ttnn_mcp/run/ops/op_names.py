@@ -68,6 +68,7 @@ _BY_NAME: dict[str, Family] = {
     "Conv2d": "conv",
 }
 
+WRITES_CACHE = r"(Update|Fill)\w*Cache$"  # UpdateKVCache, FillCache, PagedUpdateCache, PagedFillCache
 _COLLECTIVE = (
     r"AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint|SendAsync|RecvAsync|SendDirect|RecvDirect"
     r"|MeshPartition|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)(Fabric2d)?$|SelectiveReduceCombine"
@@ -80,7 +81,7 @@ _BY_PATTERN: tuple[tuple[re.Pattern[str], Family], ...] = (  # the first that fi
     (re.compile(_COLLECTIVE), "collective"),
     (re.compile(r"^Conv"), "conv"),
     (re.compile(r"(Create|Concat|Split).*Heads", re.IGNORECASE), "shape"),
-    (re.compile(r"^RotaryEmbedding|(Update|Fill)\w*Cache$"), "eltwise"),
+    (re.compile(rf"^RotaryEmbedding|{WRITES_CACHE}"), "eltwise"),
     (re.compile(r"Pool"), "pool"),
 )
 
